@@ -1,0 +1,23 @@
+// What a request carries through every stage: who asks, in which project, and the stores that may answer.
+import type { Caller } from "./access/caller.ts";
+import type { IdSource } from "./lib/ids.ts";
+import type { World } from "./lib/world.ts";
+import type { CursorSigner } from "./rest/cursor.ts";
+import type { Catalog, ProjectId } from "./storage/catalog.ts";
+import type { PointsStore } from "./storage/points.ts";
+
+/** What all requests share. */
+export interface Services {
+  readonly world: World;
+  readonly ids: IdSource;
+  readonly catalog: Catalog;
+  readonly points: PointsStore;
+  readonly cursors: CursorSigner;
+}
+
+export interface RequestContext extends Services {
+  readonly caller: Caller;
+  readonly project: ProjectId;
+  /** Aborted when the client goes away or the deadline passes. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,115 @@
+// The catalogue of failures: every refusal a caller can get, with its status, its text and its extra members.
+//
+// docs/ERRORS.md is generated from this list. Our own faults are not here: they are invariants.
+
+type Members = Readonly<Record<string, unknown>>;
+
+interface Entry<Details> {
+  readonly status: number;
+  /** One sentence for docs/ERRORS.md: when a caller gets this. */
+  readonly when: string;
+  readonly message: (details: Details) => string;
+  /** Members of the `error` object besides `code` and `message` (client-endpoints 1.6). */
+  readonly members?: (details: Details) => Members;
+}
+
+const entry = <Details>(one: Entry<Details>): Entry<Details> => one;
+
+export const catalogue = {
+  unauthenticated: entry<{ problem?: string }>({
+    status: 401,
+    when: "The request has no valid API key or token.",
+    message: () => "HTTP 401 Unauthorized",
+  }),
+  forbidden: entry<{ acl: string; action: string }>({
+    status: 403,
+    when: "The caller lacks the capability that the route needs.",
+    message: ({ acl, action }) => `This needs the capability ${acl} with the action ${action}`,
+  }),
+  "foreign-project": entry<{ project: string }>({
+    status: 403,
+    when: "The project in the path does not exist or is not the caller's.",
+    message: ({ project }) =>
+      `The project ${project} does not exist, or your credentials are for another one`,
+  }),
+  "no-such-route": entry<{ method: string; path: string }>({
+    status: 404,
+    when: "No operation has this path.",
+    message: ({ method, path }) => `There is no operation ${method} ${path}; see /api/0.5/openapi.json`,
+  }),
+  "method-not-allowed": entry<{ method: string; path: string; allowed: readonly string[] }>({
+    status: 405,
+    when: "The path exists, but not for this method; the header `Allow` lists those that do.",
+    message: ({ method, path, allowed }) =>
+      `${method} is not supported by ${path}; use ${allowed.join(", ")}`,
+  }),
+  "body-too-large": entry<{ limit: number; what: "sent" | "unpacked" }>({
+    status: 413,
+    when: "The body is larger than the limit, as sent or after inflation.",
+    message: ({ limit, what }) => `The body as ${what} is larger than ${limit} bytes`,
+  }),
+  "body-not-json": entry<{ problem: string }>({
+    status: 400,
+    when: "The body cannot be read as JSON.",
+    message: ({ problem }) => `The body is not valid JSON: ${problem}`,
+  }),
+  "field-invalid": entry<{ field: string; expected: string; got: string }>({
+    status: 400,
+    when: "A member of the body, a query parameter or a path segment has the wrong type or value.",
+    message: ({ field, expected, got }) => `Invalid field - ${field} - expected ${expected} but got ${got}`,
+  }),
+  "fields-missing": entry<{ fields: readonly string[] }>({
+    status: 400,
+    when: "Required members of the body or required parameters are absent.",
+    message: ({ fields }) =>
+      `Missing required ${fields.length === 1 ? "field" : "fields"} - ${fields.join(", ")}`,
+    members: ({ fields }) => ({ missingFields: fields }),
+  }),
+  "too-many": entry<{ field: string; limit: number; got: number }>({
+    status: 400,
+    when: "A list in the body is longer than the limit.",
+    message: ({ field, limit, got }) => `${field} may hold at most ${limit} items but holds ${got}`,
+  }),
+  "cursor-invalid": entry<Record<string, never>>({
+    status: 400,
+    when: "A cursor is forged, damaged, or belongs to another query.",
+    message: () => "Invalid field - cursor - expected a cursor returned by this same query",
+  }),
+  "ids-unknown": entry<{ field: string; ids: readonly number[]; status?: 400 | 404 }>({
+    status: 400,
+    when: "An operation names ids that do not exist; `notFound` lists them. Datapoint operations answer 404.",
+    message: ({ ids }) => `No such ids: ${ids.slice(0, 10).join(", ")}${ids.length > 10 ? ", ..." : ""}`,
+    members: ({ ids }) => ({ notFound: ids }),
+  }),
+  "ids-repeated": entry<{ field: string; ids: readonly number[] }>({
+    status: 400,
+    when: "An operation names the same id twice.",
+    message: ({ field, ids }) => `${field} names the same id more than once: ${ids.slice(0, 10).join(", ")}`,
+  }),
+} as const;
+
+export type FailureCode = keyof typeof catalogue;
+export type DetailsOf<Code extends FailureCode> = Parameters<(typeof catalogue)[Code]["message"]>[0];
+
+/** A refusal on its way to the caller. */
+export class Failure extends Error {
+  readonly failure: FailureCode;
+  readonly status: number;
+  readonly members: Members;
+  readonly details: unknown;
+  constructor(failure: FailureCode, status: number, message: string, members: Members, details: unknown) {
+    super(message);
+    this.name = "Failure";
+    this.failure = failure;
+    this.status = status;
+    this.members = members;
+    this.details = details;
+  }
+}
+
+/** `throw fail("forbidden", { ... })`: the catalogue entry with its details filled in. */
+export function fail<Code extends FailureCode>(code: Code, details: DetailsOf<Code>): Failure {
+  const found = catalogue[code] as Entry<DetailsOf<Code>>;
+  const status = (details as { status?: number }).status ?? found.status;
+  return new Failure(code, status, found.message(details), found.members?.(details) ?? {}, details);
+}

@@ -1,0 +1,25 @@
+// Hands out identifiers: positive integers below 2^53, ordered by time, never reused.
+import type { World } from "./world.ts";
+
+const epochMs = Date.UTC(2020, 0, 1);
+const idsPerMs = 4096;
+
+export class IdSource {
+  readonly #world: World;
+  #last: number;
+
+  /** `lastUsed` is the highest id ever handed out, so that a clock set back cannot repeat one. */
+  constructor(world: World, lastUsed: number) {
+    this.#world = world;
+    this.#last = lastUsed;
+  }
+
+  next(): number {
+    this.#last = Math.max((this.#world.nowMs() - epochMs) * idsPerMs, this.#last + 1);
+    return this.#last;
+  }
+
+  get lastUsed(): number {
+    return this.#last;
+  }
+}

@@ -1,0 +1,75 @@
+// Every bound of the product in one place, with the relations between them asserted at start.
+//
+// docs/LIMITS.md is generated from this list. Figures a client relies on come from client-endpoints 1.7.
+import { invariant } from "./lib/invariant.ts";
+
+interface Limit {
+  readonly value: number;
+  readonly unit: string;
+  /** One sentence for docs/LIMITS.md: what is bounded, and what happens beyond it. */
+  readonly meaning: string;
+}
+
+const limit = (value: number, unit: string, meaning: string): Limit => ({ value, unit, meaning });
+
+export const described = {
+  bodyBytesMax: limit(64 * 2 ** 20, "bytes", "A request body as sent; larger is refused with 413."),
+  bodyInflatedBytesMax: limit(
+    128 * 2 ** 20,
+    "bytes",
+    "A request body after gzip inflation; larger is refused with 413.",
+  ),
+  bodiesInFlightBytesMax: limit(
+    256 * 2 ** 20,
+    "bytes",
+    "All bodies being worked on; further large requests wait.",
+  ),
+  jsonDepthMax: limit(64, "levels", "Nesting of a JSON body; deeper is refused."),
+  pathSegmentBytesMax: limit(2048, "bytes", "One path segment, such as a series name, before decoding."),
+  itemsPerWriteMax: limit(10_000, "items", "Items in one create, update, delete or by-ids request."),
+  listItemsMax: limit(10_000, "items", "A page of a list; a larger `limit` is lowered to this."),
+  assetsListDefault: limit(100, "items", "A page of assets or time series when `limit` is absent."),
+  searchItemsMax: limit(1_000, "items", "`limit` + `offset` of a search; a larger `limit` is lowered."),
+  searchItemsDefault: limit(25, "items", "Results of a search when `limit` is absent."),
+  cursorDivisionsMax: limit(
+    1_000,
+    "cursors",
+    "`divisions` of the cursors for parallel reads; more is lowered.",
+  ),
+  nameLengthMax: limit(255, "characters", "The name of an asset or a time series."),
+  textLengthMax: limit(8_192, "characters", "A description, unit, source or source id."),
+  metadataPairsMax: limit(256, "pairs", "Metadata of one record."),
+  metadataKeyLengthMax: limit(128, "characters", "A metadata key."),
+  metadataValueLengthMax: limit(10_240, "characters", "A metadata value."),
+  pointsPerWriteMax: limit(100_000, "points", "Datapoints in one insert, over all of its series."),
+  pointsPerReadMax: limit(
+    100_000,
+    "points",
+    "Raw datapoints of one series in one read; a larger `limit` is lowered.",
+  ),
+  bucketsPerReadMax: limit(
+    10_000,
+    "buckets",
+    "Aggregates of one series in one read; a larger `limit` is lowered.",
+  ),
+  pointsPerReadDefault: limit(100, "points", "Datapoints, aggregates or frame rows when `limit` is absent."),
+  frameRowsMax: limit(100_000, "rows", "Rows of a data frame; a larger `limit` is lowered."),
+  seriesPerReadMax: limit(100, "series", "Items of one multi-series query or data frame."),
+  timeMsMin: limit(Date.UTC(1900, 0, 1), "ms", "The earliest time stamp of a datapoint (1900-01-01)."),
+  timeMsMax: limit(Date.UTC(2100, 0, 1) - 1, "ms", "The latest time stamp of a datapoint (2099-12-31)."),
+  stringValueLengthMax: limit(16_384, "characters", "A value of a string series."),
+  requestMsMax: limit(120_000, "ms", "The deadline of a request."),
+} as const;
+
+type Limits = { readonly [Name in keyof typeof described]: number };
+
+export const limits = Object.fromEntries(
+  Object.entries(described).map(([name, one]) => [name, one.value]),
+) as Limits;
+
+invariant(
+  limits.bodyBytesMax <= limits.bodyInflatedBytesMax,
+  "a body that is not packed is never refused as unpacked",
+);
+invariant(limits.bodyInflatedBytesMax <= limits.bodiesInFlightBytesMax, "the largest body can be worked on");
+invariant(limits.searchItemsDefault <= limits.searchItemsMax, "a default is within its maximum");

@@ -1,0 +1,91 @@
+// The closed tree between questions and stores: what a record must be to be part of an answer.
+
+/** A stored value a filter can compare with. */
+export type Scalar = string | number | boolean;
+
+export type Filter =
+  | { readonly kind: "everything" }
+  | { readonly kind: "nothing" }
+  | { readonly kind: "equals"; readonly field: string; readonly value: Scalar | null }
+  | { readonly kind: "oneOf"; readonly field: string; readonly values: readonly Scalar[] }
+  | { readonly kind: "between"; readonly field: string; readonly from?: Bound; readonly to?: Bound }
+  | {
+      readonly kind: "startsWith" | "endsWith" | "contains";
+      readonly field: string;
+      readonly text: string;
+      /** Letters of either case match. */
+      readonly ignoreCase: boolean;
+    }
+  | { readonly kind: "within"; readonly field: string; readonly text: string; readonly distance: number }
+  | { readonly kind: "words"; readonly fields: readonly string[]; readonly text: string }
+  | { readonly kind: "hasMetadata"; readonly key: string; readonly value: string }
+  | { readonly kind: "underAsset"; readonly assetIds: readonly number[] }
+  | { readonly kind: "and" | "or"; readonly parts: readonly Filter[] }
+  | { readonly kind: "not"; readonly part: Filter };
+
+export interface Bound {
+  readonly value: string | number;
+  readonly inclusive: boolean;
+}
+
+export const everything: Filter = { kind: "everything" };
+export const nothing: Filter = { kind: "nothing" };
+
+/** `null` asks for records in which the field is absent. */
+export const equals = (field: string, value: Scalar | null): Filter => ({ kind: "equals", field, value });
+
+export const oneOf = (field: string, values: readonly Scalar[]): Filter => ({ kind: "oneOf", field, values });
+
+export const between = (field: string, range: { from?: Bound; to?: Bound }): Filter => ({
+  kind: "between",
+  field,
+  ...range,
+});
+
+export const startsWith = (field: string, text: string): Filter => ({
+  kind: "startsWith",
+  field,
+  text,
+  ignoreCase: false,
+});
+
+/** Substring, letters of either case (client-endpoints (b) 8). */
+export const containsIgnoringCase = (field: string, text: string): Filter => ({
+  kind: "contains",
+  field,
+  text,
+  ignoreCase: true,
+});
+
+/** At most `distance` single-letter edits away (client-endpoints (b) 7). */
+export const within = (field: string, text: string, distance: number): Filter => ({
+  kind: "within",
+  field,
+  text,
+  distance,
+});
+
+/** Every word of `text` begins a word of one of the fields, letters of either case (client-endpoints (b) 10). */
+export const words = (fields: readonly string[], text: string): Filter => ({ kind: "words", fields, text });
+
+export const hasMetadata = (key: string, value: string): Filter => ({ kind: "hasMetadata", key, value });
+
+/** The record is, or hangs on, an asset in the subtree of one of these assets, their roots included. */
+export const underAsset = (assetIds: readonly number[]): Filter => ({ kind: "underAsset", assetIds });
+
+export const not = (part: Filter): Filter => ({ kind: "not", part });
+
+/** Absent parts are no condition; `and()` of none is everything. */
+export function and(...parts: readonly (Filter | undefined)[]): Filter {
+  const present = parts.filter((part) => part !== undefined && part.kind !== "everything") as Filter[];
+  if (present.some((part) => part.kind === "nothing")) return nothing;
+  if (present.length === 0) return everything;
+  return present.length === 1 ? present[0]! : { kind: "and", parts: present };
+}
+
+export function or(...parts: readonly Filter[]): Filter {
+  if (parts.some((part) => part.kind === "everything")) return everything;
+  const present = parts.filter((part) => part.kind !== "nothing");
+  if (present.length === 0) return nothing;
+  return present.length === 1 ? present[0]! : { kind: "or", parts: present };
+}

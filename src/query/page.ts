@@ -1,0 +1,27 @@
+// Pages: a stable order, a keyset position in it, and the piece of a collection between two positions.
+
+export interface OrderBy {
+  readonly field: string;
+  readonly direction: "ascending" | "descending";
+}
+
+/** The values of the order's fields at one record, in the order's sequence. The last field is always unique. */
+export type Position = readonly (string | number)[];
+
+export interface PageQuestion {
+  readonly limit: number;
+  /** Only records after this position. */
+  readonly after?: Position;
+  /** Only records before this position; the page is the `limit` records nearest to it, still in the stated order. */
+  readonly before?: Position;
+  /** Only records up to and including this position: the end of a division (see `Reader.divide`). */
+  readonly until?: Position;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Where the next page starts; absent when this page ends the collection. */
+  readonly next?: Position;
+  /** Where the page before ends; absent when this page begins the collection. */
+  readonly previous?: Position;
+}

@@ -1,0 +1,29 @@
+// Turns one question to the catalog into a page that knows its neighbours.
+import type { Reader, Stored, Table } from "../storage/catalog.ts";
+import type { Filter } from "./filter.ts";
+import type { OrderBy, Page, PageQuestion, Position } from "./page.ts";
+
+/** Asks for one record more than the page holds, which tells whether there is a further page. */
+export async function readPage<Row extends Stored>(
+  tx: Reader,
+  table: Table<Row>,
+  question: { filter: Filter; order: readonly OrderBy[]; page: PageQuestion },
+): Promise<Page<Row>> {
+  const { limit, after, before } = question.page;
+  if (limit === 0) return { items: [] };
+  const found = await tx.find(table, { ...question, page: { ...question.page, limit: limit + 1 } });
+  const more = found.length > limit;
+  const items = before ? found.slice(more ? 1 : 0) : found.slice(0, limit);
+  const first = items[0];
+  const last = items.at(-1);
+  const hasNext = before ? true : more;
+  const hasPrevious = before ? more : after !== undefined;
+  return {
+    items,
+    ...(last && hasNext && { next: positionOf(last, question.order) }),
+    ...(first && hasPrevious && { previous: positionOf(first, question.order) }),
+  };
+}
+
+const positionOf = (row: Stored, order: readonly OrderBy[]): Position =>
+  order.map(({ field }) => (row as unknown as Record<string, string | number>)[field]!);

@@ -1,0 +1,39 @@
+// Cursors: keyset positions bound to their query, signed, URL-safe and opaque to clients.
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { fail } from "../errors.ts";
+import type { PageQuestion, Position } from "../query/page.ts";
+
+type Place = Omit<PageQuestion, "limit">;
+
+export interface CursorSigner {
+  /** `query` is everything that decides the collection and its order: a cursor serves no other. */
+  sign(query: unknown, place: Place): string;
+  /** Refuses a cursor that is forged or that was made for another query. */
+  read(query: unknown, cursor: string): Place;
+}
+
+const macBytes = 12;
+
+export function cursorSigner(secret: Uint8Array): CursorSigner {
+  const macOf = (query: unknown, payload: string) =>
+    createHmac("sha256", secret).update(fingerprint(query)).update(payload).digest().subarray(0, macBytes);
+  return {
+    sign(query, { after, before, until }) {
+      const payload = JSON.stringify([after ?? 0, before ?? 0, until ?? 0]);
+      return Buffer.concat([macOf(query, payload), Buffer.from(payload)]).toString("base64url");
+    },
+    read(query, cursor) {
+      const bytes = Buffer.from(cursor, "base64url");
+      const payload = bytes.subarray(macBytes).toString();
+      const mac = bytes.subarray(0, macBytes);
+      if (mac.length !== macBytes || !timingSafeEqual(mac, macOf(query, payload)))
+        throw fail("cursor-invalid", {});
+      const [after, before, until] = JSON.parse(payload) as (Position | 0)[];
+      return { ...(after && { after }), ...(before && { before }), ...(until && { until }) };
+    },
+  };
+}
+
+function fingerprint(query: unknown): Buffer {
+  return createHash("sha256").update(JSON.stringify(query)).digest();
+}

@@ -1,0 +1,61 @@
+// The wrappers around every REST answer (platform-api, Response wrappers), and pages behind cursors.
+import { type TSchema, Type } from "typebox";
+import type { RequestContext } from "../context.ts";
+import type { Page, PageQuestion } from "../query/page.ts";
+import { text } from "./parameters.ts";
+
+/** `{"data":{"items":[...]}}` */
+export const itemsAnswer = (items: readonly unknown[]) => ({ data: { items } });
+
+/** `{"data":...}` */
+export const dataAnswer = (data: unknown) => ({ data });
+
+/** The answer of operations that return nothing. */
+export const emptyAnswer = {};
+
+export const itemsOf = (item: TSchema) => Type.Object({ data: Type.Object({ items: Type.Array(item) }) });
+
+export const dataOf = (data: TSchema) => Type.Object({ data });
+
+export const pageOf = (item: TSchema) =>
+  Type.Object({
+    data: Type.Object({
+      items: Type.Array(item),
+      nextCursor: Type.Optional(Type.String()),
+      previousCursor: Type.Optional(Type.String()),
+    }),
+  });
+
+export const emptyShape = Type.Object({}, { maxProperties: 0 });
+
+export const cursorParameter = text(
+  "Where to continue: `nextCursor` or `previousCursor` of an earlier answer",
+);
+
+/** The page a list request asks for. `query` is everything that decides the collection (see CursorSigner). */
+export function pageAsked(
+  ctx: RequestContext,
+  query: unknown,
+  asked: { readonly cursor: string | undefined; readonly limit: number },
+): PageQuestion {
+  const place = asked.cursor === undefined ? {} : ctx.cursors.read(query, asked.cursor);
+  return { ...place, limit: asked.limit };
+}
+
+/** Wraps a page with the cursors to its neighbours; `asked` is what `pageAsked` gave. */
+export function pageAnswer<Item>(
+  ctx: RequestContext,
+  query: unknown,
+  asked: PageQuestion,
+  page: Page<Item>,
+  shape: (item: Item) => unknown,
+) {
+  const { until } = asked;
+  return dataAnswer({
+    items: page.items.map(shape),
+    ...(page.next && { nextCursor: ctx.cursors.sign(query, { after: page.next, ...(until && { until }) }) }),
+    ...(page.previous && {
+      previousCursor: ctx.cursors.sign(query, { before: page.previous, ...(until && { until }) }),
+    }),
+  });
+}

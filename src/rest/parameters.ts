@@ -1,0 +1,162 @@
+// Query and path parameters in every spelling that real clients send (client-endpoints 1.4), decoded once.
+import { type TSchema, Type } from "typebox";
+import { fail } from "../errors.ts";
+
+export interface Parameter<Value> {
+  readonly schema: TSchema;
+  readonly description: string;
+  readonly required: boolean;
+  /** `sent` holds each occurrence of the parameter, percent-decoded; empty when it is absent. */
+  readonly decode: (sent: readonly string[], field: string) => Value;
+}
+
+/** The decoded values of a set of parameters; optional ones may be absent. */
+export type Values<Set extends Readonly<Record<string, Parameter<unknown>>>> = {
+  readonly [Name in keyof Set]: Set[Name] extends Parameter<infer Value> ? Value : never;
+};
+
+type Optional<Value> = Parameter<Value | undefined>;
+
+const optional = <Value>(
+  description: string,
+  schema: TSchema,
+  decode: (sent: string, field: string) => Value,
+): Optional<Value> => ({
+  schema,
+  description,
+  required: false,
+  decode: (sent, field) => {
+    const last = sent.at(-1);
+    return last === undefined || last === "" ? undefined : decode(last, field);
+  },
+});
+
+/** The same parameter, refused when absent. */
+export const required = <Value>(parameter: Optional<Value>): Parameter<Value> => ({
+  ...parameter,
+  required: true,
+  decode: (sent, field) => {
+    const value = parameter.decode(sent, field);
+    if (value === undefined) throw fail("fields-missing", { fields: [field] });
+    return value;
+  },
+});
+
+export const text = (description: string): Optional<string> =>
+  optional(description, Type.String(), (sent) => sent);
+
+export function integer(description: string, bounds: { min?: number; max?: number } = {}): Optional<number> {
+  const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = bounds;
+  const expected = bounds.min === undefined ? "an integer" : `an integer of at least ${min}`;
+  return optional(
+    description,
+    Type.Integer({ ...(bounds.min !== undefined && { minimum: min }) }),
+    (sent, field) => {
+      const value = Number(sent);
+      if (sent.trim() === "" || !Number.isSafeInteger(value) || value < min || value > max)
+        throw fail("field-invalid", { field, expected, got: sent });
+      return value;
+    },
+  );
+}
+
+/** A page size: absent is the default, more than the maximum is lowered, as published clients rely on (1.4). */
+export function pageSize(bounds: { byDefault: number; max: number }): Parameter<number> {
+  const inner = integer(`Items in the answer; ${bounds.byDefault} when absent, at most ${bounds.max}`, {
+    min: 0,
+  });
+  return {
+    ...inner,
+    schema: Type.Integer({ minimum: 0, default: bounds.byDefault }),
+    decode: (sent, field) =>
+      sent.length === 0
+        ? bounds.byDefault
+        : Math.min(inner.decode(sent, field) ?? bounds.byDefault, bounds.max),
+  };
+}
+
+/** `true` and `false` in any capitalisation (Python sends `True`). */
+export const boolean = (description: string): Optional<boolean> =>
+  optional(description, Type.Boolean(), (sent, field) => {
+    const word = sent.toLowerCase();
+    if (word !== "true" && word !== "false")
+      throw fail("field-invalid", { field, expected: "true or false", got: sent });
+    return word === "true";
+  });
+
+/** One of some words in any capitalisation, answered in the spelling declared here. */
+export const oneOfWords = <Word extends string>(
+  description: string,
+  allowed: readonly Word[],
+): Optional<Word> =>
+  optional(description, Type.Enum([...allowed]), (sent, field) => {
+    const found = allowed.find((word) => word.toLowerCase() === sent.toLowerCase());
+    if (!found) throw fail("field-invalid", { field, expected: `one of ${allowed.join(", ")}`, got: sent });
+    return found;
+  });
+
+/** A record's id in a path. */
+export const id = (description: string): Parameter<number> => required(integer(description, { min: 1 }));
+
+/** Ids as `[1,2]`, `[1, 2]`, `["1"]`, repeated parameters or a bare number; an empty list is no condition. */
+export function idList(description: string): Optional<readonly number[]> {
+  return {
+    schema: Type.String({ examples: ["[123,456]"] }),
+    description: `${description}; a JSON array, repeated parameters or one id`,
+    required: false,
+    decode: (sent, field) => {
+      const ids = sent.filter((one) => one !== "").flatMap((one) => idsIn(one, field));
+      return ids.length === 0 ? undefined : ids;
+    },
+  };
+}
+
+function idsIn(sent: string, field: string): number[] {
+  const wrong = () => fail("field-invalid", { field, expected: "ids such as [123,456]", got: sent });
+  const parsed = parseJson(sent);
+  const list = Array.isArray(parsed) ? parsed : [parsed];
+  return list.map((one) => {
+    const value =
+      typeof one === "number" || (typeof one === "string" && one !== "") ? Number(one) : Number.NaN;
+    if (!Number.isSafeInteger(value)) throw wrong();
+    return value;
+  });
+}
+
+function parseJson(sent: string): unknown {
+  try {
+    return JSON.parse(sent);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Key and value pairs as JSON, or as Python prints a dict; `"unreadable"` when neither (client-endpoints 1.4). */
+export const metadata = (description: string): Optional<Readonly<Record<string, string>> | "unreadable"> =>
+  optional(description, Type.String({ examples: ['{"key":"value"}'] }), (sent) => {
+    const parsed = parseJson(sent) ?? parseJson(pythonDictAsJson(sent));
+    if (sent.trim() === "null") return undefined;
+    if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return "unreadable";
+    return Object.fromEntries(Object.entries(parsed).map(([key, value]) => [key, String(value)]));
+  });
+
+function pythonDictAsJson(sent: string): string {
+  return sent.replace(/'((?:[^'\\]|\\.)*)'/g, (_, inner: string) =>
+    JSON.stringify(inner.replace(/\\'/g, "'").replace(/\\\\/g, "\\")),
+  );
+}
+
+/** Decodes each declared parameter from what was sent; unknown ones are ignored (client-endpoints 1.4). */
+export function decodeParameters(
+  declared: Readonly<Record<string, Parameter<unknown>>>,
+  sent: Readonly<Record<string, string | readonly string[] | undefined>>,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [name, parameter] of Object.entries(declared)) {
+    const found = sent[name];
+    const occurrences = found === undefined ? [] : typeof found === "string" ? [found] : found;
+    if (occurrences.length === 0 && parameter.required) throw fail("fields-missing", { fields: [name] });
+    values[name] = parameter.decode(occurrences, name);
+  }
+  return values;
+}

@@ -1,0 +1,99 @@
+// Routes as data: what a route table says, and what a handler is given. From the tables come registration,
+// validation, the rights check, OpenAPI, and a test that fails for a route without capability or schema.
+import type { Readable } from "node:stream";
+import type { Static, TSchema } from "typebox";
+import type { Acl, Action } from "../access/caller.ts";
+import type { RequestContext } from "../context.ts";
+import type { Parameter, Values } from "./parameters.ts";
+
+export const apiVersions = ["0.4", "0.5", "0.6"] as const;
+export type ApiVersion = (typeof apiVersions)[number];
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
+
+/** A body read as JSON whatever its Content-Type says, and checked against `schema` before the handler runs. */
+export interface JsonBody<Schema extends TSchema> {
+  readonly kind: "json";
+  readonly schema: Schema;
+  /** Members that are `null` count as absent (client-endpoints 1.3.4), unless a route has a meaning for them. */
+  readonly nulls?: "absent" | "kept";
+}
+
+/** A body handed over as bytes, inflated; the handler decodes it. `schema` documents its JSON form. */
+export interface BytesBody {
+  readonly kind: "bytes";
+  readonly schema: TSchema;
+}
+
+/** An answer that is not one JSON value made in memory: the handler's own bytes, streamed. */
+export interface StreamAnswer {
+  readonly contentType: string;
+  readonly stream: Readable;
+}
+
+export interface Question<Path extends Parameters, Query extends Parameters, Body> {
+  readonly version: ApiVersion;
+  readonly path: Values<Path>;
+  readonly query: Values<Query>;
+  readonly body: Body;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** What a route's answer looks like: a JSON shape, or other content types beside it. */
+export interface AnswerShape {
+  readonly schema: TSchema;
+  readonly otherContentTypes?: readonly string[];
+}
+
+export interface Route {
+  readonly method: Method;
+  /** Below `/api/{version}/projects/{project}`, parameters in braces: `/assets/{assetId}`; "" is the project. */
+  readonly path: string;
+  readonly versions: readonly ApiVersion[];
+  readonly summary: string;
+  /** Where the requirement or the client facts say so: "platform-api Assets", "client-endpoints 4.2". */
+  readonly source: string;
+  /** Marked in OpenAPI as an area that may change. */
+  readonly preview?: boolean;
+  /** "member": any caller of the project. */
+  readonly capability: readonly [Acl, Action] | "member";
+  readonly parameters: Parameters;
+  readonly query: Parameters;
+  readonly body?: JsonBody<TSchema> | BytesBody;
+  readonly answer: (version: ApiVersion) => AnswerShape;
+  /** Success where it is not 200 (client-endpoints 1.6). */
+  readonly created?: readonly ApiVersion[];
+  readonly handle: (
+    ctx: RequestContext,
+    question: Question<Parameters, Parameters, unknown>,
+  ) => Promise<object | StreamAnswer>;
+}
+
+type BodyOf<Body> =
+  Body extends JsonBody<infer Schema> ? Static<Schema> : Body extends BytesBody ? Buffer : undefined;
+
+type Given<Path extends Parameters, Query extends Parameters, Body> = Omit<
+  Route,
+  "parameters" | "query" | "body" | "handle"
+> & {
+  readonly parameters?: Path;
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly handle: (
+    ctx: RequestContext,
+    question: Question<Path, Query, BodyOf<Body>>,
+  ) => Promise<object | StreamAnswer>;
+};
+
+const noParameters = {};
+
+/** Writes down a route; its handler's types follow from the parameters and the body it declares. */
+export function route<
+  Path extends Parameters = typeof noParameters,
+  Query extends Parameters = typeof noParameters,
+  Body extends JsonBody<TSchema> | BytesBody | undefined = undefined,
+>(given: Given<Path, Query, Body>): Route {
+  return { parameters: noParameters, query: noParameters, ...given } as unknown as Route;
+}

@@ -1,0 +1,99 @@
+// Port: the catalog holds everything that is not a datapoint or a file's bytes, as typed records in tables.
+//
+// Contract. A write transaction is all or nothing and on disk when it resolves; writes run one after another.
+// A read transaction sees one state of the catalog, and every write acknowledged before it began.
+// A transaction is bound to one project: it sees and changes only that project's records of project tables.
+import type { Filter } from "../query/filter.ts";
+import type { OrderBy, PageQuestion, Position } from "../query/page.ts";
+
+export interface Column {
+  /** `json` columns hold objects and arrays; a missing optional value is an absent member of the record. */
+  readonly type: "integer" | "real" | "text" | "boolean" | "json";
+  readonly optional: boolean;
+}
+
+/** A record of any table: named values, `id` always among them. */
+export interface Stored {
+  readonly id: number;
+}
+
+export interface Table<Row extends Stored> {
+  readonly name: string;
+  /** Records of a `project` table belong to one project; `system` tables (projects, keys) are the installation's. */
+  readonly belongsTo: "project" | "system";
+  readonly columns: { readonly [Name in keyof Row]-?: Column };
+  /** Each a list of columns; in project tables the project comes first by itself. */
+  readonly indexes: readonly (readonly (keyof Row & string)[])[];
+  /** Column combinations that are unique in a project where all of their values are present. */
+  readonly unique: readonly (readonly (keyof Row & string)[])[];
+  /** Text columns found by the filter `words`, from an index. */
+  readonly wordsOf: readonly (keyof Row & string)[];
+  /**
+   * How `underAsset` reads this table: `path` names the column of an asset's own materialised path
+   * (`/1/7/9/`), `link` the column (an id, or a json array of ids) that names the assets a record hangs on.
+   */
+  readonly underAsset?: { readonly path: keyof Row & string } | { readonly link: keyof Row & string };
+}
+
+export type ProjectId = number;
+/** What a transaction may touch: one project's records, or with `"system"` the system tables alone. */
+export type Scope = ProjectId | "system";
+
+export interface Question {
+  readonly filter: Filter;
+  /** The last field must be unique, so that positions are; `id` when nothing better. */
+  readonly order: readonly OrderBy[];
+  readonly page: PageQuestion;
+}
+
+export interface RankedQuestion {
+  readonly filter: Filter;
+  /** Best first: equal to a text, beginning with it, having it; earlier entries outrank later ones; then `order`. */
+  readonly rank: readonly { readonly field: string; readonly text: string }[];
+  readonly order: readonly OrderBy[];
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface Reader {
+  find<Row extends Stored>(table: Table<Row>, question: Question): Promise<Row[]>;
+  /** The records with these ids, in the order asked; ids that do not exist are left out. */
+  get<Row extends Stored>(table: Table<Row>, ids: readonly number[]): Promise<Row[]>;
+  search<Row extends Stored>(table: Table<Row>, question: RankedQuestion): Promise<Row[]>;
+  count<Row extends Stored>(table: Table<Row>, filter: Filter): Promise<number>;
+  /** At most `parts - 1` positions that cut the collection into pieces of about equal size. */
+  divide<Row extends Stored>(
+    table: Table<Row>,
+    question: { filter: Filter; order: readonly OrderBy[]; parts: number },
+  ): Promise<Position[]>;
+}
+
+export interface Writer extends Reader {
+  /** Throws `UniqueViolation` when a unique combination is taken; the transaction must then be given up. */
+  insert<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
+  /** Replaces whole records by id. Same failure as `insert`. */
+  replace<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
+  /** Returns how many records went. */
+  remove<Row extends Stored>(table: Table<Row>, filter: Filter): Promise<number>;
+  /** Takes these assets out of every link column of every table (client-endpoints (b) 22). */
+  clearAssetLinks(assetIds: readonly number[]): Promise<void>;
+}
+
+export interface Catalog {
+  read<Answer>(scope: Scope, work: (tx: Reader) => Promise<Answer>): Promise<Answer>;
+  write<Answer>(scope: Scope, work: (tx: Writer) => Promise<Answer>): Promise<Answer>;
+  /** The highest id any record ever had, removed ones included. */
+  lastId(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export class UniqueViolation extends Error {
+  readonly table: string;
+  readonly columns: readonly string[];
+  constructor(table: string, columns: readonly string[]) {
+    super(`a record with the same ${columns.join(" and ")} exists in ${table}`);
+    this.name = "UniqueViolation";
+    this.table = table;
+    this.columns = columns;
+  }
+}
