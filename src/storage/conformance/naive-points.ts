@@ -1,0 +1,107 @@
+// A points store that is plainly right and nothing else: sorted arrays in memory, for tests and as the yardstick
+// of the real stores.
+import type {
+  AggregateColumns,
+  AggregateQuestion,
+  PointBatch,
+  PointColumns,
+  PointRuns,
+  PointsStats,
+  PointsStore,
+  Range,
+  ScanQuestion,
+  SeriesId,
+} from "../points.ts";
+import { naiveAggregate } from "./naive-aggregate.ts";
+
+interface NaivePoints {
+  readonly times: number[];
+  readonly values: (number | string)[];
+}
+
+/** Keeps the contract of `PointsStore` except for what needs a disk. */
+export class NaivePointsStore implements PointsStore {
+  readonly #series = new Map<SeriesId, NaivePoints>();
+
+  async append(batch: PointBatch): Promise<void> {
+    if (batch.numbers !== undefined) this.#write(batch.numbers);
+    if (batch.strings !== undefined) this.#write(batch.strings);
+  }
+
+  async scan(question: ScanQuestion): Promise<PointColumns> {
+    const { times, values } = this.#read(question.series);
+    const before = question.includeOutside === true ? 1 : 0;
+    const from = Math.max(0, firstAtOrAfter(times, question.startMs) - before);
+    const to = Math.min(firstAtOrAfter(times, question.endMs) + before, from + question.limit, times.length);
+    const found = values.slice(from, to);
+    return {
+      times: Float64Array.from(times.slice(from, to)),
+      values: question.isString ? (found as string[]) : Float64Array.from(found as number[]),
+    };
+  }
+
+  async aggregate(question: AggregateQuestion): Promise<AggregateColumns> {
+    const { times, values } = this.#read(question.series);
+    return naiveAggregate({ times, values: values as number[] }, question);
+  }
+
+  async latest(
+    series: readonly { readonly series: SeriesId; readonly isString: boolean }[],
+    beforeMs: number,
+  ): Promise<({ timeMs: number; value: number | string } | undefined)[]> {
+    return series.map((one) => {
+      const { times, values } = this.#read(one.series);
+      const index = firstAtOrAfter(times, beforeMs) - 1;
+      return index < 0 ? undefined : { timeMs: times[index]!, value: values[index]! };
+    });
+  }
+
+  async erase(series: SeriesId, range: Range = { startMs: -Infinity, endMs: Infinity }): Promise<void> {
+    const { times, values } = this.#read(series);
+    const from = firstAtOrAfter(times, range.startMs);
+    const count = Math.max(0, firstAtOrAfter(times, range.endMs) - from);
+    times.splice(from, count);
+    values.splice(from, count);
+  }
+
+  async stats(): Promise<PointsStats> {
+    let points = 0;
+    for (const { times } of this.#series.values()) points += times.length;
+    return { points, blocks: 0, bytesOnDisk: 0, journalBytes: 0, quarantined: [] };
+  }
+
+  async close(): Promise<void> {}
+
+  #read(series: SeriesId): NaivePoints {
+    return this.#series.get(series) ?? { times: [], values: [] };
+  }
+
+  #write(runs: PointRuns<ArrayLike<number | string>>): void {
+    let at = 0;
+    for (const [run, end] of runs.ends.entries()) {
+      const series = runs.series[run]!;
+      const points = this.#read(series);
+      this.#series.set(series, points);
+      for (; at < end; at++) put(points, runs.times[at]!, runs.values[at]!);
+    }
+  }
+}
+
+function put({ times, values }: NaivePoints, timeMs: number, value: number | string): void {
+  const index = firstAtOrAfter(times, timeMs);
+  const isReplaced = times[index] === timeMs;
+  times.splice(index, isReplaced ? 1 : 0, timeMs);
+  values.splice(index, isReplaced ? 1 : 0, value);
+}
+
+/** Index of the first time at or after `atMs`; the number of times when there is none. */
+function firstAtOrAfter(times: readonly number[], atMs: number): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (times[middle]! < atMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
