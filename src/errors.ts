@@ -86,23 +86,17 @@ export const catalogue = {
     when: "An operation names the same id twice.",
     message: ({ field, ids }) => `${field} names the same id more than once: ${ids.slice(0, 10).join(", ")}`,
   }),
-  "series-unknown": entry<{ keys: readonly (string | number)[] }>({
-    status: 404,
-    when: "An operation names time series, by name or by id, that do not exist; `notFound` lists them.",
-    message: ({ keys }) =>
-      `No such time series: ${keys.slice(0, 10).join(", ")}${keys.length > 10 ? ", ..." : ""}`,
-    members: ({ keys }) => ({ notFound: keys }),
-  }),
-  "series-exist": entry<{ names: readonly string[] }>({
-    status: 400,
-    when: "Time series are created with, or renamed to, names that are taken; the text lists all of them.",
-    // Published clients read the names out of this text, separated by commas without blanks (1.6).
-    message: ({ names }) => `Some metrics already exist: ${names.join(",")}`,
-  }),
 } as const;
 
 export type FailureCode = keyof typeof catalogue;
 export type DetailsOf<Code extends FailureCode> = Parameters<(typeof catalogue)[Code]["message"]>[0];
+
+interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  readonly members: Members;
+  readonly details: unknown;
+}
 
 /** A refusal on its way to the caller. */
 export class Failure extends Error {
@@ -110,13 +104,13 @@ export class Failure extends Error {
   readonly status: number;
   readonly members: Members;
   readonly details: unknown;
-  constructor(failure: FailureCode, status: number, message: string, members: Members, details: unknown) {
-    super(message);
+  constructor(failure: FailureCode, refusal: Refusal) {
+    super(refusal.message);
     this.name = "Failure";
     this.failure = failure;
-    this.status = status;
-    this.members = members;
-    this.details = details;
+    this.status = refusal.status;
+    this.members = refusal.members;
+    this.details = refusal.details;
   }
 }
 
@@ -124,5 +118,6 @@ export class Failure extends Error {
 export function fail<Code extends FailureCode>(code: Code, details: DetailsOf<Code>): Failure {
   const found = catalogue[code] as Entry<DetailsOf<Code>>;
   const status = (details as { status?: number }).status ?? found.status;
-  return new Failure(code, status, found.message(details), found.members?.(details) ?? {}, details);
+  const members = found.members?.(details) ?? {};
+  return new Failure(code, { status, message: found.message(details), members, details });
 }

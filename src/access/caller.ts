@@ -28,7 +28,7 @@ export const administrator: readonly Capability[] = [
   { acl: "timeSeriesAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
 ];
 
-/** The records of a resource that the caller may touch with `action`; refuses (403) a caller who may touch none. */
+/** The records of a resource that the caller may touch with `action`; 403 for a caller who may touch none. */
 export function scopeOf(caller: Caller, acl: Acl, action: Action): Filter {
   const granted = caller.capabilities.some((one) => one.acl === acl && one.actions.includes(action));
   if (!granted) throw fail("forbidden", { acl, action });

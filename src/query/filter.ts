@@ -65,7 +65,9 @@ export const within = (field: string, text: string, distance: number): Filter =>
   distance,
 });
 
-/** Every word of `text` begins a word of one of the fields, letters of either case (client-endpoints (b) 10). */
+/**
+ * Every word of `text` begins a word of one of the fields, letters of either case (client-endpoints (b) 10).
+ */
 export const words = (fields: readonly string[], text: string): Filter => ({ kind: "words", fields, text });
 
 export const hasMetadata = (key: string, value: string): Filter => ({ kind: "hasMetadata", key, value });

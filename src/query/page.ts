@@ -5,14 +5,14 @@ export interface OrderBy {
   readonly direction: "ascending" | "descending";
 }
 
-/** The values of the order's fields at one record, in the order's sequence. The last field is always unique. */
+/** The values of the order's fields at one record, in the order's sequence. The last field is unique. */
 export type Position = readonly (string | number)[];
 
 export interface PageQuestion {
   readonly limit: number;
   /** Only records after this position. */
   readonly after?: Position;
-  /** Only records before this position; the page is the `limit` records nearest to it, still in the stated order. */
+  /** Only records before this position: the `limit` records nearest to it, in the stated order. */
   readonly before?: Position;
   /** Only records up to and including this position: the end of a division (see `Reader.divide`). */
   readonly until?: Position;

@@ -60,7 +60,9 @@ export function integer(description: string, bounds: { min?: number; max?: numbe
   );
 }
 
-/** A page size: absent is the default, more than the maximum is lowered, as published clients rely on (1.4). */
+/**
+ * A page size: absent is the default, more than the maximum is lowered, as published clients rely on (1.4).
+ */
 export function pageSize(bounds: { byDefault: number; max: number }): Parameter<number> {
   const inner = integer(`Items in the answer; ${bounds.byDefault} when absent, at most ${bounds.max}`, {
     min: 0,
@@ -131,7 +133,7 @@ function parseJson(sent: string): unknown {
   }
 }
 
-/** Key and value pairs as JSON, or as Python prints a dict; `"unreadable"` when neither (client-endpoints 1.4). */
+/** Pairs as JSON, or as Python prints a dict; `"unreadable"` when neither (client-endpoints 1.4). */
 export const metadata = (description: string): Optional<Readonly<Record<string, string>> | "unreadable"> =>
   optional(description, Type.String({ examples: ['{"key":"value"}'] }), (sent) => {
     const parsed = parseJson(sent) ?? parseJson(pythonDictAsJson(sent));

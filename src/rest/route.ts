@@ -13,11 +13,15 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
-/** A body read as JSON whatever its Content-Type says, and checked against `schema` before the handler runs. */
+/**
+ * A body read as JSON whatever its Content-Type says, and checked against `schema` before the handler runs.
+ */
 export interface JsonBody<Schema extends TSchema> {
   readonly kind: "json";
   readonly schema: Schema;
-  /** Members that are `null` count as absent (client-endpoints 1.3.4), unless a route has a meaning for them. */
+  /**
+   * Members that are `null` count as absent (client-endpoints 1.3.4), unless a route has a meaning for them.
+   */
   readonly nulls?: "absent" | "kept";
 }
 
@@ -49,7 +53,9 @@ export interface AnswerShape {
 
 export interface Route {
   readonly method: Method;
-  /** Below `/api/{version}/projects/{project}`, parameters in braces: `/assets/{assetId}`; "" is the project. */
+  /**
+   * Below `/api/{version}/projects/{project}`, parameters in braces: `/assets/{assetId}`; "" is the project.
+   */
   readonly path: string;
   readonly versions: readonly ApiVersion[];
   readonly summary: string;

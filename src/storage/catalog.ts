@@ -19,7 +19,7 @@ export interface Stored {
 
 export interface Table<Row extends Stored> {
   readonly name: string;
-  /** Records of a `project` table belong to one project; `system` tables (projects, keys) are the installation's. */
+  /** Records of a `project` table belong to one project, those of a `system` table to the installation. */
   readonly belongsTo: "project" | "system";
   readonly columns: { readonly [Name in keyof Row]-?: Column };
   /** Each a list of columns; in project tables the project comes first by itself. */
@@ -48,7 +48,7 @@ export interface Question {
 
 export interface RankedQuestion {
   readonly filter: Filter;
-  /** Best first: equal to a text, beginning with it, having it; earlier entries outrank later ones; then `order`. */
+  /** Best first: equal to a text, beginning with it, having it; earlier entries outrank later, then `order`. */
   readonly rank: readonly { readonly field: string; readonly text: string }[];
   readonly order: readonly OrderBy[];
   readonly limit: number;

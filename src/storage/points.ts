@@ -9,7 +9,8 @@ export type SeriesId = number;
 
 /**
  * Points as one request brings them: runs of points, each run of one series, in any order of time.
- * Run `i` holds the points from `ends[i - 1]` (0 for the first) up to `ends[i]`; a series may have several runs.
+ * Run `i` holds the points from `ends[i - 1]` (0 for the first) up to `ends[i]`; a series may have several
+ * runs.
  */
 export interface PointRuns<Values> {
   readonly series: Float64Array;
@@ -64,14 +65,19 @@ export interface AggregateQuestion extends Range {
   readonly series: SeriesId;
   /** The series holds its value until the next point instead of running straight to it. */
   readonly isStep: boolean;
-  /** Buckets are [startMs + k * bucketMs, startMs + (k + 1) * bucketMs); the range is a whole number of them. */
+  /**
+   * Buckets are [startMs + k * bucketMs, startMs + (k + 1) * bucketMs); the range is a whole number of them.
+   */
   readonly bucketMs: number;
   readonly wanted: readonly AggregateName[];
   /** At most this many buckets: exactly this many when that many exist. */
   readonly limit: number;
 }
 
-/** One row a bucket that exists, ascending. `columns[i]` belongs to `wanted[i]`; NaN where a bucket has no value. */
+/**
+ * One row a bucket that exists, ascending. `columns[i]` belongs to `wanted[i]`; NaN where a bucket has no
+ * value.
+ */
 export interface AggregateColumns {
   readonly times: Float64Array;
   readonly columns: readonly Float64Array[];
@@ -97,7 +103,10 @@ export interface PointsStore {
   append(batch: PointBatch): Promise<void>;
   scan(question: ScanQuestion): Promise<PointColumns>;
   aggregate(question: AggregateQuestion): Promise<AggregateColumns>;
-  /** The last point strictly before `beforeMs` of each series asked, in the order asked; absent when there is none. */
+  /**
+   * The last point strictly before `beforeMs` of each series asked, in the order asked; absent when there is
+   * none.
+   */
   latest(
     series: readonly { readonly series: SeriesId; readonly isString: boolean }[],
     beforeMs: number,

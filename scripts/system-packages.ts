@@ -1,0 +1,70 @@
+// The system packages that some tests need, in one table, and what becomes of those tests without them.
+import { type ExecFileSyncOptions, execFileSync, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+
+export interface SystemPackage {
+  /** The command whose presence on PATH shows that the package is installed. */
+  readonly command: string;
+  /** What apt-get is asked to install. */
+  readonly debian: readonly string[];
+  /** Which tests need it, for the line printed when it is missing. */
+  readonly usedFor: string;
+}
+
+export type SystemPackages = Readonly<Record<string, SystemPackage>>;
+
+/** Nothing yet: every test of today needs only what `npm ci` installs. */
+export const systemPackages: SystemPackages = {};
+
+/** The machine as far as installing goes; a parameter so that tests can decide it. */
+export interface Machine {
+  has(command: string): boolean;
+  /** Whether this user may install with apt-get here. */
+  readonly mayInstall: boolean;
+  install(packages: readonly string[]): void;
+}
+
+export const thisMachine: Machine = {
+  has: (command) => spawnSync("sh", ["-c", `command -v ${command}`], { stdio: "ignore" }).status === 0,
+  get mayInstall() {
+    return process.getuid?.() === 0 && existsSync("/etc/debian_version");
+  },
+  install: (packages) => {
+    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+    const options: ExecFileSyncOptions = { stdio: ["ignore", "ignore", "inherit"], env };
+    execFileSync("apt-get", ["update", "-qq"], options);
+    execFileSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...packages], options);
+  },
+};
+
+/** Installs what is missing where that is allowed, and answers lines that say what was done or is to be done. */
+export function prepare(packages: SystemPackages, machine: Machine): string[] {
+  const missing = Object.values(packages).filter((one) => !machine.has(one.command));
+  if (missing.length === 0) return [];
+  const names = missing.flatMap((one) => one.debian);
+  if (!machine.mayInstall) {
+    const uses = missing.map((one) => `  ${one.debian.join(" ")} (${one.usedFor})`);
+    return ["Skipping the tests that need:", ...uses, `To run them: sudo ${installCommand(names)}`];
+  }
+  try {
+    machine.install(names);
+    return [`Installed ${names.join(" ")}.`];
+  } catch (problem) {
+    const reason = problem instanceof Error ? problem.message : String(problem);
+    return [`Could not install ${names.join(" ")}: ${reason}`, "The tests that need them are skipped."];
+  }
+}
+
+/** The `skip` of a test that needs a package: false, or the reason with what to install. */
+export function skipWithout(
+  name: string,
+  packages: SystemPackages = systemPackages,
+  machine = thisMachine,
+): false | string {
+  const found = packages[name];
+  if (!found) throw new Error(`${name} is not in the table of scripts/system-packages.ts`);
+  if (machine.has(found.command)) return false;
+  return `needs ${name}: sudo ${installCommand(found.debian)}`;
+}
+
+const installCommand = (packages: readonly string[]) => `apt-get install -y ${packages.join(" ")}`;

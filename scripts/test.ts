@@ -1,0 +1,38 @@
+// `npm test`: prepares what the tests need, runs them all, and ends with the summary and exit code of node:test.
+//
+// `npm test -- src/lib` runs the test files under a folder, `npm test -- --test-name-pattern=cursor` some tests.
+import { spawnSync } from "node:child_process";
+import { statSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { requireNode } from "./require-node.ts";
+import { prepare, systemPackages, thisMachine } from "./system-packages.ts";
+
+const testMinutesMax = 5;
+
+requireNode("npm test");
+for (const line of prepare(systemPackages, thisMachine)) console.log(line);
+
+const given = process.argv.slice(2);
+const places = given.filter((one) => !one.startsWith("-"));
+const flags = given.filter((one) => one.startsWith("-"));
+const patterns = places.length > 0 ? places.map(patternOf) : ["{src,test,scripts,bench}/**/*.test.ts"];
+
+const run = spawnSync(
+  process.execPath,
+  [
+    "--test",
+    "--test-reporter=spec",
+    `--test-concurrency=${availableParallelism()}`,
+    `--test-timeout=${testMinutesMax * 60_000}`,
+    ...flags,
+    ...patterns,
+  ],
+  { stdio: ["ignore", "inherit", "inherit"] },
+);
+if (run.error) throw run.error;
+process.exitCode = run.status ?? 1;
+
+function patternOf(place: string): string {
+  const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return isFolder ? `${place.replace(/\/$/, "")}/**/*.test.ts` : place;
+}

@@ -1,0 +1,194 @@
+// The rules one by one, each a function from a source file (or all of them) to the lines that break it.
+import { type Node, SyntaxKind } from "typescript/unstable/ast";
+import {
+  isCallExpression,
+  isExportAssignment,
+  isExportDeclaration,
+  isFunctionLikeDeclaration,
+  isIdentifier,
+  isInterfaceDeclaration,
+  isNoSubstitutionTemplateLiteral,
+  isPropertyAccessExpression,
+  isPropertyAssignment,
+  isStringLiteral,
+} from "typescript/unstable/ast/is";
+import { arrowFindings, dialectOf } from "./arrows.ts";
+import { type Finding, isTest, lineOf, linesIn, nodesOf, type Source } from "./source.ts";
+
+export const bounds = {
+  columns: 110,
+  functionLines: 60,
+  fileLines: 400,
+  engineFileLines: 600,
+  testFileLines: 800,
+  positionalParameters: 4,
+  portMethods: 10,
+  roomFiles: 9,
+} as const;
+
+const rules: readonly ((source: Source) => Finding[])[] = [
+  openingFindings,
+  sizeFindings,
+  functionFindings,
+  portFindings,
+  arrowFindings,
+  exportFindings,
+  wordFindings,
+  commentFindings,
+  wireFindings,
+  storeFindings,
+];
+
+/** Everything that breaks a house rule, in order of file and line. */
+export function findingsIn(sources: readonly Source[]): Finding[] {
+  const found = [...sources.flatMap((one) => rules.flatMap((rule) => rule(one)))];
+  found.push(...roomFindings(sources), ...limitFindings(sources));
+  return found.sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1));
+}
+
+function openingFindings(source: Source): Finding[] {
+  const first = source.lines[0]?.startsWith("#!") ? 1 : 0;
+  const end = source.lines.findIndex((line, index) => index >= first && !line.startsWith("//"));
+  const opening = source.lines.slice(first, end < 0 ? undefined : end).join(" ");
+  if (/^\/\/ \S.*[.:]( |$)/.test(opening)) return [];
+  return [{ path: source.path, line: 1, problem: "a file starts with a sentence on what it owns" }];
+}
+
+function sizeFindings({ path, lines }: Source): Finding[] {
+  const long = lines.flatMap((line, index) =>
+    line.length > bounds.columns
+      ? [{ path, line: index + 1, problem: `${line.length} columns, at most ${bounds.columns}` }]
+      : [],
+  );
+  const count = lines.at(-1) === "" ? lines.length - 1 : lines.length;
+  const max = fileLinesMax(path);
+  return count > max ? [...long, { path, line: max + 1, problem: `${count} lines, at most ${max}` }] : long;
+}
+
+function fileLinesMax(path: string): number {
+  if (isTest(path) || path.startsWith("src/storage/conformance/")) return bounds.testFileLines;
+  return path.startsWith("src/storage/embedded-points/") ? bounds.engineFileLines : bounds.fileLines;
+}
+
+function functionFindings(source: Source): Finding[] {
+  return [...nodesOf(source.tree)].filter(isFunctionLikeDeclaration).flatMap((node) => {
+    const found: Finding[] = [];
+    const add = (problem: string) => found.push({ path: source.path, line: lineOf(source, node), problem });
+    const count = linesIn(source, node);
+    if (count > bounds.functionLines && !isTestGroup(node))
+      add(`a function of ${count} lines, at most ${bounds.functionLines}`);
+    if (node.parameters.length > bounds.positionalParameters)
+      add(`${node.parameters.length} positional parameters, at most ${bounds.positionalParameters}`);
+    return found;
+  });
+}
+
+/** `describe("...", () => { ... })` is a list of tests and not a function to be read at once. */
+function isTestGroup({ parent }: Node): boolean {
+  return isCallExpression(parent) && isIdentifier(parent.expression) && parent.expression.text === "describe";
+}
+
+function portFindings(source: Source): Finding[] {
+  if (!/^src\/storage\/[^/]+\.ts$/.test(source.path)) return [];
+  return [...nodesOf(source.tree)].filter(isInterfaceDeclaration).flatMap((node) => {
+    const methods = node.members.filter((one) => one.kind === SyntaxKind.MethodSignature).length;
+    const problem = `a port of ${methods} methods, at most ${bounds.portMethods}`;
+    return methods > bounds.portMethods ? [{ path: source.path, line: lineOf(source, node), problem }] : [];
+  });
+}
+
+function exportFindings(source: Source): Finding[] {
+  return source.tree.statements.flatMap((statement) => {
+    const line = lineOf(source, statement);
+    if (isExportAssignment(statement) || /^export default\b/.test(statement.getText(source.tree)))
+      return [{ path: source.path, line, problem: "a default export; exports have names" }];
+    if (isExportDeclaration(statement) && statement.moduleSpecifier)
+      return [{ path: source.path, line, problem: "a re-export; import from the file that owns the thing" }];
+    return [];
+  });
+}
+
+function wordFindings(source: Source): Finding[] {
+  return [...nodesOf(source.tree)].flatMap((node) => {
+    const line = () => lineOf(source, node);
+    if (node.kind === SyntaxKind.AnyKeyword) return [{ path: source.path, line: line(), problem: "`any`" }];
+    if (node.kind === SyntaxKind.EnumDeclaration)
+      return [{ path: source.path, line: line(), problem: "an enum; a union of words does it" }];
+    return [];
+  });
+}
+
+const looseEnd = new RegExp(`\\b(${["TO" + "DO", "FIX" + "ME", "HA" + "CK", "X" + "XX"].join("|")})\\b`);
+const codeStart = /^(const|let|var|import|export|return|if|for|while|await|throw|function|[\w.]+\(|[}\])])/;
+const codeEnd = /(;|[{}]|=>)$/;
+
+function commentFindings({ path, lines }: Source): Finding[] {
+  return lines.flatMap((line, index) => {
+    if (looseEnd.test(line)) return [{ path, line: index + 1, problem: "a loose end left in the code" }];
+    const comment = /^\s*\/\/ ?(.*)$/.exec(line)?.[1]?.trim() ?? "";
+    if (codeStart.test(comment) && codeEnd.test(comment))
+      return [{ path, line: index + 1, problem: "code in a comment; the history keeps what was removed" }];
+    return [];
+  });
+}
+
+const wireWords: ReadonlySet<string> = new Set(["tagId", "nextCursor", "previousCursor", "$filter"]);
+
+/** Words of the wire stay in the dialect kernels, in dialect files, and in what is itself a client of the API. */
+function wireFindings(source: Source): Finding[] {
+  const { path } = source;
+  const speaksWire = /^src\/(rest|odata|http|import)\//.test(path) || dialectOf(path) !== undefined;
+  if (!path.startsWith("src/") || isTest(path) || speaksWire) return [];
+  return [...nodesOf(source.tree)].flatMap((node) => {
+    if (!isIdentifier(node) && !isStringLiteral(node) && !isNoSubstitutionTemplateLiteral(node)) return [];
+    if (!wireWords.has(node.text)) return [];
+    const problem = `the wire's word ${node.text} belongs in a dialect file`;
+    return [{ path, line: lineOf(source, node), problem }];
+  });
+}
+
+/** A dialect file asks its room and not a store, so that nothing is read around the rights check. */
+function storeFindings(source: Source): Finding[] {
+  if (!dialectOf(source.path)) return [];
+  return [...nodesOf(source.tree)].filter(isPropertyAccessExpression).flatMap((node) => {
+    const from = node.expression;
+    if (!isIdentifier(from) || from.text !== "ctx") return [];
+    if (!["catalog", "points", "blobs"].includes(node.name.text)) return [];
+    const problem = `a dialect file asks its room, not ctx.${node.name.text}`;
+    return [{ path: source.path, line: lineOf(source, node), problem }];
+  });
+}
+
+function roomFindings(sources: readonly Source[]): Finding[] {
+  const files = new Map<string, string[]>();
+  for (const { path } of sources) {
+    const room = /^src\/resources\/([^/]+)\//.exec(path)?.[1];
+    if (room && !isTest(path)) files.set(room, [...(files.get(room) ?? []), path]);
+  }
+  return [...files].flatMap(([room, paths]) => {
+    const problem = `the room ${room} has ${paths.length} files, at most ${bounds.roomFiles}`;
+    return paths.length > bounds.roomFiles ? [{ path: paths[0] ?? room, line: 1, problem }] : [];
+  });
+}
+
+/** Each name in `described` of limits.ts is asked for somewhere as `limits.<name>`. */
+function limitFindings(sources: readonly Source[]): Finding[] {
+  const owner = sources.find((one) => one.path === "src/limits.ts");
+  if (!owner) return [];
+  const used = new Set(sources.filter((one) => one !== owner && !isTest(one.path)).flatMap(limitsUsed));
+  return limitsDeclared(owner).flatMap(({ name, line }) =>
+    used.has(name) ? [] : [{ path: owner.path, line, problem: `the limit ${name} bounds nothing` }],
+  );
+}
+
+const limitsUsed = ({ text }: Source): string[] =>
+  [...text.matchAll(/\blimits\.(\w+)/g)].map((match) => match[1] ?? "");
+
+function limitsDeclared(owner: Source): { name: string; line: number }[] {
+  const members = [...nodesOf(owner.tree)].filter(isPropertyAssignment);
+  return members.flatMap((member) => {
+    const made = member.initializer;
+    if (!isCallExpression(made) || made.expression.getText(owner.tree) !== "limit") return [];
+    return [{ name: member.name.getText(owner.tree), line: lineOf(owner, member) }];
+  });
+}
