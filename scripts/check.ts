@@ -1,4 +1,4 @@
-// `npm run check`: types, lint and format, house rules and docs, side by side; the same at the desk and in CI.
+// `npm run check`: types, lint and format, house rules and docs, side by side, at the desk as in CI.
 import { spawn } from "node:child_process";
 import { requireNode } from "./require-node.ts";
 

@@ -7,7 +7,7 @@ export function requireNode(command: string): void {
   const wanted = (JSON.parse(manifest) as { dependencies: { node: string } }).dependencies.node;
   if (majorOf(process.versions.node) >= majorOf(wanted)) return;
   console.error(
-    `This is Node ${process.versions.node}, but Millrace runs on Node ${wanted}, which npm installs beside it.\n` +
+    `This is Node ${process.versions.node}, but Millrace runs on Node ${wanted}, which npm installs.\n` +
       `Run: npm ci && ${command}`,
   );
   process.exit(1);

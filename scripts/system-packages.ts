@@ -37,7 +37,7 @@ export const thisMachine: Machine = {
   },
 };
 
-/** Installs what is missing where that is allowed, and answers lines that say what was done or is to be done. */
+/** Installs what is missing where that is allowed; answers lines on what was done or is to be done. */
 export function prepare(packages: SystemPackages, machine: Machine): string[] {
   const missing = Object.values(packages).filter((one) => !machine.has(one.command));
   if (missing.length === 0) return [];

@@ -1,6 +1,6 @@
-// `npm test`: prepares what the tests need, runs them all, and ends with the summary and exit code of node:test.
+// `npm test`: prepares what the tests need, runs them, ends with the summary and exit code of node:test.
 //
-// `npm test -- src/lib` runs the test files under a folder, `npm test -- --test-name-pattern=cursor` some tests.
+// `npm test -- src/lib` runs the tests under a folder, `npm test -- --test-name-pattern=cursor` some of them.
 import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";

@@ -134,7 +134,9 @@ function commentFindings({ path, lines }: Source): Finding[] {
 
 const wireWords: ReadonlySet<string> = new Set(["tagId", "nextCursor", "previousCursor", "$filter"]);
 
-/** Words of the wire stay in the dialect kernels, in dialect files, and in what is itself a client of the API. */
+/**
+ * Words of the wire stay in the dialect kernels, in dialect files, and in what is itself a client of the API.
+ */
 function wireFindings(source: Source): Finding[] {
   const { path } = source;
   const speaksWire = /^src\/(rest|odata|http|import)\//.test(path) || dialectOf(path) !== undefined;

@@ -1,4 +1,5 @@
-// Options for a test that needs a system package: `test("a page renders", needs("chromium"), async () => ...)`.
+// Options for a test that needs a system package: `test("a page renders", needs("chromium"), async () =>
+// ...)`.
 import { skipWithout } from "../../scripts/system-packages.ts";
 
 /** Skips the test by name, with what to install, where the package is missing. */

@@ -1,0 +1,33 @@
+// Writes the pages of docs/ that are made from the code; with --check, names instead the pages that have drifted
+// and everything a page mentions that is not there.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { generatedPages } from "./docs/generated.ts";
+import { brokenMentions } from "./docs/mentions.ts";
+
+const root = new URL("..", import.meta.url).pathname;
+const check = process.argv.includes("--check");
+const problems: string[] = [];
+
+for (const [path, text] of Object.entries(await generatedPages())) {
+  if (check && contentOf(path) !== text) problems.push(`${path} is not what the code says; run npm run docs`);
+  if (!check) write(path, text);
+}
+if (check) problems.push(...brokenMentions(root));
+
+for (const problem of problems) console.log(problem);
+if (problems.length > 0) process.exitCode = 1;
+
+function contentOf(path: string): string | undefined {
+  try {
+    return readFileSync(root + path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function write(path: string, text: string): void {
+  if (contentOf(path) === text) return;
+  mkdirSync(`${root}docs`, { recursive: true });
+  writeFileSync(root + path, text);
+  console.log(`wrote ${path}`);
+}

@@ -1,0 +1,67 @@
+// The pages of docs/ that are made from the code: limits and failures.
+import { catalogue } from "../../src/errors.ts";
+import { described } from "../../src/limits.ts";
+
+/** Path to text of every generated page. */
+export async function generatedPages(): Promise<Record<string, string>> {
+  return { "docs/LIMITS.md": limitsPage(), "docs/ERRORS.md": errorsPage() };
+}
+
+const limitsPage = () =>
+  page("Limits", "src/limits.ts", [
+    "Every bound of the server. A request beyond one is refused with a message that names field, limit and",
+    "value, except where the text says that a value is lowered to the limit.",
+    "",
+    ...table(
+      ["Limit", "Value", "Unit", "Meaning"],
+      Object.entries(described).map(([name, one]) => [
+        `\`${name}\``,
+        amount(one.value, one.unit),
+        one.unit,
+        one.meaning,
+      ]),
+    ),
+  ]);
+
+const errorsPage = () =>
+  page("Errors", "src/errors.ts", [
+    'Every refusal is `{"error":{"code":<status>,"message":"<text>"}}`, some with further members, and carries',
+    "the header `X-Request-Id`, which the log of the server shows beside what happened.",
+    "",
+    ...table(
+      ["Failure", "Status", "When", "Further members"],
+      Object.entries(catalogue).map(([name, one]) => [
+        name,
+        String(one.status),
+        one.when,
+        memberNames(one).join(", "),
+      ]),
+    ),
+  ]);
+
+function page(title: string, source: string, lines: readonly string[]): string {
+  const origin = `<!-- Made from ${source} by \`npm run docs\`; change it there. -->`;
+  return `${[origin, "", `# ${title}`, "", ...lines].join("\n")}\n`;
+}
+
+/** A Markdown table; bars inside cells are escaped. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((one) => one.replaceAll("|", "\\|").replaceAll("\n", " ")).join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)];
+}
+
+function amount(value: number, unit: string): string {
+  if (unit === "bytes" && value % 2 ** 20 === 0) return `${value / 2 ** 20} Mi`;
+  return value.toLocaleString("en-US").replaceAll(",", " ");
+}
+
+/** The names of the members a failure adds to `error`, read by asking it with empty details. */
+function memberNames(one: { members?: unknown }): string[] {
+  if (typeof one.members !== "function") return [];
+  const anything: unknown = new Proxy(
+    Object.assign(() => [], {}),
+    { get: (_, key) => (key === "length" ? 0 : []) },
+  );
+  return Object.keys((one.members as (details: unknown) => object)(anything)).map((name) => `\`${name}\``);
+}

@@ -1,0 +1,141 @@
+// Every house rule catches what it is for, and leaves the ordinary alone.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { findingsIn } from "./findings.ts";
+import { sourcesOf } from "./source.ts";
+
+const opening = "// Owns one thing.\n";
+
+/** The problems in files whose opening sentence is added here; line 1 is that sentence. */
+function problemsIn(files: Readonly<Record<string, string>>): string[] {
+  const whole = Object.entries(files).map(([path, text]) => [path, opening + text]);
+  const found = findingsIn(sourcesOf(Object.fromEntries(whole)));
+  return found.map(({ path, line, problem }) => `${path}:${line} ${problem}`);
+}
+
+const onlyProblem = (path: string, text: string): string => {
+  const found = problemsIn({ [path]: text });
+  assert.equal(found.length, 1, found.join("\n"));
+  return found[0] ?? "";
+};
+
+test("a file in order has no findings", () => {
+  const text = `import { b } from "./b.ts";\nexport const a = (one: number, two: number) => one + two + b;\n`;
+  assert.deepEqual(problemsIn({ "src/lib/a.ts": text, "src/lib/b.ts": "export const b = 1;\n" }), []);
+});
+
+test("a file starts with a sentence", () => {
+  const found = findingsIn(sourcesOf({ "src/lib/a.ts": "export const a = 1;\n" }));
+  assert.deepEqual(found, [
+    { path: "src/lib/a.ts", line: 1, problem: "a file starts with a sentence on what it owns" },
+  ]);
+  assert.deepEqual(findingsIn(sourcesOf({ "src/a.ts": `#!/usr/bin/env node\n${opening}export {};\n` })), []);
+});
+
+test("lines, functions and files have bounds", () => {
+  assert.match(onlyProblem("src/lib/a.ts", `// ${"x".repeat(110)}.\n`), /a\.ts:2 114 columns, at most 110/);
+  const body = "  use();\n".repeat(59);
+  assert.match(
+    onlyProblem("src/lib/a.ts", `function a() {\n${body}}\na();\n`),
+    /a\.ts:2 a function of 61 lines/,
+  );
+  assert.deepEqual(problemsIn({ "src/lib/a.ts": `function a() {\n${body.slice(9)}}\na();\n` }), []);
+  assert.deepEqual(problemsIn({ "src/lib/a.test.ts": `describe("a", () => {\n${body}});\n` }), []);
+  const file = "use();\n".repeat(400);
+  assert.match(onlyProblem("src/lib/a.ts", file), /a\.ts:401 401 lines, at most 400/);
+  assert.deepEqual(problemsIn({ "src/storage/embedded-points/a.ts": file, "src/lib/a.test.ts": file }), []);
+});
+
+test("at most four positional parameters", () => {
+  const five =
+    "export const a = (b: number, c: number, d: number, e: number, f: number) => b + c + d + e + f;\n";
+  assert.match(onlyProblem("src/lib/a.ts", five), /5 positional parameters, at most 4/);
+});
+
+test("a port has at most ten methods, a room at most nine files", () => {
+  const methods = Array.from({ length: 11 }, (_, index) => `  m${index}(): void;\n`).join("");
+  const port = `export interface Port {\n${methods}}\n`;
+  assert.match(onlyProblem("src/storage/blobs.ts", port), /a port of 11 methods, at most 10/);
+  const files = Array.from({ length: 10 }, (_, index) => [`src/resources/raw/f${index}.ts`, "export {};\n"]);
+  const tests = { "src/resources/raw/f.test.ts": "export {};\n" };
+  const found = problemsIn({ ...Object.fromEntries(files), ...tests });
+  assert.deepEqual(found, ["src/resources/raw/f0.ts:1 the room raw has 10 files, at most 9"]);
+});
+
+test("no default export, re-export, any or enum", () => {
+  assert.match(onlyProblem("src/lib/a.ts", "export default 1;\n"), /a default export/);
+  assert.match(onlyProblem("src/lib/a.ts", "export default function a() {}\n"), /a default export/);
+  assert.match(onlyProblem("src/lib/a.ts", 'export * from "./b.ts";\n'), /a re-export/);
+  assert.match(onlyProblem("src/lib/a.ts", "export const a = 1 as any;\n"), /a\.ts:2 `any`/);
+  assert.match(onlyProblem("src/lib/a.ts", "enum A { B }\nexport const a = A.B;\n"), /an enum/);
+  assert.deepEqual(problemsIn({ "src/lib/a.ts": 'export const any = "any enum";\n' }), []);
+});
+
+test("no loose ends and no code in comments", () => {
+  assert.match(onlyProblem("src/lib/a.ts", `// ${"TO" + "DO"}: later.\n`), /a loose end/);
+  assert.match(onlyProblem("src/lib/a.ts", "// const a = 1;\n"), /code in a comment/);
+  assert.match(onlyProblem("src/lib/a.ts", "  // if (a) {\n"), /code in a comment/);
+  assert.deepEqual(problemsIn({ "src/lib/a.ts": "// If it fails, return early; import nothing.\n" }), []);
+});
+
+test("arrows run downwards", () => {
+  const cases: readonly (readonly [from: string, to: string, allowed: boolean])[] = [
+    ["src/app.ts", "src/resources/assets/assets.rest.ts", true],
+    ["src/app.ts", "src/storage/sql/catalog.ts", true],
+    ["src/http/server.ts", "src/rest/route.ts", true],
+    ["src/http/server.ts", "src/storage/sql/catalog.ts", false],
+    ["src/rest/route.ts", "src/http/server.ts", false],
+    ["src/resources/assets/assets.rest.ts", "src/rest/route.ts", true],
+    ["src/resources/assets/assets.ts", "src/rest/route.ts", false],
+    ["src/resources/assets/assets.rest.ts", "src/odata/grammar.ts", false],
+    ["src/resources/assets/assets.ts", "src/storage/catalog.ts", true],
+    ["src/resources/assets/assets.rest.ts", "src/storage/catalog.ts", false],
+    ["src/resources/assets/assets.ts", "src/storage/sql/catalog.ts", false],
+    ["src/resources/assets/assets.ts", "src/http/server.ts", false],
+    ["src/resources/timeseries/timeseries.ts", "src/resources/assets/assets.ts", true],
+    ["src/resources/assets/assets.ts", "src/resources/timeseries/timeseries.ts", false],
+    ["src/resources/assets/assets.ts", "src/resources/unheard/unheard.ts", false],
+    ["src/storage/sql/catalog.ts", "src/storage/catalog.ts", true],
+    ["src/storage/sql/catalog.ts", "src/storage/sql/sqlite/dialect.ts", true],
+    ["src/storage/sql/catalog.ts", "src/storage/embedded-points/head.ts", false],
+    ["src/storage/sql/catalog.ts", "src/access/caller.ts", false],
+    ["src/storage/sql/catalog.ts", "src/context.ts", false],
+    ["src/storage/sql/catalog.ts", "src/storage/conformance/catalog.ts", false],
+    ["src/storage/catalog.ts", "src/storage/sql/catalog.ts", false],
+    ["src/query/filter.ts", "src/storage/sql/catalog.ts", false],
+    ["src/lib/time.ts", "src/errors.ts", false],
+    ["src/lib/time.ts", "src/lib/time.test.ts", false],
+    ["src/lib/time.ts", "test/support/server.ts", false],
+    ["src/lib/time.test.ts", "test/support/server.ts", true],
+  ];
+  for (const [from, to, allowed] of cases) {
+    const up = "../".repeat(from.split("/").length - 1);
+    const found = problemsIn({ [from]: `import { a } from "${up}${to}";\na();\n` });
+    assert.equal(found.length === 0, allowed, `${from} imports ${to}: ${found.join()}`);
+  }
+});
+
+test("types of a port are free where its values are not", () => {
+  const text = 'import type { Page } from "../../storage/catalog.ts";\nexport type A = Page;\n';
+  assert.deepEqual(problemsIn({ "src/resources/assets/assets.rest.ts": text }), []);
+});
+
+test("words of the wire stay in dialect files", () => {
+  const text = "export const a = { tagId: 1 };\n";
+  assert.match(onlyProblem("src/resources/assets/assets.ts", text), /the wire's word tagId/);
+  assert.match(onlyProblem("src/query/a.ts", 'export const a = "$filter";\n'), /the wire's word \$filter/);
+  assert.deepEqual(problemsIn({ "src/resources/assets/assets.rest.ts": text, "src/rest/a.ts": text }), []);
+});
+
+test("a dialect file asks its room and not a store", () => {
+  const text = "export const a = (ctx: C) => ctx.points.stats();\n";
+  assert.match(onlyProblem("src/resources/assets/assets.rest.ts", text), /not ctx\.points/);
+  assert.deepEqual(problemsIn({ "src/resources/assets/assets.ts": text }), []);
+});
+
+test("every limit bounds something", () => {
+  const limits = "export const described = {\n  oneMax: limit(1),\n  twoMax: limit(2),\n};\n";
+  const user = "export const a = limits.oneMax;\n";
+  const found = problemsIn({ "src/limits.ts": limits, "src/lib/a.ts": user });
+  assert.deepEqual(found, ["src/limits.ts:4 the limit twoMax bounds nothing"]);
+});
