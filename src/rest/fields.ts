@@ -1,0 +1,62 @@
+// The members that request bodies of several resources share: texts, metadata, ids, and changes to a member.
+import { type Static, type TSchema, Type } from "typebox";
+import { limits } from "../limits.ts";
+
+/** Stores hold neither U+0000 nor half a surrogate pair, so neither comes in. */
+const storable = "^[^\\u0000\\ud800-\\udfff]*$";
+
+/** A text as long as a description may be. */
+export const textField = (description: string, bounds: { min?: number; max?: number } = {}) =>
+  Type.String({
+    description,
+    pattern: storable,
+    maxLength: bounds.max ?? limits.textLengthMax,
+    ...(bounds.min !== undefined && { minLength: bounds.min }),
+  });
+
+export const nameField = (description: string) =>
+  textField(description, { min: 1, max: limits.nameLengthMax });
+
+export const idField = (description: string) =>
+  Type.Integer({ description, minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+
+/** Text values under text keys; `Type.Record` would let keys with line breaks pass unchecked. */
+export const metadataField = (description: string) =>
+  Type.Unsafe<Readonly<Record<string, string>>>({
+    description,
+    type: "object",
+    maxProperties: limits.metadataPairsMax,
+    propertyNames: { type: "string", pattern: storable, maxLength: limits.metadataKeyLengthMax },
+    additionalProperties: textField("A value", { max: limits.metadataValueLengthMax }),
+  });
+
+/** `{"items":[...]}`, as nearly every body is. */
+export const itemsBody = <Item extends TSchema>(item: Item, bounds: { min?: number } = {}) =>
+  Type.Object({
+    items: Type.Array(item, { maxItems: limits.itemsPerWriteMax, minItems: bounds.min ?? 0 }),
+  });
+
+const orNull = <Value extends TSchema>(value: Value) => Type.Optional(Type.Union([value, Type.Null()]));
+
+/**
+ * A member of a change object: `{"set":value}` or `{"setNull":true}` (client-endpoints 4.3). Clients send both
+ * members at once, and nulls where they mean nothing; routes with changes keep nulls for the sake of lists.
+ */
+export const change = <Value extends TSchema>(value: Value) =>
+  orNull(Type.Object({ set: orNull(value), setNull: orNull(Type.Boolean()) }));
+
+/** A change of a list of ids; here `{"set":null}` means none (client-endpoints 8.2). */
+export const changeOfIds = (description: string, max: number) => {
+  const ids = Type.Array(Type.Integer(), { description, maxItems: max });
+  return orNull(Type.Object({ set: orNull(ids), add: orNull(ids), remove: orNull(ids) }));
+};
+
+/** What a sent change asks for: a value, `null` to clear, or `undefined` to leave the member as it is. */
+export function changed<Value>(
+  sent: { readonly set?: Value | null; readonly setNull?: boolean | null } | null | undefined,
+): Value | null | undefined {
+  if (sent?.setNull) return null;
+  return sent?.set ?? undefined;
+}
+
+export type IdsChange = NonNullable<Static<ReturnType<typeof changeOfIds>>>;
