@@ -35,6 +35,9 @@ export interface Table<Row extends Stored> {
   readonly underAsset?: { readonly path: keyof Row & string } | { readonly link: keyof Row & string };
 }
 
+/** A table whose rows are not known by type: what a list of all tables holds. */
+export type AnyTable = Table<Stored & { readonly [column: string]: unknown }>;
+
 export type ProjectId = number;
 /** What a transaction may touch: one project's records, or with `"system"` the system tables alone. */
 export type Scope = ProjectId | "system";

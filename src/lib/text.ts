@@ -1,0 +1,49 @@
+// Text as the stores compare it: order by code point, letters without case, words, and well-formed Unicode.
+//
+// Every backend of the catalog uses these definitions, so that no two of them disagree on a match.
+
+/** Negative when `a` comes first: the order of Unicode code points, which is also that of UTF-8 bytes. */
+export function compareText(a: string, b: string): number {
+  const shared = Math.min(a.length, b.length);
+  for (let at = 0; at < shared; at++) {
+    const difference = codePointRank(a.charCodeAt(at)) - codePointRank(b.charCodeAt(at));
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+/** UTF-16 sorts surrogates (code points from U+10000) below U+E000; this lifts them above U+FFFF. */
+function codePointRank(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}
+
+/**
+ * The text with case taken away: texts that differ in case alone become equal, beyond ASCII too.
+ * The final form of sigma counts as sigma; `ß` and `ss` stay different.
+ */
+export const foldCase = (text: string): string => text.toLowerCase().replaceAll("ς", "σ");
+
+/** The words of a text, in order, without case: runs of letters, marks and digits of any script. */
+export const wordsIn = (text: string): string[] =>
+  foldCase(text.normalize("NFC")).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+
+/** The least text above every text that begins with `prefix`; absent when there is none. */
+export function endOfPrefix(prefix: string): string | undefined {
+  const codePoints = Array.from(prefix, (letter) => letter.codePointAt(0)!);
+  while (codePoints.at(-1) === 0x10ffff) codePoints.pop();
+  const last = codePoints.pop();
+  if (last === undefined) return undefined;
+  const next = last === 0xd7ff ? 0xe000 : last + 1;
+  return String.fromCodePoint(...codePoints, next);
+}
+
+/** A copy of plain data in which lone surrogates, which UTF-8 cannot hold, are U+FFFD. */
+export function wellFormed<Data>(data: Data): Data {
+  if (typeof data === "string") return data.toWellFormed() as Data;
+  if (Array.isArray(data)) return data.map(wellFormed) as Data;
+  if (typeof data !== "object" || data === null) return data;
+  return Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [name.toWellFormed(), wellFormed(value)]),
+  ) as Data;
+}

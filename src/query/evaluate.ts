@@ -1,0 +1,112 @@
+// The meaning of a filter, an order and a rank, evaluated on records in memory: what every store is held to.
+import { distance } from "fastest-levenshtein";
+import { compareText, foldCase, wellFormed, wordsIn } from "../lib/text.ts";
+import type { Bound, Filter } from "./filter.ts";
+import type { OrderBy, Position } from "./page.ts";
+
+/** A record as a filter sees it: named values; an absent member is a missing value. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** Whether the record is, or hangs on, an asset in the subtree of one of these. Only a store can know. */
+export type UnderAsset = (assetIds: readonly number[]) => boolean;
+
+/** Whether a record meets the filter. A condition on a missing value is false (and its `not` true). */
+export function matches(filter: Filter, record: Values, isUnder: UnderAsset): boolean {
+  const every = (part: Filter): boolean => matches(part, record, isUnder);
+  switch (filter.kind) {
+    case "everything":
+      return true;
+    case "nothing":
+      return false;
+    case "and":
+      return filter.parts.every(every);
+    case "or":
+      return filter.parts.some(every);
+    case "not":
+      return !every(filter.part);
+    case "underAsset":
+      return isUnder(filter.assetIds);
+    case "words":
+      return hasWords(filter.fields, filter.text, record);
+    case "hasMetadata":
+      return metadataOf(record)[wellFormed(filter.key)] === wellFormed(filter.value);
+    default:
+      return matchesValue(filter, record[filter.field]);
+  }
+}
+
+type OfOneField = Extract<Filter, { readonly field: string }>;
+
+function matchesValue(filter: OfOneField, value: unknown): boolean {
+  switch (filter.kind) {
+    case "equals":
+      return (value ?? null) === wellFormed(filter.value);
+    case "oneOf":
+      return wellFormed(filter.values).some((one) => one === value);
+    case "between":
+      return isAbove(value, filter.from) && isBelow(value, filter.to);
+    case "within":
+      return typeof value === "string" && distance(value, wellFormed(filter.text)) <= filter.distance;
+    default: {
+      if (typeof value !== "string") return false;
+      const fold = filter.ignoreCase ? foldCase : (text: string) => text;
+      const [whole, part] = [fold(value), fold(wellFormed(filter.text))];
+      if (filter.kind === "startsWith") return whole.startsWith(part);
+      return filter.kind === "endsWith" ? whole.endsWith(part) : whole.includes(part);
+    }
+  }
+}
+
+const isAbove = (value: unknown, from: Bound | undefined): boolean =>
+  isPresent(value) && (!from || compareValues(value, from.value) > (from.inclusive ? -1 : 0));
+
+const isBelow = (value: unknown, to: Bound | undefined): boolean =>
+  isPresent(value) && (!to || compareValues(value, to.value) < (to.inclusive ? 1 : 0));
+
+const isPresent = (value: unknown): value is string | number =>
+  typeof value === "string" || typeof value === "number";
+
+/** -1, 0 or 1; texts by code point. */
+function compareValues(a: string | number, b: string | number): number {
+  if (typeof a === "string" && typeof b === "string") return Math.sign(compareText(a, wellFormed(b)));
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+function hasWords(fields: readonly string[], text: string, record: Values): boolean {
+  const held = fields.flatMap((field) => wordsIn((record[field] as string | undefined) ?? ""));
+  return wordsIn(text).every((wanted) => held.some((word) => word.startsWith(wanted)));
+}
+
+const metadataOf = (record: Values): Values => {
+  const metadata = record["metadata"] as Values | undefined;
+  return Object.assign(Object.create(null), metadata);
+};
+
+/** Negative when `a` comes before `b`; either may be a record or a position turned into one. */
+export function compareBy(order: readonly OrderBy[], a: Values, b: Values): number {
+  for (const { field, direction } of order) {
+    const sign = compareValues(a[field] as string | number, b[field] as string | number);
+    if (sign !== 0) return direction === "ascending" ? sign : -sign;
+  }
+  return 0;
+}
+
+/** A position as the record that would stand there. */
+export const recordAt = (order: readonly OrderBy[], position: Position): Values =>
+  Object.fromEntries(order.map(({ field }, index) => [field, wellFormed(position[index])]));
+
+/** 0 for a value equal to the text, 1 for one beginning with it (both without case), 2 for any other. */
+export function rankOf(value: unknown, text: string): number {
+  if (typeof value !== "string") return 2;
+  const [whole, wanted] = [foldCase(value), foldCase(wellFormed(text))];
+  if (whole === wanted) return 0;
+  return whole.startsWith(wanted) ? 1 : 2;
+}
+
+/** The counts of records after which to cut a collection into at most `parts` pieces of about equal size. */
+export function cutsOf(count: number, parts: number): number[] {
+  const cuts = Array.from({ length: Math.max(0, parts - 1) }, (_, at) =>
+    Math.ceil((count * (at + 1)) / parts),
+  );
+  return [...new Set(cuts)].filter((cut) => cut > 0 && cut < count);
+}

@@ -1,0 +1,236 @@
+// The catalog in its plainest form, arrays in memory: what every other backend is compared with.
+import { invariant } from "../../lib/invariant.ts";
+import { wellFormed } from "../../lib/text.ts";
+import { compareBy, cutsOf, matches, rankOf, recordAt, type Values } from "../../query/evaluate.ts";
+import type { Filter } from "../../query/filter.ts";
+import type { OrderBy, Position } from "../../query/page.ts";
+import {
+  type AnyTable,
+  type Catalog,
+  type Question,
+  type RankedQuestion,
+  type Reader,
+  type Scope,
+  type Stored,
+  type Table,
+  UniqueViolation,
+  type Writer,
+} from "../catalog.ts";
+
+type Held = Values & Stored;
+
+/** Every table's records of every project; never changed in place, so that a reader keeps what it saw. */
+interface State {
+  readonly records: ReadonlyMap<string, readonly { readonly scope: Scope; readonly row: Held }[]>;
+  readonly lastId: number;
+}
+
+/** A catalog that forgets everything when it is dropped. `tables` as in `openSqlCatalog`. */
+export function openNaiveCatalog(tables: readonly AnyTable[]): Catalog {
+  let state: State = { records: new Map(), lastId: 0 };
+  let lastWrite: Promise<unknown> = Promise.resolve();
+  let open = true;
+
+  const write = async <Answer>(scope: Scope, work: (tx: Writer) => Promise<Answer>): Promise<Answer> => {
+    const tx = new NaiveTransaction(tables, scope, state);
+    const answer = await work(tx).finally(() => tx.end());
+    state = tx.outcome();
+    return answer;
+  };
+  return {
+    async read(scope, work) {
+      invariant(open, "a closed catalog is not asked");
+      const tx = new NaiveTransaction(tables, scope, state);
+      return await work(tx).finally(() => tx.end());
+    },
+    write(scope, work) {
+      if (!open) return Promise.reject(new Error("broken invariant: a closed catalog is not asked"));
+      const done = lastWrite.then(() => write(scope, work));
+      lastWrite = done.catch(() => undefined);
+      return done;
+    },
+    lastId: async () => state.lastId,
+    async close() {
+      open = false;
+      await lastWrite;
+    },
+  };
+}
+
+class NaiveTransaction implements Reader, Writer {
+  readonly #tables: readonly AnyTable[];
+  readonly #scope: Scope;
+  #state: State;
+  #failure: unknown;
+  #over = false;
+
+  constructor(tables: readonly AnyTable[], scope: Scope, state: State) {
+    this.#tables = tables;
+    this.#scope = scope;
+    this.#state = state;
+  }
+
+  end(): void {
+    this.#over = true;
+  }
+
+  /** The state that the transaction made; throws when a statement of it failed, though its caller went on. */
+  outcome(): State {
+    if (this.#failure) throw this.#failure;
+    return this.#state;
+  }
+
+  async find<Row extends Stored>(table: Table<Row>, { filter, order, page }: Question): Promise<Row[]> {
+    const within = this.#rows(table, filter)
+      .filter((row) => !page.after || compareBy(order, row, recordAt(order, page.after)) > 0)
+      .filter((row) => !page.before || compareBy(order, row, recordAt(order, page.before)) < 0)
+      .filter((row) => !page.until || compareBy(order, row, recordAt(order, page.until)) <= 0)
+      .sort((a, b) => compareBy(order, a, b));
+    const start = page.before ? Math.max(0, within.length - page.limit) : 0;
+    return copy<Row>(within.slice(start, start + page.limit));
+  }
+
+  async get<Row extends Stored>(table: Table<Row>, ids: readonly number[]): Promise<Row[]> {
+    const rows = this.#rows(table, { kind: "everything" });
+    return copy<Row>(ids.flatMap((id) => rows.filter((row) => row.id === id)));
+  }
+
+  async search<Row extends Stored>(table: Table<Row>, question: RankedQuestion): Promise<Row[]> {
+    const { filter, rank, order, limit, offset } = question;
+    const ranked = this.#rows(table, filter).sort((a, b) => {
+      for (const { field, text } of rank) {
+        const difference = rankOf(a[field], text) - rankOf(b[field], text);
+        if (difference !== 0) return difference;
+      }
+      return compareBy(order, a, b);
+    });
+    return copy<Row>(ranked.slice(offset, offset + limit));
+  }
+
+  async count<Row extends Stored>(table: Table<Row>, filter: Filter): Promise<number> {
+    return this.#rows(table, filter).length;
+  }
+
+  async divide<Row extends Stored>(
+    table: Table<Row>,
+    { filter, order, parts }: { filter: Filter; order: readonly OrderBy[]; parts: number },
+  ): Promise<Position[]> {
+    const rows = this.#rows(table, filter).sort((a, b) => compareBy(order, a, b));
+    return cutsOf(rows.length, parts).map((cut) =>
+      order.map(({ field }) => rows[cut - 1]![field] as string | number),
+    );
+  }
+
+  async insert<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
+    this.#change(table, (held) => [
+      ...held,
+      ...rows.map((row) => ({ scope: this.#scope, row: wellFormed(present(row)) })),
+    ]);
+    const lastId = rows.reduce((highest, row) => Math.max(highest, row.id), this.#state.lastId);
+    this.#state = { ...this.#state, lastId };
+  }
+
+  async replace<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
+    const ids = new Set(rows.map((row) => row.id));
+    const replaced = this.#rows(table, { kind: "oneOf", field: "id", values: [...ids] });
+    invariant(replaced.length === ids.size, "only records that exist are replaced");
+    this.#change(table, (held) => held.filter(({ row }) => !ids.has(row.id)));
+    await this.insert(table, rows);
+  }
+
+  async remove<Row extends Stored>(table: Table<Row>, filter: Filter): Promise<number> {
+    const ids = new Set(this.#rows(table, filter).map((row) => row.id));
+    this.#change(table, (held) => held.filter(({ row }) => !ids.has(row.id)));
+    return ids.size;
+  }
+
+  async clearAssetLinks(assetIds: readonly number[]): Promise<void> {
+    const gone = new Set<unknown>(assetIds);
+    for (const table of this.#tables) {
+      if (!table.underAsset || !("link" in table.underAsset)) continue;
+      const link = table.underAsset.link;
+      this.#change(table, (held) =>
+        held.map((one) => (one.scope === this.#scope ? { ...one, row: unlinked(one.row, link, gone) } : one)),
+      );
+    }
+  }
+
+  #rows(table: AnyTable, filter: Filter): Held[] {
+    this.#mayTouch(table);
+    const held = this.#state.records.get(table.name) ?? [];
+    return held
+      .filter(({ scope }) => scope === this.#scope)
+      .map(({ row }) => row)
+      .filter((row) => matches(filter, row, (assetIds) => this.#isUnder(table, row, assetIds)));
+  }
+
+  #isUnder(table: AnyTable, row: Held, assetIds: readonly number[]): boolean {
+    const { underAsset } = table;
+    invariant(underAsset !== undefined, `${table.name} says how it hangs on assets`);
+    if ("path" in underAsset) return this.#isPathUnder(row[underAsset.path] as string, assetIds);
+    const linked = [row[underAsset.link] ?? []].flat();
+    return this.#paths(linked as number[]).some((path) => this.#isPathUnder(path, assetIds));
+  }
+
+  #isPathUnder(path: string, assetIds: readonly number[]): boolean {
+    return this.#paths(assetIds).some((root) => path.startsWith(root));
+  }
+
+  #paths(assetIds: readonly number[]): string[] {
+    const assets = this.#tables.find(({ underAsset }) => underAsset && "path" in underAsset);
+    if (!assets) return [];
+    const { path } = assets.underAsset as { readonly path: string };
+    return this.#rows(assets, { kind: "oneOf", field: "id", values: assetIds }).map(
+      (row) => row[path] as string,
+    );
+  }
+
+  #change(
+    table: AnyTable,
+    change: (held: { scope: Scope; row: Held }[]) => { scope: Scope; row: Held }[],
+  ): void {
+    this.#mayTouch(table);
+    const held = change([...(this.#state.records.get(table.name) ?? [])]);
+    try {
+      this.#assertUnique(table, held);
+    } catch (violation) {
+      this.#failure = violation;
+      throw violation;
+    }
+    this.#state = { ...this.#state, records: new Map(this.#state.records).set(table.name, held) };
+  }
+
+  #assertUnique(table: AnyTable, held: readonly { scope: Scope; row: Held }[]): void {
+    if (new Set(held.map(({ row }) => row.id)).size < held.length)
+      throw new UniqueViolation(table.name, ["id"]);
+    for (const columns of table.unique) {
+      const taken = held
+        .map(({ scope, row }) => [scope, ...columns.map((column) => row[column])])
+        .filter((values) => values.every((value) => value !== undefined))
+        .map((values) => JSON.stringify(values));
+      if (new Set(taken).size < taken.length) throw new UniqueViolation(table.name, columns);
+    }
+  }
+
+  #mayTouch(table: AnyTable): void {
+    invariant(!this.#over, "a transaction that has ended is not used");
+    invariant(
+      (table.belongsTo === "system") === (this.#scope === "system"),
+      `${table.name} is within the transaction's scope`,
+    );
+  }
+}
+
+/** The row without members that hold nothing. */
+const present = (row: object): Held =>
+  Object.fromEntries(
+    Object.entries(row).filter(([, value]) => value !== undefined && value !== null),
+  ) as Held;
+
+function unlinked(row: Held, link: string, gone: ReadonlySet<unknown>): Held {
+  const { [link]: linked, ...rest } = row;
+  if (Array.isArray(linked)) return { ...row, [link]: linked.filter((id) => !gone.has(id)) };
+  return gone.has(linked) ? (rest as Held) : row;
+}
+
+const copy = <Row>(rows: readonly Held[]): Row[] => structuredClone(rows) as unknown as Row[];
