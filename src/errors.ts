@@ -86,6 +86,19 @@ export const catalogue = {
     when: "An operation names the same id twice.",
     message: ({ field, ids }) => `${field} names the same id more than once: ${ids.slice(0, 10).join(", ")}`,
   }),
+  "series-unknown": entry<{ keys: readonly (string | number)[] }>({
+    status: 404,
+    when: "An operation names time series, by name or by id, that do not exist; `notFound` lists them.",
+    message: ({ keys }) =>
+      `No such time series: ${keys.slice(0, 10).join(", ")}${keys.length > 10 ? ", ..." : ""}`,
+    members: ({ keys }) => ({ notFound: keys }),
+  }),
+  "series-exist": entry<{ names: readonly string[] }>({
+    status: 400,
+    when: "Time series are created with, or renamed to, names that are taken; the text lists all of them.",
+    // Published clients read the names out of this text, separated by commas without blanks (1.6).
+    message: ({ names }) => `Some metrics already exist: ${names.join(",")}`,
+  }),
 } as const;
 
 export type FailureCode = keyof typeof catalogue;

@@ -25,7 +25,7 @@ export const described = {
     "All bodies being worked on; further large requests wait.",
   ),
   jsonDepthMax: limit(64, "levels", "Nesting of a JSON body; deeper is refused."),
-  pathSegmentBytesMax: limit(2048, "bytes", "One path segment, such as a series name, before decoding."),
+  pathSegmentBytesMax: limit(4096, "bytes", "One path segment, such as a series name, before decoding."),
   itemsPerWriteMax: limit(10_000, "items", "Items in one create, update, delete or by-ids request."),
   listItemsMax: limit(10_000, "items", "A page of a list; a larger `limit` is lowered to this."),
   assetsListDefault: limit(100, "items", "A page of assets or time series when `limit` is absent."),
@@ -41,6 +41,12 @@ export const described = {
   metadataPairsMax: limit(256, "pairs", "Metadata of one record."),
   metadataKeyLengthMax: limit(128, "characters", "A metadata key."),
   metadataValueLengthMax: limit(10_240, "characters", "A metadata value."),
+  securityCategoriesMax: limit(1_000, "ids", "Security categories of one time series."),
+  seriesKeysKeptMax: limit(
+    200_000,
+    "keys",
+    "Names and ids of a project's series surely kept in memory (about 50 MB); others cost a look-up.",
+  ),
   pointsPerWriteMax: limit(100_000, "points", "Datapoints in one insert, over all of its series."),
   pointsPerReadMax: limit(
     100_000,
@@ -67,9 +73,16 @@ export const limits = Object.fromEntries(
   Object.entries(described).map(([name, one]) => [name, one.value]),
 ) as Limits;
 
+/** Four bytes of UTF-8, each percent-encoded. */
+const bytesPerEncodedCharacterMax = 12;
+
 invariant(
   limits.bodyBytesMax <= limits.bodyInflatedBytesMax,
   "a body that is not packed is never refused as unpacked",
 );
 invariant(limits.bodyInflatedBytesMax <= limits.bodiesInFlightBytesMax, "the largest body can be worked on");
 invariant(limits.searchItemsDefault <= limits.searchItemsMax, "a default is within its maximum");
+invariant(
+  limits.nameLengthMax * bytesPerEncodedCharacterMax <= limits.pathSegmentBytesMax,
+  "every name of a series fits into a path",
+);

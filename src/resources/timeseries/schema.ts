@@ -1,0 +1,55 @@
+// What the room of time series asks of the catalog: the series themselves, and erasures not yet finished.
+import type { Stored, Table } from "../../storage/catalog.ts";
+
+/** A time series as everyone but the wire knows it (platform-api, Time series; client-endpoints 8.1). */
+export interface TimeSeries extends Stored {
+  readonly id: number;
+  /** Unique in the project. */
+  readonly name: string;
+  /** Values are texts; decided at creation. */
+  readonly isString: boolean;
+  /** A value holds until the next point; decided at creation. */
+  readonly isStep: boolean;
+  readonly description?: string;
+  readonly unit?: string;
+  readonly assetId?: number;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly securityCategories?: readonly number[];
+  /** Milliseconds since 1970. */
+  readonly createdTime: number;
+  readonly lastUpdatedTime: number;
+}
+
+export const timeSeries: Table<TimeSeries> = {
+  name: "time_series",
+  belongsTo: "project",
+  columns: {
+    id: { type: "integer", optional: false },
+    name: { type: "text", optional: false },
+    isString: { type: "boolean", optional: false },
+    isStep: { type: "boolean", optional: false },
+    description: { type: "text", optional: true },
+    unit: { type: "text", optional: true },
+    assetId: { type: "integer", optional: true },
+    metadata: { type: "json", optional: false },
+    securityCategories: { type: "json", optional: true },
+    createdTime: { type: "integer", optional: false },
+    lastUpdatedTime: { type: "integer", optional: false },
+  },
+  indexes: [["assetId", "name"]],
+  unique: [["name"]],
+  wordsOf: ["name", "description"],
+  underAsset: { link: "assetId" },
+};
+
+/** A series whose record is gone and whose datapoints may still be there; the id is the series' own. */
+export type Erasure = Stored;
+
+export const erasures: Table<Erasure> = {
+  name: "erasures",
+  belongsTo: "project",
+  columns: { id: { type: "integer", optional: false } },
+  indexes: [],
+  unique: [],
+  wordsOf: [],
+};
