@@ -1,0 +1,185 @@
+// What goes into a block comes back bit for bit, and a block that was touched never answers.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { crc32 } from "node:zlib";
+import fc from "fast-check";
+import { blockPointsMax, DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
+
+const countMax = 700;
+
+/** Gaps between points: regular, jittered, with holes, or anything. */
+const stepsMs = fc.oneof(
+  fc.record({ step: fc.integer({ min: 1, max: 100_000 }) }).map(
+    ({ step }) =>
+      () =>
+        step,
+  ),
+  fc.integer({ min: 1, max: 60_000 }).map((step) => (random: number) => step + Math.floor(random * 5)),
+  fc
+    .integer({ min: 1, max: 60_000 })
+    .map((step) => (random: number) => (random > 0.98 ? Math.ceil(random * 1e9) : step)),
+  fc.constant((random: number) => 1 + Math.floor(2 ** (random * 39))),
+);
+
+const wild = fc.oneof(
+  fc.double({ noNaN: true }),
+  fc.constantFrom(
+    0,
+    -0,
+    5e-324,
+    -5e-324,
+    2.2250738585072014e-308,
+    Number.MAX_VALUE,
+    -Number.MAX_VALUE,
+    2 ** 53,
+  ),
+  fc.constantFrom(2 ** 50, 2 ** 50 + 1, 1e22, 1e23, 0.1 + 0.2, 1 / 3, 123456789012345.67, 1e-7, 4.35, 0.07),
+);
+
+/** How a column of values is made from random numbers between 0 and 1. */
+const shapes: fc.Arbitrary<(random: number, index: number, last: number) => number> = fc.oneof(
+  wild.map((value) => () => value),
+  fc.tuple(fc.integer({ min: 0, max: 17 }), fc.integer({ min: 0, max: 40 })).map(([digits, bits]) => {
+    return (random: number) => Number(((random - 0.5) * 2 ** bits).toFixed(digits));
+  }),
+  fc
+    .integer({ min: 0, max: 6 })
+    .map(
+      (digits) => (random: number, _index: number, last: number) =>
+        Number((last + random - 0.5).toFixed(digits)),
+    ),
+  fc.constant((random: number, index: number) => Math.sin(index / 50) * 40 + random),
+  fc.constant((random: number, _index: number, last: number) => (random > 0.97 ? 1 - last : last)),
+  fc.constant((random: number) => Math.fround(random * 100)),
+  fc.constant((random: number) => (random > 0.95 ? -0 : Math.round(random * 10) / 10)),
+  fc.constant((_random: number, index: number) => index * 3600),
+);
+
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const columns = fc
+  .record({
+    seed: fc.integer(),
+    count: fc.integer({ min: 1, max: countMax }),
+    firstMs: fc.integer({ min: Date.UTC(1900), max: Date.UTC(2100) }),
+    stepOf: stepsMs,
+    shape: shapes,
+    odd: fc.array(fc.tuple(fc.nat(countMax - 1), wild), { maxLength: 20 }),
+  })
+  .map(({ seed, count, firstMs, stepOf, shape, odd }) => {
+    const random = seeded(seed);
+    const times = new Float64Array(count);
+    const values = new Float64Array(count);
+    for (let index = 0; index < count; index++) {
+      times[index] = index === 0 ? firstMs : times[index - 1]! + stepOf(random());
+      values[index] = shape(random(), index, values[index - 1] ?? 0);
+    }
+    for (const [at, value] of odd) if (at < count) values[at] = value;
+    return { times, values };
+  });
+
+const bitsOf = (numbers: Float64Array): Buffer =>
+  Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+
+function assertReturns(times: Float64Array, values: Float64Array): Uint8Array {
+  const block = encodeBlock(times, values);
+  const decoded = decodeBlock(block);
+  assert.deepEqual(decoded.times, times);
+  assert.ok(decoded.values instanceof Float64Array);
+  assert.ok(bitsOf(decoded.values).equals(bitsOf(values)), "every bit of every value");
+  return block;
+}
+
+test("times and numbers of any shape come back bit for bit", () => {
+  fc.assert(
+    fc.property(columns, ({ times, values }) => {
+      assertReturns(times, values);
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test("numbers without any order come back bit for bit", () => {
+  fc.assert(
+    fc.property(fc.array(wild, { minLength: 1, maxLength: 60 }), (values) => {
+      assertReturns(Float64Array.from(values.keys()), Float64Array.from(values));
+    }),
+  );
+});
+
+test("strings come back unit for unit, halves of surrogate pairs included", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.constantFrom("", "RUN", "STOP", "ålarm", "\ud800", "\udc00x"),
+  );
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 1, maxLength: 200 }), (values) => {
+      const decoded = decodeBlock(encodeBlock(Float64Array.from(values.keys()), values));
+      assert.deepEqual(decoded.values, values);
+    }),
+  );
+});
+
+test("a flipped bit, a lost end and an added byte are found", () => {
+  const touch = fc.record({ at: fc.nat(), bit: fc.nat(7), how: fc.constantFrom("flip", "cut", "add") });
+  fc.assert(
+    fc.property(columns, fc.array(touch, { minLength: 10, maxLength: 10 }), ({ times, values }, touches) => {
+      const block = encodeBlock(times, values);
+      for (const { at, bit, how } of touches) {
+        const index = at % block.length;
+        const touched =
+          how === "cut" ? block.slice(0, index) : Uint8Array.from([...block, ...(how === "add" ? [0] : [])]);
+        if (how === "flip") touched[index] = touched[index]! ^ (1 << bit);
+        assert.throws(() => decodeBlock(touched), DamagedBlock);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("a block with a right checksum around wrong contents is refused, not read", () => {
+  const headerBytes = 36;
+  const times = Float64Array.of(1, 2, 4, 5, 9);
+  for (const values of [Float64Array.of(1.5, 2, 3, 1, 1), ["a", "b", "a", "a", "b"]]) {
+    const block = encodeBlock(times, values);
+    for (let at = 4; at < headerBytes + 12; at++) {
+      for (const byte of [0, 1, 7, 64, 127, 128, 255]) {
+        const forged = block.slice();
+        forged[at] = byte;
+        new DataView(forged.buffer).setUint32(0, crc32(forged.subarray(4)), true);
+        try {
+          assert.equal(decodeBlock(forged).times.length, new DataView(forged.buffer).getUint32(8, true));
+        } catch (error) {
+          assert.ok(error instanceof DamagedBlock, String(error));
+        }
+      }
+    }
+  }
+});
+
+test("a damaged block says what was expected and what was found", () => {
+  const block = encodeBlock(Float64Array.of(1, 2), Float64Array.of(1, 2));
+  block[20] = block[20]! ^ 1;
+  assert.throws(() => decodeBlock(block), /expected checksum [0-9a-f]{8}, found checksum [0-9a-f]{8}/);
+});
+
+test("points that are no ascending whole milliseconds are refused", () => {
+  const two = Float64Array.of(1, 2);
+  assert.throws(() => encodeBlock(Float64Array.of(2, 1), two), /ascending/);
+  assert.throws(() => encodeBlock(Float64Array.of(1, 1), two), /ascending/);
+  assert.throws(() => encodeBlock(Float64Array.of(1, 1.5), two), /ascending/);
+  assert.throws(() => encodeBlock(Float64Array.of(1), two), /times and values/);
+  assert.throws(() => encodeBlock(new Float64Array(0), new Float64Array(0)), /times and values/);
+  assert.throws(() => encodeBlock(new Float64Array(blockPointsMax + 1), two), /times and values/);
+});
+
+test("an hourly constant takes less than fifty bytes, whatever its length", () => {
+  const times = Float64Array.from({ length: 5000 }, (_, index) => index * 3_600_000);
+  assert.ok(assertReturns(times, new Float64Array(5000).fill(17.25)).length < 50);
+});

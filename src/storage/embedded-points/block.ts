@@ -1,0 +1,116 @@
+// A block: the points of one stretch of one series, packed and checksummed as FORMAT.md lays out.
+import { crc32 } from "node:zlib";
+import { invariant } from "../../lib/invariant.ts";
+import type { PointColumns } from "../points.ts";
+import { ByteReader, ByteWriter, Malformed } from "./codec/bytes.ts";
+import { integerMax } from "./codec/integers.ts";
+import { readNumbers, writeNumbers } from "./codec/numbers.ts";
+import { type Section, unpressSection } from "./codec/press.ts";
+import { readStrings, stringCodecs, writeStrings } from "./codec/strings.ts";
+import { readTimes, writeTimes } from "./codec/times.ts";
+
+/** The most points a block can hold; the store makes far smaller ones. */
+export const blockPointsMax = 2 ** 20;
+
+const version = 1;
+const checksumBytes = 4;
+const noQuality = 0;
+
+/** A block that is not what was written: its checksum or its contents say so. */
+export class DamagedBlock extends Error {
+  readonly expected: string;
+  readonly found: string;
+  constructor(expected: string, found: string) {
+    super(`damaged block: expected ${expected}, found ${found}`);
+    this.name = "DamagedBlock";
+    this.expected = expected;
+    this.found = found;
+  }
+}
+
+/**
+ * Packs 1 to `blockPointsMax` points: ascending, unique, whole times within 2^50 ms of each other and of 1970, and
+ * as many values. Every bit of them comes back from `decodeBlock`.
+ */
+export function encodeBlock(times: Float64Array, values: Float64Array | readonly string[]): Uint8Array {
+  const count = times.length;
+  invariant(count >= 1 && count <= blockPointsMax && values.length === count, "a block has times and values");
+  checkTimes(times);
+  const timeSection = writeTimes(times);
+  const valueSection = values instanceof Float64Array ? writeNumbers(values) : writeStrings(values);
+  const writer = new ByteWriter();
+  writer.u32(0);
+  writer.u8(version);
+  writer.u8(timeSection.codec);
+  writer.u8(valueSection.codec);
+  writer.u8(noQuality);
+  writer.u32(count);
+  writer.f64(times[0]!);
+  writer.f64(times[count - 1]!);
+  writer.u32(timeSection.bytes.length);
+  writer.u32(valueSection.bytes.length);
+  writer.bytes(timeSection.bytes);
+  writer.bytes(valueSection.bytes);
+  const block = writer.finish().slice();
+  new DataView(block.buffer).setUint32(0, checksumOf(block), true);
+  return block;
+}
+
+/** The points of a block, as they were. Throws `DamagedBlock` for bytes that `encodeBlock` did not write. */
+export function decodeBlock(bytes: Uint8Array): PointColumns {
+  if (bytes.length < checksumBytes) throw new DamagedBlock("a header", `${bytes.length} bytes`);
+  const expected = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const found = checksumOf(bytes);
+  if (found !== expected) throw new DamagedBlock(`checksum ${hex(expected)}`, `checksum ${hex(found)}`);
+  try {
+    return read(new ByteReader(bytes));
+  } catch (error) {
+    // With a right checksum only another program, or another version of this one, can have written it so.
+    throw new DamagedBlock(
+      "contents as in FORMAT.md",
+      error instanceof Error ? error.message : String(error),
+    );
+  }
+}
+
+function checkTimes(times: Float64Array): void {
+  invariant(
+    Math.abs(times[0]!) <= integerMax && times.at(-1)! - times[0]! <= integerMax,
+    "the times of a block are within 2^50 ms",
+  );
+  let isAscending = Number.isInteger(times[0]!);
+  for (let index = 1; index < times.length; index++) {
+    const time = times[index]!;
+    if (!(time > times[index - 1]!) || Math.floor(time) !== time) isAscending = false;
+  }
+  invariant(isAscending, "the times of a block are whole and ascending");
+}
+
+function read(reader: ByteReader): PointColumns {
+  reader.u32();
+  const writtenBy = reader.u8();
+  if (writtenBy !== version) throw new Malformed(`version ${writtenBy}, which is not ${version}`);
+  const timeCodec = reader.u8();
+  const valueCodec = reader.u8();
+  if (reader.u8() !== noQuality) throw new Malformed("quality codes of an unknown kind");
+  const count = reader.u32();
+  if (count === 0 || count > blockPointsMax) throw new Malformed(`${count} points`);
+  const frame = { count, firstMs: reader.f64(), lastMs: reader.f64() };
+  const timeBytes = reader.u32();
+  const valueBytes = reader.u32();
+  const timeSection = unpressSection({ codec: timeCodec, bytes: reader.bytes(timeBytes) });
+  const valueSection = unpressSection({ codec: valueCodec, bytes: reader.bytes(valueBytes) });
+  reader.end();
+  return { times: readTimes(timeSection, frame), values: readValues(valueSection, count) };
+}
+
+function readValues(section: Section, count: number): Float64Array | string[] {
+  return section.codec === stringCodecs.dictionary
+    ? readStrings(section, count)
+    : readNumbers(section, count);
+}
+
+/** CRC-32 of all that follows the checksum. */
+const checksumOf = (block: Uint8Array): number => crc32(block.subarray(checksumBytes));
+
+const hex = (checksum: number): string => checksum.toString(16).padStart(8, "0");
