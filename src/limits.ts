@@ -65,6 +65,21 @@ export const described = {
   timeMsMax: limit(Date.UTC(2100, 0, 1) - 1, "ms", "The latest time stamp of a datapoint (2099-12-31)."),
   stringValueLengthMax: limit(16_384, "characters", "A value of a string series."),
   requestMsMax: limit(120_000, "ms", "The deadline of a request."),
+  importPointsPerRequest: limit(20_000, "points", "Datapoints that `millrace import` sends in one request."),
+  importBodyBytesMax: limit(8 * 2 ** 20, "bytes", "The body of one request of `millrace import`."),
+  importItemsPerRequest: limit(1_000, "items", "Series that `millrace import` creates in one request."),
+  importRequestsInFlight: limit(4, "requests", "Requests that `millrace import` has open at once."),
+  importRetriesMax: limit(8, "retries", "Further attempts of `millrace import` after 429, 5xx or no answer."),
+  importRetryWaitMsMax: limit(
+    10_000,
+    "ms",
+    "The longest wait of `millrace import` before a further attempt.",
+  ),
+  importRefusedShownMax: limit(
+    10,
+    "cells",
+    "Refused cells that `millrace import` prints; its report has all.",
+  ),
 } as const;
 
 type Limits = { readonly [Name in keyof typeof described]: number };
@@ -85,4 +100,13 @@ invariant(limits.searchItemsDefault <= limits.searchItemsMax, "a default is with
 invariant(
   limits.nameLengthMax * bytesPerEncodedCharacterMax <= limits.pathSegmentBytesMax,
   "every name of a series fits into a path",
+);
+invariant(
+  limits.importPointsPerRequest <= limits.pointsPerWriteMax,
+  "the server takes what the importer sends",
+);
+invariant(limits.importBodyBytesMax <= limits.bodyBytesMax, "the server takes what the importer sends");
+invariant(
+  limits.importItemsPerRequest <= limits.itemsPerWriteMax,
+  "the server takes what the importer sends",
 );

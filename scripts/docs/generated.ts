@@ -9,7 +9,7 @@ export async function generatedPages(): Promise<Record<string, string>> {
 
 const limitsPage = () =>
   page("Limits", "src/limits.ts", [
-    "Every bound of the server. A request beyond one is refused with a message that names field, limit and",
+    "Every bound of Millrace. A request beyond one is refused with a message that names field, limit and",
     "value, except where the text says that a value is lowered to the limit.",
     "",
     ...table(
@@ -25,8 +25,8 @@ const limitsPage = () =>
 
 const errorsPage = () =>
   page("Errors", "src/errors.ts", [
-    'Every refusal is `{"error":{"code":<status>,"message":"<text>"}}`, some with further members, and carries',
-    "the header `X-Request-Id`, which the log of the server shows beside what happened.",
+    'Every refusal is `{"error":{"code":<status>,"message":"<text>"}}`, some with further members, and',
+    "carries the header `X-Request-Id`, which the log of the server shows beside what happened.",
     "",
     ...table(
       ["Failure", "Status", "When", "Further members"],

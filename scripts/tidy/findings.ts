@@ -98,15 +98,25 @@ function portFindings(source: Source): Finding[] {
 }
 
 function exportFindings(source: Source): Finding[] {
-  return source.tree.statements.flatMap((statement) => {
+  const found = source.tree.statements.flatMap((statement) => {
     const line = lineOf(source, statement);
     if (isExportAssignment(statement) || /^export default\b/.test(statement.getText(source.tree)))
       return [{ path: source.path, line, problem: "a default export; exports have names" }];
-    if (isExportDeclaration(statement) && statement.moduleSpecifier)
-      return [{ path: source.path, line, problem: "a re-export; import from the file that owns the thing" }];
+    if (isExportDeclaration(statement) && !statement.exportClause)
+      return [{ path: source.path, line, problem: "everything of a file passed on; name what is exported" }];
     return [];
   });
+  const barrel = {
+    path: source.path,
+    line: 1,
+    problem: "a barrel; import from the file that owns the thing",
+  };
+  const { statements } = source.tree;
+  return statements.length > 0 && statements.every(isReExport) ? [...found, barrel] : found;
 }
+
+const isReExport = (statement: Node): boolean =>
+  isExportDeclaration(statement) && statement.moduleSpecifier !== undefined;
 
 function wordFindings(source: Source): Finding[] {
   return [...nodesOf(source.tree)].flatMap((node) => {

@@ -65,7 +65,9 @@ test("a port has at most ten methods, a room at most nine files", () => {
 test("no default export, re-export, any or enum", () => {
   assert.match(onlyProblem("src/lib/a.ts", "export default 1;\n"), /a default export/);
   assert.match(onlyProblem("src/lib/a.ts", "export default function a() {}\n"), /a default export/);
-  assert.match(onlyProblem("src/lib/a.ts", 'export * from "./b.ts";\n'), /a re-export/);
+  assert.match(onlyProblem("src/lib/a.ts", 'export * from "./b.ts";\na();\n'), /everything of a file/);
+  assert.match(onlyProblem("src/lib/a.ts", 'export { b } from "./b.ts";\n'), /a barrel/);
+  assert.deepEqual(problemsIn({ "src/lib/a.ts": 'export { b } from "./b.ts";\na();\n' }), []);
   assert.match(onlyProblem("src/lib/a.ts", "export const a = 1 as any;\n"), /a\.ts:2 `any`/);
   assert.match(onlyProblem("src/lib/a.ts", "enum A { B }\nexport const a = A.B;\n"), /an enum/);
   assert.deepEqual(problemsIn({ "src/lib/a.ts": 'export const any = "any enum";\n' }), []);

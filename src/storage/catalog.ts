@@ -51,7 +51,7 @@ export interface Question {
 
 export interface RankedQuestion {
   readonly filter: Filter;
-  /** Best first: equal to a text, beginning with it, having it; earlier entries outrank later, then `order`. */
+  /** Best first: equal to a text, beginning with it, having it; earlier entries first, then `order`. */
   readonly rank: readonly { readonly field: string; readonly text: string }[];
   readonly order: readonly OrderBy[];
   readonly limit: number;

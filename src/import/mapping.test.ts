@@ -1,0 +1,54 @@
+// Mapping files in both forms say the same, and say what is wrong with them.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { readMapping } from "./mapping.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "millrace-mapping-"));
+after(() => rmSync(folder, { recursive: true }));
+
+function mappingOf(text: string) {
+  const file = join(folder, "mapping");
+  writeFileSync(file, text);
+  return Object.fromEntries(readMapping(file));
+}
+
+test("JSON and CSV say the same", () => {
+  const expected = {
+    T1: { name: "reactor temperature", unit: "°C", isStep: true, metadata: { line: "A", rack: "7" } },
+    S1: { isString: true, asset: "plant/reactor" },
+    junk: "skip",
+  };
+  const json = {
+    T1: { name: "reactor temperature", unit: "°C", isStep: true, metadata: { line: "A", rack: 7 } },
+    S1: { isString: true, asset: "plant/reactor" },
+    junk: null,
+  };
+  assert.deepEqual(mappingOf(JSON.stringify(json)), expected);
+  const csv = [
+    "column,name,unit,isStep,isString,asset,metadata.line,metadata.rack,skip",
+    "T1,reactor temperature,°C,true,,,A,7,",
+    "S1,,,,yes,plant/reactor,,,",
+    "junk,,,,,,,,true",
+  ];
+  assert.deepEqual(mappingOf(csv.join("\r\n")), expected);
+});
+
+test("a list of tags is a mapping", () => {
+  assert.deepEqual(mappingOf("tag,description,unit\nXMEAS1,A Feed,kscmh\n"), {
+    XMEAS1: { description: "A Feed", unit: "kscmh" },
+  });
+});
+
+test("what is wrong is named", () => {
+  assert.throws(() => mappingOf('{"T1":{"units":"°C"}}'), /column T1: units is not one of name, unit/);
+  assert.throws(
+    () => mappingOf('{"T1":{"isStep":"maybe"}}'),
+    /column T1: isStep is true or false, not maybe/,
+  );
+  assert.throws(() => mappingOf('{"T1":'), /is not valid JSON/);
+  assert.throws(() => mappingOf("name,unit\nT1,°C\n"), /it needs a column named `column`/);
+  assert.throws(() => readMapping(join(folder, "missing")), /cannot be read: ENOENT/);
+});

@@ -1,0 +1,111 @@
+// The mapping file: what each column of the data is to become, read from JSON or CSV.
+import { readFileSync } from "node:fs";
+import { parse } from "csv-parse/sync";
+import { UsageError } from "./options.ts";
+
+/** What a column becomes; members that are absent are left to the defaults. */
+export interface Mapped {
+  readonly name?: string;
+  readonly unit?: string;
+  readonly description?: string;
+  /** The asset's id, or the names from its root to itself, joined by slashes. */
+  readonly asset?: string;
+  readonly isString?: boolean;
+  readonly isStep?: boolean;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** Column header to what it becomes; `"skip"` leaves the column out. */
+export type Mapping = ReadonlyMap<string, Mapped | "skip">;
+
+export const noMapping: Mapping = new Map();
+
+/** Reads a mapping file; throws a UsageError that names what is wrong in it. */
+export function readMapping(file: string): Mapping {
+  const text = contentOf(file);
+  const entries = /^\s*\{/.test(text) ? fromJson(file, text) : fromCsv(file, text);
+  return new Map(
+    entries.map(([column, given]) => [column, isSkipped(given) ? "skip" : mappedOf(file, column, given)]),
+  );
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8").replace(/^\ufeff/, "");
+  } catch (problem) {
+    throw new UsageError(`The mapping ${file} cannot be read: ${(problem as Error).message}`);
+  }
+}
+
+type Given = Readonly<Record<string, unknown>> | null;
+
+/** `{"column": {"name": ..., "unit": ..., "metadata": {...}}, "unwanted": null}` */
+function fromJson(file: string, text: string): [string, Given][] {
+  try {
+    return Object.entries(JSON.parse(text) as Record<string, Given>);
+  } catch (problem) {
+    throw new UsageError(`The mapping ${file} is not valid JSON: ${(problem as Error).message}`);
+  }
+}
+
+/** A header `column,name,unit,...`; `tag` stands for `column` too, `metadata.key` makes a metadata entry. */
+function fromCsv(file: string, text: string): [string, Given][] {
+  try {
+    const rows = parse(text, { columns: true, skip_empty_lines: true, trim: true });
+    return (rows as Record<string, string>[]).map((row) => {
+      const column = row["column"] ?? row["tag"];
+      if (!column) throw new Error("it needs a column named `column` (or `tag`) with a value on each line");
+      const { column: _, tag: __, ...rest } = row;
+      return [column, withMetadata(rest)];
+    });
+  } catch (problem) {
+    throw new UsageError(`The mapping ${file} cannot be read as CSV: ${(problem as Error).message}`);
+  }
+}
+
+function withMetadata(row: Readonly<Record<string, string>>): Record<string, unknown> {
+  const filled = Object.entries(row).filter(([, value]) => value !== "");
+  const metadata = filled.flatMap(([key, value]) =>
+    key.startsWith("metadata.") ? [[key.slice("metadata.".length), value]] : [],
+  );
+  const plain = Object.fromEntries(filled.filter(([key]) => !key.startsWith("metadata.")));
+  return metadata.length === 0 ? plain : { ...plain, metadata: Object.fromEntries(metadata) };
+}
+
+const isSkipped = (given: Given): given is null => given === null || truth(given["skip"]) === true;
+
+const textMembers = ["name", "unit", "description", "asset"] as const;
+const flagMembers = ["isString", "isStep"] as const;
+
+function mappedOf(file: string, column: string, given: Given): Mapped {
+  const wrong = (what: string) => new UsageError(`The mapping ${file}, column ${column}: ${what}`);
+  if (typeof given !== "object" || given === null) throw wrong("expected an object, or null to skip it");
+  const allowed: readonly string[] = [...textMembers, ...flagMembers, "metadata", "skip"];
+  const stranger = Object.keys(given).find((member) => !allowed.includes(member));
+  if (stranger) throw wrong(`${stranger} is not one of ${allowed.join(", ")}`);
+  const mapped: Record<string, unknown> = {};
+  for (const member of textMembers) {
+    const value = given[member];
+    if (value !== undefined && value !== null) mapped[member] = String(value);
+  }
+  for (const member of flagMembers) {
+    const value = truth(given[member]);
+    if (value === "neither") throw wrong(`${member} is true or false, not ${String(given[member])}`);
+    if (value !== undefined) mapped[member] = value;
+  }
+  const { metadata } = given;
+  if (metadata !== undefined && (typeof metadata !== "object" || metadata === null))
+    throw wrong("metadata is an object of texts");
+  if (metadata) {
+    const pairs = Object.entries(metadata).map(([key, value]) => [key, String(value)]);
+    mapped["metadata"] = Object.fromEntries(pairs);
+  }
+  return mapped as Mapped;
+}
+
+function truth(value: unknown): boolean | "neither" | undefined {
+  if (value === undefined || value === null || typeof value === "boolean") return value ?? undefined;
+  const word = String(value).toLowerCase();
+  if (word === "true" || word === "1" || word === "yes") return true;
+  return word === "false" || word === "0" || word === "no" || word === "" ? false : "neither";
+}

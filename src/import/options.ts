@@ -1,0 +1,150 @@
+// The command line of `millrace import csv`: what may be asked, and everything wrong with what was asked.
+import { parseArgs } from "node:util";
+import { type EpochBy, parseEpochBy, parseIso, type TimeFormat, timeFormats } from "./times.ts";
+
+export interface ImportOptions {
+  readonly file: string;
+  readonly server: string;
+  readonly key: string;
+  /** The header of the time column; absent: the first column. */
+  readonly timeColumn?: string;
+  readonly timeFormat: TimeFormat | "auto";
+  /** What numeric times count from, in milliseconds. */
+  readonly epochMs: number;
+  readonly epochBy?: EpochBy;
+  readonly mappingFile?: string;
+  readonly onlyMapped: boolean;
+  readonly prefix: string;
+  readonly createSeries: boolean;
+  readonly createAssets: boolean;
+  /** Cell texts that stand for "no value", besides the empty cell. */
+  readonly missing: ReadonlySet<string>;
+  readonly delimiter: string;
+  readonly dryRun: boolean;
+  readonly stateFile: string;
+  readonly restart: boolean;
+  readonly reportFile: string;
+}
+
+/** The user asked for something that cannot be done; nothing has been written. */
+export class UsageError extends Error {}
+
+export const usage = `Usage: millrace import csv <file> [options]
+
+Loads a wide CSV file (a header line, a time column, one column for each series) into a running server.
+
+  --server URL          the server (http://127.0.0.1:8787)
+  --key KEY             API key (or the environment variable MILLRACE_KEY)
+  --time-column NAME    the column of times (the first one)
+  --time-format FORMAT  auto, iso, or a number of: ${timeFormats.slice(1).join(", ")} (auto: iso, s or ms)
+                        iso without a zone is UTC
+  --epoch DATE          what numbers of time count from (1970-01-01)
+  --epoch-by COLUMN=DATE+STEP
+                        each value of COLUMN has its own epoch: the first one DATE, each further one STEP
+                        later; scenario=2026-01-01+1d gives every scenario its own day
+  --mapping FILE        JSON or CSV: column, name, unit, description, asset, isString, isStep, skip, metadata
+  --only-mapped         leave out columns that the mapping does not name
+  --prefix TEXT         put before the name of every series
+  --create-series       create the series that do not exist
+  --create-assets       create the assets that the mapping names and that do not exist
+  --missing TEXTS       cells to leave out besides empty ones, separated by commas: NaN,NULL,Bad
+  --delimiter CHARACTER between cells (,)
+  --dry-run             check everything, write nothing, say what would be done
+  --state FILE          where to note what is acknowledged, to go on from there (<file>.import.json)
+  --restart             start from the beginning, whatever that file says
+  --report FILE         where to list refused cells (<file>.refused.csv)
+
+Ends with 0 when everything is loaded, 3 when some cells were refused, 2 when nothing was begun, 1 when it was
+interrupted; run the same command again to go on.`;
+
+const known = {
+  server: { type: "string" },
+  key: { type: "string" },
+  "time-column": { type: "string" },
+  "time-format": { type: "string" },
+  epoch: { type: "string" },
+  "epoch-by": { type: "string" },
+  mapping: { type: "string" },
+  "only-mapped": { type: "boolean" },
+  prefix: { type: "string" },
+  "create-series": { type: "boolean" },
+  "create-assets": { type: "boolean" },
+  missing: { type: "string" },
+  delimiter: { type: "string" },
+  "dry-run": { type: "boolean" },
+  state: { type: "string" },
+  restart: { type: "boolean" },
+  report: { type: "string" },
+} as const;
+
+/** Reads the words after `import csv`; throws a UsageError that says what to write instead. */
+export function readOptions(words: readonly string[], env: NodeJS.ProcessEnv): ImportOptions {
+  const { values, positionals } = parsed(words);
+  const [file, ...more] = positionals;
+  if (file === undefined) throw new UsageError("Name the CSV file to import");
+  if (more.length > 0) throw new UsageError(`One file at a time, but there is also ${more.join(" ")}`);
+  const key = values.key ?? env["MILLRACE_KEY"];
+  if (!key) throw new UsageError("An API key is needed: --key, or the environment variable MILLRACE_KEY");
+  const timeFormat = oneOf("--time-format", values["time-format"] ?? "auto", ["auto", ...timeFormats]);
+  const counted = values.epoch !== undefined || values["epoch-by"] !== undefined;
+  if (timeFormat === "iso" && counted)
+    throw new UsageError("--epoch and --epoch-by are for numbers of time, not for --time-format iso");
+  if (values.epoch !== undefined && values["epoch-by"] !== undefined)
+    throw new UsageError("--epoch-by carries its own date; leave out --epoch");
+  if (timeFormat === "auto" && counted)
+    throw new UsageError(`Say with --time-format what the numbers are: ${timeFormats.slice(1).join(", ")}`);
+  const delimiter = values.delimiter === "\\t" ? "\t" : (values.delimiter ?? ",");
+  if (delimiter.length !== 1) throw new UsageError("--delimiter is one character (\\t for a tab)");
+  return {
+    file,
+    server: serverOf(values.server ?? "http://127.0.0.1:8787"),
+    key,
+    ...(values["time-column"] !== undefined && { timeColumn: values["time-column"] }),
+    timeFormat,
+    epochMs: epochOf(values.epoch ?? "1970-01-01"),
+    ...(values["epoch-by"] !== undefined && { epochBy: epochByOf(values["epoch-by"]) }),
+    ...(values.mapping !== undefined && { mappingFile: values.mapping }),
+    onlyMapped: values["only-mapped"] ?? false,
+    prefix: values.prefix ?? "",
+    createSeries: values["create-series"] ?? false,
+    createAssets: values["create-assets"] ?? false,
+    missing: new Set(["", ...(values.missing?.split(",").map((one) => one.trim()) ?? [])]),
+    delimiter,
+    dryRun: values["dry-run"] ?? false,
+    stateFile: values.state ?? `${file}.import.json`,
+    restart: values.restart ?? false,
+    reportFile: values.report ?? `${file}.refused.csv`,
+  };
+}
+
+function parsed(words: readonly string[]) {
+  try {
+    return parseArgs({ args: [...words], options: known, allowPositionals: true });
+  } catch (problem) {
+    throw new UsageError(problem instanceof Error ? problem.message : String(problem));
+  }
+}
+
+function oneOf<Word extends string>(option: string, given: string, allowed: readonly Word[]): Word {
+  const found = allowed.find((word) => word === given);
+  if (!found) throw new UsageError(`${option} is one of ${allowed.join(", ")}, not ${given}`);
+  return found;
+}
+
+function serverOf(given: string): string {
+  if (!URL.canParse(given) || !/^https?:/.test(given))
+    throw new UsageError(`--server is an address such as http://127.0.0.1:8787, not ${given}`);
+  return given.replace(/\/+$/, "");
+}
+
+function epochOf(given: string): number {
+  const epochMs = parseIso(given);
+  if (epochMs === undefined) throw new UsageError(`--epoch is a date such as 2026-01-01, not ${given}`);
+  return epochMs;
+}
+
+function epochByOf(given: string): EpochBy {
+  const found = parseEpochBy(given);
+  if (!found) throw new UsageError(`--epoch-by is COLUMN=DATE+STEP, as scenario=2026-01-01+1d, not ${given}`);
+  return found;
+}

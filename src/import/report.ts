@@ -1,0 +1,44 @@
+// The list of refused cells: every one in a CSV file, the first few on the screen.
+import { appendFileSync, rmSync } from "node:fs";
+import { limits } from "../limits.ts";
+import type { Refusal } from "./batches.ts";
+
+export class Report {
+  readonly #file: string;
+  readonly #shown: Refusal[] = [];
+  #count: number;
+
+  /** `before` is how many an earlier, interrupted run has listed; none begins the file anew. */
+  constructor(file: string, before: number) {
+    this.#file = file;
+    this.#count = before;
+    if (before === 0) rmSync(file, { force: true });
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(refused: readonly Refusal[]): void {
+    if (refused.length === 0) return;
+    const head = this.#count === 0 ? "line,column,value,reason\n" : "";
+    appendFileSync(this.#file, head + refused.map(rowOf).join(""));
+    this.#count += refused.length;
+    this.#shown.push(...refused.slice(0, limits.importRefusedShownMax - this.#shown.length));
+  }
+
+  /** What the user reads at the end; nothing when nothing was refused. */
+  summary(): string[] {
+    if (this.#count === 0) return [];
+    const shown = this.#shown.map(
+      ({ line, column, value, reason }) => `  line ${line}, ${column}: ${JSON.stringify(value)} is ${reason}`,
+    );
+    const listed = `${this.#count} refused; all of them are listed in ${this.#file}`;
+    return [listed, ...shown, ...(this.#count > shown.length ? ["  ..."] : [])];
+  }
+}
+
+const rowOf = ({ line, column, value, reason }: Refusal): string =>
+  `${[String(line), column, value, reason].map(cell).join(",")}\n`;
+
+const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -1,0 +1,69 @@
+// The note of what is acknowledged, beside the data, from which an interrupted import goes on.
+import { createHash } from "node:crypto";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { UsageError } from "./options.ts";
+import { type Boundary, startOfFile } from "./rows.ts";
+
+export interface Acknowledged extends Boundary {
+  readonly points: number;
+  readonly refused: number;
+  readonly epochValues: readonly string[];
+}
+
+export const nothingYet: Acknowledged = { ...startOfFile, points: 0, refused: 0, epochValues: [] };
+
+const version = 1;
+
+export class State {
+  readonly #file: string;
+  readonly #import: string;
+
+  /** `decides` is all that makes an import this one and no other: server, project, columns, times. */
+  constructor(file: string, decides: unknown) {
+    this.#file = file;
+    this.#import = createHash("sha256").update(JSON.stringify(decides)).digest("hex");
+  }
+
+  /** What was acknowledged before; refuses a note of another import or of a file that has shrunk. */
+  read(fileBytes: number): Acknowledged {
+    const text = contentOf(this.#file);
+    if (text === undefined) return nothingYet;
+    const found = JSON.parse(text) as { version: number; import: string; acknowledged: Acknowledged };
+    if (found.version !== version || found.import !== this.#import)
+      throw new UsageError(
+        `${this.#file} notes the progress of another import (other columns, times, server or project); ` +
+          "--restart begins anew, --state names another place",
+      );
+    if (found.acknowledged.endBytes > fileBytes)
+      throw new UsageError(
+        `The data file is shorter than what ${this.#file} says is loaded; --restart begins anew`,
+      );
+    return found.acknowledged;
+  }
+
+  /** Replaces the note in one step, so that an interruption leaves the old or the new one. */
+  write(acknowledged: Acknowledged): void {
+    const beside = `${this.#file}.new`;
+    try {
+      writeFileSync(beside, `${JSON.stringify({ version, import: this.#import, acknowledged })}\n`);
+      renameSync(beside, this.#file);
+    } catch (problem) {
+      throw new UsageError(
+        `Progress cannot be noted (--state names another place): ${(problem as Error).message}`,
+      );
+    }
+  }
+
+  remove(): void {
+    rmSync(this.#file, { force: true });
+  }
+}
+
+function contentOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (problem) {
+    if ((problem as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new UsageError(`${file} cannot be read: ${(problem as Error).message}`);
+  }
+}

@@ -1,0 +1,105 @@
+// Times as data files write them: ISO 8601, or a number of units since an epoch that may differ by run.
+export const timeFormats = ["iso", "w", "d", "h", "min", "s", "ms", "us", "ns"] as const;
+export type TimeFormat = (typeof timeFormats)[number];
+
+const unitMs: Readonly<Record<Exclude<TimeFormat, "iso">, number>> = {
+  w: 604_800_000,
+  d: 86_400_000,
+  h: 3_600_000,
+  min: 60_000,
+  s: 1_000,
+  ms: 1,
+  us: 1e-3,
+  ns: 1e-6,
+};
+
+/** Every value of a column has its own epoch: the first one `startMs`, each further one `stepMs` later. */
+export interface EpochBy {
+  readonly column: string;
+  readonly startMs: number;
+  readonly stepMs: number;
+}
+
+/** Milliseconds of the time in a cell; `epochMs` counts for numbers only. Undefined when unreadable. */
+export type TimeReader = (cell: string, epochMs: number) => number | undefined;
+
+export function timeReader(format: TimeFormat): TimeReader {
+  if (format === "iso") return parseIso;
+  const unit = unitMs[format];
+  return (cell, epochMs) => {
+    if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(cell)) return undefined;
+    const timeMs = epochMs + Math.round(Number(cell) * unit);
+    return Number.isSafeInteger(timeMs) ? timeMs : undefined;
+  };
+}
+
+/** What a first cell looks like: a date, or a number that lies in our era as milliseconds or as seconds. */
+export function detectTimeFormat(cell: string): TimeFormat | undefined {
+  if (parseIso(cell) !== undefined) return "iso";
+  if (!/^-?\d+(\.\d+)?$/.test(cell)) return undefined;
+  return Math.abs(Number(cell)) < 1e11 ? "s" : "ms";
+}
+
+const isoPattern =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)? ?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
+
+/** ISO 8601 with a `T` or a space; without a zone it is UTC; finer than milliseconds is cut. */
+export function parseIso(cell: string): number | undefined {
+  const found = isoPattern.exec(cell);
+  if (!found) return undefined;
+  const [, year, month, day, hour = "0", minute = "0", second = "0", fraction = "", zone = "Z"] = found;
+  const [y, mo, d, h, mi, s] = [year, month, day, hour, minute, second].map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const dayMs = Date.UTC(y, mo - 1, d);
+  const date = new Date(dayMs);
+  const isDay = date.getUTCMonth() === mo - 1 && date.getUTCDate() === d;
+  if (!isDay || y < 100 || h > 23 || mi > 59 || s > 59) return undefined;
+  const inDayMs = ((h * 60 + mi) * 60 + s) * 1000 + Number(fraction.padEnd(3, "0").slice(0, 3));
+  return dayMs + inDayMs - zoneMs(zone);
+}
+
+function zoneMs(zone: string): number {
+  if (/^z$/i.test(zone)) return 0;
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3).replace(":", "") || 0);
+  return (zone.startsWith("-") ? -minutes : minutes) * 60_000;
+}
+
+/** Reads `COLUMN=DATE+STEP`, such as `scenario=2026-01-01+1d`. */
+export function parseEpochBy(text: string): EpochBy | undefined {
+  const found = /^(.+)=(.+)\+(\d+)(w|d|h|min|s|ms)$/.exec(text);
+  if (!found) return undefined;
+  const [, column = "", start = "", count, unit] = found;
+  const startMs = parseIso(start);
+  const stepMs = Number(count) * unitMs[unit as "d"];
+  return startMs === undefined || stepMs === 0 ? undefined : { column, startMs, stepMs };
+}
+
+/** Hands out the epochs of an EpochBy; `values` are those met so far, in order. */
+export class Epochs {
+  readonly #by: EpochBy;
+  readonly #positions: Map<string, number>;
+
+  constructor(by: EpochBy, values: readonly string[]) {
+    this.#by = by;
+    this.#positions = new Map(values.map((value, position) => [value, position]));
+  }
+
+  epochOf(value: string): number {
+    let position = this.#positions.get(value);
+    if (position === undefined) {
+      position = this.#positions.size;
+      this.#positions.set(value, position);
+    }
+    return this.#by.startMs + position * this.#by.stepMs;
+  }
+
+  get values(): readonly string[] {
+    return [...this.#positions.keys()];
+  }
+}
