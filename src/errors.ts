@@ -99,6 +99,32 @@ export const catalogue = {
     // Published clients read the names out of this text, separated by commas without blanks (1.6).
     message: ({ names }) => `Some metrics already exist: ${names.join(",")}`,
   }),
+  "asset-duplicates": entry<{ duplicates: readonly { source: string; sourceId: string }[] }>({
+    status: 400,
+    when: "An asset with this source and source id exists already, or comes twice; `duplicates` lists the pairs.",
+    message: ({ duplicates }) =>
+      `Each pair of source and sourceId may belong to one asset only: ${duplicates
+        .slice(0, 10)
+        .map(({ source, sourceId }) => `${source} ${sourceId}`)
+        .join(", ")}${duplicates.length > 10 ? ", ..." : ""}`,
+    members: ({ duplicates }) => ({ duplicates }),
+  }),
+  "asset-name-taken": entry<{ names: readonly string[] }>({
+    status: 400,
+    when: "Two children of one asset would have the same name.",
+    message: ({ names }) =>
+      `Children of one asset must have different names: ${names.slice(0, 10).join(", ")}${names.length > 10 ? ", ..." : ""}`,
+  }),
+  "asset-circle": entry<{ names: readonly string[] }>({
+    status: 400,
+    when: "The parents given to assets lead back to an asset itself.",
+    message: ({ names }) => `An asset cannot lie below itself: ${names.slice(0, 10).join(" below ")}`,
+  }),
+  "asset-too-deep": entry<{ name: string; limit: number }>({
+    status: 400,
+    when: "An asset would stand deeper in the tree than the limit.",
+    message: ({ name, limit }) => `The asset ${name} would stand more than ${limit} levels below its root`,
+  }),
 } as const;
 
 export type FailureCode = keyof typeof catalogue;

@@ -1,0 +1,278 @@
+// Assets, the backbone of a plant: a tree of named things that all other resources hang on.
+import { scopeOf } from "../../access/caller.ts";
+import type { RequestContext } from "../../context.ts";
+import { and, between, equals, type Filter, underAsset, words } from "../../query/filter.ts";
+import type { OrderBy, Page, PageQuestion, Position } from "../../query/page.ts";
+import { readPage } from "../../query/read-page.ts";
+import type { Reader } from "../../storage/catalog.ts";
+import { type AssetChange, changeRow, moveSubtrees } from "./changes.ts";
+import { byId, existingRows, rowsUnder, visibleRows, writeRows } from "./rows.ts";
+import { type AssetRow, assetTable } from "./schema.ts";
+import { ambiguousParent, findParents, type ParentFound, type ParentReferences, placeNodes } from "./tree.ts";
+
+export type { AssetChange } from "./changes.ts";
+
+export interface Asset extends Omit<AssetRow, "path"> {
+  /** The ids from the root down to the asset itself. */
+  readonly path: readonly number[];
+}
+
+export interface NewAsset extends ParentReferences {
+  readonly description?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly source?: string;
+  readonly sourceId?: string;
+}
+
+/** An asset with all of its writable fields; what is absent is cleared, except that it stays where it is. */
+export type WholeAsset = { readonly id: number; readonly parentId?: number } & Omit<
+  NewAsset,
+  keyof ParentReferences
+> &
+  Pick<NewAsset, "name">;
+
+export interface AssetsWanted {
+  readonly filter: Filter;
+  /** Only this asset and everything below it; nothing when there is no such asset. */
+  readonly under?: number;
+  /** At most this many steps below `under`, or below the roots. */
+  readonly depth?: number;
+  readonly page: PageQuestion;
+}
+
+export interface AssetSearch {
+  readonly filter: Filter;
+  /** Words to be found in the name, in the description, in either (client-endpoints (b) 10). */
+  readonly name?: string;
+  readonly description?: string;
+  readonly query?: string;
+  /** Hits in the name come before all others. */
+  readonly boostName: boolean;
+  /** Instead of the ranking. */
+  readonly sort?: OrderBy;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Roots first, then by id, so that a subtree begins with its own root. */
+const byDepth: readonly OrderBy[] = [{ field: "depth", direction: "ascending" }, ...byId];
+
+/**
+ * Creates all of these assets or none, and returns them in the same order (platform-api Assets, rules 1 and 2).
+ * Refuses unknown, ambiguous and circular parents, a taken source and source id, and two children of one name.
+ */
+export async function createAssets(ctx: RequestContext, items: readonly NewAsset[]): Promise<Asset[]> {
+  const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
+  const parents = findParents(items);
+  const rows = await writeRows(ctx, "insert", async (tx) => {
+    const ids = items.map(() => ctx.ids.next());
+    const parentIds = await parentIdsOf(tx, scope, parents, ids);
+    return newRows(tx, scope, { items, ids, parentIds, nowMs: ctx.world.nowMs() });
+  });
+  return rows.map(assetOf);
+}
+
+async function parentIdsOf(
+  tx: Reader,
+  scope: Filter,
+  parents: readonly ParentFound[],
+  ids: readonly number[],
+): Promise<(number | undefined)[]> {
+  const named = new Map<string, number>();
+  for (const [index, parent] of parents.entries()) {
+    if (!parent || !("name" in parent) || named.has(parent.name)) continue;
+    const filter = and(scope, equals("name", parent.name));
+    const found = await tx.find(assetTable, { filter, order: byId, page: { limit: 2 } });
+    if (found.length !== 1) throw ambiguousParent(index, parent.name);
+    named.set(parent.name, found[0]!.id);
+  }
+  return parents.map((parent) => {
+    if (!parent) return undefined;
+    if ("item" in parent) return ids[parent.item];
+    return "id" in parent ? parent.id : named.get(parent.name);
+  });
+}
+
+async function newRows(
+  tx: Reader,
+  scope: Filter,
+  wanted: {
+    readonly items: readonly NewAsset[];
+    readonly ids: readonly number[];
+    readonly parentIds: readonly (number | undefined)[];
+    readonly nowMs: number;
+  },
+): Promise<AssetRow[]> {
+  const { items, ids, parentIds, nowMs } = wanted;
+  const own = new Set<number | undefined>([...ids, undefined]);
+  const outsideIds = [...new Set(parentIds.filter((id) => !own.has(id)) as number[])];
+  const outside = await existingRows(tx, scope, { ids: outsideIds, field: "parentId" });
+  const nodes = items.map(({ name }, index) => {
+    const parentId = parentIds[index];
+    return { id: ids[index]!, name, ...(parentId !== undefined && { parentId }) };
+  });
+  const places = placeNodes(nodes, new Map(outside.map((row) => [row.id, row])));
+  return items.map(({ description, metadata, source, sourceId }, index) => {
+    const node = nodes[index]!;
+    return {
+      ...node,
+      ...places.get(node.id)!,
+      ...(description !== undefined && { description }),
+      metadata: metadata ?? {},
+      ...(source !== undefined && { source }),
+      ...(sourceId !== undefined && { sourceId }),
+      createdTime: nowMs,
+      lastUpdatedTime: nowMs,
+    };
+  });
+}
+
+/** One page of the assets the caller may see. */
+export async function listAssets(ctx: RequestContext, wanted: AssetsWanted): Promise<Page<Asset>> {
+  const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
+  const { under } = wanted;
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    if (under === undefined) return pageBelow(tx, scope, undefined, wanted);
+    const root = (await visibleRows(tx, scope, [under])).get(under);
+    return root ? pageBelow(tx, scope, root, wanted) : { items: [] };
+  });
+}
+
+/** As `listAssets`, from the asset `under` downwards; refuses (404) an unknown one. */
+export async function listSubtree(
+  ctx: RequestContext,
+  wanted: AssetsWanted & { readonly under: number },
+): Promise<Page<Asset>> {
+  const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const [root] = await existingRows(tx, scope, { ids: [wanted.under], field: "assetId", status: 404 });
+    return pageBelow(tx, scope, root, wanted);
+  });
+}
+
+async function pageBelow(
+  tx: Reader,
+  scope: Filter,
+  root: AssetRow | undefined,
+  { filter, depth, page }: AssetsWanted,
+): Promise<Page<Asset>> {
+  const deepest = { value: (root?.depth ?? 0) + (depth ?? 0), inclusive: true };
+  const wanted = and(
+    scope,
+    filter,
+    root && underAsset([root.id]),
+    depth === undefined ? undefined : between("depth", { to: deepest }),
+  );
+  const found = await readPage(tx, assetTable, { filter: wanted, order: byDepth, page });
+  return { ...found, items: found.items.map(assetOf) };
+}
+
+/** At most `parts - 1` positions that cut the list of all assets into pieces of about equal size. */
+export async function divideAssets(ctx: RequestContext, parts: number): Promise<Position[]> {
+  const filter = scopeOf(ctx.caller, "assetsAcl", "READ");
+  return ctx.catalog.read(ctx.project, (tx) => tx.divide(assetTable, { filter, order: byDepth, parts }));
+}
+
+/** Refuses (404) an unknown asset. */
+export async function getAsset(ctx: RequestContext, id: number): Promise<Asset> {
+  const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
+  const [row] = await ctx.catalog.read(ctx.project, (tx) =>
+    existingRows(tx, scope, { ids: [id], field: "assetId", status: 404 }),
+  );
+  return assetOf(row!);
+}
+
+/** In the order asked; refuses (400) unknown and repeated ids. */
+export async function getAssets(ctx: RequestContext, ids: readonly number[]): Promise<Asset[]> {
+  const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
+  const rows = await ctx.catalog.read(ctx.project, (tx) => existingRows(tx, scope, { ids, field: "items" }));
+  return rows.map(assetOf);
+}
+
+/** Of these ids the ones that name no asset the caller may see; for links from other resources. */
+export async function unknownAssets(
+  ctx: RequestContext,
+  tx: Reader,
+  ids: readonly number[],
+): Promise<number[]> {
+  const found = await visibleRows(tx, scopeOf(ctx.caller, "assetsAcl", "READ"), ids);
+  return [...new Set(ids)].filter((id) => !found.has(id));
+}
+
+/** Best matches first; without a text, everything that passes the filter, by id. */
+export async function searchAssets(ctx: RequestContext, wanted: AssetSearch): Promise<Asset[]> {
+  const { name, description, query, limit, offset, sort } = wanted;
+  const filter = and(
+    scopeOf(ctx.caller, "assetsAcl", "READ"),
+    wanted.filter,
+    name === undefined ? undefined : words(["name"], name),
+    description === undefined ? undefined : words(["description"], description),
+    query === undefined ? undefined : words(["name", "description"], query),
+  );
+  const rank = [
+    { field: "name", text: name ?? query },
+    { field: "description", text: description ?? query },
+  ].flatMap(({ field, text }) => (text === undefined ? [] : [{ field, text }]));
+  const order = sort ? [sort, ...byId] : byId;
+  const question = { filter, rank: sort ? [] : rank, order, limit, offset };
+  const rows = await ctx.catalog.read(ctx.project, (tx) => tx.search(assetTable, question));
+  return rows.map(assetOf);
+}
+
+/**
+ * Changes all of these assets or none; returns them in the same order. Refuses (400) unknown and repeated ids, an
+ * unknown parent, a parent at or below the asset itself, and what `createAssets` refuses.
+ */
+export async function updateAssets(ctx: RequestContext, changes: readonly AssetChange[]): Promise<Asset[]> {
+  return update(ctx, changes, { field: "items" });
+}
+
+/** As `updateAssets` for a single asset; refuses (404) an unknown one. */
+export async function updateAsset(ctx: RequestContext, change: AssetChange): Promise<Asset> {
+  const [changed] = await update(ctx, [change], { field: "assetId", status: 404 });
+  return changed!;
+}
+
+/** Replaces all writable fields of these assets (client-endpoints 4.2, PUT); refuses as `updateAssets`. */
+export async function overwriteAssets(ctx: RequestContext, assets: readonly WholeAsset[]): Promise<void> {
+  const cleared = { description: null, metadata: {}, source: null, sourceId: null };
+  await update(
+    ctx,
+    assets.map((asset) => ({ ...cleared, ...asset })),
+    { field: "items" },
+  );
+}
+
+async function update(
+  ctx: RequestContext,
+  changes: readonly AssetChange[],
+  named: { readonly field: string; readonly status?: 404 },
+): Promise<Asset[]> {
+  const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
+  const rows = await writeRows(ctx, "replace", async (tx) => {
+    const before = await existingRows(tx, scope, { ids: changes.map(({ id }) => id), ...named });
+    const after = before.map((row, index) => changeRow(row, changes[index]!, ctx.world.nowMs()));
+    return moveSubtrees(tx, scope, { before, after });
+  });
+  return rows.slice(0, changes.length).map(assetOf);
+}
+
+/**
+ * Deletes these assets with everything below them, all or nothing; links of other resources to them are cleared.
+ * Refuses (400) unknown and repeated ids (client-endpoints (b) 21 and 22).
+ */
+export async function deleteAssets(ctx: RequestContext, ids: readonly number[]): Promise<void> {
+  const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
+  await ctx.catalog.write(ctx.project, async (tx) => {
+    await existingRows(tx, scope, { ids, field: "items" });
+    const doomed: number[] = [];
+    for await (const { id } of rowsUnder(tx, ids)) doomed.push(id);
+    await tx.clearAssetLinks(doomed);
+    await tx.remove(assetTable, underAsset(ids));
+  });
+}
+
+const assetOf = ({ path, ...row }: AssetRow): Asset => ({
+  ...row,
+  path: path.slice(1, -1).split("/").map(Number),
+});

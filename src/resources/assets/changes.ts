@@ -1,0 +1,61 @@
+// What an update does to asset records: new values for their fields, and new places for whole subtrees.
+import { isDeepStrictEqual } from "node:util";
+import type { Filter } from "../../query/filter.ts";
+import type { Reader } from "../../storage/catalog.ts";
+import { existingRows, rowsUnder } from "./rows.ts";
+import type { AssetRow } from "./schema.ts";
+import { placeNodes } from "./tree.ts";
+
+/** Values to set; `null` clears a field, an absent one stays. A `parentId` moves the asset, `null` makes it a root. */
+export interface AssetChange {
+  readonly id: number;
+  readonly name?: string;
+  readonly description?: string | null;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly source?: string | null;
+  readonly sourceId?: string | null;
+  readonly parentId?: number | null;
+}
+
+/** The record with the change in it; the very same record when nothing is new. */
+export function changeRow(row: AssetRow, change: AssetChange, nowMs: number): AssetRow {
+  const members = Object.entries({ ...row, ...change }).filter(([, value]) => value !== null);
+  const changed = Object.fromEntries(members) as unknown as AssetRow;
+  return isDeepStrictEqual(changed, row) ? row : { ...changed, lastUpdatedTime: nowMs };
+}
+
+/**
+ * `after` with the paths and depths of moved assets right, followed by everything below those. Only the
+ * assets of the request count as updated: what moves along keeps its `lastUpdatedTime`.
+ */
+export async function moveSubtrees(
+  tx: Reader,
+  scope: Filter,
+  { before, after }: { readonly before: readonly AssetRow[]; readonly after: readonly AssetRow[] },
+): Promise<AssetRow[]> {
+  const moved = after.filter((row, index) => row.parentId !== before[index]!.parentId);
+  if (moved.length === 0) return [...after];
+  const nodes = new Map<number, AssetRow>();
+  for await (const row of rowsUnder(
+    tx,
+    moved.map((one) => one.id),
+  ))
+    nodes.set(row.id, row);
+  for (const row of after) if (nodes.has(row.id)) nodes.set(row.id, row);
+  const outside = await parentsOutside(tx, scope, moved, nodes);
+  const places = placeNodes([...nodes.values()], outside);
+  const requested = new Set(after.map((row) => row.id));
+  const following = [...nodes.values()].filter((row) => !requested.has(row.id));
+  return [...after, ...following].map((row) => ({ ...row, ...places.get(row.id) }));
+}
+
+async function parentsOutside(
+  tx: Reader,
+  scope: Filter,
+  moved: readonly AssetRow[],
+  nodes: ReadonlyMap<number, AssetRow>,
+): Promise<Map<number, AssetRow>> {
+  const ids = moved.map((row) => row.parentId).filter((id) => id !== undefined && !nodes.has(id)) as number[];
+  const rows = await existingRows(tx, scope, { ids: [...new Set(ids)], field: "parentId" });
+  return new Map(rows.map((row) => [row.id, row]));
+}

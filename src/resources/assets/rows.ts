@@ -1,0 +1,109 @@
+// Asset records inside a transaction: only those a caller may touch, whole subtrees, and writes that may clash.
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { and, equals, type Filter, oneOf, underAsset } from "../../query/filter.ts";
+import type { OrderBy } from "../../query/page.ts";
+import { type Reader, UniqueViolation, type Writer } from "../../storage/catalog.ts";
+import { type AssetRow, assetTable } from "./schema.ts";
+
+export const byId: readonly OrderBy[] = [{ field: "id", direction: "ascending" }];
+
+/** Of these assets the ones in `scope`, by id; the same id may be asked for more than once. */
+export async function visibleRows(
+  tx: Reader,
+  scope: Filter,
+  ids: readonly number[],
+): Promise<Map<number, AssetRow>> {
+  const distinct = [...new Set(ids)];
+  if (distinct.length === 0) return new Map();
+  const filter = and(scope, oneOf("id", distinct));
+  const rows = await tx.find(assetTable, { filter, order: byId, page: { limit: distinct.length } });
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/**
+ * These assets in the order asked. Refuses repeated ids and ids outside of `scope`, which look like unknown ones
+ * (client-endpoints (b) 21); `field` is what the caller named them in.
+ */
+export async function existingRows(
+  tx: Reader,
+  scope: Filter,
+  wanted: { readonly ids: readonly number[]; readonly field: string; readonly status?: 404 },
+): Promise<AssetRow[]> {
+  const { ids, ...where } = wanted;
+  const seen = new Set<number>();
+  const repeated = new Set(ids.filter((id) => seen.has(id) || !seen.add(id)));
+  if (repeated.size > 0) throw fail("ids-repeated", { ...where, ids: [...repeated] });
+  const found = await visibleRows(tx, scope, ids);
+  const unknown = ids.filter((id) => !found.has(id));
+  if (unknown.length > 0) throw fail("ids-unknown", { ...where, ids: unknown });
+  return ids.map((id) => found.get(id)!);
+}
+
+/** These assets and everything below them, by id, a page at a time. */
+export async function* rowsUnder(tx: Reader, ids: readonly number[]): AsyncGenerator<AssetRow> {
+  const limit = limits.listItemsMax;
+  for (let after: readonly number[] | undefined; ; ) {
+    const page = { limit, ...(after && { after }) };
+    const rows = await tx.find(assetTable, { filter: underAsset(ids), order: byId, page });
+    yield* rows;
+    if (rows.length < limit) return;
+    after = [rows.at(-1)!.id];
+  }
+}
+
+/**
+ * Plans records and stores them in one transaction; returns what was planned. Two assets with one source and
+ * source id, or two children of one parent with one name, are refused with nothing changed.
+ */
+export async function writeRows(
+  ctx: RequestContext,
+  how: "insert" | "replace",
+  plan: (tx: Writer) => Promise<AssetRow[]>,
+): Promise<AssetRow[]> {
+  let rows: AssetRow[] = [];
+  try {
+    await ctx.catalog.write(ctx.project, async (tx) => {
+      rows = await plan(tx);
+      await tx[how](assetTable, rows);
+    });
+    return rows;
+  } catch (problem) {
+    if (!(problem instanceof UniqueViolation)) throw problem;
+    throw await clashOf(ctx, rows);
+  }
+}
+
+async function clashOf(ctx: RequestContext, rows: readonly AssetRow[]): Promise<Error> {
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const sameSource = await clashing(tx, rows, ["source", "sourceId"]);
+    if (sameSource.length > 0)
+      return fail("asset-duplicates", {
+        duplicates: sameSource.map(({ source, sourceId }) => ({ source: source!, sourceId: sourceId! })),
+      });
+    const sameName = await clashing(tx, rows, ["parentId", "name"]);
+    return fail("asset-name-taken", { names: sameName.map(({ name }) => name) });
+  });
+}
+
+/** The records whose pair of values belongs to an earlier one of them or to a stored one. */
+async function clashing(
+  tx: Reader,
+  rows: readonly AssetRow[],
+  [first, second]: readonly ["source", "sourceId"] | readonly ["parentId", "name"],
+): Promise<AssetRow[]> {
+  const planned = new Set(rows.map((row) => row.id));
+  const groups = Map.groupBy(
+    rows.filter((row) => row[first] !== undefined && row[second] !== undefined),
+    (row) => row[first]!,
+  );
+  const found: AssetRow[] = [];
+  for (const [value, group] of groups) {
+    const filter = and(equals(first, value), oneOf(second, [...new Set(group.map((row) => row[second]!))]));
+    const stored = await tx.find(assetTable, { filter, order: byId, page: { limit: group.length } });
+    const taken = new Set(stored.filter((row) => !planned.has(row.id)).map((row) => row[second]));
+    found.push(...group.filter((row) => taken.has(row[second]) || !taken.add(row[second])));
+  }
+  return found;
+}

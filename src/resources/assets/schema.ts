@@ -1,0 +1,44 @@
+// What assets ask of the catalog: their columns, and what must be found fast or be unique.
+import type { Stored, Table } from "../../storage/catalog.ts";
+
+export interface AssetRow extends Stored {
+  readonly name: string;
+  readonly description?: string;
+  /** Absent on a root. */
+  readonly parentId?: number;
+  /** The ids from the root down to the asset itself: `/1/7/9/`. */
+  readonly path: string;
+  /** Steps from the root; 0 for a root itself. */
+  readonly depth: number;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly source?: string;
+  readonly sourceId?: string;
+  readonly createdTime: number;
+  readonly lastUpdatedTime: number;
+}
+
+/** Children of one parent have different names; roots, having no parent, may share theirs (client-endpoints C14). */
+export const assetTable: Table<AssetRow> = {
+  name: "assets",
+  belongsTo: "project",
+  columns: {
+    id: { type: "integer", optional: false },
+    name: { type: "text", optional: false },
+    description: { type: "text", optional: true },
+    parentId: { type: "integer", optional: true },
+    path: { type: "text", optional: false },
+    depth: { type: "integer", optional: false },
+    metadata: { type: "json", optional: false },
+    source: { type: "text", optional: true },
+    sourceId: { type: "text", optional: true },
+    createdTime: { type: "integer", optional: false },
+    lastUpdatedTime: { type: "integer", optional: false },
+  },
+  indexes: [["depth", "id"], ["path"], ["name"]],
+  unique: [
+    ["source", "sourceId"],
+    ["parentId", "name"],
+  ],
+  wordsOf: ["name", "description"],
+  underAsset: { path: "path" },
+};

@@ -1,0 +1,120 @@
+// Places in the asset tree: who is whose parent in one request, and the path and depth that follow. Pure.
+import { fail } from "../../errors.ts";
+import { invariant } from "../../lib/invariant.ts";
+import { limits } from "../../limits.ts";
+
+/** How a new asset names its parent; of several, the first of `parentRefId`, `parentName`, `parentId` counts. */
+export interface ParentReferences {
+  readonly name: string;
+  readonly refId?: string;
+  readonly parentRefId?: string;
+  readonly parentName?: string;
+  readonly parentId?: number;
+}
+
+/** Another item of the request, an existing asset by its id or by its name, or none. */
+export type ParentFound =
+  | { readonly item: number }
+  | { readonly id: number }
+  | { readonly name: string }
+  | undefined;
+
+/**
+ * The parent of each item, which may stand later in the list (client-endpoints 4.1, C22). Refuses a `refId` that
+ * is used twice, a `parentRefId` that no item has, and a `parentName` that several other items have.
+ */
+export function findParents(items: readonly ParentReferences[]): ParentFound[] {
+  const refIds = new Map<string, number>();
+  const names = new Map<string, number[]>();
+  for (const [index, { refId, name }] of items.entries()) {
+    if (refId !== undefined && refIds.has(refId))
+      throw fail("field-invalid", { field: `items[${index}].refId`, ...notOne("refId", refId) });
+    if (refId !== undefined) refIds.set(refId, index);
+    names.set(name, [...(names.get(name)?.slice(-2) ?? []), index]);
+  }
+  return items.map(({ parentRefId, parentName, parentId }, index) => {
+    if (parentRefId !== undefined) return { item: itemWith(refIds, parentRefId, index) };
+    if (parentName === undefined) return parentId === undefined ? undefined : { id: parentId };
+    const others = names.get(parentName)?.filter((other) => other !== index) ?? [];
+    if (others.length > 1) throw ambiguousParent(index, parentName);
+    return others.length === 1 ? { item: others[0]! } : { name: parentName };
+  });
+}
+
+const notOne = (what: string, got: string) => ({
+  expected: `a ${what} that no other item has`,
+  got: JSON.stringify(got),
+});
+
+function itemWith(refIds: ReadonlyMap<string, number>, parentRefId: string, index: number): number {
+  const found = refIds.get(parentRefId);
+  if (found !== undefined) return found;
+  throw fail("field-invalid", {
+    field: `items[${index}].parentRefId`,
+    expected: "the refId of an item of this request",
+    got: JSON.stringify(parentRefId),
+  });
+}
+
+/** The refusal of a `parentName` that no asset has, or more than one. */
+export const ambiguousParent = (index: number, parentName: string) =>
+  fail("field-invalid", {
+    field: `items[${index}].parentName`,
+    expected: "the name of exactly one asset",
+    got: JSON.stringify(parentName),
+  });
+
+export interface Node {
+  readonly id: number;
+  readonly name: string;
+  readonly parentId?: number;
+}
+
+export interface Place {
+  readonly path: string;
+  readonly depth: number;
+}
+
+/**
+ * Where nodes stand once each hangs under its parent, which is another node or among `outside`.
+ * Refuses parents that lead back to the node itself, and trees that grow too deep.
+ */
+export function placeNodes(nodes: readonly Node[], outside: ReadonlyMap<number, Place>): Map<number, Place> {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const places = new Map<number, Place>();
+  for (const node of nodes) {
+    for (const one of unplacedAbove(node, byId, places).reverse()) {
+      const parentId = one.parentId;
+      const parent = parentId === undefined ? undefined : (places.get(parentId) ?? outside.get(parentId));
+      invariant(parent !== undefined || parentId === undefined, "a parent is another node or among those outside");
+      places.set(one.id, placeBelow(parent, one));
+    }
+  }
+  return places;
+}
+
+/** The node itself, its parent and so on, up to the first that has a place. */
+function unplacedAbove(
+  start: Node,
+  byId: ReadonlyMap<number, Node>,
+  places: ReadonlyMap<number, Place>,
+): Node[] {
+  const chain = new Set<Node>();
+  let node: Node | undefined = start;
+  while (node && !places.has(node.id)) {
+    if (chain.has(node)) throw fail("asset-circle", { names: circleFrom([...chain], node) });
+    chain.add(node);
+    node = node.parentId === undefined ? undefined : byId.get(node.parentId);
+  }
+  return [...chain];
+}
+
+const circleFrom = (chain: readonly Node[], again: Node) =>
+  [...chain.slice(chain.indexOf(again)), again].map((node) => node.name);
+
+function placeBelow(parent: Place | undefined, node: Node): Place {
+  const depth = parent ? parent.depth + 1 : 0;
+  if (depth > limits.assetDepthMax)
+    throw fail("asset-too-deep", { name: node.name, limit: limits.assetDepthMax });
+  return { path: `${parent?.path ?? "/"}${node.id}/`, depth };
+}
