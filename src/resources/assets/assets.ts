@@ -1,16 +1,14 @@
 // Assets, the backbone of a plant: a tree of named things that all other resources hang on.
 import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
-import { and, between, equals, type Filter, underAsset, words } from "../../query/filter.ts";
+import { and, between, equals, type Filter, not, underAsset, words } from "../../query/filter.ts";
 import type { OrderBy, Page, PageQuestion, Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import type { Reader } from "../../storage/catalog.ts";
+import type { RankedQuestion, Reader } from "../../storage/catalog.ts";
 import { type AssetChange, changeRow, moveSubtrees } from "./changes.ts";
 import { byId, existingRows, rowsUnder, visibleRows, writeRows } from "./rows.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
 import { ambiguousParent, findParents, type ParentFound, type ParentReferences, placeNodes } from "./tree.ts";
-
-export type { AssetChange } from "./changes.ts";
 
 export interface Asset extends Omit<AssetRow, "path"> {
   /** The ids from the root down to the asset itself. */
@@ -24,32 +22,25 @@ export interface NewAsset extends ParentReferences {
   readonly sourceId?: string;
 }
 
-/** An asset with all of its writable fields; what is absent is cleared, except that it stays where it is. */
-export type WholeAsset = { readonly id: number; readonly parentId?: number } & Omit<
-  NewAsset,
-  keyof ParentReferences
-> &
-  Pick<NewAsset, "name">;
-
 export interface AssetsWanted {
   readonly filter: Filter;
   /** Only this asset and everything below it; nothing when there is no such asset. */
-  readonly under?: number;
+  readonly under?: number | undefined;
   /** At most this many steps below `under`, or below the roots. */
-  readonly depth?: number;
+  readonly depth?: number | undefined;
   readonly page: PageQuestion;
 }
 
 export interface AssetSearch {
   readonly filter: Filter;
   /** Words to be found in the name, in the description, in either (client-endpoints (b) 10). */
-  readonly name?: string;
-  readonly description?: string;
-  readonly query?: string;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly query?: string | undefined;
   /** Hits in the name come before all others. */
   readonly boostName: boolean;
   /** Instead of the ranking. */
-  readonly sort?: OrderBy;
+  readonly sort?: OrderBy | undefined;
   readonly limit: number;
   readonly offset: number;
 }
@@ -58,8 +49,8 @@ export interface AssetSearch {
 const byDepth: readonly OrderBy[] = [{ field: "depth", direction: "ascending" }, ...byId];
 
 /**
- * Creates all of these assets or none, and returns them in the same order (platform-api Assets, rules 1 and 2).
- * Refuses unknown, ambiguous and circular parents, a taken source and source id, and two children of one name.
+ * Creates all of these assets or none, and returns them in the same order (platform-api Assets, rules 1, 2).
+ * Refuses unknown, ambiguous and circular parents, a taken source and source id, and siblings of one name.
  */
 export async function createAssets(ctx: RequestContext, items: readonly NewAsset[]): Promise<Asset[]> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
@@ -199,7 +190,10 @@ export async function unknownAssets(
   return [...new Set(ids)].filter((id) => !found.has(id));
 }
 
-/** Best matches first; without a text, everything that passes the filter, by id. */
+/**
+ * Best matches first (client-endpoints (b) 10): equal to a text, then beginning with it, then the rest by id.
+ * Without a text, everything that passes the filter.
+ */
 export async function searchAssets(ctx: RequestContext, wanted: AssetSearch): Promise<Asset[]> {
   const { name, description, query, limit, offset, sort } = wanted;
   const filter = and(
@@ -213,15 +207,33 @@ export async function searchAssets(ctx: RequestContext, wanted: AssetSearch): Pr
     { field: "name", text: name ?? query },
     { field: "description", text: description ?? query },
   ].flatMap(({ field, text }) => (text === undefined ? [] : [{ field, text }]));
-  const order = sort ? [sort, ...byId] : byId;
-  const question = { filter, rank: sort ? [] : rank, order, limit, offset };
-  const rows = await ctx.catalog.read(ctx.project, (tx) => tx.search(assetTable, question));
+  const question = { filter, rank: sort ? [] : rank, order: sort ? [sort, ...byId] : byId, limit, offset };
+  const inName = query === undefined || sort || !wanted.boostName ? undefined : words(["name"], query);
+  const rows = await ctx.catalog.read(ctx.project, (tx) =>
+    inName ? searchFirst(tx, inName, question) : tx.search(assetTable, question),
+  );
   return rows.map(assetOf);
 }
 
+/** What meets `first` in its own ranking, then the others in theirs, as one list cut by limit and offset. */
+async function searchFirst(tx: Reader, first: Filter, question: RankedQuestion): Promise<AssetRow[]> {
+  const { filter, limit, offset } = question;
+  const ahead = and(filter, first);
+  const found = await tx.search(assetTable, { ...question, filter: ahead });
+  if (found.length === limit) return found;
+  const aheadCount = found.length > 0 ? offset + found.length : await tx.count(assetTable, ahead);
+  const rest = {
+    ...question,
+    filter: and(filter, not(first)),
+    limit: limit - found.length,
+    offset: Math.max(0, offset - aheadCount),
+  };
+  return [...found, ...(await tx.search(assetTable, rest))];
+}
+
 /**
- * Changes all of these assets or none; returns them in the same order. Refuses (400) unknown and repeated ids, an
- * unknown parent, a parent at or below the asset itself, and what `createAssets` refuses.
+ * Changes all of these assets or none; returns them in the same order. Refuses (400) unknown and repeated ids,
+ * an unknown parent, a parent at or below the asset itself, and what `createAssets` refuses.
  */
 export async function updateAssets(ctx: RequestContext, changes: readonly AssetChange[]): Promise<Asset[]> {
   return update(ctx, changes, { field: "items" });
@@ -231,16 +243,6 @@ export async function updateAssets(ctx: RequestContext, changes: readonly AssetC
 export async function updateAsset(ctx: RequestContext, change: AssetChange): Promise<Asset> {
   const [changed] = await update(ctx, [change], { field: "assetId", status: 404 });
   return changed!;
-}
-
-/** Replaces all writable fields of these assets (client-endpoints 4.2, PUT); refuses as `updateAssets`. */
-export async function overwriteAssets(ctx: RequestContext, assets: readonly WholeAsset[]): Promise<void> {
-  const cleared = { description: null, metadata: {}, source: null, sourceId: null };
-  await update(
-    ctx,
-    assets.map((asset) => ({ ...cleared, ...asset })),
-    { field: "items" },
-  );
 }
 
 async function update(
@@ -258,7 +260,7 @@ async function update(
 }
 
 /**
- * Deletes these assets with everything below them, all or nothing; links of other resources to them are cleared.
+ * Deletes these assets with everything below them, all or nothing, and clears the links of other resources.
  * Refuses (400) unknown and repeated ids (client-endpoints (b) 21 and 22).
  */
 export async function deleteAssets(ctx: RequestContext, ids: readonly number[]): Promise<void> {

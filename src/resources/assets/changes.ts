@@ -6,21 +6,22 @@ import { existingRows, rowsUnder } from "./rows.ts";
 import type { AssetRow } from "./schema.ts";
 import { placeNodes } from "./tree.ts";
 
-/** Values to set; `null` clears a field, an absent one stays. A `parentId` moves the asset, `null` makes it a root. */
+/** Values to set; `null` clears, `undefined` leaves. A `parentId` moves the asset, `null` makes it a root. */
 export interface AssetChange {
   readonly id: number;
-  readonly name?: string;
-  readonly description?: string | null;
-  readonly metadata?: Readonly<Record<string, string>>;
-  readonly source?: string | null;
-  readonly sourceId?: string | null;
-  readonly parentId?: number | null;
+  readonly name?: string | undefined;
+  readonly description?: string | null | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly source?: string | null | undefined;
+  readonly sourceId?: string | null | undefined;
+  readonly parentId?: number | null | undefined;
 }
 
 /** The record with the change in it; the very same record when nothing is new. */
 export function changeRow(row: AssetRow, change: AssetChange, nowMs: number): AssetRow {
-  const members = Object.entries({ ...row, ...change }).filter(([, value]) => value !== null);
-  const changed = Object.fromEntries(members) as unknown as AssetRow;
+  const wanted = Object.entries(change).filter(([, value]) => value !== undefined);
+  const members = Object.entries({ ...row, ...Object.fromEntries(wanted) });
+  const changed = Object.fromEntries(members.filter(([, value]) => value !== null)) as unknown as AssetRow;
   return isDeepStrictEqual(changed, row) ? row : { ...changed, lastUpdatedTime: nowMs };
 }
 

@@ -1,4 +1,4 @@
-// Asset records inside a transaction: only those a caller may touch, whole subtrees, and writes that may clash.
+// Asset records in a transaction: those a caller may touch, whole subtrees, and writes that may clash.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -23,8 +23,8 @@ export async function visibleRows(
 }
 
 /**
- * These assets in the order asked. Refuses repeated ids and ids outside of `scope`, which look like unknown ones
- * (client-endpoints (b) 21); `field` is what the caller named them in.
+ * These assets in the order asked. Refuses repeated ids, and ids outside of `scope`, which look like unknown
+ * ones (client-endpoints (b) 21); `field` is what the caller named them in.
  */
 export async function existingRows(
   tx: Reader,

@@ -17,7 +17,7 @@ export interface AssetRow extends Stored {
   readonly lastUpdatedTime: number;
 }
 
-/** Children of one parent have different names; roots, having no parent, may share theirs (client-endpoints C14). */
+/** Children of one parent differ in name; roots, having no parent, may share one (client-endpoints C14). */
 export const assetTable: Table<AssetRow> = {
   name: "assets",
   belongsTo: "project",

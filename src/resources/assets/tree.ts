@@ -3,7 +3,7 @@ import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { limits } from "../../limits.ts";
 
-/** How a new asset names its parent; of several, the first of `parentRefId`, `parentName`, `parentId` counts. */
+/** How a new asset names its parent: the first of `parentRefId`, `parentName` and `parentId` counts. */
 export interface ParentReferences {
   readonly name: string;
   readonly refId?: string;
@@ -20,8 +20,8 @@ export type ParentFound =
   | undefined;
 
 /**
- * The parent of each item, which may stand later in the list (client-endpoints 4.1, C22). Refuses a `refId` that
- * is used twice, a `parentRefId` that no item has, and a `parentName` that several other items have.
+ * The parent of each item, which may stand later in the list (client-endpoints 4.1, C22). Refuses a `refId`
+ * that is used twice, a `parentRefId` that no item has, and a `parentName` that several other items have.
  */
 export function findParents(items: readonly ParentReferences[]): ParentFound[] {
   const refIds = new Map<string, number>();
@@ -86,7 +86,10 @@ export function placeNodes(nodes: readonly Node[], outside: ReadonlyMap<number, 
     for (const one of unplacedAbove(node, byId, places).reverse()) {
       const parentId = one.parentId;
       const parent = parentId === undefined ? undefined : (places.get(parentId) ?? outside.get(parentId));
-      invariant(parent !== undefined || parentId === undefined, "a parent is another node or among those outside");
+      invariant(
+        parent !== undefined || parentId === undefined,
+        "a parent is another node or among those outside",
+      );
       places.set(one.id, placeBelow(parent, one));
     }
   }

@@ -1,0 +1,366 @@
+// Assets over REST: the routes of 0.4, 0.5 and 0.6, and the handlers below them.
+import { type Static, type TSchema, Type } from "typebox";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { everything } from "../../query/filter.ts";
+import type { Page, PageQuestion } from "../../query/page.ts";
+import {
+  emptyAnswer,
+  emptyShape,
+  itemsAnswer,
+  itemsOf,
+  pageAnswer,
+  pageAsked,
+  pageOf,
+} from "../../rest/envelope.ts";
+import { changed, idField, itemsBody } from "../../rest/fields.ts";
+import { integer, required, type Values } from "../../rest/parameters.ts";
+import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
+import {
+  type Asset,
+  type AssetsWanted,
+  createAssets,
+  deleteAssets,
+  divideAssets,
+  getAsset,
+  getAssets,
+  listAssets,
+  listSubtree,
+  searchAssets,
+  updateAsset,
+  updateAssets,
+} from "./assets.ts";
+import type { AssetChange } from "./changes.ts";
+import { listFilter, searchOf } from "./filters.rest.ts";
+import {
+  assetChange,
+  assetPatch,
+  assetShape,
+  identifiedChange,
+  listQuery,
+  newAsset,
+  oneAsset,
+  pageBounds,
+  searchBody,
+  searchQuery,
+  shapeIn,
+  subtreeQuery,
+  wholeAsset,
+} from "./shapes.rest.ts";
+
+const read = { versions: apiVersions, capability: ["assetsAcl", "READ"] } as const;
+const write = { versions: apiVersions, capability: ["assetsAcl", "WRITE"] } as const;
+const ids = itemsBody(idField("Which asset"), { min: 1 });
+const json = <Schema>(schema: Schema) => ({ kind: "json", schema }) as const;
+
+export const assetRoutes: readonly Route[] = [
+  route({
+    ...write,
+    method: "POST",
+    path: "/assets",
+    summary: "Create assets",
+    source: "platform-api Assets; client-endpoints 4.1 and 4.2",
+    body: json(itemsBody(newAsset, { min: 1 })),
+    answer: () => ({ schema: itemsOf(assetShape) }),
+    created: ["0.6"],
+    handle: create,
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/assets",
+    summary: "List assets, roots first",
+    source: "platform-api Assets rule 3; client-endpoints 4.2",
+    query: listQuery,
+    answer: () => ({ schema: pageOf(assetShape) }),
+    handle: list,
+  }),
+  route({
+    ...write,
+    method: "PUT",
+    path: "/assets",
+    summary: "Overwrite the fields of assets",
+    source: "client-endpoints 4.2",
+    body: json(itemsBody(wholeAsset, { min: 1 })),
+    answer: () => ({ schema: emptyShape }),
+    handle: overwrite,
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/assets/cursors",
+    summary: "Cursors that divide the list of all assets for parallel reads",
+    source: "client-endpoints 4.2",
+    query: { divisions: required(integer("How many cursors at most", { min: 1 })) },
+    answer: () => ({ schema: itemsOf(Type.String()) }),
+    handle: divide,
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/assets/search",
+    summary: "Search assets",
+    source: "client-endpoints 4.2, (b) 10",
+    query: searchQuery,
+    answer: () => ({ schema: itemsOf(assetShape) }),
+    handle: searchByQuery,
+  }),
+  route({
+    ...read,
+    method: "POST",
+    path: "/assets/search",
+    summary: "Search assets",
+    source: "client-endpoints 4.2, (b) 10",
+    body: json(searchBody),
+    answer: () => ({ schema: itemsOf(assetShape) }),
+    handle: searchByBody,
+  }),
+  route({
+    ...read,
+    method: "POST",
+    path: "/assets/byids",
+    summary: "Read assets by id",
+    source: "client-endpoints 4.2",
+    body: json(ids),
+    answer: () => ({ schema: itemsOf(assetShape) }),
+    handle: byIds,
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: "/assets/update",
+    summary: "Change assets",
+    source: "client-endpoints 4.2 and 4.3",
+    body: json(itemsBody(identifiedChange, { min: 1 })),
+    answer: () => ({ schema: itemsOf(assetShape) }),
+    handle: updateMany,
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: "/assets/delete",
+    summary: "Delete assets with everything below them",
+    source: "client-endpoints 4.2, (b) 21",
+    body: json(ids),
+    answer: () => ({ schema: emptyShape }),
+    handle: remove,
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/assets/{assetId}",
+    summary: "Read an asset; in 0.4, or with depth, limit or cursor, with what is below it",
+    source: "platform-api Assets; client-endpoints C3",
+    parameters: oneAsset,
+    query: subtreeQuery,
+    answer: () => ({ schema: pageOf(assetShape) }),
+    handle: readOne,
+  }),
+  route({
+    ...write,
+    method: "PATCH",
+    path: "/assets/{assetId}",
+    summary: "Change an asset, by changes or by plain values",
+    source: "client-endpoints 4.3, (b) 30",
+    parameters: oneAsset,
+    body: json(assetPatch),
+    answer: () => ({ schema: itemsOf(assetShape) }),
+    handle: patchOne,
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/assets/{assetId}/subtree",
+    summary: "List an asset and everything below it",
+    source: "client-endpoints 4.2",
+    parameters: oneAsset,
+    query: subtreeQuery,
+    answer: () => ({ schema: pageOf(assetShape) }),
+    handle: listBelow,
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: "/assets/{assetId}/update",
+    summary: "Change an asset",
+    source: "client-endpoints 4.2 and 4.3",
+    parameters: oneAsset,
+    body: json(assetChange),
+    answer: () => ({ schema: itemsOf(assetShape) }),
+    handle: updateOne,
+  }),
+];
+
+interface Asked<Query, Body = undefined> {
+  readonly version: ApiVersion;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+interface AskedOfOne<Query, Body = undefined> extends Asked<Query, Body> {
+  readonly path: Values<typeof oneAsset>;
+}
+
+type Items<Item extends TSchema> = { readonly items: readonly Static<Item>[] };
+type Subtree = Values<typeof subtreeQuery>;
+
+async function create(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof newAsset>>) {
+  const items = body.items.map(({ id: given, parentId, ...item }, index) => {
+    if (given !== undefined)
+      throw fail("field-invalid", {
+        field: `items[${index}].id`,
+        expected: "none, as the service assigns ids,",
+        got: JSON.stringify(given),
+      });
+    return { ...item, ...parent(parentId) };
+  });
+  return itemsAnswer((await createAssets(ctx, items)).map(shapeIn(version)));
+}
+
+const parent = (sent: number | string | undefined) => (sent === undefined ? {} : { parentId: Number(sent) });
+
+async function list(ctx: RequestContext, { version, query }: Asked<Values<typeof listQuery>>) {
+  const wanted = { filter: listFilter(query), under: query.path?.at(-1), depth: query.depth };
+  return answerPage(ctx, { version, query, wanted }, (page) => listAssets(ctx, { ...wanted, page }));
+}
+
+async function listBelow(ctx: RequestContext, { version, path, query }: AskedOfOne<Subtree>) {
+  const wanted = { filter: everything, under: path.assetId, depth: query.depth };
+  return answerPage(ctx, { version, query, wanted }, (page) => listSubtree(ctx, { ...wanted, page }));
+}
+
+async function readOne(ctx: RequestContext, asked: AskedOfOne<Subtree>) {
+  const { depth, limit, cursor } = asked.query;
+  const isSubtree = [depth, limit, cursor].some((sent) => sent !== undefined);
+  if (isSubtree || asked.version === "0.4") return listBelow(ctx, asked);
+  return itemsAnswer([shapeIn(asked.version)(await getAsset(ctx, asked.path.assetId))]);
+}
+
+interface Listing {
+  readonly version: ApiVersion;
+  readonly query: { readonly cursor: string | undefined; readonly limit: number | undefined };
+  readonly wanted: Omit<AssetsWanted, "page">;
+}
+
+async function answerPage(
+  ctx: RequestContext,
+  { version, query, wanted }: Listing,
+  read: (page: PageQuestion) => Promise<Page<Asset>>,
+) {
+  const { cursor, limit = pageBounds.byDefault } = query;
+  const collection = collectionOf(ctx, wanted);
+  const asked = pageAsked(ctx, collection, { cursor, limit: Math.min(limit, pageBounds.max) });
+  return pageAnswer(ctx, collection, asked, await read(asked), shapeIn(version));
+}
+
+/** What a cursor is bound to: the list it continues, in whichever version it was asked for. */
+const collectionOf = (ctx: RequestContext, { filter, under, depth }: Omit<AssetsWanted, "page">) => [
+  "assets",
+  ctx.project,
+  filter,
+  under,
+  depth,
+];
+
+async function divide(ctx: RequestContext, { query }: Asked<{ readonly divisions: number }>) {
+  const cuts = await divideAssets(ctx, Math.min(query.divisions, limits.cursorDivisionsMax));
+  const collection = collectionOf(ctx, { filter: everything });
+  const cursors = [undefined, ...cuts].map((after, index) => {
+    const until = cuts[index];
+    return ctx.cursors.sign(collection, { ...(after && { after }), ...(until && { until }) });
+  });
+  return itemsAnswer(cursors);
+}
+
+async function searchByQuery(ctx: RequestContext, { version, query }: Asked<Values<typeof searchQuery>>) {
+  const { minCreatedTime, maxCreatedTime, minLastUpdatedTime, maxLastUpdatedTime, ...texts } = query;
+  const asked = {
+    ...texts,
+    createdTime: { min: minCreatedTime, max: maxCreatedTime },
+    lastUpdatedTime: { min: minLastUpdatedTime, max: maxLastUpdatedTime },
+  };
+  return itemsAnswer((await searchAssets(ctx, searchOf(asked))).map(shapeIn(version)));
+}
+
+async function searchByBody(
+  ctx: RequestContext,
+  { version, body }: Asked<unknown, Static<typeof searchBody>>,
+) {
+  const { search: texts, filter, ...options } = body;
+  const asked = { ...texts, ...filter, ...options };
+  return itemsAnswer((await searchAssets(ctx, searchOf(asked))).map(shapeIn(version)));
+}
+
+async function byIds(ctx: RequestContext, { version, body }: Asked<unknown, Static<typeof ids>>) {
+  return itemsAnswer((await getAssets(ctx, body.items)).map(shapeIn(version)));
+}
+
+async function remove(ctx: RequestContext, { body }: Asked<unknown, Static<typeof ids>>) {
+  await deleteAssets(ctx, body.items);
+  return emptyAnswer;
+}
+
+async function overwrite(ctx: RequestContext, { body }: Asked<unknown, Items<typeof wholeAsset>>) {
+  const assets = body.items.map(({ id, name, description, metadata, source, sourceId, parentId }) => ({
+    id,
+    name,
+    description: description ?? null,
+    metadata: metadata ?? {},
+    source: source ?? null,
+    sourceId: sourceId ?? null,
+    ...parent(parentId),
+  }));
+  await updateAssets(ctx, assets);
+  return emptyAnswer;
+}
+
+async function updateMany(
+  ctx: RequestContext,
+  { version, body }: Asked<unknown, Items<typeof identifiedChange>>,
+) {
+  const changes = body.items.map((sent, index) => changeOf(sent.id, sent, `items[${index}].`));
+  return itemsAnswer((await updateAssets(ctx, changes)).map(shapeIn(version)));
+}
+
+async function updateOne(
+  ctx: RequestContext,
+  { version, path, body }: AskedOfOne<unknown, Static<typeof assetChange>>,
+) {
+  const { assetId } = path;
+  if (body.id !== undefined && body.id !== assetId)
+    throw fail("field-invalid", { field: "id", expected: `${assetId} as in the path`, got: `${body.id}` });
+  return itemsAnswer([shapeIn(version)(await updateAsset(ctx, changeOf(assetId, body, "")))]);
+}
+
+async function patchOne(ctx: RequestContext, asked: AskedOfOne<unknown, Static<typeof assetPatch>>) {
+  const changes = Object.entries(asked.body).map(([field, sent]) => [
+    field,
+    field === "id" ? sent : asSetter(field, sent),
+  ]);
+  return updateOne(ctx, { ...asked, body: Object.fromEntries(changes) });
+}
+
+/** A plain value sets the field; an object changes it, unless it is itself the metadata to set. */
+const asSetter = (field: string, sent: unknown) =>
+  typeof sent !== "object" || (field === "metadata" && Object.values(sent!).every(isText))
+    ? { set: sent }
+    : sent;
+
+const isText = (value: unknown) => typeof value === "string";
+
+function changeOf(id: number, sent: Static<typeof assetChange>, prefix: string): AssetChange {
+  const name = changed(sent.name);
+  if (name === null)
+    throw fail("field-invalid", { field: `${prefix}name`, expected: "a name to set", got: "setNull" });
+  const metadata = changed(sent.metadata);
+  const parentId = changed(sent.parentId);
+  return {
+    ...{ id, name },
+    description: changed(sent.description),
+    metadata: metadata === null ? {} : metadata,
+    source: changed(sent.source),
+    sourceId: changed(sent.sourceId),
+    parentId: typeof parentId === "string" ? Number(parentId) : parentId,
+  };
+}

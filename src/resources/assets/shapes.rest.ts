@@ -1,0 +1,173 @@
+// The shapes of assets on the wire: what requests may hold, and what answers look like in each version.
+import { type TSchema, Type } from "typebox";
+import { limits } from "../../limits.ts";
+import { cursorParameter } from "../../rest/envelope.ts";
+import { idField, metadataField, nameField, textField } from "../../rest/fields.ts";
+import { boolean, id, idList, integer, metadata, oneOfWords, pageSize, text } from "../../rest/parameters.ts";
+import type { ApiVersion } from "../../rest/route.ts";
+import type { Asset } from "./assets.ts";
+
+const time = (description: string) => Type.Integer({ description: `${description}, in ms since 1970` });
+
+export const assetShape = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  description: Type.Optional(Type.String({ description: "0.5 answers an empty text when there is none" })),
+  parentId: Type.Optional(Type.Integer({ description: "Absent on a root" })),
+  path: Type.Array(Type.Integer(), { description: "Ids from the root down to the asset itself" }),
+  depth: Type.Integer({ description: "0 for a root" }),
+  metadata: metadataField("Empty when there is none"),
+  source: Type.Optional(Type.String()),
+  sourceId: Type.Optional(Type.String()),
+  createdTime: time("When it was created"),
+  lastUpdatedTime: time("When one of its own fields last changed"),
+});
+
+/** An asset as a version shows it; the .NET client of 0.5 insists on a description (client-endpoints 1.9). */
+export const shapeIn = (version: ApiVersion) => (asset: Asset) => ({
+  id: asset.id,
+  name: asset.name,
+  description: asset.description ?? (version === "0.5" ? "" : undefined),
+  parentId: asset.parentId,
+  path: asset.path,
+  depth: asset.depth,
+  metadata: asset.metadata,
+  source: asset.source,
+  sourceId: asset.sourceId,
+  createdTime: asset.createdTime,
+  lastUpdatedTime: asset.lastUpdatedTime,
+});
+
+const fields = {
+  name: nameField("The name, different from those of its siblings"),
+  description: textField("What it is"),
+  metadata: metadataField("Key and value pairs of the caller's choice"),
+  source: textField("The system the asset comes from"),
+  sourceId: textField("Its id in that system; `source` and `sourceId` together are unique"),
+};
+
+/** Numbers, and as the .NET client sends them, texts of digits (client-endpoints 4.1). */
+const parentId = Type.Union(
+  [idField("The id of the parent"), Type.String({ pattern: "^[1-9][0-9]{0,15}$" })],
+  { description: "The id of the parent" },
+);
+
+const writable = {
+  name: fields.name,
+  description: Type.Optional(fields.description),
+  metadata: Type.Optional(fields.metadata),
+  source: Type.Optional(fields.source),
+  sourceId: Type.Optional(fields.sourceId),
+  parentId: Type.Optional(parentId),
+};
+
+const reference = (description: string) => Type.Optional(textField(description));
+
+export const newAsset = Type.Object({
+  ...writable,
+  refId: reference("A name for this item within the request"),
+  parentRefId: reference("The `refId` of the parent, anywhere in the request"),
+  parentName: reference("The name of the parent: another item of the request, else an existing asset"),
+  id: Type.Optional(Type.Unknown({ description: "Refused: the service assigns ids" })),
+});
+
+export const wholeAsset = Type.Object({ id: idField("Which asset"), ...writable });
+
+const setter = <Value extends TSchema>(value: Value) =>
+  Type.Object({ set: Type.Optional(value), setNull: Type.Optional(Type.Boolean()) });
+
+/** `{"set":value}` or `{"setNull":true}` a field (client-endpoints 4.3), and `parentId` to move the asset. */
+const changes = {
+  name: Type.Optional(setter(fields.name)),
+  description: Type.Optional(setter(fields.description)),
+  metadata: Type.Optional(setter(fields.metadata)),
+  source: Type.Optional(setter(fields.source)),
+  sourceId: Type.Optional(setter(fields.sourceId)),
+  parentId: Type.Optional(setter(parentId)),
+};
+
+export const assetChange = Type.Object({ id: Type.Optional(idField("Which asset")), ...changes });
+
+export const identifiedChange = Type.Object({ id: idField("Which asset"), ...changes });
+
+const valueOrSetter = <Value extends TSchema>(value: Value) =>
+  Type.Optional(Type.Union([value, Type.Object(setter(value).properties, { additionalProperties: false })]));
+
+/** As a change, or plainly the new values. */
+export const assetPatch = Type.Object({
+  id: Type.Optional(idField("Which asset")),
+  name: valueOrSetter(fields.name),
+  description: valueOrSetter(fields.description),
+  metadata: valueOrSetter(fields.metadata),
+  source: valueOrSetter(fields.source),
+  sourceId: valueOrSetter(fields.sourceId),
+  parentId: valueOrSetter(parentId),
+});
+
+const span = Type.Optional(
+  Type.Object({ min: Type.Optional(Type.Integer()), max: Type.Optional(Type.Integer()) }),
+);
+
+export const searchBody = Type.Object({
+  search: Type.Optional(
+    Type.Object({
+      name: Type.Optional(Type.String()),
+      description: Type.Optional(Type.String()),
+      query: Type.Optional(Type.String()),
+    }),
+  ),
+  filter: Type.Optional(
+    Type.Object({
+      metadata: Type.Optional(metadataField("Pairs that the asset has")),
+      assetSubtrees: Type.Optional(Type.Array(Type.Integer(), { maxItems: limits.itemsPerWriteMax })),
+      createdTime: span,
+      lastUpdatedTime: span,
+    }),
+  ),
+  boostName: Type.Optional(Type.Boolean()),
+  sort: Type.Optional(Type.Enum(["createdTime", "lastUpdatedTime"])),
+  dir: Type.Optional(Type.Enum(["asc", "desc"])),
+  limit: Type.Optional(Type.Integer({ minimum: 0 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+});
+
+export const oneAsset = { assetId: id("The asset") };
+
+export const pageBounds = { byDefault: limits.assetsListDefault, max: limits.listItemsMax };
+const depth = (from: string) => integer(`How many levels below ${from} to go`, { min: 0 });
+export const subtreeQuery = {
+  depth: depth("the asset"),
+  cursor: cursorParameter,
+  limit: integer(`Items in the answer; ${pageBounds.byDefault} when absent, at most ${pageBounds.max}`, {
+    min: 0,
+  }),
+};
+
+export const listQuery = {
+  name: text("Assets of exactly this name"),
+  fuzziness: integer("How many letters the name may differ in", { min: 0 }),
+  path: idList("Assets in the subtree of the last of these ids"),
+  depth: depth("the roots, or with `path` below its last id,"),
+  metadata: metadata("Assets that have all of these pairs"),
+  description: text("Assets with this text in their description, in any case"),
+  source: text("Assets of exactly this source"),
+  cursor: cursorParameter,
+  limit: pageSize(pageBounds),
+};
+
+export const searchQuery = {
+  name: text("Words that begin words of the name"),
+  description: text("Words that begin words of the description"),
+  query: text("Words that begin words of the name or the description"),
+  metadata: metadata("Assets that have all of these pairs"),
+  assetSubtrees: idList("Assets in the subtrees of these ids"),
+  minCreatedTime: integer("Created at this time or later, in ms"),
+  maxCreatedTime: integer("Created at this time or earlier, in ms"),
+  minLastUpdatedTime: integer("Last updated at this time or later, in ms"),
+  maxLastUpdatedTime: integer("Last updated at this time or earlier, in ms"),
+  sort: oneOfWords("Order by this field instead of by relevance", ["createdTime", "lastUpdatedTime"]),
+  dir: oneOfWords("Direction of `sort`; desc when absent", ["asc", "desc"]),
+  limit: pageSize({ byDefault: limits.searchItemsDefault, max: limits.searchItemsMax }),
+  offset: integer("How many of the best results to leave out", { min: 0 }),
+  boostName: boolean("Results that match in the name come first"),
+};
