@@ -13,6 +13,10 @@ interface Entry<Details> {
   readonly members?: (details: Details) => Members;
 }
 
+/** A message stays readable however many things it is about; members of the answer name them all. */
+const firstOf = (all: readonly (string | number)[], separator = ", ") =>
+  `${all.slice(0, 10).join(separator)}${all.length > 10 ? `${separator}...` : ""}`;
+
 const entry = <Details>(one: Entry<Details>): Entry<Details> => one;
 
 export const catalogue = {
@@ -78,19 +82,18 @@ export const catalogue = {
   "ids-unknown": entry<{ field: string; ids: readonly number[]; status?: 400 | 404 }>({
     status: 400,
     when: "An operation names ids that do not exist; `notFound` lists them. Datapoint operations answer 404.",
-    message: ({ ids }) => `No such ids: ${ids.slice(0, 10).join(", ")}${ids.length > 10 ? ", ..." : ""}`,
+    message: ({ ids }) => `No such ids: ${firstOf(ids)}`,
     members: ({ ids }) => ({ notFound: ids }),
   }),
   "ids-repeated": entry<{ field: string; ids: readonly number[] }>({
     status: 400,
     when: "An operation names the same id twice.",
-    message: ({ field, ids }) => `${field} names the same id more than once: ${ids.slice(0, 10).join(", ")}`,
+    message: ({ field, ids }) => `${field} names the same id more than once: ${firstOf(ids)}`,
   }),
   "series-unknown": entry<{ keys: readonly (string | number)[] }>({
     status: 404,
     when: "An operation names time series, by name or by id, that do not exist; `notFound` lists them.",
-    message: ({ keys }) =>
-      `No such time series: ${keys.slice(0, 10).join(", ")}${keys.length > 10 ? ", ..." : ""}`,
+    message: ({ keys }) => `No such time series: ${firstOf(keys)}`,
     members: ({ keys }) => ({ notFound: keys }),
   }),
   "series-exist": entry<{ names: readonly string[] }>({
@@ -101,24 +104,22 @@ export const catalogue = {
   }),
   "asset-duplicates": entry<{ duplicates: readonly { source: string; sourceId: string }[] }>({
     status: 400,
-    when: "An asset with this source and source id exists already, or comes twice; `duplicates` lists the pairs.",
+    when: "Another asset has this source and source id, or the request twice; `duplicates` lists them.",
     message: ({ duplicates }) =>
-      `Each pair of source and sourceId may belong to one asset only: ${duplicates
-        .slice(0, 10)
-        .map(({ source, sourceId }) => `${source} ${sourceId}`)
-        .join(", ")}${duplicates.length > 10 ? ", ..." : ""}`,
+      `An asset has this source and sourceId already: ${firstOf(
+        duplicates.map(({ source, sourceId }) => `${source} ${sourceId}`),
+      )}`,
     members: ({ duplicates }) => ({ duplicates }),
   }),
   "asset-name-taken": entry<{ names: readonly string[] }>({
     status: 400,
     when: "Two children of one asset would have the same name.",
-    message: ({ names }) =>
-      `Children of one asset must have different names: ${names.slice(0, 10).join(", ")}${names.length > 10 ? ", ..." : ""}`,
+    message: ({ names }) => `Children of one asset must have different names: ${firstOf(names)}`,
   }),
   "asset-circle": entry<{ names: readonly string[] }>({
     status: 400,
     when: "The parents given to assets lead back to an asset itself.",
-    message: ({ names }) => `An asset cannot lie below itself: ${names.slice(0, 10).join(" below ")}`,
+    message: ({ names }) => `An asset cannot lie below itself: ${firstOf(names, " below ")}`,
   }),
   "asset-too-deep": entry<{ name: string; limit: number }>({
     status: 400,

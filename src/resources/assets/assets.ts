@@ -232,8 +232,8 @@ async function searchFirst(tx: Reader, first: Filter, question: RankedQuestion):
 }
 
 /**
- * Changes all of these assets or none; returns them in the same order. Refuses (400) unknown and repeated ids,
- * an unknown parent, a parent at or below the asset itself, and what `createAssets` refuses.
+ * Changes all of these assets or none; returns them in the same order. Refuses (400) unknown and repeated
+ * ids, an unknown parent, a parent at or below the asset itself, and what `createAssets` refuses.
  */
 export async function updateAssets(ctx: RequestContext, changes: readonly AssetChange[]): Promise<Asset[]> {
   return update(ctx, changes, { field: "items" });
