@@ -52,6 +52,32 @@ export const catalogue = {
     when: "The body is larger than the limit, as sent or after inflation.",
     message: ({ limit, what }) => `The body as ${what} is larger than ${limit} bytes`,
   }),
+  "encoding-unknown": entry<{ encoding: string }>({
+    status: 415,
+    when: "The body is packed in another way than gzip.",
+    message: ({ encoding }) => `Content-Encoding ${encoding} is not supported; use gzip or none`,
+  }),
+  "body-not-gzip": entry<Record<string, never>>({
+    status: 400,
+    when: "The body says it is gzip but cannot be inflated.",
+    message: () => "The body cannot be inflated: it is not valid gzip data",
+  }),
+  "request-malformed": entry<{ problem: string; status?: number }>({
+    status: 400,
+    when: "The request is not valid HTTP, its path is not valid percent-encoding, or its body ends early.",
+    message: ({ problem }) => `The request is malformed: ${problem}`,
+  }),
+  deadline: entry<{ limitMs: number }>({
+    status: 503,
+    when: "The request took longer than the deadline and was given up.",
+    message: ({ limitMs }) => `The request took longer than ${limitMs} ms and was given up`,
+  }),
+  internal: entry<{ requestId: string }>({
+    status: 500,
+    when: "A fault of the server; its log has the details under the request id.",
+    message: ({ requestId }) =>
+      `Unexpected fault in the server; its log has details for request ${requestId}`,
+  }),
   "body-not-json": entry<{ problem: string }>({
     status: 400,
     when: "The body cannot be read as JSON.",

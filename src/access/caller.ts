@@ -28,9 +28,14 @@ export const administrator: readonly Capability[] = [
   { acl: "timeSeriesAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
 ];
 
-/** The records of a resource that the caller may touch with `action`; 403 for a caller who may touch none. */
-export function scopeOf(caller: Caller, acl: Acl, action: Action): Filter {
+/** Refuses (403) a caller who holds `acl` with `action` for no record at all. */
+export function requireCapability(caller: Caller, acl: Acl, action: Action): void {
   const granted = caller.capabilities.some((one) => one.acl === acl && one.actions.includes(action));
   if (!granted) throw fail("forbidden", { acl, action });
+}
+
+/** The records of a resource that the caller may touch with `action`; 403 for a caller who may touch none. */
+export function scopeOf(caller: Caller, acl: Acl, action: Action): Filter {
+  requireCapability(caller, acl, action);
   return everything;
 }

@@ -2,7 +2,7 @@
 // validation, the rights check, OpenAPI, and a test that fails for a route without capability or schema.
 import type { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
-import type { Acl, Action } from "../access/caller.ts";
+import type { Acl, Action, Caller } from "../access/caller.ts";
 import type { RequestContext } from "../context.ts";
 import type { Parameter, Values } from "./parameters.ts";
 
@@ -37,6 +37,15 @@ export interface StreamAnswer {
   readonly stream: Readable;
 }
 
+/** As StreamAnswer, from memory. */
+export interface BytesAnswer {
+  readonly contentType: string;
+  readonly bytes: Uint8Array | string;
+}
+
+export type Answer = object | StreamAnswer | BytesAnswer;
+
+/** What one request asks. `version` is that of its path; a handler shapes its answer by it. */
 export interface Question<Path extends Parameters, Query extends Parameters, Body> {
   readonly version: ApiVersion;
   readonly path: Values<Path>;
@@ -74,7 +83,7 @@ export interface Route {
   readonly handle: (
     ctx: RequestContext,
     question: Question<Parameters, Parameters, unknown>,
-  ) => Promise<object | StreamAnswer>;
+  ) => Promise<Answer>;
 }
 
 type BodyOf<Body> =
@@ -87,10 +96,7 @@ type Given<Path extends Parameters, Query extends Parameters, Body> = Omit<
   readonly parameters?: Path;
   readonly query?: Query;
   readonly body?: Body;
-  readonly handle: (
-    ctx: RequestContext,
-    question: Question<Path, Query, BodyOf<Body>>,
-  ) => Promise<object | StreamAnswer>;
+  readonly handle: (ctx: RequestContext, question: Question<Path, Query, BodyOf<Body>>) => Promise<Answer>;
 };
 
 const noParameters = {};
@@ -102,4 +108,39 @@ export function route<
   Body extends JsonBody<TSchema> | BytesBody | undefined = undefined,
 >(given: Given<Path, Query, Body>): Route {
   return { parameters: noParameters, query: noParameters, ...given } as unknown as Route;
+}
+
+/** An operation outside any project and version, open to everyone: login, and what operators watch. */
+export interface OpenRoute {
+  readonly method: Method;
+  readonly path: string;
+  readonly summary: string;
+  readonly source: string;
+  readonly query: Parameters;
+  readonly body?: JsonBody<TSchema>;
+  readonly answer: AnswerShape;
+  /** `caller` is who the credentials say, if they are good. */
+  readonly handle: (
+    question: Pick<Question<Parameters, Parameters, unknown>, "query" | "body"> & {
+      readonly caller: Caller | undefined;
+    },
+  ) => Promise<Answer>;
+}
+
+type GivenOpen<Query extends Parameters, Body> = Omit<OpenRoute, "query" | "body" | "handle"> & {
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly handle: (
+    question: Pick<Question<Parameters, Query, BodyOf<Body>>, "query" | "body"> & {
+      readonly caller: Caller | undefined;
+    },
+  ) => Promise<Answer>;
+};
+
+/** As `route`, for an operation outside any project. */
+export function openRoute<
+  Query extends Parameters = typeof noParameters,
+  Body extends JsonBody<TSchema> | undefined = undefined,
+>(given: GivenOpen<Query, Body>): OpenRoute {
+  return { query: noParameters, ...given } as unknown as OpenRoute;
 }

@@ -1,0 +1,122 @@
+// The one place that names every room and the backends, and puts them together into a serving application.
+import { hkdfSync } from "node:crypto";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { Keyring } from "./access/keys.ts";
+import { loginRoutes } from "./access/login.rest.ts";
+import { apiKeys } from "./access/schema.ts";
+import type { Settings } from "./config.ts";
+import type { Services } from "./context.ts";
+import { openDataFolder } from "./data-folder.ts";
+import { createMetrics } from "./http/metrics.ts";
+import { addDescription, addHealth, addMetrics } from "./http/operations.ts";
+import { createHttp } from "./http/server.ts";
+import { IdSource } from "./lib/ids.ts";
+import type { World } from "./lib/world.ts";
+import { limits } from "./limits.ts";
+import { projectRoutes } from "./resources/projects/projects.rest.ts";
+import { ensureProject } from "./resources/projects/projects.ts";
+import { projects } from "./resources/projects/schema.ts";
+import { cursorSigner } from "./rest/cursor.ts";
+import { openApiOf } from "./rest/openapi.ts";
+import { registerOpenRoutes, registerRoutes } from "./rest/register.ts";
+import { apiVersions, type Route } from "./rest/route.ts";
+import type { AnyTable, Catalog } from "./storage/catalog.ts";
+import { openNaiveCatalog } from "./storage/conformance/naive-catalog.ts";
+import { NaivePointsStore } from "./storage/conformance/naive-points.ts";
+
+/** Every table of every room. */
+export const tables: readonly AnyTable[] = [projects, apiKeys];
+
+/** Every operation of every room. */
+export const routes: readonly Route[] = [...projectRoutes];
+
+export interface App {
+  readonly services: Services;
+  readonly keys: Keyring;
+  /** The key of a project that this start has made: to be shown once. */
+  readonly newKey?: string;
+  /** Starts to serve; answers the address that clients use. */
+  listen(): Promise<string>;
+  /** Finishes what was accepted, then lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** Opens the data folder and makes all that serves from it; throws `StartRefused` when that cannot be. */
+export async function openApp(settings: Settings, world: World, log: Logger): Promise<App> {
+  const folder = openDataFolder(settings.data, world);
+  const catalog = await openCatalog(folder.path, world);
+  const metrics = createMetrics();
+  const points = metrics.counted(new NaivePointsStore());
+  const ids = new IdSource(world, await catalog.lastId());
+  const services: Services = {
+    world,
+    ids,
+    catalog,
+    points,
+    cursors: cursorSigner(secretFor("cursors", folder.secret)),
+  };
+  const keys = keyringOf(services, folder.secret);
+  const newKey = await ensureFirstKey(services, keys, settings);
+  const http = await createHttp(log, metrics);
+  addRoutes(http, { services, keys });
+  addHealth(http, { catalog, points, metrics, log });
+  addMetrics(http, { catalog, points, metrics, log });
+  return {
+    services,
+    keys,
+    ...(newKey !== undefined && { newKey }),
+    listen: async () => {
+      const address = await http.listen({ host: settings.host, port: settings.port });
+      return settings.baseUrl ?? address;
+    },
+    close: async () => {
+      await closeWithin(http, limits.shutdownMsMax);
+      await points.close();
+      await catalog.close();
+      folder.release();
+    },
+  };
+}
+
+/** The catalog of a data folder; another process may have it open as well. */
+export async function openCatalog(_folder: string, _world: World): Promise<Catalog> {
+  return openNaiveCatalog(tables);
+}
+
+/** Keys of the catalog of a data folder with this secret. */
+export const keyringOf = (services: Pick<Services, "catalog" | "ids" | "world">, secret: Uint8Array) =>
+  new Keyring({ ...services, secret: secretFor("api-keys", secret) });
+
+const secretFor = (purpose: string, secret: Uint8Array) =>
+  new Uint8Array(hkdfSync("sha256", secret, "", `millrace ${purpose}`, 32));
+
+function addRoutes(http: FastifyInstance, kernel: { services: Services; keys: Keyring }): void {
+  const openRoutes = loginRoutes(kernel.keys, kernel.services.world);
+  registerRoutes(http, kernel, routes);
+  registerOpenRoutes(http, kernel.keys, openRoutes);
+  for (const version of apiVersions) addDescription(http, version, openApiOf(version, routes, openRoutes));
+}
+
+const settingsKeyName = "administrator (MILLRACE_ADMIN_KEY)";
+
+/** Makes the project of the settings with a first key, unless it is there; answers the key that it made. */
+async function ensureFirstKey(
+  services: Services,
+  keys: Keyring,
+  { project: urlName, adminKey }: Settings,
+): Promise<string | undefined> {
+  const { project, isNew } = await ensureProject(services, urlName);
+  if (adminKey !== undefined) {
+    await keys.ensure(project, settingsKeyName, adminKey);
+    return undefined;
+  }
+  return isNew ? (await keys.create(project, "administrator")).key : undefined;
+}
+
+/** Stops accepting and waits for what runs, but not longer than `milliseconds`. */
+async function closeWithin(http: FastifyInstance, milliseconds: number): Promise<void> {
+  const timer = setTimeout(() => http.server.closeAllConnections(), milliseconds);
+  await http.close();
+  clearTimeout(timer);
+}

@@ -1,0 +1,54 @@
+// `millrace serve`: runs the server until it is told to stop.
+import { parseArgs } from "node:util";
+import { pino } from "pino";
+import { openApp } from "../app.ts";
+import { described, readSettings, type Settings } from "../config.ts";
+import { realWorld } from "../lib/world.ts";
+import type { Command } from "./command.ts";
+
+const settingLines = Object.entries(described).map(
+  ([name, setting]) =>
+    `  ${name.padEnd(20)} ${setting.meaning}${"byDefault" in setting ? ` (${setting.byDefault})` : ""}`,
+);
+
+export const serve: Command = {
+  summary: "Run the server",
+  usage: `Usage: millrace serve
+
+Runs the server until SIGTERM or SIGINT. The first start makes a project and prints its API key, once.
+Settings come from the environment, and from a file millrace.env in the working directory:
+
+${settingLines.join("\n")}`,
+  async run(words) {
+    parseArgs({ args: [...words], options: {} });
+    const settings = readSettings(process.env, process.cwd());
+    const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
+    const app = await openApp(settings, realWorld, log);
+    let stopping = false;
+    const stop = (signal: NodeJS.Signals) => {
+      if (stopping) return;
+      stopping = true;
+      log.info({ signal }, "Stopping");
+      app.close().then(
+        () => process.exit(0),
+        (problem: unknown) => {
+          log.fatal({ err: problem }, "Could not stop in order");
+          process.exit(1);
+        },
+      );
+    };
+    process.on("SIGTERM", stop).on("SIGINT", stop);
+    const baseUrl = await app.listen();
+    console.log(`Millrace serves ${baseUrl} with its data in ${settings.data}`);
+    if (app.newKey !== undefined) console.log(welcome(baseUrl, settings, app.newKey));
+  },
+};
+
+const welcome = (baseUrl: string, { project }: Settings, key: string) => `
+A new project was made. Its API key is shown this once:
+
+  base URL  ${baseUrl}
+  project   ${project}
+  API key   ${key}
+
+Try it:  curl -H 'api-key: ${key}' ${baseUrl}/api/0.5/projects/${encodeURIComponent(project)}/assets`;

@@ -1,0 +1,115 @@
+// Settings: from the environment and one optional file, checked before anything starts.
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseEnv } from "node:util";
+import { StartRefused } from "./data-folder.ts";
+
+const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export interface Settings {
+  readonly host: string;
+  readonly port: number;
+  /** Absolute path of the data folder. */
+  readonly data: string;
+  /** The server's public address, without a slash at its end; absent when it is where it listens. */
+  readonly baseUrl?: string;
+  readonly project: string;
+  readonly adminKey?: string;
+  readonly logLevel: LogLevel;
+}
+
+interface Setting {
+  readonly meaning: string;
+  readonly byDefault?: string;
+  /** What a good value looks like, for the refusal of a wrong one; and the test of it. */
+  readonly expected: string;
+  readonly isGood: (value: string) => boolean;
+}
+
+/** Every setting there is; README lists them. */
+export const described = {
+  MILLRACE_HOST: {
+    meaning: "Address to listen on; 0.0.0.0 for all",
+    byDefault: "127.0.0.1",
+    expected: "a host name or an IP address",
+    isGood: (value) => /^[\w.:-]+$/.test(value),
+  },
+  MILLRACE_PORT: {
+    meaning: "Port to listen on; 0 for any that is free",
+    byDefault: "8787",
+    expected: "a number from 0 to 65535",
+    isGood: (value) => /^\d{1,5}$/.test(value) && Number(value) <= 65535,
+  },
+  MILLRACE_DATA: {
+    meaning: "The folder that holds everything",
+    byDefault: "./millrace-data",
+    expected: "a path",
+    isGood: (value) => value !== "",
+  },
+  MILLRACE_BASE_URL: {
+    meaning: "Public address of the server, for links in answers",
+    expected: "an address such as https://millrace.example.com",
+    isGood: (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ""),
+  },
+  MILLRACE_PROJECT: {
+    meaning: "The project to make if it does not exist",
+    byDefault: "default",
+    expected: "letters, digits and hyphens, with no hyphen at either end",
+    isGood: isProjectName,
+  },
+  MILLRACE_ADMIN_KEY: {
+    meaning: "The API key of that project's administrator, instead of one made at the first start",
+    expected: "at least 16 characters without blanks",
+    isGood: (value) => /^[\x21-\x7e]{16,}$/.test(value),
+  },
+  MILLRACE_LOG_LEVEL: {
+    meaning: "How much is logged",
+    byDefault: "info",
+    expected: `one of ${logLevels.join(", ")}`,
+    isGood: (value) => (logLevels as readonly string[]).includes(value),
+  },
+} as const satisfies Record<string, Setting>;
+
+type Name = keyof typeof described;
+const names = Object.keys(described) as Name[];
+
+/** Letters and digits of any script, and hyphens not at either end (client-endpoints 3). */
+export function isProjectName(name: string): boolean {
+  return name.length <= 128 && /^[\p{L}\p{M}\p{N}]+(-+[\p{L}\p{M}\p{N}]+)*$/u.test(name);
+}
+
+/** The settings in `environment`, then in the file `millrace.env` of `folder`; throws `StartRefused`. */
+export function readSettings(
+  environment: Readonly<Record<string, string | undefined>>,
+  folder: string,
+): Settings {
+  const file = resolve(folder, "millrace.env");
+  const given = { ...(existsSync(file) && parseEnv(readFileSync(file, "utf8"))), ...environment };
+  refuseUnknown(Object.keys(given));
+  const value = (name: Name): string | undefined => {
+    const setting: Setting = described[name];
+    const found = given[name] ?? setting.byDefault;
+    if (found !== undefined && !setting.isGood(found))
+      throw new StartRefused(`${name} must be ${setting.expected}, but is "${found}"`);
+    return found;
+  };
+  const baseUrl = value("MILLRACE_BASE_URL")?.replace(/\/+$/, "");
+  const adminKey = value("MILLRACE_ADMIN_KEY");
+  return {
+    host: value("MILLRACE_HOST")!,
+    port: Number(value("MILLRACE_PORT")),
+    data: resolve(folder, value("MILLRACE_DATA")!),
+    project: value("MILLRACE_PROJECT")!.normalize("NFC"),
+    logLevel: value("MILLRACE_LOG_LEVEL") as LogLevel,
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(adminKey !== undefined && { adminKey }),
+  };
+}
+
+function refuseUnknown(given: readonly string[]): void {
+  const unknown = given.filter((name) => name.startsWith("MILLRACE_") && !names.includes(name as Name));
+  if (unknown.length === 0) return;
+  const known = names.map((name) => `  ${name}  ${described[name].meaning}`).join("\n");
+  throw new StartRefused(`Unknown settings: ${unknown.join(", ")}. Known are:\n${known}`);
+}

@@ -1,0 +1,75 @@
+// What operators watch: requests, points, the stores and the process, in the text format of Prometheus.
+import type { FastifyInstance } from "fastify";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { PointsStats, PointsStore } from "../storage/points.ts";
+
+export interface Metrics {
+  readonly registry: Registry;
+  /** The same store, with its writes counted. */
+  counted(points: PointsStore): PointsStore;
+  /** All of it, as of now. */
+  text(points: PointsStore): Promise<string>;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const written = new Counter({
+    name: "millrace_points_written_total",
+    help: "Datapoints accepted and on disk",
+    registers: [registry],
+  });
+  const showStore = storeGauges(registry);
+  return {
+    registry,
+    counted: (points) => ({
+      append: async (batch) => {
+        const count = (batch.numbers?.times.length ?? 0) + (batch.strings?.times.length ?? 0);
+        await points.append(batch);
+        written.inc(count);
+      },
+      scan: (question) => points.scan(question),
+      aggregate: (question) => points.aggregate(question),
+      latest: (series, beforeMs) => points.latest(series, beforeMs),
+      erase: (series, range) => points.erase(series, range),
+      stats: () => points.stats(),
+      close: () => points.close(),
+    }),
+    async text(points) {
+      showStore(await points.stats());
+      return registry.metrics();
+    },
+  };
+}
+
+/** Counts and times every request under the pattern of its route, never under its own path. */
+export function measureRequests(http: FastifyInstance, registry: Registry): void {
+  const duration = new Histogram({
+    name: "millrace_http_request_seconds",
+    help: "Requests by route and status, and how long they took to answer",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120],
+    registers: [registry],
+  });
+  http.addHook("onResponse", (request, reply, done) => {
+    const route = request.routeOptions.url ?? "none";
+    duration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
+    done();
+  });
+}
+
+function storeGauges(registry: Registry): (stats: PointsStats) => void {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
+  const stored = gauge("millrace_points_stored", "Datapoints in the store");
+  const blocks = gauge("millrace_points_blocks", "Compressed blocks in the store");
+  const bytes = gauge("millrace_points_bytes", "Bytes of datapoints on disk");
+  const journal = gauge("millrace_points_journal_bytes", "Bytes of the journal on disk");
+  const damaged = gauge("millrace_points_quarantined", "Damaged pieces of the store that are not served");
+  return (stats) => {
+    stored.set(stats.points);
+    blocks.set(stats.blocks);
+    bytes.set(stats.bytesOnDisk);
+    journal.set(stats.journalBytes);
+    damaged.set(stats.quarantined.length);
+  };
+}

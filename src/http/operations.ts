@@ -1,0 +1,41 @@
+// What operators watch and tools read: health, metrics, and the description of each version. Open to everyone.
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import type { Catalog } from "../storage/catalog.ts";
+import type { PointsStore } from "../storage/points.ts";
+import type { Metrics } from "./metrics.ts";
+
+export interface Watched {
+  readonly catalog: Catalog;
+  readonly points: PointsStore;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
+/** `GET /health`: 200 while both stores answer, 503 otherwise; damaged pieces are listed, the rest keeps serving. */
+export function addHealth(http: FastifyInstance, { catalog, points, log }: Watched): void {
+  http.get("/health", async (_request, reply) => {
+    try {
+      const [stats] = await Promise.all([points.stats(), catalog.lastId()]);
+      return { status: "ok", store: "open", quarantined: stats.quarantined };
+    } catch (problem) {
+      log.error({ err: problem }, "A store does not answer");
+      return reply.code(503).send({ status: "failing", store: "not answering", quarantined: [] });
+    }
+  });
+}
+
+/** `GET /metrics` in the text format of Prometheus. */
+export function addMetrics(http: FastifyInstance, { metrics, points }: Watched): void {
+  http.get("/metrics", async (_request, reply) =>
+    reply.type(metrics.registry.contentType).send(await metrics.text(points)),
+  );
+}
+
+/** `GET /api/{version}/openapi.json`, made once. */
+export function addDescription(http: FastifyInstance, version: string, description: object): void {
+  const text = JSON.stringify(description);
+  http.get(`/api/${version}/openapi.json`, async (_request, reply) =>
+    reply.type("application/json; charset=utf-8").send(text),
+  );
+}

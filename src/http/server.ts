@@ -1,0 +1,72 @@
+// The HTTP server all routes hang on: request ids, cross-origin rules, packing of answers, and every refusal.
+import compress from "@fastify/compress";
+import cors from "@fastify/cors";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import { limits } from "../limits.ts";
+import { refuseUnknownRoutes, routerOptions } from "./allowed-methods.ts";
+import { answerClientError } from "./client-error.ts";
+import { errorAnswer } from "./error-answer.ts";
+import { type Metrics, measureRequests } from "./metrics.ts";
+
+/** An instance without routes; requests to it are answered as the requirement says, bodies are left unread. */
+export async function createHttp(log: Logger, metrics: Metrics): Promise<FastifyInstance> {
+  const nextRequestId = requestIds();
+  const onError = errorAnswer(log);
+  const http = fastify({
+    logger: false,
+    genReqId: nextRequestId,
+    routerOptions,
+    requestTimeout: limits.receiveMsMax,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    frameworkErrors: (problem, request, reply) => {
+      const answer = reply as unknown as FastifyReply;
+      answer.raw.setHeader("X-Request-Id", request.id);
+      onError(problem, request as FastifyRequest, answer);
+    },
+    clientErrorHandler: (problem, socket) => answerClientError(problem, socket, nextRequestId()),
+  });
+  http.setErrorHandler(onError);
+  http.addHook("onRequest", (request, reply, done) => {
+    reply.raw.setHeader("X-Request-Id", request.id);
+    done();
+  });
+  leaveBodiesUnread(http);
+  measureRequests(http, metrics.registry);
+  refuseUnknownRoutes(http);
+  await http.register(cors, {
+    origin: true,
+    credentials: true,
+    methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+    exposedHeaders: ["X-Request-Id"],
+    strictPreflight: false,
+  });
+  await http.register(compress, {
+    encodings: ["gzip"],
+    threshold: limits.packAnswersFromBytes,
+    zlibOptions: { level: 1 },
+    globalDecompression: false,
+  });
+  return http;
+}
+
+/** Short, unique over restarts, and cheap: a random beginning for the process and a count. */
+function requestIds(): () => string {
+  const beginning = crypto.randomUUID().slice(0, 13);
+  let count = 0;
+  return () => `${beginning}-${(++count).toString(36)}`;
+}
+
+/** Routes read bodies themselves, after the rights check; no Content-Type is ever refused (client-endpoints 1.3). */
+function leaveBodiesUnread(http: FastifyInstance): void {
+  const wellFormed = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/;
+  http.removeAllContentTypeParsers();
+  http.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  http.addHook("onRequest", (request, _reply, done) => {
+    const { headers } = request.raw;
+    const sent = headers["content-type"];
+    if (sent !== undefined && !wellFormed.test(sent)) headers["content-type"] = "application/octet-stream";
+    done();
+  });
+}

@@ -1,0 +1,96 @@
+// Projects over REST: read and overwrite (client-endpoints 3).
+import { Type } from "typebox";
+import { limits } from "../../limits.ts";
+import { itemsAnswer, itemsOf } from "../../rest/envelope.ts";
+import { apiVersions, type Route, route } from "../../rest/route.ts";
+import { type Project, readProject, replaceProject, withoutSecrets } from "./projects.ts";
+
+const word = (description: string) => Type.String({ description, maxLength: limits.textLengthMax });
+
+const azureMembers = {
+  appId: Type.Optional(word("Application id")),
+  tenantId: Type.Optional(word("Tenant id")),
+  appResourceId: Type.Optional(word("Resource id")),
+};
+
+const oAuth2Members = {
+  loginUrl: Type.Optional(word("Where a browser logs in")),
+  logoutUrl: Type.Optional(word("Where a browser logs out")),
+  tokenUrl: Type.Optional(word("Where tokens come from")),
+  clientId: Type.Optional(word("Client id")),
+};
+
+const authenticationMembers = {
+  type: Type.Optional(word('Type of authentication, such as "AzureAD"')),
+  protocol: Type.Optional(word('Protocol, such as "oauth2"')),
+  validDomains: Type.Optional(
+    Type.Array(word("A domain"), { description: "Empty: any user of the provider", maxItems: 1000 }),
+  ),
+};
+
+const projectShape = Type.Object(
+  {
+    name: Type.String(),
+    urlName: Type.String(),
+    defaultGroupId: Type.Optional(Type.Integer()),
+    authentication: Type.Optional(
+      Type.Object({
+        ...authenticationMembers,
+        azureADConfiguration: Type.Optional(Type.Object(azureMembers)),
+        oAuth2Configuration: Type.Optional(Type.Object(oAuth2Members)),
+      }),
+    ),
+  },
+  { title: "Project" },
+);
+
+const projectContent = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: limits.nameLengthMax }),
+  urlName: Type.Optional(Type.String({ description: "Cannot change" })),
+  defaultGroupId: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  authentication: Type.Optional(
+    Type.Object({
+      ...authenticationMembers,
+      azureADConfiguration: Type.Optional(
+        Type.Object({ ...azureMembers, appSecret: Type.Optional(word("Kept, never shown")) }),
+      ),
+      oAuth2Configuration: Type.Optional(
+        Type.Object({ ...oAuth2Members, clientSecret: Type.Optional(word("Kept, never shown")) }),
+      ),
+    }),
+  ),
+});
+
+export const projectRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "",
+    versions: apiVersions,
+    summary: "Read the project",
+    source: "platform-api Projects",
+    capability: "member",
+    answer: () => ({ schema: itemsOf(projectShape) }),
+    handle: async (ctx) => itemsAnswer([shapeOf(await readProject(ctx))]),
+  }),
+  route({
+    method: "PUT",
+    path: "",
+    versions: apiVersions,
+    summary: "Overwrite the project; secrets that are left out stay as they are",
+    source: "client-endpoints 3",
+    capability: ["projectsAcl", "UPDATE"],
+    body: {
+      kind: "json",
+      schema: Type.Object({ items: Type.Array(projectContent, { minItems: 1, maxItems: 1 }) }),
+    },
+    answer: () => ({ schema: itemsOf(projectShape) }),
+    handle: async (ctx, { body }) => itemsAnswer([shapeOf(await replaceProject(ctx, body.items[0]!))]),
+  }),
+];
+
+const shapeOf = ({ name, urlName, defaultGroupId, authentication }: Project) => ({
+  name,
+  urlName,
+  ...(defaultGroupId !== undefined && { defaultGroupId }),
+  ...(authentication && { authentication: withoutSecrets(authentication) }),
+});

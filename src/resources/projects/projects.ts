@@ -1,0 +1,109 @@
+// Projects: the top of everything (platform-api, What the service does 1). One is made at the first start.
+import { scopeOf } from "../../access/caller.ts";
+import type { RequestContext, Services } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { invariant } from "../../lib/invariant.ts";
+import { equals } from "../../query/filter.ts";
+import type { Reader } from "../../storage/catalog.ts";
+import { type Authentication, type Project, projects } from "./schema.ts";
+
+export type { Authentication, Project } from "./schema.ts";
+
+/** All that a caller may say about a project; what is absent is cleared, except secrets, which are kept. */
+export interface ProjectContent {
+  readonly name: string;
+  readonly urlName?: string;
+  readonly defaultGroupId?: number;
+  readonly authentication?: Authentication;
+}
+
+/** The project of the request. */
+export function readProject(ctx: RequestContext): Promise<Project> {
+  return ctx.catalog.read("system", (tx) => byId(tx, ctx.project));
+}
+
+/** Overwrites the project of the request; its `urlName` cannot change (client-endpoints 3). */
+export function replaceProject(ctx: RequestContext, content: ProjectContent): Promise<Project> {
+  scopeOf(ctx.caller, "projectsAcl", "UPDATE");
+  const { urlName, ...rest } = content;
+  if (urlName !== undefined && urlName !== ctx.caller.project)
+    throw fail("field-invalid", {
+      field: "items[0].urlName",
+      expected: `${ctx.caller.project}, which cannot change,`,
+      got: urlName,
+    });
+  return ctx.catalog.write("system", async (tx) => {
+    const { authentication: old, ...before } = await byId(tx, ctx.project);
+    const after: Project = {
+      id: before.id,
+      urlName: before.urlName,
+      createdTime: before.createdTime,
+      lastUpdatedTime: ctx.world.nowMs(),
+      ...rest,
+      ...(rest.authentication && { authentication: withSecretsOf(old, rest.authentication) }),
+    };
+    await tx.replace(projects, [after]);
+    return after;
+  });
+}
+
+/** The project with this URL name, made when it does not exist; `isNew` tells which. */
+export async function ensureProject(
+  services: Pick<Services, "catalog" | "ids" | "world">,
+  urlName: string,
+): Promise<{ project: Project; isNew: boolean }> {
+  const { catalog, ids, world } = services;
+  return catalog.write("system", async (tx) => {
+    const known = await byUrlName(tx, urlName);
+    if (known) return { project: known, isNew: false };
+    const nowMs = world.nowMs();
+    const project: Project = {
+      id: ids.next(),
+      name: urlName,
+      urlName,
+      createdTime: nowMs,
+      lastUpdatedTime: nowMs,
+    };
+    await tx.insert(projects, [project]);
+    return { project, isNew: true };
+  });
+}
+
+/** The project with this URL name; undefined when there is none. */
+export async function byUrlName(tx: Reader, urlName: string): Promise<Project | undefined> {
+  const order = [{ field: "id", direction: "ascending" }] as const;
+  const [found] = await tx.find(projects, { filter: equals("urlName", urlName), order, page: { limit: 1 } });
+  return found;
+}
+
+async function byId(tx: Reader, id: number): Promise<Project> {
+  const [found] = await tx.get(projects, [id]);
+  invariant(found !== undefined, "the project of a caller exists");
+  return found;
+}
+
+/** The members nobody gets back; a client that overwrites what it has read cannot send them. */
+const secrets = [
+  ["azureADConfiguration", "appSecret"],
+  ["oAuth2Configuration", "clientSecret"],
+] as const;
+
+function withSecretsOf(old: Authentication | undefined, content: Authentication): Authentication {
+  const merged: Record<string, unknown> = { ...content };
+  for (const [part, secret] of secrets) {
+    const kept = old?.[part]?.[secret];
+    if (content[part] && kept !== undefined) merged[part] = { [secret]: kept, ...content[part] };
+  }
+  return merged;
+}
+
+/** The description of who may log in, without its secrets. */
+export function withoutSecrets(authentication: Authentication): Authentication {
+  const shown: Record<string, unknown> = { ...authentication };
+  for (const [part, secret] of secrets) {
+    if (!authentication[part]) continue;
+    const { [secret]: _, ...rest } = authentication[part];
+    shown[part] = rest;
+  }
+  return shown;
+}

@@ -1,0 +1,38 @@
+// What the catalog keeps of a project. Projects belong to the installation; everything else to a project.
+import type { Table } from "../../storage/catalog.ts";
+
+export interface Authentication {
+  readonly type?: string;
+  readonly protocol?: string;
+  readonly validDomains?: readonly string[];
+  readonly azureADConfiguration?: Readonly<Record<string, string>>;
+  readonly oAuth2Configuration?: Readonly<Record<string, string>>;
+}
+
+export interface Project {
+  readonly id: number;
+  readonly name: string;
+  /** The name in addresses; never changes. */
+  readonly urlName: string;
+  readonly defaultGroupId?: number;
+  readonly authentication?: Authentication;
+  readonly createdTime: number;
+  readonly lastUpdatedTime: number;
+}
+
+export const projects: Table<Project> = {
+  name: "projects",
+  belongsTo: "system",
+  columns: {
+    id: { type: "integer", optional: false },
+    name: { type: "text", optional: false },
+    urlName: { type: "text", optional: false },
+    defaultGroupId: { type: "integer", optional: true },
+    authentication: { type: "json", optional: true },
+    createdTime: { type: "integer", optional: false },
+    lastUpdatedTime: { type: "integer", optional: false },
+  },
+  indexes: [],
+  unique: [["urlName"]],
+  wordsOf: [],
+};

@@ -1,0 +1,199 @@
+// The OpenAPI 3.1 description of one version, made from the route tables: what is served is what is described.
+import type { TSchema } from "typebox";
+import { invariant } from "../lib/invariant.ts";
+import type { Parameter } from "./parameters.ts";
+import { pathOf } from "./register.ts";
+import type { ApiVersion, Method, OpenRoute, Parameters, Route } from "./route.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+const errorStatuses: Readonly<Record<string, string>> = {
+  400: "The request is malformed or breaks a rule; the message names the field",
+  401: "No valid credentials",
+  403: "Not allowed, or a project that is unknown or another's",
+  404: "Something that the request names does not exist",
+  405: "The path exists, but not for this method",
+  409: "The request clashes with what is stored",
+  413: "The body is too large, as sent or inflated",
+  415: "The body is packed in another way than gzip",
+  500: "A fault of the server",
+  503: "The deadline of the request passed",
+};
+
+const errorSchema = {
+  type: "object",
+  required: ["error"],
+  properties: {
+    error: {
+      type: "object",
+      required: ["code", "message"],
+      properties: {
+        code: { type: "integer", description: "The status of the answer" },
+        message: { type: "string" },
+        extra: { type: "object" },
+        notFound: { type: "array", items: { type: ["integer", "string"] } },
+        missingFields: { type: "array", items: { type: "string" } },
+        duplicates: { type: "array", items: { type: "object" } },
+      },
+    },
+  },
+};
+
+/** The whole description of `version`; deterministic, so that it can be kept and compared. */
+export function openApiOf(
+  version: ApiVersion,
+  routes: readonly Route[],
+  openRoutes: readonly OpenRoute[],
+): Json {
+  const schemas = new NamedSchemas();
+  const paths: Record<string, Record<string, Json>> = {};
+  const add = (path: string, method: Method, operation: Json) => {
+    paths[path] ??= {};
+    paths[path][method.toLowerCase()] = operation;
+  };
+  for (const route of routes)
+    if (route.versions.includes(version))
+      add(pathOf(route, version), route.method, operationOf(route, version, schemas));
+  for (const route of openRoutes) add(route.path, route.method, openOperationOf(route, schemas));
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: `Millrace API ${version}`,
+      version,
+      description: "Operations marked `x-preview` are in preview: they may change.",
+    },
+    servers: [{ url: "/" }],
+    security: [{ apiKey: [] }],
+    paths: sorted(paths),
+    components: {
+      securitySchemes: { apiKey: { type: "apiKey", in: "header", name: "api-key" } },
+      schemas: sorted({ ...schemas.all, Error: errorSchema }),
+      responses: Object.fromEntries(
+        Object.entries(errorStatuses).map(([status, description]) => [
+          `Error${status}`,
+          {
+            description,
+            headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" } },
+            content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+          },
+        ]),
+      ),
+      headers: {
+        RequestId: { description: "Names this request in the server's log", schema: { type: "string" } },
+      },
+    },
+  };
+}
+
+function operationOf(route: Route, version: ApiVersion, schemas: NamedSchemas): Json {
+  const success = route.created?.includes(version) ? "201" : "200";
+  const project = {
+    name: "project",
+    in: "path",
+    required: true,
+    description: "URL name of the project",
+    schema: { type: "string" },
+  };
+  const capability = route.capability === "member" ? "any key of the project" : route.capability.join(" ");
+  return {
+    operationId: operationIdOf(route.method, route.path),
+    tags: [route.path.split("/")[1] || "project"],
+    summary: route.summary,
+    description: [
+      ...(route.preview ? ["**Preview**: may change, not recommended for production."] : []),
+      `Needs ${capability}. Source: ${route.source}.`,
+    ].join(" "),
+    ...(route.preview && { "x-preview": true }),
+    parameters: [project, ...parametersIn("path", route.parameters), ...parametersIn("query", route.query)],
+    ...bodyOf(route.body, schemas),
+    responses: { [success]: successOf(route.answer(version), schemas), ...errorResponses() },
+  };
+}
+
+function openOperationOf(route: OpenRoute, schemas: NamedSchemas): Json {
+  return {
+    operationId: operationIdOf(route.method, route.path),
+    tags: [route.path.split("/")[1]!],
+    summary: route.summary,
+    description: `Open to everyone. Source: ${route.source}.`,
+    security: [],
+    parameters: parametersIn("query", route.query),
+    ...bodyOf(route.body, schemas),
+    responses: { 200: successOf(route.answer, schemas), ...errorResponses() },
+  };
+}
+
+/** `GET /assets/{assetId}/subtree` as `getAssetsByAssetIdSubtree`. */
+const operationIdOf = (method: Method, path: string) =>
+  method.toLowerCase() +
+  (path === "" ? "/project" : path)
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => `by${capital(name)}`)
+    .split(/[/.-]/)
+    .map(capital)
+    .join("");
+
+const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+
+const parametersIn = (place: "path" | "query", declared: Parameters): Json[] =>
+  Object.entries(declared).map(([name, { schema, description, required }]: [string, Parameter<unknown>]) => ({
+    name,
+    in: place,
+    required: place === "path" || required,
+    description,
+    schema: plain(schema),
+  }));
+
+function bodyOf(body: Route["body"], schemas: NamedSchemas): Json {
+  if (!body) return {};
+  return {
+    requestBody: {
+      required: true,
+      content: { "application/json": { schema: schemas.hoisted(body.schema) } },
+    },
+  };
+}
+
+function successOf(
+  shape: { schema: TSchema; otherContentTypes?: readonly string[] },
+  schemas: NamedSchemas,
+): Json {
+  return {
+    description: "Done",
+    headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" } },
+    content: {
+      "application/json": { schema: schemas.hoisted(shape.schema) },
+      ...Object.fromEntries((shape.otherContentTypes ?? []).map((type) => [type, { schema: {} }])),
+    },
+  };
+}
+
+const errorResponses = (): Json =>
+  Object.fromEntries(
+    Object.keys(errorStatuses).map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
+  );
+
+/** Moves every schema that has a `title` to the components, once, and refers to it. */
+class NamedSchemas {
+  readonly all: Record<string, unknown> = {};
+
+  hoisted(schema: unknown): unknown {
+    if (Array.isArray(schema)) return schema.map((one) => this.hoisted(one));
+    if (typeof schema !== "object" || schema === null) return schema;
+    const members = Object.entries(schema).map(([name, value]) => [name, this.hoisted(value)]);
+    const copy: Record<string, unknown> = Object.fromEntries(members);
+    const title = copy["title"];
+    if (typeof title !== "string") return copy;
+    const known = this.all[title];
+    invariant(
+      known === undefined || JSON.stringify(known) === JSON.stringify(copy),
+      `one schema is titled ${title}`,
+    );
+    this.all[title] = copy;
+    return { $ref: `#/components/schemas/${title}` };
+  }
+}
+
+const plain = (schema: TSchema): unknown => JSON.parse(JSON.stringify(schema));
+
+const sorted = <Value>(members: Readonly<Record<string, Value>>): Record<string, Value> =>
+  Object.fromEntries(Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1)));

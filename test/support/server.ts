@@ -1,0 +1,159 @@
+// A real server for tests: its own data folder, a project, an admin key, and a client that checks every answer.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { type App, openApp } from "../../src/app.ts";
+import { realWorld, type World } from "../../src/lib/world.ts";
+import type { ApiVersion } from "../../src/rest/route.ts";
+import { checkAnswer } from "./description.ts";
+
+export interface ServerOptions {
+  /** The project's URL name; `demo` when absent. */
+  readonly project?: string;
+  readonly world?: World;
+}
+
+/** Its shape has been checked against the description; a test reads the members it cares for. */
+export type Item = Readonly<Record<string, unknown>>;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The whole body; undefined when it is not JSON. */
+  readonly json: unknown;
+  /** `data.items` of the body, empty when there are none; `idsOf(answer)` reads their ids. */
+  readonly items: readonly Item[];
+  /** `data.nextCursor` and `data.previousCursor` of the body. */
+  readonly nextCursor: string | undefined;
+  readonly previousCursor: string | undefined;
+  /** `error` of the body. */
+  readonly error: ({ readonly code: number; readonly message: string } & Item) | undefined;
+  readonly text: string;
+  readonly bytes: Buffer;
+}
+
+export const idsOf = (answer: Answer): number[] => answer.items.map((item) => item["id"] as number);
+
+/** An undefined header takes the default one away: `{ "api-key": undefined }`. */
+type SentHeaders = Readonly<Record<string, string | undefined>>;
+
+/**
+ * `ask("POST /assets", { items: [] })`: the path is below the project; objects are sent as JSON, bytes and
+ * strings as they are. Each answer must be as the server's OpenAPI description says.
+ */
+export type AskFunction = (methodAndPath: string, body?: unknown, headers?: SentHeaders) => Promise<Answer>;
+
+export interface Ask extends AskFunction {
+  readonly v04: AskFunction;
+  readonly v05: AskFunction;
+  readonly v06: AskFunction;
+  /** The same with a path from the root: `ask.root("GET /login/status")`. */
+  readonly root: AskFunction;
+}
+
+export interface TestServer {
+  readonly baseUrl: string;
+  readonly project: string;
+  readonly key: string;
+  readonly dataFolder: string;
+  /** In version 0.5 unless `ask.v04` or `ask.v06`. */
+  readonly ask: Ask;
+  readonly app: App;
+  /** Stops the server and opens it again on the same data folder; `baseUrl` and `app` change. */
+  restart(): Promise<void>;
+  /** Stops the server and removes its data folder. */
+  close(): Promise<void>;
+}
+
+export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
+  const { project = "demo", world = realWorld } = options;
+  const dataFolder = mkdtempSync(join(tmpdir(), "millrace-test-"));
+  const settings = { host: "127.0.0.1", port: 0, data: dataFolder, project, logLevel: "silent" } as const;
+  const start = async () => {
+    const app = await openApp(settings, world, pino({ level: "silent" }));
+    return { app, baseUrl: await app.listen() };
+  };
+  let { app, baseUrl } = await start();
+  const key = app.newKey!;
+  const asking = (prefix: string): AskFunction => {
+    return async (methodAndPath, body, headers = {}) => {
+      const [method, path] = splitOnce(methodAndPath);
+      const wanted = { method, path: prefix + path };
+      const answer = await send(baseUrl, wanted, body, { "api-key": key, ...headers });
+      await checkAnswer(baseUrl, wanted, answer);
+      return answer;
+    };
+  };
+  const below = (version: ApiVersion) => asking(`/api/${version}/projects/${encodeURIComponent(project)}`);
+  const versions = { v04: below("0.4"), v05: below("0.5"), v06: below("0.6"), root: asking("") };
+  return {
+    get baseUrl() {
+      return baseUrl;
+    },
+    get app() {
+      return app;
+    },
+    project,
+    key,
+    dataFolder,
+    ask: Object.assign(below("0.5"), versions),
+    async restart() {
+      await app.close();
+      ({ app, baseUrl } = await start());
+    },
+    async close() {
+      await app.close();
+      rmSync(dataFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+function splitOnce(methodAndPath: string): [method: string, path: string] {
+  const blank = methodAndPath.indexOf(" ");
+  const path = methodAndPath.slice(blank + 1);
+  return [methodAndPath.slice(0, blank), path === "/" ? "" : path];
+}
+
+interface Wanted {
+  readonly method: string;
+  readonly path: string;
+}
+
+async function send(baseUrl: string, wanted: Wanted, body: unknown, headers: SentHeaders): Promise<Answer> {
+  const isPlain = body === undefined || typeof body === "string" || body instanceof Uint8Array;
+  const given = Object.entries(headers).filter(
+    (header): header is [string, string] => header[1] !== undefined,
+  );
+  const response = await fetch(baseUrl + wanted.path, {
+    method: wanted.method,
+    headers: { ...(!isPlain && { "content-type": "application/json" }), ...Object.fromEntries(given) },
+    ...(body !== undefined && {
+      body: isPlain ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body),
+    }),
+  });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const text = bytes.toString();
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") && text !== "";
+  const json = isJson ? (JSON.parse(text) as Partial<Wrapped>) : undefined;
+  return {
+    status: response.status,
+    headers: response.headers,
+    json,
+    items: json?.data?.items ?? [],
+    nextCursor: json?.data?.nextCursor,
+    previousCursor: json?.data?.previousCursor,
+    error: json?.error,
+    text,
+    bytes,
+  };
+}
+
+interface Wrapped {
+  readonly data: {
+    readonly items?: readonly Item[];
+    readonly nextCursor?: string;
+    readonly previousCursor?: string;
+  };
+  readonly error: NonNullable<Answer["error"]>;
+}
