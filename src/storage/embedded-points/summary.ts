@@ -26,41 +26,21 @@ export interface Summary {
   readonly stepSquares: number;
 }
 
-/** The order of the names is the order on disk (FORMAT.md). */
-const fields = [
-  "count",
-  "firstMs",
-  "firstValue",
-  "lastMs",
-  "lastValue",
-  "min",
-  "max",
-  "sum",
-  "mean",
-  "squares",
-  "variation",
-  "lineMean",
-  "lineSquares",
-  "stepMean",
-  "stepSquares",
-] as const satisfies readonly (keyof Summary)[];
+const fieldCount = 15;
 
 /** Bytes of an encoded summary. */
-export const summaryBytes = fields.length * 8;
+export const summaryBytes = fieldCount * 8;
 
 /** Sums up the points from index `from` up to `to`, at least one, in ascending time. */
 export function summarise(times: Float64Array, values: Float64Array, from: number, to: number): Summary {
   invariant(from < to, "a summary has points");
   const points = new PointsState();
-  points.addAll(values, from, to);
-  const line = new TimeState();
-  const step = new TimeState();
-  for (let index = from + 1; index < to; index++) {
-    const ms = times[index]! - times[index - 1]!;
-    line.addLine(ms, values[index - 1]!, values[index]!);
-    step.addLine(ms, values[index - 1]!, values[index - 1]!);
-  }
+  points.addPoints(values, from, to);
+  const [line, step] = [new TimeState(), new TimeState()];
+  line.addLines(times, values, from, to);
+  step.addSteps(times, values, from, to);
   const firstValue = values[from]!;
+  const hasTime = to - from > 1;
   return {
     count: points.count,
     firstMs: times[from]!,
@@ -72,27 +52,51 @@ export function summarise(times: Float64Array, values: Float64Array, from: numbe
     sum: points.sum,
     mean: points.mean,
     squares: points.squares,
-    variation: points.variation,
-    lineMean: line.ms > 0 ? line.mean : firstValue,
+    variation: variationOf(values, from, to),
+    lineMean: hasTime ? line.mean : firstValue,
     lineSquares: line.squares,
-    stepMean: step.ms > 0 ? step.mean : firstValue,
+    stepMean: hasTime ? step.mean : firstValue,
     stepSquares: step.squares,
   };
 }
 
-export function encodeSummary(summary: Summary): Uint8Array {
-  const bytes = new Uint8Array(summaryBytes);
-  const view = new DataView(bytes.buffer);
-  for (const [index, name] of fields.entries()) view.setFloat64(index * 8, summary[name], true);
-  return bytes;
+/** Sum of the absolute changes from each value to the next, from index `from` up to `to`. */
+export function variationOf(values: Float64Array, from: number, to: number): number {
+  let variation = 0;
+  for (let index = from + 1; index < to; index++) variation += Math.abs(values[index]! - values[index - 1]!);
+  return variation;
+}
+
+/** The bytes of a summary, laid out as in FORMAT.md. */
+export function encodeSummary(one: Summary): Uint8Array {
+  const numbers = Float64Array.of(
+    ...[one.count, one.firstMs, one.firstValue, one.lastMs, one.lastValue, one.min, one.max, one.sum],
+    ...[one.mean, one.squares, one.variation, one.lineMean, one.lineSquares, one.stepMean, one.stepSquares],
+  );
+  return new Uint8Array(numbers.buffer);
 }
 
 /** The reverse of `encodeSummary`. The caller answers for the bytes being intact. */
 export function decodeSummary(bytes: Uint8Array): Summary {
   invariant(bytes.length === summaryBytes, "a summary has its size");
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const entries = fields.map((name, index) => [name, view.getFloat64(index * 8, true)] as const);
-  return Object.fromEntries(entries) as unknown as Summary;
+  return {
+    count: view.getFloat64(0, true),
+    firstMs: view.getFloat64(8, true),
+    firstValue: view.getFloat64(16, true),
+    lastMs: view.getFloat64(24, true),
+    lastValue: view.getFloat64(32, true),
+    min: view.getFloat64(40, true),
+    max: view.getFloat64(48, true),
+    sum: view.getFloat64(56, true),
+    mean: view.getFloat64(64, true),
+    squares: view.getFloat64(72, true),
+    variation: view.getFloat64(80, true),
+    lineMean: view.getFloat64(88, true),
+    lineSquares: view.getFloat64(96, true),
+    stepMean: view.getFloat64(104, true),
+    stepSquares: view.getFloat64(112, true),
+  };
 }
 
 /** The points of a stretch as they are, whatever lies between them. */
@@ -103,8 +107,6 @@ export class PointsState {
   sum = 0;
   mean = 0;
   squares = 0;
-  /** Changes between the points of the stretch. */
-  variation = 0;
 
   clear(): void {
     this.count = 0;
@@ -113,50 +115,48 @@ export class PointsState {
     this.sum = 0;
     this.mean = 0;
     this.squares = 0;
-    this.variation = 0;
   }
 
-  /** Adds the values from index `from` up to `to`; the change from what came before is the caller's to add. */
-  addAll(values: Float64Array, from: number, to: number): void {
+  /** Adds the values from index `from` up to `to`. */
+  addPoints(values: Float64Array, from: number, to: number): void {
     if (from >= to) return;
-    let last = values[from]!;
-    let [min, max, sum, variation] = [last, last, 0, 0];
+    const base = values[from]!;
+    let [min, max, sum, above] = [base, base, 0, 0];
     for (let index = from; index < to; index++) {
       const value = values[index]!;
       if (value < min) min = value;
       if (value > max) max = value;
       sum += value;
-      variation += Math.abs(value - last);
-      last = value;
+      above += value - base;
     }
     const count = to - from;
-    // Taken from the smallest, the distances cannot cancel; the second pass is what makes the squares exact.
-    let above = 0;
-    for (let index = from; index < to; index++) above += (values[index]! - min) / count;
-    const mean = min + above;
+    // Measured from one of the values: what they all have in common cannot drown what differs.
+    const mean = base + above / count;
     let squares = 0;
     for (let index = from; index < to; index++) {
       const distance = values[index]! - mean;
       squares += distance * distance;
     }
-    this.add({ count, min, max, sum, mean, squares, variation });
+    this.add({ count, min, max, sum, mean, squares });
   }
 
-  /** Adds a later stretch; the change between the two is the caller's to add. */
-  add(other: Pick<Summary, "count" | "min" | "max" | "sum" | "mean" | "squares" | "variation">): void {
+  add(other: Pick<Summary, "count" | "min" | "max" | "sum" | "mean" | "squares">): void {
     if (this.count === 0) {
+      this.count = other.count;
       this.min = other.min;
       this.max = other.max;
-    } else {
-      if (other.min < this.min) this.min = other.min;
-      if (other.max > this.max) this.max = other.max;
+      this.sum = other.sum;
+      this.mean = other.mean;
+      this.squares = other.squares;
+      return;
     }
+    if (other.min < this.min) this.min = other.min;
+    if (other.max > this.max) this.max = other.max;
     const count = this.count + other.count;
     const distance = other.mean - this.mean;
     this.squares += other.squares + distance * distance * ((this.count / count) * other.count);
     this.mean += distance * (other.count / count);
     this.sum += other.sum;
-    this.variation += other.variation;
     this.count = count;
   }
 }
@@ -173,19 +173,62 @@ export class TimeState {
     this.squares = 0;
   }
 
+  /** Adds a stretch of time with its mean and squares; one without length adds nothing. */
+  add(ms: number, mean: number, squares: number): void {
+    if (ms <= 0) return;
+    if (this.ms === 0) {
+      this.ms = ms;
+      this.mean = mean;
+      this.squares = squares;
+      return;
+    }
+    const whole = this.ms + ms;
+    const distance = mean - this.mean;
+    this.squares += squares + distance * distance * ((this.ms / whole) * ms);
+    this.mean += distance * (ms / whole);
+    this.ms = whole;
+  }
+
   /** Adds a line from one value to another that takes `ms`. */
   addLine(ms: number, from: number, to: number): void {
     const change = to - from;
     this.add(ms, from / 2 + to / 2, ((change * change) / 12) * ms);
   }
 
-  /** Adds a stretch of time with its mean and squares; one without length adds nothing. */
-  add(ms: number, mean: number, squares: number): void {
-    if (ms <= 0) return;
-    const whole = this.ms + ms;
-    const distance = mean - this.mean;
-    this.squares += squares + distance * distance * ((this.ms / whole) * ms);
-    this.mean += distance * (ms / whole);
-    this.ms = whole;
+  /** Adds the lines between the points from index `from` up to `to`. */
+  addLines(times: Float64Array, values: Float64Array, from: number, to: number): void {
+    if (to - from < 2) return;
+    const ms = times[to - 1]! - times[from]!;
+    const base = values[from]!;
+    let above = 0;
+    for (let index = from + 1; index < to; index++) {
+      const middle = (values[index - 1]! - base) / 2 + (values[index]! - base) / 2;
+      above += middle * (times[index]! - times[index - 1]!);
+    }
+    const mean = base + above / ms;
+    let squares = 0;
+    for (let index = from + 1; index < to; index++) {
+      const [one, other] = [values[index - 1]! - mean, values[index]! - mean];
+      squares += (one * one + one * other + other * other) * (times[index]! - times[index - 1]!);
+    }
+    this.add(ms, mean, squares / 3);
+  }
+
+  /** Adds the points from index `from` up to `to`, each holding its value until the next. */
+  addSteps(times: Float64Array, values: Float64Array, from: number, to: number): void {
+    if (to - from < 2) return;
+    const ms = times[to - 1]! - times[from]!;
+    const base = values[from]!;
+    let above = 0;
+    for (let index = from + 1; index < to; index++) {
+      above += (values[index - 1]! - base) * (times[index]! - times[index - 1]!);
+    }
+    const mean = base + above / ms;
+    let squares = 0;
+    for (let index = from + 1; index < to; index++) {
+      const distance = values[index - 1]! - mean;
+      squares += distance * distance * (times[index]! - times[index - 1]!);
+    }
+    this.add(ms, mean, squares);
   }
 }

@@ -1,0 +1,202 @@
+// Aggregates from points and summaries agree with the naive reference, however the series is cut.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { naiveAggregate } from "../conformance/naive-aggregate.ts";
+import { type AggregateColumns, type AggregateName, aggregateNames } from "../points.ts";
+import { Aggregation } from "./aggregate.ts";
+import { decodeSummary, encodeSummary, summarise, summaryBytes } from "./summary.ts";
+
+type Question = ConstructorParameters<typeof Aggregation>[0];
+
+interface Series {
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+}
+
+/** Steps between points in units of a bucket's tenth: dense, regular, sparse, or dense with long gaps. */
+const steps = fc.oneof(
+  fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 120 }),
+  fc
+    .tuple(fc.integer({ min: 1, max: 30 }), fc.nat(80))
+    .map(([step, count]) => Array<number>(count).fill(step)),
+  fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 60 }),
+  fc.array(
+    fc.oneof(
+      { weight: 9, arbitrary: fc.constant(2) },
+      { weight: 1, arbitrary: fc.integer({ min: 1, max: 400 }) },
+    ),
+    {
+      maxLength: 100,
+    },
+  ),
+);
+
+/** Values that are small, or huge, tiny, far from zero and close together, all of them random within. */
+const scales = fc.constantFrom(
+  { base: 0, width: 1 },
+  { base: 0, width: 1e150 },
+  { base: 0, width: 1e-140 },
+  { base: 5e6, width: 1e-2 },
+  { base: -273.15, width: 40 },
+);
+
+const series: fc.Arbitrary<Series> = fc
+  .tuple(steps, fc.integer({ min: -300, max: 300 }), fc.integer({ min: 1, max: 1000 }), scales)
+  .chain(([gaps, first, tenthMs, { base, width }]) => {
+    const count = gaps.length + 1;
+    const draw = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.double({ min: -1, max: 1, noNaN: true }));
+    return fc.array(draw, { minLength: count, maxLength: count }).map((drawn) => {
+      const times = new Float64Array(count);
+      times[0] = first * tenthMs;
+      for (const [index, gap] of gaps.entries()) times[index + 1] = times[index]! + gap * tenthMs;
+      return { times, values: Float64Array.from(drawn, (one) => base + one * width) };
+    });
+  });
+
+/** A question that looks at some part of the series, before it, or after it. */
+const questionOf = ({ times }: Series): fc.Arbitrary<Question> =>
+  fc
+    .record({
+      bucketMs: fc.integer({ min: 1, max: 20_000 }),
+      offset: fc.integer({ min: -40_000, max: 40_000 }),
+      at: fc.nat(times.length - 1),
+      buckets: fc.integer({ min: 1, max: 60 }),
+      isStep: fc.boolean(),
+      limit: fc.oneof(fc.constant(1000), fc.integer({ min: 1, max: 8 })),
+      wanted: fc.oneof(
+        fc.constant(aggregateNames),
+        fc.uniqueArray(fc.constantFrom(...aggregateNames), { minLength: 1 }),
+      ),
+    })
+    .map(({ at, offset, buckets, ...rest }) => {
+      const startMs = times[at]! + offset;
+      return { ...rest, startMs, endMs: startMs + buckets * rest.bucketMs };
+    });
+
+/** Feeds the range of the question in pieces cut at `cuts`; where `summarised` says so and it may, as summaries. */
+function answer(series: Series, question: Question, cuts: readonly number[], summarised: readonly boolean[]) {
+  const { times, values } = series;
+  const from = times.filter((time) => time < question.startMs).length;
+  const to = times.filter((time) => time < question.endMs).length;
+  const point = (index: number) =>
+    index >= 0 && index < times.length ? { timeMs: times[index]!, value: values[index]! } : undefined;
+  const aggregation = new Aggregation(question, point(from - 1));
+  const places = [...new Set([from, ...cuts.map((cut) => from + (cut % Math.max(1, to - from))), to])];
+  places.sort((one, other) => one - other);
+  for (const [index, end] of places.entries()) {
+    const start = places[index - 1] ?? end;
+    if (start === end) continue;
+    const fits = aggregation.holdsInOneBucket(times[start]!, times[end - 1]!);
+    if (summarised[index % summarised.length] && fits) {
+      aggregation.addSummary(decodeSummary(encodeSummary(summarise(times, values, start, end))));
+    } else {
+      aggregation.addPoints(times, values, start, end);
+    }
+  }
+  return aggregation.finish(point(to));
+}
+
+/** What rounding may do, for values of this size. */
+function toleranceOf(name: AggregateName, expected: number, scale: number, count: number): number {
+  if (name === "count" || name === "min" || name === "max" || name === "stepInterpolation") return 0;
+  if (name === "continuousVariance" || name === "discreteVariance") {
+    const mean = 1e-13 * scale;
+    return 1e-9 * expected + 2 * Math.sqrt(expected) * mean + mean * mean;
+  }
+  const sums = name === "sum" || name === "totalVariation" ? count : 1;
+  return 1e-9 * Math.abs(expected) + 1e-13 * scale * sums;
+}
+
+function assertAgrees(
+  found: AggregateColumns,
+  expected: AggregateColumns,
+  question: Question,
+  series: Series,
+): void {
+  assert.deepEqual(found.times, expected.times);
+  const scale = series.values.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
+  for (const [column, name] of question.wanted.entries()) {
+    for (const [row, wanted] of expected.columns[column]!.entries()) {
+      const got = found.columns[column]![row]!;
+      const allowed = toleranceOf(name, wanted, scale, series.values.length);
+      const agrees = Object.is(got, wanted) || Math.abs(got - wanted) <= allowed;
+      assert.ok(agrees, `${name} at ${expected.times[row]}: ${got} instead of ${wanted} (within ${allowed})`);
+    }
+  }
+}
+
+test("any series in any pieces agrees with the definitions", () => {
+  const cases = series.chain((one) =>
+    fc.tuple(
+      fc.constant(one),
+      questionOf(one),
+      fc.array(fc.nat(), { maxLength: 20 }),
+      fc.array(fc.boolean(), { minLength: 1, maxLength: 6 }),
+    ),
+  );
+  fc.assert(
+    fc.property(cases, ([one, question, cuts, summarised]) => {
+      assertAgrees(answer(one, question, cuts, summarised), naiveAggregate(one, question), question, one);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("a summary of one point, and of the ends of the range of doubles", () => {
+  const bytes = encodeSummary(summarise(Float64Array.of(-5), Float64Array.of(-0), 0, 1));
+  assert.equal(bytes.length, summaryBytes);
+  assert.deepEqual(decodeSummary(bytes), {
+    count: 1,
+    firstMs: -5,
+    firstValue: -0,
+    lastMs: -5,
+    lastValue: -0,
+    min: -0,
+    max: -0,
+    sum: 0,
+    mean: 0,
+    squares: 0,
+    variation: 0,
+    lineMean: -0,
+    lineSquares: 0,
+    stepMean: -0,
+    stepSquares: 0,
+  });
+  const huge = summarise(Float64Array.of(0, 10), Float64Array.of(1e300, 1.5e300), 0, 2);
+  assert.equal(huge.lineMean, 1.25e300);
+  assert.equal(huge.mean, 1.25e300);
+});
+
+test("a gap of a century between two points costs nothing, and a limit ends the work", () => {
+  const century = 100 * 365 * 86_400_000;
+  const question = { startMs: 0, endMs: 2 * century, bucketMs: 1000, isStep: false, limit: 5 };
+  const sparse = new Aggregation({ ...question, wanted: ["average"] });
+  sparse.addPoints(Float64Array.of(0, century), Float64Array.of(1, 3), 0, 2);
+  assert.deepEqual(sparse.finish(), {
+    times: Float64Array.of(0, century),
+    columns: [Float64Array.of(1 + 1000 / century, 3)],
+  });
+  const dense = new Aggregation({ ...question, wanted: ["interpolation"] });
+  dense.addPoints(Float64Array.of(0, century), Float64Array.of(1, 1), 0, 2);
+  assert.ok(dense.full);
+  assert.deepEqual(dense.finish().times, Float64Array.of(0, 1000, 2000, 3000, 4000));
+});
+
+test("full is reached only when the last bucket that is answered is complete", () => {
+  const one = new Aggregation({
+    startMs: 0,
+    endMs: 100,
+    bucketMs: 10,
+    isStep: false,
+    limit: 1,
+    wanted: ["count"],
+  });
+  one.addPoints(Float64Array.of(1, 2), Float64Array.of(1, 1), 0, 2);
+  assert.ok(!one.full);
+  one.addSummary(summarise(Float64Array.of(8, 9), Float64Array.of(1, 1), 0, 2));
+  assert.ok(!one.full);
+  one.addPoints(Float64Array.of(15), Float64Array.of(1), 0, 1);
+  assert.ok(one.full);
+  assert.deepEqual(one.finish(), { times: Float64Array.of(0), columns: [Float64Array.of(4)] });
+});
