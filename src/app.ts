@@ -14,9 +14,14 @@ import { createHttp } from "./http/server.ts";
 import { IdSource } from "./lib/ids.ts";
 import type { World } from "./lib/world.ts";
 import { limits } from "./limits.ts";
+import { assetRoutes } from "./resources/assets/assets.rest.ts";
+import { assetTable } from "./resources/assets/schema.ts";
 import { projectRoutes } from "./resources/projects/projects.rest.ts";
 import { ensureProject } from "./resources/projects/projects.ts";
 import { projects } from "./resources/projects/schema.ts";
+import { finishErasures } from "./resources/timeseries/erasures.ts";
+import { erasures, timeSeries } from "./resources/timeseries/schema.ts";
+import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
 import { cursorSigner } from "./rest/cursor.ts";
 import { openApiOf } from "./rest/openapi.ts";
 import { registerOpenRoutes, registerRoutes } from "./rest/register.ts";
@@ -26,10 +31,10 @@ import { openNaiveCatalog } from "./storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "./storage/conformance/naive-points.ts";
 
 /** Every table of every room. */
-export const tables: readonly AnyTable[] = [projects, apiKeys];
+export const tables: readonly AnyTable[] = [projects, apiKeys, assetTable, timeSeries, erasures];
 
 /** Every operation of every room. */
-export const routes: readonly Route[] = [...projectRoutes];
+export const routes: readonly Route[] = [...projectRoutes, ...assetRoutes, ...timeSeriesRoutes];
 
 export interface App {
   readonly services: Services;
@@ -57,6 +62,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
     cursors: cursorSigner(secretFor("cursors", folder.secret)),
   };
   const keys = keyringOf(services, folder.secret);
+  await finishErasures(services);
   const newKey = await ensureFirstKey(services, keys, settings);
   const http = await createHttp(log, metrics);
   addRoutes(http, { services, keys });

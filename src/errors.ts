@@ -113,13 +113,20 @@ export const catalogue = {
   }),
   "ids-repeated": entry<{ field: string; ids: readonly number[] }>({
     status: 400,
-    when: "An operation names the same id twice.",
+    when: "An operation names the same id twice; `notFound` lists those ids (client-endpoints (b) 21).",
     message: ({ field, ids }) => `${field} names the same id more than once: ${firstOf(ids)}`,
+    members: ({ ids }) => ({ notFound: ids }),
   }),
-  "series-unknown": entry<{ keys: readonly (string | number)[] }>({
+  "series-unknown": entry<{ keys: readonly (string | number)[]; status?: 400 | 404 }>({
     status: 404,
-    when: "An operation names time series, by name or by id, that do not exist; `notFound` lists them.",
+    when: "An operation names unknown time series; `notFound` lists them. Lists of ids answer 400.",
     message: ({ keys }) => `No such time series: ${firstOf(keys)}`,
+    members: ({ keys }) => ({ notFound: keys }),
+  }),
+  "series-repeated": entry<{ keys: readonly (string | number)[] }>({
+    status: 400,
+    when: "An operation names a time series more than once; `notFound` lists those.",
+    message: ({ keys }) => `Time series named more than once: ${firstOf(keys)}`,
     members: ({ keys }) => ({ notFound: keys }),
   }),
   "series-exist": entry<{ names: readonly string[] }>({

@@ -44,6 +44,7 @@ export const described = {
   metadataKeyLengthMax: limit(128, "characters", "A metadata key."),
   metadataValueLengthMax: limit(10_240, "characters", "A metadata value."),
   securityCategoriesMax: limit(1_000, "ids", "Security categories of one time series."),
+  erasuresAtOnce: limit(100, "series", "Deleted series whose datapoints are taken away at the same time."),
   seriesKeysKeptMax: limit(
     200_000,
     "keys",

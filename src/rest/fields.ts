@@ -1,5 +1,5 @@
 // The members that request bodies of several resources share: texts, metadata, ids, and changes to a member.
-import { type Static, type TSchema, Type } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { limits } from "../limits.ts";
 
 /** Stores hold neither U+0000 nor half a surrogate pair, so neither comes in. */
@@ -39,11 +39,15 @@ export const itemsBody = <Item extends TSchema>(item: Item, bounds: { min?: numb
 const orNull = <Value extends TSchema>(value: Value) => Type.Optional(Type.Union([value, Type.Null()]));
 
 /**
- * A member of a change object: `{"set":value}` or `{"setNull":true}` (client-endpoints 4.3). Clients send both
- * members at once, and nulls where they mean nothing; routes with changes keep nulls for the sake of lists.
+ * A member of a change object: `{"set":value}` or `{"setNull":true}` (client-endpoints 4.3). Clients send
+ * both members at once, and nulls where they mean nothing; routes that use this keep nulls for `changeOfIds`.
  */
 export const change = <Value extends TSchema>(value: Value) =>
   orNull(Type.Object({ set: orNull(value), setNull: orNull(Type.Boolean()) }));
+
+/** A change of a member that every record has: `{"set":value}`. */
+export const changeOfRequired = <Value extends TSchema>(value: Value) =>
+  orNull(Type.Object({ set: orNull(value), setNull: orNull(Type.Literal(false)) }));
 
 /** A change of a list of ids; here `{"set":null}` means none (client-endpoints 8.2). */
 export const changeOfIds = (description: string, max: number) => {
@@ -58,5 +62,3 @@ export function changed<Value>(
   if (sent?.setNull) return null;
   return sent?.set ?? undefined;
 }
-
-export type IdsChange = NonNullable<Static<ReturnType<typeof changeOfIds>>>;

@@ -3,8 +3,8 @@ import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext, Services } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
-import { equals } from "../../query/filter.ts";
-import type { Reader } from "../../storage/catalog.ts";
+import { equals, everything } from "../../query/filter.ts";
+import type { ProjectId, Reader } from "../../storage/catalog.ts";
 import { type Authentication, type Project, projects } from "./schema.ts";
 
 export type { Authentication, Project } from "./schema.ts";
@@ -74,6 +74,15 @@ export async function byUrlName(tx: Reader, urlName: string): Promise<Project | 
   const order = [{ field: "id", direction: "ascending" }] as const;
   const [found] = await tx.find(projects, { filter: equals("urlName", urlName), order, page: { limit: 1 } });
   return found;
+}
+
+/** The ids of all projects: the scopes of all transactions on their records. */
+export function projectIds({ catalog }: Pick<Services, "catalog">): Promise<ProjectId[]> {
+  return catalog.read("system", async (tx) => {
+    const order = [{ field: "id", direction: "ascending" }] as const;
+    const limit = await tx.count(projects, everything);
+    return (await tx.find(projects, { filter: everything, order, page: { limit } })).map(({ id }) => id);
+  });
 }
 
 async function byId(tx: Reader, id: number): Promise<Project> {

@@ -2,14 +2,153 @@
 import { type Action, scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { and, oneOf } from "../../query/filter.ts";
-import { timeSeries } from "./schema.ts";
+import { and, type Filter } from "../../query/filter.ts";
+import type { Page, PageQuestion } from "../../query/page.ts";
+import { readPage } from "../../query/read-page.ts";
+import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
+import { changeSeries, type SeriesChange } from "./changes.ts";
+import { erase, removeRecords } from "./erasures.ts";
+import {
+  byName,
+  existingRows,
+  fieldAndKeys,
+  refuseOutside,
+  refuseTakenNames,
+  refuseUnknownAssets,
+  type SeriesKeys,
+  visibleRows,
+} from "./rows.ts";
+import { type TimeSeries, timeSeries } from "./schema.ts";
 import { type SeriesKey, type SeriesRef, seriesNamesOf } from "./series-names.ts";
 
+export type { SeriesChange } from "./changes.ts";
+export type { SeriesKeys } from "./rows.ts";
 export type { TimeSeries } from "./schema.ts";
 export type { SeriesRef } from "./series-names.ts";
 
-export type SeriesKeys = { readonly names: readonly string[] } | { readonly ids: readonly number[] };
+export type NewTimeSeries = Omit<TimeSeries, "id" | "createdTime" | "lastUpdatedTime">;
+
+/** One page of the series the caller may see, ordered by name (code points). */
+export async function listTimeSeries(
+  ctx: RequestContext,
+  { filter, page }: { readonly filter: Filter; readonly page: PageQuestion },
+): Promise<Page<TimeSeries>> {
+  const wanted = and(scopeOf(ctx.caller, "timeSeriesAcl", "READ"), filter);
+  return ctx.catalog.read(ctx.project, (tx) =>
+    readPage(tx, timeSeries, { filter: wanted, order: byName, page }),
+  );
+}
+
+/** Refuses (404) an unknown series. */
+export async function getTimeSeries(ctx: RequestContext, id: number): Promise<TimeSeries> {
+  const [found] = await read(ctx, { keys: { ids: [id] }, status: 404 });
+  return found!;
+}
+
+/** In the order asked; refuses (400) unknown and repeated ids. */
+export async function getManyTimeSeries(ctx: RequestContext, ids: readonly number[]): Promise<TimeSeries[]> {
+  return read(ctx, { keys: { ids }, status: 400 });
+}
+
+async function read(ctx: RequestContext, wanted: Parameters<typeof existingRows>[2]): Promise<TimeSeries[]> {
+  const scope = scopeOf(ctx.caller, "timeSeriesAcl", "READ");
+  return ctx.catalog.read(ctx.project, (tx) => existingRows(tx, scope, wanted));
+}
+
+/** Best matches first. */
+export async function searchTimeSeries(ctx: RequestContext, wanted: TextSearch): Promise<TimeSeries[]> {
+  const filter = and(scopeOf(ctx.caller, "timeSeriesAcl", "READ"), wanted.filter);
+  return ctx.catalog.read(ctx.project, (tx) => searchTexts(tx, timeSeries, { ...wanted, filter }));
+}
+
+/**
+ * Creates all of these series or none, and returns them in the same order. Refuses (400) names that are
+ * taken or occur twice, and links to unknown assets (client-endpoints 8.2, (b) 20).
+ */
+export async function createTimeSeries(
+  ctx: RequestContext,
+  items: readonly NewTimeSeries[],
+): Promise<TimeSeries[]> {
+  const scope = scopeOf(ctx.caller, "timeSeriesAcl", "WRITE");
+  return ctx.catalog.write(ctx.project, async (tx) => {
+    const now = ctx.world.nowMs();
+    await refuseTakenNames(
+      tx,
+      items.map((item) => item.name),
+    );
+    await refuseUnknownAssets(
+      ctx,
+      tx,
+      items.map((item) => item.assetId),
+    );
+    const rows = items.map((item) => ({
+      ...item,
+      id: ctx.ids.next(),
+      createdTime: now,
+      lastUpdatedTime: now,
+    }));
+    await tx.insert(timeSeries, rows);
+    await refuseOutside(tx, scope, rows);
+    return rows;
+  });
+}
+
+export interface SeriesUpdate {
+  readonly keys: SeriesKeys;
+  /** One for each key. */
+  readonly changes: readonly SeriesChange[];
+  /** How unknown series are refused. */
+  readonly status: 400 | 404;
+}
+
+/**
+ * Changes all of these series or none, and returns them in the same order. Refuses unknown series, and with
+ * 400 repeated ones, names that are taken (also by a series renamed at the same time) and unknown assets.
+ */
+export async function updateTimeSeries(ctx: RequestContext, update: SeriesUpdate): Promise<TimeSeries[]> {
+  const write = () => writeChanges(ctx, update);
+  const mayRename = update.changes.some((change) => change.name !== undefined);
+  return mayRename ? seriesNamesOf(ctx.catalog, ctx.project).whileChanging(write) : write();
+}
+
+async function writeChanges(
+  ctx: RequestContext,
+  { keys, changes, status }: SeriesUpdate,
+): Promise<TimeSeries[]> {
+  const scope = scopeOf(ctx.caller, "timeSeriesAcl", "WRITE");
+  return ctx.catalog.write(ctx.project, async (tx) => {
+    const before = await existingRows(tx, scope, { keys, status });
+    const after = before.map((row, i) => changeSeries(row, changes[i]!, ctx.world.nowMs()));
+    const renamed = before.filter((row, i) => row.name !== after[i]!.name);
+    const newNames = after.filter((row, i) => row.name !== before[i]!.name).map((row) => row.name);
+    const newLinks = after.map((row, i) => (row.assetId === before[i]!.assetId ? undefined : row.assetId));
+    await refuseTakenNames(tx, newNames);
+    await refuseUnknownAssets(ctx, tx, newLinks);
+    seriesNamesOf(ctx.catalog, ctx.project).forget(renamed);
+    await tx.replace(timeSeries, after);
+    await refuseOutside(tx, scope, after);
+    return after;
+  });
+}
+
+/**
+ * Deletes all of these series with their datapoints, or none; refuses (404) unknown and (400) repeated ones.
+ * Once the records are gone, the datapoints follow even if the process dies in between.
+ */
+export async function deleteTimeSeries(ctx: RequestContext, keys: SeriesKeys): Promise<void> {
+  const scope = scopeOf(ctx.caller, "timeSeriesAcl", "WRITE");
+  const names = seriesNamesOf(ctx.catalog, ctx.project);
+  const gone = await names.whileChanging(() =>
+    ctx.catalog.write(ctx.project, async (tx) => {
+      const rows = await existingRows(tx, scope, { keys, status: 404 });
+      const ids = rows.map((row) => row.id);
+      names.forget(rows);
+      await removeRecords(tx, ids);
+      return ids;
+    }),
+  );
+  await erase(ctx, ctx.project, gone);
+}
 
 /**
  * What datapoint operations need to know of many series: one element a key, in the order asked, `undefined`
@@ -21,21 +160,16 @@ export async function resolveSeries(
   keys: SeriesKeys,
   action: Action,
 ): Promise<(SeriesRef | undefined)[]> {
-  const visible = scopeOf(ctx.caller, "timeSeriesAcl", action);
+  const scope = scopeOf(ctx.caller, "timeSeriesAcl", action);
   const [field, wanted] = fieldAndKeys(keys);
   const names = seriesNamesOf(ctx.catalog, ctx.project);
-  const answerable = visible.kind === "everything";
+  const answerable = scope.kind === "everything";
   const found = wanted.map((key) => (answerable ? names.get(key) : undefined));
   const missing = wanted.filter((_, i) => found[i] === undefined);
   if (missing.length === 0) return found;
   const state = names.state;
-  const read = await ctx.catalog.read(ctx.project, (tx) =>
-    tx.find(timeSeries, {
-      filter: and(visible, oneOf(field, missing)),
-      order: [{ field: "id", direction: "ascending" }],
-      page: { limit: missing.length },
-    }),
-  );
+  const asked = field === "name" ? { names: missing as string[] } : { ids: missing as number[] };
+  const read = await ctx.catalog.read(ctx.project, (tx) => visibleRows(tx, scope, asked));
   names.remember(read, state);
   const byKey = new Map<SeriesKey, SeriesRef>(read.map((series) => [series[field], series]));
   return wanted.map((key, i) => found[i] ?? byKey.get(key));
@@ -53,6 +187,3 @@ export async function requireSeries(
   if (unknown.length > 0) throw fail("series-unknown", { keys: [...new Set(unknown)] });
   return found as SeriesRef[];
 }
-
-const fieldAndKeys = (keys: SeriesKeys): readonly ["name" | "id", readonly SeriesKey[]] =>
-  "names" in keys ? ["name", keys.names] : ["id", keys.ids];

@@ -1,0 +1,87 @@
+// Series records inside a transaction: only those a caller may touch, and what must hold before a write.
+import type { Action } from "../../access/caller.ts";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { and, type Filter, oneOf } from "../../query/filter.ts";
+import type { OrderBy } from "../../query/page.ts";
+import type { Reader } from "../../storage/catalog.ts";
+import { unknownAssets } from "../assets/assets.ts";
+import { type TimeSeries, timeSeries } from "./schema.ts";
+import type { SeriesKey } from "./series-names.ts";
+
+export type SeriesKeys = { readonly names: readonly string[] } | { readonly ids: readonly number[] };
+
+export const byName: readonly OrderBy[] = [{ field: "name", direction: "ascending" }];
+
+export const fieldAndKeys = (keys: SeriesKeys): readonly ["name" | "id", readonly SeriesKey[]] =>
+  "names" in keys ? ["name", keys.names] : ["id", keys.ids];
+
+/** Of these series the ones in `scope`, in no particular order; a series may be named more than once. */
+export async function visibleRows(tx: Reader, scope: Filter, keys: SeriesKeys): Promise<TimeSeries[]> {
+  const [field, wanted] = fieldAndKeys(keys);
+  const distinct = [...new Set(wanted)];
+  if (distinct.length === 0) return [];
+  const filter = and(scope, oneOf(field, distinct));
+  return tx.find(timeSeries, { filter, order: byName, page: { limit: distinct.length } });
+}
+
+/**
+ * These series in the order asked. Refuses (400) repeated ones, and (with `status`) those outside of `scope`,
+ * which look like unknown ones.
+ */
+export async function existingRows(
+  tx: Reader,
+  scope: Filter,
+  { keys, status }: { readonly keys: SeriesKeys; readonly status: 400 | 404 },
+): Promise<TimeSeries[]> {
+  const [field, wanted] = fieldAndKeys(keys);
+  const repeated = repeatedOf(wanted);
+  if (repeated.length > 0) throw fail("series-repeated", { keys: repeated });
+  const found = new Map<SeriesKey, TimeSeries>(
+    (await visibleRows(tx, scope, keys)).map((row) => [row[field], row]),
+  );
+  const unknown = wanted.filter((key) => !found.has(key));
+  if (unknown.length > 0) throw fail("series-unknown", { keys: unknown, status });
+  return wanted.map((key) => found.get(key)!);
+}
+
+/**
+ * Refuses names that another series has, seen by the caller or not, or that occur twice here: all of them are
+ * listed, in the order sent, because clients go on without them.
+ */
+export async function refuseTakenNames(tx: Reader, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return;
+  const filter = oneOf("name", [...new Set(names)]);
+  const held = await tx.find(timeSeries, { filter, order: byName, page: { limit: names.length } });
+  const taken = new Set([...held.map((row) => row.name), ...repeatedOf(names)]);
+  if (taken.size > 0)
+    throw fail("series-exist", { names: [...new Set(names)].filter((name) => taken.has(name)) });
+}
+
+/** Refuses links to assets that do not exist or that the caller may not see (client-endpoints (b) 20). */
+export async function refuseUnknownAssets(
+  ctx: RequestContext,
+  tx: Reader,
+  links: readonly (number | undefined)[],
+): Promise<void> {
+  const assetIds = links.filter((id) => id !== undefined);
+  const [unknown] = assetIds.length > 0 ? await unknownAssets(ctx, tx, assetIds) : [];
+  if (unknown === undefined) return;
+  // Not `notFound`: clients take what stands there for ids of series.
+  const field = `items[${links.indexOf(unknown)}].assetId`;
+  throw fail("field-invalid", { field, expected: "the id of an existing asset", got: `${unknown}` });
+}
+
+/** Refuses (403) records that now lie outside of what the caller may write. */
+export async function refuseOutside(tx: Reader, scope: Filter, rows: readonly TimeSeries[]): Promise<void> {
+  if (scope.kind === "everything") return;
+  const ids = rows.map((row) => row.id);
+  const inside = await tx.count(timeSeries, and(scope, oneOf("id", ids)));
+  const action: Action = "WRITE";
+  if (inside < rows.length) throw fail("forbidden", { acl: "timeSeriesAcl", action });
+}
+
+function repeatedOf<Key>(keys: readonly Key[]): Key[] {
+  const seen = new Set<Key>();
+  return [...new Set(keys.filter((key) => seen.size === seen.add(key).size))];
+}

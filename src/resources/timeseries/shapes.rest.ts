@@ -1,0 +1,174 @@
+// The shapes of time series in REST 0.4, 0.5 and 0.6: bodies in, records out (client-endpoints 8.1).
+import { type Static, Type } from "typebox";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import {
+  change,
+  changed,
+  changeOfIds,
+  changeOfRequired,
+  idField,
+  metadataField,
+  nameField,
+  textField,
+} from "../../rest/fields.ts";
+import { boolean, idList, integer, metadata, oneOfWords, pageSize, text } from "../../rest/parameters.ts";
+import type { ApiVersion } from "../../rest/route.ts";
+import type { CategoriesChange, SeriesChange } from "./changes.ts";
+import type { NewTimeSeries, TimeSeries } from "./timeseries.ts";
+
+const description = textField("What it measures");
+const unit = textField("The unit of its values");
+const assetId = idField("The asset it hangs on");
+const categories = "Security categories";
+
+const writable = {
+  description: Type.Optional(description),
+  unit: Type.Optional(unit),
+  assetId: Type.Optional(assetId),
+  metadata: Type.Optional(metadataField("Free pairs of texts")),
+  securityCategories: Type.Optional(
+    Type.Array(Type.Integer(), { description: categories, maxItems: limits.securityCategoriesMax }),
+  ),
+};
+
+const creatable = {
+  ...writable,
+  id: Type.Optional(Type.Unknown({ description: "Refused: ids are assigned by the service" })),
+  isString: Type.Optional(Type.Boolean({ default: false, description: "Values are texts" })),
+  isStep: Type.Optional(
+    Type.Boolean({ default: false, description: "A value holds until the next datapoint" }),
+  ),
+};
+
+const key = nameField("Unique in the project");
+
+/** A series to create; only 0.4 calls its name `tagId`. */
+export const newSeries = Type.Object({ name: key, ...creatable });
+export const newSeriesInV04 = Type.Object({ tagId: key, ...creatable });
+
+/** New values for the series of this name; absent ones stay. */
+export const seriesOverwrite = Type.Object({ name: key, ...writable });
+export const overwriteInV04 = Type.Object({ tagId: key, ...writable });
+
+const changes = {
+  name: changeOfRequired(key),
+  description: change(description),
+  unit: change(unit),
+  assetId: change(assetId),
+  metadata: change(metadataField("Replaces all pairs")),
+  securityCategories: changeOfIds(categories, limits.securityCategoriesMax),
+};
+export const seriesChange = Type.Object(changes);
+export const identifiedChange = Type.Object({ id: idField("Which series"), ...changes });
+
+export function newSeriesOf(sent: Static<typeof newSeries>, index: number): NewTimeSeries {
+  if (sent.id !== undefined)
+    throw fail("field-invalid", { field: `items[${index}].id`, expected: "no id", got: `${sent.id}` });
+  const { description, unit, assetId, securityCategories = [] } = sent;
+  return {
+    name: sent.name,
+    isString: sent.isString ?? false,
+    isStep: sent.isStep ?? false,
+    ...(description !== undefined && { description }),
+    ...(unit !== undefined && { unit }),
+    ...(assetId !== undefined && { assetId }),
+    metadata: sent.metadata ?? {},
+    ...(securityCategories.length > 0 && { securityCategories: [...new Set(securityCategories)] }),
+  };
+}
+
+export const overwriteOf = (sent: Static<typeof seriesOverwrite>): SeriesChange => ({
+  description: sent.description,
+  unit: sent.unit,
+  assetId: sent.assetId,
+  metadata: sent.metadata,
+  securityCategories: sent.securityCategories && { set: sent.securityCategories },
+});
+
+export const changeOf = (sent: Static<typeof seriesChange>): SeriesChange => ({
+  name: sent.name?.set ?? undefined,
+  description: changed(sent.description),
+  unit: changed(sent.unit),
+  assetId: changed(sent.assetId),
+  metadata: changed(sent.metadata) === null ? {} : (sent.metadata?.set ?? undefined),
+  securityCategories: categoriesChangeOf(sent.securityCategories),
+});
+
+/** `{"set":null}` alone clears: Spark sends it for an empty list (client-endpoints 8.2). */
+function categoriesChangeOf(
+  sent: Static<typeof seriesChange>["securityCategories"],
+): CategoriesChange | undefined {
+  if (!sent) return undefined;
+  const { set, add, remove } = sent;
+  if (set === null && add === undefined && remove === undefined) return { set: [] };
+  return { set: set ?? undefined, add: add ?? undefined, remove: remove ?? undefined };
+}
+
+const shared = {
+  id: Type.Integer(),
+  isString: Type.Boolean(),
+  isStep: Type.Boolean(),
+  description: Type.Optional(Type.String()),
+  unit: Type.Optional(Type.String()),
+  assetId: Type.Optional(Type.Integer()),
+  metadata: Type.Optional(metadataField("Empty when there is none")),
+};
+
+/** One series in an answer of this version. */
+export const seriesShape = (version: ApiVersion) =>
+  version === "0.4"
+    ? Type.Object({ tagId: Type.String(), ...shared })
+    : Type.Object({
+        name: Type.String(),
+        ...shared,
+        securityCategories: Type.Optional(Type.Array(Type.Integer())),
+        createdTime: Type.Integer(),
+        lastUpdatedTime: Type.Integer(),
+      });
+
+/** Makes what a client of this version is shown of a series. */
+export const seriesIn =
+  (version: ApiVersion, { withMetadata }: { readonly withMetadata: boolean }) =>
+  ({ name, metadata, securityCategories, createdTime, lastUpdatedTime, ...rest }: TimeSeries) => ({
+    ...(version === "0.4"
+      ? { tagId: name }
+      : { name, ...(securityCategories && { securityCategories }), createdTime, lastUpdatedTime }),
+    ...rest,
+    ...(withMetadata && { metadata }),
+  });
+
+export const includeMetadata = boolean("Whether answers hold `metadata`");
+
+export const listQuery = {
+  q: text("Series whose name begins with this"),
+  name: text("The series of exactly this name"),
+  description: text("Series whose description contains this, in letters of either case"),
+  assetId: integer("Series of this asset"),
+  path: idList("Series of these assets and of all below them"),
+  includeMetadata,
+  limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
+};
+
+const aTime = (which: string) => integer(`${which}, milliseconds since 1970, inclusive`);
+
+export const searchQuery = {
+  name: text("Words that begin words of the name"),
+  description: text("Words that begin words of the description"),
+  query: text("Words that begin words of the name or of the description"),
+  unit: text("Series of exactly this unit"),
+  isString: boolean("Series of texts, or of numbers"),
+  isStep: boolean("Step series, or others"),
+  metadata: metadata("Series that have all of these pairs"),
+  assetIds: idList("Series of these assets"),
+  assetSubtrees: idList("Series of these assets and of all below them"),
+  minCreatedTime: aTime("Created no earlier"),
+  maxCreatedTime: aTime("Created no later"),
+  minLastUpdatedTime: aTime("Updated no earlier"),
+  maxLastUpdatedTime: aTime("Updated no later"),
+  sort: oneOfWords("Order by this instead of by match", ["createdTime", "lastUpdatedTime"]),
+  dir: oneOfWords("Direction of `sort`; desc when absent", ["asc", "desc"]),
+  boostName: boolean("Matches of `query` in the name come first"),
+  limit: pageSize({ byDefault: limits.searchItemsDefault, max: limits.searchItemsMax }),
+  offset: integer("Best matches to leave out", { min: 0, max: limits.searchItemsMax }),
+};

@@ -1,0 +1,307 @@
+// Time series over REST 0.4, 0.5 and 0.6 (platform-api Time series; client-endpoints 8).
+import type { Static } from "typebox";
+import type { RequestContext } from "../../context.ts";
+import { limits } from "../../limits.ts";
+import {
+  and,
+  between,
+  containsIgnoringCase,
+  equals,
+  type Filter,
+  hasMetadata,
+  nothing,
+  oneOf,
+  type Scalar,
+  startsWith,
+  underAsset,
+} from "../../query/filter.ts";
+import {
+  cursorParameter,
+  emptyAnswer,
+  emptyShape,
+  itemsAnswer,
+  itemsOf,
+  pageAnswer,
+  pageAsked,
+  pageOf,
+} from "../../rest/envelope.ts";
+import { idField, itemsBody } from "../../rest/fields.ts";
+import { id, required, text, type Values } from "../../rest/parameters.ts";
+import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
+import {
+  changeOf,
+  identifiedChange,
+  includeMetadata,
+  listQuery,
+  newSeries,
+  newSeriesInV04,
+  newSeriesOf,
+  overwriteInV04,
+  overwriteOf,
+  searchQuery,
+  seriesChange,
+  seriesIn,
+  seriesOverwrite,
+  seriesShape,
+} from "./shapes.rest.ts";
+import {
+  createTimeSeries,
+  deleteTimeSeries,
+  getManyTimeSeries,
+  getTimeSeries,
+  listTimeSeries,
+  type SeriesKeys,
+  searchTimeSeries,
+  updateTimeSeries,
+} from "./timeseries.ts";
+
+const read = { versions: apiVersions, capability: ["timeSeriesAcl", "READ"] } as const;
+const write = { versions: apiVersions, capability: ["timeSeriesAcl", "WRITE"] } as const;
+const inV04 = { versions: ["0.4"] } as const;
+const sinceV05 = { versions: ["0.5", "0.6"] } as const;
+const some = { min: 1 };
+const ids = { kind: "json", schema: itemsBody(idField("Which series"), some) } as const;
+const items = (version: ApiVersion) => ({ schema: itemsOf(seriesShape(version)) });
+const empty = () => ({ schema: emptyShape });
+
+const create = {
+  ...write,
+  method: "POST",
+  path: "/timeseries",
+  summary: "Create time series",
+  source: "platform-api Time series; client-endpoints 8.2, C6",
+} as const;
+
+const overwrite = {
+  ...write,
+  method: "PUT",
+  path: "/timeseries",
+  summary: "Change time series by name; absent members stay",
+  source: "client-endpoints 8.2",
+  answer: empty,
+} as const;
+
+const change = {
+  ...write,
+  ...sinceV05,
+  path: "/timeseries/{series}",
+  summary: "Change a time series",
+  source: "client-endpoints 8.2, (b) 30",
+  parameters: { series: id("The id of the series") },
+  body: { kind: "json", schema: seriesChange, nulls: "kept" },
+  answer: items,
+  handle: updateOne,
+} as const;
+
+export const timeSeriesRoutes: readonly Route[] = [
+  route({
+    ...create,
+    ...inV04,
+    body: { kind: "json", schema: itemsBody(newSeriesInV04, some) },
+    answer: empty,
+    handle: (ctx, { body, version }) => createAll(ctx, version, body.items.map(named)),
+  }),
+  route({
+    ...create,
+    ...sinceV05,
+    body: { kind: "json", schema: itemsBody(newSeries, some) },
+    answer: (version) => (version === "0.5" ? empty() : items(version)),
+    handle: (ctx, { body, version }) => createAll(ctx, version, body.items),
+  }),
+  route({
+    ...overwrite,
+    ...inV04,
+    body: { kind: "json", schema: itemsBody(overwriteInV04, some) },
+    handle: (ctx, { body }) => overwriteAll(ctx, body.items.map(named)),
+  }),
+  route({
+    ...overwrite,
+    versions: ["0.5"],
+    body: { kind: "json", schema: itemsBody(seriesOverwrite, some) },
+    handle: (ctx, { body }) => overwriteAll(ctx, body.items),
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/timeseries",
+    summary: "List time series, ordered by name",
+    source: "platform-api Time series; client-endpoints 8.2",
+    query: { ...listQuery, cursor: cursorParameter },
+    answer: (version) => ({ schema: pageOf(seriesShape(version)) }),
+    handle: list,
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/timeseries/search",
+    summary: "Search time series",
+    source: "client-endpoints 8.2, (b) 10",
+    query: searchQuery,
+    answer: items,
+    handle: search,
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/timeseries/{series}",
+    summary: "Read a time series by id",
+    source: "client-endpoints 8.2",
+    parameters: { series: id("The id of the series") },
+    query: { includeMetadata },
+    answer: items,
+    handle: async (ctx, { path, query, version }) => {
+      const shown = seriesIn(version, { withMetadata: query.includeMetadata ?? false });
+      return itemsAnswer([shown(await getTimeSeries(ctx, path.series))]);
+    },
+  }),
+  route({
+    ...read,
+    method: "POST",
+    path: "/timeseries/byids",
+    summary: "Read time series by id, in the order asked",
+    source: "client-endpoints 8.2, C23",
+    query: { includeMetadata },
+    body: ids,
+    answer: items,
+    handle: async (ctx, { query, body, version }) => {
+      const shown = seriesIn(version, { withMetadata: query.includeMetadata ?? true });
+      return itemsAnswer((await getManyTimeSeries(ctx, body.items)).map(shown));
+    },
+  }),
+  route({
+    ...write,
+    ...sinceV05,
+    method: "POST",
+    path: "/timeseries/update",
+    summary: "Change time series",
+    source: "client-endpoints 8.2",
+    body: { kind: "json", schema: itemsBody(identifiedChange, some), nulls: "kept" },
+    answer: items,
+    handle: updateMany,
+  }),
+  route({ ...change, method: "PATCH" }),
+  route({ ...change, method: "POST", path: "/timeseries/{series}/update" }),
+  route({
+    ...write,
+    method: "POST",
+    path: "/timeseries/delete",
+    summary: "Delete time series by id, with their datapoints",
+    source: "client-endpoints 8.2",
+    body: ids,
+    answer: empty,
+    handle: (ctx, { body }) => remove(ctx, { ids: body.items }),
+  }),
+  route({
+    ...write,
+    method: "DELETE",
+    path: "/timeseries/{series}",
+    summary: "Delete a time series by name, with its datapoints",
+    source: "client-endpoints 8.2",
+    parameters: { series: required(text("The name of the series")) },
+    answer: empty,
+    handle: (ctx, { path }) => remove(ctx, { names: [path.series] }),
+  }),
+];
+
+const named = <Sent extends { readonly tagId: string }>(sent: Sent) => ({ ...sent, name: sent.tagId });
+
+async function createAll(ctx: RequestContext, version: ApiVersion, sent: Static<typeof newSeries>[]) {
+  const created = await createTimeSeries(ctx, sent.map(newSeriesOf));
+  if (version !== "0.6") return emptyAnswer;
+  return itemsAnswer(created.map(seriesIn(version, { withMetadata: true })));
+}
+
+async function overwriteAll(ctx: RequestContext, sent: Static<typeof seriesOverwrite>[]) {
+  const keys = { names: sent.map((item) => item.name) };
+  await updateTimeSeries(ctx, { keys, changes: sent.map(overwriteOf), status: 404 });
+  return emptyAnswer;
+}
+
+async function list(
+  ctx: RequestContext,
+  asked: {
+    readonly version: ApiVersion;
+    readonly query: Values<typeof listQuery> & { readonly cursor: string | undefined };
+  },
+) {
+  const { q, name, description, assetId, path, includeMetadata: withMetadata = false } = asked.query;
+  const filter = and(
+    q === undefined ? undefined : startsWith("name", q),
+    equalTo("name", name),
+    description === undefined ? undefined : containsIgnoringCase("description", description),
+    equalTo("assetId", assetId),
+    path && underAsset(path),
+  );
+  const collection = ["timeseries", ctx.project, filter];
+  const page = pageAsked(ctx, collection, asked.query);
+  const found = await listTimeSeries(ctx, { filter, page });
+  return pageAnswer(ctx, collection, page, found, seriesIn(asked.version, { withMetadata }));
+}
+
+async function search(
+  ctx: RequestContext,
+  { query, version }: { readonly version: ApiVersion; readonly query: Values<typeof searchQuery> },
+) {
+  const { sort, dir, offset = 0 } = query;
+  const found = await searchTimeSeries(ctx, {
+    ...query,
+    filter: searchFilter(query),
+    boostName: query.boostName ?? false,
+    sort: sort && { field: sort, direction: dir === "asc" ? "ascending" : "descending" },
+    limit: Math.min(query.limit, limits.searchItemsMax - offset),
+    offset,
+  });
+  return itemsAnswer(found.map(seriesIn(version, { withMetadata: true })));
+}
+
+const searchFilter = (query: Values<typeof searchQuery>): Filter =>
+  and(
+    equalTo("unit", query.unit),
+    equalTo("isString", query.isString),
+    equalTo("isStep", query.isStep),
+    query.metadata === "unreadable"
+      ? nothing
+      : and(...Object.entries(query.metadata ?? {}).map(([key, value]) => hasMetadata(key, value))),
+    query.assetIds && oneOf("assetId", query.assetIds),
+    query.assetSubtrees && underAsset(query.assetSubtrees),
+    within("createdTime", query.minCreatedTime, query.maxCreatedTime),
+    within("lastUpdatedTime", query.minLastUpdatedTime, query.maxLastUpdatedTime),
+  );
+
+const equalTo = (field: string, value: Scalar | undefined) =>
+  value === undefined ? undefined : equals(field, value);
+
+const within = (field: string, from: number | undefined, to: number | undefined) =>
+  from === undefined && to === undefined
+    ? undefined
+    : between(field, {
+        ...(from !== undefined && { from: { value: from, inclusive: true } }),
+        ...(to !== undefined && { to: { value: to, inclusive: true } }),
+      });
+
+async function updateMany(
+  ctx: RequestContext,
+  { version, body }: { version: ApiVersion; body: { readonly items: Static<typeof identifiedChange>[] } },
+) {
+  const keys = { ids: body.items.map((item) => item.id) };
+  const updated = await updateTimeSeries(ctx, { keys, changes: body.items.map(changeOf), status: 400 });
+  return itemsAnswer(updated.map(seriesIn(version, { withMetadata: true })));
+}
+
+async function updateOne(
+  ctx: RequestContext,
+  asked: {
+    readonly version: ApiVersion;
+    readonly path: { readonly series: number };
+    readonly body: Static<typeof seriesChange>;
+  },
+) {
+  const keys = { ids: [asked.path.series] };
+  const updated = await updateTimeSeries(ctx, { keys, changes: [changeOf(asked.body)], status: 404 });
+  return itemsAnswer(updated.map(seriesIn(asked.version, { withMetadata: true })));
+}
+
+async function remove(ctx: RequestContext, keys: SeriesKeys) {
+  await deleteTimeSeries(ctx, keys);
+  return emptyAnswer;
+}

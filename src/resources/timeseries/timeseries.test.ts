@@ -1,0 +1,388 @@
+// Time series as rooms see them: what is kept, what memory may answer, and deletes that a crash interrupts.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { administrator } from "../../access/caller.ts";
+import type { RequestContext } from "../../context.ts";
+import { Failure } from "../../errors.ts";
+import { IdSource } from "../../lib/ids.ts";
+import { compareText } from "../../lib/text.ts";
+import { realWorld } from "../../lib/world.ts";
+import { and, everything, startsWith, underAsset } from "../../query/filter.ts";
+import type { Page, PageQuestion } from "../../query/page.ts";
+import { cursorSigner } from "../../rest/cursor.ts";
+import type { Catalog } from "../../storage/catalog.ts";
+import { openNaiveCatalog } from "../../storage/conformance/naive-catalog.ts";
+import { NaivePointsStore } from "../../storage/conformance/naive-points.ts";
+import type { PointsStore } from "../../storage/points.ts";
+import { createAssets, deleteAssets } from "../assets/assets.ts";
+import { assetTable } from "../assets/schema.ts";
+import { type Project, projects } from "../projects/schema.ts";
+import { finishErasures } from "./erasures.ts";
+import { erasures, timeSeries } from "./schema.ts";
+import {
+  createTimeSeries,
+  deleteTimeSeries,
+  getTimeSeries,
+  listTimeSeries,
+  type NewTimeSeries,
+  requireSeries,
+  resolveSeries,
+  searchTimeSeries,
+  type TimeSeries,
+  updateTimeSeries,
+} from "./timeseries.ts";
+
+const project = 1;
+
+function contextOf(catalog: Catalog, points: PointsStore = new NaivePointsStore()): RequestContext {
+  const caller = { user: "test", projectId: project, project: "demo", capabilities: administrator };
+  return {
+    world: realWorld,
+    ids: new IdSource(realWorld, 0),
+    catalog,
+    points,
+    cursors: cursorSigner(new Uint8Array(32)),
+    caller,
+    project,
+    signal: new AbortController().signal,
+  };
+}
+
+const freshCatalog = () => openNaiveCatalog([projects, assetTable, timeSeries, erasures]);
+
+const plain = (name: string): NewTimeSeries => ({ name, isString: false, isStep: false, metadata: {} });
+
+const create = async (ctx: RequestContext, ...names: string[]) =>
+  (await createTimeSeries(ctx, names.map(plain))) as [TimeSeries, ...TimeSeries[]];
+
+const idOf = async (ctx: RequestContext, name: string) =>
+  (await resolveSeries(ctx, { names: [name] }, "READ"))[0]?.id;
+
+const rename = (ctx: RequestContext, id: number, name: string) =>
+  updateTimeSeries(ctx, { keys: { ids: [id] }, changes: [{ name }], status: 400 });
+
+const refused =
+  (failure: string, members: object = {}) =>
+  (thrown: unknown) => {
+    assert.ok(thrown instanceof Failure, String(thrown));
+    assert.deepEqual([thrown.failure, thrown.members], [failure, members]);
+    return true;
+  };
+
+/** Every page from the first on, then back again by the previous cursors: both must show the same. */
+async function walk(ask: (page: PageQuestion) => Promise<Page<TimeSeries>>, limit: number) {
+  const pages = [await ask({ limit })];
+  for (let next = pages[0]!.next; next; next = pages.at(-1)!.next)
+    pages.push(await ask({ limit, after: next }));
+  assert.equal(pages[0]!.previous, undefined);
+  let at = pages.length - 1;
+  for (let { previous } = pages[at]!; previous; at--) {
+    const page = await ask({ limit, before: previous });
+    assert.deepEqual(page.items, pages[at - 1]!.items);
+    previous = page.previous;
+  }
+  assert.equal(at, 0);
+  return pages.flatMap((page) => page.items.map((item) => item.name));
+}
+
+/** A catalog that lets a test hold what comes back from it, as if it was slow. */
+function slowCatalog(inner: Catalog) {
+  let gate: Promise<void> | undefined;
+  const held = async <Answer>(answer: Promise<Answer>) => {
+    const waiting = gate;
+    const settled = await answer;
+    await waiting;
+    return settled;
+  };
+  const catalog: Catalog = {
+    read: (scope, work) => held(inner.read(scope, work)),
+    write: (scope, work) => held(inner.write(scope, work)),
+    lastId: () => inner.lastId(),
+    close: () => inner.close(),
+  };
+  /** Calls made until the returned function is called answer only after `release`. */
+  const hold = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gate = promise;
+    return {
+      noMore: () => {
+        gate = undefined;
+      },
+      release: resolve,
+    };
+  };
+  return { catalog, hold };
+}
+
+describe("series found by name and id", () => {
+  it("come in the order asked, repeated ones repeatedly, with gaps where there is none", async () => {
+    const ctx = contextOf(freshCatalog());
+    const [a, b] = (await create(ctx, "a", "b")) as [TimeSeries, TimeSeries];
+    for (const _ of ["from the catalog", "from memory"]) {
+      const byName = await resolveSeries(ctx, { names: ["b", "x", "a", "b"] }, "WRITE");
+      assert.deepEqual(
+        byName.map((ref) => ref?.id),
+        [b.id, undefined, a.id, b.id],
+      );
+      const byId = await resolveSeries(ctx, { ids: [7, b.id] }, "READ");
+      assert.deepEqual(
+        byId.map((ref) => ref?.name),
+        [undefined, "b"],
+      );
+    }
+    const unknown = requireSeries(ctx, { names: ["a", "x", "y", "x"] }, "READ");
+    await assert.rejects(unknown, refused("series-unknown", { notFound: ["x", "y"] }));
+    const unknownId = requireSeries(ctx, { ids: [7] }, "READ");
+    await assert.rejects(unknownId, refused("series-unknown", { notFound: [7] }));
+  });
+
+  it("a number is an id and never a name", async () => {
+    const ctx = contextOf(freshCatalog());
+    const [series] = await create(ctx, "7");
+    assert.deepEqual(await resolveSeries(ctx, { ids: [7] }, "READ"), [undefined]);
+    assert.deepEqual(await resolveSeries(ctx, { names: [String(series.id)] }, "READ"), [undefined]);
+  });
+
+  it("are refused to callers without the right, in memory or not", async () => {
+    const ctx = contextOf(freshCatalog());
+    await create(ctx, "a");
+    await idOf(ctx, "a");
+    const capabilities = administrator.filter((one) => one.acl !== "timeSeriesAcl");
+    const stranger = { ...ctx, caller: { ...ctx.caller, capabilities } };
+    await assert.rejects(resolveSeries(stranger, { names: ["a"] }, "READ"), refused("forbidden"));
+  });
+
+  it("belong to one project", async () => {
+    const ctx = contextOf(freshCatalog());
+    await create(ctx, "a");
+    const here = await idOf(ctx, "a");
+    const other = { ...ctx, project: 2 };
+    assert.equal(await idOf(other, "a"), undefined);
+    const [there] = await create(other, "a");
+    assert.notEqual(there.id, here);
+    assert.deepEqual([await idOf(ctx, "a"), await idOf(other, "a")], [here, there.id]);
+  });
+
+  it("a deleted asset leaves its series, without the link", async () => {
+    const ctx = contextOf(freshCatalog());
+    const [asset] = await createAssets(ctx, [{ name: "pump" }]);
+    await createTimeSeries(ctx, [{ ...plain("a"), assetId: asset!.id }]);
+    const id = await idOf(ctx, "a");
+    await deleteAssets(ctx, [asset!.id]);
+    assert.equal(await idOf(ctx, "a"), id);
+    assert.equal((await getTimeSeries(ctx, id!)).assetId, undefined);
+    const { items } = await listTimeSeries(ctx, { filter: underAsset([asset!.id]), page: { limit: 1 } });
+    assert.deepEqual(items, []);
+  });
+});
+
+describe("memory of series against changes at the same time", () => {
+  it("a slow read does not bring back a deleted series, nor the old one of two with one name", async () => {
+    const { catalog, hold } = slowCatalog(freshCatalog());
+    const ctx = contextOf(catalog);
+    const [old] = await create(ctx, "a");
+    const slow = hold();
+    const reading = idOf(ctx, "a");
+    slow.noMore();
+    await deleteTimeSeries(ctx, { names: ["a"] });
+    const [young] = await create(ctx, "a");
+    slow.release();
+    assert.equal(await reading, old.id, "a read that began before the delete may still see the series");
+    assert.equal(await idOf(ctx, "a"), young.id);
+    assert.deepEqual(await resolveSeries(ctx, { ids: [old.id] }, "READ"), [undefined]);
+  });
+
+  it("a slow read does not bring back the name before a rename", async () => {
+    const { catalog, hold } = slowCatalog(freshCatalog());
+    const ctx = contextOf(catalog);
+    const [series] = await create(ctx, "a");
+    const slow = hold();
+    const reading = idOf(ctx, "a");
+    slow.noMore();
+    await rename(ctx, series.id, "b");
+    slow.release();
+    await reading;
+    assert.deepEqual([await idOf(ctx, "a"), await idOf(ctx, "b")], [undefined, series.id]);
+  });
+
+  it("between commit and answer of a delete memory is silent, and learns nothing", async () => {
+    const { catalog, hold } = slowCatalog(freshCatalog());
+    const ctx = contextOf(catalog);
+    await create(ctx, "a", "b");
+    await resolveSeries(ctx, { names: ["a", "b"] }, "READ");
+    const slow = hold();
+    const deleting = deleteTimeSeries(ctx, { names: ["a"] });
+    slow.noMore();
+    await ctx.catalog.write(project, async () => undefined);
+    assert.equal(await idOf(ctx, "a"), undefined, "the delete is on disk");
+    slow.release();
+    await deleting;
+    assert.equal(await idOf(ctx, "a"), undefined);
+    assert.notEqual(await idOf(ctx, "b"), undefined);
+  });
+
+  it("a refused rename changes nothing in memory", async () => {
+    const ctx = contextOf(freshCatalog());
+    const [a, b] = (await create(ctx, "a", "b")) as [TimeSeries, TimeSeries];
+    const swap = updateTimeSeries(ctx, {
+      keys: { ids: [a.id, b.id] },
+      changes: [{ name: "b" }, { name: "a" }],
+      status: 400,
+    });
+    await assert.rejects(swap, /Some metrics already exist: b,a$/);
+    assert.deepEqual([await idOf(ctx, "a"), await idOf(ctx, "b")], [a.id, b.id]);
+  });
+});
+
+describe("deleting series", () => {
+  const pointsOf = (store: PointsStore, series: number) =>
+    store
+      .scan({ series, isString: false, startMs: 0, endMs: 10, limit: 10 })
+      .then((columns) => [...columns.times]);
+
+  const append = (store: PointsStore, series: number) =>
+    store.append({
+      numbers: {
+        series: Float64Array.of(series),
+        ends: Uint32Array.of(1),
+        times: Float64Array.of(5),
+        values: Float64Array.of(1),
+      },
+    });
+
+  it("takes their datapoints, and what a crash leaves goes at the next start", async () => {
+    const points = new NaivePointsStore();
+    const ctx = contextOf(freshCatalog(), points);
+    const [a, b, c] = (await create(ctx, "a", "b", "c")) as [TimeSeries, TimeSeries, TimeSeries];
+    for (const { id } of [a, b, c]) await append(points, id);
+    await deleteTimeSeries(ctx, { ids: [a.id] });
+    assert.deepEqual(await pointsOf(points, a.id), []);
+
+    const dying = Object.create(points, {
+      erase: { value: () => Promise.reject(new Error("power cut")) },
+    }) as PointsStore;
+    await assert.rejects(deleteTimeSeries({ ...ctx, points: dying }, { names: ["b"] }), /power cut/);
+    assert.deepEqual([await idOf(ctx, "b"), await pointsOf(points, b.id)], [undefined, [5]]);
+    const now = { createdTime: 0, lastUpdatedTime: 0 };
+    const demo: Project = { id: project, name: "demo", urlName: "demo", ...now };
+    await ctx.catalog.write("system", (tx) => tx.insert(projects, [demo]));
+    await finishErasures(ctx);
+    assert.deepEqual([await pointsOf(points, b.id), await pointsOf(points, c.id)], [[], [5]]);
+    const left = await ctx.catalog.read(project, (tx) => tx.count(erasures, everything));
+    assert.equal(left, 0);
+  });
+
+  it("is all or nothing", async () => {
+    const ctx = contextOf(freshCatalog());
+    const [a] = await create(ctx, "a", "b");
+    const unknown = deleteTimeSeries(ctx, { ids: [a.id, 5] });
+    await assert.rejects(unknown, refused("series-unknown", { notFound: [5] }));
+    const repeated = deleteTimeSeries(ctx, { names: ["b", "a", "b"] });
+    await assert.rejects(repeated, refused("series-repeated", { notFound: ["b"] }));
+    const { items } = await listTimeSeries(ctx, { filter: everything, page: { limit: 5 } });
+    assert.deepEqual(
+      items.map((item) => item.name),
+      ["a", "b"],
+    );
+  });
+});
+
+describe("searching series", () => {
+  it("with names boosted, every hit in a name comes first, across pages", async () => {
+    const ctx = contextOf(freshCatalog());
+    const described = (name: string, description: string) => ({ ...plain(name), description });
+    await createTimeSeries(ctx, [
+      described("x", "pump"),
+      described("old pump 1", ""),
+      described("y", "pump pressure"),
+      described("pump", "pump"),
+      plain("other"),
+    ]);
+    const search = async (page: { limit: number; offset: number }) =>
+      (await searchTimeSeries(ctx, { filter: everything, query: "pump", boostName: true, ...page })).map(
+        (item) => item.name,
+      );
+    const all = ["pump", "old pump 1", "x", "y"];
+    assert.deepEqual(await search({ limit: 10, offset: 0 }), all);
+    for (const limit of [1, 2, 3])
+      for (const offset of [0, 1, 2, 3, 4])
+        assert.deepEqual(await search({ limit, offset }), all.slice(offset, offset + limit));
+  });
+});
+
+type Step =
+  | { readonly kind: "create"; readonly names: readonly string[] }
+  | { readonly kind: "rename"; readonly from: string; readonly to: string }
+  | { readonly kind: "delete"; readonly name: string }
+  | { readonly kind: "list"; readonly prefix: string; readonly limit: number };
+
+const aName = fc.oneof(
+  fc.constantFrom("a", "b", "ab", "a/b", "A", "%", "+", " ", "é", "e\u0301", "\uffff", "\u{10000}", "z"),
+  fc.string({ unit: "binary", minLength: 1, maxLength: 3 }),
+);
+
+const aStep: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant("create" as const), names: fc.array(aName, { minLength: 1, maxLength: 3 }) }),
+  fc.record({ kind: fc.constant("rename" as const), from: aName, to: aName }),
+  fc.record({ kind: fc.constant("delete" as const), name: aName }),
+  fc.record({
+    kind: fc.constant("list" as const),
+    prefix: fc.oneof(fc.constant(""), aName),
+    limit: fc.integer({ min: 1, max: 4 }),
+  }),
+);
+
+describe("any sequence of creates, renames, deletes and lists", () => {
+  it("does what a plain list of names does", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(aStep, { maxLength: 25 }), async (steps) => {
+        const ctx = contextOf(freshCatalog());
+        const known = new Map<string, number>();
+        const seen = new Set<string>();
+        for (const step of steps) {
+          await applyStep(ctx, known, step);
+          for (const name of known.keys()) seen.add(name);
+          const names = [...seen];
+          const found = await resolveSeries(ctx, { names }, "READ");
+          assert.deepEqual(
+            found.map((ref) => ref?.id),
+            names.map((name) => known.get(name)),
+          );
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+async function applyStep(ctx: RequestContext, known: Map<string, number>, step: Step): Promise<void> {
+  if (step.kind === "create") {
+    const taken = new Set(step.names.filter((name, i) => known.has(name) || step.names.indexOf(name) < i));
+    const creating = create(ctx, ...step.names);
+    if (taken.size > 0) {
+      const names = [...new Set(step.names)].filter((name) => taken.has(name));
+      await assert.rejects(creating, { message: `Some metrics already exist: ${names.join(",")}` });
+    } else for (const { id, name } of await creating) known.set(name, id);
+  } else if (step.kind === "rename") {
+    const id = known.get(step.from);
+    if (id === undefined) return;
+    const renaming = rename(ctx, id, step.to);
+    if (step.to !== step.from && known.has(step.to)) {
+      await assert.rejects(renaming, { message: `Some metrics already exist: ${step.to}` });
+      return;
+    }
+    await renaming;
+    known.delete(step.from);
+    known.set(step.to, id);
+  } else if (step.kind === "delete") {
+    const deleting = deleteTimeSeries(ctx, { names: [step.name] });
+    if (known.delete(step.name)) await deleting;
+    else await assert.rejects(deleting, refused("series-unknown", { notFound: [step.name] }));
+  } else {
+    const filter = and(startsWith("name", step.prefix));
+    const found = await walk((page) => listTimeSeries(ctx, { filter, page }), step.limit);
+    const expected = [...known.keys()].filter((name) => name.startsWith(step.prefix)).sort(compareText);
+    assert.deepEqual(found, expected);
+  }
+}
