@@ -3,13 +3,15 @@ import { hkdfSync } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { Keyring } from "./access/keys.ts";
-import { loginRoutes } from "./access/login.rest.ts";
 import { apiKeys } from "./access/schema.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
 import { openDataFolder } from "./data-folder.ts";
+import { ByteBudget } from "./http/byte-budget.ts";
+import { loginRoutes } from "./http/login.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { addDescription, addHealth, addMetrics } from "./http/operations.ts";
+import { type Kernel, registerOpenRoutes, registerRoutes } from "./http/register.ts";
 import { createHttp } from "./http/server.ts";
 import { IdSource } from "./lib/ids.ts";
 import type { World } from "./lib/world.ts";
@@ -24,7 +26,6 @@ import { erasures, timeSeries } from "./resources/timeseries/schema.ts";
 import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
 import { cursorSigner } from "./rest/cursor.ts";
 import { openApiOf } from "./rest/openapi.ts";
-import { registerOpenRoutes, registerRoutes } from "./rest/register.ts";
 import { apiVersions, type Route } from "./rest/route.ts";
 import type { AnyTable, Catalog } from "./storage/catalog.ts";
 import { openNaiveCatalog } from "./storage/conformance/naive-catalog.ts";
@@ -65,7 +66,8 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   await finishErasures(services);
   const newKey = await ensureFirstKey(services, keys, settings);
   const http = await createHttp(log, metrics);
-  addRoutes(http, { services, keys });
+  const bodies = new ByteBudget(limits.bodiesInFlightBytesMax, limits.bodyBytesUncounted);
+  addRoutes(http, { services, keys, bodies });
   addHealth(http, { catalog, points, metrics, log });
   addMetrics(http, { catalog, points, metrics, log });
   return {
@@ -97,10 +99,10 @@ export const keyringOf = (services: Pick<Services, "catalog" | "ids" | "world">,
 const secretFor = (purpose: string, secret: Uint8Array) =>
   new Uint8Array(hkdfSync("sha256", secret, "", `millrace ${purpose}`, 32));
 
-function addRoutes(http: FastifyInstance, kernel: { services: Services; keys: Keyring }): void {
+function addRoutes(http: FastifyInstance, kernel: Kernel): void {
   const openRoutes = loginRoutes(kernel.keys, kernel.services.world);
   registerRoutes(http, kernel, routes);
-  registerOpenRoutes(http, kernel.keys, openRoutes);
+  registerOpenRoutes(http, kernel, openRoutes);
   for (const version of apiVersions) addDescription(http, version, openApiOf(version, routes, openRoutes));
 }
 

@@ -74,6 +74,9 @@ export const described = {
 type Name = keyof typeof described;
 const names = Object.keys(described) as Name[];
 
+/** Not settings of the server, but likely to be in the same environment. */
+const elsewhere = ["MILLRACE_KEY"];
+
 /** Letters and digits of any script, and hyphens not at either end (client-endpoints 3). */
 export function isProjectName(name: string): boolean {
   return name.length <= 128 && /^[\p{L}\p{M}\p{N}]+(-+[\p{L}\p{M}\p{N}]+)*$/u.test(name);
@@ -108,7 +111,9 @@ export function readSettings(
 }
 
 function refuseUnknown(given: readonly string[]): void {
-  const unknown = given.filter((name) => name.startsWith("MILLRACE_") && !names.includes(name as Name));
+  const unknown = given.filter(
+    (name) => name.startsWith("MILLRACE_") && !names.includes(name as Name) && !elsewhere.includes(name),
+  );
   if (unknown.length === 0) return;
   const known = names.map((name) => `  ${name}  ${described[name].meaning}`).join("\n");
   throw new StartRefused(`Unknown settings: ${unknown.join(", ")}. Known are:\n${known}`);

@@ -1,4 +1,4 @@
-// The one folder that holds everything: made on the first start, owned by one process at a time, with its secret.
+// The folder that holds everything: made on the first start, owned by one process at a time, with its secret.
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -15,7 +15,7 @@ export interface DataFolder {
 /** A reason not to start that the operator can do something about. */
 export class StartRefused extends Error {}
 
-/** Opens the folder, makes it if need be, and locks it; throws `StartRefused` when another process holds it. */
+/** Opens the folder, makes it if need be, and locks it; `StartRefused` when another process holds it. */
 export function openDataFolder(path: string, world: World): DataFolder {
   mkdirSync(path, { recursive: true });
   const unlock = lock(path);

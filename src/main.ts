@@ -1,13 +1,17 @@
 #!/usr/bin/env node
-import packageJson from "../package.json" with { type: "json" };
 // The process entry: finds the command that is asked for, runs it, and says clearly why it cannot.
+import { readFileSync } from "node:fs";
 import { type Command, Misused } from "./command-line/command.ts";
+import { key } from "./command-line/key.ts";
 import { serve } from "./command-line/serve.ts";
 import { StartRefused } from "./data-folder.ts";
 
-const commands: Readonly<Record<string, Command>> = { serve };
+const packageFile = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+const { version } = JSON.parse(packageFile) as { version: string };
 
-const overview = () => `Millrace ${packageJson.version}: an open, self-hosted industrial data platform
+const commands: Readonly<Record<string, Command>> = { serve, key };
+
+const overview = () => `Millrace ${version}: an open, self-hosted industrial data platform
 
 Usage: millrace <command>
 
@@ -21,15 +25,14 @@ process.exitCode = await main(process.argv.slice(2));
 
 async function main([name, ...words]: readonly string[]): Promise<number> {
   const wantsHelp = words.includes("--help") || words.includes("-h");
-  if (name === "version" || name === "--version") return say(packageJson.version);
+  if (name === "version" || name === "--version") return say(version);
   if (name === undefined || name === "--help" || name === "-h") return say(overview());
   if (name === "help") return say(commands[words[0] ?? ""]?.usage ?? overview());
   const command = commands[name];
   if (!command) return complain(`There is no command "${name}".\n\n${overview()}`, 2);
   if (wantsHelp) return say(command.usage);
   try {
-    await command.run(words);
-    return 0;
+    return await command.run(words);
   } catch (problem) {
     if (problem instanceof StartRefused) return complain(problem.message, 1);
     if (isMisuse(problem)) return complain(`${problem.message}\n\n${command.usage}`, 2);

@@ -4,13 +4,13 @@ import { fail } from "../errors.ts";
 import { type Acl, type Action, type Caller, requireCapability } from "./caller.ts";
 import type { Keyring } from "./keys.ts";
 
-/** Who asks; undefined without credentials or with bad ones. Where a key is sent it decides (client-endpoints 1.2). */
+/** Who asks; undefined without credentials or with bad ones. A key decides (client-endpoints 1.2). */
 export async function callerOf(keys: Keyring, headers: IncomingHttpHeaders): Promise<Caller | undefined> {
   const key = headers["api-key"];
   return typeof key === "string" ? keys.callerOf(key) : undefined;
 }
 
-/** Refuses strangers (401), callers of other projects (403, client-endpoints C2) and missing capabilities (403). */
+/** Refuses strangers (401), and callers of other projects (C2) or without the capability (403). */
 export function admit(
   caller: Caller | undefined,
   project: string,

@@ -58,7 +58,7 @@ export class Keyring {
     return (await this.#catalog.write("system", (tx) => tx.remove(apiKeys, equals("id", id)))) > 0;
   }
 
-  /** Whom the key stands for; undefined when it is unknown or revoked. Of another process's changes it hears late. */
+  /** Whom the key stands for; undefined when unknown, or revoked for `keyCacheMsMax`. */
   async callerOf(key: string): Promise<Caller | undefined> {
     const hash = this.#hashOf(key);
     const nowMs = this.#world.nowMs();

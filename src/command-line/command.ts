@@ -5,8 +5,8 @@ export interface Command {
   readonly summary: string;
   /** The whole help text. */
   readonly usage: string;
-  /** Runs with the words after the command's name; throws `Misused` or `StartRefused`, or any fault of ours. */
-  readonly run: (words: readonly string[]) => Promise<void>;
+  /** Runs with the words after its name and answers the exit code; throws `Misused` or `StartRefused`. */
+  readonly run: (words: readonly string[]) => Promise<number>;
 }
 
 /** The command line makes no sense; its usage is shown. */

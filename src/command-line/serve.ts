@@ -41,6 +41,7 @@ ${settingLines.join("\n")}`,
     const baseUrl = await app.listen();
     console.log(`Millrace serves ${baseUrl} with its data in ${settings.data}`);
     if (app.newKey !== undefined) console.log(welcome(baseUrl, settings, app.newKey));
+    return 0;
   },
 };
 

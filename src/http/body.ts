@@ -1,4 +1,4 @@
-// Reads a request's body: whole, inflated, within its limits, and never more of them at once than memory allows.
+// Reads a request's body: whole, inflated, within its limits, and no more of them at once than memory allows.
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";

@@ -7,7 +7,7 @@ export const errorBody = (failure: Failure) => ({
   error: { code: failure.status, message: failure.message, ...failure.members },
 });
 
-/** Answers what went wrong: a refusal as the catalogue says, anything else as our fault, logged with its stack. */
+/** Answers a refusal as the catalogue says, anything else as our fault, logged with its stack. */
 export function errorAnswer(log: Logger) {
   return (problem: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const failure = problem instanceof Failure ? problem : refusalByFastify(problem, request.id);

@@ -1,4 +1,4 @@
-// What operators watch and tools read: health, metrics, and the description of each version. Open to everyone.
+// What operators watch and tools read: health, metrics, the description of each version. Open to everyone.
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Catalog } from "../storage/catalog.ts";
@@ -12,7 +12,7 @@ export interface Watched {
   readonly log: Logger;
 }
 
-/** `GET /health`: 200 while both stores answer, 503 otherwise; damaged pieces are listed, the rest keeps serving. */
+/** `GET /health`: 200 while both stores answer, else 503. Damaged pieces are listed, the rest serves. */
 export function addHealth(http: FastifyInstance, { catalog, points, log }: Watched): void {
   http.get("/health", async (_request, reply) => {
     try {

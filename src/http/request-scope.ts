@@ -3,30 +3,40 @@ import type { ServerResponse } from "node:http";
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 
-export interface RequestScope {
-  /** Aborted when the client goes away or the deadline passes. */
-  readonly signal: AbortSignal;
-  /** The work's outcome, or a refusal (503) if the deadline comes first. */
-  within<Outcome>(work: Promise<Outcome>): Promise<Outcome>;
-}
+/** One request under way. */
+export class RequestScope {
+  readonly #controller = new AbortController();
+  readonly #atEnd: (() => void)[] = [];
+  #hasEnded = false;
 
-/** Watches one response; `ended` runs once, when it is closed for whatever reason. */
-export function requestScope(response: ServerResponse, ended: () => void): RequestScope {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const giveUp = () => controller.abort(fail("deadline", { limitMs: limits.requestMsMax }));
-  const timer = setTimeout(giveUp, limits.requestMsMax);
-  response.once("close", () => {
-    clearTimeout(timer);
-    if (!response.writableFinished) controller.abort(new Error("the client went away"));
-    ended();
-  });
-  return {
-    signal,
-    within: (work) =>
-      new Promise((resolve, reject) => {
-        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-        work.then(resolve, reject);
-      }),
-  };
+  constructor(response: ServerResponse) {
+    const giveUp = () => this.#controller.abort(fail("deadline", { limitMs: limits.requestMsMax }));
+    const timer = setTimeout(giveUp, limits.requestMsMax);
+    response.once("close", () => {
+      clearTimeout(timer);
+      if (!response.writableFinished) this.#controller.abort(new Error("the client went away"));
+      this.#hasEnded = true;
+      for (const work of this.#atEnd) work();
+    });
+  }
+
+  /** Aborted when the client goes away or the deadline passes. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Has `work` done when the answer is written or given up; at once when that has happened already. */
+  atEnd(work: () => void): void {
+    if (this.#hasEnded) work();
+    else this.#atEnd.push(work);
+  }
+
+  /** The outcome of `work`, or the refusal (503) if the deadline comes first. */
+  within<Outcome>(work: Promise<Outcome>): Promise<Outcome> {
+    const { signal } = this;
+    return new Promise((resolve, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      work.then(resolve, reject);
+    });
+  }
 }

@@ -9,7 +9,7 @@ import { answerClientError } from "./client-error.ts";
 import { errorAnswer } from "./error-answer.ts";
 import { type Metrics, measureRequests } from "./metrics.ts";
 
-/** An instance without routes; requests to it are answered as the requirement says, bodies are left unread. */
+/** An instance without routes; requests are answered as the requirement says, bodies are left unread. */
 export async function createHttp(log: Logger, metrics: Metrics): Promise<FastifyInstance> {
   const nextRequestId = requestIds();
   const onError = errorAnswer(log);
@@ -58,7 +58,7 @@ function requestIds(): () => string {
   return () => `${beginning}-${(++count).toString(36)}`;
 }
 
-/** Routes read bodies themselves, after the rights check; no Content-Type is ever refused (client-endpoints 1.3). */
+/** Routes read bodies themselves, after the rights check, of any Content-Type (client-endpoints 1.3). */
 function leaveBodiesUnread(http: FastifyInstance): void {
   const wellFormed = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/;
   http.removeAllContentTypeParsers();

@@ -1,9 +1,15 @@
-// The OpenAPI 3.1 description of one version, made from the route tables: what is served is what is described.
+// The OpenAPI 3.1 description of one version, made from the route tables: what is served is described.
 import type { TSchema } from "typebox";
 import { invariant } from "../lib/invariant.ts";
 import type { Parameter } from "./parameters.ts";
-import { pathOf } from "./register.ts";
-import type { ApiVersion, Method, OpenRoute, Parameters, Route } from "./route.ts";
+import {
+  type ApiVersion,
+  type Method,
+  type OpenRoute,
+  type Parameters,
+  pathOf,
+  type Route,
+} from "./route.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -86,6 +86,10 @@ export interface Route {
   ) => Promise<Answer>;
 }
 
+/** `/api/0.5/projects/{project}/assets/{assetId}`: the whole path of a route in one version. */
+export const pathOf = (route: Route, version: ApiVersion) =>
+  `/api/${version}/projects/{project}${route.path}`;
+
 type BodyOf<Body> =
   Body extends JsonBody<infer Schema> ? Static<Schema> : Body extends BytesBody ? Buffer : undefined;
 

@@ -1,4 +1,4 @@
-// A real server for tests: its own data folder, a project, an admin key, and a client that checks every answer.
+// A real server for tests: its own data folder, a project, a key, and a client that checks every answer.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,12 +1,12 @@
 // The login endpoints, which belong to no version and no project (client-endpoints 2).
 import { Type } from "typebox";
+import type { Caller } from "../access/caller.ts";
+import type { Keyring } from "../access/keys.ts";
 import { fail } from "../errors.ts";
 import type { World } from "../lib/world.ts";
 import { dataAnswer, dataOf } from "../rest/envelope.ts";
 import { required, text } from "../rest/parameters.ts";
 import { type OpenRoute, openRoute } from "../rest/route.ts";
-import type { Caller } from "./caller.ts";
-import type { Keyring } from "./keys.ts";
 
 const statusShape = dataOf(
   Type.Object(

@@ -1,0 +1,95 @@
+// From route tables to a serving instance: what every request goes through, in order, is `answerTo`.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { admit, callerOf } from "../access/authenticate.ts";
+import type { Keyring } from "../access/keys.ts";
+import type { Services } from "../context.ts";
+import { type BodyDecoder, jsonDecoder } from "../rest/json.ts";
+import { decodeParameters } from "../rest/parameters.ts";
+import { type Answer, type OpenRoute, pathOf, type Route } from "../rest/route.ts";
+import { readBody } from "./body.ts";
+import type { ByteBudget } from "./byte-budget.ts";
+import { RequestScope } from "./request-scope.ts";
+
+/** What the routes are served with. */
+export interface Kernel {
+  readonly services: Services;
+  readonly keys: Keyring;
+  /** For the bodies of all requests under way. */
+  readonly bodies: ByteBudget;
+}
+
+type Sent = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Adds every route in each of its versions. */
+export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: readonly Route[]): void {
+  for (const route of routes) {
+    const decodeBody = bodyDecoderOf(route.body);
+    for (const version of route.versions) {
+      const status = route.created?.includes(version) ? 201 : 200;
+      const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
+        const sentPath = request.params as Sent;
+        const project = sentPath["project"] as string;
+        const caller = admit(await callerOf(kernel.keys, request.headers), project, route.capability);
+        const path = decodeParameters(route.parameters, sentPath);
+        const query = decodeParameters(route.query, request.query as Sent);
+        const scope = new RequestScope(reply.raw);
+        const body = decodeBody(await receive(request, kernel, scope));
+        const ctx = { ...kernel.services, caller, project: caller.projectId, signal: scope.signal };
+        const question = { version, path, query, body, headers: request.headers };
+        const answer = await scope.within(route.handle(ctx, question));
+        if (status === 201) reply.header("Location", locationOf(request, answer));
+        return send(reply.code(status), answer, scope);
+      };
+      http.route({ method: route.method, url: patternOf(pathOf(route, version)), handler: answerTo });
+    }
+  }
+}
+
+/** Adds operations that belong to no project and need no credentials. */
+export function registerOpenRoutes(
+  http: FastifyInstance,
+  kernel: Kernel,
+  routes: readonly OpenRoute[],
+): void {
+  for (const route of routes) {
+    const decodeBody = bodyDecoderOf(route.body);
+    const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
+      const query = decodeParameters(route.query, request.query as Sent);
+      const scope = new RequestScope(reply.raw);
+      const body = decodeBody(await receive(request, kernel, scope));
+      const caller = await callerOf(kernel.keys, request.headers);
+      return send(reply, await scope.within(route.handle({ query, body, caller })), scope);
+    };
+    http.route({ method: route.method, url: route.path, handler: answerTo });
+  }
+}
+
+/** `/assets/{assetId}` as Fastify writes it. */
+const patternOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, ":$1");
+
+function bodyDecoderOf(body: Route["body"]): BodyDecoder {
+  if (!body) return () => undefined;
+  return body.kind === "bytes" ? (bytes) => bytes : jsonDecoder(body.schema, body.nulls);
+}
+
+/** The body's bytes, which count against the memory for bodies until the request has ended. */
+async function receive(request: FastifyRequest, { bodies }: Kernel, scope: RequestScope): Promise<Buffer> {
+  const { bytes, release } = await readBody(request.raw, bodies, scope.signal);
+  scope.atEnd(release);
+  return bytes;
+}
+
+function send(reply: FastifyReply, answer: Answer, { signal }: RequestScope): FastifyReply {
+  if (!("contentType" in answer)) return reply.send(answer);
+  if (!("stream" in answer)) return reply.type(answer.contentType).send(answer.bytes);
+  const { contentType, stream } = answer;
+  signal.addEventListener("abort", () => stream.destroy(signal.reason as Error), { once: true });
+  return reply.type(contentType).send(stream);
+}
+
+/** Where the record just made can be read (platform-api, Errors 2); of several the first. */
+function locationOf(request: FastifyRequest, answer: Answer): string {
+  const collection = request.url.split("?", 1)[0]!;
+  const first = (answer as { data?: { items?: readonly { id?: number }[] } }).data?.items?.[0];
+  return first?.id === undefined ? collection : `${collection}/${first.id}`;
+}

@@ -1,0 +1,91 @@
+// Says what is wrong with a JSON body: which field, what it should be, and what came instead.
+import type { TLocalizedValidationError } from "typebox/error";
+import { type Failure, fail } from "../errors.ts";
+
+type Problem = TLocalizedValidationError;
+type Said = Readonly<Record<string, unknown>>;
+
+/** The refusal that tells most, of all that a schema finds wrong with `body`. */
+export function refusalOf(body: unknown, problems: readonly Problem[]): Failure {
+  const choice = problems.find(({ keyword }) => keyword === "anyOf");
+  const missing = problems.filter((one) => one.keyword === "required" && !isWithin(one, choice));
+  if (missing.length > 0) return fail("fields-missing", { fields: missing.flatMap(missingIn) });
+  const problem = problems.find((one) => !isWithin(one, choice) && one.keyword !== "anyOf") ?? choice!;
+  const value = valueAt(body, problem.instancePath);
+  const field = fieldName(problem.instancePath) || "body";
+  if (problem.keyword === "maxItems")
+    return fail("too-many", { field, limit: limitOf(problem), got: (value as unknown[]).length });
+  return fail("field-invalid", {
+    field,
+    expected: expectedBy(problem, problems),
+    got: found(problem, value),
+  });
+}
+
+/** What the alternatives of a choice complain of is summed up by the choice itself. */
+const isWithin = (one: Problem, choice: Problem | undefined): boolean =>
+  choice !== undefined && one.schemaPath.startsWith(`${choice.schemaPath}/anyOf/`);
+
+const missingIn = ({ params, instancePath }: Problem): string[] =>
+  ((params as Said)["requiredProperties"] as string[]).map((name) => fieldName(`${instancePath}/${name}`));
+
+/** `/items/0/name` as `items[0].name`. */
+function fieldName(instancePath: string): string {
+  let name = "";
+  for (const part of partsOf(instancePath))
+    name += /^\d+$/.test(part) ? `[${part}]` : name === "" ? part : `.${part}`;
+  return name;
+}
+
+const partsOf = (instancePath: string): string[] =>
+  instancePath
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+
+const valueAt = (body: unknown, instancePath: string): unknown =>
+  partsOf(instancePath).reduce((value, part) => (value as Said)[part] as object, body as object);
+
+const limitOf = ({ params }: Problem): number => (params as Said)["limit"] as number;
+
+function expectedBy(problem: Problem, all: readonly Problem[]): string {
+  const params = problem.params as Said;
+  switch (problem.keyword) {
+    case "type":
+      return String(params["type"]);
+    case "enum":
+      return `one of ${(params["allowedValues"] as unknown[]).join(", ")}`;
+    case "anyOf": {
+      const alternatives = all.filter((one) => one !== problem && isWithin(one, problem));
+      return [...new Set(alternatives.map((one) => expectedBy(one, all)))].join(" or ");
+    }
+    case "minLength":
+      return `at least ${limitOf(problem)} characters`;
+    case "maxLength":
+      return `at most ${limitOf(problem)} characters`;
+    case "minItems":
+      return `at least ${limitOf(problem)} items`;
+    case "maxProperties":
+      return `at most ${limitOf(problem)} members`;
+    case "minimum":
+    case "maximum":
+      return `a value ${params["comparison"]} ${limitOf(problem)}`;
+    default:
+      return problem.message.replace(/^must /, "that it must ");
+  }
+}
+
+/** How much of a wrong value a message repeats. */
+const shownCharacters = 100;
+
+/** The type that came instead of another, the size of what is too large, else the value, shortened. */
+function found({ keyword, params }: Problem, value: unknown): string {
+  if (keyword === "maxLength" || keyword === "minLength") return `${(value as string).length}`;
+  if (keyword === "minItems") return `${(value as unknown[]).length}`;
+  if (keyword === "maxProperties") return `${Object.keys(value as object).length}`;
+  const type = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
+  const isFraction = type === "number" && (params as Said)["type"] === "integer";
+  if ((keyword === "type" && !isFraction) || type === "object" || type === "array") return type;
+  const text = JSON.stringify(value);
+  return text.length > shownCharacters ? `${text.slice(0, shownCharacters)}...` : text;
+}
