@@ -42,12 +42,11 @@ export function pageAsked(
   return { ...place, limit: asked.limit };
 }
 
-/** Wraps a page with the cursors to its neighbours; `asked` is what `pageAsked` gave. */
+/** Wraps the page `found` with the cursors to its neighbours; `asked` is what `pageAsked` gave. */
 export function pageAnswer<Item>(
   ctx: RequestContext,
   query: unknown,
-  asked: PageQuestion,
-  page: Page<Item>,
+  { asked, found: page }: { readonly asked: PageQuestion; readonly found: Page<Item> },
   shape: (item: Item) => unknown,
 ) {
   const { until } = asked;

@@ -251,7 +251,7 @@ async function answerPage(
   const { cursor, limit = pageBounds.byDefault } = query;
   const collection = collectionOf(ctx, wanted);
   const asked = pageAsked(ctx, collection, { cursor, limit: Math.min(limit, pageBounds.max) });
-  return pageAnswer(ctx, collection, asked, await read(asked), shapeIn(version));
+  return pageAnswer(ctx, collection, { asked, found: await read(asked) }, shapeIn(version));
 }
 
 /** What a cursor is bound to: the list it continues, in whichever version it was asked for. */

@@ -235,7 +235,7 @@ async function list(
   const collection = ["timeseries", ctx.project, filter];
   const page = pageAsked(ctx, collection, asked.query);
   const found = await listTimeSeries(ctx, { filter, page });
-  return pageAnswer(ctx, collection, page, found, seriesIn(asked.version, { withMetadata }));
+  return pageAnswer(ctx, collection, { asked: page, found }, seriesIn(asked.version, { withMetadata }));
 }
 
 async function search(
