@@ -1,0 +1,53 @@
+// Generators between stores and answers: begun early, and gathered into bytes that are sent as they come.
+import { Readable } from "node:stream";
+
+/** Lets a generator run up to its first value while its reader is still busy elsewhere. */
+export function begun<Item>(source: AsyncGenerator<Item>): AsyncGenerator<Item> {
+  const first = source.next();
+  first.catch(() => {}); // It is raised where the value is read.
+  return continued(first, source);
+}
+
+async function* continued<Item>(first: Promise<IteratorResult<Item>>, rest: AsyncGenerator<Item>) {
+  const { done, value } = await first;
+  if (done) return;
+  yield value as Item;
+  yield* rest;
+}
+
+/** What `begin` makes of each item, in order; up to `ahead` of them run before their turn. */
+export async function* begunAhead<Item, Made>(
+  items: readonly Item[],
+  ahead: number,
+  begin: (item: Item) => AsyncGenerator<Made>,
+): AsyncGenerator<readonly [Item, AsyncGenerator<Made>]> {
+  const running: AsyncGenerator<Made>[] = [];
+  for (const [i, item] of items.entries()) {
+    while (running.length + i < items.length && running.length <= ahead)
+      running.push(begun(begin(items[i + running.length]!)));
+    yield [item, running.shift()!];
+  }
+}
+
+/**
+ * Bytes in memory when they are few, as most answers are, so that they need no stream; else a stream of
+ * them.
+ */
+export async function bytesOrStream(
+  pieces: AsyncGenerator<Buffer>,
+  bytesMax: number,
+): Promise<{ bytes: Buffer } | { stream: Readable }> {
+  const held: Buffer[] = [];
+  for (let bytes = 0; bytes <= bytesMax; ) {
+    const { done, value } = await pieces.next();
+    if (done) return { bytes: held.length === 1 ? held[0]! : Buffer.concat(held) };
+    held.push(value);
+    bytes += value.length;
+  }
+  return { stream: Readable.from(joined(held, pieces), { objectMode: false }) };
+}
+
+async function* joined(held: readonly Buffer[], rest: AsyncGenerator<Buffer>) {
+  yield* held;
+  yield* rest;
+}

@@ -1,0 +1,86 @@
+// Moments and periods as clients write them, and the buckets of time that a granularity cuts.
+
+const secondMs = 1000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const agoUnitMs: Record<string, number> = {
+  w: 7 * dayMs,
+  d: dayMs,
+  h: hourMs,
+  m: minuteMs,
+  s: secondMs,
+};
+const granularityUnitMs: Record<string, number> = {
+  d: dayMs,
+  day: dayMs,
+  h: hourMs,
+  hour: hourMs,
+  m: minuteMs,
+  minute: minuteMs,
+  s: secondMs,
+  second: secondMs,
+};
+
+/** A point in time, absolute or as far before now as said. */
+export interface Moment {
+  readonly kind: "at" | "ago";
+  readonly ms: number;
+}
+
+export const now: Moment = { kind: "ago", ms: 0 };
+
+export const momentMs = (moment: Moment, nowMs: number): number =>
+  moment.kind === "at" ? moment.ms : nowMs - moment.ms;
+
+/**
+ * Epoch milliseconds as a number or in digits (whole floats such as `0.0` too), `now`, or `N<unit>-ago`
+ * with the units w d h m s (client-endpoints 1.8); undefined for anything else.
+ */
+export function readMoment(sent: string | number): Moment | undefined {
+  const text = String(sent).toLowerCase();
+  if (text === "now") return now;
+  const [, count, unit] = /^(\d+)([wdhms])-ago$/.exec(text) ?? [];
+  const ms = unit
+    ? Number(count) * agoUnitMs[unit]!
+    : /^-?\d+(\.\d*)?(e\+?\d+)?$/.test(text)
+      ? Number(text)
+      : Number.NaN;
+  if (!Number.isSafeInteger(ms)) return undefined;
+  return { kind: unit ? "ago" : "at", ms };
+}
+
+export interface Granularity {
+  readonly unitMs: number;
+  /** A whole multiple of the unit. */
+  readonly bucketMs: number;
+}
+
+/** No bucket is longer than this, so that times stay exact integers. */
+const bucketMsMax = 100_000 * dayMs;
+
+/**
+ * `d`/`day`, `h`/`hour`, `m`/`minute`, `s`/`second`, perhaps after a multiple of at least 1; else
+ * undefined.
+ */
+export function readGranularity(sent: string): Granularity | undefined {
+  const [, count = "1", unit = ""] = /^(\d*)([a-z]+)$/.exec(sent.toLowerCase()) ?? [];
+  const unitMs = granularityUnitMs[unit];
+  const bucketMs = Number(count || 1) * (unitMs ?? 0);
+  return unitMs && bucketMs > 0 && bucketMs <= bucketMsMax ? { unitMs, bucketMs } : undefined;
+}
+
+interface Span {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/**
+ * The start goes down to the unit in UTC (not to its multiple), the end up, so that the last bucket is
+ * whole.
+ */
+export function wholeBuckets(span: Span, { unitMs, bucketMs }: Granularity): Span {
+  const startMs = Math.floor(span.startMs / unitMs) * unitMs;
+  const buckets = span.endMs > span.startMs ? Math.ceil((span.endMs - startMs) / bucketMs) : 0;
+  return { startMs, endMs: startMs + buckets * bucketMs };
+}
