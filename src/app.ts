@@ -18,6 +18,7 @@ import type { World } from "./lib/world.ts";
 import { limits } from "./limits.ts";
 import { assetRoutes } from "./resources/assets/assets.rest.ts";
 import { assetTable } from "./resources/assets/schema.ts";
+import { datapointRoutes } from "./resources/datapoints/datapoints.rest.ts";
 import { projectRoutes } from "./resources/projects/projects.rest.ts";
 import { ensureProject } from "./resources/projects/projects.ts";
 import { projects } from "./resources/projects/schema.ts";
@@ -35,7 +36,12 @@ import { NaivePointsStore } from "./storage/conformance/naive-points.ts";
 export const tables: readonly AnyTable[] = [projects, apiKeys, assetTable, timeSeries, erasures];
 
 /** Every operation of every room. */
-export const routes: readonly Route[] = [...projectRoutes, ...assetRoutes, ...timeSeriesRoutes];
+export const routes: readonly Route[] = [
+  ...projectRoutes,
+  ...assetRoutes,
+  ...timeSeriesRoutes,
+  ...datapointRoutes,
+];
 
 export interface App {
   readonly services: Services;

@@ -83,6 +83,11 @@ export const catalogue = {
     when: "The body cannot be read as JSON.",
     message: ({ problem }) => `The body is not valid JSON: ${problem}`,
   }),
+  "body-not-protobuf": entry<{ problem: string }>({
+    status: 400,
+    when: "The body is declared as protobuf and cannot be read as the message expected.",
+    message: ({ problem }) => `The body is not a valid protobuf message: ${problem}`,
+  }),
   "field-invalid": entry<{ field: string; expected: string; got: string }>({
     status: 400,
     when: "A member of the body, a query parameter or a path segment has the wrong type or value.",
@@ -128,6 +133,16 @@ export const catalogue = {
     when: "An operation names a time series more than once; `notFound` lists those.",
     message: ({ keys }) => `Time series named more than once: ${firstOf(keys)}`,
     members: ({ keys }) => ({ notFound: keys }),
+  }),
+  "texts-not-aggregated": entry<{ name: string }>({
+    status: 400,
+    when: "Aggregates are asked of a series whose values are texts.",
+    message: ({ name }) => `The time series ${name} holds texts, which have no aggregates`,
+  }),
+  "function-not-served": entry<{ field: string }>({
+    status: 400,
+    when: "An item of a multi-series query is a calculated series.",
+    message: ({ field }) => `Invalid field - ${field} - calculated time series are not served yet`,
   }),
   "series-exist": entry<{ names: readonly string[] }>({
     status: 400,

@@ -63,6 +63,7 @@ export const described = {
   ),
   pointsPerReadDefault: limit(100, "points", "Datapoints, aggregates or frame rows when `limit` is absent."),
   frameRowsMax: limit(100_000, "rows", "Rows of a data frame; a larger `limit` is lowered."),
+  frameColumnsMax: limit(1_000, "columns", "Columns of a data frame; more are refused."),
   seriesPerReadMax: limit(100, "series", "Items of one multi-series query or data frame."),
   timeMsMin: limit(Date.UTC(1900, 0, 1), "ms", "The earliest time stamp of a datapoint (1900-01-01)."),
   timeMsMax: limit(Date.UTC(2100, 0, 1) - 1, "ms", "The latest time stamp of a datapoint (2099-12-31)."),

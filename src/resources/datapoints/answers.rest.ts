@@ -1,0 +1,235 @@
+// How datapoints are answered: JSON by version, protobuf, and CSV, from memory when short and streamed
+// when long.
+import { type TSchema, Type } from "typebox";
+import { ByteSheet } from "../../lib/byte-sheet.ts";
+import { numberBytesMax, writeInteger, writeNumber } from "../../lib/number-text.ts";
+import { begunAhead, bytesOrStream } from "../../lib/streams.ts";
+import type { ApiVersion } from "../../rest/route.ts";
+import type { AggregateName } from "../../storage/points.ts";
+import type { Rows, SeriesAnswer } from "./datapoints.ts";
+import type { Frame, FrameRows } from "./frame.ts";
+import { dataFieldHeader, pointsMessage } from "./protobuf.ts";
+import { aggregateNames, membersOfAggregate } from "./questions.rest.ts";
+
+/** Longer answers are streamed. */
+const bytesInMemoryMax = 64 * 1024;
+
+export const protobufType = "application/protobuf";
+export const csvType = "text/csv";
+
+/** The member that names a series. */
+const keyMember = (version: ApiVersion) => (version === "0.4" ? "tagId" : "name");
+
+export const pointShape = Type.Object(
+  { timestamp: Type.Integer(), value: Type.Union([Type.Number(), Type.String()]) },
+  { additionalProperties: false },
+);
+
+/** A point has just a time and a value, an aggregate its time and what was asked (client-endpoints 9.2.4). */
+export const pointsShape = (version: ApiVersion): TSchema => {
+  const members = aggregateNames.flatMap((name) => membersOfAggregate(name, version));
+  const aggregate = Type.Object(
+    {
+      timestamp: Type.Integer(),
+      ...Object.fromEntries(members.map((member) => [member, Type.Optional(Type.Number())])),
+    },
+    { additionalProperties: false },
+  );
+  return Type.Object({
+    [keyMember(version)]: Type.String(),
+    datapoints: Type.Array(Type.Union([pointShape, aggregate])),
+  });
+};
+
+export async function jsonAnswer(answers: readonly SeriesAnswer[], version: ApiVersion) {
+  const membersOf = ({ question }: SeriesAnswer) =>
+    question.aggregates?.wanted.map((name: AggregateName) => membersOfAggregate(name, version)) ?? [
+      ["value"],
+    ];
+  return streamed(
+    "application/json; charset=utf-8",
+    itemsJson(answers, { keyMember: keyMember(version), membersOf }),
+  );
+}
+
+/** The answer as one message `TimeseriesData` (client-endpoints 9.6). */
+export const protobufAnswer = (answer: SeriesAnswer) => streamed(protobufType, messageBytes(answer));
+
+/** The frame as CSV; a column is named by its series and its aggregate (client-endpoints 9.5). */
+export function frameAnswer({ columns, rows }: Frame) {
+  const header = columns.map(({ series, aggregate }) => `${series.name}|${aggregate.toLowerCase()}`);
+  return streamed(`${csvType}; charset=utf-8`, frameCsv(header, rows()));
+}
+
+async function streamed(contentType: string, pieces: AsyncGenerator<Buffer>) {
+  return { contentType, ...(await bytesOrStream(pieces, bytesInMemoryMax)) };
+}
+
+/**
+ * A message needs its length in front. Texts can be too many to be held, so beyond this many bytes the field
+ * repeats, which readers must merge; numbers never come near, nor do texts in practice.
+ */
+const fieldBytesMax = 16 * 2 ** 20;
+
+async function* messageBytes({ series, rows }: SeriesAnswer): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  let bytes = 0;
+  for await (const { times, columns } of rows()) {
+    const piece = pointsMessage({ times, values: columns[0]! });
+    held.push(piece);
+    bytes += piece.length;
+    if (bytes < fieldBytesMax) continue;
+    yield dataFieldHeader(series.isString, bytes);
+    yield* held;
+    held = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield dataFieldHeader(series.isString, bytes);
+  yield* held;
+}
+
+/** Bytes of an answer that are sent as one piece, about; the event loop is free between two of them. */
+const pieceBytes = 64 * 1024;
+const firstSheetBytes = 8 * 1024;
+const rowsAtOnce = 256;
+/** Series read while another one is written. */
+const seriesAhead = 8;
+
+interface JsonShape {
+  /** The member that names the series: `name` or `tagId`. */
+  readonly keyMember: string;
+  /** The members that each column of the series' rows is written as. */
+  readonly membersOf: (answer: SeriesAnswer) => readonly (readonly string[])[];
+}
+
+/** `{"data":{"items":[{"name":...,"datapoints":[{"timestamp":...,...},...]},...]}}` */
+async function* itemsJson(answers: readonly SeriesAnswer[], shape: JsonShape): AsyncGenerator<Buffer> {
+  const sheet = new ByteSheet(firstSheetBytes);
+  sheet.text('{"data":{"items":[');
+  for await (const [answer, pieces] of begunAhead(answers, seriesAhead, (one) => one.rows())) {
+    sheet.text(`{"${shape.keyMember}":${JSON.stringify(answer.series.name)},"datapoints":[`);
+    const members = shape.membersOf(answer);
+    for await (const rows of pieces) {
+      const write = rowWriter(sheet, rows, members);
+      for (let from = 0; from < rows.times.length; from += rowsAtOnce) {
+        if (sheet.at >= pieceBytes) yield sheet.cut();
+        write(from, Math.min(from + rowsAtOnce, rows.times.length));
+      }
+    }
+    dropComma(sheet);
+    sheet.text("]},");
+  }
+  dropComma(sheet);
+  sheet.text("]}}");
+  yield sheet.cut();
+}
+
+const commaByte = 44;
+const closeBraceByte = 125;
+const lineFeedByte = 10;
+
+/** Every element is followed by a comma; the last one's goes again. It is never cut off before. */
+function dropComma(sheet: ByteSheet): void {
+  if (sheet.bytes[sheet.at - 1] === commaByte) sheet.at -= 1;
+}
+
+type WriteRows = (from: number, to: number) => void;
+
+function rowWriter(sheet: ByteSheet, rows: Rows, members: readonly (readonly string[])[]): WriteRows {
+  const { times, columns } = rows;
+  const [values] = columns;
+  if (values !== undefined && !(values instanceof Float64Array))
+    return (from, to) => writeTexts(sheet, { times, values }, { from, to });
+  const cells = (columns as readonly Float64Array[]).flatMap((column, i) =>
+    members[i]!.map((member): Cell => ({ label: Buffer.from(`,"${member}":`), column })),
+  );
+  return (from, to) => writeNumbers(sheet, { times, cells }, { from, to });
+}
+
+interface Cell {
+  readonly label: Uint8Array;
+  readonly column: Float64Array;
+}
+
+const rowStart = Uint8Array.from(Buffer.from('{"timestamp":'));
+
+/** A cell without a value (NaN), or with one that JSON cannot say, is left out. */
+function writeNumbers(
+  sheet: ByteSheet,
+  { times, cells }: { times: Float64Array; cells: readonly Cell[] },
+  { from, to }: { from: number; to: number },
+): void {
+  const rowBytesMax = cells.reduce(
+    (sum, { label }) => sum + label.length + numberBytesMax,
+    rowStart.length + 27,
+  );
+  sheet.room((to - from) * rowBytesMax);
+  const { bytes } = sheet;
+  let { at } = sheet;
+  for (let row = from; row < to; row += 1) {
+    at = writeInteger(bytes, writeLabel(bytes, at, rowStart), times[row]!);
+    for (const { label, column } of cells) {
+      const value = column[row]!;
+      if (Number.isFinite(value)) at = writeNumber(bytes, writeLabel(bytes, at, label), value);
+    }
+    bytes[at] = closeBraceByte;
+    bytes[at + 1] = commaByte;
+    at += 2;
+  }
+  sheet.at = at;
+}
+
+/** Faster than `set` for a few bytes. */
+function writeLabel(bytes: Uint8Array, at: number, label: Uint8Array): number {
+  for (let i = 0; i < label.length; i += 1) bytes[at + i] = label[i]!;
+  return at + label.length;
+}
+
+function writeTexts(
+  sheet: ByteSheet,
+  { times, values }: { times: Float64Array; values: readonly string[] },
+  { from, to }: { from: number; to: number },
+): void {
+  for (let row = from; row < to; row += 1)
+    sheet.text(`{"timestamp":${times[row]},"value":${JSON.stringify(values[row])}},`);
+}
+
+/**
+ * A header of `timestamp` and the given cells, then a line for each row; an empty cell where there is no
+ * value.
+ */
+async function* frameCsv(
+  header: readonly string[],
+  batches: AsyncGenerator<FrameRows>,
+): AsyncGenerator<Buffer> {
+  const sheet = new ByteSheet(firstSheetBytes);
+  sheet.text(`${["timestamp", ...header].map(cellText).join(",")}\n`);
+  for await (const { count, times, columns } of batches) {
+    for (let row = 0; row < count; row += 1) {
+      if (sheet.at >= pieceBytes) yield sheet.cut();
+      writeRow(sheet, times[row]!, { columns, row });
+    }
+  }
+  yield sheet.cut();
+}
+
+/** Bare unless quotes are needed (C19). */
+const cellText = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+function writeRow(
+  sheet: ByteSheet,
+  timeMs: number,
+  { columns, row }: { columns: readonly Float64Array[]; row: number },
+): void {
+  sheet.room((columns.length + 1) * (numberBytesMax + 1) + 1);
+  const { bytes } = sheet;
+  let at = writeInteger(bytes, sheet.at, timeMs);
+  for (const column of columns) {
+    bytes[at] = commaByte;
+    at += 1;
+    const value = column[row]!;
+    if (Number.isFinite(value)) at = writeNumber(bytes, at, value);
+  }
+  bytes[at] = lineFeedByte;
+  sheet.at = at + 1;
+}

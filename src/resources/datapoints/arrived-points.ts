@@ -1,0 +1,127 @@
+// Points as one insert brings them, in columns, before anyone knows whether their series exist.
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import type { PointBatch } from "../../storage/points.ts";
+
+/** How a request names a series: text is a name, a number is an id. */
+export type SeriesKey = string | number;
+
+/** Runs of points, each of one series, in the order of the request; numbers and texts apart. */
+export interface ArrivedPoints {
+  /** The series of each run; a series may have several. */
+  readonly keys: readonly SeriesKey[];
+  readonly numbers: ArrivedColumns<Float64Array>;
+  readonly strings: ArrivedColumns<readonly string[]>;
+  /** Where in the request the first number and the first text of a run that holds both stand. */
+  readonly mixed: ReadonlyMap<number, { readonly number: number; readonly string: number }>;
+  /** How the request's author finds a point's value: `items[3].value`. */
+  readonly fieldOf: (run: number, point: number) => string;
+}
+
+interface ArrivedColumns<Values> {
+  readonly times: Float64Array;
+  readonly values: Values;
+  /** Where each run ends in these columns. */
+  readonly ends: readonly number[];
+}
+
+/**
+ * Columns that grow. The number columns are lent to one builder after another, so each takes its own
+ * copy.
+ */
+const scratch = { times: new Float64Array(16_384), values: new Float64Array(16_384) };
+
+/**
+ * Collects the points of one request. Only one may be at work at a time: filling one never waits for
+ * anything.
+ */
+export class ArrivedPointsBuilder {
+  readonly #keys: SeriesKey[] = [];
+  readonly #numberEnds: number[] = [];
+  readonly #stringEnds: number[] = [];
+  readonly #stringTimes: number[] = [];
+  readonly #strings: string[] = [];
+  readonly #mixed = new Map<number, { number: number; string: number }>();
+  #count = 0;
+
+  addNumber(timeMs: number, value: number): void {
+    if (this.#count === scratch.times.length) growScratch();
+    scratch.times[this.#count] = timeMs;
+    scratch.values[this.#count] = value;
+    this.#count += 1;
+  }
+
+  addString(timeMs: number, value: string): void {
+    this.#stringTimes.push(timeMs);
+    this.#strings.push(value);
+  }
+
+  /** Ends the run of the points added since the last one. */
+  endRun(key: SeriesKey, mixed?: { number: number; string: number }): void {
+    if (mixed) this.#mixed.set(this.#keys.length, mixed);
+    this.#keys.push(key);
+    this.#numberEnds.push(this.#count);
+    this.#stringEnds.push(this.#strings.length);
+  }
+
+  /** Refuses more runs or points than one insert may hold. */
+  finish(fieldOf: ArrivedPoints["fieldOf"]): ArrivedPoints {
+    const got = Math.max(this.#count + this.#strings.length, this.#keys.length);
+    if (got > limits.pointsPerWriteMax)
+      throw fail("too-many", { field: "items", limit: limits.pointsPerWriteMax, got });
+    return {
+      keys: this.#keys,
+      numbers: {
+        times: scratch.times.slice(0, this.#count),
+        values: scratch.values.slice(0, this.#count),
+        ends: this.#numberEnds,
+      },
+      strings: { times: Float64Array.from(this.#stringTimes), values: this.#strings, ends: this.#stringEnds },
+      mixed: this.#mixed,
+      fieldOf,
+    };
+  }
+}
+
+function growScratch(): void {
+  for (const name of ["times", "values"] as const) {
+    const larger = new Float64Array(scratch[name].length * 2);
+    larger.set(scratch[name]);
+    scratch[name] = larger;
+  }
+}
+
+/**
+ * What to append, `series[i]` being the series of run `i`. Refuses values that are not of their series'
+ * kind.
+ */
+export function batchOf(
+  points: ArrivedPoints,
+  series: readonly { readonly id: number; readonly isString: boolean }[],
+): PointBatch {
+  for (const [run, { isString }] of series.entries()) refuseWrongKind(points, run, isString);
+  const { numbers, strings } = points;
+  return {
+    ...(numbers.times.length > 0 && { numbers: { ...numbers, ...runsOf(numbers.ends, series) } }),
+    ...(strings.times.length > 0 && { strings: { ...strings, ...runsOf(strings.ends, series) } }),
+  };
+}
+
+function refuseWrongKind(points: ArrivedPoints, run: number, isString: boolean): void {
+  const wrong = isString ? points.numbers.ends : points.strings.ends;
+  if (wrong[run] === (run === 0 ? 0 : wrong[run - 1])) return;
+  const [got, expected] = isString
+    ? (["number", "string, as the series holds texts"] as const)
+    : (["string", "number, as the series holds numbers"] as const);
+  const field = points.fieldOf(run, points.mixed.get(run)?.[got] ?? 0);
+  throw fail("field-invalid", { field, expected, got });
+}
+
+/** The runs that hold anything. */
+function runsOf(ends: readonly number[], series: readonly { readonly id: number }[]) {
+  const filled = [...ends.keys()].filter((run) => ends[run] !== (run === 0 ? 0 : ends[run - 1]));
+  return {
+    series: Float64Array.from(filled, (run) => series[run]!.id),
+    ends: Uint32Array.from(filled, (run) => ends[run]!),
+  };
+}

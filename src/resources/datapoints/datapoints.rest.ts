@@ -1,0 +1,152 @@
+// The REST operations on the datapoints of one series, and inserts into many (client-endpoints 9.1, 9.2,
+// 9.4, 9.7).
+import { Type } from "typebox";
+import type { RequestContext } from "../../context.ts";
+import { momentMs, now } from "../../lib/time.ts";
+import { emptyAnswer, emptyShape, itemsAnswer, itemsOf } from "../../rest/envelope.ts";
+import { id, type Parameter, required, text } from "../../rest/parameters.ts";
+import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
+import { jsonAnswer, pointShape, pointsShape, protobufAnswer, protobufType } from "./answers.rest.ts";
+import type { SeriesKey } from "./arrived-points.ts";
+import { erasePoints, insertPoints, latestPoint, readMany } from "./datapoints.ts";
+import { readInsert } from "./insert-json.rest.ts";
+import { manyRoutes } from "./many.rest.ts";
+import { readInsertMessage } from "./protobuf.ts";
+import { keyFields, moment, questionOf, questionParameters, rangeOf } from "./questions.rest.ts";
+
+const nameParameter = required(text("The series' name (`tagId` in 0.4)"));
+const idParameter = id("The series' id");
+
+interface Address {
+  readonly path: string;
+  readonly versions: readonly ApiVersion[];
+  readonly parameters: Readonly<Record<string, Parameter<SeriesKey>>>;
+}
+
+/** A series is addressed by its name, and from 0.5 on by its id as well; what follows is the same. */
+const addresses = (word: "data" | "latest", rest = ""): readonly Address[] => [
+  { path: `/timeseries/${word}/{name}${rest}`, versions: apiVersions, parameters: { name: nameParameter } },
+  { path: `/timeseries/{id}/${word}${rest}`, versions: ["0.5", "0.6"], parameters: { id: idParameter } },
+];
+
+const keyIn = (path: Readonly<Record<string, SeriesKey>>): SeriesKey => Object.values(path)[0]!;
+
+const reading = { method: "GET", capability: ["timeSeriesAcl", "READ"] } as const;
+const changing = { capability: ["timeSeriesAcl", "WRITE"], answer: () => ({ schema: emptyShape }) } as const;
+
+const pointsField = Type.Array(pointShape);
+
+/** An insert without items is one of nothing: answered like any other. */
+async function insert(
+  ctx: RequestContext,
+  sent: { readonly body: Buffer; readonly headers: Readonly<Record<string, unknown>> },
+  key?: SeriesKey,
+) {
+  const isMessage = String(sent.headers["content-type"]).toLowerCase().includes("protobuf");
+  await insertPoints(ctx, (isMessage ? readInsertMessage : readInsert)(sent.body, key));
+  return emptyAnswer;
+}
+
+const insertRoutes: readonly Route[] = [
+  route({
+    ...changing,
+    method: "POST",
+    path: "/timeseries/data",
+    versions: apiVersions,
+    summary: "Write datapoints of several series, as JSON or as a protobuf MultiNamedTimeseriesData",
+    source: "client-endpoints 9.1",
+    body: {
+      kind: "bytes",
+      schema: Type.Object({ items: Type.Array(Type.Object({ ...keyFields, datapoints: pointsField })) }),
+    },
+    handle: (ctx, question) => insert(ctx, question),
+  }),
+  ...addresses("data").map((address) =>
+    route({
+      ...changing,
+      ...address,
+      method: "POST",
+      summary: "Write datapoints of one series, as JSON or as a protobuf TimeseriesData",
+      source: "platform-api Time series and datapoints, client-endpoints 9.1",
+      body: { kind: "bytes", schema: Type.Object({ items: pointsField }) },
+      handle: (ctx, question) => insert(ctx, question, keyIn(question.path)),
+    }),
+  ),
+];
+
+const readRoutes = addresses("data").map((address) =>
+  route({
+    ...reading,
+    ...address,
+    summary: "Points or aggregates of one series; points also as a protobuf TimeseriesData",
+    source: "platform-api Time series and datapoints, client-endpoints 9.2",
+    query: questionParameters,
+    answer: (version) => ({ schema: itemsOf(pointsShape(version)), otherContentTypes: [protobufType] }),
+    handle: async (ctx, { version, path, query, headers }) => {
+      const answers = await readMany(ctx, [questionOf(ctx, keyIn(path), { asked: query })]);
+      const wantsMessage = headers["accept"]?.includes(protobufType) && query.aggregates === undefined;
+      return wantsMessage ? protobufAnswer(answers[0]!) : jsonAnswer(answers, version);
+    },
+  }),
+);
+
+const latestRoutes = addresses("latest").map((address) =>
+  route({
+    ...reading,
+    ...address,
+    summary: "The last point before a time; no items when there is none",
+    source: "client-endpoints 9.4",
+    query: { before: moment("Only points earlier than this; now when absent") },
+    answer: () => ({ schema: itemsOf(pointShape) }),
+    handle: async (ctx, { path, query }) => {
+      const beforeMs = momentMs(query.before ?? now, ctx.world.nowMs());
+      const found = await latestPoint(ctx, keyIn(path), beforeMs);
+      return itemsAnswer(found ? [{ timestamp: found.timeMs, value: found.value }] : []);
+    },
+  }),
+);
+
+const deleteSingleRoutes = addresses("data", "/deletesingle").map((address) =>
+  route({
+    ...changing,
+    ...address,
+    method: "DELETE",
+    summary: "Remove the point at a time, if there is one",
+    source: "client-endpoints 9.7",
+    query: { timestamp: required(moment("The time of the point")) },
+    handle: async (ctx, { path, query }) => {
+      const startMs = momentMs(query.timestamp, ctx.world.nowMs());
+      await erasePoints(ctx, keyIn(path), { startMs, endMs: startMs + 1 });
+      return emptyAnswer;
+    },
+  }),
+);
+
+const deleteRangeRoutes = addresses("data", "/deleterange").map((address) =>
+  route({
+    ...changing,
+    ...address,
+    method: "DELETE",
+    summary: "Remove all points in a range of time",
+    source: "client-endpoints 9.7",
+    query: {
+      timestampInclusiveBegin: required(moment("The first time to remove")),
+      timestampExclusiveEnd: required(moment("The first time to keep")),
+    },
+    handle: async (ctx, { path, query }) => {
+      const { timestampInclusiveBegin: start, timestampExclusiveEnd: end } = query;
+      const fields = { start: "timestampInclusiveBegin", end: "timestampExclusiveEnd" };
+      await erasePoints(ctx, keyIn(path), rangeOf(ctx, { start, end }, fields));
+      return emptyAnswer;
+    },
+  }),
+);
+
+export const datapointRoutes: readonly Route[] = [
+  ...insertRoutes,
+  ...readRoutes,
+  ...latestRoutes,
+  ...deleteSingleRoutes,
+  ...deleteRangeRoutes,
+  ...manyRoutes,
+];

@@ -1,0 +1,170 @@
+// Datapoints: written, read raw or aggregated, and removed, one series or many (client-endpoints 9).
+import type { Action } from "../../access/caller.ts";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { type Granularity, wholeBuckets } from "../../lib/time.ts";
+import { limits } from "../../limits.ts";
+import type { AggregateName, PointColumns, Range } from "../../storage/points.ts";
+import { resolveSeries, type SeriesRef } from "../timeseries/timeseries.ts";
+import { type ArrivedPoints, batchOf, type SeriesKey } from "./arrived-points.ts";
+
+/** What is asked of one series. */
+export interface SeriesQuestion {
+  readonly key: SeriesKey;
+  readonly range: Range;
+  /** Of points, or of buckets; lowered to what one read may hold. */
+  readonly limit: number;
+  /** Also the points next to the range; raw reads only. */
+  readonly includeOutside?: boolean;
+  readonly aggregates?: { readonly wanted: readonly AggregateName[]; readonly granularity: Granularity };
+}
+
+/**
+ * Rows in ascending time: raw points have one column, aggregates one for each that is wanted (NaN: no
+ * value).
+ */
+export interface Rows {
+  readonly times: Float64Array;
+  readonly columns: readonly (Float64Array | readonly string[])[];
+}
+
+export interface SeriesAnswer {
+  readonly series: SeriesRef;
+  readonly question: SeriesQuestion;
+  /** Reads as it is read from, so that no answer is in memory as a whole. */
+  readonly rows: () => AsyncGenerator<Rows>;
+}
+
+/**
+ * Writes all of the points or none; of equal times in one series the last stays. Resolves when they are
+ * on disk. Refuses unknown series (404) and values of the wrong kind (400).
+ */
+export async function insertPoints(ctx: RequestContext, points: ArrivedPoints): Promise<void> {
+  const series = await seriesByKeys(ctx, points.keys, "WRITE");
+  const batch = batchOf(points, series);
+  if (batch.numbers ?? batch.strings) await ctx.points.append(batch);
+}
+
+/**
+ * One answer a question, in order. Refuses unknown series (404) and aggregates of texts (400) before any
+ * is read.
+ */
+export async function readMany(
+  ctx: RequestContext,
+  questions: readonly SeriesQuestion[],
+): Promise<SeriesAnswer[]> {
+  const found = await seriesByKeys(
+    ctx,
+    questions.map(({ key }) => key),
+    "READ",
+  );
+  return questions.map((question, i) => {
+    const series = found[i]!;
+    if (question.aggregates) refuseTexts(series);
+    const rows = () => (question.aggregates ? aggregateRows : rawRows)(ctx, series, question);
+    return { series, question, rows };
+  });
+}
+
+/**
+ * The last point strictly before `beforeMs`; undefined when there is none. Refuses an unknown series
+ * (404).
+ */
+export async function latestPoint(ctx: RequestContext, key: SeriesKey, beforeMs: number) {
+  const [series] = await seriesByKeys(ctx, [key], "READ");
+  const { id, isString } = series!;
+  const [latest] = await ctx.points.latest([{ series: id, isString }], beforeMs);
+  return latest;
+}
+
+/** Removes the points in the range. Refuses an unknown series (404). */
+export async function erasePoints(ctx: RequestContext, key: SeriesKey, range: Range): Promise<void> {
+  const [series] = await seriesByKeys(ctx, [key], "WRITE");
+  if (range.startMs < range.endMs) await ctx.points.erase(series!.id, range);
+}
+
+/** One series a key, in order, of names and ids mixed; refuses (404) when any is unknown. */
+export async function seriesByKeys(
+  ctx: RequestContext,
+  keys: readonly SeriesKey[],
+  action: Action,
+): Promise<SeriesRef[]> {
+  const names = keys.filter((key) => typeof key === "string");
+  const ids = keys.filter((key) => typeof key === "number");
+  const byName = names.length > 0 ? await resolveSeries(ctx, { names }, action) : [];
+  const byId = ids.length > 0 ? await resolveSeries(ctx, { ids }, action) : [];
+  const unknown = new Set<SeriesKey>();
+  let nameAt = 0;
+  let idAt = 0;
+  const found = keys.map((key) => {
+    const series = typeof key === "string" ? byName[nameAt++] : byId[idAt++];
+    if (!series) unknown.add(key);
+    return series;
+  });
+  if (unknown.size > 0) throw fail("series-unknown", { keys: [...unknown] });
+  return found as SeriesRef[];
+}
+
+export function refuseTexts({ name, isString }: SeriesRef): void {
+  if (isString) throw fail("texts-not-aggregated", { name });
+}
+
+/** Points asked of the store at once; texts can be long, so fewer of them. */
+const pointsPerAsk = { numbers: 20_000, strings: 250 };
+
+async function* rawRows(
+  ctx: RequestContext,
+  series: SeriesRef,
+  question: SeriesQuestion,
+): AsyncGenerator<Rows> {
+  const { range, includeOutside = false } = question;
+  const most = series.isString ? pointsPerAsk.strings : pointsPerAsk.numbers;
+  let left = Math.min(question.limit, limits.pointsPerReadMax);
+  if (left === 0 || range.startMs === range.endMs) return;
+  const ask = (startMs: number, limit: number) =>
+    ctx.points.scan({
+      ...range,
+      startMs,
+      series: series.id,
+      isString: series.isString,
+      limit,
+      includeOutside,
+    });
+  let next: Promise<PointColumns> | undefined = ask(range.startMs, Math.min(left, most));
+  for (let sentMs = Number.NEGATIVE_INFINITY; next; ) {
+    ctx.signal.throwIfAborted();
+    const asked: number = Math.min(left, most);
+    const { times, values } = after(await next, sentMs);
+    const lastMs = times.at(-1);
+    if (lastMs === undefined) return;
+    left -= times.length;
+    const isMore = times.length >= asked && left > 0 && lastMs + 1 < range.endMs + (includeOutside ? 1 : 0);
+    // The point before the new start is the last one sent; one more is asked for in its place.
+    next = isMore ? ask(lastMs + 1, Math.min(left, most) + (includeOutside ? 1 : 0)) : undefined;
+    next?.catch(() => {}); // It is raised where it is awaited.
+    sentMs = lastMs;
+    yield { times, columns: [values] };
+  }
+}
+
+/** Without the point that was sent already. */
+function after(points: PointColumns, sentMs: number): PointColumns {
+  const { times, values } = points;
+  if (times.length === 0 || times[0]! > sentMs) return points;
+  const isNumbers = values instanceof Float64Array;
+  return { times: times.subarray(1), values: isNumbers ? values.subarray(1) : values.slice(1) };
+}
+
+async function* aggregateRows(
+  ctx: RequestContext,
+  series: SeriesRef,
+  question: SeriesQuestion,
+): AsyncGenerator<Rows> {
+  const { wanted, granularity } = question.aggregates!;
+  const range = wholeBuckets(question.range, granularity);
+  const limit = Math.min(question.limit, limits.bucketsPerReadMax);
+  if (limit === 0 || range.startMs === range.endMs) return;
+  const { id, isStep } = series;
+  const { bucketMs } = granularity;
+  yield await ctx.points.aggregate({ ...range, series: id, isStep, bucketMs, wanted, limit });
+}

@@ -1,0 +1,165 @@
+// Data frames: aggregates of many series side by side, one row a bucket, merged as they are read.
+import type { RequestContext } from "../../context.ts";
+import { type Granularity, wholeBuckets } from "../../lib/time.ts";
+import { limits } from "../../limits.ts";
+import type { AggregateColumns, AggregateName, Range } from "../../storage/points.ts";
+import type { SeriesRef } from "../timeseries/timeseries.ts";
+import type { SeriesKey } from "./arrived-points.ts";
+import { refuseTexts, seriesByKeys } from "./datapoints.ts";
+
+export interface FrameQuestion {
+  /** In the order of the frame; any may repeat. */
+  readonly columns: readonly { readonly key: SeriesKey; readonly aggregate: AggregateName }[];
+  readonly range: Range;
+  readonly granularity: Granularity;
+  /** Rows; lowered to `limits.frameRowsMax`. */
+  readonly limit: number;
+}
+
+export interface FrameColumn {
+  readonly series: SeriesRef;
+  readonly aggregate: AggregateName;
+}
+
+/**
+ * Rows where any column has a value, ascending; `columns[i]` belongs to column i of the frame, NaN: no
+ * value.
+ */
+export interface FrameRows {
+  readonly count: number;
+  readonly times: Float64Array;
+  readonly columns: readonly Float64Array[];
+}
+
+export interface Frame {
+  readonly columns: readonly FrameColumn[];
+  /** Reads as it is read from. */
+  readonly rows: () => AsyncGenerator<FrameRows>;
+}
+
+/** Refuses unknown series (404) and series of texts (400). The rows are read as they are taken. */
+export async function readFrame(ctx: RequestContext, question: FrameQuestion): Promise<Frame> {
+  const found = await seriesByKeys(
+    ctx,
+    question.columns.map(({ key }) => key),
+    "READ",
+  );
+  for (const series of found) refuseTexts(series);
+  const columns = question.columns.map(({ aggregate }, i): FrameColumn => ({ series: found[i]!, aggregate }));
+  return { columns, rows: () => frameRows(ctx, columns, question) };
+}
+
+/** Buckets of one series in memory at a time, and rows handed on at a time. */
+const rowsPerBatch = 1_000;
+
+async function* frameRows(
+  ctx: RequestContext,
+  columns: readonly FrameColumn[],
+  question: FrameQuestion,
+): AsyncGenerator<FrameRows> {
+  let left = Math.min(question.limit, limits.frameRowsMax);
+  const range = wholeBuckets(question.range, question.granularity);
+  if (left === 0 || range.startMs === range.endMs) return;
+  const bucketMs = question.granularity.bucketMs;
+  const limit = Math.min(left, rowsPerBatch);
+  const cursors = seriesCursors(ctx, columns, { ...range, bucketMs, limit });
+  while (left > 0) {
+    ctx.signal.throwIfAborted();
+    const batch = await nextBatch(cursors, Math.min(left, rowsPerBatch));
+    if (batch.count === 0) return;
+    const byColumn = columns.map(({ series, aggregate }) => cursors.get(series.id)!.column(aggregate));
+    yield { ...batch, columns: byColumn };
+    left -= batch.count;
+  }
+}
+
+/** Each distinct series once, asked for all of its aggregates together. */
+function seriesCursors(
+  ctx: RequestContext,
+  columns: readonly FrameColumn[],
+  buckets: Range & { bucketMs: number; limit: number },
+): Map<number, SeriesCursor> {
+  const cursors = new Map<number, SeriesCursor>();
+  for (const [id, same] of Map.groupBy(columns, ({ series }) => series.id)) {
+    const wanted = [...new Set(same.map(({ aggregate }) => aggregate))];
+    const ask = (startMs: number) =>
+      ctx.points.aggregate({ ...buckets, startMs, series: id, isStep: same[0]!.series.isStep, wanted });
+    cursors.set(id, new SeriesCursor(ask, wanted, buckets));
+  }
+  return cursors;
+}
+
+/** Fills the cursors' columns with the next rows: each time the earliest bucket of any series. */
+async function nextBatch(cursors: ReadonlyMap<number, SeriesCursor>, rows: number) {
+  const all = [...cursors.values()];
+  for (const cursor of all) cursor.startBatch(rows);
+  const times = new Float64Array(rows);
+  for (let count = 0; count < rows; count += 1) {
+    if (all.some(({ isStarved }) => isStarved))
+      await Promise.all(all.filter(({ isStarved }) => isStarved).map((cursor) => cursor.refill()));
+    let timeMs = Number.POSITIVE_INFINITY;
+    for (const cursor of all) timeMs = Math.min(timeMs, cursor.timeMs);
+    if (timeMs === Number.POSITIVE_INFINITY) return { count, times };
+    times[count] = timeMs;
+    for (const cursor of all) if (cursor.timeMs === timeMs) cursor.take(count);
+  }
+  return { count: rows, times };
+}
+
+/** Walks through the buckets of one series, a piece of them in memory. */
+class SeriesCursor {
+  /** Of the bucket it stands at; infinite after the last one, and while it is starved. */
+  timeMs = Number.POSITIVE_INFINITY;
+  /** The piece in memory is used up and there may be more. */
+  isStarved = true;
+  readonly #ask: (startMs: number) => Promise<AggregateColumns>;
+  readonly #wanted: readonly AggregateName[];
+  readonly #buckets: Range & { readonly bucketMs: number; readonly limit: number };
+  #startMs: number;
+  #piece: AggregateColumns = { times: new Float64Array(), columns: [] };
+  #at = 0;
+  #taken: Float64Array[] = [];
+
+  constructor(
+    ask: (startMs: number) => Promise<AggregateColumns>,
+    wanted: readonly AggregateName[],
+    buckets: Range & { readonly bucketMs: number; readonly limit: number },
+  ) {
+    this.#ask = ask;
+    this.#wanted = wanted;
+    this.#buckets = buckets;
+    this.#startMs = buckets.startMs;
+  }
+
+  startBatch(rows: number): void {
+    this.#taken = this.#wanted.map(() => new Float64Array(rows).fill(Number.NaN));
+  }
+
+  /** What was taken in this batch, one value a row. */
+  column(aggregate: AggregateName): Float64Array {
+    return this.#taken[this.#wanted.indexOf(aggregate)]!;
+  }
+
+  async refill(): Promise<void> {
+    this.#piece = await this.#ask(this.#startMs);
+    this.#at = -1;
+    const { times } = this.#piece;
+    const isLast = times.length < this.#buckets.limit;
+    this.#startMs = isLast ? this.#buckets.endMs : times.at(-1)! + this.#buckets.bucketMs;
+    this.#advance();
+  }
+
+  /** Copies the bucket it stands at into a row, and moves on. */
+  take(row: number): void {
+    for (const [i, column] of this.#piece.columns.entries()) this.#taken[i]![row] = column[this.#at]!;
+    this.#advance();
+  }
+
+  #advance(): void {
+    this.#at += 1;
+    const { times } = this.#piece;
+    const isUsedUp = this.#at >= times.length;
+    this.isStarved = isUsedUp && this.#startMs < this.#buckets.endMs;
+    this.timeMs = isUsedUp ? Number.POSITIVE_INFINITY : times[this.#at]!;
+  }
+}

@@ -1,0 +1,242 @@
+// Reads the JSON of an insert straight from bytes into columns, and what is unusual by way of `JSON.parse`.
+import { fail } from "../../errors.ts";
+import * as json from "../../lib/json-bytes.ts";
+import { limits } from "../../limits.ts";
+import { type ArrivedPoints, ArrivedPointsBuilder, type SeriesKey } from "./arrived-points.ts";
+
+/**
+ * The points of `{"items":[{"timestamp","value"},...]}` for the series `key`, or with no key those of
+ * `{"items":[{"name" | "tagId" | "id","datapoints":[...]},...]}` (client-endpoints 9.1).
+ */
+export function readInsert(body: Buffer, key?: SeriesKey): ArrivedPoints {
+  const builder = new ArrivedPointsBuilder();
+  const scan = new InsertScan(new json.JsonBytes(body), builder);
+  const isUsual = key === undefined ? scan.many() : scan.one(key);
+  if (isUsual) return builder.finish(key === undefined ? fieldOfMany : fieldOfOne);
+  return decodeInsert(parsed(body), key);
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch (error) {
+    throw fail("body-not-json", { problem: (error as Error).message });
+  }
+}
+
+const itemsName = json.memberName("items");
+const timestampName = json.memberName("timestamp");
+const valueName = json.memberName("value");
+const datapointsName = json.memberName("datapoints");
+const nameName = json.memberName("name");
+const tagIdName = json.memberName("tagId");
+
+/**
+ * One pass over a body. Each method reads one piece and says whether it was of the usual form; nothing is
+ * refused here, the way by `JSON.parse` finds the words for that. Unusual are: other members than those
+ * expected, a member missing, escapes in texts, `null`, texts among numbers, and whatever is not JSON.
+ */
+class InsertScan {
+  readonly #json: json.JsonBytes;
+  readonly #builder: ArrivedPointsBuilder;
+
+  constructor(bytes: json.JsonBytes, builder: ArrivedPointsBuilder) {
+    this.#json = bytes;
+    this.#builder = builder;
+  }
+
+  one(key: SeriesKey): boolean {
+    const isUsual =
+      this.#json.take(json.openBrace) && this.#json.member(itemsName) && this.#points() && this.#end();
+    if (isUsual) this.#builder.endRun(key);
+    return isUsual;
+  }
+
+  many(): boolean {
+    if (
+      !(this.#json.take(json.openBrace) && this.#json.member(itemsName) && this.#json.take(json.openBracket))
+    )
+      return false;
+    if (this.#json.take(json.closeBracket)) return this.#end();
+    do {
+      if (!this.#series()) return false;
+    } while (this.#json.take(json.comma));
+    return this.#json.take(json.closeBracket) && this.#end();
+  }
+
+  /** `{"name":"...","datapoints":[...]}` in either order. */
+  #series(): boolean {
+    if (!this.#json.take(json.openBrace)) return false;
+    let name: string | undefined;
+    if (this.#memberOfName()) {
+      name = this.#json.text();
+      if (name === undefined || !this.#json.take(json.comma)) return false;
+      if (!(this.#json.member(datapointsName) && this.#points())) return false;
+    } else {
+      if (!(this.#json.member(datapointsName) && this.#points() && this.#json.take(json.comma))) return false;
+      name = this.#memberOfName() ? this.#json.text() : undefined;
+    }
+    if (name === undefined || !this.#json.take(json.closeBrace)) return false;
+    this.#builder.endRun(name);
+    return true;
+  }
+
+  #memberOfName(): boolean {
+    return this.#json.member(nameName) || this.#json.member(tagIdName);
+  }
+
+  /** An array of points, all numbers or all texts. */
+  #points(): boolean {
+    if (!this.#json.take(json.openBracket)) return false;
+    if (this.#json.take(json.closeBracket)) return true;
+    const start = this.#json.at;
+    if (!this.#numberPoint()) {
+      this.#json.at = start;
+      return this.#stringPoints();
+    }
+    while (this.#json.take(json.comma)) if (!this.#numberPoint()) return false;
+    return this.#json.take(json.closeBracket);
+  }
+
+  #numberPoint(): boolean {
+    if (!this.#json.take(json.openBrace)) return false;
+    let time: number;
+    let value: number;
+    if (this.#json.member(timestampName)) {
+      time = this.#json.number();
+      if (!(this.#json.take(json.comma) && this.#json.member(valueName))) return false;
+      value = this.#json.number();
+    } else {
+      if (!this.#json.member(valueName)) return false;
+      value = this.#json.number();
+      if (!(this.#json.take(json.comma) && this.#json.member(timestampName))) return false;
+      time = this.#json.number();
+    }
+    if (!(isTime(time) && Number.isFinite(value) && this.#json.take(json.closeBrace))) return false;
+    this.#builder.addNumber(time, value);
+    return true;
+  }
+
+  #stringPoints(): boolean {
+    do {
+      if (!this.#stringPoint()) return false;
+    } while (this.#json.take(json.comma));
+    return this.#json.take(json.closeBracket);
+  }
+
+  #stringPoint(): boolean {
+    if (!this.#json.take(json.openBrace)) return false;
+    const isTimeFirst = this.#json.member(timestampName);
+    let time = isTimeFirst ? this.#json.number() : 0;
+    if (isTimeFirst && !this.#json.take(json.comma)) return false;
+    if (!this.#json.member(valueName)) return false;
+    const value = this.#json.text();
+    if (!isTimeFirst) {
+      if (!(this.#json.take(json.comma) && this.#json.member(timestampName))) return false;
+      time = this.#json.number();
+    }
+    if (value === undefined || value.length > limits.stringValueLengthMax) return false;
+    if (!(isTime(time) && this.#json.take(json.closeBrace))) return false;
+    this.#builder.addString(time, value);
+    return true;
+  }
+
+  #end(): boolean {
+    return this.#json.take(json.closeBrace) && this.#json.end();
+  }
+}
+
+const isTime = (value: number): boolean =>
+  Number.isInteger(value) && value >= limits.timeMsMin && value <= limits.timeMsMax;
+
+type Members = Readonly<Record<string, unknown>>;
+
+const fieldOfOne: ArrivedPoints["fieldOf"] = (_, point) => `items[${point}].value`;
+const fieldOfMany: ArrivedPoints["fieldOf"] = (run, point) => `items[${run}].datapoints[${point}].value`;
+
+/**
+ * As `readInsert`, whose usual cases it must agree with. Members that are `null` count as absent, but for
+ * values.
+ */
+function decodeInsert(body: unknown, key?: SeriesKey): ArrivedPoints {
+  const builder = new ArrivedPointsBuilder();
+  const items = listOf(membersOf(body, "body"), "items", "items");
+  if (key !== undefined) {
+    builder.endRun(key, addPoints(builder, items, "items"));
+    return builder.finish(fieldOfOne);
+  }
+  for (const [i, item] of items.entries()) {
+    const at = `items[${i}]`;
+    const members = membersOf(item, at);
+    const points = listOf(members, "datapoints", `${at}.datapoints`);
+    builder.endRun(keyOf(members, at), addPoints(builder, points, `${at}.datapoints`));
+  }
+  return builder.finish(fieldOfMany);
+}
+
+/** Where the first number and the first text stand, when there are both. */
+function addPoints(builder: ArrivedPointsBuilder, points: readonly unknown[], at: string) {
+  const first = { number: -1, string: -1 };
+  for (const [i, point] of points.entries()) {
+    const { timestamp, value } = membersOf(point, `${at}[${i}]`);
+    const timeMs = timeOf(timestamp, `${at}[${i}].timestamp`);
+    const kind = addValue(builder, timeMs, { value, field: `${at}[${i}].value` });
+    if (first[kind] < 0) first[kind] = i;
+  }
+  return first.number >= 0 && first.string >= 0 ? first : undefined;
+}
+
+function addValue(builder: ArrivedPointsBuilder, timeMs: number, given: { value: unknown; field: string }) {
+  const { value, field } = given;
+  if (typeof value === "number" && Number.isFinite(value)) {
+    builder.addNumber(timeMs, value);
+    return "number";
+  }
+  if (typeof value !== "string") throw wrong(field, "a finite number or a string", value);
+  if (value.length > limits.stringValueLengthMax)
+    throw wrong(field, `at most ${limits.stringValueLengthMax} characters`, value.length);
+  builder.addString(timeMs, value);
+  return "string";
+}
+
+function timeOf(value: unknown, field: string): number {
+  const { timeMsMin, timeMsMax } = limits;
+  if (typeof value === "number" && Number.isInteger(value) && value >= timeMsMin && value <= timeMsMax)
+    return value;
+  throw wrong(field, `milliseconds from ${timeMsMin} to ${timeMsMax}`, value ?? undefined);
+}
+
+/** A series by `name`, `tagId` (0.4) or `id`, whichever is there first. */
+export function keyOf(members: Members, at: string): SeriesKey {
+  const { name, tagId, id } = members;
+  const key = name ?? tagId ?? id;
+  if (key === undefined || key === null) throw fail("fields-missing", { fields: [`${at}.name`] });
+  if (key === id && !Number.isSafeInteger(key)) throw wrong(`${at}.id`, "an integer", key);
+  if (key !== id && typeof key !== "string")
+    throw wrong(`${at}.${name == null ? "tagId" : "name"}`, "string", key);
+  return key as SeriesKey;
+}
+
+function listOf(members: Members, name: string, field: string): readonly unknown[] {
+  const list = members[name] ?? undefined;
+  if (Array.isArray(list)) return list;
+  throw list === undefined ? fail("fields-missing", { fields: [field] }) : wrong(field, "array", list);
+}
+
+function membersOf(value: unknown, field: string): Members {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Members;
+  throw wrong(field, "object", value);
+}
+
+function wrong(field: string, expected: string, value: unknown) {
+  if (value === undefined) return fail("fields-missing", { fields: [field] });
+  const got =
+    typeof value === "number"
+      ? String(value)
+      : Array.isArray(value)
+        ? "array"
+        : value === null
+          ? "null"
+          : typeof value;
+  return fail("field-invalid", { field, expected, got });
+}

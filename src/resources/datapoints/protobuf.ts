@@ -1,0 +1,251 @@
+// The protobuf messages of datapoints (client-endpoints 9.6), read straight into columns and written from
+// them.
+//
+// The messages of 0.4 (`api`) and 0.5 (`api.v2`) differ in names alone, not in bytes.
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import type { PointColumns } from "../../storage/points.ts";
+import { type ArrivedPoints, ArrivedPointsBuilder, type SeriesKey } from "./arrived-points.ts";
+
+const varint = 0;
+const fixed64 = 1;
+const lengthDelimited = 2;
+const fixed32 = 5;
+
+/** Columns of `TimeseriesData` for the series `key`, or of `MultiNamedTimeseriesData` without one. */
+export function readInsertMessage(body: Buffer, key?: SeriesKey): ArrivedPoints {
+  const builder = new ArrivedPointsBuilder();
+  const reader = new MessageReader(body, builder);
+  if (key === undefined) reader.many();
+  else {
+    reader.data(body.length, 1);
+    builder.endRun(key);
+  }
+  return builder.finish(fieldOf);
+}
+
+/** Messages have no single spelling of a place; the position among the points of the series says it. */
+const fieldOf = (run: number, point: number): string => `series ${run}, point ${point}, value`;
+
+const broken = (problem: string) => fail("body-not-protobuf", { problem });
+
+class MessageReader {
+  readonly #bytes: Buffer;
+  readonly #builder: ArrivedPointsBuilder;
+  #at = 0;
+
+  constructor(bytes: Buffer, builder: ArrivedPointsBuilder) {
+    this.#bytes = bytes;
+    this.#builder = builder;
+  }
+
+  /** `MultiNamedTimeseriesData`: field 1 repeats, each a series. */
+  many(): void {
+    const end = this.#bytes.length;
+    while (this.#at < end) {
+      const tag = this.#uint32(end);
+      if (tag === tagOf(1, lengthDelimited)) this.#named(this.#length(end));
+      else this.#skip(tag, end);
+    }
+  }
+
+  /** `NamedTimeseriesData`: field 1 the name, then as `TimeseriesData` but one number further. */
+  #named(end: number): void {
+    this.#builder.endRun(this.data(end, 2));
+  }
+
+  /**
+   * The text points in field `first`, the number points in the next; what else is asked for is the name
+   * in 1.
+   */
+  data(end: number, first: number): string {
+    let name = "";
+    while (this.#at < end) {
+      const tag = this.#uint32(end);
+      if (tag === tagOf(first, lengthDelimited)) this.#points(this.#length(end), true);
+      else if (tag === tagOf(first + 1, lengthDelimited)) this.#points(this.#length(end), false);
+      else if (first > 1 && tag === tagOf(1, lengthDelimited)) name = this.#text(this.#length(end));
+      else this.#skip(tag, end);
+    }
+    return name;
+  }
+
+  #points(end: number, isString: boolean): void {
+    while (this.#at < end) {
+      const tag = this.#uint32(end);
+      if (tag !== tagOf(1, lengthDelimited)) this.#skip(tag, end);
+      else if (isString) this.#stringPoint(this.#length(end));
+      else this.#numberPoint(this.#length(end));
+    }
+  }
+
+  #numberPoint(end: number): void {
+    let timeMs = 0;
+    let value = 0;
+    while (this.#at < end) {
+      const tag = this.#uint32(end);
+      if (tag === tagOf(1, varint)) timeMs = this.#int64(end);
+      else if (tag === tagOf(2, fixed64)) value = this.#bytes.readDoubleLE(this.#pass(8, end));
+      else this.#skip(tag, end);
+    }
+    if (!Number.isFinite(value)) throw wrong("value", "a finite number", value);
+    this.#builder.addNumber(checkedTime(timeMs), value);
+  }
+
+  #stringPoint(end: number): void {
+    let timeMs = 0;
+    let value = "";
+    while (this.#at < end) {
+      const tag = this.#uint32(end);
+      if (tag === tagOf(1, varint)) timeMs = this.#int64(end);
+      else if (tag === tagOf(2, lengthDelimited)) value = this.#text(this.#length(end));
+      else this.#skip(tag, end);
+    }
+    if (value.length > limits.stringValueLengthMax)
+      throw wrong("value", `at most ${limits.stringValueLengthMax} characters`, value.length);
+    this.#builder.addString(checkedTime(timeMs), value);
+  }
+
+  /** Moves on by `count` bytes and answers where it stood. */
+  #pass(count: number, end: number): number {
+    const at = this.#at;
+    if (count > end - at) throw broken("it ends in the middle of a field");
+    this.#at = at + count;
+    return at;
+  }
+
+  /** Where a length-delimited field ends. */
+  #length(end: number): number {
+    const length = this.#uint32(end);
+    if (length > end - this.#at) throw broken("it ends in the middle of a field");
+    return this.#at + length;
+  }
+
+  #text(end: number): string {
+    const text = this.#bytes.toString("utf8", this.#at, end);
+    this.#at = end;
+    return text;
+  }
+
+  #uint32(end: number): number {
+    const first = this.#bytes[this.#at]!;
+    if (first < 128 && this.#at < end) {
+      this.#at += 1;
+      return first;
+    }
+    const value = this.#int64(end);
+    if (value < 0 || value > 0xffff_ffff) throw broken("a tag or a length is out of range");
+    return value;
+  }
+
+  /** Seven bits a byte, low ones first; exact up to 2^53, which all times that are taken are below. */
+  #int64(end: number): number {
+    let low = 0;
+    let high = 0;
+    for (let shift = 0; shift < 70; shift += 7) {
+      const byte = this.#bytes[this.#pass(1, end)]!;
+      const bits = byte & 127;
+      if (shift < 28) low |= bits << shift;
+      else if (shift === 28) {
+        low |= bits << 28;
+        high = bits >>> 4;
+      } else if (shift < 63) high |= bits << (shift - 32);
+      else high |= bits << 31;
+      if (byte < 128) return (high | 0) * 2 ** 32 + (low >>> 0);
+    }
+    throw broken("a number has more than ten bytes");
+  }
+
+  #skip(tag: number, end: number): void {
+    const kind = tag & 7;
+    if (tag >>> 3 === 0) throw broken("a field has the number 0");
+    if (kind === varint) this.#int64(end);
+    else if (kind === fixed64) this.#pass(8, end);
+    else if (kind === lengthDelimited) this.#at = this.#length(end);
+    else if (kind === fixed32) this.#pass(4, end);
+    else throw broken("a field has an unknown type");
+  }
+}
+
+const tagOf = (field: number, kind: number): number => field * 8 + kind;
+
+function checkedTime(timeMs: number): number {
+  const { timeMsMin, timeMsMax } = limits;
+  if (timeMs >= timeMsMin && timeMs <= timeMsMax) return timeMs;
+  throw wrong("timestamp", `milliseconds from ${timeMsMin} to ${timeMsMax}`, timeMs);
+}
+
+const wrong = (field: string, expected: string, got: number) =>
+  fail("field-invalid", { field, expected, got: String(got) });
+
+/**
+ * The points as the bytes of one `StringTimeseriesData` or `NumericTimeseriesData`. Messages that follow each
+ * other are one longer message. Members that are 0 or empty are left out, as proto3 does.
+ */
+export function pointsMessage({ times, values }: PointColumns): Buffer {
+  return values instanceof Float64Array ? numbersMessage(times, values) : stringsMessage(times, values);
+}
+
+/** The field of `TimeseriesData` that holds points of this kind, before its content of `length` bytes. */
+export function dataFieldHeader(isString: boolean, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(6);
+  bytes[0] = tagOf(isString ? 1 : 2, lengthDelimited);
+  return bytes.subarray(0, writeVarint(bytes, 1, length));
+}
+
+/** Tag and length of the point, a time of up to ten bytes, a double, and their tags. */
+const numberPointBytesMax = 2 + 11 + 9;
+
+function numbersMessage(times: Float64Array, values: Float64Array): Buffer {
+  const bytes = Buffer.allocUnsafe(times.length * numberPointBytesMax);
+  let at = 0;
+  for (let i = 0; i < times.length; i += 1) {
+    const start = at + 2;
+    let end = writeTime(bytes, start, times[i]!);
+    const value = values[i]!;
+    if (value !== 0 || Object.is(value, -0)) {
+      bytes[end] = tagOf(2, fixed64);
+      end = bytes.writeDoubleLE(value, end + 1);
+    }
+    bytes[at] = tagOf(1, lengthDelimited);
+    bytes[at + 1] = end - start;
+    at = end;
+  }
+  return bytes.subarray(0, at);
+}
+
+function stringsMessage(times: Float64Array, values: readonly string[]): Buffer {
+  const pieces = values.map((value, i) => {
+    const text = Buffer.from(value);
+    const head = Buffer.allocUnsafe(32);
+    let end = writeTime(head, 0, times[i]!);
+    if (text.length > 0) {
+      head[end] = tagOf(2, lengthDelimited);
+      end = writeVarint(head, end + 1, text.length);
+    }
+    const outer = Buffer.allocUnsafe(8);
+    outer[0] = tagOf(1, lengthDelimited);
+    const outerEnd = writeVarint(outer, 1, end + text.length);
+    return Buffer.concat([outer.subarray(0, outerEnd), head.subarray(0, end), text]);
+  });
+  return Buffer.concat(pieces);
+}
+
+function writeTime(bytes: Buffer, at: number, timeMs: number): number {
+  if (timeMs === 0) return at;
+  bytes[at] = tagOf(1, varint);
+  if (timeMs > 0) return writeVarint(bytes, at + 1, timeMs);
+  let rest = BigInt.asUintN(64, BigInt(timeMs));
+  let place = at + 1;
+  for (; rest > 127n; rest >>= 7n) bytes[place++] = Number(rest & 127n) | 128;
+  bytes[place] = Number(rest);
+  return place + 1;
+}
+
+function writeVarint(bytes: Buffer, at: number, value: number): number {
+  let rest = value;
+  let place = at;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes[place++] = (rest % 128) | 128;
+  bytes[place] = rest;
+  return place + 1;
+}

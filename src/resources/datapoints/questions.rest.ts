@@ -1,0 +1,230 @@
+// Reads what is asked of a series from query parameters and from bodies, in every spelling clients send.
+import { Type } from "typebox";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { type Granularity, type Moment, momentMs, now, readGranularity, readMoment } from "../../lib/time.ts";
+import { limits } from "../../limits.ts";
+import { boolean, integer, type Parameter } from "../../rest/parameters.ts";
+import type { ApiVersion } from "../../rest/route.ts";
+import type { AggregateName, Range } from "../../storage/points.ts";
+import type { SeriesKey } from "./arrived-points.ts";
+import type { SeriesQuestion } from "./datapoints.ts";
+
+const momentText = "milliseconds since 1970, `now`, or a time ago such as `2h-ago` (units w, d, h, m, s)";
+
+/** A point in time in any of its forms (client-endpoints 1.8). */
+export const moment = (description: string): Parameter<Moment | undefined> => ({
+  schema: Type.String({ examples: ["1541210091980", "2h-ago", "now"] }),
+  description: `${description}: ${momentText}`,
+  required: false,
+  decode: (sent, field) => (sent.at(-1) ? momentIn(sent.at(-1)!, field) : undefined),
+});
+
+function momentIn(sent: string | number, field: string): Moment {
+  const found = readMoment(sent);
+  if (!found) throw fail("field-invalid", { field, expected: momentText, got: String(sent) });
+  return found;
+}
+
+/** What may be asked of one series; in bodies each member may stand on the item or on the body. */
+export const questionParameters = {
+  start: moment("The first time, included; 0 when absent"),
+  end: moment("The end, not included; now when absent"),
+  aggregates: {
+    schema: Type.String({ examples: ["avg,max"] }),
+    description: "Aggregates instead of points, with commas between them or repeated",
+    required: false,
+    decode: (sent: readonly string[], field: string) => {
+      const names = readAggregates(sent, field);
+      return names.length > 0 ? names : undefined;
+    },
+  },
+  granularity: {
+    schema: Type.String({ examples: ["1h"] }),
+    description:
+      "How long an aggregate reaches: d, h, m or s (day, hour, minute, second), or a multiple as in `12h`",
+    required: false,
+    decode: (sent: readonly string[], field: string) =>
+      sent.at(-1) ? granularityIn(sent.at(-1)!, field) : undefined,
+  },
+  limit: integer(
+    `Points or aggregates in the answer; ${limits.pointsPerReadDefault} when absent, at most ` +
+      `${limits.pointsPerReadMax} points or ${limits.bucketsPerReadMax} aggregates`,
+    { min: 0 },
+  ),
+  includeOutsidePoints: boolean(
+    "Also the last point before start and the first at or after end; points only",
+  ),
+} as const;
+
+function granularityIn(sent: string, field: string): Granularity {
+  const found = readGranularity(sent);
+  if (!found)
+    throw fail("field-invalid", { field, expected: "d, h, m or s, or a multiple such as 12h", got: sent });
+  return found;
+}
+
+/** Decoded; `aggregates: []` asks for points where the body asks for aggregates. */
+export interface Asked {
+  readonly start?: Moment | undefined;
+  readonly end?: Moment | undefined;
+  readonly aggregates?: readonly AggregateName[] | undefined;
+  readonly granularity?: Granularity | undefined;
+  readonly limit?: number | undefined;
+  readonly includeOutsidePoints?: boolean | undefined;
+}
+
+const aggregatesField = Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())]));
+
+/** The members of a body or of one of its items that ask something (C7: all spellings everywhere). */
+export const askedFields = {
+  start: Type.Optional(
+    Type.Union([Type.Number(), Type.String()], { description: `Included: ${momentText}` }),
+  ),
+  end: Type.Optional(
+    Type.Union([Type.Number(), Type.String()], { description: `Not included: ${momentText}` }),
+  ),
+  aggregates: aggregatesField,
+  aggregateFunctions: aggregatesField,
+  granularity: Type.Optional(Type.String()),
+  limit: Type.Optional(Type.Integer({ minimum: 0 })),
+  includeOutsidePoints: Type.Optional(Type.Boolean()),
+};
+
+/** What names a series: `name`, in 0.4 `tagId`, or `id`. */
+export const keyFields = {
+  name: Type.Optional(Type.String()),
+  tagId: Type.Optional(Type.String()),
+  id: Type.Optional(Type.Integer()),
+};
+
+export interface SentKey {
+  readonly name?: string;
+  readonly tagId?: string;
+  readonly id?: number;
+}
+
+export function keyOf({ name, tagId, id }: SentKey, at: string): SeriesKey {
+  const key = name ?? tagId ?? id;
+  if (key === undefined) throw fail("fields-missing", { fields: [`${at}name`] });
+  return key;
+}
+
+export interface SentAsked {
+  readonly start?: string | number;
+  readonly end?: string | number;
+  readonly aggregates?: string | readonly string[];
+  readonly aggregateFunctions?: string | readonly string[];
+  readonly granularity?: string;
+  readonly limit?: number;
+  readonly includeOutsidePoints?: boolean;
+}
+
+/** `at` is where the members stand, as in `items[0].`. */
+export function askedIn(sent: SentAsked, at: string): Asked {
+  const field = sent.aggregates === undefined ? "aggregateFunctions" : "aggregates";
+  const aggregates = sent[field];
+  return {
+    start: sent.start === undefined ? undefined : momentIn(sent.start, `${at}start`),
+    end: sent.end === undefined ? undefined : momentIn(sent.end, `${at}end`),
+    aggregates: aggregates === undefined ? undefined : readAggregates([aggregates].flat(), `${at}${field}`),
+    granularity: sent.granularity ? granularityIn(sent.granularity, `${at}granularity`) : undefined,
+    limit: sent.limit,
+    includeOutsidePoints: sent.includeOutsidePoints,
+  };
+}
+
+/** The first's members where it has them, else the second's. */
+export function askedOver(item: Asked, body: Asked): Asked {
+  const present = Object.entries(item).filter(([, value]) => value !== undefined);
+  return { ...body, ...Object.fromEntries(present) };
+}
+
+/**
+ * The range, from 0 to now where nothing is said; refuses one that runs backwards, naming its start's
+ * field.
+ */
+export function rangeOf(
+  ctx: RequestContext,
+  { start, end }: Pick<Asked, "start" | "end">,
+  fields = { start: "start", end: "end" },
+): Range {
+  const nowMs = ctx.world.nowMs();
+  const startMs = start ? momentMs(start, nowMs) : 0;
+  const endMs = momentMs(end ?? now, nowMs);
+  if (startMs <= endMs) return { startMs, endMs };
+  const expected = `a time not after ${fields.end} (${endMs})`;
+  throw fail("field-invalid", { field: fields.start, expected, got: String(startMs) });
+}
+
+/**
+ * Refuses what does not fit together: aggregates and granularity need each other, and have no outside
+ * points.
+ */
+export function questionOf(
+  ctx: RequestContext,
+  key: SeriesKey,
+  given: { asked: Asked; at?: string },
+): SeriesQuestion {
+  const { asked, at = "" } = given;
+  const range = rangeOf(ctx, asked, { start: `${at}start`, end: `${at}end` });
+  const limit = asked.limit ?? limits.pointsPerReadDefault;
+  const { aggregates, granularity } = asked;
+  if (aggregates === undefined && granularity) throw fail("fields-missing", { fields: [`${at}aggregates`] });
+  const includeOutside = asked.includeOutsidePoints ?? false;
+  if (aggregates === undefined || aggregates.length === 0) return { key, range, limit, includeOutside };
+  if (!granularity) throw fail("fields-missing", { fields: [`${at}granularity`] });
+  if (includeOutside)
+    throw fail("field-invalid", {
+      field: `${at}includeOutsidePoints`,
+      expected: "false with aggregates",
+      got: "true",
+    });
+  return { key, range, limit, aggregates: { wanted: [...new Set(aggregates)], granularity } };
+}
+
+/** The short name of each aggregate, where there is one. */
+const shortNames: Readonly<Record<AggregateName, string | undefined>> = {
+  average: "avg",
+  max: undefined,
+  min: undefined,
+  count: undefined,
+  sum: undefined,
+  interpolation: "int",
+  stepInterpolation: "step",
+  continuousVariance: "cv",
+  discreteVariance: "dv",
+  totalVariation: "tv",
+};
+
+export const aggregateNames = Object.keys(shortNames) as AggregateName[];
+
+const byWord = new Map(
+  aggregateNames.flatMap((name) => [
+    [name.toLowerCase(), name],
+    [shortNames[name], name],
+  ]),
+);
+
+/**
+ * Long and short names in any capitalisation, each text perhaps several with commas between; repeats are
+ * kept.
+ */
+export function readAggregates(sent: readonly string[], field: string): AggregateName[] {
+  const words = sent.flatMap((text) => text.split(",")).map((word) => word.trim());
+  return words.filter((word) => word !== "").map((word) => readAggregate(word, field));
+}
+
+function readAggregate(word: string, field: string): AggregateName {
+  const found = byWord.get(word.toLowerCase());
+  if (!found)
+    throw fail("field-invalid", { field, expected: `one of ${aggregateNames.join(", ")}`, got: word });
+  return found;
+}
+
+/**
+ * 0.4 and 0.5 spell one of them wrongly, and some of their clients expect it right, so both are written
+ * (C5).
+ */
+export const membersOfAggregate = (name: AggregateName, version: ApiVersion): readonly string[] =>
+  name === "continuousVariance" && version !== "0.6" ? ["continousVariance", name] : [name];
