@@ -78,10 +78,13 @@ function checkTimes(times: Float64Array): void {
     Math.abs(times[0]!) <= integerMax && times.at(-1)! - times[0]! <= integerMax,
     "the times of a block are within 2^50 ms",
   );
-  let isAscending = Number.isInteger(times[0]!);
-  for (let index = 1; index < times.length; index++) {
+  const count = times.length;
+  let isAscending = true;
+  let last = -Infinity;
+  for (let index = 0; index < count; index++) {
     const time = times[index]!;
-    if (!(time > times[index - 1]!) || Math.floor(time) !== time) isAscending = false;
+    if (!(time > last) || Math.floor(time) !== time) isAscending = false;
+    last = time;
   }
   invariant(isAscending, "the times of a block are whole and ascending");
 }

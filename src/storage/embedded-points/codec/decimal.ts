@@ -95,10 +95,11 @@ function isDecimal(value: number, power: number): boolean {
 /** All values as whole numbers; gives up with more than `asideMax` others. One that is aside repeats its neighbour. */
 function scale(values: Float64Array, exponent: number, asideMax: number): Decimals {
   const power = powers[exponent]!;
-  const wholes = new Float64Array(values.length);
+  const count = values.length;
+  const wholes = new Float64Array(count);
   const aside: number[] = [];
   let last = 0;
-  for (let index = 0; index < values.length; index++) {
+  for (let index = 0; index < count; index++) {
     const value = values[index]!;
     const whole = value * power + rounder - rounder;
     const isWhole = whole / power === value && whole <= integerMax && whole >= -integerMax;

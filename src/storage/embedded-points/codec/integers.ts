@@ -60,9 +60,10 @@ export function readIntegers(reader: ByteReader, count: number): Float64Array {
 }
 
 function differences(numbers: Float64Array): Float64Array {
-  const found = new Float64Array(numbers.length - 1);
+  const count = numbers.length - 1;
+  const found = new Float64Array(count);
   let last = numbers[0]!;
-  for (let index = 0; index < found.length; index++) {
+  for (let index = 0; index < count; index++) {
     const next = numbers[index + 1]!;
     found[index] = next - last;
     last = next;
@@ -72,8 +73,9 @@ function differences(numbers: Float64Array): Float64Array {
 
 /** Turns differences back into sums, from `from` on. */
 function addUp(column: Float64Array, from: number): void {
+  const count = column.length;
   let sum = column[from]!;
-  for (let index = from + 1; index < column.length; index++) {
+  for (let index = from + 1; index < count; index++) {
     sum += column[index]!;
     column[index] = sum;
   }
@@ -106,21 +108,22 @@ interface Plan {
 }
 
 function planOf(group: Float64Array): Plan {
+  const count = group.length;
   let min = group[0]!;
   let max = min;
   let sum = 0;
-  for (let index = 0; index < group.length; index++) {
+  for (let index = 0; index < count; index++) {
     const number = group[index]!;
     if (number < min) min = number;
     if (number > max) max = number;
     sum += number;
   }
-  const plain = plan(group.length, { min, max, exceptions: 0 });
+  const plain = plan(count, { min, max, exceptions: 0 });
   // Most numbers close together and a few far away are the sign that exceptions pay.
-  const mean = sum / group.length;
+  const mean = sum / count;
   let spread = 0;
-  for (let index = 0; index < group.length; index++) spread += Math.abs(group[index]! - mean);
-  return max - min > (10 * spread) / group.length ? planWithExceptions(group, plain) : plain;
+  for (let index = 0; index < count; index++) spread += Math.abs(group[index]! - mean);
+  return max - min > (10 * spread) / count ? planWithExceptions(group, plain) : plain;
 }
 
 function plan(count: number, range: { min: number; max: number; exceptions: number }): Plan {

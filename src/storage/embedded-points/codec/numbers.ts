@@ -59,6 +59,7 @@ function oddSections(values: Float64Array): Section[] {
 /** Whether all values have the same bits: 0 and -0 differ. */
 function isConstant(values: Float64Array): boolean {
   const first = values[0]!;
-  for (let index = 1; index < values.length; index++) if (values[index] !== first) return false;
+  const count = values.length;
+  for (let index = 1; index < count; index++) if (values[index] !== first) return false;
   return first !== 0 || values.every((value) => Object.is(value, first));
 }

@@ -52,11 +52,12 @@ function looksRepetitive(bytes: Uint8Array): boolean {
   seen.fill(0);
   let sequence = 0;
   let repeated = 0;
-  for (let index = 0; index < bytes.length; index++) {
+  const count = bytes.length;
+  for (let index = 0; index < count; index++) {
     sequence = ((sequence << 8) | bytes[index]!) >>> 0;
     const slot = Math.imul(sequence, 0x9e3779b1) >>> 20;
     if (seen[slot] === sequence) repeated++;
     else seen[slot] = sequence;
   }
-  return repeated * repeatedParts > bytes.length;
+  return repeated * repeatedParts > count;
 }

@@ -16,8 +16,9 @@ export interface TimeFrame {
 export function writeTimes(times: Float64Array): Section {
   if (isRegular(times)) return { codec: timeCodecs.regular, bytes: new Uint8Array(0) };
   const firstMs = times[0]!;
-  const sinceFirst = new Float64Array(times.length);
-  for (let index = 0; index < times.length; index++) sinceFirst[index] = times[index]! - firstMs;
+  const count = times.length;
+  const sinceFirst = new Float64Array(count);
+  for (let index = 0; index < count; index++) sinceFirst[index] = times[index]! - firstMs;
   const writer = new ByteWriter();
   writeIntegers(sinceFirst, [1, 2], writer);
   return pressSection({ codec: timeCodecs.differences, bytes: writer.finish() });
@@ -38,8 +39,9 @@ export function readTimes({ codec, bytes }: Section, { count, firstMs, lastMs }:
 }
 
 function isRegular(times: Float64Array): boolean {
+  const count = times.length;
   const stepMs = times[1]! - times[0]!;
-  for (let index = 2; index < times.length; index++) {
+  for (let index = 2; index < count; index++) {
     if (times[index]! - times[index - 1]! !== stepMs) return false;
   }
   return true;
