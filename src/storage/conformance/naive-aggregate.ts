@@ -1,9 +1,9 @@
-// The definitions of the aggregates written down as plainly as they can be: the reference for every points store.
+// The definitions of the aggregates, written down as plainly as can be: the reference for every points store.
 //
-// f is the interpolated series: straight lines between consecutive points (a step series holds the previous value),
-// defined from the first to the last point of the whole series; a step series keeps its last value after it.
-// D is the part of the bucket [a, b) where f is defined. Means and variances take two passes; nothing is carried
-// from one bucket to the next.
+// f is the interpolated series: straight lines between consecutive points (a step series holds the previous
+// value), defined from the first to the last point of the whole series; a step series keeps its last value
+// after it. D is the part of the bucket [a, b) where f is defined. Means and variances take two passes;
+// nothing is carried from one bucket to the next.
 import type { AggregateColumns, AggregateName, AggregateQuestion } from "../points.ts";
 
 /** A whole series of numbers in ascending, unique time. */
@@ -52,7 +52,7 @@ export function naiveAggregate(series: NaiveSeries, question: NaiveQuestion): Ag
   return { times: Float64Array.from(times), columns: columns.map((column) => Float64Array.from(column)) };
 }
 
-/** A bucket exists when it holds a point, or when an interpolation that is wanted has a value at its start. */
+/** A bucket exists when it holds a point, or when a wanted interpolation has a value at its start. */
 function exists(series: NaiveSeries, question: NaiveQuestion, a: number): boolean {
   const next = series.times[firstAtOrAfter(series, a)];
   if (next !== undefined && next < a + question.bucketMs) return true;

@@ -1,5 +1,5 @@
-// A points store that is plainly right and nothing else: sorted arrays in memory, for tests and as the yardstick
-// of the real stores.
+// A points store that is plainly right and nothing else: sorted arrays in memory, for tests and as the
+// yardstick of the real stores.
 import type {
   AggregateColumns,
   AggregateQuestion,

@@ -74,7 +74,7 @@ const questionOf = ({ times }: Series): fc.Arbitrary<Question> =>
       return { ...rest, startMs, endMs: startMs + buckets * rest.bucketMs };
     });
 
-/** Feeds the range of the question in pieces cut at `cuts`; where `summarised` says so and it may, as summaries. */
+/** Feeds the range of the question in pieces cut at `cuts`, as summaries where `summarised` says so. */
 function answer(series: Series, question: Question, cuts: readonly number[], summarised: readonly boolean[]) {
   const { times, values } = series;
   const from = times.filter((time) => time < question.startMs).length;

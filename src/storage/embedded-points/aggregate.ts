@@ -1,8 +1,8 @@
-// Aggregates of one series over buckets of time, fed with points and with summaries of blocks, in order of time.
+// Aggregates of one series over buckets of time, fed in time order with points and with block summaries.
 //
-// The definitions are those of conformance/naive-aggregate.ts. What is fed costs its points, and a summary counts as
-// one; beyond that only buckets that are answered cost anything, so that a long gap is free unless an interpolation
-// over it is wanted.
+// The definitions are those of conformance/naive-aggregate.ts. What is fed costs its points, and a summary
+// counts as one; beyond that only buckets that are answered cost anything, so that a long gap is free unless
+// an interpolation over it is wanted.
 import type { AggregateColumns, AggregateName, AggregateQuestion } from "../points.ts";
 import { PointsState, type Summary, TimeState, variationOf } from "./summary.ts";
 
@@ -61,7 +61,7 @@ export class Aggregation {
     return this.#rowTimes.length >= this.#question.limit;
   }
 
-  /** Adds the points from index `from` up to `to`; all lie in the range of the question, after what came before. */
+  /** Adds the points from index `from` up to `to`, all in the range of the question and after what came. */
   addPoints(times: Float64Array, values: Float64Array, from: number, to: number): void {
     let first = from;
     while (first < to && !this.full) {

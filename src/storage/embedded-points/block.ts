@@ -29,8 +29,8 @@ export class DamagedBlock extends Error {
 }
 
 /**
- * Packs 1 to `blockPointsMax` points: ascending, unique, whole times within 2^50 ms of each other and of 1970, and
- * as many values. Every bit of them comes back from `decodeBlock`.
+ * Packs 1 to `blockPointsMax` points: ascending, unique, whole times within 2^50 ms of each other and of
+ * 1970, and as many values. Every bit of them comes back from `decodeBlock`.
  */
 export function encodeBlock(times: Float64Array, values: Float64Array | readonly string[]): Uint8Array {
   const count = times.length;

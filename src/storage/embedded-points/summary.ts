@@ -1,7 +1,7 @@
-// What is known of a stretch of points without reading them again: states that add up to the state of the whole.
+// What is known of a stretch of points without reading them again: states that add up to that of the whole.
 //
-// Means and sums of squared distances from them are kept, never sums of squares: these would lose everything to
-// rounding for values that are far from zero and close together.
+// Means and sums of squared distances from them are kept, never sums of squares: these would lose everything
+// to rounding for values that are far from zero and close together.
 import { invariant } from "../../lib/invariant.ts";
 
 export interface Summary {
@@ -18,7 +18,7 @@ export interface Summary {
   readonly squares: number;
   /** Sum of the absolute changes from each point to the next. */
   readonly variation: number;
-  /** Over the lines between the points: mean in time, and the integral over ms of the squared distance from it. */
+  /** The lines between the points: mean in time, and the integral over ms of the squared distance from it. */
   readonly lineMean: number;
   readonly lineSquares: number;
   /** The same where each point holds its value until the next. */

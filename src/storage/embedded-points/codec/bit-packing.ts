@@ -3,7 +3,7 @@
 /** Words that `count` numbers of `width` bits take. */
 export const packedWords = (count: number, width: number): number => Math.ceil((count * width) / 32);
 
-/** Writes the low `width` (0 to 32) bits of `count` numbers to `words` from `at`; the bits above must be clear. */
+/** Writes `count` numbers of `width` (0 to 32) bits, the bits above clear, to `words` from `at`. */
 export function pack(
   numbers: Uint32Array,
   count: number,

@@ -32,7 +32,7 @@ export class ByteWriter {
     this.#view.setFloat64(at, value, true);
   }
 
-  /** A whole number from 0 to 2^53, seven bits a byte, low bits first, the high bit set on all but the last. */
+  /** A whole number from 0 to 2^53: seven bits a byte, low bits first, the high bit on all but the last. */
   varint(value: number): void {
     let rest = value;
     while (rest >= 0x80) {

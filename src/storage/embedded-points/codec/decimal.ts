@@ -1,6 +1,6 @@
 // Numbers that were written as decimals, kept as whole numbers: value = whole / 10^exponent, bit for bit.
 //
-// Values of a block that are no such decimal (-0, or more digits than a double holds) are kept aside as they are.
+// Values of a block that are no such decimal (-0, or with too many digits) are kept aside as they are.
 import { type ByteReader, type ByteWriter, Malformed } from "./bytes.ts";
 import { integerMax, readIntegers, writeIntegers } from "./integers.ts";
 
@@ -92,7 +92,7 @@ function isDecimal(value: number, power: number): boolean {
   return whole / power === value && Math.abs(whole) <= integerMax && !Object.is(value, -0);
 }
 
-/** All values as whole numbers; gives up with more than `asideMax` others. One that is aside repeats its neighbour. */
+/** All values as whole numbers, giving up with more than `asideMax` others; these repeat their neighbour. */
 function scale(values: Float64Array, exponent: number, asideMax: number): Decimals {
   const power = powers[exponent]!;
   const count = values.length;

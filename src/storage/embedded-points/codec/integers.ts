@@ -1,7 +1,7 @@
-// A column of whole numbers: differences of a chosen order, in groups that are packed to the bits each group needs.
+// A column of whole numbers: differences of a chosen order, in groups packed to the bits that each needs.
 //
-// The layout is in FORMAT.md ("Integers"). Numbers lie within 2^50 of zero, so that second differences stay exact
-// in a double.
+// The layout is in FORMAT.md ("Integers"). Numbers lie within 2^50 of zero, so that second differences stay
+// exact in a double.
 import { pack, packedWords, unpack } from "./bit-packing.ts";
 import { type ByteReader, type ByteWriter, Malformed } from "./bytes.ts";
 
@@ -19,7 +19,7 @@ const low = new Uint32Array(groupSize);
 const high = new Uint32Array(groupSize);
 const sorted = new Float64Array(groupSize);
 
-/** Writes the column with the order of differences, out of `orders` (0 to 2, ascending), that looks smallest. */
+/** Writes the column with the order of differences, one of `orders` (0 to 2, ascending), that fits best. */
 export function writeIntegers(column: Float64Array, orders: readonly number[], writer: ByteWriter): void {
   const order = chooseOrder(column, orders);
   writer.u8(order);
@@ -98,7 +98,7 @@ function chooseOrder(column: Float64Array, orders: readonly number[]): number {
   return best.order;
 }
 
-/** How a group is packed: what lies in [base, base + 2^width) in `width` bits each, the others as exceptions. */
+/** How a group is packed: what lies in [base, base + 2^width) in `width` bits, the others as exceptions. */
 interface Plan {
   readonly base: number;
   readonly width: number;

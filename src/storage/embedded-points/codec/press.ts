@@ -45,8 +45,8 @@ const seen = new Uint32Array(4096);
 const repeatedParts = 12;
 
 /**
- * Whether zstd is worth trying, in a tenth of its time: it finds repeated sequences, and bit-packed noise has none.
- * A skewed use of bytes, which zstd finds as well, shows in the same way.
+ * Whether zstd is worth trying, in a tenth of its time: it lives on repeated sequences, and bit-packed noise
+ * has none.
  */
 function looksRepetitive(bytes: Uint8Array): boolean {
   seen.fill(0);

@@ -1,4 +1,4 @@
-// The time column of a block: nothing at all when the points are evenly apart, else differences packed to bits.
+// The time column of a block: nothing at all for points that are evenly apart, else differences in few bits.
 import { ByteReader, ByteWriter, Malformed } from "./bytes.ts";
 import { readIntegers, writeIntegers } from "./integers.ts";
 import { pressSection, type Section } from "./press.ts";

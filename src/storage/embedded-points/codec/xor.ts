@@ -1,7 +1,7 @@
 // Numbers as the bits in which each differs from the one before it.
 //
-// After the first value: a bit 0 for an equal value; 1 0 and the bits inside the last window; or 1 1, five bits of
-// leading zeros, six bits of length - 1 and as many bits, which become the window.
+// After the first value: a bit 0 for an equal value; 1 0 and the bits inside the last window; or 1 1, five
+// bits of leading zeros, six bits of length - 1 and as many bits, which become the window.
 import { type ByteReader, type ByteWriter, Malformed } from "./bytes.ts";
 
 /** Writes the values as whole 32-bit words of a stream of bits, low bits first. */
