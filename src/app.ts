@@ -27,7 +27,7 @@ import { erasures, timeSeries } from "./resources/timeseries/schema.ts";
 import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
 import { cursorSigner } from "./rest/cursor.ts";
 import { openApiOf } from "./rest/openapi.ts";
-import { apiVersions, type Route } from "./rest/route.ts";
+import { type ApiVersion, apiVersions, type Route } from "./rest/route.ts";
 import type { AnyTable, Catalog } from "./storage/catalog.ts";
 import { openNaiveCatalog } from "./storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "./storage/conformance/naive-points.ts";
@@ -42,6 +42,9 @@ export const routes: readonly Route[] = [
   ...timeSeriesRoutes,
   ...datapointRoutes,
 ];
+
+/** The OpenAPI description of one version. */
+export const describe = (version: ApiVersion) => openApiOf(version, routes, loginRoutes);
 
 export interface App {
   readonly services: Services;
@@ -106,10 +109,9 @@ const secretFor = (purpose: string, secret: Uint8Array) =>
   new Uint8Array(hkdfSync("sha256", secret, "", `millrace ${purpose}`, 32));
 
 function addRoutes(http: FastifyInstance, kernel: Kernel): void {
-  const openRoutes = loginRoutes(kernel.keys, kernel.services.world);
   registerRoutes(http, kernel, routes);
-  registerOpenRoutes(http, kernel, openRoutes);
-  for (const version of apiVersions) addDescription(http, version, openApiOf(version, routes, openRoutes));
+  registerOpenRoutes(http, kernel, loginRoutes);
+  for (const version of apiVersions) addDescription(http, version, describe(version));
 }
 
 const settingsKeyName = "administrator (MILLRACE_ADMIN_KEY)";

@@ -1,7 +1,8 @@
 // Every answer with a status of 400 and above: `{"error":{"code","message",...}}` (platform-api, Errors).
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { Failure, fail } from "../errors.ts";
+import { limits } from "../limits.ts";
 
 export const errorBody = (failure: Failure) => ({
   error: { code: failure.status, message: failure.message, ...failure.members },
@@ -17,10 +18,14 @@ export function errorAnswer(log: Logger) {
   };
 }
 
-/** What Fastify itself refuses (a malformed address, a parameter that is too long), else a fault of ours. */
+/** What Fastify itself refuses; anything else that is thrown is a fault of ours. */
 function refusalByFastify(problem: unknown, requestId: string): Failure {
-  const { statusCode, message } = problem as { statusCode?: number; message?: string };
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
-    return fail("request-malformed", { problem: message ?? "unknown", status: statusCode });
-  return fail("internal", { requestId });
+  const { code, statusCode: status = 500, message = "" } = problem as Partial<FastifyError>;
+  if (status < 400 || status >= 500) return fail("internal", { requestId });
+  return fail("request-malformed", { problem: ownWords[code ?? ""] ?? message, status });
 }
+
+const ownWords: Readonly<Record<string, string>> = {
+  FST_ERR_BAD_URL: "its path is not valid percent-encoding",
+  FST_ERR_MAX_PARAM_LENGTH: `a path segment is longer than ${limits.pathSegmentBytesMax} bytes`,
+};

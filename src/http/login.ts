@@ -1,9 +1,7 @@
 // The login endpoints, which belong to no version and no project (client-endpoints 2).
 import { Type } from "typebox";
 import type { Caller } from "../access/caller.ts";
-import type { Keyring } from "../access/keys.ts";
 import { fail } from "../errors.ts";
-import type { World } from "../lib/world.ts";
 import { dataAnswer, dataOf } from "../rest/envelope.ts";
 import { required, text } from "../rest/parameters.ts";
 import { type OpenRoute, openRoute } from "../rest/route.ts";
@@ -32,57 +30,55 @@ const statusOf = ({ user, project, projectId }: Caller) => ({ user, loggedIn: tr
 /** What strangers get from the status, with 200 (client-endpoints C1). */
 const loggedOut = { user: "", loggedIn: false, project: "", projectId: -1 };
 
-export function loginRoutes(keys: Keyring, world: World): readonly OpenRoute[] {
-  return [
-    openRoute({
-      method: "POST",
-      path: "/login",
-      summary: "Check an API key",
-      source: "platform-api Login and session",
-      body: { kind: "json", schema: Type.Object({ apiKey: Type.String() }) },
-      answer: { schema: statusShape },
-      handle: async ({ body }) => {
-        const caller = await keys.callerOf(body.apiKey);
-        if (!caller) throw fail("unauthenticated", {});
-        return dataAnswer(statusOf(caller));
-      },
-    }),
-    openRoute({
-      method: "GET",
-      path: "/login/status",
-      summary: "Whom the credentials of this request stand for",
-      source: "client-endpoints 2, C1",
-      answer: { schema: statusShape },
-      handle: async ({ caller }) => dataAnswer(caller ? statusOf(caller) : loggedOut),
-    }),
-    openRoute({
-      method: "GET",
-      path: "/login/token",
-      summary: "Whether a token is valid; none is, while no identity provider is configured",
-      source: "platform-api Login and session",
-      query: { token: required(text("The token to check")) },
-      answer: { schema: tokenShape },
-      handle: async ({ query: { token } }) =>
-        dataAnswer({ token, valid: false, expired: isExpired(token, world.nowMs()) }),
-    }),
-    openRoute({
-      method: "GET",
-      path: "/logout",
-      summary: "End a session",
-      source: "client-endpoints 2, C25",
-      answer: { schema: statusShape },
-      handle: async () => dataAnswer(loggedOut),
-    }),
-    openRoute({
-      method: "POST",
-      path: "/logout",
-      summary: "End a session",
-      source: "client-endpoints C25",
-      answer: { schema: statusShape },
-      handle: async () => dataAnswer(loggedOut),
-    }),
-  ];
-}
+export const loginRoutes: readonly OpenRoute[] = [
+  openRoute({
+    method: "POST",
+    path: "/login",
+    summary: "Check an API key",
+    source: "platform-api Login and session",
+    body: { kind: "json", schema: Type.Object({ apiKey: Type.String() }) },
+    answer: { schema: statusShape },
+    handle: async ({ body, callerOf }) => {
+      const caller = await callerOf(body.apiKey);
+      if (!caller) throw fail("unauthenticated", {});
+      return dataAnswer(statusOf(caller));
+    },
+  }),
+  openRoute({
+    method: "GET",
+    path: "/login/status",
+    summary: "Whom the credentials of this request stand for",
+    source: "client-endpoints 2, C1",
+    answer: { schema: statusShape },
+    handle: async ({ caller }) => dataAnswer(caller ? statusOf(caller) : loggedOut),
+  }),
+  openRoute({
+    method: "GET",
+    path: "/login/token",
+    summary: "Whether a token is valid; none is, while no identity provider is configured",
+    source: "platform-api Login and session",
+    query: { token: required(text("The token to check")) },
+    answer: { schema: tokenShape },
+    handle: async ({ query: { token }, nowMs }) =>
+      dataAnswer({ token, valid: false, expired: isExpired(token, nowMs) }),
+  }),
+  openRoute({
+    method: "GET",
+    path: "/logout",
+    summary: "End a session",
+    source: "client-endpoints 2, C25",
+    answer: { schema: statusShape },
+    handle: async () => dataAnswer(loggedOut),
+  }),
+  openRoute({
+    method: "POST",
+    path: "/logout",
+    summary: "End a session",
+    source: "client-endpoints C25",
+    answer: { schema: statusShape },
+    handle: async () => dataAnswer(loggedOut),
+  }),
+];
 
 /** By the token's own word, unverified: whether its `exp` (seconds since 1970) lies in the past. */
 function isExpired(token: string, nowMs: number): boolean {

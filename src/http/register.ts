@@ -51,6 +51,7 @@ export function registerOpenRoutes(
   kernel: Kernel,
   routes: readonly OpenRoute[],
 ): void {
+  const keyHolder = (key: string) => kernel.keys.callerOf(key);
   for (const route of routes) {
     const decodeBody = bodyDecoderOf(route.body);
     const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -58,7 +59,9 @@ export function registerOpenRoutes(
       const scope = new RequestScope(reply.raw);
       const body = decodeBody(await receive(request, kernel, scope));
       const caller = await callerOf(kernel.keys, request.headers);
-      return send(reply, await scope.within(route.handle({ query, body, caller })), scope);
+      const nowMs = kernel.services.world.nowMs();
+      const answer = await scope.within(route.handle({ query, body, caller, callerOf: keyHolder, nowMs }));
+      return send(reply, answer, scope);
     };
     http.route({ method: route.method, url: route.path, handler: answerTo });
   }

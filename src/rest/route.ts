@@ -123,22 +123,23 @@ export interface OpenRoute {
   readonly query: Parameters;
   readonly body?: JsonBody<TSchema>;
   readonly answer: AnswerShape;
-  /** `caller` is who the credentials say, if they are good. */
-  readonly handle: (
-    question: Pick<Question<Parameters, Parameters, unknown>, "query" | "body"> & {
-      readonly caller: Caller | undefined;
-    },
-  ) => Promise<Answer>;
+  readonly handle: (question: OpenQuestion<Parameters, unknown>) => Promise<Answer>;
+}
+
+export interface OpenQuestion<Query extends Parameters, Body> {
+  readonly query: Values<Query>;
+  readonly body: Body;
+  /** Who the credentials of the request say, if they are good. */
+  readonly caller: Caller | undefined;
+  /** Whom a key sent in another place stands for. */
+  readonly callerOf: (key: string) => Promise<Caller | undefined>;
+  readonly nowMs: number;
 }
 
 type GivenOpen<Query extends Parameters, Body> = Omit<OpenRoute, "query" | "body" | "handle"> & {
   readonly query?: Query;
   readonly body?: Body;
-  readonly handle: (
-    question: Pick<Question<Parameters, Query, BodyOf<Body>>, "query" | "body"> & {
-      readonly caller: Caller | undefined;
-    },
-  ) => Promise<Answer>;
+  readonly handle: (question: OpenQuestion<Query, BodyOf<Body>>) => Promise<Answer>;
 };
 
 /** As `route`, for an operation outside any project. */

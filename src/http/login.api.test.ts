@@ -1,0 +1,75 @@
+// The login endpoints: what clients of all ages ask first.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { startTestServer, type TestServer } from "../../test/support/server.ts";
+
+const loggedOut = { data: { user: "", loggedIn: false, project: "", projectId: -1 } };
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const stranger = { "api-key": undefined };
+
+test("a good key logs in, by body or by header, to the same status", async () => {
+  const { json, status } = await server.ask.root("POST /login", { apiKey: server.key }, stranger);
+  assert.equal(status, 200);
+  const { data } = json as { data: Record<string, unknown> };
+  const { projectId } = data;
+  assert.ok(Number.isSafeInteger(projectId) && (projectId as number) > 0);
+  assert.deepEqual(data, { user: "administrator", loggedIn: true, project: "demo", projectId });
+  assert.deepEqual((await server.ask.root("GET /login/status")).json, json);
+});
+
+test("a bad key is refused by POST /login, and is simply not logged in by GET /login/status", async () => {
+  const refused = await server.ask.root("POST /login", { apiKey: "wrong" });
+  assert.equal(refused.status, 401);
+  assert.deepEqual(refused.json, { error: { code: 401, message: "HTTP 401 Unauthorized" } });
+  for (const headers of [stranger, { "api-key": "wrong" }, { ...stranger, authorization: "Bearer x" }]) {
+    const { json, status } = await server.ask.root("GET /login/status", undefined, headers);
+    assert.equal(status, 200);
+    assert.deepEqual(json, loggedOut);
+  }
+});
+
+test("POST /login names what is wrong with its body", async () => {
+  const empty = await server.ask.root("POST /login");
+  assert.equal(empty.status, 400);
+  assert.deepEqual(empty.error, {
+    code: 400,
+    message: "Missing required field - apiKey",
+    missingFields: ["apiKey"],
+  });
+  const wrong = await server.ask.root("POST /login", { apiKey: 1 });
+  assert.equal(wrong.error?.message, "Invalid field - apiKey - expected string but got number");
+});
+
+test("no token is valid yet; whether one is expired is read from it", async () => {
+  const tokenUntil = (seconds: number) =>
+    `e30.${Buffer.from(JSON.stringify({ exp: seconds })).toString("base64url")}.c2ln`;
+  const cases: [token: string, expired: boolean][] = [
+    ["opaque", false],
+    [tokenUntil(1), true],
+    [tokenUntil(4e9), false],
+    ["a.b.c", false],
+  ];
+  for (const [token, expired] of cases) {
+    const { json, status } = await server.ask.root(`GET /login/token?token=${token}`, undefined, stranger);
+    assert.equal(status, 200);
+    assert.deepEqual(json, { data: { token, valid: false, expired } });
+  }
+  const missing = await server.ask.root("GET /login/token");
+  assert.equal(missing.error?.message, "Missing required field - token");
+});
+
+test("logging out ends in the status of a stranger; PUT and DELETE of a login are 405", async () => {
+  for (const method of ["GET", "POST"])
+    assert.deepEqual((await server.ask.root(`${method} /logout`)).json, loggedOut);
+  for (const method of ["PUT", "DELETE"]) {
+    const { status, headers } = await server.ask.root(`${method} /login`);
+    assert.equal(status, 405);
+    assert.equal(headers.get("allow"), "POST");
+  }
+});

@@ -1,0 +1,147 @@
+// What the front door refuses, with its exact status and message, and what addresses and methods mean.
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { after, before, test } from "node:test";
+import { startTestServer, type TestServer } from "../../test/support/server.ts";
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+test("an unknown path is 404, a known one with another method 405 with Allow", async () => {
+  const { ask } = server;
+  const unknown = await ask("GET /nothing");
+  assert.equal(unknown.status, 404);
+  assert.equal(
+    unknown.error?.message,
+    "There is no operation GET /api/0.5/projects/demo/nothing; see /api/0.5/openapi.json",
+  );
+  assert.equal((await ask.root("GET /")).status, 404);
+  assert.equal((await ask.root("GET /api/0.7/projects/demo/assets")).status, 404);
+  const known = await ask("DELETE /assets");
+  assert.equal(known.status, 405);
+  assert.equal(known.headers.get("allow"), "GET, HEAD, POST, PUT");
+  assert.equal(
+    known.error?.message,
+    "DELETE is not supported by /api/0.5/projects/demo/assets; use GET, HEAD, POST, PUT",
+  );
+});
+
+test("a path that one method reads as a name is judged by method", async () => {
+  // `search` is an operation for GET; for DELETE the same path names a series, which does not exist.
+  const { status, error } = await server.ask("DELETE /timeseries/search");
+  assert.equal(status, 404);
+  assert.deepEqual(error?.["notFound"], ["search"]);
+  const put = await server.ask("PUT /timeseries/search");
+  assert.equal(put.status, 405);
+  assert.equal(put.headers.get("allow"), "GET, HEAD, PATCH, DELETE");
+});
+
+test("each path segment is decoded exactly once", async () => {
+  const names = ["a/b", "a+b", "a%2Fb", "100% + ?#[]@!$&'()*,;=:", "blank blank", "Ø-målt 測定 🌡", "a\\b"];
+  await server.ask("POST /timeseries", { items: names.map((name) => ({ name })) });
+  for (const name of names) {
+    const { status, text } = await server.ask(`DELETE /timeseries/${encodeURIComponent(name)}`);
+    assert.equal(status, 200, `${name}: ${text}`);
+  }
+  const plus = await server.ask("DELETE /timeseries/un+known");
+  assert.deepEqual(plus.error?.["notFound"], ["un+known"]);
+});
+
+test("a project name beyond ASCII is addressed percent-encoded", async () => {
+  const nordic = await startTestServer({ project: "Tromsø-anlegg" });
+  try {
+    assert.equal((await nordic.ask("GET /assets")).status, 200);
+    const address = "/api/0.5/projects/Troms%C3%B8-anlegg/assets";
+    assert.equal((await nordic.ask.root(`GET ${address}`)).status, 200);
+  } finally {
+    await nordic.close();
+  }
+});
+
+test("percent-encoding that means nothing is 400, a segment that is too long 414", async () => {
+  const malformed = await raw(`GET /api/0.5/projects/demo/timeseries/%E0%A4%A HTTP/1.1\r\nHost: x\r\n\r\n`);
+  assert.match(malformed.head, /^HTTP\/1.1 400 /);
+  assert.equal(malformed.message, "The request is malformed: its path is not valid percent-encoding");
+  const long = await server.ask(`DELETE /timeseries/${"x".repeat(4097)}`);
+  assert.equal(long.status, 414);
+  assert.equal(long.error?.message, "The request is malformed: a path segment is longer than 4096 bytes");
+});
+
+test("what is not HTTP gets the same error body and a request id", async () => {
+  const answer = await raw("NONSENSE\r\n\r\n");
+  assert.match(answer.head, /^HTTP\/1.1 400 Bad Request/);
+  assert.match(answer.head, /X-Request-Id: \S+/);
+  assert.equal(answer.message, "The request is malformed: it is not valid HTTP/1.1");
+  const huge = await raw(`GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${"x".repeat(20_000)}\r\n\r\n`);
+  assert.match(huge.head, /^HTTP\/1.1 431 /);
+  assert.equal(huge.message, "The request is malformed: its headers are too large");
+});
+
+test("parameters of the wrong kind are named", async () => {
+  const cases: [string, string][] = [
+    ["GET /assets?limit=ten", "Invalid field - limit - expected an integer of at least 0 but got ten"],
+    ["GET /assets?limit=-1", "Invalid field - limit - expected an integer of at least 0 but got -1"],
+    ["GET /assets?depth=1.5", "Invalid field - depth - expected an integer of at least 0 but got 1.5"],
+    ["GET /assets?path=[x]", "Invalid field - path - expected ids such as [123,456] but got [x]"],
+    ["GET /assets/pump", "Invalid field - assetId - expected an integer of at least 1 but got pump"],
+    ["GET /assets?cursor=forged", "Invalid field - cursor - expected a cursor returned by this same query"],
+    [
+      "GET /timeseries?includeMetadata=maybe",
+      "Invalid field - includeMetadata - expected true or false but got maybe",
+    ],
+  ];
+  for (const [asked, message] of cases) {
+    const { status, error } = await server.ask(asked);
+    assert.equal(status, 400, asked);
+    assert.equal(error?.message, message);
+  }
+});
+
+test("a cursor serves the query that it came from, and no other", async () => {
+  const { ask } = server;
+  await ask("POST /assets", { items: [{ name: "a" }, { name: "b" }, { name: "c" }] });
+  const { nextCursor } = await ask("GET /assets?limit=1");
+  assert.ok(nextCursor);
+  assert.match(nextCursor, /^[\w-]+$/);
+  assert.equal((await ask(`GET /assets?limit=2&cursor=${nextCursor}`)).items.length, 2);
+  const changed = `${nextCursor.slice(0, -2)}${nextCursor.at(-2) === "A" ? "B" : "A"}${nextCursor.at(-1)}`;
+  for (const asked of [
+    `GET /assets?name=a&cursor=${nextCursor}`,
+    `GET /timeseries?cursor=${nextCursor}`,
+    `GET /assets?cursor=${changed}`,
+  ])
+    assert.equal(
+      (await ask(asked)).error?.message,
+      "Invalid field - cursor - expected a cursor returned by this same query",
+    );
+});
+
+test("every answer has a request id of its own", async () => {
+  const asked = ["GET /assets", "GET /nothing", "PUT /assets/search", "POST /assets"];
+  const ids = await Promise.all(
+    asked.map(async (one) => (await server.ask(one)).headers.get("x-request-id")),
+  );
+  assert.equal(new Set(ids).size, asked.length);
+});
+
+/** Sends bytes as they are and reads the answer until the connection ends. */
+function raw(bytes: string): Promise<{ head: string; message: string }> {
+  const { hostname, port } = new URL(server.baseUrl);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    let text = "";
+    socket.setTimeout(2_000, () => socket.destroy(new Error("no answer")));
+    socket.on("data", (chunk) => {
+      text += chunk;
+      const [head = "", body = ""] = text.split("\r\n\r\n");
+      if (!body.endsWith("}}")) return;
+      socket.destroy();
+      const { error } = JSON.parse(body) as { error: { message: string } };
+      resolve({ head, message: error.message });
+    });
+    socket.on("error", reject);
+  });
+}

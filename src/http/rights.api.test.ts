@@ -1,0 +1,85 @@
+// Every route of every version refuses strangers and callers of other projects, before it looks at anything else.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { routes } from "../app.ts";
+import { ensureProject } from "../resources/projects/projects.ts";
+import { pathOf } from "../rest/route.ts";
+
+const unauthorized = { error: { code: 401, message: "HTTP 401 Unauthorized" } };
+
+let server: TestServer;
+let foreignKey: string;
+
+before(async () => {
+  server = await startTestServer();
+  const { project } = await ensureProject(server.app.services, "other-plant");
+  foreignKey = (await server.app.keys.create(project, "stranger")).key;
+});
+after(() => server.close());
+
+const operations = routes.flatMap((route) =>
+  route.versions.map((version) => ({
+    method: route.method,
+    path: (project: string) =>
+      pathOf(route, version)
+        .replace("{project}", project)
+        .replaceAll(/\{\w+\}/g, "1"),
+  })),
+);
+
+test("without credentials, or with bad ones, each operation answers 401", async () => {
+  for (const { method, path } of operations)
+    for (const headers of [
+      { "api-key": undefined },
+      { "api-key": "wrong" },
+      { "api-key": undefined, authorization: `Bearer ${server.key}` },
+      { "api-key": "wrong", authorization: `Bearer ${server.key}` },
+    ]) {
+      const answer = await server.ask.root(`${method} ${path(server.project)}`, undefined, headers);
+      assert.equal(answer.status, 401, `${method} ${path(server.project)}`);
+      assert.deepEqual(answer.json, unauthorized);
+    }
+});
+
+test("for a project that is unknown, or another's, each operation answers 403", async () => {
+  for (const { method, path } of operations) {
+    const unknown = await server.ask.root(`${method} ${path("nowhere")}`);
+    assert.equal(unknown.status, 403, `${method} ${path("nowhere")}`);
+    const foreign = await server.ask.root(`${method} ${path(server.project)}`, undefined, {
+      "api-key": foreignKey,
+    });
+    assert.equal(foreign.status, 403, `${method} ${path(server.project)}`);
+    assert.equal(
+      foreign.error?.message,
+      "The project demo does not exist, or your credentials are for another one",
+    );
+  }
+});
+
+test("strangers learn nothing of a project: an unknown one looks like any other to them", async () => {
+  const wrong = { "api-key": "wrong" };
+  const unknown = await server.ask.root("GET /api/0.5/projects/nowhere/assets", undefined, wrong);
+  assert.deepEqual(unknown.json, unauthorized);
+});
+
+test("the header api-key counts in any capitalisation, and decides beside a token", async () => {
+  for (const name of ["api-key", "Api-Key", "API-key", "Api-key"]) {
+    const { status } = await server.ask("GET /assets?limit=1", undefined, {
+      "api-key": undefined,
+      [name]: server.key,
+      authorization: "Bearer: nonsense",
+    });
+    assert.equal(status, 200, name);
+  }
+});
+
+test("a revoked key is refused, and a new one admitted", async () => {
+  const { project } = await ensureProject(server.app.services, server.project);
+  const { id, key } = await server.app.keys.create(project, "gateway");
+  const headers = { "api-key": key };
+  assert.equal((await server.ask("GET /assets?limit=1", undefined, headers)).status, 200);
+  assert.equal(await server.app.keys.revoke(id), true);
+  assert.equal((await server.ask("GET /assets?limit=1", undefined, headers)).status, 401);
+  assert.equal(await server.app.keys.revoke(id), false);
+});
