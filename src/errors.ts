@@ -174,6 +174,30 @@ export const catalogue = {
     when: "An asset would stand deeper in the tree than the limit.",
     message: ({ name, limit }) => `The asset ${name} would stand more than ${limit} levels below its root`,
   }),
+  "points-not-stored": entry<{ problem: string }>({
+    status: 503,
+    when: "The disk refused a write of datapoints, for example because it is full. Nothing of it is stored.",
+    message: ({ problem }) =>
+      `The datapoints were not stored (${problem}), none of them; free disk space, then repeat the request`,
+  }),
+  "points-journal-finished": entry<{ problem: string }>({
+    status: 503,
+    when: "After a failed sync no datapoints are taken until a restart. Nothing of the request is stored.",
+    message: ({ problem }) =>
+      `No datapoints are taken since the disk failed (${problem}); check the disk, then restart the server`,
+  }),
+  "points-shard-stopped": entry<{ shard: number; problem: string }>({
+    status: 503,
+    when: "A part of the datapoint store failed and stopped; a restart rebuilds it from the journal.",
+    message: ({ shard, problem }) =>
+      `Part ${shard} of the datapoint store has stopped (${problem}); check the disk, then restart`,
+  }),
+  "points-damaged": entry<{ series: number; startMs: number; endMs: number }>({
+    status: 500,
+    when: "Stored datapoints that the answer needs are damaged on disk. All others are served.",
+    message: ({ series, startMs, endMs }) =>
+      `The stored datapoints of series ${series} from ${startMs} to ${endMs} (ms) are damaged; see /health`,
+  }),
 } as const;
 
 export type FailureCode = keyof typeof catalogue;

@@ -68,6 +68,22 @@ export const described = {
   timeMsMin: limit(Date.UTC(1900, 0, 1), "ms", "The earliest time stamp of a datapoint (1900-01-01)."),
   timeMsMax: limit(Date.UTC(2100, 0, 1) - 1, "ms", "The latest time stamp of a datapoint (2099-12-31)."),
   stringValueLengthMax: limit(16_384, "characters", "A value of a string series."),
+  journalGroupBytesMax: limit(
+    8 * 2 ** 20,
+    "bytes",
+    "Requests that share one sync of the journal; more wait.",
+  ),
+  pointsInFlightBytesMax: limit(
+    48 * 2 ** 20,
+    "bytes",
+    "Datapoints taken in but not yet applied by the store; further writes wait.",
+  ),
+  journalCheckpointBytes: limit(
+    64 * 2 ** 20,
+    "bytes",
+    "Journal after which all points are moved into blocks.",
+  ),
+  journalBytesMax: limit(128 * 2 ** 20, "bytes", "Journal on disk; further writes wait for the checkpoint."),
   requestMsMax: limit(120_000, "ms", "The deadline of a request; then it is answered 503."),
   receiveMsMax: limit(
     120_000,
@@ -121,4 +137,12 @@ invariant(limits.importBodyBytesMax <= limits.bodyBytesMax, "the server takes wh
 invariant(
   limits.importItemsPerRequest <= limits.itemsPerWriteMax,
   "the server takes what the importer sends",
+);
+invariant(
+  limits.journalCheckpointBytes < limits.journalBytesMax,
+  "a checkpoint begins before writes must wait",
+);
+invariant(
+  limits.journalGroupBytesMax <= limits.pointsInFlightBytesMax,
+  "a full group of writes can be in flight",
 );

@@ -1,0 +1,278 @@
+// The blocks of one shard in its SQLite file (FORMAT.md, "Shards"): where each lies in time, its summary, its
+// bytes.
+//
+// Headers and bytes are two tables, so that walking over a year of summaries reads no points. Blocks of one
+// series and kind never overlap in time. A block found damaged moves to a table of its own, so that its place
+// can be written anew.
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { invariant } from "../../lib/invariant.ts";
+import type { Damage, PointColumns, SeriesId } from "../points.ts";
+import { DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
+import { type Kind, numbers } from "./columns.ts";
+import { decodeSummary, encodeSummary, type Summary, summarise } from "./summary.ts";
+
+export interface BlockRow {
+  readonly id: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+  readonly count: number;
+  /** Absent for strings. */
+  readonly summary: Uint8Array | null;
+}
+
+/** A stretch of a series that cannot be read. */
+export interface DamagedStretch {
+  readonly series: SeriesId;
+  readonly kind: Kind;
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+interface DamagedRow extends DamagedStretch {
+  readonly id: number;
+  readonly expected: string;
+  readonly found: string;
+}
+
+/** Whose blocks: points of one kind of one series. */
+export interface Owner {
+  readonly series: SeriesId;
+  readonly kind: Kind;
+}
+
+/** A block could not be read; it must be quarantined before anything else is tried. */
+export class DamageFound extends Error {
+  readonly owner: Owner;
+  readonly row: BlockRow;
+  readonly damage: DamagedBlock;
+  constructor(owner: Owner, row: BlockRow, damage: DamagedBlock) {
+    super(damage.message);
+    this.name = "DamageFound";
+    this.owner = owner;
+    this.row = row;
+    this.damage = damage;
+  }
+}
+
+const schema = `
+  CREATE TABLE IF NOT EXISTS block (
+    series INTEGER NOT NULL, kind INTEGER NOT NULL, first_ms INTEGER NOT NULL,
+    last_ms INTEGER NOT NULL, count INTEGER NOT NULL, data_id INTEGER NOT NULL, summary BLOB,
+    PRIMARY KEY (series, kind, first_ms)
+  ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS data (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+  CREATE TABLE IF NOT EXISTS damaged (
+    data_id INTEGER PRIMARY KEY, series INTEGER NOT NULL, kind INTEGER NOT NULL, first_ms INTEGER NOT NULL,
+    last_ms INTEGER NOT NULL, expected TEXT NOT NULL, found TEXT NOT NULL
+  );
+  CREATE TABLE IF NOT EXISTS state (
+    only INTEGER PRIMARY KEY CHECK (only = 1), applied INTEGER NOT NULL, points INTEGER NOT NULL,
+    blocks INTEGER NOT NULL
+  );
+  INSERT OR IGNORE INTO state VALUES (1, 0, 0, 0);
+`;
+
+const columns = "data_id AS id, first_ms AS firstMs, last_ms AS lastMs, count, summary";
+const ofOwner = "series = ? AND kind = ?";
+
+export class BlockTable {
+  /** Points of a full block. */
+  readonly blockPoints: number;
+  readonly #database: DatabaseSync;
+  readonly #file: string;
+  readonly #statements: ReturnType<typeof prepare>;
+  #totals: { applied: number; points: number; blocks: number };
+  /** Few: looked through on every read. */
+  #damaged: readonly DamagedStretch[] = [];
+
+  /** `file` is the name under which damage is reported. */
+  constructor(path: string, { file, blockPoints }: { file: string; blockPoints: number }) {
+    this.blockPoints = blockPoints;
+    this.#file = file;
+    this.#database = new DatabaseSync(path);
+    this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384");
+    this.#database.exec(schema);
+    this.#statements = prepare(this.#database);
+    this.#totals = this.#readTotals();
+    this.#damaged = this.#readDamaged();
+  }
+
+  /** The journal's sequence number up to which every change is in blocks. */
+  get applied(): number {
+    return this.#totals.applied;
+  }
+
+  get totals(): { readonly points: number; readonly blocks: number } {
+    return this.#totals;
+  }
+
+  /** All of the work or, when it throws, nothing of it. */
+  transaction<Answer>(work: () => Answer): Answer {
+    this.#database.exec("BEGIN IMMEDIATE");
+    try {
+      const answer = work();
+      const { applied, points, blocks } = this.#totals;
+      this.#statements.putTotals.run(applied, points, blocks);
+      this.#database.exec("COMMIT");
+      return answer;
+    } catch (why) {
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      this.#totals = this.#readTotals();
+      this.#damaged = this.#readDamaged();
+      throw why;
+    }
+  }
+
+  /** Inside a transaction. */
+  setApplied(sequence: number): void {
+    this.#totals.applied = sequence;
+  }
+
+  /** The last block that begins before `beforeMs`. */
+  lastBefore({ series, kind }: Owner, beforeMs: number): BlockRow | undefined {
+    return this.#statements.before.get(series, kind, beforeMs) as BlockRow | undefined;
+  }
+
+  /** The first block that begins at or after `fromMs`. */
+  firstFrom({ series, kind }: Owner, fromMs: number): BlockRow | undefined {
+    return this.#statements.from.get(series, kind, fromMs) as BlockRow | undefined;
+  }
+
+  /** The blocks with a point in [startMs, endMs), ascending. Blocks must not change while this is walked. */
+  *covering(owner: Owner, startMs: number, endMs: number): Generator<BlockRow> {
+    const first = this.lastBefore(owner, startMs);
+    if (first !== undefined && first.lastMs >= startMs) yield first;
+    const rest = this.#statements.between.iterate(owner.series, owner.kind, startMs, endMs);
+    for (const row of rest) yield row as unknown as BlockRow;
+  }
+
+  /** The points of a block; throws `DamageFound`. */
+  read(owner: Owner, row: BlockRow): PointColumns {
+    return orDamage(owner, row, () => {
+      const found = this.#statements.data.get(row.id) as { bytes: Uint8Array } | undefined;
+      if (found === undefined) throw new DamagedBlock("the bytes of the block", "none");
+      return decodeBlock(found.bytes);
+    });
+  }
+
+  /** The summary of a block of numbers; throws `DamageFound`. */
+  readSummary(owner: Owner, row: BlockRow): Summary {
+    return orDamage(owner, row, () => decodeSummary(row.summary ?? new Uint8Array(0)));
+  }
+
+  /** Inside a transaction. The points are ascending, at least one, and overlap no block of their owner. */
+  insert({ series, kind }: Owner, { times, values }: PointColumns): void {
+    const count = times.length;
+    invariant(count > 0 && times[0]! <= times[count - 1]!, "points in a block are in order");
+    const { lastInsertRowid } = this.#statements.insertData.run(encodeBlock(times, values));
+    const summary =
+      kind === numbers ? encodeSummary(summarise(times, values as Float64Array, 0, count)) : null;
+    this.#statements.insert.run(series, kind, times[0]!, times[count - 1]!, count, lastInsertRowid, summary);
+    this.#totals.points += count;
+    this.#totals.blocks++;
+  }
+
+  /** Inside a transaction. */
+  remove({ series, kind }: Owner, { id, firstMs, count }: BlockRow): void {
+    this.#statements.remove.run(series, kind, firstMs);
+    this.#statements.removeData.run(id);
+    this.#totals.points -= count;
+    this.#totals.blocks--;
+  }
+
+  /** Takes a block that cannot be read out of the way; its bytes stay for whoever wants to save some. */
+  quarantine({ owner: { series, kind }, row, damage: { expected, found } }: DamageFound): void {
+    const { id, firstMs, lastMs, count } = row;
+    this.transaction(() => {
+      this.#statements.remove.run(series, kind, firstMs);
+      this.#statements.insertDamaged.run(id, series, kind, firstMs, lastMs, expected, found);
+      this.#totals.points -= count;
+      this.#totals.blocks--;
+    });
+    this.#damaged = [...this.#damaged, { series, kind, firstMs, lastMs }];
+  }
+
+  /** The first stretch of the owner with a time in [startMs, endMs] that cannot be read. */
+  damagedIn({ series, kind }: Owner, startMs: number, endMs: number): DamagedStretch | undefined {
+    return this.#damaged.find(
+      (one) => one.series === series && one.kind === kind && one.firstMs <= endMs && one.lastMs >= startMs,
+    );
+  }
+
+  /** Inside a transaction: what is erased need not be readable any more. */
+  forgetDamaged({ series, kind }: Owner, startMs: number, endMs: number): void {
+    if (this.damagedIn({ series, kind }, startMs, endMs) === undefined) return;
+    this.#statements.removeDamaged.run(series, kind, startMs, endMs);
+    this.#damaged = this.#readDamaged();
+  }
+
+  /** The offset is the row of the table `data`. */
+  damage(): Damage[] {
+    return this.#readDamaged().map(({ id, expected, found }) => ({
+      file: this.#file,
+      offset: id,
+      expected,
+      found,
+    }));
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #readDamaged(): DamagedRow[] {
+    return this.#statements.damaged.all() as unknown as DamagedRow[];
+  }
+
+  #readTotals(): { applied: number; points: number; blocks: number } {
+    return { ...(this.#statements.totals.get() as { applied: number; points: number; blocks: number }) };
+  }
+}
+
+function prepare(
+  database: DatabaseSync,
+): Record<
+  | "before"
+  | "from"
+  | "between"
+  | "data"
+  | "insert"
+  | "insertData"
+  | "remove"
+  | "removeData"
+  | "damaged"
+  | "insertDamaged"
+  | "removeDamaged"
+  | "totals"
+  | "putTotals",
+  StatementSync
+> {
+  const sql = (text: string) => database.prepare(text);
+  const descending = "ORDER BY first_ms DESC LIMIT 1";
+  return {
+    before: sql(`SELECT ${columns} FROM block WHERE ${ofOwner} AND first_ms < ? ${descending}`),
+    from: sql(`SELECT ${columns} FROM block WHERE ${ofOwner} AND first_ms >= ? ORDER BY first_ms LIMIT 1`),
+    between: sql(
+      `SELECT ${columns} FROM block WHERE ${ofOwner} AND first_ms >= ? AND first_ms < ? ORDER BY first_ms`,
+    ),
+    data: sql("SELECT bytes FROM data WHERE id = ?"),
+    insert: sql("INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?)"),
+    insertData: sql("INSERT INTO data (bytes) VALUES (?)"),
+    remove: sql(`DELETE FROM block WHERE ${ofOwner} AND first_ms = ?`),
+    removeData: sql("DELETE FROM data WHERE id = ?"),
+    damaged: sql(`
+      SELECT data_id AS id, series, kind, first_ms AS firstMs, last_ms AS lastMs, expected, found FROM damaged`),
+    insertDamaged: sql("INSERT INTO damaged VALUES (?, ?, ?, ?, ?, ?, ?)"),
+    removeDamaged: sql(`DELETE FROM damaged WHERE ${ofOwner} AND first_ms >= ? AND last_ms < ?`),
+    totals: sql("SELECT applied, points, blocks FROM state"),
+    putTotals: sql("UPDATE state SET applied = ?, points = ?, blocks = ?"),
+  };
+}
+
+function orDamage<Answer>(owner: Owner, row: BlockRow, read: () => Answer): Answer {
+  try {
+    return read();
+  } catch (why) {
+    throw why instanceof DamagedBlock ? new DamageFound(owner, row, why) : why;
+  }
+}

@@ -1,0 +1,83 @@
+// Columns of points in ascending time, and the few things the engine does with them.
+import type { PointColumns } from "../points.ts";
+
+export type Values = PointColumns["values"];
+
+/** Which of two separate sets of points of a series is meant: its numbers or its strings. */
+export type Kind = 0 | 1;
+export const numbers: Kind = 0;
+export const strings: Kind = 1;
+export const kindOf = (isString: boolean): Kind => (isString ? strings : numbers);
+
+export function emptyColumns(kind: Kind): PointColumns {
+  return { times: new Float64Array(0), values: kind === strings ? [] : new Float64Array(0) };
+}
+
+/** Index of the first of the ascending times in [from, to) at or after `atMs`; `to` when there is none. */
+export function firstAtOrAfter(times: Float64Array, atMs: number, from = 0, to = times.length): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (times[middle]! < atMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The points with indexes in [from, to), in arrays of their own. */
+export function cut({ times, values }: PointColumns, from: number, to: number): PointColumns {
+  return { times: times.slice(from, to), values: values.slice(from, to) };
+}
+
+/** The points of all pieces one after the other; the pieces are ascending and of one kind. */
+export function join(pieces: readonly PointColumns[], kind: Kind): PointColumns {
+  if (pieces.length === 1) return pieces[0]!;
+  if (kind === strings) {
+    return {
+      times: joinNumbers(pieces.map((one) => one.times)),
+      values: pieces.flatMap((one) => one.values as string[]),
+    };
+  }
+  return {
+    times: joinNumbers(pieces.map((one) => one.times)),
+    values: joinNumbers(pieces.map((one) => one.values as Float64Array)),
+  };
+}
+
+/** Both sets of points in one; of equal times the point of `newer` wins. */
+export function merge(older: PointColumns, newer: PointColumns): PointColumns {
+  const [a, b] = [older.times, newer.times];
+  const times = new Float64Array(a.length + b.length);
+  const values = Array.isArray(newer.values)
+    ? new Array<string>(times.length)
+    : new Float64Array(times.length);
+  const [target, from, into] = [values as unknown[], older.values as unknown[], newer.values as unknown[]];
+  let count = 0;
+  let i = 0;
+  for (let j = 0; j < b.length; j++) {
+    const timeMs = b[j]!;
+    for (; i < a.length && a[i]! < timeMs; i++, count++) {
+      times[count] = a[i]!;
+      target[count] = from[i];
+    }
+    if (i < a.length && a[i] === timeMs) i++;
+    times[count] = timeMs;
+    target[count++] = into[j];
+  }
+  for (; i < a.length; i++, count++) {
+    times[count] = a[i]!;
+    target[count] = from[i];
+  }
+  return count === times.length ? { times, values } : cut({ times, values }, 0, count);
+}
+
+function joinNumbers(pieces: readonly Float64Array[]): Float64Array {
+  const joined = new Float64Array(pieces.reduce((sum, one) => sum + one.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    joined.set(piece, at);
+    at += piece.length;
+  }
+  return joined;
+}

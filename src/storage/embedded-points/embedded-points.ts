@@ -1,0 +1,266 @@
+// The embedded points store: journals every change, then hands it to the shards, and asks them every
+// question.
+//
+// One request is journaled before any part of it is handed on, and then all its parts in the same turn, as
+// are all parts of a question: no question sees half of a request.
+import { mkdir, readdir, stat } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { fail } from "../../errors.ts";
+import { invariant } from "../../lib/invariant.ts";
+import { limits } from "../../limits.ts";
+import type {
+  AggregateColumns,
+  AggregateQuestion,
+  Damage,
+  PointBatch,
+  PointColumns,
+  PointRuns,
+  PointsStats,
+  PointsStore,
+  Range,
+  ScanQuestion,
+  SeriesId,
+} from "../points.ts";
+import { bytesOf, type Change, divide, shardOf } from "./change.ts";
+import { Gate } from "./gate.ts";
+import { Journal, type JournalFiles, realFiles, recoverJournal, type StoredChange } from "./journal.ts";
+import type { FoundPoint } from "./series-reader.ts";
+import { ShardThread } from "./shard-thread.ts";
+import { readOrMakeStoreFile } from "./store-file.ts";
+
+/** After a checkpoint that failed the next is tried when the journal has grown by this. */
+const checkpointRetryBytes = 16 * 2 ** 20;
+const shardsMax = 16;
+/** Readers take blocks of any size; the figure balances what a read decodes against what a block costs. */
+const blockPointsDefault = 4096;
+
+export interface EmbeddedPointsSettings {
+  /** Made when absent; used by one process at a time, which the caller sees to. */
+  readonly folder: string;
+  /** Only for a store that is being made; an existing one keeps its own number. Default one a core. */
+  readonly shards?: number;
+  /** Journal after which all points are moved into blocks. */
+  readonly checkpointBytes?: number;
+  /** Points of a full block. */
+  readonly blockPoints?: number;
+  /** The calls that write the journal, so that tests can let them fail. */
+  readonly files?: JournalFiles;
+}
+
+/** Opens the store in a folder, or makes one, and brings back what a crash left in the journal. */
+export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Promise<PointsStore> {
+  const { folder, files = realFiles, checkpointBytes = limits.journalCheckpointBytes } = settings;
+  const { blockPoints = blockPointsDefault } = settings;
+  await mkdir(folder, { recursive: true });
+  const made = { shards: settings.shards ?? Math.min(availableParallelism(), shardsMax) };
+  const { shards } = await readOrMakeStoreFile(folder, made);
+  const gate = new Gate(limits.pointsInFlightBytesMax);
+  const opened = await Promise.all(
+    Array.from({ length: shards }, (_, shard) => {
+      const file = `shard-${shard}.sqlite`;
+      return ShardThread.open({ shard, path: join(folder, file), file, blockPoints }, (bytes) =>
+        gate.leave(bytes),
+      );
+    }),
+  );
+  const threads = opened.map((one) => one.thread);
+  const applied = Math.min(...opened.map((one) => one.applied));
+  const recovered = await recoverJournal({ folder, files }, applied, async (stored) => {
+    await gate.enter(bytesOf(stored.change));
+    handOn(threads, stored);
+  });
+  const next = Math.max(recovered.next, ...opened.map((one) => one.applied + 1));
+  const onStored = (stored: StoredChange) => handOn(threads, stored);
+  const journal = await Journal.open({ folder, files, onStored }, recovered.segments, next);
+  return new EmbeddedPoints({ folder, gate, threads, journal, damage: recovered.damage, checkpointBytes });
+}
+
+/** Posts each shard its part in one turn. */
+function handOn(threads: readonly ShardThread[], { sequence, change }: StoredChange): void {
+  const bytes = bytesOf(change);
+  const parts = divide(change, threads.length);
+  const touched = parts.filter((part) => part !== undefined).length;
+  const share = Math.floor(bytes / touched);
+  let rest = bytes - share * touched;
+  for (const [shard, part] of parts.entries()) {
+    if (part === undefined) continue;
+    threads[shard]!.apply(sequence, { change: part, bytes: share + rest });
+    rest = 0;
+  }
+}
+
+interface Parts {
+  readonly folder: string;
+  readonly gate: Gate;
+  readonly threads: readonly ShardThread[];
+  readonly journal: Journal;
+  readonly damage: readonly Damage[];
+  readonly checkpointBytes: number;
+}
+
+class EmbeddedPoints implements PointsStore {
+  readonly #parts: Parts;
+  readonly #underWay = new Set<Promise<void>>();
+  #nextCheckpointBytes: number;
+  #checkpoint: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#nextCheckpointBytes = parts.checkpointBytes;
+  }
+
+  append({ numbers, strings }: PointBatch): Promise<void> {
+    const batch = {
+      ...(numbers && { numbers: owned(numbers) }),
+      ...(strings && { strings: wellFormed(owned(strings)) }),
+    };
+    const count = (numbers?.times.length ?? 0) + (strings?.times.length ?? 0);
+    return count === 0 ? Promise.resolve() : this.#change({ kind: "append", batch });
+  }
+
+  erase(series: SeriesId, range?: Range): Promise<void> {
+    return this.#change({ kind: "erase", series, range });
+  }
+
+  scan(question: ScanQuestion): Promise<PointColumns> {
+    return this.#shardOf(question.series).ask("scan", question);
+  }
+
+  aggregate(question: AggregateQuestion): Promise<AggregateColumns> {
+    return this.#shardOf(question.series).ask("aggregate", question);
+  }
+
+  async latest(
+    series: readonly { readonly series: SeriesId; readonly isString: boolean }[],
+    beforeMs: number,
+  ): Promise<(FoundPoint | undefined)[]> {
+    const { threads } = this.#parts;
+    const owners = series.map((one) => shardOf(one.series, threads.length));
+    const found = await Promise.all(
+      threads.map((thread, shard) => {
+        const own = series.filter((_, index) => owners[index] === shard);
+        return own.length === 0 ? [] : thread.ask("latest", { series: own, beforeMs });
+      }),
+    );
+    const taken = threads.map(() => 0);
+    return owners.map((shard) => found[shard]![taken[shard]!++]);
+  }
+
+  async stats(): Promise<PointsStats> {
+    const { folder, threads, journal, damage } = this.#parts;
+    const shards = await Promise.all(threads.map((thread) => thread.ask("stats", undefined)));
+    return {
+      points: shards.reduce((sum, one) => sum + one.points, 0),
+      blocks: shards.reduce((sum, one) => sum + one.blocks, 0),
+      bytesOnDisk: await bytesIn(folder),
+      journalBytes: journal.bytes,
+      quarantined: [...damage, ...shards.flatMap((one) => one.damage)],
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await Promise.allSettled([...this.#underWay]);
+    // A checkpoint that fails costs time at the next start and nothing else: the journal still holds the
+    // points.
+    await this.#runCheckpoint().catch(() => undefined);
+    await this.#parts.journal.close();
+    await Promise.allSettled(this.#parts.threads.map((thread) => thread.close()));
+  }
+
+  #shardOf(series: SeriesId): ShardThread {
+    const { threads } = this.#parts;
+    return threads[shardOf(series, threads.length)]!;
+  }
+
+  #change(change: Change): Promise<void> {
+    invariant(!this.#isClosed, "nothing is written to a store after it was closed");
+    const stored = this.#store(change);
+    this.#underWay.add(stored);
+    const forget = () => this.#underWay.delete(stored);
+    stored.then(forget, forget);
+    return stored;
+  }
+
+  async #store(change: Change): Promise<void> {
+    const { gate, journal } = this.#parts;
+    const bytes = bytesOf(change);
+    await gate.enter(bytes);
+    try {
+      if (journal.bytes >= limits.journalBytesMax) await this.#makeRoom();
+      await journal.write(change);
+    } catch (why) {
+      gate.leave(bytes);
+      throw why;
+    }
+    // A checkpoint that fails in the background is tried again, and tells when the journal has grown to its
+    // bound.
+    if (journal.bytes >= this.#nextCheckpointBytes) this.#runCheckpoint().catch(() => undefined);
+  }
+
+  async #makeRoom(): Promise<void> {
+    try {
+      await this.#runCheckpoint();
+    } catch (why) {
+      throw fail("points-not-stored", { problem: (why as Error).message });
+    }
+  }
+
+  #runCheckpoint(): Promise<void> {
+    this.#checkpoint ??= this.#checkpointNow().finally(() => {
+      this.#checkpoint = undefined;
+    });
+    return this.#checkpoint;
+  }
+
+  /** Moves every point journaled so far into blocks, then drops the journal up to there. */
+  async #checkpointNow(): Promise<void> {
+    const { threads, journal, checkpointBytes } = this.#parts;
+    try {
+      const boundary = await journal.rotate();
+      await Promise.all(threads.map((thread) => thread.ask("checkpoint", boundary)));
+      await journal.drop(boundary);
+      this.#nextCheckpointBytes = checkpointBytes;
+    } catch (why) {
+      this.#nextCheckpointBytes = journal.bytes + checkpointRetryBytes;
+      throw why;
+    }
+  }
+}
+
+/** Columns that fill their buffers, so that these can move to another thread. */
+function owned<Values>(runs: PointRuns<Values>): PointRuns<Values> {
+  const { series, ends, times, values } = runs;
+  const numbers = values instanceof Float64Array ? (ownView(values) as Values) : values;
+  return { series: ownView(series), ends: ownView(ends), times: ownView(times), values: numbers };
+}
+
+function ownView<View extends Float64Array | Uint32Array>(view: View): View {
+  const isAlone = view.byteLength === view.buffer.byteLength && view.buffer instanceof ArrayBuffer;
+  return isAlone ? view : (view.slice() as View);
+}
+
+/**
+ * Half of a surrogate pair has no UTF-8: it becomes U+FFFD at once, so that answers do not change at a
+ * restart.
+ */
+function wellFormed(runs: PointRuns<readonly string[]>): PointRuns<readonly string[]> {
+  if (runs.values.every((value) => value.isWellFormed())) return runs;
+  return { ...runs, values: runs.values.map((value) => value.toWellFormed()) };
+}
+
+async function bytesIn(folder: string): Promise<number> {
+  const names = await readdir(folder);
+  const sizes = await Promise.all(
+    names.map((name) =>
+      stat(join(folder, name)).then(
+        (one) => one.size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

@@ -1,0 +1,118 @@
+// Turns the points of a head into blocks: full ones at the newest end, and where a head must be emptied,
+// merged into the blocks they fall into.
+import type { PointColumns } from "../points.ts";
+import type { BlockRow, BlockTable, Owner } from "./block-table.ts";
+import { cut, firstAtOrAfter, join, merge } from "./columns.ts";
+import type { Head } from "./head.ts";
+
+/** A block may grow to so many times a full one before it is split. */
+const oversizeMax = 1.5;
+/**
+ * A block that is not full is written anew with newer points unless it is this many times larger than they
+ * are.
+ */
+const absorbedAtMost = 4;
+
+/** The points of a head, by index, that are in blocks once the transaction commits. */
+export interface Flushed {
+  readonly head: Head;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Writes full blocks of the points newer than all blocks; late points and the rest stay in the head, so that
+ * blocks are written once in the usual case. Inside a transaction; throws `DamageFound`.
+ */
+export function flushNewest(table: BlockTable, head: Head): Flushed {
+  const points = head.points();
+  const last = table.lastBefore(head, Infinity);
+  const from = last === undefined ? 0 : firstAtOrAfter(points.times, last.lastMs + 1);
+  const count = points.times.length - from;
+  if (count < table.blockPoints) return { head, from, to: from };
+  const absorbed = absorbBefore(table, head, { beforeMs: Infinity, count });
+  const to = points.times.length - ((countOf(absorbed) + count) % table.blockPoints);
+  rewrite(table, head, absorbed, (older) => join([...older, cut(points, from, to)], head.kind));
+  return { head, from, to };
+}
+
+/** Writes every point of the head into blocks. Inside a transaction; throws `DamageFound`. */
+export function flushAll(table: BlockTable, head: Head): Flushed {
+  const points = head.points();
+  const count = points.times.length;
+  let from = 0;
+  while (from < count) {
+    const firstMs = points.times[from]!;
+    const block = table.lastBefore(head, firstMs + 1);
+    const next = table.firstFrom(head, firstMs + 1);
+    const to = next === undefined ? count : firstAtOrAfter(points.times, next.firstMs, from);
+    const late = cut(points, from, to);
+    if (block !== undefined && block.lastMs >= firstMs) {
+      rewrite(table, head, [block], ([older]) => merge(older!, late));
+    } else {
+      const absorbed = absorbBefore(table, head, { beforeMs: firstMs, count: to - from });
+      rewrite(table, head, absorbed, (older) => join([...older, late], head.kind));
+    }
+    from = to;
+  }
+  return { head, from: 0, to: count };
+}
+
+/**
+ * The blocks directly before `beforeMs` small enough to be written anew together with `count` points behind
+ * them.
+ */
+function absorbBefore(
+  table: BlockTable,
+  owner: Owner,
+  { beforeMs, count }: { beforeMs: number; count: number },
+): BlockRow[] {
+  const absorbed: BlockRow[] = [];
+  let together = count;
+  let row = table.lastBefore(owner, beforeMs);
+  while (row !== undefined && row.count < table.blockPoints && row.count <= together * absorbedAtMost) {
+    absorbed.unshift(row);
+    together += row.count;
+    row = table.lastBefore(owner, row.firstMs);
+  }
+  return absorbed;
+}
+
+const countOf = (rows: readonly BlockRow[]): number => rows.reduce((sum, row) => sum + row.count, 0);
+
+/** Replaces the blocks by blocks of about equal size with the points that `combine` makes of theirs. */
+function rewrite(
+  table: BlockTable,
+  owner: Owner,
+  rows: readonly BlockRow[],
+  combine: (older: readonly PointColumns[]) => PointColumns,
+): void {
+  const points = combine(rows.map((row) => table.read(owner, row)));
+  for (const row of rows) table.remove(owner, row);
+  const count = points.times.length;
+  const pieces = count <= oversizeMax * table.blockPoints ? 1 : Math.ceil(count / table.blockPoints);
+  for (let piece = 0; piece < pieces; piece++) {
+    const [from, to] = [Math.floor((count * piece) / pieces), Math.floor((count * (piece + 1)) / pieces)];
+    table.insert(owner, cut(points, from, to));
+  }
+}
+
+/**
+ * Removes the points in [startMs, endMs) from the blocks. Inside a transaction. A block known to be damaged
+ * that lies only partly in the range stays where it is put aside: no answer can come from it. Throws
+ * `DamageFound`.
+ */
+export function eraseFromBlocks(table: BlockTable, owner: Owner, startMs: number, endMs: number): void {
+  table.forgetDamaged(owner, startMs, endMs);
+  for (const row of [...table.covering(owner, startMs, endMs)]) {
+    const isWhole = row.firstMs >= startMs && row.lastMs < endMs;
+    const points = isWhole ? undefined : table.read(owner, row);
+    table.remove(owner, row);
+    if (points === undefined) continue;
+    const from = firstAtOrAfter(points.times, startMs);
+    const to = firstAtOrAfter(points.times, endMs, from);
+    const count = points.times.length;
+    if (from + count - to > 0)
+      table.insert(owner, join([cut(points, 0, from), cut(points, to, count)], owner.kind));
+  }
+}

@@ -1,0 +1,132 @@
+// The newest points of one series in memory: sorted, unique in time, the last written wins.
+//
+// Points in order, the usual case, are copied to the end. Points out of order wait unsorted behind them until
+// somebody reads, flushes, or as many wait as are sorted: sorting then costs O(n log n) over all of them.
+import type { PointColumns } from "../points.ts";
+import { cut, emptyColumns, firstAtOrAfter, type Kind, merge, strings, type Values } from "./columns.ts";
+
+const capacityMin = 16;
+const unsortedMin = 4096;
+
+export class Head {
+  readonly series: number;
+  readonly kind: Kind;
+  /** How many points were left when blocks were last made of the others. */
+  countAfterFlush = 0;
+  #times: Float64Array = new Float64Array(0);
+  #values: Values;
+  #count = 0;
+  /** The points below this index are sorted and unique. */
+  #sorted = 0;
+
+  constructor(series: number, kind: Kind) {
+    this.series = series;
+    this.kind = kind;
+    this.#values = emptyColumns(kind).values;
+  }
+
+  /** Points held, those that a later one with the same time will replace included. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Takes in the points with indexes in [from, to), in any order of time. */
+  add(points: PointColumns, from: number, to: number): void {
+    this.#reserve(to - from);
+    const { times } = points;
+    let at = from;
+    if (this.#sorted === this.#count) {
+      let last = this.#count === 0 ? -Infinity : this.#times[this.#count - 1]!;
+      while (at < to && times[at]! > last) last = times[at++]!;
+      this.#copy(points, from, at);
+      this.#sorted = this.#count;
+    }
+    if (at === to) return;
+    this.#copy(points, at, to);
+    if (this.#count - this.#sorted > Math.max(unsortedMin, this.#sorted)) this.#settle();
+  }
+
+  /** All points, as views that hold until the next change. */
+  points(): PointColumns {
+    this.#settle();
+    const values = this.#values;
+    return {
+      times: this.#times.subarray(0, this.#count),
+      values: Array.isArray(values) ? values : (values as Float64Array).subarray(0, this.#count),
+    };
+  }
+
+  /** The points in [startMs, endMs). */
+  between(startMs: number, endMs: number): PointColumns {
+    const all = this.points();
+    const from = firstAtOrAfter(all.times, startMs);
+    return cut(all, from, firstAtOrAfter(all.times, endMs, from));
+  }
+
+  /** Removes the points with indexes in [from, to) of `points()`. */
+  remove(from: number, to: number): void {
+    if (to <= from) return;
+    this.#settle();
+    this.#times.copyWithin(from, to, this.#count);
+    if (Array.isArray(this.#values)) this.#values.splice(from, to - from);
+    else (this.#values as Float64Array).copyWithin(from, to, this.#count);
+    this.#count -= to - from;
+    this.#sorted = this.#count;
+  }
+
+  removeBetween(startMs: number, endMs: number): void {
+    const { times } = this.points();
+    const from = firstAtOrAfter(times, startMs);
+    this.remove(from, firstAtOrAfter(times, endMs, from));
+  }
+
+  #reserve(more: number): void {
+    const needed = this.#count + more;
+    if (needed <= this.#times.length) return;
+    const capacity = Math.max(capacityMin, needed, this.#times.length * 2);
+    const times = new Float64Array(capacity);
+    times.set(this.#times.subarray(0, this.#count));
+    this.#times = times;
+    if (this.kind === strings) return;
+    const values = new Float64Array(capacity);
+    values.set((this.#values as Float64Array).subarray(0, this.#count));
+    this.#values = values;
+  }
+
+  #copy({ times, values }: PointColumns, from: number, to: number): void {
+    const at = this.#count;
+    this.#count += to - from;
+    if (this.kind === strings) {
+      for (let i = from; i < to; i++) (this.#values as string[]).push(values[i] as string);
+    } else if (to - from > 32) {
+      (this.#values as Float64Array).set((values as Float64Array).subarray(from, to), at);
+    } else {
+      for (let i = from; i < to; i++) (this.#values as Float64Array)[at + i - from] = values[i] as number;
+    }
+    if (to - from > 32) this.#times.set(times.subarray(from, to), at);
+    else for (let i = from; i < to; i++) this.#times[at + i - from] = times[i]!;
+  }
+
+  #settle(): void {
+    if (this.#sorted === this.#count) return;
+    const all = { times: this.#times, values: this.#values };
+    const settled = merge(cut(all, 0, this.#sorted), sorted(cut(all, this.#sorted, this.#count)));
+    this.#times = settled.times;
+    this.#values = settled.values;
+    this.#count = settled.times.length;
+    this.#sorted = this.#count;
+  }
+}
+
+/** The points ascending; of equal times only the last. */
+function sorted({ times, values }: PointColumns): PointColumns {
+  const order = Uint32Array.from(times, (_, index) => index).sort((a, b) => times[a]! - times[b]! || a - b);
+  const last = order.filter((one, index) => times[one] !== times[order[index + 1] ?? -1]);
+  const pick = values as (number | string)[];
+  return {
+    times: Float64Array.from(last, (index) => times[index]!),
+    values: Array.isArray(values)
+      ? Array.from(last, (index) => pick[index] as string)
+      : Float64Array.from(last, (index) => pick[index] as number),
+  };
+}

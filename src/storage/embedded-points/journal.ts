@@ -1,0 +1,353 @@
+// The journal: every accepted change, in order, on disk before anybody is told of it.
+//
+// Changes that arrive while a group is being synced form the next group: one write, one sync. A group that
+// cannot be written is taken back from the file and refused; where even that fails the journal is finished
+// until the next start.
+import { constants } from "node:fs";
+import { type FileHandle, open, readdir, rename, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { type Failure, fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import type { Damage } from "../points.ts";
+import { bytesOf, type Change } from "./change.ts";
+import { encodeFrame, type Frame, sizeOf } from "./frame.ts";
+import { endName, firstOf, framesOf, segmentHeader, segmentHeaderBytes, segmentName } from "./segment.ts";
+
+export type JournalFile = Pick<FileHandle, "writev" | "datasync" | "truncate" | "close">;
+
+/** The calls of the operating system that write; a test may let them fail. */
+export interface JournalFiles {
+  open(path: string, flags: number): Promise<JournalFile>;
+  unlink(path: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+}
+
+export const realFiles: JournalFiles = { open, unlink, rename };
+
+export type StoredChange = Pick<Frame, "sequence" | "change">;
+
+export interface JournalSettings {
+  readonly folder: string;
+  readonly files: JournalFiles;
+  /**
+   * Called for each change in the order of the journal, once it is on disk and before its writer is
+   * answered.
+   */
+  readonly onStored: (stored: StoredChange) => void;
+}
+
+interface Waiting {
+  readonly change: Change;
+  readonly resolve: () => void;
+  readonly reject: (why: Failure) => void;
+}
+
+interface Segment {
+  readonly name: string;
+  readonly first: number;
+  bytes: number;
+  readonly isDamaged: boolean;
+}
+
+export class Journal {
+  readonly #settings: JournalSettings;
+  readonly #queue: Waiting[] = [];
+  readonly #segments: Segment[];
+  #file: JournalFile;
+  /** Sequence number of the last change on disk. */
+  #stored: number;
+  #rotations: { resolve: (boundary: number) => void; reject: (why: unknown) => void }[] = [];
+  #running: Promise<void> | undefined;
+  #finished: string | undefined;
+  #syncs = 0;
+
+  private constructor(settings: JournalSettings, segments: Segment[], file: JournalFile) {
+    this.#settings = settings;
+    this.#segments = segments;
+    this.#file = file;
+    this.#stored = segments.at(-1)!.first - 1;
+  }
+
+  /**
+   * Goes on behind the segments that recovery left, in a segment of its own beginning with sequence number
+   * `first`.
+   */
+  static async open(settings: JournalSettings, older: readonly Segment[], first: number): Promise<Journal> {
+    const { segment, file } = await createSegment(settings, first);
+    return new Journal(settings, [...older, segment], file);
+  }
+
+  get bytes(): number {
+    return this.#segments.reduce((sum, one) => sum + one.bytes, 0);
+  }
+
+  /** Syncs so far: fewer than changes when requests came together. */
+  get syncs(): number {
+    return this.#syncs;
+  }
+
+  /** Resolves when the change is on disk. Refuses with `points-not-stored` or `points-journal-finished`. */
+  write(change: Change): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ change, resolve, reject });
+      this.#wake();
+    });
+  }
+
+  /** Begins a new segment behind all changes written so far; answers the last sequence number before it. */
+  rotate(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#rotations.push({ resolve, reject });
+      this.#wake();
+    });
+  }
+
+  /** Deletes the segments that hold nothing behind `sequence`, the oldest first so that no gap can appear. */
+  async drop(sequence: number): Promise<void> {
+    while (this.#segments.length > 1 && this.#segments[1]!.first <= sequence + 1) {
+      const { name, isDamaged } = this.#segments[0]!;
+      if (isDamaged) await setAside(this.#settings, name);
+      else await removeSegment(this.#settings, name);
+      this.#segments.shift();
+    }
+  }
+
+  async close(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+    await this.#file.close();
+  }
+
+  #wake(): void {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      if (this.#queue.length + this.#rotations.length > 0) this.#wake();
+    });
+  }
+
+  async #run(): Promise<void> {
+    while (this.#queue.length + this.#rotations.length > 0) {
+      if (this.#rotations.length > 0) await this.#rotateNow();
+      const group = this.#takeGroup();
+      if (group.length > 0) await this.#store(group);
+    }
+  }
+
+  #takeGroup(): Waiting[] {
+    let [count, bytes] = [0, 0];
+    while (count < this.#queue.length && bytes < limits.journalGroupBytesMax) {
+      bytes += bytesOf(this.#queue[count++]!.change);
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  async #store(group: readonly Waiting[]): Promise<void> {
+    if (this.#finished !== undefined) return this.#refuseForGood(group, this.#finished);
+    const segment = this.#segments.at(-1)!;
+    const frames = group.map(({ change }, index) => ({
+      sequence: this.#stored + 1 + index,
+      durable: this.#stored,
+      change,
+    }));
+    const pieces = frames.flatMap(encodeFrame);
+    const bytes = sizeOf(pieces);
+    let isWritten = false;
+    try {
+      const { bytesWritten } = await this.#file.writev(pieces, segment.bytes);
+      if (bytesWritten !== bytes) throw new Error(`${bytesWritten} of ${bytes} bytes were written`);
+      isWritten = true;
+      await this.#file.datasync();
+    } catch (why) {
+      await this.#takeBack(group, segment, { problem: (why as Error).message, isLast: isWritten });
+      return;
+    }
+    this.#syncs++;
+    segment.bytes += bytes;
+    this.#stored += group.length;
+    for (const frame of frames) this.#settings.onStored(frame);
+    for (const { resolve } of group) resolve();
+  }
+
+  /**
+   * Nothing of a refused group may come back at the next start, so the file ends again where it ended before.
+   * After a failed sync the operating system may have dropped pages it reports as clean, so that file is not
+   * written again.
+   */
+  async #takeBack(
+    group: readonly Waiting[],
+    segment: Segment,
+    { problem, isLast }: { problem: string; isLast: boolean },
+  ): Promise<void> {
+    try {
+      await this.#file.truncate(segment.bytes);
+      await this.#file.datasync();
+    } catch {
+      await this.#markEnd(segment);
+      return this.#refuseForGood(group, problem);
+    }
+    if (isLast) return this.#refuseForGood(group, problem);
+    for (const { reject } of group) reject(fail("points-not-stored", { problem }));
+  }
+
+  async #markEnd(segment: Segment): Promise<void> {
+    const path = join(this.#settings.folder, endName(segment.name));
+    try {
+      await writeFile(this.#settings, path, Buffer.from(String(segment.bytes)));
+    } catch {
+      // The disk takes nothing at all any more: what the operator is told now is all that can be done.
+    }
+  }
+
+  #refuseForGood(group: readonly Waiting[], problem: string): void {
+    this.#finished = problem;
+    for (const { reject } of group) reject(fail("points-journal-finished", { problem }));
+  }
+
+  async #rotateNow(): Promise<void> {
+    const asked = this.#rotations;
+    this.#rotations = [];
+    try {
+      if (this.#finished !== undefined) throw fail("points-journal-finished", { problem: this.#finished });
+      const isEmpty = this.#segments.at(-1)!.bytes === segmentHeaderBytes;
+      if (!isEmpty) await this.#nextSegment();
+      for (const { resolve } of asked) resolve(this.#stored);
+    } catch (why) {
+      for (const { reject } of asked) reject(why);
+    }
+  }
+
+  async #nextSegment(): Promise<void> {
+    const { segment, file } = await createSegment(this.#settings, this.#stored + 1);
+    await this.#file.close();
+    this.#segments.push(segment);
+    this.#file = file;
+  }
+}
+
+export interface Recovered {
+  readonly segments: readonly Segment[];
+  /** The sequence number that comes next. */
+  readonly next: number;
+  readonly damage: readonly Damage[];
+}
+
+/**
+ * Reads what earlier processes left, hands every whole frame behind `applied` to `apply` in order, and cuts
+ * off the torn end of the last segment. `applied` is the sequence number up to which all shards hold the
+ * changes in blocks.
+ */
+export async function recoverJournal(
+  settings: Pick<JournalSettings, "folder" | "files">,
+  applied: number,
+  apply: (frame: Frame) => Promise<void> | void,
+): Promise<Recovered> {
+  const names = (await readdir(settings.folder)).filter((name) => firstOf(name) !== undefined).sort();
+  const segments: Segment[] = [];
+  const damage: Damage[] = [];
+  let next = applied + 1;
+  for (const [index, name] of names.entries()) {
+    const first = firstOf(name)!;
+    const bytes = await readWhole(settings.folder, name);
+    if (first > next)
+      damage.push({ file: name, offset: 0, expected: `frame ${next}`, found: `frame ${first}` });
+    const report = { damage: [], length: 0 };
+    next = Math.max(next, first);
+    for (const frame of framesOf(bytes, { name, isLast: index === names.length - 1 }, report)) {
+      next = Math.max(next, frame.sequence + 1);
+      if (frame.sequence > applied) await apply(frame);
+    }
+    damage.push(...report.damage);
+    if (report.length < bytes.byteLength) await cutSegment(settings, name, report.length);
+    const isEmpty = report.length <= segmentHeaderBytes;
+    if (isEmpty) await removeSegment(settings, name);
+    else segments.push({ name, first, bytes: report.length, isDamaged: report.damage.length > 0 });
+  }
+  return { segments, next, damage };
+}
+
+/** The bytes of a segment that count. */
+async function readWhole(folder: string, name: string): Promise<Uint8Array<ArrayBuffer>> {
+  const file = await open(join(folder, name), constants.O_RDONLY);
+  try {
+    const bytes = new Uint8Array((await file.stat()).size);
+    await file.read(bytes, 0, bytes.byteLength, 0);
+    return bytes.subarray(0, await markedEnd(folder, name));
+  } finally {
+    await file.close();
+  }
+}
+
+async function markedEnd(folder: string, name: string): Promise<number | undefined> {
+  if (!(await readdir(folder)).includes(endName(name))) return undefined;
+  const file = await open(join(folder, endName(name)), constants.O_RDONLY);
+  try {
+    return Number(await file.readFile("latin1"));
+  } finally {
+    await file.close();
+  }
+}
+
+async function cutSegment(
+  { folder, files }: Pick<JournalSettings, "folder" | "files">,
+  name: string,
+  length: number,
+) {
+  const file = await files.open(join(folder, name), constants.O_RDWR);
+  try {
+    await file.truncate(length);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function createSegment(
+  settings: JournalSettings,
+  first: number,
+): Promise<{ segment: Segment; file: JournalFile }> {
+  const name = segmentName(first);
+  const path = join(settings.folder, name);
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC;
+  const file = await settings.files.open(path, flags);
+  try {
+    await file.writev([segmentHeader(first)], 0);
+    await file.datasync();
+    await syncFolder(settings);
+  } catch (why) {
+    await file.close();
+    await settings.files.unlink(path).catch(() => undefined);
+    throw fail("points-not-stored", { problem: (why as Error).message });
+  }
+  return { segment: { name, first, bytes: segmentHeaderBytes, isDamaged: false }, file };
+}
+
+/** The end mark goes last: while the segment is there its mark must be. */
+async function removeSegment({ folder, files }: Pick<JournalSettings, "folder" | "files">, name: string) {
+  await files.unlink(join(folder, name));
+  if ((await readdir(folder)).includes(endName(name))) await files.unlink(join(folder, endName(name)));
+}
+
+/** A damaged segment is kept for whoever wants to save more of it than its whole frames. */
+async function setAside({ folder, files }: Pick<JournalSettings, "folder" | "files">, name: string) {
+  await files.rename(join(folder, name), join(folder, `damaged-${name}`));
+}
+
+/** Makes created names in the folder last. */
+async function syncFolder({ folder, files }: Pick<JournalSettings, "folder" | "files">): Promise<void> {
+  const handle = await files.open(folder, constants.O_RDONLY);
+  try {
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeFile(settings: JournalSettings, path: string, bytes: Uint8Array): Promise<void> {
+  const file = await settings.files.open(path, constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC);
+  try {
+    await file.writev([bytes], 0);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await syncFolder(settings);
+}

@@ -1,0 +1,160 @@
+// Answers questions about one series from its blocks and its head together; where both have a point, the head
+// wins.
+import { fail } from "../../errors.ts";
+import type { AggregateColumns, AggregateQuestion, PointColumns, ScanQuestion } from "../points.ts";
+import { Aggregation } from "./aggregate.ts";
+import type { BlockRow, BlockTable, Owner } from "./block-table.ts";
+import { cut, emptyColumns, firstAtOrAfter, join, merge } from "./columns.ts";
+import type { Head } from "./head.ts";
+
+export interface FoundPoint {
+  readonly timeMs: number;
+  readonly value: number | string;
+}
+
+type NumberPoint = FoundPoint & { readonly value: number };
+
+/** Points in ascending time: of a block that the head does not touch, not yet decoded, or in memory. */
+type Piece = { readonly block: BlockRow } | { readonly points: PointColumns };
+
+export class SeriesReader {
+  readonly #table: BlockTable;
+  readonly #owner: Owner;
+  readonly #head: Head | undefined;
+
+  constructor(table: BlockTable, owner: Owner, head: Head | undefined) {
+    this.#table = table;
+    this.#owner = owner;
+    this.#head = head;
+  }
+
+  scan({ startMs, endMs, limit, includeOutside = false }: ScanQuestion): PointColumns {
+    const before = includeOutside ? this.#lastBefore(startMs) : undefined;
+    const pieces: PointColumns[] = before === undefined ? [] : [columnsOf(before)];
+    let count = pieces.length;
+    const stopMs = includeOutside ? Infinity : endMs;
+    for (const piece of this.#pieces(startMs, stopMs)) {
+      if (count >= limit) break;
+      const points = this.#pointsOf(piece);
+      const from = firstAtOrAfter(points.times, startMs);
+      const inside = firstAtOrAfter(points.times, endMs, from);
+      const isLast = inside < points.times.length;
+      const to = Math.min(includeOutside && isLast ? inside + 1 : inside, from + limit - count);
+      if (to > from) pieces.push(cut(points, from, to));
+      count += to - from;
+      if (isLast) break;
+    }
+    const found = pieces.length === 0 ? emptyColumns(this.#owner.kind) : join(pieces, this.#owner.kind);
+    const lastMs = found.times.at(-1) ?? -Infinity;
+    const isCut = count >= limit || lastMs >= endMs;
+    this.#refuseDamage(startMs, isCut ? lastMs : includeOutside ? Infinity : endMs - 1);
+    return found;
+  }
+
+  /** The last point strictly before `beforeMs`. */
+  latest(beforeMs: number): FoundPoint | undefined {
+    return this.#lastBefore(beforeMs);
+  }
+
+  aggregate(question: AggregateQuestion): AggregateColumns {
+    const { startMs, endMs, bucketMs } = question;
+    const aggregation = new Aggregation(question, this.#lastBefore(startMs) as NumberPoint | undefined);
+    const bucketOf = (timeMs: number) => Math.floor((timeMs - startMs) / bucketMs);
+    let readMs = -Infinity;
+    for (const piece of this.#pieces(startMs, endMs)) {
+      if (aggregation.full) break;
+      if (
+        "block" in piece &&
+        isWithin(piece.block, question) &&
+        bucketOf(piece.block.firstMs) === bucketOf(piece.block.lastMs)
+      ) {
+        aggregation.addSummary(this.#table.readSummary(this.#owner, piece.block));
+        readMs = piece.block.lastMs;
+      } else {
+        const { times, values } = this.#pointsOf(piece);
+        const from = firstAtOrAfter(times, startMs);
+        aggregation.addPoints(times, values as Float64Array, from, firstAtOrAfter(times, endMs, from));
+        readMs = times.at(-1)!;
+      }
+    }
+    const after = aggregation.full ? undefined : this.#firstFrom(endMs);
+    this.#refuseDamage(startMs, aggregation.full ? readMs : (after?.timeMs ?? Infinity));
+    return aggregation.finish(after as NumberPoint | undefined);
+  }
+
+  /**
+   * Pieces with a point in [startMs, endMs), ascending, blocks and head in one; they may begin before and
+   * end behind.
+   */
+  *#pieces(startMs: number, endMs: number): Generator<Piece> {
+    const head = this.#head?.points() ?? emptyColumns(this.#owner.kind);
+    const end = firstAtOrAfter(head.times, endMs);
+    let at = firstAtOrAfter(head.times, startMs);
+    for (const block of this.#table.covering(this.#owner, startMs, endMs)) {
+      const from = firstAtOrAfter(head.times, block.firstMs, at);
+      if (from > at) yield { points: cut(head, at, from) };
+      at = Math.min(end, firstAtOrAfter(head.times, block.lastMs + 1, from));
+      if (at > from) yield { points: merge(this.#table.read(this.#owner, block), cut(head, from, at)) };
+      else yield { block };
+    }
+    if (end > at) yield { points: cut(head, at, end) };
+  }
+
+  #lastBefore(beforeMs: number): FoundPoint | undefined {
+    const head = this.#head?.points();
+    const index = head === undefined ? -1 : firstAtOrAfter(head.times, beforeMs) - 1;
+    const inHead = index < 0 ? undefined : pointAt(head!, index);
+    const block = this.#table.lastBefore(this.#owner, beforeMs);
+    const isNewest = block === undefined || (inHead !== undefined && inHead.timeMs >= block.lastMs);
+    const found = isNewest ? inHead : this.#lastOf(block, { inHead, beforeMs });
+    this.#refuseDamage(found?.timeMs ?? -Infinity, beforeMs - 1);
+    return found;
+  }
+
+  #lastOf(
+    block: BlockRow,
+    { inHead, beforeMs }: { inHead: FoundPoint | undefined; beforeMs: number },
+  ): FoundPoint {
+    if (block.summary !== null && block.lastMs < beforeMs) {
+      return { timeMs: block.lastMs, value: this.#table.readSummary(this.#owner, block).lastValue };
+    }
+    const points = this.#table.read(this.#owner, block);
+    const found = pointAt(points, firstAtOrAfter(points.times, beforeMs) - 1);
+    return inHead !== undefined && inHead.timeMs >= found.timeMs ? inHead : found;
+  }
+
+  #firstFrom(fromMs: number): FoundPoint | undefined {
+    for (const piece of this.#pieces(fromMs, Infinity)) {
+      const points = this.#pointsOf(piece);
+      return pointAt(points, firstAtOrAfter(points.times, fromMs));
+    }
+    return undefined;
+  }
+
+  #pointsOf(piece: Piece): PointColumns {
+    return "block" in piece ? this.#table.read(this.#owner, piece.block) : piece.points;
+  }
+
+  /**
+   * Never a wrong answer: no question is answered whose answer could lie in a stretch that cannot be read.
+   */
+  #refuseDamage(startMs: number, endMs: number): void {
+    const stretch = this.#table.damagedIn(this.#owner, startMs, endMs);
+    if (stretch === undefined) return;
+    const { series, firstMs, lastMs } = stretch;
+    throw fail("points-damaged", { series, startMs: firstMs, endMs: lastMs });
+  }
+}
+
+const isWithin = (block: BlockRow, { startMs, endMs }: AggregateQuestion): boolean =>
+  block.firstMs >= startMs && block.lastMs < endMs;
+
+const pointAt = ({ times, values }: PointColumns, index: number): FoundPoint => ({
+  timeMs: times[index]!,
+  value: values[index]!,
+});
+
+const columnsOf = ({ timeMs, value }: FoundPoint): PointColumns => ({
+  times: Float64Array.of(timeMs),
+  values: typeof value === "string" ? [value] : Float64Array.of(value),
+});

@@ -1,0 +1,47 @@
+// What the main thread and a shard's thread say to each other.
+import type { DetailsOf, FailureCode } from "../../errors.ts";
+import type { AggregateColumns, AggregateQuestion, PointColumns, ScanQuestion, SeriesId } from "../points.ts";
+import type { Change } from "./change.ts";
+import type { FoundPoint } from "./series-reader.ts";
+import type { ShardStats } from "./shard.ts";
+
+export interface LatestQuestion {
+  readonly series: readonly { readonly series: SeriesId; readonly isString: boolean }[];
+  readonly beforeMs: number;
+}
+
+/** Each call with what it asks and what it answers. */
+export interface ShardCalls {
+  scan: { asks: ScanQuestion; answers: PointColumns };
+  aggregate: { asks: AggregateQuestion; answers: AggregateColumns };
+  latest: { asks: LatestQuestion; answers: (FoundPoint | undefined)[] };
+  stats: { asks: undefined; answers: ShardStats };
+  /** Answers when every change up to this sequence number is in blocks on disk. */
+  checkpoint: { asks: number; answers: undefined };
+  close: { asks: undefined; answers: undefined };
+}
+export type ShardCall = keyof ShardCalls;
+
+export type ToShard =
+  | { readonly kind: "apply"; readonly sequence: number; readonly change: Change; readonly bytes: number }
+  | { readonly kind: "ask"; readonly id: number; readonly call: ShardCall; readonly question: unknown };
+
+export type FromShard =
+  | { readonly kind: "open"; readonly applied: number }
+  /** So many bytes of changes were applied. */
+  | { readonly kind: "confirmed"; readonly bytes: number }
+  | { readonly kind: "answer"; readonly id: number; readonly answer: unknown }
+  | { readonly kind: "failed"; readonly id: number; readonly refusal?: Refusal; readonly problem: string };
+
+/** A `Failure` without its class, which does not survive the way between threads. */
+export interface Refusal {
+  readonly code: FailureCode;
+  readonly details: DetailsOf<FailureCode>;
+}
+
+export interface ShardStart {
+  readonly shard: number;
+  readonly path: string;
+  readonly file: string;
+  readonly blockPoints: number;
+}

@@ -1,0 +1,225 @@
+// One shard of the store: the heads and blocks of the series that live in it, used by one thread alone.
+import type {
+  AggregateColumns,
+  AggregateQuestion,
+  Damage,
+  PointColumns,
+  PointRuns,
+  ScanQuestion,
+  SeriesId,
+} from "../points.ts";
+import { BlockTable, DamageFound, type Owner } from "./block-table.ts";
+import type { Change } from "./change.ts";
+import { type Kind, kindOf, numbers, strings, type Values } from "./columns.ts";
+import { eraseFromBlocks, type Flushed, flushAll, flushNewest } from "./flush.ts";
+import { Head } from "./head.ts";
+import { type FoundPoint, SeriesReader } from "./series-reader.ts";
+
+/** A head is looked at for full blocks whenever it has grown by so many. */
+const flushAtBlocks = 2;
+/** A head that holds so many late ones is merged into its blocks without waiting for a checkpoint. */
+const lateBlocksMax = 16;
+/** Work in the background goes on for so long before questions get their turn. */
+const sliceMs = 8;
+
+export interface ShardStats {
+  readonly points: number;
+  readonly blocks: number;
+  readonly damage: readonly Damage[];
+}
+
+export class Shard {
+  readonly #table: BlockTable;
+  readonly #heads: readonly Map<SeriesId, Head>[] = [new Map(), new Map()];
+  /** Heads that may hold full blocks. */
+  readonly #grown = new Set<Head>();
+  /** Heads that a checkpoint has still to empty. */
+  readonly #emptying = new Set<Head>();
+  #checkpoint: number | undefined;
+
+  constructor(path: string, settings: { file: string; blockPoints: number }) {
+    this.#table = new BlockTable(path, settings);
+  }
+
+  /** The sequence number up to which all changes are in blocks on disk. */
+  get applied(): number {
+    return this.#table.applied;
+  }
+
+  /** Whether `work` has something to do. */
+  get isBusy(): boolean {
+    return this.#grown.size > 0 || this.#checkpoint !== undefined;
+  }
+
+  /** Heads that wait for being written. */
+  get backlog(): number {
+    return this.#grown.size;
+  }
+
+  /** Takes in a change; changes come in the order of the journal. */
+  apply(change: Change): void {
+    if (change.kind === "erase") {
+      this.#erase(change);
+      return;
+    }
+    if (change.batch.numbers !== undefined) this.#add(change.batch.numbers, numbers);
+    if (change.batch.strings !== undefined) this.#add(change.batch.strings, strings);
+  }
+
+  scan(question: ScanQuestion): PointColumns {
+    return this.#ask(question.series, kindOf(question.isString), (reader) => reader.scan(question));
+  }
+
+  aggregate(question: AggregateQuestion): AggregateColumns {
+    return this.#ask(question.series, numbers, (reader) => reader.aggregate(question));
+  }
+
+  latest(
+    asked: readonly { series: SeriesId; isString: boolean }[],
+    beforeMs: number,
+  ): (FoundPoint | undefined)[] {
+    return asked.map((one) =>
+      this.#ask(one.series, kindOf(one.isString), (reader) => reader.latest(beforeMs)),
+    );
+  }
+
+  stats(): ShardStats {
+    const { points, blocks } = this.#table.totals;
+    let inHeads = 0;
+    for (const heads of this.#heads) for (const head of heads.values()) inHeads += head.count;
+    return { points: points + inHeads, blocks, damage: this.#table.damage() };
+  }
+
+  /**
+   * Has every point held now moved into blocks by the following calls of `work`, and then `sequence`
+   * recorded.
+   */
+  beginCheckpoint(sequence: number): void {
+    for (const heads of this.#heads) for (const head of heads.values()) this.#emptying.add(head);
+    this.#checkpoint = sequence;
+  }
+
+  /** The heads keep what is not yet in blocks. */
+  giveUpCheckpoint(): void {
+    this.#emptying.clear();
+    this.#checkpoint = undefined;
+  }
+
+  /**
+   * Does a slice of the waiting work as one transaction. Answers the sequence number of a checkpoint that
+   * this completed. When it throws, nothing is lost: the heads still hold all points, and the work still
+   * waits.
+   */
+  work(): number | undefined {
+    const taken: Head[] = [];
+    try {
+      return this.#slice(taken);
+    } catch (why) {
+      for (const head of taken) (this.#checkpoint === undefined ? this.#grown : this.#emptying).add(head);
+      if (!(why instanceof DamageFound)) throw why;
+      this.#table.quarantine(why);
+      return undefined;
+    }
+  }
+
+  close(): void {
+    this.#table.close();
+  }
+
+  #slice(taken: Head[]): number | undefined {
+    const flushed: Flushed[] = [];
+    const untilMs = performance.now() + sliceMs;
+    let completed: number | undefined;
+    this.#table.transaction(() => {
+      while (performance.now() < untilMs) {
+        const head = this.#takeNext();
+        if (head === undefined) break;
+        taken.push(head.head);
+        flushed.push(head.isWhole ? flushAll(this.#table, head.head) : flushNewest(this.#table, head.head));
+      }
+      if (this.#checkpoint === undefined || this.#emptying.size > 0) return;
+      completed = this.#checkpoint;
+      this.#table.setApplied(completed);
+    });
+    for (const one of flushed) this.#forget(one);
+    if (completed !== undefined) this.#checkpoint = undefined;
+    return completed;
+  }
+
+  #takeNext(): { head: Head; isWhole: boolean } | undefined {
+    for (const head of this.#emptying) {
+      this.#emptying.delete(head);
+      this.#grown.delete(head);
+      return { head, isWhole: true };
+    }
+    for (const head of this.#grown) {
+      this.#grown.delete(head);
+      return { head, isWhole: head.count > lateBlocksMax * this.#table.blockPoints };
+    }
+    return undefined;
+  }
+
+  #forget({ head, from, to }: Flushed): void {
+    head.remove(from, to);
+    head.countAfterFlush = head.count;
+    const heads = this.#heads[head.kind]!;
+    if (head.count === 0 && heads.get(head.series) === head) heads.delete(head.series);
+  }
+
+  #add(runs: PointRuns<Values>, kind: Kind): void {
+    const heads = this.#heads[kind]!;
+    let from = 0;
+    for (let run = 0; run < runs.series.length; run++) {
+      const to = runs.ends[run]!;
+      if (to > from) this.#grow(this.#headOf(heads, runs.series[run]!, kind), runs, { from, to });
+      from = to;
+    }
+  }
+
+  #grow(head: Head, points: PointColumns, { from, to }: { from: number; to: number }): void {
+    head.add(points, from, to);
+    if (head.count - head.countAfterFlush >= flushAtBlocks * this.#table.blockPoints) this.#grown.add(head);
+  }
+
+  #headOf(heads: Map<SeriesId, Head>, series: SeriesId, kind: Kind): Head {
+    const found = heads.get(series);
+    if (found !== undefined) return found;
+    const head = new Head(series, kind);
+    heads.set(series, head);
+    return head;
+  }
+
+  #erase({ series, range }: Change & { kind: "erase" }): void {
+    const [startMs, endMs] = [range?.startMs ?? -Infinity, range?.endMs ?? Infinity];
+    for (const kind of [numbers, strings]) {
+      const head = this.#heads[kind]!.get(series);
+      head?.removeBetween(startMs, endMs);
+      if (head !== undefined && range === undefined) this.#heads[kind]!.delete(series);
+      this.#healing(() =>
+        this.#table.transaction(() => eraseFromBlocks(this.#table, { series, kind }, startMs, endMs)),
+      );
+    }
+  }
+
+  #ask<Answer>(series: SeriesId, kind: Kind, question: (reader: SeriesReader) => Answer): Answer {
+    const owner: Owner = { series, kind };
+    return this.#healing(() =>
+      question(new SeriesReader(this.#table, owner, this.#heads[kind]!.get(series))),
+    );
+  }
+
+  /**
+   * Quarantines each damaged block met on the way and tries again; a question then fails if it needs that
+   * block.
+   */
+  #healing<Answer>(work: () => Answer): Answer {
+    for (;;) {
+      try {
+        return work();
+      } catch (why) {
+        if (!(why instanceof DamageFound)) throw why;
+        this.#table.quarantine(why);
+      }
+    }
+  }
+}

@@ -1,0 +1,47 @@
+// `store.json`: what is decided once, when a store is made.
+import { open, readFile, rename } from "node:fs/promises";
+import { endianness } from "node:os";
+import { join } from "node:path";
+import { invariant } from "../../lib/invariant.ts";
+
+const format = 1;
+
+export interface StoreFile {
+  readonly shards: number;
+}
+
+/** What the folder's store was made with; a folder without a store gets one made as `made` says. */
+export async function readOrMakeStoreFile(folder: string, made: StoreFile): Promise<StoreFile> {
+  invariant(endianness() === "LE", "the formats of the store are little-endian, as is this machine");
+  const path = join(folder, "store.json");
+  const text = await readFile(path, "utf8").catch((why: NodeJS.ErrnoException) => {
+    if (why.code === "ENOENT") return undefined;
+    throw why;
+  });
+  if (text === undefined) return make(folder, path, made);
+  const found = JSON.parse(text) as StoreFile & { format: number };
+  if (found.format !== format) {
+    throw new Error(`${path} has format ${found.format}; this version reads format ${format}`);
+  }
+  return { shards: found.shards };
+}
+
+/** Whole or not at all, also when the power fails. */
+async function make(folder: string, path: string, made: StoreFile): Promise<StoreFile> {
+  const draft = `${path}.new`;
+  const file = await open(draft, "w");
+  try {
+    await file.writeFile(`${JSON.stringify({ format, ...made })}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, path);
+  const directory = await open(folder, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+  return made;
+}

@@ -1,0 +1,69 @@
+// Stores of points for the tests: each in a folder of its own, with restarts and crashes.
+import { copyFile, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { StoreUnderTest } from "../../src/storage/conformance/points.ts";
+import {
+  type EmbeddedPointsSettings,
+  openEmbeddedPoints,
+} from "../../src/storage/embedded-points/embedded-points.ts";
+import type { PointsStore } from "../../src/storage/points.ts";
+
+export const temporaryFolder = (): Promise<string> => mkdtemp(join(tmpdir(), "millrace-points-"));
+
+export interface EmbeddedUnderTest extends StoreUnderTest {
+  readonly folder: string;
+  restart(): Promise<PointsStore>;
+  crash(): Promise<PointsStore>;
+}
+
+/**
+ * An embedded store in a temporary folder; `end` closes all that were opened from it and removes their
+ * folders.
+ */
+export async function embeddedUnderTest(
+  settings: Omit<EmbeddedPointsSettings, "folder"> = {},
+): Promise<EmbeddedUnderTest> {
+  const folders: string[] = [];
+  const opened: PointsStore[] = [];
+  const openIn = async (folder: string) => {
+    if (!folders.includes(folder)) folders.push(folder);
+    const store = await openEmbeddedPoints({ ...settings, folder });
+    opened.push(store);
+    return store;
+  };
+  const folder = await temporaryFolder();
+  const store = await openIn(folder);
+  return {
+    store,
+    folder,
+    restart: async () => {
+      await opened.at(-1)!.close();
+      return openIn(folders.at(-1)!);
+    },
+    crash: async () => {
+      const copy = await temporaryFolder();
+      await copyLikeACrash(folders.at(-1)!, copy);
+      return openIn(copy);
+    },
+    end: async () => {
+      for (const one of opened) await one.close();
+      for (const one of folders) await rm(one, { recursive: true });
+    },
+  };
+}
+
+/**
+ * Copies a store that is in use: the journal first and the blocks after it, so that a checkpoint between the
+ * two leaves points twice and never not at all; of each database the file first and its log after it.
+ */
+export async function copyLikeACrash(from: string, to: string): Promise<void> {
+  const turn = (name: string) =>
+    ["store.json", ".log", ".end", ".sqlite", "-wal"].findIndex((end) => name.endsWith(end));
+  const names = (await readdir(from)).filter((name) => turn(name) >= 0).sort((a, b) => turn(a) - turn(b));
+  for (const name of names) {
+    await copyFile(join(from, name), join(to, name)).catch((why: NodeJS.ErrnoException) => {
+      if (why.code !== "ENOENT") throw why;
+    });
+  }
+}
