@@ -108,6 +108,13 @@ export const described = {
     "cells",
     "Refused cells that `millrace import` prints; its report has all.",
   ),
+  catalogReadersMax: limit(8, "transactions", "Catalog reads open at the same time; further ones wait."),
+  catalogBusyMsMax: limit(
+    10_000,
+    "ms",
+    "How long a write waits for another process that writes the catalog.",
+  ),
+  preparedStatementsMax: limit(500, "statements", "Database statements kept prepared for each connection."),
 } as const;
 
 type Limits = { readonly [Name in keyof typeof described]: number };

@@ -1,0 +1,456 @@
+// The conformance suite of the catalog port: every backend must pass it, compared with the naive one.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  and,
+  containsIgnoringCase,
+  equals,
+  everything,
+  oneOf,
+  startsWith,
+  words,
+} from "../../query/filter.ts";
+import type { OrderBy, PageQuestion, Position } from "../../query/page.ts";
+import { readPage } from "../../query/read-page.ts";
+import {
+  type Catalog,
+  type Reader,
+  type Stored,
+  type Table,
+  UniqueViolation,
+  type Writer,
+} from "../catalog.ts";
+import { openNaiveCatalog } from "./naive-catalog.ts";
+import {
+  type Gauge,
+  gauges,
+  hostileTexts,
+  type Note,
+  notes,
+  type Place,
+  places,
+  secrets,
+  someFilter,
+  someGauges,
+  someLinkFilter,
+  someNotes,
+  someOrder,
+  somePlaces,
+  someRank,
+  tables,
+} from "./samples.ts";
+
+/** Opens an empty catalog of `tables`; `drop` closes it and takes its files away. */
+export type OpenCatalog = () => Promise<{ catalog: Catalog; drop: () => Promise<void> }>;
+
+type Scenario = (catalog: Catalog) => Promise<void>;
+
+const byId: OrderBy[] = [{ field: "id", direction: "ascending" }];
+const allBy = (order: OrderBy[]) => ({ filter: everything, order, page: { limit: 10_000 } });
+const idsOf = (rows: readonly Stored[]): number[] => rows.map(({ id }) => id);
+const place = (id: number, more: Partial<Place> = {}): Place => ({
+  id,
+  name: `place ${id}`,
+  path: `/${id}/`,
+  depth: 0,
+  ...more,
+});
+
+const all = <Row extends Stored>(
+  catalog: Catalog,
+  table: Table<Row>,
+  scope: number | "system" = 1,
+): Promise<Row[]> => catalog.read(scope, (tx) => tx.find(table, allBy(byId)));
+
+/** Runs the suite on one backend, each scenario on an empty catalog of its own. */
+export function catalogConformance(backend: string, open: OpenCatalog): void {
+  for (const [name, scenario] of [...Object.entries(contract), ...Object.entries(comparisons)]) {
+    test(`${backend}: ${name}`, async () => {
+      const { catalog, drop } = await open();
+      try {
+        await scenario(catalog);
+      } finally {
+        await drop();
+      }
+    });
+  }
+}
+
+const contract: Readonly<Record<string, Scenario>> = {
+  async "a record comes back as it was put, and missing values are absent members"(catalog) {
+    const rows = hostileTexts.map((text, at) =>
+      place(at + 1, {
+        name: `${text} ${at}`.toWellFormed(),
+        description: text.toWellFormed(),
+        closed: at % 2 === 0,
+        weight: at / 3,
+        metadata: { [text.toWellFormed()]: text.toWellFormed(), other: "" },
+      }),
+    );
+    rows.push(place(2 ** 53 - 1, { weight: 1.7976931348623157e308 }));
+    await catalog.write(1, (tx) => tx.insert(places, rows));
+    assert.deepEqual(await all(catalog, places), rows);
+    const back = await catalog.read(1, (tx) => tx.get(places, [3, 1, 99_999, 3]));
+    assert.deepEqual(back, [rows[2], rows[0], rows[2]]);
+    assert.deepEqual(await catalog.read(1, (tx) => tx.get(places, [])), []);
+  },
+
+  async "what is handed in or out is a copy"(catalog) {
+    const metadata = { a: "b" };
+    await catalog.write(1, (tx) => tx.insert(places, [place(1, { metadata })]));
+    metadata.a = "changed";
+    const [row] = await all(catalog, places);
+    Object.assign(row!, { name: "changed" });
+    assert.deepEqual(await all(catalog, places), [place(1, { metadata: { a: "b" } })]);
+  },
+
+  async "a write that throws changes nothing, and the next one runs"(catalog) {
+    await catalog.write(1, (tx) => tx.insert(places, [place(1)]));
+    const refused = catalog.write(1, async (tx) => {
+      await tx.insert(places, [place(2)]);
+      await tx.replace(places, [place(1, { name: "new" })]);
+      await tx.remove(places, equals("id", 1));
+      throw new Error("on purpose");
+    });
+    await assert.rejects(refused, /on purpose/);
+    assert.deepEqual(await all(catalog, places), [place(1)]);
+    await catalog.write(1, (tx) => tx.insert(places, [place(3)]));
+    assert.deepEqual(idsOf(await all(catalog, places)), [1, 3]);
+  },
+
+  async "a taken combination is a UniqueViolation that names it, and changes nothing"(catalog) {
+    await catalog.write(1, (tx) => tx.insert(places, [place(1), place(2, { parentId: 1, name: "x" })]));
+    const same = place(3, { parentId: 1, name: "x" });
+    const attempts: [(tx: Writer) => Promise<void>, readonly string[]][] = [
+      [(tx) => tx.insert(places, [place(9), same]), ["parentId", "name"]],
+      [(tx) => tx.insert(places, [place(9), place(1, { name: "other" })]), ["id"]],
+      [(tx) => tx.insert(places, [place(9), place(9)]), ["id"]],
+      [(tx) => tx.replace(places, [place(1, { parentId: 1, name: "x" })]), ["parentId", "name"]],
+      [(tx) => tx.insert(gauges, [gauge(1), { ...gauge(2), name: "g1" }]), ["name"]],
+    ];
+    for (const [attempt, columns] of attempts) {
+      const swallowed = async (tx: Writer) => void (await attempt(tx).catch(() => undefined));
+      for (const work of [attempt, swallowed]) {
+        await assert.rejects(catalog.write(1, work), (error) => {
+          assert.ok(error instanceof UniqueViolation);
+          assert.deepEqual(error.columns, columns);
+          return true;
+        });
+      }
+    }
+    assert.deepEqual(idsOf(await all(catalog, places)), [1, 2]);
+    assert.deepEqual(await all(catalog, gauges), []);
+  },
+
+  async "combinations with a missing value, and those of other projects, are not taken"(catalog) {
+    await catalog.write(1, (tx) => tx.insert(places, [place(1, { name: "x" }), place(2, { name: "x" })]));
+    await catalog.write(1, (tx) => tx.insert(places, [place(3, { name: "x", parentId: 1 })]));
+    await catalog.write(2, (tx) => tx.insert(places, [place(4, { name: "x", parentId: 1 })]));
+    await catalog.write(1, (tx) => tx.insert(gauges, [gauge(1), gauge(2)]));
+    await catalog.write(1, (tx) => tx.replace(gauges, [gauge(1, 2), gauge(2, 1)]));
+    assert.deepEqual(await all(catalog, gauges), [gauge(1, 2), gauge(2, 1)]);
+  },
+
+  async "only records that exist in the project are replaced"(catalog) {
+    await catalog.write(1, (tx) => tx.insert(places, [place(1)]));
+    await assert.rejects(catalog.write(1, (tx) => tx.replace(places, [place(1, { name: "new" }), place(2)])));
+    await assert.rejects(catalog.write(2, (tx) => tx.replace(places, [place(1, { name: "new" })])));
+    assert.deepEqual(await all(catalog, places), [place(1)]);
+  },
+
+  async "a project neither sees nor changes another's records"(catalog) {
+    const one = [place(1, { metadata: { a: "b" } }), place(2, { path: "/1/2/", parentId: 1 })];
+    await catalog.write(1, (tx) => tx.insert(places, one));
+    await catalog.write(1, (tx) => tx.insert(gauges, [{ id: 1, name: "g", placeId: 1 }]));
+    await catalog.write(2, async (tx) => {
+      await tx.insert(gauges, [{ id: 2, name: "g", placeId: 1 }]);
+      assert.equal(await tx.remove(places, everything), 0);
+      await tx.clearAssetLinks([1]);
+      assert.deepEqual(await tx.get(places, [1, 2]), []);
+      assert.equal(await tx.count(places, everything), 0);
+      assert.equal(await tx.count(gauges, { kind: "underAsset", assetIds: [1] }), 0);
+      assert.equal(await tx.count(places, words(["name"], "place")), 0);
+      assert.deepEqual(
+        await tx.search(places, { filter: everything, rank: [], order: byId, limit: 9, offset: 0 }),
+        [],
+      );
+      assert.deepEqual(await tx.divide(places, { filter: everything, order: byId, parts: 2 }), []);
+    });
+    assert.deepEqual(await all(catalog, places), one);
+    assert.deepEqual(await all(catalog, gauges), [{ id: 1, name: "g", placeId: 1 }]);
+    assert.deepEqual(await all(catalog, gauges, 2), [{ id: 2, name: "g" }]);
+  },
+
+  async "system tables are apart from projects"(catalog) {
+    await catalog.write("system", (tx) => tx.insert(secrets, [{ id: 5, name: "s" }]));
+    assert.deepEqual(await all(catalog, secrets, "system"), [{ id: 5, name: "s" }]);
+    await assert.rejects(all(catalog, secrets, 1), /scope/);
+    await assert.rejects(all(catalog, places, "system"), /scope/);
+  },
+
+  async "a write sees its own changes; readers see them when it has ended"(catalog) {
+    await catalog.write(1, async (tx) => {
+      await tx.insert(places, [place(1), place(2, { name: "Pümpe" })]);
+      assert.equal(await tx.count(places, words(["name"], "PÜM")), 1);
+      await tx.replace(places, [place(2, { name: "other" })]);
+      assert.equal(await tx.count(places, words(["name"], "PÜM")), 0);
+      assert.equal(await tx.remove(places, words(["name"], "other")), 1);
+      assert.deepEqual(idsOf(await tx.find(places, allBy(byId))), [1]);
+      assert.deepEqual(await all(catalog, places), []);
+    });
+    assert.deepEqual(idsOf(await all(catalog, places)), [1]);
+  },
+
+  async "a read sees one state while writes go on"(catalog) {
+    await catalog.write(1, (tx) => tx.insert(places, [place(1)]));
+    await catalog.read(1, async (tx) => {
+      assert.equal(await tx.count(places, everything), 1);
+      await catalog.write(1, (writer) => writer.insert(places, [place(2)]));
+      assert.equal(await catalog.read(1, (other) => other.count(places, everything)), 2);
+      assert.equal(await tx.count(places, everything), 1);
+    });
+  },
+
+  async "writes run one after another, and no statement strays out of its transaction"(catalog) {
+    const adding = Array.from({ length: 20 }, () =>
+      catalog.write(1, async (tx) => {
+        const count = await tx.count(places, everything);
+        await tx.insert(places, [place(count + 1)]);
+      }),
+    );
+    await Promise.all(adding);
+    assert.equal((await all(catalog, places)).length, 20);
+    let leaked: Writer | undefined;
+    const stray = catalog.write(1, async (tx) => {
+      leaked = tx;
+      const late = [
+        tx.insert(places, [place(100)]),
+        tx.insert(places, [place(101)]),
+        Promise.reject(new Error("!")),
+      ];
+      for (const one of late) one.catch(() => undefined);
+      await Promise.all(late);
+    });
+    const next = catalog.write(1, async (tx) => void (await tx.count(places, everything)));
+    await assert.rejects(stray);
+    await next;
+    await assert.rejects(async () => leaked!.insert(places, [place(102)]), /ended/);
+    assert.equal((await all(catalog, places)).length, 20);
+  },
+
+  async "the highest id stays known after its record has gone, not after a write that failed"(catalog) {
+    assert.equal(await catalog.lastId(), 0);
+    await catalog.write(1, (tx) => tx.insert(places, [place(70), place(30)]));
+    await catalog.write(2, (tx) => tx.insert(gauges, [gauge(50)]));
+    await catalog.write(1, (tx) => tx.remove(places, everything));
+    await assert.rejects(
+      catalog.write(1, async (tx) => {
+        await tx.insert(places, [place(90)]);
+        throw new Error("on purpose");
+      }),
+    );
+    assert.equal(await catalog.lastId(), 70);
+  },
+
+  async "asset links are cleared in every table that has them"(catalog) {
+    await catalog.write(1, async (tx) => {
+      await tx.insert(gauges, [gauge(1), { ...gauge(2), placeId: 7 }, { ...gauge(3), placeId: 8 }]);
+      await tx.insert(notes, [note(1), note(2, [9, 7, 8]), note(3, [7]), note(4, [9])]);
+      await tx.clearAssetLinks([7, 8, 100]);
+    });
+    assert.deepEqual(await all(catalog, gauges), [gauge(1), gauge(2), gauge(3)]);
+    assert.deepEqual(await all(catalog, notes), [note(1), note(2, [9]), note(3, []), note(4, [9])]);
+  },
+
+  async "long lists and deep trees of conditions are answered"(catalog) {
+    const rows = Array.from({ length: 50 }, (_, at) => place(at + 1, { name: `p${at + 1}` }));
+    await catalog.write(1, (tx) => tx.insert(places, rows));
+    const ids = Array.from({ length: 10_000 }, (_, at) => at * 2);
+    const names = ids.map((id) => `p${id}`);
+    await catalog.read(1, async (tx) => {
+      assert.equal(await tx.count(places, and(oneOf("id", ids), oneOf("name", [...names, "p1"]))), 25);
+      const parts = Array.from({ length: 2_000 }, (_, at) => equals("name", `p${at * 2}`));
+      assert.equal(await tx.count(places, { kind: "or", parts }), 25);
+      assert.equal(await tx.count(places, words(["name"], "p4 ".repeat(300))), 11);
+      assert.equal((await tx.get(places, ids)).length, 25);
+    });
+  },
+
+  async "case is ignored beyond ASCII, and no letter of a pattern is special"(catalog) {
+    const names = ["ÄRGER 50%", "ärger 500", "a_b", "aXb", "100*"];
+    await catalog.write(1, (tx) =>
+      tx.insert(
+        places,
+        names.map((name, at) => place(at + 1, { name })),
+      ),
+    );
+    await catalog.read(1, async (tx) => {
+      const found = async (filter: Parameters<Reader["count"]>[1]) =>
+        (await tx.find(places, { ...allBy(byId), filter })).map(({ name }) => name);
+      assert.deepEqual(await found(containsIgnoringCase("name", "äRG")), ["ÄRGER 50%", "ärger 500"]);
+      assert.deepEqual(await found(containsIgnoringCase("name", "50%")), ["ÄRGER 50%"]);
+      assert.deepEqual(await found(startsWith("name", "a_")), ["a_b"]);
+      assert.deepEqual(await found(startsWith("name", "100*")), ["100*"]);
+      assert.deepEqual(await found({ kind: "endsWith", field: "name", text: "*", ignoreCase: false }), [
+        "100*",
+      ]);
+    });
+  },
+
+  async "closing finishes what was accepted and refuses what comes later"(catalog) {
+    const writes = [1, 2, 3].map((id) => catalog.write(1, (tx) => tx.insert(places, [place(id)])));
+    const read = catalog.read(1, (tx) => tx.count(places, everything));
+    await catalog.close();
+    await Promise.all([...writes, read]);
+    await assert.rejects(async () => catalog.read(1, (tx) => tx.count(places, everything)));
+    await assert.rejects(async () => catalog.write(1, (tx) => tx.insert(places, [place(4)])));
+  },
+};
+
+function gauge(id: number, named = id): Gauge {
+  return { id, name: `g${named}` };
+}
+
+function note(id: number, placeIds?: readonly number[]): Note {
+  return { id, text: `n${id}`, ...(placeIds && { placeIds }) };
+}
+
+/** Puts the same records into the backend and into the naive catalog, in place of what they held. */
+async function fill<Row extends Stored>(
+  catalogs: readonly Catalog[],
+  table: Table<Row>,
+  rows: readonly Row[],
+) {
+  for (const catalog of catalogs) {
+    await catalog.write(1, async (tx) => {
+      await tx.remove(table, everything);
+      await tx.insert(table, rows);
+    });
+  }
+}
+
+/** Asks both the same and holds the answers against each other. */
+async function same<Answer>([one, other]: readonly [Catalog, Catalog], ask: (tx: Reader) => Promise<Answer>) {
+  const [answer, expected] = [await one.read(1, ask), await other.read(1, ask)];
+  assert.deepEqual(answer, expected);
+  return answer;
+}
+
+const runs = { numRuns: 60 };
+
+const comparisons: Readonly<Record<string, Scenario>> = {
+  async "random filters, orders and ranks are answered as by the naive catalog"(catalog) {
+    const both = [catalog, openNaiveCatalog(tables)] as const;
+    const filters = fc.array(someFilter, { minLength: 3, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(somePlaces, filters, someOrder, someRank, async (rows, filters, order, rank) => {
+        await fill(both, places, rows);
+        for (const filter of filters) {
+          await same(both, async (tx) => [
+            await tx.find(places, { filter, order, page: { limit: 100 } }),
+            await tx.search(places, { filter, rank, order, limit: 5, offset: 1 }),
+            await tx.count(places, filter),
+            await tx.divide(places, { filter, order, parts: 4 }),
+          ]);
+        }
+      }),
+      runs,
+    );
+  },
+
+  async "records that hang on assets are found by them"(catalog) {
+    const both = [catalog, openNaiveCatalog(tables)] as const;
+    await fc.assert(
+      fc.asyncProperty(
+        somePlaces,
+        someGauges,
+        someNotes,
+        someLinkFilter,
+        async (tree, linked, listed, filter) => {
+          await fill(both, places, tree);
+          await fill(both, gauges, linked);
+          await fill(both, notes, listed);
+          await same(both, async (tx) => [
+            await tx.find(gauges, { ...allBy(byId), filter }),
+            await tx.find(notes, { ...allBy(byId), filter }),
+          ]);
+          for (const one of both) await one.write(1, (tx) => tx.clearAssetLinks([10, 40]));
+          await same(both, async (tx) => [
+            await tx.find(gauges, allBy(byId)),
+            await tx.find(notes, allBy(byId)),
+          ]);
+        },
+      ),
+      runs,
+    );
+  },
+
+  async "random removals leave the same records and words"(catalog) {
+    const both = [catalog, openNaiveCatalog(tables)] as const;
+    await fc.assert(
+      fc.asyncProperty(somePlaces, someFilter, async (rows, filter) => {
+        await fill(both, places, rows);
+        const [removed, expected] = [
+          await catalog.write(1, (tx) => tx.remove(places, filter)),
+          await both[1].write(1, (tx) => tx.remove(places, filter)),
+        ];
+        assert.equal(removed, expected);
+        await same(both, async (tx) => [
+          await tx.find(places, allBy(byId)),
+          await tx.count(places, words(["name", "description"], "p")),
+        ]);
+      }),
+      runs,
+    );
+  },
+
+  async "pages forward, back and in divisions visit every record once, in order"(catalog) {
+    await fc.assert(
+      fc.asyncProperty(somePlaces, someOrder, fc.integer({ min: 1, max: 5 }), async (rows, order, limit) => {
+        await fill([catalog], places, rows);
+        await catalog.read(1, async (tx) => {
+          const whole = idsOf(await tx.find(places, allBy(order)));
+          assert.deepEqual(whole.toSorted(), idsOf(rows).toSorted());
+          assert.deepEqual(await walk(tx, order, { limit }), whole);
+          assert.deepEqual(await walkBack(tx, order, limit), whole.slice(0, -1));
+          const cuts = await tx.divide(places, { filter: everything, order, parts: limit });
+          assert.ok(cuts.length < limit);
+          const pieces: number[] = [];
+          for (const [at, until] of [...cuts, undefined].entries()) {
+            const after = cuts[at - 1];
+            pieces.push(
+              ...(await walk(tx, order, { limit: 2, ...(after && { after }), ...(until && { until }) })),
+            );
+          }
+          assert.deepEqual(pieces, whole);
+        });
+      }),
+      runs,
+    );
+  },
+};
+
+async function walk(tx: Reader, order: OrderBy[], page: PageQuestion): Promise<number[]> {
+  const { items, next } = await readPage(tx, places, { filter: everything, order, page });
+  if (!next) return idsOf(items);
+  return [...idsOf(items), ...(await walk(tx, order, { ...page, after: next }))];
+}
+
+/** From before the last record back to the first. */
+async function walkBack(tx: Reader, order: OrderBy[], limit: number): Promise<number[]> {
+  const last = (await tx.find(places, allBy(order))).at(-1);
+  const positionOf = (row: Place): Position => order.map(({ field }) => row[field as "name"]);
+  let before = last && positionOf(last);
+  const seen: number[] = [];
+  while (before) {
+    const { items, previous } = await readPage(tx, places, {
+      filter: everything,
+      order,
+      page: { limit, before },
+    });
+    seen.unshift(...idsOf(items));
+    before = previous as Position | undefined;
+  }
+  return seen;
+}

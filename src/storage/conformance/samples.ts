@@ -1,0 +1,285 @@
+// Tables, records and questions for the catalog's conformance suite: hostile texts, random trees of filters.
+import fc from "fast-check";
+import type { Filter } from "../../query/filter.ts";
+import type { OrderBy } from "../../query/page.ts";
+import type { AnyTable, Column, Stored, Table } from "../catalog.ts";
+
+export interface Place extends Stored {
+  readonly name: string;
+  readonly path: string;
+  readonly depth: number;
+  readonly parentId?: number;
+  readonly weight?: number;
+  readonly closed?: boolean;
+  readonly description?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** Hangs on one place. */
+export interface Gauge extends Stored {
+  readonly name: string;
+  readonly placeId?: number;
+}
+
+/** Hangs on any number of places. */
+export interface Note extends Stored {
+  readonly text: string;
+  readonly placeIds?: readonly number[];
+}
+
+export interface Secret extends Stored {
+  readonly name: string;
+}
+
+const required = (type: Column["type"]): Column => ({ type, optional: false });
+const optional = (type: Column["type"]): Column => ({ type, optional: true });
+
+export const places: Table<Place> = {
+  name: "places",
+  belongsTo: "project",
+  columns: {
+    id: required("integer"),
+    name: required("text"),
+    path: required("text"),
+    depth: required("integer"),
+    parentId: optional("integer"),
+    weight: optional("real"),
+    closed: optional("boolean"),
+    description: optional("text"),
+    metadata: optional("json"),
+  },
+  indexes: [["name"], ["path"], ["depth"]],
+  unique: [["parentId", "name"]],
+  wordsOf: ["name", "description"],
+  underAsset: { path: "path" },
+};
+
+export const gauges: Table<Gauge> = {
+  name: "gauges",
+  belongsTo: "project",
+  columns: { id: required("integer"), name: required("text"), placeId: optional("integer") },
+  indexes: [["placeId"]],
+  unique: [["name"]],
+  wordsOf: [],
+  underAsset: { link: "placeId" },
+};
+
+export const notes: Table<Note> = {
+  name: "notes",
+  belongsTo: "project",
+  columns: { id: required("integer"), text: required("text"), placeIds: optional("json") },
+  indexes: [],
+  unique: [],
+  wordsOf: ["text"],
+  underAsset: { link: "placeIds" },
+};
+
+export const secrets: Table<Secret> = {
+  name: "secrets",
+  belongsTo: "system",
+  columns: { id: required("integer"), name: required("text") },
+  indexes: [],
+  unique: [["name"]],
+  wordsOf: [],
+};
+
+export const tables: readonly AnyTable[] = [places, gauges, notes, secrets];
+
+/** Texts that break careless quoting, patterns, folding and ordering. */
+export const hostileTexts: readonly string[] = [
+  "",
+  " ",
+  "'",
+  '"',
+  `"; drop table places; --`,
+  "%",
+  "_",
+  "50%_of*[a-z]?",
+  "\\",
+  "\\%",
+  "a\0b",
+  "\0",
+  "pump-101",
+  "Pump 101 Ärger",
+  "pump 101 ÄRGER",
+  "PUMP",
+  "pum",
+  "straße STRASSE",
+  "ΣΊΣΥΦΟΣ σίσυφος",
+  "İstanbul ıI",
+  "K \u212a k",
+  "e\u0301 é",
+  "😀",
+  "😀 pump",
+  "\uffff",
+  "\u{10ffff}",
+  "\ud800 alone",
+  "日本語 ポンプ",
+  "null",
+  "NULL",
+  "1",
+  "1e3",
+  "$.a",
+  "__proto__",
+  "constructor",
+  "AND OR NOT NEAR",
+  "name:pump*",
+  "x".repeat(300),
+];
+
+const hostileText = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...hostileTexts) },
+  { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 6 }) },
+  { weight: 1, arbitrary: fc.string({ unit: fc.constantFrom(..."aAäÄ%_ 1"), maxLength: 4 }) },
+);
+
+/** A present value or none. */
+const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 3 });
+
+/** A tree of at most 12 places: each hangs on an earlier one or is a root. Ids are 10, 20, ... */
+export const somePlaces: fc.Arbitrary<Place[]> = fc
+  .array(
+    fc.record({
+      name: hostileText,
+      parent: maybe(fc.nat(10)),
+      weight: maybe(fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0)),
+      closed: maybe(fc.boolean()),
+      description: maybe(hostileText),
+      metadata: maybe(fc.dictionary(hostileText, hostileText, { maxKeys: 3 })),
+    }),
+    { maxLength: 12 },
+  )
+  .map((drafts) => {
+    const made: Place[] = [];
+    for (const [at, { parent, name, ...rest }] of drafts.entries()) {
+      const id = (at + 1) * 10;
+      const above = parent === undefined ? undefined : made[parent];
+      const taken =
+        above && made.some((one) => one.parentId === above.id && one.name === name.toWellFormed());
+      const place = {
+        id,
+        name: (taken ? `${name} ${id}` : name).toWellFormed(),
+        path: `${above?.path ?? "/"}${id}/`,
+        depth: above ? above.depth + 1 : 0,
+        parentId: above?.id,
+        ...rest,
+      };
+      made.push(
+        Object.fromEntries(Object.entries(place).filter(([, value]) => value !== undefined)) as never,
+      );
+    }
+    return made;
+  });
+
+const placeId = fc.constantFrom(10, 20, 30, 40, 70, 120, 999);
+
+export const someGauges: fc.Arbitrary<Gauge[]> = fc.array(maybe(placeId), { maxLength: 6 }).map((ids) =>
+  ids.map((placeId, at) => ({
+    id: at + 1,
+    name: `gauge ${at}`,
+    ...(placeId !== undefined && { placeId }),
+  })),
+);
+
+export const someNotes: fc.Arbitrary<Note[]> = fc
+  .array(fc.record({ text: hostileText, placeIds: maybe(fc.uniqueArray(placeId, { maxLength: 3 })) }), {
+    maxLength: 6,
+  })
+  .map((drafts) =>
+    drafts.map(({ text, placeIds }, at) => ({
+      id: at + 1,
+      text: text.toWellFormed(),
+      ...(placeIds && { placeIds }),
+    })),
+  );
+
+const textField = fc.constantFrom("name", "description", "path");
+const numberField = fc.constantFrom("id", "depth", "parentId", "weight");
+const number = fc.oneof(placeId, fc.integer({ min: -1, max: 3 }), fc.double({ noNaN: true }));
+
+const underAsset = fc.record({
+  kind: fc.constant("underAsset" as const),
+  assetIds: fc.array(placeId, { maxLength: 3 }),
+});
+
+const bound = <Value extends string | number>(value: fc.Arbitrary<Value>) =>
+  fc.record({ value, inclusive: fc.boolean() });
+
+const betweenOf = <Value extends string | number>(field: fc.Arbitrary<string>, value: fc.Arbitrary<Value>) =>
+  fc.record(
+    { kind: fc.constant("between" as const), field, from: bound(value), to: bound(value) },
+    { requiredKeys: ["kind", "field"] },
+  );
+
+const leaf: fc.Arbitrary<Filter> = fc.oneof(
+  fc.constantFrom<Filter>({ kind: "everything" }, { kind: "nothing" }),
+  fc.record({ kind: fc.constant("equals" as const), field: textField, value: fc.option(hostileText) }),
+  fc.record({ kind: fc.constant("equals" as const), field: numberField, value: fc.option(number) }),
+  fc.record({
+    kind: fc.constant("equals" as const),
+    field: fc.constant("closed"),
+    value: fc.option(fc.boolean()),
+  }),
+  fc.record({ kind: fc.constant("oneOf" as const), field: textField, values: fc.array(hostileText) }),
+  fc.record({ kind: fc.constant("oneOf" as const), field: numberField, values: fc.array(number) }),
+  fc.record({
+    kind: fc.constant("oneOf" as const),
+    field: fc.constant("closed"),
+    values: fc.array(fc.boolean(), { maxLength: 2 }),
+  }),
+  betweenOf(textField, hostileText),
+  betweenOf(numberField, number),
+  fc.record({
+    kind: fc.constantFrom("startsWith" as const, "endsWith" as const, "contains" as const),
+    field: textField,
+    text: hostileText,
+    ignoreCase: fc.boolean(),
+  }),
+  fc.record({
+    kind: fc.constant("within" as const),
+    field: textField,
+    text: hostileText,
+    distance: fc.nat(4),
+  }),
+  fc.record({
+    kind: fc.constant("words" as const),
+    fields: fc.constantFrom(["name"], ["description"], ["name", "description"]),
+    text: hostileText,
+  }),
+  fc.record({ kind: fc.constant("hasMetadata" as const), key: hostileText, value: hostileText }),
+  underAsset,
+);
+
+/** Random trees of every kind of filter there is. */
+export const someFilter: fc.Arbitrary<Filter> = fc.letrec<{ filter: Filter }>((tie) => ({
+  filter: fc.oneof(
+    { maxDepth: 3, depthIdentifier: "filter" },
+    leaf,
+    fc.record({ kind: fc.constant("not" as const), part: tie("filter") }),
+    fc.record({
+      kind: fc.constantFrom("and" as const, "or" as const),
+      parts: fc.array(tie("filter"), { maxLength: 3, depthIdentifier: "filter" }),
+    }),
+  ),
+})).filter;
+
+/** What a table that only hangs on assets can be asked. */
+export const someLinkFilter: fc.Arbitrary<Filter> = fc.oneof(
+  underAsset,
+  underAsset.map((part): Filter => ({ kind: "not", part })),
+);
+
+const direction = fc.constantFrom("ascending" as const, "descending" as const);
+
+/** Orders whose last field is unique. */
+export const someOrder: fc.Arbitrary<OrderBy[]> = fc
+  .tuple(fc.subarray(["name", "depth", "path"]), direction, direction)
+  .map(([fields, first, second]) => [
+    ...fields.map((field, at) => ({ field, direction: at % 2 ? second : first })),
+    { field: "id", direction: second },
+  ]);
+
+export const someRank = fc.array(
+  fc.record({ field: fc.constantFrom("name", "description"), text: hostileText }),
+  { maxLength: 2 },
+);

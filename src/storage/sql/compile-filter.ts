@@ -1,0 +1,144 @@
+// Turns the filter tree into one SQL condition: the only place that knows both.
+//
+// A leaf on a missing value is null in SQL, which `and`, `or` and `where` take for false; only `not` would let it
+// through as null, and therefore asks `is not true`. So both sides agree with the evaluator in memory.
+import { sql } from "kysely";
+import { invariant } from "../../lib/invariant.ts";
+import { endOfPrefix, foldCase, wellFormed, wordsIn } from "../../lib/text.ts";
+import type { Bound, Filter } from "../../query/filter.ts";
+import type { AnyTable, Scope } from "../catalog.ts";
+import type { Condition, Expression, Expressions } from "./dialect.ts";
+import { columnOf, encodeValue, projectColumn } from "./tables.ts";
+
+/** What a condition is about: one table's records within a scope. */
+export interface Subject {
+  readonly table: AnyTable;
+  readonly tables: readonly AnyTable[];
+  readonly scope: Scope;
+  readonly expressions: Expressions;
+}
+
+type Kind = Filter["kind"];
+type FilterOf<Name extends Kind> = Filter & { readonly kind: Name };
+
+const always: Condition = sql`1 = 1`;
+const never: Condition = sql`1 = 0`;
+
+/** A column of the subject's table, by its full name, so that it means the same inside subqueries. */
+export const columnRef = (table: AnyTable, field: string): Expression => sql.ref(`${table.name}.${field}`);
+
+/** The records of the scope that meet the filter. */
+export function recordsWhere(filter: Filter, subject: Subject): Condition {
+  const { table, scope } = subject;
+  const condition = compileFilter(filter, subject);
+  if (scope === "system") return condition;
+  return sql`${columnRef(table, projectColumn)} = ${scope} and ${condition}`;
+}
+
+function compileFilter(filter: Filter, subject: Subject): Condition {
+  const compile = compilers[filter.kind] as (filter: Filter, subject: Subject) => Condition;
+  return compile(filter, subject);
+}
+
+const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Subject) => Condition } = {
+  everything: () => always,
+  nothing: () => never,
+  and: ({ parts }, subject) => joined(parts, sql` and `, subject) ?? always,
+  or: ({ parts }, subject) => joined(parts, sql` or `, subject) ?? never,
+  not: ({ part }, subject) => sql`(${compileFilter(part, subject)}) is not true`,
+  equals({ field, value }, { table }) {
+    const column = columnRef(table, field);
+    if (value === null) return sql`${column} is null`;
+    return sql`${column} = ${encodeValue(columnOf(table, field), wellFormed(value))}`;
+  },
+  oneOf({ field, values }, { table, expressions }) {
+    const encoded = values.map((value) => encodeValue(columnOf(table, field), wellFormed(value))!);
+    return sql`${columnRef(table, field)} in ${expressions.listed(encoded)}`;
+  },
+  between({ field, from, to }, { table }) {
+    const column = columnRef(table, field);
+    const bound = ({ value }: Bound) => encodeValue(columnOf(table, field), wellFormed(value));
+    const above = from && sql<boolean>`${column} ${from.inclusive ? sql`>=` : sql`>`} ${bound(from)}`;
+    const below = to && sql<boolean>`${column} ${to.inclusive ? sql`<=` : sql`<`} ${bound(to)}`;
+    if (above && below) return sql`(${above} and ${below})`;
+    return above ?? below ?? sql`${column} is not null`;
+  },
+  startsWith(filter, subject) {
+    if (filter.ignoreCase) return textCondition(filter, subject, "start");
+    const column = textColumn(subject.table, filter.field);
+    const prefix = wellFormed(filter.text);
+    const end = endOfPrefix(prefix);
+    // A range, which an index can answer.
+    return end === undefined
+      ? sql`${column} >= ${prefix}`
+      : sql`(${column} >= ${prefix} and ${column} < ${end})`;
+  },
+  endsWith: (filter, subject) => textCondition(filter, subject, "end"),
+  contains: (filter, subject) => textCondition(filter, subject, "anywhere"),
+  within: ({ field, text, distance }, { table, expressions }) =>
+    expressions.within(textColumn(table, field), wellFormed(text), distance),
+  words({ fields, text }, { table, expressions }) {
+    invariant(
+      fields.length > 0 && fields.every((field) => table.wordsOf.includes(field)),
+      `${table.name} keeps the words of ${fields.join(", ")}`,
+    );
+    const words = [...new Set(wordsIn(text.toWellFormed()))];
+    if (words.length === 0) return always;
+    return sql`${columnRef(table, "id")} in ${expressions.idsWithWords(table, fields, words)}`;
+  },
+  hasMetadata({ key, value }, { table, expressions }) {
+    invariant(columnOf(table, "metadata").type === "json", `${table.name} has metadata`);
+    return expressions.hasPair(columnRef(table, "metadata"), wellFormed(key), wellFormed(value));
+  },
+  underAsset({ assetIds }, subject) {
+    const { table, expressions } = subject;
+    const { underAsset } = table;
+    invariant(underAsset !== undefined, `${table.name} says how it hangs on assets`);
+    const below = idsBelow(assetIds, subject);
+    if ("path" in underAsset) return sql`${columnRef(table, "id")} in ${below}`;
+    const link = columnRef(table, underAsset.link);
+    if (columnOf(table, underAsset.link).type !== "json") return sql`${link} in ${below}`;
+    return sql`exists (select 1 from ${expressions.elements(link)} linked where linked.value in ${below})`;
+  },
+};
+
+/** Joined as a balanced tree, so that a long list stays far below a database's greatest depth. */
+function joined(parts: readonly Filter[], operator: Expression, subject: Subject): Condition | undefined {
+  if (parts.length === 0) return undefined;
+  if (parts.length === 1) return compileFilter(parts[0]!, subject);
+  const middle = parts.length >> 1;
+  const left = joined(parts.slice(0, middle), operator, subject);
+  return sql`(${left}${operator}${joined(parts.slice(middle), operator, subject)})`;
+}
+
+function textColumn(table: AnyTable, field: string): Expression {
+  invariant(columnOf(table, field).type === "text", `${table.name}.${field} is a text`);
+  return columnRef(table, field);
+}
+
+type TextFilter = FilterOf<"startsWith" | "endsWith" | "contains">;
+
+function textCondition(
+  { field, text, ignoreCase }: TextFilter,
+  { table, expressions }: Subject,
+  where: "start" | "end" | "anywhere",
+): Condition {
+  const column = textColumn(table, field);
+  if (!ignoreCase) return expressions.textHas(column, wellFormed(text), where);
+  return expressions.textHas(expressions.folded(column), foldCase(wellFormed(text)), where);
+}
+
+/** A subquery of the ids of the assets in the subtrees of these: a range of paths for each root's own path. */
+function idsBelow(assetIds: readonly number[], { tables, scope, expressions }: Subject): Expression {
+  const assets = tables.find(({ underAsset }) => underAsset && "path" in underAsset);
+  invariant(assets !== undefined, "one of the tables is the asset tree");
+  const { path } = assets.underAsset as { readonly path: string };
+  const [name, root, below] = [sql.table(assets.name), sql.ref(`root.${path}`), sql.ref(`below.${path}`)];
+  const project = sql.ref(projectColumn);
+  // `/1/7/` has below it what lies from `/1/7/` up to, but without, `/1/70`: `0` follows `/`.
+  return sql`(
+    select below.id from ${name} root cross join ${name} below
+    where root.id in ${expressions.listed(assetIds)} and root.${project} = ${scope} and below.${project} = ${scope}
+      and ${below} >= ${root} and ${below} < substr(${root}, 1, length(${root}) - 1) || '0'
+  )`;
+}

@@ -1,0 +1,42 @@
+// The seam between the SQL catalog and a database product: everything that databases spell differently.
+import type { CompiledQuery, Kysely, RawBuilder, SqlBool } from "kysely";
+import type { AnyTable } from "../catalog.ts";
+
+/** Tables and columns are declared at run time, so that names are plain strings to Kysely. */
+export type Rows = Record<string, Record<string, unknown>>;
+export type Db = Kysely<Rows>;
+export type Condition = RawBuilder<SqlBool>;
+export type Expression = RawBuilder<unknown>;
+
+/** How one database product says what the filter tree asks. A missing value makes a condition null or false. */
+export interface Expressions {
+  /** A parenthesised subquery of these values, however many, for use after `in`. */
+  listed(values: readonly (string | number)[]): Expression;
+  /** A parenthesised subquery of the elements of a json array, for use after `in`. */
+  elements(array: Expression): Expression;
+  /** The json array without the values of a `listed` subquery, its order kept. */
+  elementsExcept(array: Expression, values: Expression): Expression;
+  /** A json object that has this text under this key. */
+  hasPair(object: Expression, key: string, value: string): Condition;
+  /** Case taken away, as `foldCase` does. */
+  folded(text: Expression): Expression;
+  /** Literal: nothing in `part` is special. */
+  textHas(text: Expression, part: string, where: "start" | "end" | "anywhere"): Condition;
+  within(text: Expression, wanted: string, distance: number): Condition;
+  /** A parenthesised subquery of the ids of records in which each of the words begins a word of the fields. */
+  idsWithWords(table: AnyTable, fields: readonly string[], words: readonly string[]): Expression;
+}
+
+/** One open database. */
+export interface Database {
+  readonly expressions: Expressions;
+  /** Transactions that may change something; one at a time. */
+  readonly writes: Db;
+  /** Transactions that only read; each sees one state. */
+  readonly reads: Db;
+  /** Runs the statement once for each row of parameters. */
+  runEach(db: Db, statement: CompiledQuery, rows: readonly (readonly unknown[])[]): Promise<void>;
+  /** The columns of the unique combination that a statement's failure says is taken. */
+  takenColumns(error: unknown): readonly string[] | undefined;
+  close(): Promise<void>;
+}

@@ -1,0 +1,169 @@
+// Kysely's driver for SQLite on a thread of its own: hands out connections and posts their statements.
+import { Worker } from "node:worker_threads";
+import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
+import type { Outcome, Reply, Request, WorkerSettings } from "./worker.ts";
+
+/** A statement to be run once for each of the rows of parameters, in one message. */
+export interface BatchQuery extends CompiledQuery {
+  readonly batch: readonly (readonly unknown[])[];
+}
+
+/** A statement that SQLite refused; `code` is its extended result code. */
+export class SqliteError extends Error {
+  readonly code: number;
+  constructor(message: string, code: number) {
+    super(message);
+    this.name = "SqliteError";
+    this.code = code;
+  }
+}
+
+/** The other side of the messages: one thread, answers matched to what was asked. */
+class Thread {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, (reply: Reply) => void>();
+  readonly #ended: Promise<void>;
+  #lastId = 0;
+  #failure: Error | undefined;
+
+  constructor(settings: WorkerSettings) {
+    this.#worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: settings });
+    this.#worker.on("message", (reply: Reply) => this.#settle(reply));
+    this.#worker.on("error", (error) => this.#fail(error as Error));
+    this.#ended = new Promise((resolve) => {
+      this.#worker.once("exit", () => {
+        this.#fail(new Error("the database thread has ended"));
+        resolve();
+      });
+    });
+  }
+
+  async ask(request: (id: number) => Request): Promise<Outcome> {
+    if (this.#failure) throw this.#failure;
+    const id = ++this.#lastId;
+    const { outcome, error } = await new Promise<Reply>((resolve) => {
+      this.#waiting.set(id, resolve);
+      this.#worker.postMessage(request(id));
+    });
+    if (error) throw new SqliteError(error.message, error.code);
+    return outcome!;
+  }
+
+  async end(): Promise<void> {
+    this.#worker.postMessage({ kind: "close" } satisfies Request);
+    await this.#ended;
+  }
+
+  #settle(reply: Reply): void {
+    this.#waiting.get(reply.id)?.(reply);
+    this.#waiting.delete(reply.id);
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    const { message } = this.#failure;
+    for (const id of [...this.#waiting.keys()]) this.#settle({ id, error: { message, code: 0 } });
+  }
+}
+
+/** A connection lent to one transaction: once that has ended, a statement that comes late is refused. */
+class ThreadConnection implements DatabaseConnection {
+  readonly #thread: Thread;
+  readonly number: number;
+  #state: "idle" | "about to begin" | "begun" = "idle";
+
+  constructor(thread: Thread, number: number) {
+    this.#thread = thread;
+    this.number = number;
+  }
+
+  /** Takes effect with the first statement: an empty transaction costs nothing. */
+  begin(): void {
+    this.#state = "about to begin";
+  }
+
+  async end(how: "commit" | "rollback"): Promise<void> {
+    const begun = this.#state === "begun";
+    this.#state = "idle";
+    if (begun) await this.#thread.ask((id) => ({ kind: "end", id, connection: this.number, how }));
+  }
+
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    if (this.#state === "idle") throw new Error("broken invariant: statements run in a transaction");
+    const begins = this.#state === "about to begin";
+    this.#state = "begun";
+    const { columns, rows, changes } = await this.#thread.ask((id) => ({
+      kind: "run",
+      id,
+      connection: this.number,
+      begins,
+      sql: query.sql,
+      parameters: query.parameters,
+      batch: (query as Partial<BatchQuery>).batch,
+    }));
+    return { rows: rows.map((row) => named<Row>(columns, row)), numAffectedRows: BigInt(changes) };
+  }
+
+  // biome-ignore lint/correctness/useYield: pages are bounded, so nothing is streamed
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error("broken invariant: the catalog reads pages, not streams");
+  }
+}
+
+function named<Row>(columns: readonly string[], values: readonly unknown[]): Row {
+  const row: Record<string, unknown> = {};
+  for (let at = 0; at < columns.length; at++) row[columns[at]!] = values[at];
+  return row as Row;
+}
+
+export interface DriverSettings extends WorkerSettings {
+  /** How many transactions may be open at the same time; further ones wait their turn. */
+  readonly connections: number;
+}
+
+export class SqliteDriver implements Driver {
+  readonly #settings: DriverSettings;
+  readonly #idle: number[] = [];
+  readonly #waiting: ((number: number) => void)[] = [];
+  #thread: Thread | undefined;
+
+  constructor(settings: DriverSettings) {
+    this.#settings = settings;
+  }
+
+  async init(): Promise<void> {
+    const { file, mode, connections } = this.#settings;
+    this.#thread = new Thread({ file, mode });
+    for (let number = connections - 1; number >= 0; number--) this.#idle.push(number);
+  }
+
+  async acquireConnection(): Promise<ThreadConnection> {
+    const number = this.#idle.pop() ?? (await new Promise<number>((resolve) => this.#waiting.push(resolve)));
+    return new ThreadConnection(this.#thread!, number);
+  }
+
+  async beginTransaction(connection: ThreadConnection): Promise<void> {
+    connection.begin();
+  }
+
+  /** The end of a transaction that only read is not waited for: messages keep their order. */
+  async commitTransaction(connection: ThreadConnection): Promise<void> {
+    const ended = connection.end("commit");
+    if (this.#settings.mode === "write") await ended;
+    else ended.catch(() => undefined);
+  }
+
+  async rollbackTransaction(connection: ThreadConnection): Promise<void> {
+    await connection.end("rollback");
+  }
+
+  async releaseConnection({ number }: ThreadConnection): Promise<void> {
+    const next = this.#waiting.shift();
+    if (next) next(number);
+    else this.#idle.push(number);
+  }
+
+  async destroy(): Promise<void> {
+    await this.#thread?.end();
+  }
+}

@@ -1,0 +1,34 @@
+// The filter tree's conditions in SQLite's words.
+import { sql } from "kysely";
+import type { Expressions } from "../../dialect.ts";
+import { wordsTableOf } from "./schema.ts";
+
+/** One parameter holds a list of any length, so that the statement stays the same. */
+const listed: Expressions["listed"] = (values) =>
+  sql`(select value from json_each(${JSON.stringify(values)}))`;
+
+/** The bytes of a text: unlike with text, `substr` of bytes does not stop at NUL. */
+const bytes = (text: unknown) => sql`cast(${text} as blob)`;
+
+export const expressions: Expressions = {
+  listed,
+  elements: (array) => sql`(select value from json_each(${array}))`,
+  elementsExcept: (array, values) =>
+    sql`(select json_group_array(value order by key) from json_each(${array}) where value not in ${values})`,
+  hasPair: (object, key, value) =>
+    sql`exists (select 1 from json_each(${object}) pair where pair.key = ${key} and pair.value = ${value})`,
+  folded: (text) => sql`fold_case(${text})`,
+  textHas(text, part, where) {
+    if (where === "anywhere") return sql`instr(${text}, ${part}) > 0`;
+    if (where === "start") return sql`instr(${text}, ${part}) = 1`;
+    const length = Buffer.byteLength(part);
+    return length === 0 ? sql`${text} is not null` : sql`substr(${bytes(text)}, ${-length}) = ${bytes(part)}`;
+  },
+  within: (text, wanted, distance) => sql`edits_between(${text}, ${wanted}) <= ${distance}`,
+  idsWithWords(table, fields, words) {
+    const columns = fields.map((field) => `"${field}"`).join(" ");
+    const wanted = `{${columns}} : (${words.map((word) => `"${word}" *`).join(" AND ")})`;
+    const index = sql.table(wordsTableOf(table));
+    return sql`(select rowid from ${index} where ${index} match ${wanted})`;
+  },
+};

@@ -1,0 +1,60 @@
+// Opens a SQLite file as the catalog's database: one thread that writes, one that reads beside it.
+import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { limits } from "../../../../limits.ts";
+import type { AnyTable } from "../../../catalog.ts";
+import type { Database, Db, Rows } from "../../dialect.ts";
+import { type BatchQuery, type DriverSettings, SqliteDriver, SqliteError } from "./driver.ts";
+import { expressions } from "./expressions.ts";
+import { prepareSchema } from "./schema.ts";
+
+const uniqueCodes: readonly number[] = [1555, 2067]; // SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
+
+/** Creates the file when it is missing and brings its tables up to date. Other processes may have it open too. */
+export async function openSqlite(
+  file: string,
+  tables: readonly AnyTable[],
+  prepared: (db: Db) => Promise<void>,
+): Promise<Database> {
+  const writes = connect({ file, mode: "write", connections: 1 });
+  const reads = connect({ file, mode: "read", connections: limits.catalogReadersMax });
+  const close = async () => {
+    await reads.destroy();
+    await writes.destroy();
+  };
+  try {
+    await writes.transaction().execute(async (db) => {
+      await prepareSchema(db, tables);
+      await prepared(db);
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    expressions,
+    writes,
+    reads,
+    async runEach(db, statement, rows) {
+      await db.executeQuery({ ...statement, batch: rows } as BatchQuery);
+    },
+    takenColumns(error) {
+      if (!(error instanceof SqliteError) || !uniqueCodes.includes(error.code)) return undefined;
+      // "UNIQUE constraint failed: assets.in_project, assets.name"
+      return error.message
+        .split(": ")[1]!
+        .split(", ")
+        .map((name) => name.split(".")[1]!);
+    },
+    close,
+  };
+}
+
+const connect = (settings: DriverSettings): Db =>
+  new Kysely<Rows>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new SqliteDriver(settings),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  });

@@ -1,0 +1,132 @@
+// Makes a SQLite file hold the declared tables, whatever earlier version of them it holds.
+//
+// Each table is STRICT with its id as rowid; project tables have their project in front of every index. Words are
+// kept in a contentless FTS5 table beside it: triggers hand it the words that `words_in` finds, parted by blanks,
+// so that its `ascii` tokenizer cuts them nowhere else and all backends agree on what a word is. There is no trigger
+// on update: a record is replaced by removing and inserting it.
+import { sql } from "kysely";
+import { invariant } from "../../../../lib/invariant.ts";
+import type { AnyTable, Column } from "../../../catalog.ts";
+import type { Db } from "../../dialect.ts";
+import { indexColumns, projectColumn } from "../../tables.ts";
+
+const sqlTypes = {
+  integer: "integer",
+  real: "real",
+  text: "text",
+  boolean: "integer",
+  json: "text",
+} as const;
+
+const quoted = (name: string): string => `"${name}"`;
+
+/** The name of a table's full-text index. */
+export const wordsTableOf = (table: AnyTable): string => `${table.name}__words`;
+
+/** Brings the file to what the tables declare, inside the caller's transaction. */
+export async function prepareSchema(db: Db, tables: readonly AnyTable[]): Promise<void> {
+  for (const table of tables) {
+    await prepareTable(db, table);
+    await keep(db, table, definitionsOf(table));
+  }
+}
+
+async function prepareTable(db: Db, table: AnyTable): Promise<void> {
+  const info = sql<{ name: string }>`select name from pragma_table_info(${table.name})`;
+  const held = new Set((await info.execute(db)).rows.map(({ name }) => name));
+  const declared: [string, Column][] = Object.entries(table.columns);
+  if (table.belongsTo === "project") declared.push([projectColumn, { type: "integer", optional: false }]);
+  const columns = declared.map(([name, column]) => ({ name, column, text: columnText(name, column) }));
+  if (held.size === 0) {
+    const list = columns.map(({ text }) => text).join(", ");
+    await run(db, `create table ${quoted(table.name)} (${list}) strict`);
+    return;
+  }
+  for (const { name, column, text } of columns.filter(({ name }) => !held.has(name))) {
+    invariant(
+      column.optional,
+      `the new column ${table.name}.${name} is optional, as there are older records`,
+    );
+    await run(db, `alter table ${quoted(table.name)} add column ${text}`);
+  }
+}
+
+const columnText = (name: string, { type, optional }: Column): string =>
+  name === "id"
+    ? `"id" integer primary key`
+    : `${quoted(name)} ${sqlTypes[type]}${optional ? "" : " not null"}`;
+
+interface Definition {
+  readonly name: string;
+  readonly kind: "index" | "table" | "trigger";
+  readonly text: string;
+}
+
+/**
+ * Everything that can be made anew from the records: indexes, the words, and the triggers that keep them.
+ * Spelt as SQLite stores it (`CREATE INDEX` in capitals), so that an unchanged definition is recognised.
+ */
+function definitionsOf(table: AnyTable): Definition[] {
+  const index = (columns: readonly string[], unique: boolean): Definition => {
+    const name = [table.name, unique ? "unique" : "index", ...columns].join("__");
+    const list = indexColumns(table, columns).map(quoted).join(", ");
+    const optional = unique ? columns.filter((column) => table.columns[column]!.optional) : [];
+    const where = optional.map((column) => `${quoted(column)} is not null`).join(" and ");
+    const start = `CREATE ${unique ? "UNIQUE " : ""}INDEX ${quoted(name)} on ${quoted(table.name)} (${list})`;
+    return { name, kind: "index", text: where ? `${start} where ${where}` : start };
+  };
+  return [
+    ...(table.belongsTo === "project" ? [index([], false)] : []),
+    ...table.indexes.map((columns) => index(columns, false)),
+    ...table.unique.map((columns) => index(columns, true)),
+    ...(table.wordsOf.length > 0 ? wordsDefinitions(table) : []),
+  ];
+}
+
+function wordsDefinitions(table: AnyTable): Definition[] {
+  const name = wordsTableOf(table);
+  const columns = table.wordsOf.map(quoted).join(", ");
+  const options = `content='', contentless_delete=1, detail=column, tokenize='ascii', prefix='2 3 4'`;
+  const words = table.wordsOf.map((column) => `words_in(new.${quoted(column)})`).join(", ");
+  const insert = `insert into ${quoted(name)} (rowid, ${columns}) values (new.id, ${words})`;
+  const remove = `delete from ${quoted(name)} where rowid = old.id`;
+  const trigger = (event: "insert" | "delete", body: string): Definition => {
+    const named = `${name}__${event}`;
+    const text = `CREATE TRIGGER ${quoted(named)} after ${event} on ${quoted(table.name)} begin ${body}; end`;
+    return { name: named, kind: "trigger", text };
+  };
+  return [
+    { name, kind: "table", text: `CREATE VIRTUAL TABLE ${quoted(name)} using fts5(${columns}, ${options})` },
+    trigger("insert", insert),
+    trigger("delete", remove),
+  ];
+}
+
+/** Drops what is no longer declared so, makes what is missing, and fills a new index of words. */
+async function keep(db: Db, table: AnyTable, wanted: readonly Definition[]): Promise<void> {
+  const held = await sql<Definition>`
+    select name, type as kind, sql as text from sqlite_schema
+    where sql is not null and (tbl_name = ${table.name} and type <> 'table' or name = ${wordsTableOf(table)})
+  `.execute(db);
+  const same = (a: Definition, b: Definition): boolean => a.name === b.name && a.text === b.text;
+  const stale = held.rows.filter((one) => !wanted.some((definition) => same(one, definition)));
+  for (const { kind, name } of stale) await run(db, `drop ${kind} if exists ${quoted(name)}`);
+  for (const definition of wanted) {
+    if (held.rows.some((one) => same(one, definition))) continue;
+    await run(db, definition.text);
+    if (definition.kind === "table") await fillWords(db, table);
+  }
+}
+
+async function fillWords(db: Db, table: AnyTable): Promise<void> {
+  const columns = table.wordsOf.map(quoted).join(", ");
+  const words = table.wordsOf.map((column) => `words_in(${quoted(column)})`).join(", ");
+  await run(
+    db,
+    `insert into ${quoted(wordsTableOf(table))} (rowid, ${columns}) select id, ${words} from ${quoted(table.name)}`,
+  );
+}
+
+const run = async (db: Db, statement: string): Promise<void> => {
+  await sql.raw(statement).execute(db);
+};

@@ -1,0 +1,126 @@
+// The thread that owns the connections to one SQLite file: runs the driver's statements in the order they come.
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { parentPort, workerData } from "node:worker_threads";
+import { limits } from "../../../../limits.ts";
+import { functions } from "./functions.ts";
+
+export interface WorkerSettings {
+  readonly file: string;
+  readonly mode: "read" | "write";
+}
+
+/** One statement of a transaction; the first one carries `begins`, so that beginning costs no message. */
+export interface Statement {
+  readonly kind: "run";
+  readonly id: number;
+  readonly connection: number;
+  readonly begins: boolean;
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+  /** With these the statement runs once for each, instead of `parameters`. */
+  readonly batch: readonly (readonly unknown[])[] | undefined;
+}
+
+export type Request =
+  | Statement
+  | {
+      readonly kind: "end";
+      readonly id: number;
+      readonly connection: number;
+      readonly how: "commit" | "rollback";
+    }
+  | { readonly kind: "close" };
+
+export interface Outcome {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly unknown[])[];
+  readonly changes: number;
+}
+
+export interface Reply {
+  readonly id: number;
+  readonly outcome?: Outcome;
+  readonly error?: { readonly message: string; readonly code: number };
+}
+
+const noOutcome: Outcome = { columns: [], rows: [], changes: 0 };
+
+class Connection {
+  readonly #db: DatabaseSync;
+  readonly #mode: WorkerSettings["mode"];
+  /** Least recently used first. */
+  readonly #prepared = new Map<string, { statement: StatementSync; columns: readonly string[] }>();
+
+  constructor({ file, mode }: WorkerSettings) {
+    this.#mode = mode;
+    this.#db = new DatabaseSync(file, { timeout: limits.catalogBusyMsMax });
+    if (mode === "write") this.#db.exec("pragma journal_mode = wal; pragma synchronous = full");
+    else this.#db.exec("pragma query_only = true");
+    for (const [name, call] of Object.entries(functions)) {
+      this.#db.function(name, { deterministic: true }, call);
+    }
+  }
+
+  /** A statement outside a transaction is refused: its transaction never began, or SQLite has given it up. */
+  run({ begins, sql, parameters, batch }: Statement): Outcome {
+    if (begins) this.#db.exec(this.#mode === "write" ? "begin immediate" : "begin");
+    else if (!this.#db.isTransaction) throw new Error("the transaction was given up");
+    const { statement, columns } = this.#prepare(sql);
+    if (batch) {
+      for (const row of batch) statement.run(...(row as SQLInputValue[]));
+      return { ...noOutcome, changes: batch.length };
+    }
+    const values = parameters as SQLInputValue[];
+    if (columns.length === 0) return { ...noOutcome, changes: Number(statement.run(...values).changes) };
+    return { columns, rows: statement.all(...values) as unknown as unknown[][], changes: 0 };
+  }
+
+  end(how: "commit" | "rollback"): void {
+    if (!this.#db.isTransaction && how === "commit") throw new Error("the transaction was given up");
+    try {
+      if (this.#db.isTransaction) this.#db.exec(how);
+    } finally {
+      if (this.#db.isTransaction) this.#db.exec("rollback");
+    }
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #prepare(sql: string): { statement: StatementSync; columns: readonly string[] } {
+    let found = this.#prepared.get(sql);
+    if (!found) {
+      const statement = this.#db.prepare(sql);
+      statement.setReturnArrays(true);
+      found = { statement, columns: statement.columns().map(({ name }) => name) };
+      const [oldest] = this.#prepared.keys();
+      if (this.#prepared.size >= limits.preparedStatementsMax) this.#prepared.delete(oldest!);
+    }
+    this.#prepared.delete(sql);
+    this.#prepared.set(sql, found);
+    return found;
+  }
+}
+
+const settings = workerData as WorkerSettings;
+const connections: Connection[] = [];
+
+function answer(request: Exclude<Request, { kind: "close" }>): Reply {
+  try {
+    connections[request.connection] ??= new Connection(settings);
+    const connection = connections[request.connection]!;
+    if (request.kind === "run") return { id: request.id, outcome: connection.run(request) };
+    connection.end(request.how);
+    return { id: request.id, outcome: noOutcome };
+  } catch (thrown) {
+    const { message, errcode } = thrown as Error & { errcode?: number };
+    return { id: request.id, error: { message, code: errcode ?? 0 } };
+  }
+}
+
+parentPort!.on("message", (request: Request) => {
+  if (request.kind !== "close") return parentPort!.postMessage(answer(request));
+  for (const connection of connections) connection?.close();
+  parentPort!.close();
+});

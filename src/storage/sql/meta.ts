@@ -1,0 +1,58 @@
+// The catalog's notes about itself, in a table of its own: the version of its layout and the highest id ever used.
+import { sql } from "kysely";
+import type { Table } from "../catalog.ts";
+import type { Db } from "./dialect.ts";
+
+interface Note {
+  readonly id: number;
+  readonly name: string;
+  readonly value: number;
+}
+
+export const metaTable: Table<Note> = {
+  name: "catalog_meta",
+  belongsTo: "system",
+  columns: {
+    id: { type: "integer", optional: false },
+    name: { type: "text", optional: false },
+    value: { type: "integer", optional: false },
+  },
+  indexes: [],
+  unique: [["name"]],
+  wordsOf: [],
+};
+
+/** Raised when a file can no longer be read by an older program. */
+const layoutVersion = 1;
+
+const lastIdNote = 3;
+
+/** Writes the notes that are missing; refuses a file that a newer program has changed beyond us. */
+export async function prepareMeta(db: Db, nowMs: number): Promise<void> {
+  const meta = sql.table(metaTable.name);
+  await sql`
+    insert into ${meta} (id, name, value)
+    values (1, 'layout version', ${layoutVersion}), (2, 'created time', ${nowMs}), (${lastIdNote}, 'last id', 0)
+    on conflict (id) do nothing
+  `.execute(db);
+  const { rows } = await sql<Note>`select id, name, value from ${meta} where id = 1`.execute(db);
+  if (rows[0]!.value > layoutVersion) {
+    throw new Error(
+      `the catalog was written by a newer version (layout ${rows[0]!.value}, not ${layoutVersion})`,
+    );
+  }
+}
+
+/** Part of every insert's transaction, so that the note is never behind the records. */
+export async function raiseLastId(db: Db, id: number): Promise<void> {
+  await sql`
+    update ${sql.table(metaTable.name)} set value = ${id} where id = ${lastIdNote} and value < ${id}
+  `.execute(db);
+}
+
+export async function readLastId(db: Db): Promise<number> {
+  const { rows } = await sql<Note>`
+    select value from ${sql.table(metaTable.name)} where id = ${lastIdNote}
+  `.execute(db);
+  return rows[0]!.value;
+}

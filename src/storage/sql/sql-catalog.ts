@@ -1,0 +1,52 @@
+// The catalog on a SQL database: transactions and their end, the life of the whole.
+import { invariant } from "../../lib/invariant.ts";
+import type { World } from "../../lib/world.ts";
+import type { AnyTable, Catalog, Scope, Writer } from "../catalog.ts";
+import type { Db } from "./dialect.ts";
+import { openSqlite } from "./dialects/sqlite/open.ts";
+import { metaTable, prepareMeta, readLastId } from "./meta.ts";
+import { checkTables } from "./tables.ts";
+import { SqlTransaction } from "./transaction.ts";
+
+export interface SqlCatalogSettings {
+  /** The SQLite file; made when missing. */
+  readonly file: string;
+  /** All tables there are. Those the file lacks are made; columns new to it must be optional. */
+  readonly tables: readonly AnyTable[];
+  readonly world: World;
+}
+
+/** Opens the catalog. Several processes may have the same file open; each sees the others' writes in its next read. */
+export async function openSqlCatalog({ file, tables, world }: SqlCatalogSettings): Promise<Catalog> {
+  checkTables(tables);
+  const database = await openSqlite(file, [metaTable as AnyTable, ...tables], (db) =>
+    prepareMeta(db, world.nowMs()),
+  );
+  const running = new Set<Promise<unknown>>();
+  let open = true;
+
+  /** Runs the work as one transaction, and keeps the catalog open until it ends. */
+  async function run<Answer>(db: Db, work: (db: Db) => Promise<Answer>): Promise<Answer> {
+    invariant(open, "a closed catalog is not asked");
+    const done = db.transaction().execute(work);
+    running.add(done);
+    return await done.finally(() => running.delete(done));
+  }
+
+  const runBound = <Answer>(db: Db, scope: Scope, work: (tx: Writer) => Promise<Answer>): Promise<Answer> =>
+    run(db, async (db) => {
+      const tx = new SqlTransaction({ database, db, tables, scope });
+      return await work(tx).finally(() => tx.end());
+    });
+
+  return {
+    read: (scope, work) => runBound(database.reads, scope, work),
+    write: (scope, work) => runBound(database.writes, scope, work),
+    lastId: () => run(database.reads, readLastId),
+    async close() {
+      open = false;
+      await Promise.allSettled(running);
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,70 @@
+// What the declared tables mean in any SQL database: hidden columns, values in and out, and their own soundness.
+import { invariant } from "../../lib/invariant.ts";
+import { parseJson } from "../../lib/json.ts";
+import { wellFormed } from "../../lib/text.ts";
+import type { AnyTable, Column, Stored } from "../catalog.ts";
+
+/** The column of project tables that rooms never see: which project a record belongs to. */
+export const projectColumn = "in_project";
+
+/** The columns of an index as stored: the project first. */
+export const indexColumns = (table: AnyTable, columns: readonly string[]): string[] =>
+  table.belongsTo === "project" ? [projectColumn, ...columns] : [...columns];
+
+/** The declaration of a column that a question names. */
+export function columnOf(table: AnyTable, field: string): Column {
+  const column = table.columns[field];
+  invariant(column !== undefined, `${table.name} declares the column ${field}`);
+  return column;
+}
+
+/** A record's value as the database holds it; `null` when missing. */
+export function encodeValue(column: Column, value: unknown): string | number | null {
+  if (value === undefined || value === null) {
+    invariant(column.optional, "a value that is not optional is there");
+    return null;
+  }
+  if (column.type === "json") return encodeJson(value);
+  const expected = column.type === "text" ? "string" : column.type === "boolean" ? "boolean" : "number";
+  invariant(typeof value === expected, `a ${column.type} column holds a ${expected}`);
+  if (typeof value === "number") invariant(Number.isFinite(value), "a stored number is finite");
+  return typeof value === "boolean" ? Number(value) : (value as string | number);
+}
+
+/** JSON.stringify writes lone surrogates, and nothing else, as `\ud...`; text columns lose them in UTF-8. */
+function encodeJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  return json.includes("\\ud") ? JSON.stringify(wellFormed(value)) : json;
+}
+
+/** The record in a database's row of the declared columns; missing values are absent members. */
+export function decodeRow<Row extends Stored>(table: AnyTable, row: Readonly<Record<string, unknown>>): Row {
+  const record: Record<string, unknown> = {};
+  for (const name in table.columns) {
+    const value = row[name];
+    if (value === null || value === undefined) continue;
+    const { type } = table.columns[name]!;
+    if (type === "json") record[name] = parseJson(value as string);
+    else record[name] = type === "boolean" ? Boolean(value) : value;
+  }
+  return record as unknown as Row;
+}
+
+/** A table's declaration must hold together before a database is made from it. */
+export function checkTables(tables: readonly AnyTable[]): void {
+  const isName = (name: string): boolean => /^[a-z][a-z0-9_]*$/i.test(name) && !name.includes("__");
+  for (const table of tables) {
+    const names = Object.keys(table.columns);
+    invariant([table.name, ...names].every(isName), `names of ${table.name} are plain`);
+    invariant(!names.includes(projectColumn), `${projectColumn} is not a declared column`);
+    const { type, optional } = columnOf(table, "id");
+    invariant(type === "integer" && !optional, `${table.name} has an id`);
+    for (const field of [...table.indexes, ...table.unique, table.wordsOf].flat()) columnOf(table, field);
+    const { underAsset } = table;
+    if (!underAsset) continue;
+    const link = columnOf(table, "link" in underAsset ? underAsset.link : underAsset.path);
+    invariant("path" in underAsset || link.type === "json" || link.optional, "an asset link can be cleared");
+  }
+  const withPath = tables.filter(({ underAsset }) => underAsset && "path" in underAsset);
+  invariant(withPath.length <= 1, "at most one table is the asset tree");
+}

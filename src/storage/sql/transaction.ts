@@ -1,0 +1,204 @@
+// One transaction on a SQL database, bound to its scope: the port's questions and changes as statements.
+import { type CompiledQuery, sql } from "kysely";
+import { invariant } from "../../lib/invariant.ts";
+import { foldCase, wellFormed } from "../../lib/text.ts";
+import { cutsOf } from "../../query/evaluate.ts";
+import { everything, type Filter, oneOf } from "../../query/filter.ts";
+import type { OrderBy, Position } from "../../query/page.ts";
+import {
+  type AnyTable,
+  type Question,
+  type RankedQuestion,
+  type Scope,
+  type Stored,
+  type Table,
+  UniqueViolation,
+  type Writer,
+} from "../catalog.ts";
+import { columnRef, recordsWhere, type Subject } from "./compile-filter.ts";
+import type { Database, Db, Expression } from "./dialect.ts";
+import { orderList, pageConditions } from "./keyset.ts";
+import { raiseLastId } from "./meta.ts";
+import { columnOf, decodeRow, encodeValue, projectColumn } from "./tables.ts";
+
+interface Binding {
+  readonly database: Database;
+  /** The database's own transaction. */
+  readonly db: Db;
+  readonly tables: readonly AnyTable[];
+  readonly scope: Scope;
+}
+
+export class SqlTransaction implements Writer {
+  readonly #binding: Binding;
+  #failure: unknown;
+  #over = false;
+
+  constructor(binding: Binding) {
+    this.#binding = binding;
+  }
+
+  /** No statement is accepted after this. Throws when a change failed, though the caller went on. */
+  end(): void {
+    this.#over = true;
+    if (this.#failure) throw this.#failure;
+  }
+
+  async find<Row extends Stored>(table: Table<Row>, { filter, order, page }: Question): Promise<Row[]> {
+    const backwards = page.before !== undefined;
+    const conditions = [this.#where(table, filter), ...pageConditions(table, order, page)];
+    const rows = await this.#select<Row>(
+      table,
+      sql`where ${sql.join(conditions, sql` and `)} order by ${orderList(table, order, backwards)} limit ${page.limit}`,
+    );
+    return backwards ? rows.reverse() : rows;
+  }
+
+  async get<Row extends Stored>(table: Table<Row>, ids: readonly number[]): Promise<Row[]> {
+    const found = await this.#select<Row>(table, sql`where ${this.#where(table, oneOf("id", ids))}`);
+    if (found.length < 2 && ids.length < 2) return found;
+    const byId = new Map(found.map((row) => [row.id, row]));
+    return ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
+  }
+
+  async search<Row extends Stored>(table: Table<Row>, question: RankedQuestion): Promise<Row[]> {
+    const { filter, rank, order, limit, offset } = question;
+    const ranks = rank.map(({ field, text }) => this.#rank(table, field, text));
+    const terms = sql.join([...ranks, orderList(table, order)]);
+    return this.#select<Row>(
+      table,
+      sql`where ${this.#where(table, filter)} order by ${terms} limit ${limit} offset ${offset}`,
+    );
+  }
+
+  async count<Row extends Stored>(table: Table<Row>, filter: Filter): Promise<number> {
+    const { rows } = await sql<{ count: number }>`
+      select count(*) as count from ${sql.table(table.name)} where ${this.#where(table, filter)}
+    `.execute(this.#db);
+    return rows[0]!.count;
+  }
+
+  async divide<Row extends Stored>(
+    table: Table<Row>,
+    { filter, order, parts }: { filter: Filter; order: readonly OrderBy[]; parts: number },
+  ): Promise<Position[]> {
+    const cuts = cutsOf(await this.count(table, filter), parts);
+    const fields = sql.join(order.map(({ field }) => sql`${columnRef(table, field)} as ${sql.ref(field)}`));
+    const { rows } = await sql<Record<string, string | number>>`
+      select * from (
+        select ${fields}, row_number() over (order by ${orderList(table, order)}) as place
+        from ${sql.table(table.name)} where ${this.#where(table, filter)}
+      ) placed where place in ${this.#expressions.listed(cuts)} order by place
+    `.execute(this.#db);
+    return rows.map((row) => order.map(({ field }) => row[field]!));
+  }
+
+  async insert<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
+    if (rows.length === 0) return;
+    const { scope } = this.#binding;
+    const project = this.#subject(table).scope === "system" ? [] : [scope];
+    const columns = Object.entries(table.columns as AnyTable["columns"]);
+    const names = [...columns.map(([name]) => name), ...project.map(() => projectColumn)];
+    const encoded = rows.map((row) => [
+      ...columns.map(([name, column]) => encodeValue(column, row[name as keyof Row])),
+      ...project,
+    ]);
+    const into = sql`${sql.table(table.name)} (${sql.join(names.map((name) => sql.ref(name)))})`;
+    const statement = sql`insert into ${into} values (${sql.join(names.map(() => null))})`.compile(this.#db);
+    const highest = rows.reduce((id, row) => Math.max(id, row.id), 0);
+    await Promise.all([this.#insertEach(table, statement, encoded), raiseLastId(this.#db, highest)]);
+  }
+
+  async replace<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
+    const ids = new Set(rows.map((row) => row.id));
+    const removed = await this.remove(table, oneOf("id", [...ids]));
+    await this.#change(() => invariant(removed === ids.size, "only records that exist are replaced"));
+    await this.insert(table, rows);
+  }
+
+  async remove<Row extends Stored>(table: Table<Row>, filter: Filter): Promise<number> {
+    const where = this.#where(table, filter);
+    return this.#change(async () => {
+      const done = await sql`delete from ${sql.table(table.name)} where ${where}`.execute(this.#db);
+      return Number(done.numAffectedRows);
+    });
+  }
+
+  async clearAssetLinks(assetIds: readonly number[]): Promise<void> {
+    const gone = this.#expressions.listed(assetIds);
+    for (const table of this.#binding.tables) {
+      if (!table.underAsset || !("link" in table.underAsset)) continue;
+      const { link } = table.underAsset;
+      const column = sql.ref(link);
+      const isList = columnOf(table, link).type === "json";
+      const hit = isList
+        ? sql`exists (select 1 from ${this.#expressions.elements(column)} linked where linked.value in ${gone})`
+        : sql`${column} in ${gone}`;
+      const left = isList ? this.#expressions.elementsExcept(column, gone) : null;
+      const where = sql`${this.#where(table, everything)} and ${hit}`;
+      await this.#change(() =>
+        sql`update ${sql.table(table.name)} set ${column} = ${left} where ${where}`.execute(this.#db),
+      );
+    }
+  }
+
+  get #db(): Db {
+    invariant(!this.#over, "a transaction that has ended is not used");
+    return this.#binding.db;
+  }
+
+  get #expressions() {
+    return this.#binding.database.expressions;
+  }
+
+  #subject(table: AnyTable): Subject {
+    const { tables, scope } = this.#binding;
+    invariant(
+      (table.belongsTo === "system") === (scope === "system"),
+      `${table.name} is within the transaction's scope`,
+    );
+    return { table, tables, scope, expressions: this.#expressions };
+  }
+
+  #where(table: AnyTable, filter: Filter) {
+    return recordsWhere(filter, this.#subject(table));
+  }
+
+  async #select<Row extends Stored>(table: AnyTable, rest: Expression): Promise<Row[]> {
+    const columns = sql.join(Object.keys(table.columns).map((name) => columnRef(table, name)));
+    const query = sql<Record<string, unknown>>`select ${columns} from ${sql.table(table.name)} ${rest}`;
+    const { rows } = await query.execute(this.#db);
+    return rows.map((row) => decodeRow<Row>(table, row));
+  }
+
+  #rank(table: AnyTable, field: string, text: string): Expression {
+    const value = this.#expressions.folded(columnRef(table, field));
+    const wanted = foldCase(wellFormed(text));
+    const begins = this.#expressions.textHas(value, wanted, "start");
+    return sql`case when ${value} = ${wanted} then 0 when ${begins} then 1 else 2 end`;
+  }
+
+  #insertEach(
+    table: AnyTable,
+    statement: CompiledQuery,
+    rows: readonly (readonly unknown[])[],
+  ): Promise<void> {
+    const { database } = this.#binding;
+    return this.#change(() =>
+      database.runEach(this.#db, statement, rows).catch((error: unknown) => {
+        const columns = database.takenColumns(error)?.filter((column) => column !== projectColumn);
+        throw columns ? new UniqueViolation(table.name, columns) : error;
+      }),
+    );
+  }
+
+  /** Remembers a failed change, after which the transaction cannot succeed any more. */
+  async #change<Answer>(work: () => Answer | Promise<Answer>): Promise<Answer> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#failure ??= error;
+      throw error;
+    }
+  }
+}
