@@ -1,5 +1,6 @@
 // The one place that names every room and the backends, and puts them together into a serving application.
 import { hkdfSync } from "node:crypto";
+import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { Keyring } from "./access/keys.ts";
@@ -29,8 +30,8 @@ import { cursorSigner } from "./rest/cursor.ts";
 import { openApiOf } from "./rest/openapi.ts";
 import { type ApiVersion, apiVersions, type Route } from "./rest/route.ts";
 import type { AnyTable, Catalog } from "./storage/catalog.ts";
-import { openNaiveCatalog } from "./storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "./storage/conformance/naive-points.ts";
+import { openSqlCatalog } from "./storage/sql/sql-catalog.ts";
 
 /** Every table of every room. */
 export const tables: readonly AnyTable[] = [projects, apiKeys, assetTable, timeSeries, erasures];
@@ -97,9 +98,8 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
 }
 
 /** The catalog of a data folder; another process may have it open as well. */
-export async function openCatalog(_folder: string, _world: World): Promise<Catalog> {
-  return openNaiveCatalog(tables);
-}
+export const openCatalog = (folder: string, world: World): Promise<Catalog> =>
+  openSqlCatalog({ file: join(folder, "catalog.db"), tables, world });
 
 /** Keys of the catalog of a data folder with this secret. */
 export const keyringOf = (services: Pick<Services, "catalog" | "ids" | "world">, secret: Uint8Array) =>

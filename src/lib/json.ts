@@ -1,7 +1,8 @@
 // Reads JSON where V8 itself may not: https://github.com/nodejs/node/issues/63785 (Node 24 and 26).
 //
-// After an object with the key `\` was read anywhere in the process, `JSON.parse` may take another key that is
-// written with an escape, such as `"\n"`, for that key. Keys without escapes are always read right.
+// After an object with the key `\` was read anywhere in the process, `JSON.parse` may take another key
+// that is written with an escape, such as `"\n"`, for that key. Keys without escapes are always read
+// right.
 
 /** `JSON.parse`, with every key as written. Throws the same errors. */
 export function parseJson(text: string): unknown {

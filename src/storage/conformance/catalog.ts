@@ -337,7 +337,7 @@ async function same<Answer>([one, other]: readonly [Catalog, Catalog], ask: (tx:
   return answer;
 }
 
-const runs = { numRuns: 60 };
+const runs = { numRuns: 30 };
 
 const comparisons: Readonly<Record<string, Scenario>> = {
   async "random filters, orders and ranks are answered as by the naive catalog"(catalog) {

@@ -1,7 +1,8 @@
 // Turns the filter tree into one SQL condition: the only place that knows both.
 //
-// A leaf on a missing value is null in SQL, which `and`, `or` and `where` take for false; only `not` would let it
-// through as null, and therefore asks `is not true`. So both sides agree with the evaluator in memory.
+// A leaf on a missing value is null in SQL, which `and`, `or` and `where` take for false; only `not`
+// would let it through as null, and therefore asks `is not true`. So both sides agree with the evaluator
+// in memory.
 import { sql } from "kysely";
 import { invariant } from "../../lib/invariant.ts";
 import { endOfPrefix, foldCase, wellFormed, wordsIn } from "../../lib/text.ts";
@@ -128,7 +129,7 @@ function textCondition(
   return expressions.textHas(expressions.folded(column), foldCase(wellFormed(text)), where);
 }
 
-/** A subquery of the ids of the assets in the subtrees of these: a range of paths for each root's own path. */
+/** A subquery of the ids of the assets in these subtrees: a range of paths for each root's own path. */
 function idsBelow(assetIds: readonly number[], { tables, scope, expressions }: Subject): Expression {
   const assets = tables.find(({ underAsset }) => underAsset && "path" in underAsset);
   invariant(assets !== undefined, "one of the tables is the asset tree");
@@ -138,7 +139,8 @@ function idsBelow(assetIds: readonly number[], { tables, scope, expressions }: S
   // `/1/7/` has below it what lies from `/1/7/` up to, but without, `/1/70`: `0` follows `/`.
   return sql`(
     select below.id from ${name} root cross join ${name} below
-    where root.id in ${expressions.listed(assetIds)} and root.${project} = ${scope} and below.${project} = ${scope}
-      and ${below} >= ${root} and ${below} < substr(${root}, 1, length(${root}) - 1) || '0'
+    where root.id in ${expressions.listed(assetIds)} and root.${project} = ${scope}
+      and below.${project} = ${scope} and ${below} >= ${root}
+      and ${below} < substr(${root}, 1, length(${root}) - 1) || '0'
   )`;
 }

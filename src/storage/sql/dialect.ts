@@ -8,7 +8,7 @@ export type Db = Kysely<Rows>;
 export type Condition = RawBuilder<SqlBool>;
 export type Expression = RawBuilder<unknown>;
 
-/** How one database product says what the filter tree asks. A missing value makes a condition null or false. */
+/** How a database says what the filter tree asks. A missing value makes a condition null or false. */
 export interface Expressions {
   /** A parenthesised subquery of these values, however many, for use after `in`. */
   listed(values: readonly (string | number)[]): Expression;
@@ -23,7 +23,7 @@ export interface Expressions {
   /** Literal: nothing in `part` is special. */
   textHas(text: Expression, part: string, where: "start" | "end" | "anywhere"): Condition;
   within(text: Expression, wanted: string, distance: number): Condition;
-  /** A parenthesised subquery of the ids of records in which each of the words begins a word of the fields. */
+  /** A parenthesised subquery of the ids of records where each word begins a word of one of the fields. */
   idsWithWords(table: AnyTable, fields: readonly string[], words: readonly string[]): Expression;
 }
 

@@ -35,7 +35,7 @@ interface Edge {
   readonly inclusive: boolean;
 }
 
-/** `a >= 1 and (a > 1 or b > 2)` for the position (1, 2): the first condition lets an index find its place. */
+/** `a >= 1 and (a > 1 or b > 2)` for the position (1, 2): the first condition lets an index find it. */
 function beyond(table: AnyTable, order: readonly OrderBy[], edge: Edge): Condition {
   const [first, ...rest] = order;
   invariant(

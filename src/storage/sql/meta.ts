@@ -1,4 +1,5 @@
-// The catalog's notes about itself, in a table of its own: the version of its layout and the highest id ever used.
+// The catalog's notes about itself, in a table of its own: the version of its layout and the highest id
+// ever used.
 import { sql } from "kysely";
 import type { Table } from "../catalog.ts";
 import type { Db } from "./dialect.ts";
@@ -32,7 +33,8 @@ export async function prepareMeta(db: Db, nowMs: number): Promise<void> {
   const meta = sql.table(metaTable.name);
   await sql`
     insert into ${meta} (id, name, value)
-    values (1, 'layout version', ${layoutVersion}), (2, 'created time', ${nowMs}), (${lastIdNote}, 'last id', 0)
+    values (1, 'layout version', ${layoutVersion}), (2, 'created time', ${nowMs}),
+      (${lastIdNote}, 'last id', 0)
     on conflict (id) do nothing
   `.execute(db);
   const { rows } = await sql<Note>`select id, name, value from ${meta} where id = 1`.execute(db);

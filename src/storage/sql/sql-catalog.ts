@@ -16,7 +16,7 @@ export interface SqlCatalogSettings {
   readonly world: World;
 }
 
-/** Opens the catalog. Several processes may have the same file open; each sees the others' writes in its next read. */
+/** Opens the catalog. Other processes may have the file open too; the next read sees their writes. */
 export async function openSqlCatalog({ file, tables, world }: SqlCatalogSettings): Promise<Catalog> {
   checkTables(tables);
   const database = await openSqlite(file, [metaTable as AnyTable, ...tables], (db) =>

@@ -1,4 +1,5 @@
-// What the declared tables mean in any SQL database: hidden columns, values in and out, and their own soundness.
+// What the declared tables mean in any SQL database: hidden columns, values in and out, and their own
+// soundness.
 import { invariant } from "../../lib/invariant.ts";
 import { parseJson } from "../../lib/json.ts";
 import { wellFormed } from "../../lib/text.ts";

@@ -47,10 +47,9 @@ export class SqlTransaction implements Writer {
   async find<Row extends Stored>(table: Table<Row>, { filter, order, page }: Question): Promise<Row[]> {
     const backwards = page.before !== undefined;
     const conditions = [this.#where(table, filter), ...pageConditions(table, order, page)];
-    const rows = await this.#select<Row>(
-      table,
-      sql`where ${sql.join(conditions, sql` and `)} order by ${orderList(table, order, backwards)} limit ${page.limit}`,
-    );
+    const where = sql.join(conditions, sql` and `);
+    const sorted = orderList(table, order, backwards);
+    const rows = await this.#select<Row>(table, sql`where ${where} order by ${sorted} limit ${page.limit}`);
     return backwards ? rows.reverse() : rows;
   }
 
@@ -131,8 +130,9 @@ export class SqlTransaction implements Writer {
       const { link } = table.underAsset;
       const column = sql.ref(link);
       const isList = columnOf(table, link).type === "json";
+      const elements = this.#expressions.elements(column);
       const hit = isList
-        ? sql`exists (select 1 from ${this.#expressions.elements(column)} linked where linked.value in ${gone})`
+        ? sql`exists (select 1 from ${elements} linked where linked.value in ${gone})`
         : sql`${column} in ${gone}`;
       const left = isList ? this.#expressions.elementsExcept(column, gone) : null;
       const where = sql`${this.#where(table, everything)} and ${hit}`;

@@ -9,7 +9,7 @@ import { prepareSchema } from "./schema.ts";
 
 const uniqueCodes: readonly number[] = [1555, 2067]; // SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
 
-/** Creates the file when it is missing and brings its tables up to date. Other processes may have it open too. */
+/** Makes the file when it is missing and brings its tables up to date. Others may have it open too. */
 export async function openSqlite(
   file: string,
   tables: readonly AnyTable[],

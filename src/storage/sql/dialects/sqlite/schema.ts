@@ -1,9 +1,9 @@
 // Makes a SQLite file hold the declared tables, whatever earlier version of them it holds.
 //
-// Each table is STRICT with its id as rowid; project tables have their project in front of every index. Words are
-// kept in a contentless FTS5 table beside it: triggers hand it the words that `words_in` finds, parted by blanks,
-// so that its `ascii` tokenizer cuts them nowhere else and all backends agree on what a word is. There is no trigger
-// on update: a record is replaced by removing and inserting it.
+// Each table is STRICT with its id as rowid; project tables have their project in front of every index.
+// Words are kept in a contentless FTS5 table beside it: triggers hand it the words that `words_in` finds,
+// parted by blanks, so that its `ascii` tokenizer cuts them nowhere else and all backends agree on what a
+// word is. There is no trigger on update: a record is replaced by removing and inserting it.
 import { sql } from "kysely";
 import { invariant } from "../../../../lib/invariant.ts";
 import type { AnyTable, Column } from "../../../catalog.ts";
@@ -121,10 +121,8 @@ async function keep(db: Db, table: AnyTable, wanted: readonly Definition[]): Pro
 async function fillWords(db: Db, table: AnyTable): Promise<void> {
   const columns = table.wordsOf.map(quoted).join(", ");
   const words = table.wordsOf.map((column) => `words_in(${quoted(column)})`).join(", ");
-  await run(
-    db,
-    `insert into ${quoted(wordsTableOf(table))} (rowid, ${columns}) select id, ${words} from ${quoted(table.name)}`,
-  );
+  const index = `${quoted(wordsTableOf(table))} (rowid, ${columns})`;
+  await run(db, `insert into ${index} select id, ${words} from ${quoted(table.name)}`);
 }
 
 const run = async (db: Db, statement: string): Promise<void> => {

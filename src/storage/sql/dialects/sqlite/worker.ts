@@ -1,4 +1,5 @@
-// The thread that owns the connections to one SQLite file: runs the driver's statements in the order they come.
+// The thread that owns the connections to one SQLite file: runs the driver's statements in the order they
+// come.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { limits } from "../../../../limits.ts";
