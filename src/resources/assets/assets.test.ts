@@ -10,7 +10,7 @@ import { limits } from "../../limits.ts";
 import { equals, everything } from "../../query/filter.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import { cursorSigner } from "../../rest/cursor.ts";
-import type { AnyTable, Stored, Table } from "../../storage/catalog.ts";
+import type { Stored, Table } from "../../storage/catalog.ts";
 import { openNaiveCatalog } from "../../storage/conformance/naive-catalog.ts";
 import {
   type Asset,
@@ -52,7 +52,7 @@ function newContext(): RequestContext {
     world,
     project,
     ids: new IdSource(world, 0),
-    catalog: openNaiveCatalog([assetTable, tagTable] as unknown as readonly AnyTable[]),
+    catalog: openNaiveCatalog([assetTable, tagTable]),
     points: undefined as never,
     cursors: cursorSigner(new Uint8Array(32)),
     caller: { user: "test", projectId: project, project: "test", capabilities: administrator },

@@ -1,0 +1,647 @@
+// Assets through the front door, in every version: what clients send, what they get, and what is refused.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Answer, type Ask, type Item, idsOf, startTestServer } from "../../../test/support/server.ts";
+import { limits } from "../../limits.ts";
+
+/** A scenario on a server of its own, with the path of a plant to begin with where it asks for one. */
+const scenario = (name: string, run: (ask: Ask) => Promise<void>) =>
+  test(name, async () => {
+    const server = await startTestServer();
+    try {
+      await run(server.ask);
+    } finally {
+      await server.close();
+    }
+  });
+
+const namesOf = (answer: Answer) => answer.items.map((item) => item["name"]);
+const json = (value: unknown) => encodeURIComponent(JSON.stringify(value));
+
+/** `plant > pump > motor`, `plant > boiler`; ids by name. */
+async function plant(ask: Ask): Promise<Record<"plant" | "pump" | "motor" | "boiler", number>> {
+  const { items } = await ask("POST /assets", {
+    items: [
+      { name: "plant", refId: "r" },
+      {
+        name: "pump",
+        parentRefId: "r",
+        refId: "p",
+        description: "Feed water pump",
+        source: "sap",
+        sourceId: "1",
+      },
+      {
+        name: "boiler",
+        parentRefId: "r",
+        metadata: { maker: "Steam & Co", size: "XL" },
+        source: "sap",
+        sourceId: "2",
+      },
+      { name: "motor", parentRefId: "p", description: "Drives the pump", metadata: { maker: "Volt" } },
+    ],
+  });
+  const [root, pump, boiler, motor] = items.map((item) => item["id"] as number);
+  return { plant: root!, pump: pump!, boiler: boiler!, motor: motor! };
+}
+
+/** All pages from this path on, forwards. */
+async function pagesOf(ask: Ask, path: string, cursor?: string): Promise<number[][]> {
+  const pages: number[][] = [];
+  for (let next = cursor, isFirst = true; isFirst || next !== undefined; isFirst = false) {
+    const sign = path.includes("?") ? "&" : "?";
+    const answer = await ask(`GET ${path}${next ? `${sign}cursor=${encodeURIComponent(next)}` : ""}`);
+    assert.equal(answer.status, 200, answer.text);
+    pages.push(idsOf(answer));
+    next = answer.nextCursor;
+  }
+  return pages;
+}
+
+scenario("creation answers 200 in 0.4 and 0.5, 201 with Location in 0.6", async (ask) => {
+  for (const [version, status] of [
+    ["v04", 200],
+    ["v05", 200],
+    ["v06", 201],
+  ] as const) {
+    const answer = await ask[version]("POST /assets", { items: [{ name: version }] });
+    assert.equal(answer.status, status);
+    const location = answer.headers.get("location");
+    assert.equal(location?.endsWith(`/assets/${idsOf(answer)[0]}`) ?? false, status === 201);
+  }
+});
+
+scenario("an answer holds every field that clients insist on, and no reference", async (ask) => {
+  const sent = { name: "a", refId: "x", parentName: null, parentRefId: null, parentId: null, metadata: null };
+  const { items } = await ask("POST /assets", {
+    items: [{ ...sent, security_categories: null, color: "red" }],
+  });
+  const { id, createdTime, lastUpdatedTime, ...rest } = items[0]!;
+  assert.deepEqual(rest, { name: "a", description: "", path: [id], depth: 0, metadata: {} });
+  assert.equal(createdTime, lastUpdatedTime);
+  assert.ok(!("description" in (await ask.v06(`GET /assets/${id}`)).items[0]!));
+});
+
+scenario("a parent id may be a text of digits, as the .NET client sends it", async (ask) => {
+  const { pump } = await plant(ask);
+  const { items } = await ask("POST /assets", { items: [{ name: "seal", parentId: `${pump}` }] });
+  assert.equal(items[0]?.["parentId"], pump);
+});
+
+scenario("names and metadata come back as they were, whatever letters they have", async (ask) => {
+  const names = [
+    "a/b",
+    "ål +%20",
+    `"'quoted'"`,
+    "泵 №7",
+    "🏭",
+    " edge ",
+    "line\nbreak",
+    "%",
+    "_",
+    "constructor",
+  ];
+  const metadata = {
+    "": "empty key",
+    "a.b[0]": "1",
+    "$.x": "2",
+    constructor: "3",
+    'quote"': "4",
+    "it's": "5",
+    "line\nbreak": "6",
+    toString: "7",
+    "🔧": "🏭",
+  };
+  const { items } = await ask("POST /assets", { items: names.map((name) => ({ name, metadata })) });
+  for (const [index, name] of names.entries()) {
+    const found = await ask(`GET /assets?name=${encodeURIComponent(name)}`);
+    assert.deepEqual(found.items, [items[index]]);
+    assert.deepEqual(found.items[0]?.["metadata"], metadata);
+  }
+  for (const [key, value] of Object.entries(metadata)) {
+    assert.equal(
+      (await ask(`GET /assets?metadata=${json({ [key]: value })}`)).items.length,
+      names.length,
+      key,
+    );
+    assert.equal((await ask(`GET /assets?metadata=${json({ [key]: "other" })}`)).items.length, 0, key);
+  }
+  assert.equal((await ask(`GET /assets?metadata=${json({ hasOwnProperty: "x" })}`)).items.length, 0);
+});
+
+scenario("the list answers each filter of 4.2 in the spellings that clients use", async (ask) => {
+  const { plant: root, pump, boiler, motor } = await plant(ask);
+  const cases: [query: string, expected: number[]][] = [
+    ["", [root, pump, boiler, motor]],
+    ["name=pump", [pump]],
+    ["name=Pump", []],
+    ["name=bump&fuzziness=1", [pump]],
+    ["name=bumb&fuzziness=1", []],
+    ["name=pump&fuzziness=0", [pump]],
+    ["depth=0", [root]],
+    ["depth=1", [root, pump, boiler]],
+    [`path=[${pump}]`, [pump, motor]],
+    [`path=[${root},%20${pump}]`, [pump, motor]],
+    [`path=["${pump}"]`, [pump, motor]],
+    [`path=[${root}]&depth=1`, [root, pump, boiler]],
+    [`path=[${pump}]&depth=0`, [pump]],
+    [`path=[${pump}]&depth=1`, [pump, motor]],
+    ["path=[1]", []],
+    ["path=[1]&depth=1", []],
+    ["path=[]", [root, pump, boiler, motor]],
+    [`metadata=${json({ maker: "Volt" })}`, [motor]],
+    [`metadata=${json({ maker: "Steam & Co", size: "XL" })}`, [boiler]],
+    [`metadata=${json({ maker: "Steam & Co", size: "S" })}`, []],
+    [`metadata=${encodeURIComponent("{'maker': 'Volt'}")}`, [motor]],
+    ["metadata=%7Bnonsense", []],
+    ["metadata={}", [root, pump, boiler, motor]],
+    ["description=PUMP", [pump, motor]],
+    ["source=sap", [pump, boiler]],
+    ["source=SAP", []],
+    ["source=sap&depth=1&name=boiler&autopaging=True&desc=x", [boiler]],
+    ["limit=0", []],
+    ["limit=100000", [root, pump, boiler, motor]],
+  ];
+  for (const version of [ask.v04, ask.v05, ask.v06])
+    for (const [query, expected] of cases) {
+      const answer = await version(`GET /assets?${query}`);
+      assert.deepEqual([answer.status, idsOf(answer)], [200, expected], query);
+      assert.deepEqual([answer.nextCursor, answer.previousCursor], [undefined, undefined], query);
+    }
+});
+
+scenario("cursors lead through the list forwards and backwards, and serve no other query", async (ask) => {
+  const { items } = await ask("POST /assets", {
+    items: Array.from({ length: 7 }, (_, index) => ({ name: `asset ${index}`, source: "s" })),
+  });
+  const ids = items.map(({ id }) => id);
+  const first = await ask("GET /assets?limit=3&source=s");
+  const second = await ask(`GET /assets?limit=3&source=s&cursor=${first.nextCursor}`);
+  const third = await ask(`GET /assets?limit=3&source=s&cursor=${second.nextCursor}`);
+  assert.deepEqual([first, second, third].map(idsOf), [ids.slice(0, 3), ids.slice(3, 6), ids.slice(6)]);
+  assert.deepEqual([first.previousCursor, third.nextCursor], [undefined, undefined]);
+  const back = await ask(`GET /assets?limit=3&source=s&cursor=${third.previousCursor}`);
+  assert.deepEqual(idsOf(back), ids.slice(3, 6));
+  const start = await ask(`GET /assets?limit=3&source=s&cursor=${back.previousCursor}`);
+  assert.deepEqual([idsOf(start), start.previousCursor], [ids.slice(0, 3), undefined]);
+  assert.match(first.nextCursor!, /^[\w-]+$/);
+  for (const other of [`source=x&cursor=${first.nextCursor}`, `cursor=${first.nextCursor}`, "cursor=AAAA"]) {
+    const refused = await ask(`GET /assets?limit=3&${other}`);
+    assert.equal(refused.status, 400);
+    assert.match(refused.error!.message, /^Invalid field - cursor - /);
+  }
+});
+
+scenario(
+  "one asset is read alone in 0.5 and 0.6, and with what is below it in 0.4 or when asked",
+  async (ask) => {
+    const { plant: root, pump, boiler, motor } = await plant(ask);
+    for (const version of [ask.v05, ask.v06]) {
+      assert.deepEqual(idsOf(await version(`GET /assets/${pump}`)), [pump]);
+      assert.deepEqual(idsOf(await version(`GET /assets/${root}?depth=1`)), [root, pump, boiler]);
+      assert.deepEqual(idsOf(await version(`GET /assets/${pump}?limit=10`)), [pump, motor]);
+    }
+    assert.deepEqual(idsOf(await ask.v04(`GET /assets/${pump}`)), [pump, motor]);
+    assert.deepEqual(idsOf(await ask.v04(`GET /assets/${pump}?depth=0`)), [pump]);
+    for (const version of [ask.v04, ask.v05, ask.v06]) {
+      const path = `/assets/${root}/subtree`;
+      assert.deepEqual(idsOf(await version(`GET ${path}`)), [root, pump, boiler, motor]);
+      assert.deepEqual(idsOf(await version(`GET ${path}?depth=1`)), [root, pump, boiler]);
+      const { nextCursor, items } = await version(`GET ${path}?limit=1`);
+      assert.equal(items[0]?.["id"], root);
+      assert.ok(nextCursor);
+      assert.deepEqual((await pagesOf(ask, `${path}?limit=3`)).flat(), [root, pump, boiler, motor]);
+      for (const unknown of ["/assets/1", "/assets/1/subtree"])
+        assert.equal((await version(`GET ${unknown}`)).status, 404);
+    }
+  },
+);
+
+scenario("the cursors of a division read every asset exactly once, each its own piece", async (ask) => {
+  const empty = await ask.v06("GET /assets/cursors?divisions=4");
+  const [only, ...more] = empty.items as unknown as string[];
+  assert.deepEqual([more, await pagesOf(ask, "/assets", only)], [[], [[]]]);
+  const tree = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      name: `asset ${index}`,
+      refId: `${index}`,
+      ...(index > 0 && { parentRefId: `${index >> 2}` }),
+    }));
+  const ids = idsOf(await ask("POST /assets", { items: tree(23) }));
+  for (const divisions of [1, 2, 3, 7, 22, 23, 24, 100, 5000])
+    for (const limit of [2, 100]) {
+      const { items } = await ask.v06(`GET /assets/cursors?divisions=${divisions}`);
+      assert.ok(items.length <= divisions && items.length <= ids.length);
+      const pieces: number[][] = [];
+      for (const cursor of items as unknown as string[])
+        pieces.push((await pagesOf(ask, `/assets?limit=${limit}`, cursor)).flat());
+      assert.deepEqual(
+        pieces.flat().toSorted((a, b) => a - b),
+        ids,
+      );
+      if (divisions < 8) assert.ok(Math.max(...pieces.map((one) => one.length)) <= 23 / divisions + 1);
+    }
+});
+
+scenario("byids answers in the order asked", async (ask) => {
+  const { plant: root, pump, motor } = await plant(ask);
+  for (const version of [ask.v04, ask.v05, ask.v06]) {
+    const answer = await version("POST /assets/byids", { items: [motor, root, pump] });
+    assert.deepEqual([answer.status, idsOf(answer)], [200, [motor, root, pump]]);
+  }
+});
+
+scenario("a search finds words by their beginning and ranks as (b) 10 says", async (ask) => {
+  const make = [
+    { name: "valve", description: "next to the pump" },
+    { name: "big pump" },
+    { name: "pump house" },
+    { name: "Pump" },
+    { name: "pumpkin", metadata: { kind: "fruit" } },
+    { name: "tank", description: "pump" },
+  ];
+  const ids = idsOf(await ask("POST /assets", { items: make }));
+  const inOrder = (...positions: number[]) => positions.map((position) => ids[position]!);
+  const cases: [query: string, body: object, expected: number[]][] = [
+    ["name=PUMP", { search: { name: "PUMP" } }, inOrder(3, 2, 4, 1)],
+    ["description=pump", { search: { description: "pump" } }, inOrder(5, 0)],
+    ["query=pump&boostName=true", { search: { query: "pump" }, boostName: true }, inOrder(3, 2, 4, 1, 5, 0)],
+    [
+      "query=pump&boostName=True&limit=3&offset=3",
+      { search: { query: "pump" }, boostName: true, limit: 3, offset: 3 },
+      inOrder(1, 5, 0),
+    ],
+    [
+      "query=pump&boostName=True&limit=3&offset=5",
+      { search: { query: "pump" }, boostName: true, limit: 3, offset: 5 },
+      inOrder(0),
+    ],
+    ["name=pump&description=x", { search: { name: "pump", description: "x" } }, []],
+    ["query=pump%20big", { search: { query: "pump big" } }, inOrder(1)],
+    ["name=ump", { search: { name: "ump" } }, []],
+    [
+      "query=pump&sort=createdTime&dir=asc&limit=2",
+      { search: { query: "pump" }, sort: "createdTime", dir: "asc", limit: 2 },
+      inOrder(0, 1),
+    ],
+    [`metadata=${json({ kind: "fruit" })}`, { filter: { metadata: { kind: "fruit" } } }, inOrder(4)],
+    ["metadata=null&assetIds=[]", {}, ids],
+    ["limit=2&offset=1", { limit: 2, offset: 1 }, inOrder(1, 2)],
+    [`assetSubtrees=[${ids[1]}, ${ids[4]}]`, { filter: { assetSubtrees: [ids[1], ids[4]] } }, inOrder(1, 4)],
+    [
+      `assetSubtrees=${ids[1]}&assetSubtrees=${ids[4]}`,
+      { filter: { assetSubtrees: [ids[4], ids[1]] } },
+      inOrder(1, 4),
+    ],
+    ["assetSubtrees=[1]", { filter: { assetSubtrees: [1] } }, []],
+    ["limit=5000&offset=1000", { limit: 5000, offset: 1000 }, []],
+  ];
+  for (const [query, body, expected] of cases) {
+    assert.deepEqual(idsOf(await ask.v05(`GET /assets/search?${query}`)), expected, query);
+    assert.deepEqual(idsOf(await ask.v06("POST /assets/search", body)), expected, JSON.stringify(body));
+  }
+});
+
+scenario("a search by times includes both ends", async (ask) => {
+  const created: number[] = [];
+  for (const name of ["a", "b", "c"]) {
+    const { items } = await ask("POST /assets", { items: [{ name }] });
+    created.push(items[0]?.["createdTime"] as number);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  const find = async (query: string) => namesOf(await ask(`GET /assets/search?${query}`));
+  assert.deepEqual(await find(`minCreatedTime=${created[1]}&maxCreatedTime=${created[2]}`), ["b", "c"]);
+  assert.deepEqual(await find(`maxLastUpdatedTime=${created[1]}`), ["a", "b"]);
+  assert.deepEqual(await find(`minLastUpdatedTime=${created[2]! + 1}`), []);
+  assert.deepEqual(await find("sort=createdTime"), ["c", "b", "a"]);
+  const filter = { createdTime: { min: created[2] }, lastUpdatedTime: { max: created[2] } };
+  assert.deepEqual(namesOf(await ask.v06("POST /assets/search", { filter })), ["c"]);
+});
+
+scenario("every form of update changes what it names and nothing else", async (ask) => {
+  const { boiler, motor } = await plant(ask);
+  const read = async (id: number): Promise<Item> => (await ask.v06(`GET /assets/${id}`)).items[0]!;
+  const before = await read(boiler);
+  const one = await ask(`POST /assets/${boiler}/update`, {
+    id: boiler,
+    name: { set: "kettle", setNull: false },
+  });
+  assert.deepEqual([one.status, namesOf(one)], [200, ["kettle"]]);
+  assert.ok((one.items[0]!["lastUpdatedTime"] as number) >= (before["lastUpdatedTime"] as number));
+  const { name, lastUpdatedTime, ...rest } = await read(boiler);
+  assert.deepEqual({ ...rest, name: "boiler", lastUpdatedTime: before["lastUpdatedTime"] }, before);
+  const many = await ask("POST /assets/update", {
+    items: [
+      {
+        id: motor,
+        description: { setNull: true },
+        metadata: { set: { a: "1" } },
+        source: { setNull: false },
+      },
+      { id: boiler, metadata: { setNull: true }, source: { setNull: true }, sourceId: { set: "9" } },
+    ],
+  });
+  assert.deepEqual(idsOf(many), [motor, boiler]);
+  const [newMotor, newBoiler] = [await read(motor), await read(boiler)];
+  assert.deepEqual(["description" in newMotor, newMotor["metadata"]], [false, { a: "1" }]);
+  assert.deepEqual([newBoiler["metadata"], newBoiler["source"], newBoiler["sourceId"]], [{}, undefined, "9"]);
+  await ask(`PATCH /assets/${motor}`, { name: "drive", description: { set: "new" }, metadata: { b: "2" } });
+  await ask(`PATCH /assets/${motor}`, { source: "s", sourceId: { set: "4" }, metadata: { set: { c: "3" } } });
+  const { name: drive, description, metadata, source, sourceId } = await read(motor);
+  assert.deepEqual([drive, description, metadata, source, sourceId], ["drive", "new", { c: "3" }, "s", "4"]);
+});
+
+scenario("an overwrite replaces every writable field and leaves the asset where it is", async (ask) => {
+  const { pump, motor } = await plant(ask);
+  const before = (await ask.v06(`GET /assets/${motor}`)).items[0]!;
+  const answer = await ask("PUT /assets", { items: [{ ...before, name: "engine", description: undefined }] });
+  assert.deepEqual([answer.status, answer.json], [200, {}]);
+  const { lastUpdatedTime, ...after } = (await ask.v06(`GET /assets/${motor}`)).items[0]!;
+  const { description, lastUpdatedTime: _, ...kept } = before;
+  assert.deepEqual(after, { ...kept, name: "engine" });
+  await ask("PUT /assets", { items: [{ id: pump, name: "pump" }] });
+  const bare = (await ask.v06(`GET /assets/${pump}`)).items[0]!;
+  assert.deepEqual(Object.keys(bare).sort(), [
+    ...["createdTime", "depth", "id", "lastUpdatedTime", "metadata", "name", "parentId", "path"],
+  ]);
+});
+
+scenario("a move takes the whole subtree along, by PATCH or by update", async (ask) => {
+  const { plant: root, pump, boiler, motor } = await plant(ask);
+  const pathOf = async (id: number) => (await ask(`GET /assets/${id}`)).items[0]!["path"];
+  await ask(`PATCH /assets/${pump}`, { parentId: boiler });
+  assert.deepEqual(await pathOf(motor), [root, boiler, pump, motor]);
+  await ask("POST /assets/update", { items: [{ id: pump, parentId: { setNull: true } }] });
+  assert.deepEqual(await pathOf(motor), [pump, motor]);
+  assert.deepEqual(idsOf(await ask("GET /assets?depth=0")), [root, pump]);
+  await ask(`POST /assets/${pump}/update`, { parentId: { set: `${root}` } });
+  assert.deepEqual(await pathOf(motor), [root, pump, motor]);
+  assert.deepEqual(idsOf(await ask(`GET /assets/${root}/subtree`)), [root, pump, boiler, motor]);
+});
+
+scenario("a delete answers {} and takes everything below along", async (ask) => {
+  const { plant: root, pump, boiler, motor } = await plant(ask);
+  for (const version of [ask.v04, ask.v05, ask.v06]) {
+    const made = await version("POST /assets", { items: [{ name: "gone" }] });
+    const answer = await version("POST /assets/delete", { items: idsOf(made) });
+    assert.deepEqual([answer.status, answer.json], [200, {}]);
+  }
+  assert.equal((await ask("POST /assets/delete", { items: [motor, pump] })).status, 200);
+  assert.deepEqual(idsOf(await ask("GET /assets")), [root, boiler]);
+  assert.equal((await ask(`GET /assets/${motor}`)).status, 404);
+  const again = await ask("POST /assets", {
+    items: [{ name: "pump", parentId: root, source: "sap", sourceId: "1" }],
+  });
+  assert.equal(again.status, 200);
+  assert.ok(idsOf(again)[0]! > motor, "an id is never used again");
+});
+
+scenario("roots may share a name, siblings may not", async (ask) => {
+  const roots = await ask("POST /assets", { items: [{ name: "same" }, { name: "same" }] });
+  assert.equal(roots.status, 200);
+  const [one, other] = idsOf(roots);
+  const child = (parentId: number | undefined) =>
+    ask("POST /assets", { items: [{ name: "child", parentId }] });
+  assert.equal((await child(one)).status, 200);
+  assert.equal((await child(other)).status, 200);
+  assert.equal((await child(one)).status, 400);
+});
+
+scenario("what is refused is refused with its reason, and nothing changes", async (ask) => {
+  const { plant: root, pump, boiler, motor } = await plant(ask);
+  const before = (await ask.v06("GET /assets")).text;
+  const items = (...all: unknown[]) => ({ items: all });
+  const a = { name: "a" };
+  const cases: [
+    methodAndPath: string,
+    body: unknown,
+    message: string | RegExp,
+    members?: object,
+    status?: number,
+  ][] = [
+    ["POST /assets", {}, "Missing required field - items", { missingFields: ["items"] }],
+    ["POST /assets", items(), /^Invalid field - items - /],
+    ["POST /assets", items(5), /^Invalid field - items\[0\] - expected .*object but got number$/],
+    [
+      "POST /assets",
+      items(a, {}),
+      "Missing required field - items[1].name",
+      { missingFields: ["items[1].name"] },
+    ],
+    [
+      "POST /assets",
+      items({ name: null }),
+      "Missing required field - items[0].name",
+      { missingFields: ["items[0].name"] },
+    ],
+    ["POST /assets", items({ name: "" }), /^Invalid field - items\[0\].name - /],
+    ["POST /assets", items({ name: 5 }), "Invalid field - items[0].name - expected string but got number"],
+    [
+      "POST /assets",
+      items({ name: "x".repeat(limits.nameLengthMax + 1) }),
+      /^Invalid field - items\[0\].name - /,
+    ],
+    [
+      "POST /assets",
+      items({ ...a, metadata: { x: 5 } }),
+      "Invalid field - items[0].metadata.x - expected string but got number",
+    ],
+    ["POST /assets", items({ ...a, metadata: { x: true } }), /items\[0\].metadata.x/],
+    ["POST /assets", items({ ...a, metadata: ["x"] }), /items\[0\].metadata/],
+    ["POST /assets", '{"items":[{"name":"a","metadata":{"__proto__":"x"}}]}', /__proto__/],
+    [
+      "POST /assets",
+      items({ ...a, id: 5 }),
+      "Invalid field - items[0].id - expected none, as the service assigns ids, but got 5",
+    ],
+    [
+      "POST /assets",
+      items(a, { ...a, parentId: 4 }, { ...a, parentId: 5 }),
+      "No such ids: 4, 5",
+      { notFound: [4, 5] },
+    ],
+    ["POST /assets", items({ ...a, parentId: "x" }), /^Invalid field - items\[0\].parentId - /],
+    [
+      "POST /assets",
+      items({ ...a, parentId: root, parentRefId: "x" }),
+      'Invalid field - items[0].parentRefId - expected the refId of an item of this request but got "x"',
+    ],
+    [
+      "POST /assets",
+      items({ ...a, parentId: root, parentName: "x" }),
+      'Invalid field - items[0].parentName - expected the name of exactly one asset but got "x"',
+    ],
+    [
+      "POST /assets",
+      items(a, a, { name: "b", parentName: "a" }),
+      /^Invalid field - items\[2\].parentName - /,
+    ],
+    [
+      "POST /assets",
+      items({ ...a, refId: "1" }, { name: "b", refId: "1" }),
+      /^Invalid field - items\[1\].refId - /,
+    ],
+    [
+      "POST /assets",
+      items({ ...a, refId: "1", parentRefId: "1" }),
+      "An asset cannot lie below itself: a below a",
+    ],
+    [
+      "POST /assets",
+      items({ name: "x" }, { ...a, refId: "1", parentName: "b" }, { name: "b", parentRefId: "1" }),
+      "An asset cannot lie below itself: a below b below a",
+    ],
+    [
+      "POST /assets",
+      items(a, { name: "pump", parentId: root }),
+      "Children of one asset must have different names: pump",
+    ],
+    [
+      "POST /assets",
+      items({ ...a, refId: "1" }, { name: "b", parentRefId: "1" }, { name: "b", parentRefId: "1" }),
+      "Children of one asset must have different names: b",
+    ],
+    [
+      "POST /assets",
+      items(a, { name: "b", source: "sap", sourceId: "2" }),
+      "An asset has this source and sourceId already: sap 2",
+      { duplicates: [{ source: "sap", sourceId: "2" }] },
+    ],
+    [
+      "POST /assets",
+      items({ ...a, source: "s", sourceId: "2" }, { ...a, source: "s", sourceId: "2" }),
+      /s 2$/,
+      { duplicates: [{ source: "s", sourceId: "2" }] },
+    ],
+    [
+      "POST /assets",
+      items(...Array(limits.itemsPerWriteMax + 1).fill(a)),
+      `items may hold at most ${limits.itemsPerWriteMax} items but holds ${limits.itemsPerWriteMax + 1}`,
+    ],
+    ["POST /assets", "{", /^The body is not valid JSON: /],
+    ["POST /assets/byids", items(root, 7, 8), "No such ids: 7, 8", { notFound: [7, 8] }],
+    ["POST /assets/byids", items(root, root), `items names the same id more than once: ${root}`],
+    ["POST /assets/byids", items(), /^Invalid field - items - /],
+    ["POST /assets/delete", items(root, 7), "No such ids: 7", { notFound: [7] }],
+    ["POST /assets/delete", items(pump, root, pump), `items names the same id more than once: ${pump}`],
+    ["POST /assets/delete", items("x"), /^Invalid field - items\[0\] - /],
+    [
+      "POST /assets/update",
+      items({ id: motor, name: "x" }),
+      "Invalid field - items[0].name - expected an object but got string",
+    ],
+    [
+      "POST /assets/update",
+      items({ id: motor, metadata: { x: "y" } }, { id: 7 }),
+      "No such ids: 7",
+      { notFound: [7] },
+    ],
+    [
+      "POST /assets/update",
+      items({ name: { set: "x" } }),
+      "Missing required field - items[0].id",
+      { missingFields: ["items[0].id"] },
+    ],
+    [
+      "POST /assets/update",
+      items({ id: motor, name: { set: "x" } }, { id: boiler, name: { setNull: true } }),
+      "Invalid field - items[1].name - expected a name to set but got setNull",
+    ],
+    [
+      "POST /assets/update",
+      items({ id: boiler, name: { set: "pump" } }),
+      "Children of one asset must have different names: pump",
+    ],
+    [
+      "POST /assets/update",
+      items({ id: boiler, sourceId: { set: "1" } }),
+      /sap 1$/,
+      { duplicates: [{ source: "sap", sourceId: "1" }] },
+    ],
+    [
+      "POST /assets/update",
+      items({ id: motor, name: { set: "pump" }, parentId: { set: root } }),
+      "Children of one asset must have different names: pump",
+    ],
+    [
+      "POST /assets/update",
+      items({ id: pump, parentId: { set: motor } }),
+      "An asset cannot lie below itself: pump below motor below pump",
+    ],
+    [
+      `POST /assets/${pump}/update`,
+      { parentId: { set: pump } },
+      "An asset cannot lie below itself: pump below pump",
+    ],
+    [
+      `POST /assets/${pump}/update`,
+      { id: motor, name: { set: "x" } },
+      `Invalid field - id - expected ${pump} as in the path but got ${motor}`,
+    ],
+    [
+      `POST /assets/${pump}/update`,
+      { name: "x" },
+      "Invalid field - name - expected an object but got string",
+    ],
+    ["POST /assets/7/update", { name: { set: "x" } }, "No such ids: 7", { notFound: [7] }, 404],
+    [`PATCH /assets/${pump}`, { parentId: 7 }, "No such ids: 7", { notFound: [7] }],
+    [
+      `PATCH /assets/${pump}`,
+      { name: { setNull: true } },
+      "Invalid field - name - expected a name to set but got setNull",
+    ],
+    [`PATCH /assets/${pump}`, { name: 5 }, /^Invalid field - name - /],
+    [`PATCH /assets/${pump}`, { metadata: { a: 5 } }, /^Invalid field - metadata/],
+    ["PATCH /assets/7", { name: "x" }, "No such ids: 7", { notFound: [7] }, 404],
+    [
+      "PUT /assets",
+      items({ id: motor }),
+      "Missing required field - items[0].name",
+      { missingFields: ["items[0].name"] },
+    ],
+    [
+      "PUT /assets",
+      items({ id: motor, name: "x" }, { id: 7, name: "y" }),
+      "No such ids: 7",
+      { notFound: [7] },
+    ],
+    ["GET /assets/7", undefined, "No such ids: 7", { notFound: [7] }, 404],
+    ["GET /assets/7/subtree", undefined, "No such ids: 7", { notFound: [7] }, 404],
+    ["GET /assets/x", undefined, /^Invalid field - assetId - /],
+    ["GET /assets?limit=-1", undefined, /^Invalid field - limit - /],
+    ["GET /assets?limit=x", undefined, /^Invalid field - limit - /],
+    ["GET /assets?depth=-1", undefined, /^Invalid field - depth - /],
+    ["GET /assets?fuzziness=x", undefined, /^Invalid field - fuzziness - /],
+    ["GET /assets?path=x", undefined, /^Invalid field - path - /],
+    ["GET /assets?cursor=x", undefined, /^Invalid field - cursor - /],
+    [
+      "GET /assets/cursors",
+      undefined,
+      "Missing required field - divisions",
+      { missingFields: ["divisions"] },
+    ],
+    ["GET /assets/cursors?divisions=0", undefined, /^Invalid field - divisions - /],
+    [
+      "GET /assets/search?offset=1001",
+      undefined,
+      "Invalid field - offset - expected at most 1000 but got 1001",
+    ],
+    ["GET /assets/search?sort=name", undefined, /^Invalid field - sort - /],
+    [
+      "POST /assets/search",
+      { filter: { createdTime: { min: "x" } } },
+      /^Invalid field - filter.createdTime.min - /,
+    ],
+  ];
+  for (const [methodAndPath, body, message, members = {}, status = 400] of cases) {
+    const answer = await ask(methodAndPath, body);
+    const what = `${methodAndPath} ${JSON.stringify(body)?.slice(0, 200)} ${answer.text}`;
+    assert.equal(answer.status, status, what);
+    const { code, message: said, ...others } = answer.error!;
+    assert.equal(code, status);
+    if (typeof message === "string") assert.equal(said, message);
+    else assert.match(said, message);
+    assert.deepEqual(others, members, what);
+    assert.equal((await ask.v06("GET /assets")).text, before, `${what} changed something`);
+  }
+});
