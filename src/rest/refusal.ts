@@ -52,7 +52,7 @@ function expectedBy(problem: Problem, all: readonly Problem[]): string {
   const params = problem.params as Said;
   switch (problem.keyword) {
     case "type":
-      return String(params["type"]);
+      return params["type"] === "object" ? "an object" : String(params["type"]);
     case "enum":
       return `one of ${(params["allowedValues"] as unknown[]).join(", ")}`;
     case "anyOf": {

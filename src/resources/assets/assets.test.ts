@@ -7,7 +7,7 @@ import type { RequestContext } from "../../context.ts";
 import { Failure } from "../../errors.ts";
 import { IdSource } from "../../lib/ids.ts";
 import { limits } from "../../limits.ts";
-import { equals, everything } from "../../query/filter.ts";
+import { equals, everything, underAsset } from "../../query/filter.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import { cursorSigner } from "../../rest/cursor.ts";
 import type { Stored, Table } from "../../storage/catalog.ts";
@@ -26,7 +26,8 @@ import {
   updateAsset,
   updateAssets,
 } from "./assets.ts";
-import { assetTable } from "./schema.ts";
+import { writeRows } from "./rows.ts";
+import { type AssetRow, assetTable } from "./schema.ts";
 import { findParents, placeNodes } from "./tree.ts";
 
 interface Tag extends Stored {
@@ -233,6 +234,19 @@ test("a caller without the capability is refused in every function", async () =>
   ])
     await assert.rejects(call, refusal("forbidden"));
   assert.equal((await all(ctx)).length, 4);
+});
+
+test("what a change leaves outside of the caller's scope is refused, with nothing changed", async () => {
+  const ctx = newContext();
+  const { pump, motor, boiler } = await plant(ctx);
+  const before = await all(ctx);
+  const [held] = await ctx.catalog.read(ctx.project, (tx) => tx.get(assetTable, [motor.id]));
+  const write = (row: AssetRow) => writeRows(ctx, underAsset([pump.id]), "replace", async () => [row]);
+  const outside = { ...held!, parentId: boiler.id, path: `/${[...boiler.path, motor.id].join("/")}/` };
+  await assert.rejects(write(outside), refusal("forbidden"));
+  assert.deepEqual(await all(ctx), before);
+  await write({ ...held!, name: "drive" });
+  assert.equal((await getAsset(ctx, motor.id)).name, "drive");
 });
 
 /** A forest as plainly as can be: names and parents, places found by climbing. */

@@ -1,10 +1,11 @@
 // Assets, the backbone of a plant: a tree of named things that all other resources hang on.
 import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
-import { and, between, equals, type Filter, not, underAsset, words } from "../../query/filter.ts";
+import { and, between, equals, type Filter, underAsset } from "../../query/filter.ts";
 import type { OrderBy, Page, PageQuestion, Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import type { RankedQuestion, Reader } from "../../storage/catalog.ts";
+import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
+import type { Reader } from "../../storage/catalog.ts";
 import { type AssetChange, changeRow, moveSubtrees } from "./changes.ts";
 import { byId, existingRows, rowsUnder, visibleRows, writeRows } from "./rows.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
@@ -31,20 +32,6 @@ export interface AssetsWanted {
   readonly page: PageQuestion;
 }
 
-export interface AssetSearch {
-  readonly filter: Filter;
-  /** Words to be found in the name, in the description, in either (client-endpoints (b) 10). */
-  readonly name?: string | undefined;
-  readonly description?: string | undefined;
-  readonly query?: string | undefined;
-  /** Hits in the name come before all others. */
-  readonly boostName: boolean;
-  /** Instead of the ranking. */
-  readonly sort?: OrderBy | undefined;
-  readonly limit: number;
-  readonly offset: number;
-}
-
 /** Roots first, then by id, so that a subtree begins with its own root. */
 const byDepth: readonly OrderBy[] = [{ field: "depth", direction: "ascending" }, ...byId];
 
@@ -55,7 +42,7 @@ const byDepth: readonly OrderBy[] = [{ field: "depth", direction: "ascending" },
 export async function createAssets(ctx: RequestContext, items: readonly NewAsset[]): Promise<Asset[]> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
   const parents = findParents(items);
-  const rows = await writeRows(ctx, "insert", async (tx) => {
+  const rows = await writeRows(ctx, scope, "insert", async (tx) => {
     const ids = items.map(() => ctx.ids.next());
     const parentIds = await parentIdsOf(tx, scope, parents, ids);
     return newRows(tx, scope, { items, ids, parentIds, nowMs: ctx.world.nowMs() });
@@ -190,45 +177,13 @@ export async function unknownAssets(
   return [...new Set(ids)].filter((id) => !found.has(id));
 }
 
-/**
- * Best matches first (client-endpoints (b) 10): equal to a text, then beginning with it, then the rest by id.
- * Without a text, everything that passes the filter.
- */
-export async function searchAssets(ctx: RequestContext, wanted: AssetSearch): Promise<Asset[]> {
-  const { name, description, query, limit, offset, sort } = wanted;
-  const filter = and(
-    scopeOf(ctx.caller, "assetsAcl", "READ"),
-    wanted.filter,
-    name === undefined ? undefined : words(["name"], name),
-    description === undefined ? undefined : words(["description"], description),
-    query === undefined ? undefined : words(["name", "description"], query),
-  );
-  const rank = [
-    { field: "name", text: name ?? query },
-    { field: "description", text: description ?? query },
-  ].flatMap(({ field, text }) => (text === undefined ? [] : [{ field, text }]));
-  const question = { filter, rank: sort ? [] : rank, order: sort ? [sort, ...byId] : byId, limit, offset };
-  const inName = query === undefined || sort || !wanted.boostName ? undefined : words(["name"], query);
+/** Best matches first (client-endpoints (b) 10). */
+export async function searchAssets(ctx: RequestContext, wanted: TextSearch): Promise<Asset[]> {
+  const filter = and(scopeOf(ctx.caller, "assetsAcl", "READ"), wanted.filter);
   const rows = await ctx.catalog.read(ctx.project, (tx) =>
-    inName ? searchFirst(tx, inName, question) : tx.search(assetTable, question),
+    searchTexts(tx, assetTable, { ...wanted, filter }),
   );
   return rows.map(assetOf);
-}
-
-/** What meets `first` in its own ranking, then the others in theirs, as one list cut by limit and offset. */
-async function searchFirst(tx: Reader, first: Filter, question: RankedQuestion): Promise<AssetRow[]> {
-  const { filter, limit, offset } = question;
-  const ahead = and(filter, first);
-  const found = await tx.search(assetTable, { ...question, filter: ahead });
-  if (found.length === limit) return found;
-  const aheadCount = found.length > 0 ? offset + found.length : await tx.count(assetTable, ahead);
-  const rest = {
-    ...question,
-    filter: and(filter, not(first)),
-    limit: limit - found.length,
-    offset: Math.max(0, offset - aheadCount),
-  };
-  return [...found, ...(await tx.search(assetTable, rest))];
 }
 
 /**
@@ -251,7 +206,7 @@ async function update(
   named: { readonly field: string; readonly status?: 404 },
 ): Promise<Asset[]> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
-  const rows = await writeRows(ctx, "replace", async (tx) => {
+  const rows = await writeRows(ctx, scope, "replace", async (tx) => {
     const before = await existingRows(tx, scope, { ids: changes.map(({ id }) => id), ...named });
     const after = before.map((row, index) => changeRow(row, changes[index]!, ctx.world.nowMs()));
     return moveSubtrees(tx, scope, { before, after });

@@ -12,8 +12,8 @@ import {
   underAsset,
   within,
 } from "../../query/filter.ts";
+import type { TextSearch } from "../../query/search-texts.ts";
 import type { Values } from "../../rest/parameters.ts";
-import type { AssetSearch } from "./assets.ts";
 import type { listQuery } from "./shapes.rest.ts";
 
 /** Every condition of the list but those on the tree (client-endpoints 4.2, (b) 7 and 8). */
@@ -55,7 +55,7 @@ interface SearchAsked {
 }
 
 /** Refuses an `offset` beyond the best `searchItemsMax`, and lowers a `limit` that would reach beyond. */
-export function searchOf(asked: SearchAsked): AssetSearch {
+export function searchOf(asked: SearchAsked): TextSearch {
   const { name, description, query, boostName = false, sort, dir } = asked;
   const { limit = limits.searchItemsDefault, offset = 0, assetSubtrees = [] } = asked;
   const most = limits.searchItemsMax;

@@ -54,11 +54,12 @@ export async function* rowsUnder(tx: Reader, ids: readonly number[]): AsyncGener
 }
 
 /**
- * Plans records and stores them in one transaction; returns what was planned. Two assets with one source and
- * source id, or two children of one parent with one name, are refused with nothing changed.
+ * Plans records and stores them in one transaction; returns what was planned. Refused with nothing changed:
+ * two assets with one source and source id, siblings of one name, records that end up outside of `scope`.
  */
 export async function writeRows(
   ctx: RequestContext,
+  scope: Filter,
   how: "insert" | "replace",
   plan: (tx: Writer) => Promise<AssetRow[]>,
 ): Promise<AssetRow[]> {
@@ -67,12 +68,20 @@ export async function writeRows(
     await ctx.catalog.write(ctx.project, async (tx) => {
       rows = await plan(tx);
       await tx[how](assetTable, rows);
+      await refuseOutside(tx, scope, rows);
     });
     return rows;
   } catch (problem) {
     if (!(problem instanceof UniqueViolation)) throw problem;
     throw await clashOf(ctx, rows);
   }
+}
+
+async function refuseOutside(tx: Reader, scope: Filter, rows: readonly AssetRow[]): Promise<void> {
+  if (scope.kind === "everything") return;
+  const ids = rows.map((row) => row.id);
+  const inside = await tx.count(assetTable, and(scope, oneOf("id", ids)));
+  if (inside < rows.length) throw fail("forbidden", { acl: "assetsAcl", action: "WRITE" });
 }
 
 async function clashOf(ctx: RequestContext, rows: readonly AssetRow[]): Promise<Error> {
