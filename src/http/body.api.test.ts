@@ -1,0 +1,119 @@
+// Request bodies as real clients send them, and those that no server should swallow.
+import assert from "node:assert/strict";
+import { request } from "node:http";
+import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { limits } from "../limits.ts";
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const packed = (body: unknown) => gzipSync(JSON.stringify(body));
+
+test("a body is read as JSON whatever its Content-Type says", async () => {
+  for (const type of ["*/*", "text/plain", "nonsense", "application/json; charset=utf-8", ";", undefined]) {
+    const body = JSON.stringify({ items: [{ name: `typed ${type}` }] });
+    const { status, text } = await server.ask("POST /assets", Buffer.from(body), { "content-type": type });
+    assert.equal(status, 200, `${type}: ${text}`);
+  }
+  const marked = await server.ask("POST /assets", `\ufeff${JSON.stringify({ items: [{ name: "marked" }] })}`);
+  assert.equal(marked.status, 200, "a byte order mark does no harm");
+});
+
+test("gzip bodies are read, with DELETE too", async () => {
+  const headers = { "content-encoding": "gzip" };
+  const { items } = await server.ask("POST /assets", packed({ items: [{ name: "packed" }] }), headers);
+  assert.equal(items[0]?.["name"], "packed");
+  await server.ask("POST /timeseries", packed({ items: [{ name: "packed" }] }), headers);
+  assert.equal((await server.ask("DELETE /timeseries/packed", packed({}), headers)).status, 200);
+});
+
+test("unknown members are ignored and null counts as absent", async () => {
+  const sent = { items: [{ name: "tolerant", description: null, parentId: null, security_categories: [1] }] };
+  const { items } = await server.ask("POST /assets", sent);
+  assert.equal(items[0]?.["description"] || undefined, undefined);
+  assert.equal(items[0]?.["security_categories"], undefined);
+});
+
+test("what cannot be read as the JSON that is wanted is named", async () => {
+  const deep = `{"items":${"[".repeat(100)}${"]".repeat(100)}}`;
+  const cases: [body: string, message: string][] = [
+    ["", "Missing required field - items"],
+    ["[]", "Invalid field - body - expected object but got array"],
+    ["null", "Invalid field - body - expected object but got null"],
+    ['{"items":{}}', "Invalid field - items - expected array but got object"],
+    ['{"items":[{}]}', "Missing required field - items[0].name"],
+    ['{"items":[{"name":1}]}', "Invalid field - items[0].name - expected string but got number"],
+    [
+      '{"items":[{"name":"x","metadata":{"a":1}}]}',
+      "Invalid field - items[0].metadata.a - expected string but got number",
+    ],
+    ['{"items":[{"name":""}]}', "Invalid field - items[0].name - expected at least 1 characters but got 0"],
+    [deep, "The body is not valid JSON: it is nested deeper than 64 levels"],
+    [
+      '{"items":[{"name":"x","__proto__":{"polluted":1}}]}',
+      "The body is not valid JSON: a member is named __proto__",
+    ],
+  ];
+  for (const [body, message] of cases) {
+    const { status, error } = await server.ask("POST /assets", body);
+    assert.equal(status, 400, body.slice(0, 100));
+    assert.equal(error?.message, message);
+  }
+  assert.equal(({} as Record<string, unknown>)["polluted"], undefined);
+  for (const body of ["{", "items", '{"items":[NaN]}']) {
+    const { status, error } = await server.ask("POST /assets", body);
+    assert.equal(status, 400);
+    assert.match(error!.message, /^The body is not valid JSON: /);
+  }
+  assert.equal((await server.ask("GET /assets?name=x")).items.length, 0, "nothing was created");
+});
+
+test("a list that is too long is refused with both lengths", async () => {
+  const items = Array.from({ length: limits.itemsPerWriteMax + 1 }, () => ({ name: "many" }));
+  const { status, error } = await server.ask("POST /assets", { items });
+  assert.equal(status, 400);
+  assert.equal(error?.message, "items may hold at most 10000 items but holds 10001");
+});
+
+test("damaged and unknown packing is refused", async () => {
+  const body = packed({ items: [{ name: "damaged" }] });
+  const damaged = await server.ask("POST /assets", body.subarray(0, -10), { "content-encoding": "gzip" });
+  assert.equal(damaged.status, 400);
+  assert.equal(damaged.error?.message, "The body cannot be inflated: it is not valid gzip data");
+  const unknown = await server.ask("POST /assets", body, { "content-encoding": "br" });
+  assert.equal(unknown.status, 415);
+  assert.equal(unknown.error?.message, "Content-Encoding br is not supported; use gzip or none");
+});
+
+test("a body that inflates too far is stopped", async () => {
+  const bomb = gzipSync(Buffer.alloc(limits.bodyInflatedBytesMax + 1, 0x20));
+  const { status, error } = await server.ask("POST /assets", bomb, { "content-encoding": "gzip" });
+  assert.equal(status, 413);
+  assert.equal(error?.message, `The body as unpacked is larger than ${limits.bodyInflatedBytesMax} bytes`);
+});
+
+test("a body that is announced as too large is refused before it is sent", async () => {
+  const { status, message } = await announce(limits.bodyBytesMax + 1);
+  assert.equal(status, 413);
+  assert.equal(message, `The body as sent is larger than ${limits.bodyBytesMax} bytes`);
+});
+
+function announce(contentLength: number): Promise<{ status: number; message: string }> {
+  return new Promise((resolve, reject) => {
+    const address = `${server.baseUrl}/api/0.5/projects/demo/assets`;
+    const headers = { "api-key": server.key, "content-length": contentLength };
+    const sent = request(address, { method: "POST", headers }, async (response) => {
+      let text = "";
+      for await (const chunk of response) text += chunk;
+      sent.destroy();
+      resolve({ status: response.statusCode!, message: JSON.parse(text).error.message });
+    });
+    sent.on("error", reject);
+    sent.flushHeaders();
+  });
+}

@@ -1,0 +1,99 @@
+// What operators, browsers and tools get: health, metrics, descriptions, cross-origin rules, packed answers.
+import assert from "node:assert/strict";
+import { get } from "node:http";
+import { after, before, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { startTestServer, type TestServer } from "../../test/support/server.ts";
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const at = (path: string, init?: RequestInit) => fetch(server.baseUrl + path, init);
+
+test("health needs no credentials and tells what is quarantined", async () => {
+  const response = await at("/health");
+  assert.equal(response.status, 200);
+  assert.deepEqual(await response.json(), { status: "ok", store: "open", quarantined: [] });
+});
+
+test("metrics count requests by route and status, and points", async () => {
+  await server.ask("POST /timeseries", { items: [{ name: "measured" }] });
+  await server.ask("POST /timeseries/data/measured", { items: [{ timestamp: 1, value: 1 }] });
+  await server.ask("GET /nothing");
+  const response = await at("/metrics");
+  assert.match(response.headers.get("content-type")!, /^text\/plain/);
+  const text = await response.text();
+  const route = 'route="/api/0.5/projects/:project/timeseries/data/:name"';
+  assert.ok(
+    text.includes(`millrace_http_request_seconds_count{method="POST",${route},status="200"} 1`),
+    text,
+  );
+  assert.match(text, /millrace_http_request_seconds_count\{method="GET",route="none",status="404"\} 1/);
+  assert.match(text, /^millrace_points_written_total 1$/m);
+  assert.match(text, /^process_resident_memory_bytes \d+$/m);
+  assert.ok(!text.includes("/nothing"), "addresses as sent are no labels");
+});
+
+test("each version describes itself to everyone", async () => {
+  for (const version of ["0.4", "0.5", "0.6"]) {
+    const response = await at(`/api/${version}/openapi.json`);
+    assert.equal(response.status, 200);
+    const { openapi, info } = (await response.json()) as { openapi: string; info: { version: string } };
+    assert.deepEqual([openapi, info.version], ["3.1.0", version]);
+  }
+});
+
+test("browsers of any origin may ask, with a key, and read the request id", async () => {
+  const origin = "https://plant.example.com";
+  const path = `/api/0.5/projects/${server.project}/assets`;
+  const preflight = await at(path, {
+    method: "OPTIONS",
+    headers: {
+      origin,
+      "access-control-request-method": "PUT",
+      "access-control-request-headers": "api-key,authorization,content-type,x-upload-content-type,x-cdp-sdk",
+    },
+  });
+  assert.equal(preflight.status, 204);
+  assert.equal(preflight.headers.get("access-control-allow-origin"), origin);
+  assert.equal(preflight.headers.get("access-control-allow-credentials"), "true");
+  assert.match(preflight.headers.get("access-control-allow-methods")!, /PUT/);
+  assert.match(preflight.headers.get("access-control-allow-headers")!, /api-key,.*x-upload-content-type/);
+  const refused = await at(path, { headers: { origin } });
+  assert.equal(refused.status, 401);
+  assert.equal(refused.headers.get("access-control-allow-origin"), origin);
+  assert.equal(refused.headers.get("access-control-expose-headers"), "X-Request-Id");
+});
+
+test("HEAD answers as GET does, without a body", async () => {
+  const { status, text, headers } = await server.ask("HEAD /assets");
+  assert.equal(status, 200);
+  assert.equal(text, "");
+  assert.match(headers.get("content-type")!, /^application\/json/);
+});
+
+test("large answers are packed when asked for, small ones never", async () => {
+  const description = "x".repeat(4_000);
+  await server.ask("POST /assets", { items: [{ name: "wordy", description }] });
+  const path = `/api/0.5/projects/${server.project}/assets`;
+  const large = await getRaw(`${path}?name=wordy`, "gzip, deflate");
+  assert.equal(large.headers["content-encoding"], "gzip");
+  assert.ok(large.bytes.length < 1_000);
+  assert.ok(gunzipSync(large.bytes).toString().includes(description));
+  assert.equal((await getRaw(`${path}?name=wordy`, "identity")).headers["content-encoding"], undefined);
+  assert.equal((await getRaw(`${path}?name=none`, "gzip")).headers["content-encoding"], undefined);
+});
+
+function getRaw(path: string, encoding: string) {
+  return new Promise<{ headers: Record<string, unknown>; bytes: Buffer }>((resolve, reject) => {
+    const headers = { "api-key": server.key, "accept-encoding": encoding };
+    get(server.baseUrl + path, { headers }, async (response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of response) chunks.push(chunk);
+      resolve({ headers: response.headers, bytes: Buffer.concat(chunks) });
+    }).on("error", reject);
+  });
+}
