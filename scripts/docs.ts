@@ -8,7 +8,7 @@ const root = new URL("..", import.meta.url).pathname;
 const check = process.argv.includes("--check");
 const problems: string[] = [];
 
-for (const [path, text] of Object.entries(await generatedPages())) {
+for (const [path, text] of Object.entries(generatedPages())) {
   if (check && contentOf(path) !== text) problems.push(`${path} is not what the code says; run npm run docs`);
   if (!check) write(path, text);
 }

@@ -2,6 +2,7 @@
 // The process entry: finds the command that is asked for, runs it, and says clearly why it cannot.
 import { readFileSync } from "node:fs";
 import { type Command, Misused } from "./command-line/command.ts";
+import { importFiles } from "./command-line/import.ts";
 import { key } from "./command-line/key.ts";
 import { serve } from "./command-line/serve.ts";
 import { StartRefused } from "./data-folder.ts";
@@ -9,7 +10,7 @@ import { StartRefused } from "./data-folder.ts";
 const packageFile = readFileSync(new URL("../package.json", import.meta.url), "utf8");
 const { version } = JSON.parse(packageFile) as { version: string };
 
-const commands: Readonly<Record<string, Command>> = { serve, key };
+const commands: Readonly<Record<string, Command>> = { serve, key, import: importFiles };
 
 const overview = () => `Millrace ${version}: an open, self-hosted industrial data platform
 

@@ -1,11 +1,30 @@
-// The pages of docs/ that are made from the code: limits and failures.
+// The pages of docs/ that are made from the code: settings, limits and failures.
+import { described as settings } from "../../src/config.ts";
 import { catalogue } from "../../src/errors.ts";
 import { described } from "../../src/limits.ts";
 
 /** Path to text of every generated page. */
-export async function generatedPages(): Promise<Record<string, string>> {
-  return { "docs/LIMITS.md": limitsPage(), "docs/ERRORS.md": errorsPage() };
-}
+export const generatedPages = (): Record<string, string> => ({
+  "docs/SETTINGS.md": settingsPage(),
+  "docs/LIMITS.md": limitsPage(),
+  "docs/ERRORS.md": errorsPage(),
+});
+
+const settingsPage = () =>
+  page("Settings", "src/config.ts", [
+    "Settings come from the environment, and from a file `millrace.env` in the working directory with one",
+    "`NAME=value` a line; the environment wins. An unknown name that begins with `MILLRACE_` stops the start.",
+    "",
+    ...table(
+      ["Setting", "Default", "Meaning", "Expected"],
+      Object.entries(settings).map(([name, one]) => [
+        `\`${name}\``,
+        "byDefault" in one ? `\`${one.byDefault}\`` : "",
+        one.meaning,
+        one.expected,
+      ]),
+    ),
+  ]);
 
 const limitsPage = () =>
   page("Limits", "src/limits.ts", [

@@ -50,9 +50,9 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
     "query",
     "lib",
   ],
-  http: ["rest", "odata", "room", "access", "words", "context", "port", "query", "lib"],
-  rest: ["access", "words", "context", "query", "lib"],
-  odata: ["access", "words", "context", "query", "lib"],
+  rest: ["http", "access", "words", "context", "query", "lib"],
+  odata: ["http", "access", "words", "context", "query", "lib"],
+  http: ["access", "words", "context", "port", "query", "lib"],
   room: ["access", "words", "context", "port", "query", "lib"],
   access: ["words", "context", "port", "query", "lib"],
   import: ["words", "lib"],
@@ -82,7 +82,7 @@ function importsOf(source: Source): Import[] {
   return source.tree.statements.flatMap((statement) => {
     if (!isImportDeclaration(statement) || !isStringLiteral(statement.moduleSpecifier)) return [];
     const { text } = statement.moduleSpecifier;
-    if (!text.startsWith(".")) return [];
+    if (!text.startsWith(".") || text.endsWith("/package.json")) return [];
     const target = posix.join(posix.dirname(source.path), text);
     const typesOnly = /^import type\b/.test(statement.getText(source.tree));
     return [{ target, typesOnly, line: lineOf(source, statement) }];
@@ -98,6 +98,7 @@ function problemWith(from: string, { target, typesOnly }: Import): string | unde
     const problem = problemInRoom(from, target, typesOnly);
     if (problem !== "none of the room's own rules") return problem;
   }
+  if (here === "access" && there === dialectOf(from)) return undefined;
   if (here === "context" && typesOnly) return undefined;
   if (here === "query" && there === "port" && typesOnly) return undefined;
   if (here === there && here !== "store") return undefined;

@@ -4,7 +4,7 @@ import { limits } from "../limits.ts";
 import { Api, ServerProblem } from "./api.ts";
 import { type Batch, batchesOf } from "./batches.ts";
 import { load } from "./load.ts";
-import { type ImportOptions, readOptions, UsageError, usage } from "./options.ts";
+import { type ImportOptions, readOptions, UsageError } from "./options.ts";
 import { createMissing, type Plan, planOf } from "./plan.ts";
 import { count, duration, type Output, Progress } from "./progress.ts";
 import { Report } from "./report.ts";
@@ -25,10 +25,6 @@ export const exitCodes = { loaded: 0, interrupted: 1, notBegun: 2, someRefused: 
 /** Runs the command and answers its exit code; everything a user should know is written to `output`. */
 export async function importCsv(words: readonly string[], surroundings: Surroundings): Promise<number> {
   const { output } = surroundings;
-  if (words.includes("--help") || words.includes("-h")) {
-    output.write(`${usage}\n`);
-    return exitCodes.loaded;
-  }
   let begun = false;
   try {
     const options = readOptions(words, surroundings.env);

@@ -1,0 +1,109 @@
+// A system under measurement as a separate process on loopback, with its data in a temporary folder.
+import { type ChildProcess, spawn } from "node:child_process";
+import { lstatSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+
+const readySecondsMax = 30;
+const stopSecondsMax = 20;
+const quietSeconds = 6;
+const quietSecondsMax = 60;
+
+export interface Started {
+  readonly child: ChildProcess;
+  readonly folder: string;
+}
+
+/** Starts a command that logs into its folder; resolves when `probe` is answered. */
+export async function startProcess(
+  command: readonly [string, ...string[]],
+  settings: { folder: string; env?: Readonly<Record<string, string>>; probe: string },
+): Promise<Started> {
+  const log = openSync(join(settings.folder, "output.log"), "a");
+  const [program, ...words] = command;
+  const child = spawn(program, words, {
+    stdio: ["ignore", log, log],
+    env: { ...process.env, ...settings.env },
+    cwd: settings.folder,
+  });
+  let ended: string | undefined;
+  child.once("error", (problem) => (ended = problem.message));
+  child.once("exit", (code, signal) => (ended = `ended with ${code ?? signal}`));
+  const deadline = Date.now() + readySecondsMax * 1000;
+  while (!(await answers(settings.probe))) {
+    if (ended === undefined && Date.now() < deadline) await pause(50);
+    else throw new Error(`${program} did not start (${ended ?? "no answer"}): ${tailOf(settings.folder)}`);
+  }
+  return { child, folder: settings.folder };
+}
+
+/** Ends it in an orderly way, or by force when it does not end. */
+export async function stopProcess({ child }: Started): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), stopSecondsMax * 1000);
+  await ended;
+  clearTimeout(timer);
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url);
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+const tailOf = (folder: string): string => readFileSync(join(folder, "output.log"), "utf8").slice(-1500);
+
+/** Highest resident memory of the process so far, in MiB. */
+export function peakMemoryMb({ child }: Started): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
+  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
+
+/** Bytes that the files below a folder take on disk. */
+export function bytesOnDisk(folder: string): number {
+  let sum = 0;
+  for (const entry of entriesOf(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) sum += bytesOnDisk(path);
+    else if (entry.isFile()) sum += (lstatSync(path, { throwIfNoEntry: false })?.blocks ?? 0) * 512;
+  }
+  return sum;
+}
+
+/** A folder that background work has just removed has no entries. */
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+/** Resolves when the files below a folder have kept their size for a while: background work is done. */
+export async function untilQuiet(folder: string): Promise<void> {
+  let size = bytesOnDisk(folder);
+  for (let second = 0, quiet = 0; second < quietSecondsMax && quiet < quietSeconds; second++) {
+    await pause(1000);
+    const now = bytesOnDisk(folder);
+    quiet = now === size ? quiet + 1 : 0;
+    size = now;
+  }
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}

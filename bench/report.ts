@@ -1,0 +1,82 @@
+// The table of figures: median and spread of each system, and our ratio to the best peer of the same run.
+import { arch, cpus, release, totalmem, type } from "node:os";
+import type { System } from "./systems/system.ts";
+import { type Figures, percentile, type Workload, type WorkloadKey, workloads } from "./workloads.ts";
+
+export interface Results {
+  readonly system: System;
+  readonly rounds: readonly Figures[];
+}
+
+interface Context {
+  readonly command: string;
+  readonly rounds: number;
+  readonly missing: readonly string[];
+}
+
+/** The whole report in Markdown; the first of `results` is our own server. */
+export function reportOf(results: readonly Results[], context: Context): string {
+  const [ours, ...peers] = results;
+  if (!ours) return "";
+  return [
+    ...machine(),
+    "",
+    `\`${context.command}\`: the median of ${context.rounds} rounds (lowest to highest), fresh servers each.`,
+    "",
+    ...tableOf(ours, peers),
+    "",
+    ...results.map(({ system }) => `- ${system.name} ${system.version()}: a write is ${system.durability}.`),
+    ...context.missing.map((name) => `- ${name} is not installed and was not measured.`),
+  ].join("\n");
+}
+
+function machine(): string[] {
+  const cores = cpus();
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const system = `${type()} ${release()} ${arch()}, Node ${process.version}`;
+  const day = new Date().toISOString().slice(0, 10);
+  return [`${day}, ${cores.length} cores (${cores[0]?.model.trim()}), ${memory}, ${system}`];
+}
+
+function tableOf(ours: Results, peers: readonly Results[]): string[] {
+  const all = [ours, ...peers];
+  const head = ["", "Workload", "Unit", ...all.map(({ system }) => system.name), "Ratio to best peer", "Bar"];
+  const rows = (Object.keys(workloads) as WorkloadKey[]).map((key) => {
+    const workload: Workload = workloads[key];
+    const cells = all.map(({ rounds }) => cellOf(rounds.map((one) => one[key])));
+    const ratio = ratioOf(workload, key, ours, peers);
+    return [workload.name, workload.what, workload.unit, ...cells, ratio, barOf(workload)];
+  });
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)];
+}
+
+const barOf = ({ unit, bar }: Workload) => (bar === undefined ? "" : `${isRate(unit) ? ">=" : "<="} ${bar}`);
+
+const isRate = (unit: Workload["unit"]) => unit === "points/s";
+
+function ratioOf(workload: Workload, key: WorkloadKey, ours: Results, peers: readonly Results[]): string {
+  if (peers.length === 0 || key === "memory") return "";
+  const medians = peers.map(({ rounds }) => medianOf(rounds, key)).filter((one) => !Number.isNaN(one));
+  const best = isRate(workload.unit) ? Math.max(...medians) : Math.min(...medians);
+  return `${(medianOf(ours.rounds, key) / best).toFixed(2)}x`;
+}
+
+const medianOf = (rounds: readonly Figures[], key: WorkloadKey): number =>
+  percentile(
+    rounds.map((one) => one[key]),
+    0.5,
+  );
+
+function cellOf(values: readonly number[]): string {
+  if (values.length === 0 || values.every(Number.isNaN)) return "-";
+  const [low, middle, high] = [Math.min(...values), percentile(values, 0.5), Math.max(...values)].map(figure);
+  return `${middle} (${low} to ${high})`;
+}
+
+/** Three digits; millions as M, thousands as k. */
+function figure(value: number): string {
+  if (value >= 1e6) return `${(value / 1e6).toPrecision(3)} M`;
+  if (value >= 1e4) return `${(value / 1e3).toPrecision(3)} k`;
+  return value >= 1000 ? value.toFixed(0) : value.toPrecision(3);
+}

@@ -1,0 +1,87 @@
+// `npm run bench`: measures our server, with --peers beside the databases of Debian, and prints the table.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { requireNode } from "../scripts/require-node.ts";
+import { stopProcess } from "./process.ts";
+import { type Results, reportOf } from "./report.ts";
+import { clickHouse } from "./systems/clickhouse.ts";
+import { installPackages, packageVersion } from "./systems/debian.ts";
+import { influxDb } from "./systems/influxdb.ts";
+import { millrace } from "./systems/millrace.ts";
+import type { System } from "./systems/system.ts";
+import { victoriaMetrics } from "./systems/victoria-metrics.ts";
+import {
+  type Figures,
+  fullScale,
+  measure,
+  type Prepared,
+  prepare,
+  quickScale,
+  type Scale,
+} from "./workloads.ts";
+
+const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--write]
+  --peers     the same work against VictoriaMetrics, InfluxDB and ClickHouse (installed from Debian when root)
+  --rounds N  rounds, each with fresh servers (5)
+  --quick     a twenty-fifth of the data and one round: whether everything works, not figures to keep
+  --write     also write the table to bench/RESULTS.md`;
+
+requireNode("npm run bench");
+const { values: asked } = parseArgs({
+  options: {
+    peers: { type: "boolean", default: false },
+    rounds: { type: "string" },
+    quick: { type: "boolean", default: false },
+    write: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+if (asked.help) console.log(usage);
+else await bench();
+
+async function bench(): Promise<void> {
+  const scale = asked.quick ? quickScale : fullScale;
+  const rounds = Number(asked.rounds ?? (asked.quick ? 1 : 5));
+  const { systems, missing } = chosen();
+  for (const name of missing) console.log(`${name} is not installed and will not be measured.`);
+  const prepared = new Map(systems.map((system) => [system, prepare(system, scale)]));
+  const results: Results[] = systems.map((system) => ({ system, rounds: [] }));
+  for (let round = 1; round <= rounds; round++) {
+    for (const result of results) {
+      console.log(`round ${round} of ${rounds}: ${result.system.name}`);
+      const figures = await roundOf(result.system, prepared.get(result.system) as Prepared, scale);
+      (result.rounds as Figures[]).push(figures);
+    }
+  }
+  const command = ["npm run bench --", ...process.argv.slice(2)].join(" ");
+  const report = reportOf(results, { command, rounds, missing });
+  console.log(`\n${report}`);
+  if (asked.write)
+    writeFileSync(new URL("RESULTS.md", import.meta.url), `# Results of record\n\n${report}\n`);
+}
+
+function chosen(): { systems: System[]; missing: string[] } {
+  if (!asked.peers) return { systems: [millrace], missing: [] };
+  const peers = [victoriaMetrics, influxDb, clickHouse];
+  installPackages(peers.map((one) => one.debianPackage ?? ""));
+  const present = peers.filter((one) => packageVersion(one.debianPackage ?? "") !== "");
+  const missing = peers.filter((one) => !present.includes(one)).map((one) => one.name);
+  return { systems: [millrace, ...present], missing };
+}
+
+/** Starts the system on a fresh folder, measures it, and leaves nothing behind. */
+async function roundOf(system: System, prepared: Prepared, scale: Scale): Promise<Figures> {
+  const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));
+  try {
+    const running = await system.start(folder);
+    try {
+      return await measure(system, running, prepared, scale);
+    } finally {
+      await stopProcess(running.started);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

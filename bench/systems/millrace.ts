@@ -1,0 +1,91 @@
+// Our own server, as a user starts it.
+import { readFileSync } from "node:fs";
+import type { GeneratedSeries, Scan } from "../generate.ts";
+import { type RequestParts, requestBytes } from "../http.ts";
+import { freePort, startProcess } from "../process.ts";
+import { linesIn, occurrences, type System, type Window } from "./system.ts";
+
+const key = "benchmark-key-0123456789abcdef0123456789abcdef";
+const root = new URL("../..", import.meta.url).pathname;
+const base = "/api/0.5/projects/default/timeseries";
+
+const request = (parts: RequestParts) =>
+  requestBytes({
+    ...parts,
+    headers: { "api-key": key, ...(parts.body !== undefined && { "content-type": "application/json" }) },
+  });
+
+const get = (path: string) => request({ method: "GET", path });
+const post = (path: string, body: string) => request({ method: "POST", path, body });
+
+export const millrace: System = {
+  name: "Millrace",
+  durability: "on disk (fsync) before the answer",
+  version: () => (JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string }).version,
+  async start(folder) {
+    const port = await freePort();
+    const env = {
+      MILLRACE_HOST: "127.0.0.1",
+      MILLRACE_PORT: String(port),
+      MILLRACE_DATA: `${folder}/data`,
+      MILLRACE_ADMIN_KEY: key,
+      MILLRACE_LOG_LEVEL: "warn",
+    };
+    const probe = `http://127.0.0.1:${port}/health`;
+    const started = await startProcess([process.execPath, `${root}src/main.ts`, "serve"], {
+      folder,
+      env,
+      probe,
+    });
+    return { started, port, declare: (names) => declare(port, names), settle: async () => {} };
+  },
+  requests: {
+    backfill: (series, from, to) =>
+      post(`${base}/data/${series.name}`, `{"items":[${pointsOf(series, from, to)}]}`),
+    scan: (names, scan) => post(`${base}/data`, `{"items":[${itemsOf(names, scan)}]}`),
+    hourlyAverage: (name, window) =>
+      get(`${base}/data/${name}?${range(window)}&aggregates=avg&granularity=1h&limit=10000`),
+    frame: (names, { startMs, endMs }) => {
+      const items = names.map((name) => ({ name }));
+      const asked = {
+        items,
+        aggregates: ["avg"],
+        granularity: "1h",
+        start: startMs,
+        end: endMs,
+        limit: 2000,
+      };
+      return post(`${base}/dataframe`, JSON.stringify(asked));
+    },
+    raw: (name, window) => get(`${base}/data/${name}?${range(window)}&limit=100000`),
+    latest: (name) => get(`${base}/latest/${name}`),
+    latestOfMany: (names) => names.map((name) => get(`${base}/latest/${name}`)),
+  },
+  rows: {
+    hourlyAverage: (body) => occurrences(body, '"timestamp"'),
+    frame: (body) => linesIn(body) - 1,
+    raw: (body) => occurrences(body, '"timestamp"'),
+  },
+};
+
+const range = ({ startMs, endMs }: Window) => `start=${startMs}&end=${endMs}`;
+
+function pointsOf({ times, values }: GeneratedSeries, from: number, to: number): string {
+  const points: string[] = [];
+  for (let i = from; i < to; i++) points.push(`{"timestamp":${times[i]},"value":${values[i]}}`);
+  return points.join(",");
+}
+
+const itemsOf = (names: readonly string[], { timeMs, values }: Scan) =>
+  names
+    .map((name, i) => `{"name":"${name}","datapoints":[{"timestamp":${timeMs},"value":${values[i]}}]}`)
+    .join(",");
+
+async function declare(port: number, names: readonly string[]): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}${base}`, {
+    method: "POST",
+    headers: { "api-key": key, "content-type": "application/json" },
+    body: JSON.stringify({ items: names.map((name) => ({ name })) }),
+  });
+  if (!response.ok) throw new Error(`series were not created: ${await response.text()}`);
+}

@@ -1,0 +1,61 @@
+// What the benchmark asks of every system: how to start it, and its spelling of each request.
+import type { GeneratedSeries, Scan } from "../generate.ts";
+import type { RequestBytes } from "../http.ts";
+import type { Started } from "../process.ts";
+
+export interface Window {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** Requests of one system; all of them are complete HTTP requests, built before the clock runs. */
+export interface Requests {
+  /** Points `from` up to `to` of one series. */
+  backfill(series: GeneratedSeries, from: number, to: number): RequestBytes;
+  /** One point for each named series. */
+  scan(names: readonly string[], scan: Scan): RequestBytes;
+  hourlyAverage(name: string, window: Window): RequestBytes;
+  /** Hourly averages of many series in one answer. */
+  frame(names: readonly string[], window: Window): RequestBytes;
+  raw(name: string, window: Window): RequestBytes;
+  latest(name: string, lastMs: number): RequestBytes;
+  /** The latest values of many series: one request where the system has one, else one for each series. */
+  latestOfMany(names: readonly string[], lastMs: number): readonly RequestBytes[];
+}
+
+/** How many rows (points, buckets, series) an answer holds, to see that every system did the whole work. */
+export interface RowCounters {
+  hourlyAverage(body: Buffer): number;
+  frame(body: Buffer): number;
+  raw(body: Buffer): number;
+}
+
+export interface Running {
+  readonly started: Started;
+  readonly port: number;
+  /** Makes the series known, where that is a step of its own. */
+  declare(names: readonly string[]): Promise<void>;
+  /** Resolves when everything written can be read. */
+  settle(): Promise<void>;
+}
+
+export interface System {
+  readonly name: string;
+  /** The Debian package of a peer; our own server has none. */
+  readonly debianPackage?: string;
+  /** What it promises when it answers a write. */
+  readonly durability: string;
+  version(): string;
+  start(folder: string): Promise<Running>;
+  readonly requests: Requests;
+  readonly rows: RowCounters;
+}
+
+/** How often a byte sequence occurs. */
+export function occurrences(body: Buffer, what: string): number {
+  let count = 0;
+  for (let at = body.indexOf(what); at >= 0; at = body.indexOf(what, at + what.length)) count++;
+  return count;
+}
+
+export const linesIn = (body: Buffer): number => occurrences(body, "\n");

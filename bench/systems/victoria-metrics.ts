@@ -1,0 +1,82 @@
+// VictoriaMetrics, single node, with its defaults and an endless retention.
+import { mkdirSync } from "node:fs";
+import { requestBytes } from "../http.ts";
+import { freePort, startProcess } from "../process.ts";
+import { packageVersion } from "./debian.ts";
+import { linesIn, occurrences, type System } from "./system.ts";
+
+const get = (path: string, query: Readonly<Record<string, string>>) =>
+  requestBytes({ method: "GET", path: `${path}?${new URLSearchParams(query)}` });
+
+const seconds = (timeMs: number) => String(timeMs / 1000);
+
+export const victoriaMetrics: System = {
+  name: "VictoriaMetrics",
+  debianPackage: "victoria-metrics",
+  durability: "in memory; on disk within seconds",
+  version: () => packageVersion("victoria-metrics"),
+  async start(folder) {
+    const port = await freePort();
+    const data = `${folder}/data`;
+    mkdirSync(data);
+    const flags = [`-storageDataPath=${data}`, `-httpListenAddr=127.0.0.1:${port}`, "-retentionPeriod=100y"];
+    const probe = `http://127.0.0.1:${port}/health`;
+    const started = await startProcess(["victoria-metrics", ...flags], { folder, probe });
+    const settle = async () => {
+      await (await fetch(`http://127.0.0.1:${port}/internal/force_flush`)).arrayBuffer();
+    };
+    return { started, port, declare: async () => {}, settle };
+  },
+  requests: {
+    backfill: ({ name, times, values }, from, to) => {
+      const line = {
+        metric: { __name__: "bench", s: name },
+        values: [...values.subarray(from, to)],
+        timestamps: [...times.subarray(from, to)],
+      };
+      return requestBytes({ method: "POST", path: "/api/v1/import", body: `${JSON.stringify(line)}\n` });
+    },
+    scan: (names, { timeMs, values }) => {
+      const lines = names.map((name, i) => `bench{s="${name}"} ${values[i]} ${timeMs}\n`);
+      return requestBytes({ method: "POST", path: "/api/v1/import/prometheus", body: lines.join("") });
+    },
+    hourlyAverage: (name, { startMs, endMs }) =>
+      get("/api/v1/query_range", {
+        query: `avg_over_time(bench{s="${name}"}[1h])`,
+        start: seconds(startMs + 3_600_000),
+        end: seconds(endMs),
+        step: "1h",
+        nocache: "1",
+      }),
+    frame: (names, { startMs, endMs }) =>
+      get("/api/v1/query_range", {
+        query: `avg_over_time(bench{s=~"${names.join("|")}"}[1h])`,
+        start: seconds(startMs + 3_600_000),
+        end: seconds(endMs),
+        step: "1h",
+        nocache: "1",
+      }),
+    raw: (name, { startMs, endMs }) =>
+      get("/api/v1/export", {
+        "match[]": `bench{s="${name}"}`,
+        start: seconds(startMs),
+        end: seconds(endMs - 1),
+      }),
+    latest: (name, lastMs) => get("/api/v1/query", { query: `bench{s="${name}"}`, time: seconds(lastMs) }),
+    latestOfMany: (names, lastMs) => [
+      get("/api/v1/query", { query: `bench{s=~"${prefixOf(names)}.*"}`, time: seconds(lastMs) }),
+    ],
+  },
+  rows: {
+    hourlyAverage: (body) => occurrences(body, '"]'),
+    frame: (body) => occurrences(body, '"]') / Math.max(1, occurrences(body, '"metric"')),
+    raw: (body) => pointsIn(body),
+  },
+};
+
+const prefixOf = (names: readonly string[]): string => names[0]?.replace(/\d+$/, "") ?? "";
+
+function pointsIn(body: Buffer): number {
+  const from = body.indexOf('"timestamps":[');
+  return linesIn(body) === 0 ? 0 : occurrences(body.subarray(from), ",") + 1;
+}

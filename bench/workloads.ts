@@ -1,0 +1,185 @@
+// The workloads: the same work for every system, and one figure each.
+import { generateScans, generateSeries, startMs } from "./generate.ts";
+import { Connection, drive, expectSuccess, type RequestBytes } from "./http.ts";
+import { bytesOnDisk, peakMemoryMb, untilQuiet } from "./process.ts";
+import type { Running, System, Window } from "./systems/system.ts";
+
+export interface Workload {
+  readonly name: string;
+  readonly what: string;
+  readonly unit: "points/s" | "ms" | "bytes" | "MiB";
+  /** Against the best peer: at least (rates) or at most (times and sizes) this ratio; absent: no bar. */
+  readonly bar?: number;
+}
+
+export const workloads = {
+  W1: { name: "W1", what: "backfill, 10,000 points a request", unit: "points/s", bar: 1.5 },
+  W2: { name: "W2", what: "scan cycle, 1 point of 1,000 series a request", unit: "points/s", bar: 1.5 },
+  W4: { name: "W4", what: "hourly average of 100,000 points, p50", unit: "ms", bar: 0.5 },
+  W5: { name: "W5", what: "frame of 50 series, hourly average, p50", unit: "ms", bar: 0.33 },
+  W6a: { name: "W6", what: "10,000 raw points, p50", unit: "ms", bar: 1 },
+  W6b: { name: "W6", what: "100,000 raw points, p50", unit: "ms", bar: 1 },
+  W8a: { name: "W8", what: "latest value of one series, p50", unit: "ms", bar: 1 },
+  W8b: { name: "W8", what: "latest values of 1,000 series, p99", unit: "ms" },
+  W9: { name: "W9", what: "bytes per point on disk after W1", unit: "bytes", bar: 0.9 },
+  memory: { name: "-", what: "peak resident memory of the server", unit: "MiB" },
+} as const satisfies Readonly<Record<string, Workload>>;
+
+export type WorkloadKey = keyof typeof workloads;
+export type Figures = Readonly<Record<WorkloadKey, number>>;
+
+export interface Scale {
+  readonly series: number;
+  readonly pointsPerSeries: number;
+  readonly scannedSeries: number;
+  readonly scans: number;
+  readonly reads: number;
+}
+
+export const fullScale: Scale = {
+  series: 50,
+  pointsPerSeries: 100_000,
+  scannedSeries: 1_000,
+  scans: 1_000,
+  reads: 100,
+};
+
+export const quickScale: Scale = { ...fullScale, series: 10, pointsPerSeries: 20_000, scans: 100, reads: 20 };
+
+const seed = 20_261_121;
+const pointsPerRequest = 10_000;
+const connectionCount = 4;
+const hourMs = 3_600_000;
+
+/** Everything one system will be sent, built before any clock runs. */
+export interface Prepared {
+  readonly names: readonly string[];
+  readonly scannedNames: readonly string[];
+  readonly backfill: readonly RequestBytes[];
+  readonly scans: readonly RequestBytes[];
+  readonly average: RequestBytes;
+  readonly frame: RequestBytes;
+  readonly raw: Readonly<Record<"10k" | "100k", { request: RequestBytes; points: number }>>;
+  readonly latest: RequestBytes;
+  readonly latestOfMany: readonly RequestBytes[];
+  readonly hours: number;
+}
+
+export function prepare({ requests }: System, scale: Scale): Prepared {
+  const series = generateSeries(scale.series, scale.pointsPerSeries, seed);
+  const names = series.map((one) => one.name);
+  const scannedNames = Array.from(
+    { length: scale.scannedSeries },
+    (_, i) => `scan${String(i).padStart(4, "0")}`,
+  );
+  const first = series[0];
+  if (!first) throw new Error("a scale has at least one series");
+  const lastMs = Math.max(...series.map((one) => one.times.at(-1) ?? startMs));
+  const hours = Math.ceil((lastMs + 1 - startMs) / hourMs);
+  const whole: Window = { startMs, endMs: startMs + hours * hourMs };
+  const until = (points: number) => ({ startMs, endMs: (first.times[points] ?? lastMs) as number });
+  const backfill: RequestBytes[] = [];
+  for (let from = 0; from < scale.pointsPerSeries; from += pointsPerRequest)
+    for (const one of series) backfill.push(requests.backfill(one, from, from + pointsPerRequest));
+  const scans = generateScans(scale.scannedSeries, scale.scans, seed).map((one) =>
+    requests.scan(scannedNames, one),
+  );
+  const lastScanMs = startMs + (scale.scans - 1) * 1000;
+  const many = Math.min(10_000, scale.pointsPerSeries);
+  return {
+    names,
+    scannedNames,
+    backfill,
+    scans,
+    hours,
+    average: requests.hourlyAverage(first.name, whole),
+    frame: requests.frame(names, whole),
+    raw: {
+      "10k": {
+        request: requests.raw(first.name, until(many)),
+        points: first.times.findIndex((t) => t >= until(many).endMs),
+      },
+      "100k": { request: requests.raw(first.name, whole), points: scale.pointsPerSeries },
+    },
+    latest: requests.latest(first.name, first.times.at(-1) ?? 0),
+    latestOfMany: requests.latestOfMany(scannedNames, lastScanMs),
+  };
+}
+
+/** One round on a fresh server: load, settle, read, scan, latest. */
+export async function measure(
+  system: System,
+  running: Running,
+  prepared: Prepared,
+  scale: Scale,
+): Promise<Figures> {
+  const connections = await Promise.all(
+    Array.from({ length: connectionCount }, () => Connection.open(running.port)),
+  );
+  try {
+    await running.declare([...prepared.names, ...prepared.scannedNames]);
+    await drive(connections.slice(0, 1), [prepared.latest]);
+    const before = bytesOnDisk(running.started.folder);
+    const backfillSeconds = await drive(connections, prepared.backfill);
+    await running.settle();
+    await untilQuiet(running.started.folder);
+    const bytes = bytesOnDisk(running.started.folder) - before;
+    const reads = await readFigures(system, connections, prepared, scale);
+    const scanSeconds = await drive(connections, prepared.scans);
+    await running.settle();
+    const latestMany = await timesOf(scale.reads, () => drive(connections, prepared.latestOfMany));
+    const points = scale.series * scale.pointsPerSeries;
+    return {
+      W1: points / backfillSeconds,
+      W2: (scale.scannedSeries * scale.scans) / scanSeconds,
+      ...reads,
+      W8b: percentile(latestMany, 0.99),
+      W9: bytes / points,
+      memory: peakMemoryMb(running.started),
+    };
+  } finally {
+    for (const one of connections) one.close();
+  }
+}
+
+async function readFigures(
+  { rows }: System,
+  connections: readonly Connection[],
+  prepared: Prepared,
+  { reads }: Scale,
+): Promise<Pick<Figures, "W4" | "W5" | "W6a" | "W6b" | "W8a">> {
+  const [connection] = connections;
+  if (!connection) throw new Error("a connection is open");
+  const p50 = async (request: RequestBytes, count: number, whole?: (body: Buffer) => boolean) => {
+    const { body } = expectSuccess(await connection.send(request));
+    if (whole && !whole(body)) throw new Error(`an answer is not whole: ${body.toString("utf8", 0, 300)}`);
+    return percentile(await timesOf(count, async () => expectSuccess(await connection.send(request))), 0.5);
+  };
+  const { hours, raw } = prepared;
+  const about = (found: number, expected: number) => Math.abs(found - expected) <= 1;
+  return {
+    W4: await p50(prepared.average, reads, (body) => about(rows.hourlyAverage(body), hours)),
+    W5: await p50(prepared.frame, Math.ceil(reads / 5), (body) => rows.frame(body) >= hours - 1),
+    W6a: await p50(raw["10k"].request, reads, (body) => about(rows.raw(body), raw["10k"].points)),
+    W6b: await p50(raw["100k"].request, Math.ceil(reads / 5), (body) =>
+      about(rows.raw(body), raw["100k"].points),
+    ),
+    W8a: await p50(prepared.latest, reads * 2),
+  };
+}
+
+/** Milliseconds of each of `count` runs, one after the other. */
+async function timesOf(count: number, run: () => Promise<unknown>): Promise<number[]> {
+  const times: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const started = performance.now();
+    await run();
+    times.push(performance.now() - started);
+  }
+  return times;
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}
