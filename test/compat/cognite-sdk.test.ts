@@ -36,13 +36,17 @@ describe("Login and Logout", () => {
   });
 
   it("validateJWT tells that no token is valid while the project has no identity provider", async () => {
-    const unsigned = [{ alg: "none" }, { exp: 1 }, ""].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"));
+    const unsigned = [{ alg: "none" }, { exp: 1 }, ""].map((part) =>
+      Buffer.from(JSON.stringify(part)).toString("base64url"),
+    );
     const status = await Login.validateJWT(unsigned.join("."));
     assert.deepEqual(status, { token: unsigned.join("."), valid: false, expired: true });
   });
 
   it("getLoginUrl points to the login redirect of this server", () => {
-    const url = new URL(Login.getLoginUrl({ project: server.project, redirectUrl: "http://a/", errorRedirectUrl: "http://b/" }));
+    const url = new URL(
+      Login.getLoginUrl({ project: server.project, redirectUrl: "http://a/", errorRedirectUrl: "http://b/" }),
+    );
     assert.equal(url.origin, server.baseUrl);
     assert.equal(url.pathname, "/login/redirect");
   });
@@ -111,7 +115,10 @@ describe("Assets", () => {
     assert.ok(first.nextCursor);
     assert.equal(first.previousCursor ?? null, null);
     const second = await Assets.list({ path: [root!.id], limit: 1, cursor: first.nextCursor });
-    assert.deepEqual(second.items.map((asset) => asset.id), [child!.id]);
+    assert.deepEqual(
+      second.items.map((asset) => asset.id),
+      [child!.id],
+    );
     const back = await Assets.list({ path: [root!.id], limit: 1, cursor: second.previousCursor! });
     assert.deepEqual(back.items, first.items);
   });
@@ -122,9 +129,15 @@ describe("Assets", () => {
       { name: "blade", parentRefId: "r", description: "of the turbine" },
     ]);
     const subtree = await Assets.listDescendants(root!.id, { depth: 1 });
-    assert.deepEqual(subtree.items.map((asset) => asset.id), [root!.id, leaf!.id]);
+    assert.deepEqual(
+      subtree.items.map((asset) => asset.id),
+      [root!.id, leaf!.id],
+    );
     const found = await Assets.search({ query: "turbine", boostName: true, assetSubtrees: [root!.id] });
-    assert.deepEqual(found.items.map((asset) => asset.id), [root!.id, leaf!.id]);
+    assert.deepEqual(
+      found.items.map((asset) => asset.id),
+      [root!.id, leaf!.id],
+    );
     await Assets.delete([root!.id]);
     await assert.rejects(Assets.retrieve(leaf!.id), refused(404));
   });
@@ -134,20 +147,43 @@ describe("TimeSeries", () => {
   it("create, list, retrieve, retrieveMultiple and search", async () => {
     const [asset] = await Assets.create([{ name: "boiler" }]);
     await TimeSeries.create([
-      { name: "boiler.temp", unit: "C", assetId: asset!.id, metadata: { site: "x" }, description: "steam drum" },
+      {
+        name: "boiler.temp",
+        unit: "C",
+        assetId: asset!.id,
+        metadata: { site: "x" },
+        description: "steam drum",
+      },
       { name: "boiler.state", isString: true },
     ]);
     await assert.rejects(TimeSeries.create([{ name: "boiler.temp" }]), refused(400));
     const { items } = await TimeSeries.list({ q: "boiler.", includeMetadata: true, limit: 10 });
-    assert.deepEqual(items.map((one) => one.name), ["boiler.state", "boiler.temp"]);
+    assert.deepEqual(
+      items.map((one) => one.name),
+      ["boiler.state", "boiler.temp"],
+    );
     const temp = items[1]!;
     assert.deepEqual([temp.unit, temp.assetId, temp.metadata], ["C", asset!.id, { site: "x" }]);
-    assert.deepEqual((await TimeSeries.list({ assetId: asset!.id })).items.map((one) => one.id), [temp.id]);
+    assert.deepEqual(
+      (await TimeSeries.list({ assetId: asset!.id })).items.map((one) => one.id),
+      [temp.id],
+    );
     assert.deepEqual(await TimeSeries.retrieve(temp.id, true), temp);
     const both = await TimeSeries.retrieveMultiple([temp.id, items[0]!.id]);
-    assert.deepEqual(both.map((one) => one.name), ["boiler.temp", "boiler.state"]);
-    const found = await TimeSeries.search({ query: "boiler", unit: "C", isString: false, assetIds: [asset!.id] });
-    assert.deepEqual(found.items.map((one) => one.id), [temp.id]);
+    assert.deepEqual(
+      both.map((one) => one.name),
+      ["boiler.temp", "boiler.state"],
+    );
+    const found = await TimeSeries.search({
+      query: "boiler",
+      unit: "C",
+      isString: false,
+      assetIds: [asset!.id],
+    });
+    assert.deepEqual(
+      found.items.map((one) => one.id),
+      [temp.id],
+    );
   });
 
   it("update, updateMultiple, overwriteMultiple and delete", async () => {
@@ -155,7 +191,9 @@ describe("TimeSeries", () => {
     const { items } = await TimeSeries.list({ q: "fan" });
     const { id } = items[0]!;
     assert.equal((await TimeSeries.update(id, { unit: { set: "rpm" } })).unit, "rpm");
-    const [changed] = await TimeSeries.updateMultiple([{ id, description: { set: "d" }, unit: { setNull: true } }]);
+    const [changed] = await TimeSeries.updateMultiple([
+      { id, description: { set: "d" }, unit: { setNull: true } },
+    ]);
     assert.equal(changed!.description, "d");
     assert.equal(changed!.unit, undefined);
     await TimeSeries.overwriteMultiple([{ id, name: "fan/1 + a%b", unit: "1/min" }]);
@@ -183,30 +221,52 @@ describe("Datapoints", () => {
       { name: "state", datapoints: [{ timestamp: 5, value: "öpen" }] },
     ]);
     assert.deepEqual(await Datapoints.retrieve(id, { start: 0, limit: 1000 }), { name, datapoints: points });
-    assert.deepEqual((await Datapoints.retrieveByName(name, { start: 1_800_000, end: 3_600_000 })).datapoints, [points[1]]);
-    assert.deepEqual((await Datapoints.retrieveByName("state")).datapoints, [{ timestamp: 5, value: "öpen" }]);
+    assert.deepEqual(
+      (await Datapoints.retrieveByName(name, { start: 1_800_000, end: 3_600_000 })).datapoints,
+      [points[1]],
+    );
+    assert.deepEqual((await Datapoints.retrieveByName("state")).datapoints, [
+      { timestamp: 5, value: "öpen" },
+    ]);
     const outside = await Datapoints.retrieve(id, { start: 1, end: 2, includeOutsidePoints: true });
     assert.deepEqual(outside.datapoints, points.slice(0, 2));
   });
 
   it("aggregates carry the fields asked for, with the spelling this client knows", async () => {
     const aggregates = "avg,max,min,count,sum,int,step,cv,dv,tv";
-    const { datapoints } = await Datapoints.retrieveByName(name, { start: 0, end: 7_200_000, aggregates, granularity: "1h" });
+    const { datapoints } = await Datapoints.retrieveByName(name, {
+      start: 0,
+      end: 7_200_000,
+      aggregates,
+      granularity: "1h",
+    });
     assert.equal(datapoints.length, 2);
     const first = datapoints[0]!;
-    assert.deepEqual([first.count, first.max, first.min, first.interpolation, first.stepInterpolation], [2, 0.1, 0, 0, 0]);
+    assert.deepEqual(
+      [first.count, first.max, first.min, first.interpolation, first.stepInterpolation],
+      [2, 0.1, 0, 0, 0],
+    );
     assert.ok(Math.abs(first.average! - 0.1) < 1e-12 && Math.abs(first.totalVariation! - 0.2) < 1e-12);
     assert.ok(first.continousVariance! > 0 && Math.abs(first.discreteVariance! - 0.0025) < 1e-12);
   });
 
   it("retrieveMultiple, retrieveLatest and retrieveCSV", async () => {
-    const items = await Datapoints.retrieveMultiple({ items: [{ name }, { name, aggregates: "max", granularity: "1d" }], start: 0, limit: 2 });
+    const items = await Datapoints.retrieveMultiple({
+      items: [{ name }, { name, aggregates: "max", granularity: "1d" }],
+      start: 0,
+      limit: 2,
+    });
     assert.deepEqual(items[0], { name, datapoints: points.slice(0, 2) });
     assert.deepEqual(items[1]!.datapoints, [{ timestamp: 0, max: 4.7 }]);
     assert.deepEqual(await Datapoints.retrieveLatest(name), points.at(-1));
     assert.deepEqual(await Datapoints.retrieveLatest(name, 1_800_000), points[0]);
     assert.equal(await Datapoints.retrieveLatest(name, 0), undefined);
-    const csv = await Datapoints.retrieveCSV({ items: [{ name }], aggregates: ["min", "count"], granularity: "12h", start: 0 });
+    const csv = await Datapoints.retrieveCSV({
+      items: [{ name }],
+      aggregates: ["min", "count"],
+      granularity: "12h",
+      start: 0,
+    });
     assert.equal(csv.trimEnd(), `timestamp,${name}|min,${name}|count\n0,0,24\n43200000,2.4,24`);
   });
 
