@@ -40,8 +40,8 @@ async function write(name: string, rows: readonly Point[]): Promise<void> {
 async function read(name: string, query: string): Promise<Record<string, number>[]> {
   const answer = await server.ask(`GET /timeseries/data/${name}?${query}`);
   assert.equal(answer.status, 200);
-  const [series] = answer.json.data!.items as unknown as { datapoints: Record<string, number>[] }[];
-  return series!.datapoints;
+  const { data } = answer.json as { data: { items: { datapoints: Record<string, number>[] }[] } };
+  return data.items[0]!.datapoints;
 }
 
 for (const file of ["machine_temperature_system_failure.csv", "ambient_temperature_system_failure.csv"])
