@@ -3,7 +3,7 @@ import { type TSchema, Type } from "typebox";
 import { limits } from "../limits.ts";
 
 /** Stores hold neither U+0000 nor half a surrogate pair, so neither comes in. */
-const storable = "^[^\\u0000\\ud800-\\udfff]*$";
+export const storable = "^[^\\u0000\\ud800-\\udfff]*$";
 
 /** A text as long as a description may be. */
 export const textField = (description: string, bounds: { min?: number; max?: number } = {}) =>

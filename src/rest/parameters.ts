@@ -47,7 +47,12 @@ export const text = (description: string): Optional<string> =>
 
 export function integer(description: string, bounds: { min?: number; max?: number } = {}): Optional<number> {
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = bounds;
-  const expected = bounds.min === undefined ? "an integer" : `an integer of at least ${min}`;
+  const expected =
+    bounds.max !== undefined
+      ? `an integer from ${min} to ${max}`
+      : bounds.min !== undefined
+        ? `an integer of at least ${min}`
+        : "an integer";
   return optional(
     description,
     Type.Integer({ ...(bounds.min !== undefined && { minimum: min }) }),

@@ -1,17 +1,23 @@
 // Says what is wrong with a JSON body: which field, what it should be, and what came instead.
 import type { TLocalizedValidationError } from "typebox/error";
 import { type Failure, fail } from "../errors.ts";
+import { storable } from "./fields.ts";
 
 type Problem = TLocalizedValidationError;
 type Said = Readonly<Record<string, unknown>>;
 
 /** The refusal that tells most, of all that a schema finds wrong with `body`. */
 export function refusalOf(body: unknown, problems: readonly Problem[]): Failure {
-  const choice = problems.find(({ keyword }) => keyword === "anyOf");
-  const missing = problems.filter((one) => one.keyword === "required" && !isWithin(one, choice));
+  const choices = problems.filter(({ keyword }) => keyword === "anyOf");
+  const isOutside = (one: Problem) => !choices.some((choice) => isWithin(one, choice));
+  const plain = problems.filter((one) => one.keyword !== "anyOf" && isOutside(one));
+  const missing = plain.filter(({ keyword }) => keyword === "required");
   if (missing.length > 0) return fail("fields-missing", { fields: missing.flatMap(missingIn) });
-  const problem = problems.find((one) => !isWithin(one, choice) && one.keyword !== "anyOf") ?? choice!;
-  const value = valueAt(body, problem.instancePath);
+  const choice = choices.find(isOutside);
+  const meant = plain.length === 0 && choice ? ofTheOneMeant(choice, problems) : undefined;
+  if (meant) return refusalOf(body, meant);
+  const problem = plain[0] ?? choice!;
+  const value = isOfKey(problem) ? partsOf(problem.instancePath).at(-1) : valueAt(body, problem.instancePath);
   const field = fieldName(problem.instancePath) || "body";
   if (problem.keyword === "maxItems")
     return fail("too-many", { field, limit: limitOf(problem), got: (value as unknown[]).length });
@@ -23,8 +29,24 @@ export function refusalOf(body: unknown, problems: readonly Problem[]): Failure 
 }
 
 /** What the alternatives of a choice complain of is summed up by the choice itself. */
-const isWithin = (one: Problem, choice: Problem | undefined): boolean =>
-  choice !== undefined && one.schemaPath.startsWith(`${choice.schemaPath}/anyOf/`);
+const isWithin = (one: Problem, choice: Problem): boolean =>
+  one.schemaPath.startsWith(`${choice.schemaPath}/anyOf/`);
+
+/** When just one alternative of a choice is of the type that came, what that one complains of. */
+function ofTheOneMeant(choice: Problem, problems: readonly Problem[]): readonly Problem[] | undefined {
+  const start = `${choice.schemaPath}/anyOf/`.length;
+  const alternatives = Map.groupBy(
+    problems.filter((one) => isWithin(one, choice)),
+    ({ schemaPath }) => schemaPath.slice(start).split("/", 1)[0],
+  );
+  const isOfType = (one: readonly Problem[]) =>
+    one.every(({ keyword, instancePath }) => keyword !== "type" || instancePath !== choice.instancePath);
+  const meant = [...alternatives.values()].filter(isOfType);
+  return meant.length === 1 ? meant[0] : undefined;
+}
+
+/** The name of a member is wrong, not its value. */
+const isOfKey = ({ schemaPath }: Problem): boolean => schemaPath.split("/").includes("propertyNames");
 
 const missingIn = ({ params, instancePath }: Problem): string[] =>
   ((params as Said)["requiredProperties"] as string[]).map((name) => fieldName(`${instancePath}/${name}`));
@@ -59,6 +81,12 @@ function expectedBy(problem: Problem, all: readonly Problem[]): string {
       const alternatives = all.filter((one) => one !== problem && isWithin(one, problem));
       return [...new Set(alternatives.map((one) => expectedBy(one, all)))].join(" or ");
     }
+    case "const":
+      return JSON.stringify(params["allowedValue"]);
+    case "pattern":
+      return params["pattern"] === storable
+        ? "text without U+0000 and halves of characters"
+        : problem.message;
     case "minLength":
       return `at least ${limitOf(problem)} characters`;
     case "maxLength":

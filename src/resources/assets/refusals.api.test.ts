@@ -239,13 +239,9 @@ const updatesOfPump: readonly Refused[] = [
 ];
 
 test("updates of one that cannot be, by POST and by PATCH", async () => {
-  for (const { message, ...refused } of updatesOfPump) {
-    await refuses("POST /assets/{pump}/update", { ...refused, message });
-    const isOfSchema = message.startsWith(invalid("name.set"));
-    await refuses("PATCH /assets/{pump}", {
-      ...refused,
-      message: isOfSchema ? `${invalid("name")}...` : message,
-    });
+  for (const refused of updatesOfPump) {
+    await refuses("POST /assets/{pump}/update", refused);
+    await refuses("PATCH /assets/{pump}", refused);
   }
   const plain = { body: { name: "x" }, message: `${invalid("name")}expected an object but got string` };
   await refuses("POST /assets/{pump}/update", plain);

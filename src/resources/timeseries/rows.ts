@@ -68,8 +68,11 @@ export async function refuseUnknownAssets(
   const [unknown] = assetIds.length > 0 ? await unknownAssets(ctx, tx, assetIds) : [];
   if (unknown === undefined) return;
   // Not `notFound`: clients take what stands there for ids of series.
-  const field = `items[${links.indexOf(unknown)}].assetId`;
-  throw fail("field-invalid", { field, expected: "the id of an existing asset", got: `${unknown}` });
+  throw fail("field-invalid", {
+    field: "assetId",
+    expected: "the id of an existing asset",
+    got: `${unknown}`,
+  });
 }
 
 /** Refuses (403) records that now lie outside of what the caller may write. */

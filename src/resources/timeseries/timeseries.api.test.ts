@@ -300,51 +300,246 @@ describe("deleting time series", () => {
   });
 });
 
-interface Refusal {
-  readonly ask: string;
-  readonly body?: unknown;
+interface Expected {
   readonly status?: number;
-  readonly message: string;
   /** Members of `error` besides code and message. */
   readonly members?: object;
   readonly version?: "v04" | "v05" | "v06";
 }
+type Refusal = readonly [ask: string, body: unknown, message: string, expected?: Expected];
 
-/** `{a}` and `{b}` stand for the ids of two series with these names. */
-const refusals: readonly Refusal[] = [
-  {
-    ask: "POST /timeseries",
-    body: { items: [{ name: "c" }, { name: "b" }, { name: "a" }, { name: "b" }] },
-    message: "Some metrics already exist: b,a",
-  },
-  {
-    ask: "POST /timeseries",
-    body: { items: [{ name: "c" }, { name: "c" }] },
-    message: "Some metrics already exist: c",
-  },
-  {
-    ask: "POST /timeseries",
-    version: "v04",
-    body: { items: [{ tagId: "a" }] },
-    message: "Some metrics already exist: a",
-  },
+const items = (...all: unknown[]) => ({ items: all });
+const missing = (...fields: string[]) => ({ members: { missingFields: fields } });
+const notFound = (...keys: unknown[]) => ({ members: { notFound: keys } });
+const unknown = (...keys: unknown[]) => ({ status: 404, ...notFound(...keys) });
+const tooMany = Array.from({ length: 10_001 }, (_, i) => i + 1);
+const invalid = (field: string, expected: string, got: unknown) =>
+  `Invalid field - ${field} - expected ${expected} but got ${got}`;
+const isSmall = invalid("series", "an integer of at least 1", "x");
+const isEmpty = invalid("items", "at least 1 items", 0);
+
+/** In all of these `"{a}"` and `{b}` stand for the ids of two series with these names. */
+const refusedCreates: readonly Refusal[] = [
+  [
+    "POST /timeseries",
+    items({ name: "c" }, { name: "b" }, { name: "a" }, { name: "b" }),
+    "Some metrics already exist: b,a",
+  ],
+  ["POST /timeseries", items({ name: "c" }, { name: "c" }), "Some metrics already exist: c"],
+  ["POST /timeseries", items({ tagId: "a" }), "Some metrics already exist: a", { version: "v04" }],
+  ["POST /timeseries", items(), isEmpty],
+  ["POST /timeseries", items(), isEmpty, { version: "v06" }],
+  ["POST /timeseries", {}, "Missing required field - items", missing("items")],
+  ["POST /timeseries", [], invalid("body", "an object", "array")],
+  ["POST /timeseries", { items: {} }, invalid("items", "array", "object")],
+  ["POST /timeseries", items(5), invalid("items[0]", "an object", "number")],
+  [
+    "POST /timeseries",
+    items({ name: "c" }, {}),
+    "Missing required field - items[1].name",
+    missing("items[1].name"),
+  ],
+  [
+    "POST /timeseries",
+    items({ name: "c" }),
+    "Missing required field - items[0].tagId",
+    { version: "v04", ...missing("items[0].tagId") },
+  ],
+  [
+    "POST /timeseries",
+    items({ name: null }),
+    "Missing required field - items[0].name",
+    missing("items[0].name"),
+  ],
+  ["POST /timeseries", items({ name: "" }), invalid("items[0].name", "at least 1 characters", 0)],
+  ["POST /timeseries", items({ name: 5 }), invalid("items[0].name", "string", "number")],
+  [
+    "POST /timeseries",
+    items({ name: "x".repeat(256) }),
+    invalid("items[0].name", "at most 255 characters", 256),
+  ],
+  [
+    "POST /timeseries",
+    items({ name: "\ud800" }),
+    invalid("items[0].name", "text without U+0000 and halves of characters", '"\\ud800"'),
+  ],
+  [
+    "POST /timeseries",
+    items({ name: "\u0000" }),
+    invalid("items[0].name", "text without U+0000 and halves of characters", '"\\u0000"'),
+  ],
+  ["POST /timeseries", items({ name: "c" }, { name: "d", id: 5 }), invalid("items[1].id", "no id", 5)],
+  [
+    "POST /timeseries",
+    items({ name: "c" }, { name: "d", assetId: 12345 }),
+    invalid("assetId", "the id of an existing asset", 12345),
+  ],
+  ["POST /timeseries", items({ name: "c", assetId: "1" }), invalid("items[0].assetId", "integer", "string")],
+  ["POST /timeseries", items({ name: "c", isStep: 1 }), invalid("items[0].isStep", "boolean", "number")],
+  ["POST /timeseries", items({ name: "c", unit: {} }), invalid("items[0].unit", "string", "object")],
+  [
+    "POST /timeseries",
+    items({ name: "c", metadata: { k: 1 } }),
+    invalid("items[0].metadata.k", "string", "number"),
+  ],
+  [
+    "POST /timeseries",
+    items({ name: "c", metadata: { ["k".repeat(129)]: "" } }),
+    invalid(`items[0].metadata.${"k".repeat(129)}`, "at most 128 characters", 129),
+  ],
+  [
+    "POST /timeseries",
+    items({ name: "c", metadata: Object.fromEntries(tooMany.slice(0, 257).map((key) => [key, ""])) }),
+    invalid("items[0].metadata", "at most 256 members", 257),
+  ],
+  [
+    "POST /timeseries",
+    items({ name: "c", securityCategories: [1.5] }),
+    invalid("items[0].securityCategories[0]", "integer", 1.5),
+  ],
+  [
+    "POST /timeseries",
+    items(...tooMany.map((i) => ({ name: `s${i}` }))),
+    "items may hold at most 10000 items but holds 10001",
+  ],
+];
+
+const cursorOfThis = "Invalid field - cursor - expected a cursor returned by this same query";
+const refusedReads: readonly Refusal[] = [
+  ["GET /timeseries?limit=-1", undefined, invalid("limit", "an integer of at least 0", -1)],
+  ["GET /timeseries?limit=ten", undefined, invalid("limit", "an integer of at least 0", "ten")],
+  ["GET /timeseries?cursor=forged", undefined, cursorOfThis],
+  ["GET /timeseries?assetId=x", undefined, invalid("assetId", "an integer", "x")],
+  ["GET /timeseries?path=[x]", undefined, invalid("path", "ids such as [123,456]", "[x]")],
+  ["GET /timeseries?includeMetadata=1", undefined, invalid("includeMetadata", "true or false", 1)],
+  ["GET /timeseries/5", undefined, "No such time series: 5", unknown(5)],
+  ["GET /timeseries/x", undefined, isSmall],
+  ["POST /timeseries/byids", items("{a}", 5, 6), "No such time series: 5, 6", notFound(5, 6)],
+  [
+    "POST /timeseries/byids",
+    items("{a}", "{b}", "{a}"),
+    "Time series named more than once: {a}",
+    notFound("{a}"),
+  ],
+  ["POST /timeseries/byids", items("a"), invalid("items[0]", "integer", "string")],
+  ["POST /timeseries/byids", items(...tooMany), "items may hold at most 10000 items but holds 10001"],
+  [
+    "GET /timeseries/search?sort=name",
+    undefined,
+    invalid("sort", "one of createdTime, lastUpdatedTime", "name"),
+  ],
+  ["GET /timeseries/search?dir=up", undefined, invalid("dir", "one of asc, desc", "up")],
+  ["GET /timeseries/search?offset=1001", undefined, invalid("offset", "an integer from 0 to 1000", 1001)],
+  ["GET /timeseries/search?isStep=x", undefined, invalid("isStep", "true or false", "x")],
+];
+
+const taken = "Some metrics already exist";
+const refusedChanges: readonly Refusal[] = [
+  ["POST /timeseries/5/update", { unit: { set: "x" } }, "No such time series: 5", unknown(5)],
+  ["PATCH /timeseries/5", {}, "No such time series: 5", unknown(5)],
+  ["PATCH /timeseries/x", {}, isSmall],
+  ["PATCH /timeseries/{a}", { unit: "x" }, invalid("unit", "an object or null", '"x"')],
+  ["PATCH /timeseries/{a}", { unit: { set: 5 } }, invalid("unit.set", "string or null", 5)],
+  ["PATCH /timeseries/{a}", { name: { setNull: true } }, invalid("name.setNull", "false", true)],
+  ["PATCH /timeseries/{a}", { name: { set: "" } }, invalid("name.set", "at least 1 characters", 0)],
+  ["PATCH /timeseries/{a}", { name: { set: "b" } }, `${taken}: b`],
+  ["PATCH /timeseries/{a}", { metadata: { set: { k: 1 } } }, invalid("metadata.set.k", "string", "number")],
+  [
+    "PATCH /timeseries/{a}",
+    { assetId: { set: 12345 } },
+    invalid("assetId", "the id of an existing asset", 12345),
+  ],
+  [
+    "PATCH /timeseries/{a}",
+    { securityCategories: { add: tooMany.slice(1, 1001) } },
+    "securityCategories may hold at most 1000 items but holds 1001",
+  ],
+  [
+    "POST /timeseries/update",
+    items({ id: "{a}", unit: { set: "x" } }, { id: 5 }, { id: 6 }),
+    "No such time series: 5, 6",
+    notFound(5, 6),
+  ],
+  [
+    "POST /timeseries/update",
+    items({ id: "{a}", unit: { set: "x" } }, { id: "{a}" }),
+    "Time series named more than once: {a}",
+    notFound("{a}"),
+  ],
+  [
+    "POST /timeseries/update",
+    items({ id: "{a}", unit: { set: "x" } }, { id: "{b}", assetId: { set: 5 } }),
+    invalid("assetId", "the id of an existing asset", 5),
+  ],
+  [
+    "POST /timeseries/update",
+    items({ id: "{a}", name: { set: "c" } }, { id: "{b}", name: { set: "c" } }),
+    `${taken}: c`,
+  ],
+  [
+    "POST /timeseries/update",
+    items({ id: "{a}", name: { set: "b" } }, { id: "{b}", name: { set: "a" } }),
+    `${taken}: b,a`,
+  ],
+  ["POST /timeseries/update", items({}), "Missing required field - items[0].id", missing("items[0].id")],
+  [
+    "PUT /timeseries",
+    items({ name: "a", unit: "x" }, { name: "x" }, { name: "y" }),
+    "No such time series: x, y",
+    unknown("x", "y"),
+  ],
+  [
+    "PUT /timeseries",
+    items({ tagId: "a", unit: "x" }, { tagId: "x" }),
+    "No such time series: x",
+    { version: "v04", ...unknown("x") },
+  ],
+  [
+    "PUT /timeseries",
+    items({ name: "a", unit: "x" }, { name: "a" }),
+    "Time series named more than once: a",
+    notFound("a"),
+  ],
+  ["PUT /timeseries", items(), isEmpty],
+  ["PUT /timeseries", items({ name: "a", unit: 5 }), invalid("items[0].unit", "string", "number")],
+  [
+    "PUT /timeseries",
+    items({ name: "a", unit: "x" }),
+    "PUT is not supported by /api/0.6/projects/demo/timeseries; use GET, HEAD, POST",
+    { version: "v06", status: 405 },
+  ],
+];
+
+const refusedDeletes: readonly Refusal[] = [
+  ["DELETE /timeseries/x", undefined, "No such time series: x", unknown("x")],
+  ["DELETE /timeseries/A", undefined, "No such time series: A", unknown("A")],
+  ["POST /timeseries/delete", items("{a}", 5), "No such time series: 5", { version: "v06", ...unknown(5) }],
+  [
+    "POST /timeseries/delete",
+    items("{a}", "{a}"),
+    "Time series named more than once: {a}",
+    { version: "v06", ...notFound("{a}") },
+  ],
+  ["POST /timeseries/delete", items(), isEmpty],
+  ["POST /timeseries/delete", items("a"), invalid("items[0]", "integer", "string")],
 ];
 
 describe("refused with nothing changed", () => {
-  for (const { ask, body, status = 400, message, members = {}, version = "v05" } of refusals)
+  const all = [...refusedCreates, ...refusedReads, ...refusedChanges, ...refusedDeletes];
+  for (const [ask, body, message, { status = 400, members = {}, version = "v05" } = {}] of all)
     it(`${version} ${ask} ${JSON.stringify(body ?? "").slice(0, 60)}: ${message.slice(0, 60)}`, async () => {
-      const ids = await create({ name: "a", unit: "m", securityCategories: [1] }, { name: "b" });
+      const [a, b] = await create({ name: "a", unit: "m", securityCategories: [1] }, { name: "b" });
       const before = await snapshot();
       const filled = (text: string) =>
-        text.replaceAll('"{a}"', "{a}").replaceAll("{a}", `${ids[0]}`).replaceAll('"{b}"', `${ids[1]}`);
-      const sent = typeof body === "object" ? JSON.parse(filled(JSON.stringify(body))) : body;
+        text.replaceAll(/"?\{([ab])\}"?/g, (_, name: string) => `${name === "a" ? a : b}`);
+      const sent = body === undefined ? undefined : JSON.parse(filled(JSON.stringify(body)));
       const answer = await server.ask[version](filled(ask), sent);
-      const expected = {
+      const error = {
         code: status,
         message: filled(message),
         ...JSON.parse(filled(JSON.stringify(members))),
       };
-      assert.deepEqual([answer.status, answer.error], [status, expected]);
+      assert.deepEqual([answer.status, answer.error], [status, error]);
       assert.deepEqual(await snapshot(), before);
     });
 });
