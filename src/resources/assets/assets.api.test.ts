@@ -1,24 +1,52 @@
 // Assets through the front door, in every version: what clients send, what they get, and what is refused.
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { type Answer, type Ask, type Item, idsOf, startTestServer } from "../../../test/support/server.ts";
+import { after, before, test } from "node:test";
+import {
+  type Answer,
+  type AskFunction,
+  type Item,
+  idsOf,
+  startTestServer,
+  type TestServer,
+} from "../../../test/support/server.ts";
+import type { ApiVersion } from "../../rest/route.ts";
+import { ensureProject } from "../projects/projects.ts";
 
-/** A scenario on a server of its own, with the path of a plant to begin with where it asks for one. */
-const scenario = (name: string, run: (ask: Ask) => Promise<void>) =>
-  test(name, async () => {
-    const server = await startTestServer();
-    try {
-      await run(server.ask);
-    } finally {
-      await server.close();
-    }
-  });
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+interface Asks extends AskFunction {
+  readonly v04: AskFunction;
+  readonly v05: AskFunction;
+  readonly v06: AskFunction;
+}
+
+/** A scenario in a project of its own, asked in 0.5 unless it says otherwise. */
+const scenario = (name: string, run: (ask: Asks) => Promise<void>) =>
+  test(name, async () => run(await newProject(`project-${++projectCount}`)));
+let projectCount = 0;
+
+async function newProject(name: string): Promise<Asks> {
+  const { services, keys } = server.app;
+  const { project } = await ensureProject(services, name);
+  const { key } = await keys.create(project, "test");
+  const below =
+    (version: ApiVersion): AskFunction =>
+    (methodAndPath, body, headers) => {
+      const inProject = methodAndPath.replace(" ", ` /api/${version}/projects/${name}`);
+      return server.ask.root(inProject, body, { "api-key": key, ...headers });
+    };
+  return Object.assign(below("0.5"), { v04: below("0.4"), v05: below("0.5"), v06: below("0.6") });
+}
 
 const namesOf = (answer: Answer) => answer.items.map((item) => item["name"]);
 const json = (value: unknown) => encodeURIComponent(JSON.stringify(value));
 
 /** `plant > pump > motor`, `plant > boiler`; ids by name. */
-async function plant(ask: Ask): Promise<Record<"plant" | "pump" | "motor" | "boiler", number>> {
+async function plant(ask: Asks): Promise<Record<"plant" | "pump" | "motor" | "boiler", number>> {
   const { items } = await ask("POST /assets", {
     items: [
       { name: "plant", refId: "r" },
@@ -45,7 +73,7 @@ async function plant(ask: Ask): Promise<Record<"plant" | "pump" | "motor" | "boi
 }
 
 /** All pages from this path on, forwards. */
-async function pagesOf(ask: Ask, path: string, cursor?: string): Promise<number[][]> {
+async function pagesOf(ask: Asks, path: string, cursor?: string): Promise<number[][]> {
   const pages: number[][] = [];
   for (let next = cursor, isFirst = true; isFirst || next !== undefined; isFirst = false) {
     const sign = path.includes("?") ? "&" : "?";
@@ -404,4 +432,15 @@ scenario("roots may share a name, siblings may not", async (ask) => {
   assert.equal((await child(one)).status, 200);
   assert.equal((await child(other)).status, 200);
   assert.equal((await child(one)).status, 400);
+});
+
+scenario("what was created is there after a restart, and its cursors go on", async (ask) => {
+  const { plant: root, pump, boiler, motor } = await plant(ask);
+  const { nextCursor, text } = await ask("GET /assets?limit=2");
+  await server.restart();
+  assert.equal((await ask("GET /assets?limit=2")).text, text);
+  const rest = await ask(`GET /assets?limit=2&cursor=${nextCursor}`);
+  assert.deepEqual([root, pump, ...idsOf(rest)], [root, pump, boiler, motor]);
+  const made = await ask("POST /assets", { items: [{ name: "new" }] });
+  assert.ok(idsOf(made)[0]! > motor);
 });

@@ -379,5 +379,5 @@ test("whatever is created, moved and deleted, the tree is the one a plain forest
       }
     },
   );
-  await fc.assert(property, { numRuns: 150 });
+  await fc.assert(property, { numRuns: 100 });
 });
