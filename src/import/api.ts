@@ -42,11 +42,11 @@ export class Api {
     return this.#project;
   }
 
-  /** Learns the key's project; every further call is for that one. */
+  /** Learns the key's project; every further call is for that one. Tries once: nothing is begun yet. */
   async login(): Promise<void> {
-    const { data } = (await this.#call("GET", "/login/status")) as {
-      data: { loggedIn: boolean; project: string };
-    };
+    const outcome = await this.#try("GET", "/login/status");
+    if (!("answer" in outcome)) throw new ServerProblem(outcome.problem);
+    const { data } = outcome.answer as { data: { loggedIn: boolean; project: string } };
     if (!data.loggedIn) throw new ServerProblem(`${this.#server} does not know this API key`);
     this.#project = data.project;
   }

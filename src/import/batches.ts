@@ -126,6 +126,8 @@ class BatchBuilder {
     const epoch = epochs ? epochs.epochOf(cells[epochIndex ?? 0] ?? "") : epochMs;
     const timeMs = this.#readTime(cells[timeIndex] ?? "", epoch);
     if (timeMs === undefined) return `not a time in the format ${this.#plan.timeFormat}; the row is left out`;
+    if (epochs && timeMs - epoch >= epochs.stepMs)
+      return "beyond the step of --epoch-by, among the times of the next value; the row is left out";
     if (timeMs < limits.timeMsMin || timeMs > limits.timeMsMax)
       return "not between the years 1900 and 2099; the row is left out";
     return timeMs;

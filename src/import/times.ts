@@ -99,6 +99,11 @@ export class Epochs {
     return this.#by.startMs + position * this.#by.stepMs;
   }
 
+  /** How long each epoch lasts: times beyond would be those of the next one. */
+  get stepMs(): number {
+    return this.#by.stepMs;
+  }
+
   get values(): readonly string[] {
     return [...this.#positions.keys()];
   }

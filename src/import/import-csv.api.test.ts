@@ -1,0 +1,280 @@
+// Imports as a user runs them, into a real server: everything arrives, what cannot is listed, interruptions go on.
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { exitCodes, importCsv } from "./import-csv.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "millrace-import-"));
+const file = join(folder, "data.csv");
+let server: TestServer;
+
+before(async () => {
+  server = await startTestServer();
+});
+after(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true });
+});
+
+const never = new AbortController().signal;
+
+/** Writes the lines to a file and imports it; answers the exit code and everything that was said. */
+async function imported(lines: readonly string[], words: readonly string[], address = server.baseUrl) {
+  writeFileSync(file, `${lines.join("\n")}\n`);
+  const said: string[] = [];
+  const code = await importCsv([file, "--server", address, ...words], {
+    env: { MILLRACE_KEY: server.key },
+    output: { write: (text) => said.push(text) },
+    stop: never,
+    abort: never,
+  });
+  return { code, said: said.join("") };
+}
+
+/** The points of a series as [time, value] pairs. */
+async function pointsOf(name: string): Promise<unknown[]> {
+  const path = `/timeseries/data/${encodeURIComponent(name)}?start=0&end=4000000000000&limit=100000`;
+  const { items } = await server.ask(`GET ${path}`);
+  const { datapoints } = items[0] as { datapoints: { timestamp: number; value: unknown }[] };
+  return datapoints.map(({ timestamp, value }) => [timestamp, value]);
+}
+
+const seriesNames = async (prefix: string) =>
+  (await server.ask(`GET /timeseries?q=${prefix}`)).items.map((one) => one["name"]);
+
+test("a wide file becomes series, value for value", async () => {
+  const lines = [
+    "timestamp,a1,a2,a3",
+    "2013-12-02 21:15:00,73.96732207,1,",
+    "2013-12-02 21:20:00,74.93588199999998,-2.5e-3,7",
+  ];
+  const { code, said } = await imported(lines, ["--create-series"]);
+  assert.equal(code, exitCodes.loaded, said);
+  const at = Date.UTC(2013, 11, 2, 21, 15);
+  assert.deepEqual(await pointsOf("a1"), [
+    [at, 73.96732207],
+    [at + 300_000, 74.93588199999998],
+  ]);
+  assert.deepEqual(await pointsOf("a2"), [
+    [at, 1],
+    [at + 300_000, -0.0025],
+  ]);
+  assert.deepEqual(await pointsOf("a3"), [[at + 300_000, 7]]);
+  assert.match(said, /5 points loaded/);
+  assert.ok(!existsSync(`${file}.import.json`) && !existsSync(`${file}.refused.csv`));
+});
+
+test("a dry run says what would be done and writes nothing", async () => {
+  const { code, said } = await imported(["t,dry1", "0,1", "60,x"], ["--create-series", "--dry-run"]);
+  assert.equal(code, exitCodes.someRefused, said);
+  assert.match(said, /Creating 1 series\n.*Dry run: nothing is written\n/s);
+  assert.match(said, /1 points would be loaded/);
+  assert.deepEqual(await seriesNames("dry"), []);
+  assert.ok(!existsSync(`${file}.import.json`));
+});
+
+test("series are made only when asked for", async () => {
+  const { code, said } = await imported(["t,un1,un2", "0,1,2"], []);
+  assert.equal(code, exitCodes.notBegun);
+  assert.match(said, /There are no series un1, un2; --create-series makes them/);
+  assert.deepEqual(await seriesNames("un"), []);
+});
+
+test("refused cells are listed with line, column, value and reason; the rest is loaded", async () => {
+  const lines = [
+    "t,r1,r2",
+    "2026-01-01T00:00:00Z,1,2",
+    'yesterday,"1,5",2',
+    '2026-01-01T00:01:00Z,"1,5",NaN',
+    "2026-01-01T00:02:00Z,1e999,Bad",
+    "1812-01-01,1,2",
+    "2026-01-01T00:03:00Z,4,5,6",
+    "2026-01-01T00:04:00Z,7",
+  ];
+  const { code, said } = await imported(lines, ["--create-series", "--missing", "Bad"]);
+  assert.equal(code, exitCodes.someRefused, said);
+  assert.deepEqual(readFileSync(`${file}.refused.csv`, "utf8").split("\n"), [
+    "line,column,value,reason",
+    "3,t,yesterday,not a time in the format iso; the row is left out",
+    '4,r1,"1,5",not a number',
+    "4,r2,NaN,not a number",
+    "5,r1,1e999,too large for a number",
+    "6,t,1812-01-01,not between the years 1900 and 2099; the row is left out",
+    "7,,6,more cells than the header has; the row is left out",
+    "",
+  ]);
+  assert.match(
+    said,
+    /6 refused; all of them are listed in .*refused\.csv\n {2}line 3, t: "yesterday" is not a/,
+  );
+  const at = Date.UTC(2026, 0, 1);
+  assert.deepEqual(await pointsOf("r1"), [
+    [at, 1],
+    [at + 240_000, 7],
+  ]);
+  assert.deepEqual(await pointsOf("r2"), [[at, 2]]);
+});
+
+test("a mapping names series, their texts, kinds and assets", async () => {
+  const mapping = join(folder, "mapping.json");
+  const columns = {
+    T1: { name: "reactor temperature", unit: "°C", asset: "plant/reactor", metadata: { rack: "7" } },
+    V1: { isString: true, isStep: true, asset: "plant/valves" },
+    junk: null,
+  };
+  writeFileSync(mapping, JSON.stringify(columns));
+  const lines = ["t,T1,V1,junk", '0,20.5,"open, ""half""",1', "1,21,17,2"];
+  const words = ["--mapping", mapping, "--prefix", "m:", "--create-series"];
+  const refused = await imported(lines, words);
+  assert.equal(refused.code, exitCodes.notBegun);
+  assert.match(
+    refused.said,
+    /There are no assets plant, plant\/reactor, plant\/valves; --create-assets makes them/,
+  );
+  const { code, said } = await imported(lines, [...words, "--create-assets"]);
+  assert.equal(code, exitCodes.loaded, said);
+  assert.match(said, /Left out: junk/);
+  const assets = (await server.ask("GET /assets")).items;
+  const idOf = (name: string) => assets.find((one) => one["name"] === name)?.["id"];
+  const [temperature] = (await server.ask("GET /timeseries?q=m:reactor&includeMetadata=true")).items;
+  assert.equal(temperature?.["unit"], "°C");
+  assert.equal(temperature?.["assetId"], idOf("reactor"));
+  assert.deepEqual(temperature?.["metadata"], { rack: "7" });
+  assert.deepEqual(assets.find((one) => one["name"] === "valves")?.["parentId"], idOf("plant"));
+  assert.deepEqual(await pointsOf("m:V1"), [
+    [0, 'open, "half"'],
+    [1000, "17"],
+  ]);
+});
+
+test("each run of a simulation gets its own day, and a run longer than that does not spill into the next", async () => {
+  const lines = ["scenario,minute,e1", "IDV1,0,1", "IDV1,10,2", "IDV2,0,3", "IDV2,1440,4"];
+  const epochs = ["--epoch-by", "scenario=2026-01-01+1d"];
+  const words = ["--time-column", "minute", "--time-format", "min", ...epochs, "--create-series"];
+  const { code, said } = await imported(lines, words);
+  assert.equal(code, exitCodes.someRefused, said);
+  assert.deepEqual(await pointsOf("e1"), [
+    [Date.UTC(2026, 0, 1), 1],
+    [Date.UTC(2026, 0, 1, 0, 10), 2],
+    [Date.UTC(2026, 0, 2), 3],
+  ]);
+  assert.match(said, /line 5, minute: "1440" is beyond the step of --epoch-by/);
+});
+
+/** 30,000 rows; the second half repeats times of the first with other values. */
+const repeating = [
+  "t,repeating",
+  ...Array.from({ length: 30_000 }, (_, i) => `${(i % 15_000) + 1_600_000_000},${i}`),
+];
+
+test("of repeated times the last of the file wins, over all requests", async () => {
+  const { code, said } = await imported(repeating, ["--create-series"]);
+  assert.equal(code, exitCodes.loaded, said);
+  const points = await pointsOf("repeating");
+  assert.equal(points.length, 15_000);
+  assert.ok(points.every((point, i) => (point as number[])[1] === i + 15_000));
+});
+
+/** Passes requests on to the server; `fault` may answer an insert in its place with a status. */
+async function withProxy(
+  fault: (insert: number) => number | undefined,
+  use: (address: string) => Promise<void>,
+) {
+  let inserts = 0;
+  const proxy = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const isInsert = request.url?.endsWith("/timeseries/data") === true;
+    const status = isInsert ? fault(++inserts) : undefined;
+    if (status !== undefined) {
+      response.writeHead(status).end('{"error":{"message":"faulty"}}');
+      return;
+    }
+    const passed = await fetch(server.baseUrl + request.url, {
+      method: request.method ?? "GET",
+      headers: { "api-key": server.key },
+      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+    });
+    response.writeHead(passed.status).end(await passed.text());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  try {
+    await use(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+  } finally {
+    proxy.closeAllConnections();
+    proxy.close();
+  }
+}
+
+const rising = ["t,rising", ...Array.from({ length: 60_000 }, (_, i) => `${1_600_000_000 + i},${i}`)];
+
+test("an interrupted import goes on where it was acknowledged", async () => {
+  let broken = true;
+  let inserts = 0;
+  const fault = (insert: number) => {
+    inserts++;
+    return broken && insert > 2 ? 400 : undefined;
+  };
+  await withProxy(fault, async (address) => {
+    const first = await imported(rising, ["--create-series"], address);
+    assert.equal(first.code, exitCodes.interrupted, first.said);
+    assert.match(first.said, /was answered 400: faulty\nRun the same command again to go on/);
+    const { acknowledged } = JSON.parse(readFileSync(`${file}.import.json`, "utf8"));
+    assert.equal(acknowledged.points, 40_000);
+    broken = false;
+    inserts = 0;
+    const other = await imported(rising, ["--create-series", "--prefix", "x"], address);
+    assert.equal(other.code, exitCodes.notBegun);
+    assert.match(other.said, /notes the progress of another import/);
+    const second = await imported(rising, ["--create-series"], address);
+    assert.equal(second.code, exitCodes.loaded, second.said);
+    assert.match(second.said, /Going on after line 40001\n.*20 000 points loaded/s);
+    assert.equal(inserts, 1);
+  });
+  const points = await pointsOf("rising");
+  assert.equal(points.length, 60_000);
+  assert.ok(points.every((point, i) => (point as number[])[1] === i));
+});
+
+test("a server that is busy for a moment is asked again", async () => {
+  const fault = (insert: number) => [503, 429][insert - 1];
+  await withProxy(fault, async (address) => {
+    const { code, said } = await imported(["t,busy1", "0,1"], ["--create-series"], address);
+    assert.equal(code, exitCodes.loaded, said);
+  });
+  assert.deepEqual(await pointsOf("busy1"), [[0, 1]]);
+});
+
+test("what cannot begin says why", async () => {
+  const cases: readonly (readonly [words: readonly string[], text: RegExp])[] = [
+    [["--key", "wrong"], /401|does not know this API key/],
+    [["--server", "http://127.0.0.1:65533"], /does not answer: ECONNREFUSED/],
+    [["--server", "here"], /--server is an address/],
+    [["--time-column", "when"], /There is no column when; there are t, a/],
+    [["--time-format", "days"], /--time-format is one of auto, iso/],
+    [["--epoch-by", "t=soon"], /Say with --time-format|--epoch-by is COLUMN=DATE\+STEP/],
+    [["--mapping", join(folder, "none")], /The mapping .* cannot be read/],
+    [["--delimiter", ";;"], /--delimiter is one character/],
+    [["--colour"], /Unknown option '--colour'/],
+    [["second.csv"], /One file at a time/],
+  ];
+  for (const [words, text] of cases) {
+    const { code, said } = await imported(["t,a", "0,1"], words);
+    assert.equal(code, exitCodes.notBegun, said);
+    assert.match(said, text);
+  }
+  const empty = await imported([], []);
+  assert.match(empty.said, /is empty; it needs a header line/);
+  assert.equal(empty.code, exitCodes.notBegun);
+});
+
+test("a file that stops being CSV is refused with the line", async () => {
+  const { code, said } = await imported(["t,q1", "0,1", '1,"2'], ["--create-series"]);
+  assert.equal(code, exitCodes.interrupted, said);
+  assert.match(said, /is not CSV at line \d+: Quote Not Closed/);
+});
