@@ -43,8 +43,9 @@ function* sets(): Generator<{ name: string; values: Float64Array }> {
   }
   const rows = linesOf("tep/measurements.csv").map((row) => row.split(","));
   for (const [column, name] of rows[0]!.entries()) {
-    const values = Float64Array.from(rows.slice(1), (row) => Number(row[column]));
-    if (!values.includes(Number.NaN)) yield { name: `tep ${name}`, values };
+    // XMEAS and XMV are the tags; the other columns say which run and which minute a row belongs to.
+    if (!name.startsWith("X")) continue;
+    yield { name: `tep ${name}`, values: Float64Array.from(rows.slice(1), (row) => Number(row[column])) };
   }
 }
 
