@@ -8,7 +8,7 @@ export const pressed = 0x80;
 const level = 3;
 /** Unpacking costs time on every read: less than one part in this many is not worth it. */
 const savedParts = 16;
-const smallestBytes = 48;
+const smallestBytes = 256;
 /** A section that says it unpacks to more is taken for damaged. */
 const unpackedBytesMax = 2 ** 28;
 
