@@ -94,11 +94,6 @@ export class Aggregation {
     this.#remember(summary.lastMs, summary.lastValue);
   }
 
-  /** Whether a block from `firstMs` to `lastMs` lies inside one bucket, so that its summary is enough. */
-  holdsInOneBucket(firstMs: number, lastMs: number): boolean {
-    return this.#bucketOf(firstMs) === this.#bucketOf(lastMs);
-  }
-
   /** The answer. `after`: the first point of the series at or after `endMs`, if there is one. */
   finish(after?: Point): AggregateColumns {
     const { endMs, isStep } = this.#question;
