@@ -19,8 +19,8 @@ test("a link, a file or a command that is not there is named", () => {
 });
 
 test("what is there, and what is elsewhere, is left alone", () => {
-  const text =
-    "[a](../package.json) [b](https://example.com/x) [c](#part) `src/limits.ts` npm run check, `millrace serve`";
+  const links = "[a](../package.json) [b](https://example.com/x) [c](#part)";
+  const text = `${links} \`src/limits.ts\` npm run check, \`millrace serve\``;
   assert.deepEqual(problemsIn(text, place), []);
 });
 

@@ -13,7 +13,7 @@ export const generatedPages = (): Record<string, string> => ({
 const settingsPage = () =>
   page("Settings", "src/config.ts", [
     "Settings come from the environment, and from a file `millrace.env` in the working directory with one",
-    "`NAME=value` a line; the environment wins. An unknown name that begins with `MILLRACE_` stops the start.",
+    "`NAME=value` a line; the environment wins. An unknown name that begins with `MILLRACE_` is refused.",
     "",
     ...table(
       ["Setting", "Default", "Meaning", "Expected"],

@@ -50,9 +50,9 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
     "query",
     "lib",
   ],
-  rest: ["http", "access", "words", "context", "query", "lib"],
-  odata: ["http", "access", "words", "context", "query", "lib"],
-  http: ["access", "words", "context", "port", "query", "lib"],
+  http: ["rest", "odata", "access", "words", "context", "port", "query", "lib"],
+  rest: ["access", "words", "context", "query", "lib"],
+  odata: ["access", "words", "context", "query", "lib"],
   room: ["access", "words", "context", "port", "query", "lib"],
   access: ["words", "context", "port", "query", "lib"],
   import: ["words", "lib"],
@@ -98,7 +98,6 @@ function problemWith(from: string, { target, typesOnly }: Import): string | unde
     const problem = problemInRoom(from, target, typesOnly);
     if (problem !== "none of the room's own rules") return problem;
   }
-  if (here === "access" && there === dialectOf(from)) return undefined;
   if (here === "context" && typesOnly) return undefined;
   if (here === "query" && there === "port" && typesOnly) return undefined;
   if (here === there && here !== "store") return undefined;

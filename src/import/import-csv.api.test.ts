@@ -1,4 +1,4 @@
-// Imports as a user runs them, into a real server: everything arrives, what cannot is listed, interruptions go on.
+// Imports as a user runs them, into a real server: what fits arrives, the rest is listed, a stop goes on.
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -152,7 +152,7 @@ test("a mapping names series, their texts, kinds and assets", async () => {
   ]);
 });
 
-test("each run of a simulation gets its own day, and a run longer than that does not spill into the next", async () => {
+test("each run of a simulation gets its own day, and a longer one does not spill into the next", async () => {
   const lines = ["scenario,minute,e1", "IDV1,0,1", "IDV1,10,2", "IDV2,0,3", "IDV2,1440,4"];
   const epochs = ["--epoch-by", "scenario=2026-01-01+1d"];
   const words = ["--time-column", "minute", "--time-format", "min", ...epochs, "--create-series"];
