@@ -109,6 +109,7 @@ export const described = {
     "Refused cells that `millrace import` prints; its report has all.",
   ),
   catalogReadersMax: limit(8, "transactions", "Catalog reads open at the same time; further ones wait."),
+  catalogCacheKibMax: limit(16 * 1024, "KiB", "Pages of the catalog that one connection keeps in memory."),
   catalogBusyMsMax: limit(
     10_000,
     "ms",

@@ -1,5 +1,5 @@
 // The seam between the SQL catalog and a database product: everything that databases spell differently.
-import type { CompiledQuery, Kysely, RawBuilder, SqlBool } from "kysely";
+import type { Kysely, RawBuilder, SqlBool } from "kysely";
 import type { AnyTable } from "../catalog.ts";
 
 /** Tables and columns are declared at run time, so that names are plain strings to Kysely. */
@@ -7,6 +7,9 @@ export type Rows = Record<string, Record<string, unknown>>;
 export type Db = Kysely<Rows>;
 export type Condition = RawBuilder<SqlBool>;
 export type Expression = RawBuilder<unknown>;
+
+/** A record as values in the sequence of its columns, encoded. */
+export type Values = readonly (string | number | null)[];
 
 /** How a database says what the filter tree asks. A missing value makes a condition null or false. */
 export interface Expressions {
@@ -34,8 +37,8 @@ export interface Database {
   readonly writes: Db;
   /** Transactions that only read; each sees one state. */
   readonly reads: Db;
-  /** Runs the statement once for each row of parameters. */
-  runEach(db: Db, statement: CompiledQuery, rows: readonly (readonly unknown[])[]): Promise<void>;
+  /** Inserts rows of values in the sequence of `columns`, the id first. */
+  insertAll(db: Db, table: AnyTable, columns: readonly string[], rows: readonly Values[]): Promise<void>;
   /** The columns of the unique combination that a statement's failure says is taken. */
   takenColumns(error: unknown): readonly string[] | undefined;
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 // One transaction on a SQL database, bound to its scope: the port's questions and changes as statements.
-import { type CompiledQuery, sql } from "kysely";
+import { sql } from "kysely";
 import { invariant } from "../../lib/invariant.ts";
 import { foldCase, wellFormed } from "../../lib/text.ts";
 import { cutsOf } from "../../query/evaluate.ts";
@@ -16,7 +16,7 @@ import {
   type Writer,
 } from "../catalog.ts";
 import { columnRef, recordsWhere, type Subject } from "./compile-filter.ts";
-import type { Database, Db, Expression } from "./dialect.ts";
+import type { Database, Db, Expression, Values } from "./dialect.ts";
 import { orderList, pageConditions } from "./keyset.ts";
 import { raiseLastId } from "./meta.ts";
 import { columnOf, decodeRow, encodeValue, projectColumn } from "./tables.ts";
@@ -96,16 +96,16 @@ export class SqlTransaction implements Writer {
     if (rows.length === 0) return;
     const { scope } = this.#binding;
     const project = this.#subject(table).scope === "system" ? [] : [scope];
-    const columns = Object.entries(table.columns as AnyTable["columns"]);
+    const { id, ...others } = table.columns as AnyTable["columns"];
+    const columns = Object.entries({ id, ...others });
     const names = [...columns.map(([name]) => name), ...project.map(() => projectColumn)];
     const encoded = rows.map((row) => [
       ...columns.map(([name, column]) => encodeValue(column, row[name as keyof Row])),
       ...project,
     ]);
-    const into = sql`${sql.table(table.name)} (${sql.join(names.map((name) => sql.ref(name)))})`;
-    const statement = sql`insert into ${into} values (${sql.join(names.map(() => null))})`.compile(this.#db);
     const highest = rows.reduce((id, row) => Math.max(id, row.id), 0);
-    await Promise.all([this.#insertEach(table, statement, encoded), raiseLastId(this.#db, highest)]);
+    await this.#insertAll(table, names, encoded);
+    await raiseLastId(this.#db, highest);
   }
 
   async replace<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
@@ -178,16 +178,12 @@ export class SqlTransaction implements Writer {
     return sql`case when ${value} = ${wanted} then 0 when ${begins} then 1 else 2 end`;
   }
 
-  #insertEach(
-    table: AnyTable,
-    statement: CompiledQuery,
-    rows: readonly (readonly unknown[])[],
-  ): Promise<void> {
+  #insertAll(table: AnyTable, columns: readonly string[], rows: readonly Values[]): Promise<void> {
     const { database } = this.#binding;
     return this.#change(() =>
-      database.runEach(this.#db, statement, rows).catch((error: unknown) => {
-        const columns = database.takenColumns(error)?.filter((column) => column !== projectColumn);
-        throw columns ? new UniqueViolation(table.name, columns) : error;
+      database.insertAll(this.#db, table, columns, rows).catch((error: unknown) => {
+        const taken = database.takenColumns(error)?.filter((column) => column !== projectColumn);
+        throw taken ? new UniqueViolation(table.name, taken) : error;
       }),
     );
   }

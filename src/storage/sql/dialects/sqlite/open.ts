@@ -1,11 +1,11 @@
 // Opens a SQLite file as the catalog's database: one thread that writes, one that reads beside it.
-import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
+import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from "kysely";
 import { limits } from "../../../../limits.ts";
 import type { AnyTable } from "../../../catalog.ts";
 import type { Database, Db, Rows } from "../../dialect.ts";
 import { type BatchQuery, type DriverSettings, SqliteDriver, SqliteError } from "./driver.ts";
 import { expressions } from "./expressions.ts";
-import { prepareSchema } from "./schema.ts";
+import { insertWords, prepareSchema } from "./schema.ts";
 
 const uniqueCodes: readonly number[] = [1555, 2067]; // SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
 
@@ -34,9 +34,7 @@ export async function openSqlite(
     expressions,
     writes,
     reads,
-    async runEach(db, statement, rows) {
-      await db.executeQuery({ ...statement, batch: rows } as BatchQuery);
-    },
+    insertAll,
     takenColumns(error) {
       if (!(error instanceof SqliteError) || !uniqueCodes.includes(error.code)) return undefined;
       // "UNIQUE constraint failed: assets.in_project, assets.name"
@@ -48,6 +46,16 @@ export async function openSqlite(
     close,
   };
 }
+
+/** All rows in one message; then their words in one statement: a trigger a row cost eight times as much. */
+const insertAll: Database["insertAll"] = async (db, table, columns, rows) => {
+  const into = sql`${sql.table(table.name)} (${sql.join(columns.map((name) => sql.ref(name)))})`;
+  const statement = sql`insert into ${into} values (${sql.join(columns.map(() => null))})`.compile(db);
+  await db.executeQuery({ ...statement, batch: rows } as BatchQuery);
+  if (table.wordsOf.length === 0) return;
+  const ids = expressions.listed(rows.map(([id]) => id!));
+  await sql`${sql.raw(insertWords(table))} where id in ${ids}`.execute(db);
+};
 
 const connect = (settings: DriverSettings): Db =>
   new Kysely<Rows>({

@@ -1,9 +1,10 @@
 // Makes a SQLite file hold the declared tables, whatever earlier version of them it holds.
 //
 // Each table is STRICT with its id as rowid; project tables have their project in front of every index.
-// Words are kept in a contentless FTS5 table beside it: triggers hand it the words that `words_in` finds,
-// parted by blanks, so that its `ascii` tokenizer cuts them nowhere else and all backends agree on what a
-// word is. There is no trigger on update: a record is replaced by removing and inserting it.
+// Words are kept in a contentless FTS5 table beside it: what `words_in` finds, parted by blanks, so that
+// its `ascii` tokenizer cuts them nowhere else and all backends agree on what a word is. A trigger takes
+// them away with their record, `insertWords` adds them, and there is no update: a record is removed and
+// inserted.
 import { sql } from "kysely";
 import { invariant } from "../../../../lib/invariant.ts";
 import type { AnyTable, Column } from "../../../catalog.ts";
@@ -29,6 +30,9 @@ export async function prepareSchema(db: Db, tables: readonly AnyTable[]): Promis
     await prepareTable(db, table);
     await keep(db, table, definitionsOf(table));
   }
+  await run(db, `analyze ${quoted(tables[0]!.name)}`); // Makes sqlite_stat1.
+  for (const table of tables) await writeStatistics(db, table);
+  await run(db, "analyze sqlite_schema"); // Reads it again.
 }
 
 async function prepareTable(db: Db, table: AnyTable): Promise<void> {
@@ -56,6 +60,9 @@ const columnText = (name: string, { type, optional }: Column): string =>
     ? `"id" integer primary key`
     : `${quoted(name)} ${sqlTypes[type]}${optional ? "" : " not null"}`;
 
+const indexName = (table: AnyTable, columns: readonly string[], unique: boolean): string =>
+  [table.name, unique ? "unique" : "index", ...columns].join("__");
+
 interface Definition {
   readonly name: string;
   readonly kind: "index" | "table" | "trigger";
@@ -68,7 +75,7 @@ interface Definition {
  */
 function definitionsOf(table: AnyTable): Definition[] {
   const index = (columns: readonly string[], unique: boolean): Definition => {
-    const name = [table.name, unique ? "unique" : "index", ...columns].join("__");
+    const name = indexName(table, columns, unique);
     const list = indexColumns(table, columns).map(quoted).join(", ");
     const optional = unique ? columns.filter((column) => table.columns[column]!.optional) : [];
     const where = optional.map((column) => `${quoted(column)} is not null`).join(" and ");
@@ -87,18 +94,12 @@ function wordsDefinitions(table: AnyTable): Definition[] {
   const name = wordsTableOf(table);
   const columns = table.wordsOf.map(quoted).join(", ");
   const options = `content='', contentless_delete=1, detail=column, tokenize='ascii', prefix='2 3 4'`;
-  const words = table.wordsOf.map((column) => `words_in(new.${quoted(column)})`).join(", ");
-  const insert = `insert into ${quoted(name)} (rowid, ${columns}) values (new.id, ${words})`;
+  const trigger = `${name}__delete`;
   const remove = `delete from ${quoted(name)} where rowid = old.id`;
-  const trigger = (event: "insert" | "delete", body: string): Definition => {
-    const named = `${name}__${event}`;
-    const text = `CREATE TRIGGER ${quoted(named)} after ${event} on ${quoted(table.name)} begin ${body}; end`;
-    return { name: named, kind: "trigger", text };
-  };
+  const event = `${quoted(trigger)} after delete on ${quoted(table.name)}`;
   return [
     { name, kind: "table", text: `CREATE VIRTUAL TABLE ${quoted(name)} using fts5(${columns}, ${options})` },
-    trigger("insert", insert),
-    trigger("delete", remove),
+    { name: trigger, kind: "trigger", text: `CREATE TRIGGER ${event} begin ${remove}; end` },
   ];
 }
 
@@ -114,16 +115,43 @@ async function keep(db: Db, table: AnyTable, wanted: readonly Definition[]): Pro
   for (const definition of wanted) {
     if (held.rows.some((one) => same(one, definition))) continue;
     await run(db, definition.text);
-    if (definition.kind === "table") await fillWords(db, table);
+    if (definition.kind === "table") await run(db, insertWords(table));
   }
 }
 
-async function fillWords(db: Db, table: AnyTable): Promise<void> {
+/** The statement that takes records' words into their index; `where` may follow. */
+export function insertWords(table: AnyTable): string {
   const columns = table.wordsOf.map(quoted).join(", ");
   const words = table.wordsOf.map((column) => `words_in(${quoted(column)})`).join(", ");
   const index = `${quoted(wordsTableOf(table))} (rowid, ${columns})`;
-  await run(db, `insert into ${index} select id, ${words} from ${quoted(table.name)}`);
+  return `insert into ${index} select id, ${words} from ${quoted(table.name)}`;
 }
+
+/**
+ * Tells the planner, in place of measuring, what every catalog grows into: one project has most of a
+ * table, and the columns of an index together leave few records. Unlike measured statistics these suit a
+ * file that was empty when it was opened, and plans never change by themselves.
+ */
+async function writeStatistics(db: Db, table: AnyTable): Promise<void> {
+  const statistic = (index: readonly string[], unique: boolean): [name: string, text: string] => {
+    const alike = index.map((column, at) =>
+      at < index.length - 1 ? 1_000 : unique || column === "id" ? 1 : 10,
+    );
+    const project = table.belongsTo === "project" ? [recordsAssumed] : [];
+    return [indexName(table, index, unique), [recordsAssumed, ...project, ...alike].join(" ")];
+  };
+  const statistics = [
+    ...(table.belongsTo === "project" ? [statistic([], false)] : []),
+    ...table.indexes.map((index) => statistic(index, false)),
+    ...table.unique.map((index) => statistic(index, true)),
+  ];
+  await sql`delete from sqlite_stat1 where tbl = ${table.name}`.execute(db);
+  for (const [name, text] of statistics) {
+    await sql`insert into sqlite_stat1 (tbl, idx, stat) values (${table.name}, ${name}, ${text})`.execute(db);
+  }
+}
+
+const recordsAssumed = 1_000_000;
 
 const run = async (db: Db, statement: string): Promise<void> => {
   await sql.raw(statement).execute(db);

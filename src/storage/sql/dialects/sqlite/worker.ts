@@ -57,6 +57,7 @@ class Connection {
     this.#db = new DatabaseSync(file, { timeout: limits.catalogBusyMsMax });
     if (mode === "write") this.#db.exec("pragma journal_mode = wal; pragma synchronous = full");
     else this.#db.exec("pragma query_only = true");
+    this.#db.exec(`pragma cache_size = -${limits.catalogCacheKibMax}; pragma temp_store = memory`);
     for (const [name, call] of Object.entries(functions)) {
       this.#db.function(name, { deterministic: true }, call);
     }
