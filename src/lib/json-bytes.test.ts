@@ -1,0 +1,92 @@
+// The reader of JSON bytes finds what JSON.parse finds, or nothing.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { JsonBytes, memberName, openBrace } from "./json-bytes.ts";
+
+const digits = (max: number) => fc.stringMatching(new RegExp(`^[0-9]{0,${max}}$`));
+const numberLike = fc
+  .tuple(
+    fc.constantFrom("", "-", "+", " ", "--"),
+    digits(20),
+    fc.constantFrom("", "."),
+    digits(20),
+    fc.constantFrom("", "", "e", "E", "e+", "e-"),
+    digits(3),
+  )
+  .map((parts) => parts.join(""));
+
+/** What JSON.parse makes of a number and nothing else. */
+function parsed(text: string): number | undefined {
+  try {
+    const value: unknown = JSON.parse(`[${text}]`)[0];
+    return typeof value === "number" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function assertSameNumber(text: string): void {
+  const reader = new JsonBytes(Buffer.from(`${text}}`));
+  const value = reader.number();
+  const isWhole = !Number.isNaN(value) && reader.take(125) && reader.end();
+  const expected = parsed(text);
+  if (expected === undefined) assert.ok(!isWhole, `${text} is no number but was read as ${value}`);
+  else assert.ok(isWhole && Object.is(value, expected), `${text} was read as ${value}`);
+}
+
+test("numbers are the doubles that JSON.parse finds", () => {
+  const known = [
+    "0",
+    "-0",
+    "0.0",
+    "-0.0",
+    "1e3",
+    "1E-7",
+    "01",
+    "1.",
+    ".5",
+    "-",
+    "",
+    "1e",
+    "1e+",
+    "+1",
+    "0x1",
+    "1e999",
+  ];
+  const long = [
+    "123456789012345",
+    "1234567890123456",
+    "9007199254740993",
+    "0.1234567890123456789",
+    "84.12345678901234",
+  ];
+  for (const text of [...known, ...long, "123456789.123456", "999999999.999999", "1234567890.5", " 7"])
+    assertSameNumber(text);
+  fc.assert(fc.property(numberLike, assertSameNumber), { numRuns: 5000 });
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }).map(JSON.stringify), assertSameNumber),
+  );
+});
+
+test("texts without escapes are read, others left to JSON.parse", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (text) => {
+      const json = JSON.stringify(text);
+      const found = new JsonBytes(Buffer.from(json)).text();
+      assert.equal(found, json.includes("\\") ? undefined : text);
+    }),
+  );
+  assert.equal(new JsonBytes(Buffer.from('"no end')).text(), undefined);
+  assert.equal(new JsonBytes(Buffer.from('"line\nbreak"')).text(), undefined);
+});
+
+test("members are passed with the blanks around them, others are left where they are", () => {
+  const reader = new JsonBytes(Buffer.from(' {\n"value" :\t1'));
+  assert.ok(reader.take(openBrace));
+  assert.ok(!reader.member(memberName("val")));
+  assert.ok(!reader.member(memberName("values")));
+  assert.ok(reader.member(memberName("value")));
+  assert.equal(reader.number(), 1);
+  assert.ok(reader.end());
+});
