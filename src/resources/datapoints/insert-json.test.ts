@@ -1,0 +1,138 @@
+// Inserts in JSON mean what JSON.parse and a plain reading of client-endpoints 9.1 make of them.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { Failure } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import type { ArrivedPoints, SeriesKey } from "./arrived-points.ts";
+import { readInsert } from "./insert-json.rest.ts";
+
+interface Point {
+  readonly timestamp: number;
+  readonly value: number | string;
+}
+interface Run {
+  readonly key: SeriesKey;
+  readonly points: readonly Point[];
+}
+
+/** The columns as runs again, numbers before texts as the columns keep them apart. */
+function runsOf({ keys, numbers, strings }: ArrivedPoints): Run[] {
+  const part = (columns: typeof numbers | typeof strings, run: number): Point[] => {
+    const from = run === 0 ? 0 : columns.ends[run - 1]!;
+    const times = columns.times.subarray(from, columns.ends[run]);
+    return Array.from(times, (timestamp, i) => ({ timestamp, value: columns.values[from + i]! }));
+  };
+  return keys.map((key, run) => ({ key, points: [...part(numbers, run), ...part(strings, run)] }));
+}
+
+const isNumber = ({ value }: Point) => typeof value === "number";
+const expected = (runs: readonly Run[]): Run[] =>
+  runs.map(({ key, points }) => ({
+    key,
+    points: [...points.filter(isNumber), ...points.filter((point) => !isNumber(point))],
+  }));
+
+const blanks = fc.constantFrom("", "", "", " ", "\n", "\r\n\t");
+const time = fc.oneof(
+  fc.integer({ min: 0, max: 4e12 }),
+  fc.integer({ min: limits.timeMsMin, max: limits.timeMsMax }),
+);
+const numberText = fc
+  .tuple(
+    fc.oneof(
+      fc.double({ min: -1e308, max: 1e308, noNaN: true }),
+      fc.integer({ min: -1e6, max: 1e6 }).map((n) => n / 1000),
+    ),
+    fc.constantFrom<(value: number) => string>(
+      (value) => JSON.stringify(value),
+      (value) => value.toExponential(),
+      (value) => value.toExponential(3).toUpperCase(),
+    ),
+  )
+  .map(([value, write]) => write(value));
+const textJson = fc.oneof(
+  fc.string({ unit: "grapheme" }).map((text) => JSON.stringify(text)),
+  fc
+    .string()
+    .map((text) => JSON.stringify(text).replace(/[a-f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`)),
+);
+const timeText = time.chain((ms) => fc.constantFrom(`${ms}`, `${ms}.0`, `${ms / 1000}e3`));
+const extraMember = fc.constantFrom('"status":{"a":[1,"x"]}', '"quality":null', '"":""');
+
+/** An object with its members in any order, perhaps one more, and blanks anywhere. */
+const objectText = (members: fc.Arbitrary<string>[]) =>
+  fc
+    .tuple(fc.tuple(...members), fc.option(extraMember, { freq: 20 }), fc.boolean(), blanks, blanks)
+    .map(([found, extra, isReversed, outer, inner]) => {
+      const all = extra === null ? found : [...found, extra];
+      const ordered = isReversed ? all.toReversed() : all;
+      return `${outer}{${inner}${ordered.join(`${inner},${outer}`)}${outer}}${inner}`;
+    });
+const member = (name: string, value: fc.Arbitrary<string>) =>
+  fc
+    .tuple(blanks, value, blanks)
+    .map(([before, text, after]) => `"${name}"${before}:${after}${text}${before}`);
+const list = (element: fc.Arbitrary<string>, maxLength: number) =>
+  fc.tuple(fc.array(element, { maxLength }), blanks).map(([all, blank]) => `[${blank}${all.join(",")}]`);
+
+const pointText = (value: fc.Arbitrary<string>) =>
+  objectText([member("timestamp", timeText), member("value", value)]);
+const pointsText = fc.oneof(
+  { weight: 4, arbitrary: list(pointText(numberText), 6) },
+  { weight: 2, arbitrary: list(pointText(textJson), 6) },
+  { weight: 1, arbitrary: list(pointText(fc.oneof(numberText, textJson)), 6) },
+);
+const seriesText = fc
+  .constantFrom("name", "tagId")
+  .chain((key) => objectText([member(key, textJson), member("datapoints", pointsText)]));
+
+test("the insert of one series is what JSON.parse finds", () => {
+  fc.assert(
+    fc.property(objectText([member("items", pointsText)]), (text) => {
+      const { items } = JSON.parse(text) as { items: Point[] };
+      const points = items.map(({ timestamp, value }) => ({ timestamp, value }));
+      assert.deepEqual(runsOf(readInsert(Buffer.from(text), 7)), expected([{ key: 7, points }]));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("the insert of many series is what JSON.parse finds", () => {
+  interface Sent {
+    readonly name?: string;
+    readonly tagId?: string;
+    readonly datapoints: Point[];
+  }
+  fc.assert(
+    fc.property(objectText([member("items", list(seriesText, 5))]), (text) => {
+      const { items } = JSON.parse(text) as { items: Sent[] };
+      const runs = items.map(({ name, tagId, datapoints }) => ({
+        key: (name ?? tagId)!,
+        points: datapoints.map(({ timestamp, value }) => ({ timestamp, value })),
+      }));
+      assert.deepEqual(runsOf(readInsert(Buffer.from(text))), expected(runs));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("a body cut short or with a byte changed is refused or means what JSON.parse finds", () => {
+  const usual = '{"items":[{"timestamp":1600000000000,"value":12.345},{"timestamp":-5,"value":-1e-3}]}';
+  fc.assert(
+    fc.property(fc.nat(usual.length - 1), fc.constantFrom("", ...'0"{}[],:.-e x\\'), (at, byte) => {
+      const text = usual.slice(0, at) + byte + usual.slice(at + 1);
+      let runs: Run[] | undefined;
+      try {
+        runs = runsOf(readInsert(Buffer.from(text), "x"));
+      } catch (refusal) {
+        assert.ok(refusal instanceof Failure && refusal.status === 400, `${text}: ${refusal}`);
+        return;
+      }
+      const { items } = JSON.parse(text) as { items: Point[] };
+      const points = items.map(({ timestamp, value }) => ({ timestamp, value }));
+      assert.deepEqual(runs, expected([{ key: "x", points }]));
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,149 @@
+// The messages of client-endpoints 9.6 are those that an independent implementation of protobuf writes and reads.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import protobuf from "protobufjs";
+import { Failure } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { dataFieldHeader, pointsMessage, readInsertMessage } from "./protobuf.ts";
+
+const { root } = protobuf.parse(`
+  syntax = "proto3";
+  package api.v2;
+  message StringDatapoint { int64 timestamp = 1; string value = 2; }
+  message NumericDatapoint { int64 timestamp = 1; double value = 2; }
+  message StringTimeseriesData { repeated StringDatapoint points = 1; }
+  message NumericTimeseriesData { repeated NumericDatapoint points = 1; }
+  message TimeseriesData {
+    oneof data { StringTimeseriesData stringData = 1; NumericTimeseriesData numericData = 2; }
+  }
+  message NamedTimeseriesData {
+    string name = 1;
+    oneof data { StringTimeseriesData stringData = 2; NumericTimeseriesData numericData = 3; }
+  }
+  message MultiNamedTimeseriesData { repeated NamedTimeseriesData namedTimeseriesData = 1; }
+`);
+const oneType = root.lookupType("api.v2.TimeseriesData");
+const manyType = root.lookupType("api.v2.MultiNamedTimeseriesData");
+
+const timestamp = fc.oneof(fc.constant(0), fc.integer({ min: limits.timeMsMin, max: limits.timeMsMax }));
+const value = fc.oneof(fc.constant(0), fc.double({ noNaN: true, noDefaultInfinity: true }));
+const numbers = fc.array(fc.record({ timestamp, value }, { noNullPrototype: true }), { maxLength: 8 });
+const strings = fc.array(
+  fc.record({ timestamp, value: fc.string({ unit: "grapheme" }) }, { noNullPrototype: true }),
+  { maxLength: 8 },
+);
+const data = fc.oneof(
+  numbers.map((points) => ({ numericData: { points } })),
+  strings.map((points) => ({ stringData: { points } })),
+);
+type Data = { numericData?: { points: unknown[] }; stringData?: { points: unknown[] } };
+const encoded = (type: protobuf.Type, message: object) =>
+  Buffer.from(type.encode(type.fromObject(message)).finish());
+const columnsOf = ({ times, values }: { times: Float64Array; values: ArrayLike<unknown> }) =>
+  Array.from(times, (timestamp, i) => ({ timestamp, value: values[i] }));
+
+test("the message of one series is read", () => {
+  fc.assert(
+    fc.property(data, (sent: Data) => {
+      const found = readInsertMessage(encoded(oneType, sent), "x");
+      assert.deepEqual(found.keys, ["x"]);
+      assert.deepEqual(columnsOf(found.numbers), sent.numericData?.points ?? []);
+      assert.deepEqual(columnsOf(found.strings), sent.stringData?.points ?? []);
+    }),
+  );
+});
+
+test("the message of many series is read, run by run", () => {
+  const series = fc.tuple(fc.string({ unit: "grapheme" }), data).map(([name, one]) => ({ name, ...one }));
+  fc.assert(
+    fc.property(fc.array(series, { maxLength: 5 }), (sent: (Data & { name: string })[]) => {
+      const found = readInsertMessage(encoded(manyType, { namedTimeseriesData: sent }));
+      assert.deepEqual(
+        found.keys,
+        sent.map(({ name }) => name),
+      );
+      assert.deepEqual(
+        columnsOf(found.numbers),
+        sent.flatMap(({ numericData }) => numericData?.points ?? []),
+      );
+      assert.deepEqual(
+        columnsOf(found.strings),
+        sent.flatMap(({ stringData }) => stringData?.points ?? []),
+      );
+      let end = 0;
+      const ends = sent.map(({ numericData }) => (end += numericData?.points.length ?? 0));
+      assert.deepEqual(found.numbers.ends, ends);
+    }),
+  );
+});
+
+test("unknown fields are passed over", () => {
+  const later = protobuf.parse(`
+    syntax = "proto3";
+    message Point { int64 timestamp = 1; double value = 2; fixed32 a = 3; fixed64 b = 4; string c = 5; int64 d = 99; }
+    message Points { repeated Point points = 1; string unit = 7; }
+    message Data { Points numericData = 2; bool late = 15; }
+  `).root;
+  const point = { timestamp: 5, value: 1.5, a: 1, b: 2, c: "x", d: -1 };
+  const bytes = encoded(later.lookupType("Data"), {
+    numericData: { points: [point], unit: "bar" },
+    late: true,
+  });
+  assert.deepEqual(columnsOf(readInsertMessage(bytes, "x").numbers), [{ timestamp: 5, value: 1.5 }]);
+});
+
+test("a message cut short, or of other bytes, is refused or read, never worse", () => {
+  const whole = encoded(manyType, {
+    namedTimeseriesData: [{ name: "a", numericData: { points: [{ timestamp: 1600000000000, value: 2.5 }] } }],
+  });
+  for (let length = 1; length < whole.length; length += 1)
+    assert.throws(() => readInsertMessage(whole.subarray(0, length)), {
+      status: 400,
+      failure: "body-not-protobuf",
+    });
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+      try {
+        readInsertMessage(Buffer.from(bytes), "x");
+        readInsertMessage(Buffer.from(bytes));
+      } catch (refusal) {
+        assert.ok(refusal instanceof Failure && refusal.status === 400, String(refusal));
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("values and times that cannot be are refused", () => {
+  const point = (one: object) => () =>
+    readInsertMessage(encoded(oneType, { numericData: { points: [one] } }), "x");
+  const invalid = { status: 400, failure: "field-invalid" };
+  assert.throws(point({ timestamp: 1, value: Number.NaN }), invalid);
+  assert.throws(point({ timestamp: 1, value: Number.POSITIVE_INFINITY }), invalid);
+  assert.throws(point({ timestamp: limits.timeMsMax + 1, value: 1 }), invalid);
+  assert.throws(point({ timestamp: limits.timeMsMin - 1, value: 1 }), invalid);
+});
+
+test("messages written are read by others", () => {
+  const written = (isString: boolean, points: readonly { timestamp: number; value: number | string }[]) => {
+    const times = Float64Array.from(points, (point) => point.timestamp);
+    const values = points.map((point) => point.value);
+    const content = pointsMessage({
+      times,
+      values: isString ? (values as string[]) : Float64Array.from(values as number[]),
+    });
+    const message = Buffer.concat([dataFieldHeader(isString, content.length), content]);
+    return oneType.toObject(oneType.decode(message), { longs: Number, defaults: true, arrays: true });
+  };
+  fc.assert(
+    fc.property(numbers, (points) => {
+      assert.deepEqual(written(false, points)["numericData"], { points });
+    }),
+  );
+  fc.assert(
+    fc.property(strings, (points) => {
+      assert.deepEqual(written(true, points)["stringData"], { points });
+    }),
+  );
+});
