@@ -47,7 +47,7 @@ export function readMoment(sent: string | number): Moment | undefined {
       ? Number(text)
       : Number.NaN;
   if (!Number.isSafeInteger(ms)) return undefined;
-  return { kind: unit ? "ago" : "at", ms };
+  return { kind: unit ? "ago" : "at", ms: ms + 0 };
 }
 
 export interface Granularity {

@@ -14,14 +14,15 @@ export type BodyDecoder = (bytes: Buffer) => unknown;
 export function jsonDecoder(schema: TSchema, nulls: "absent" | "kept" = "absent"): BodyDecoder {
   const validator = Compile(schema);
   return (bytes) => {
-    const value = parse(bytes);
+    const value = parseJson(bytes);
     tidy(value, nulls === "absent", 1);
     if (!validator.Check(value)) throw refusalOf(value, validator.Errors(value)[1]);
     return value;
   };
 }
 
-function parse(bytes: Buffer): unknown {
+/** No body at all counts as `{}`; refuses (400) what is not JSON. */
+export function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return {};
   const text = bytes.toString();
   try {

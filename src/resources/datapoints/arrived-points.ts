@@ -44,15 +44,16 @@ export class ArrivedPointsBuilder {
   readonly #mixed = new Map<number, { number: number; string: number }>();
   #count = 0;
 
+  /** Minus zero is a value of its own, but no time. */
   addNumber(timeMs: number, value: number): void {
     if (this.#count === scratch.times.length) growScratch();
-    scratch.times[this.#count] = timeMs;
+    scratch.times[this.#count] = timeMs + 0;
     scratch.values[this.#count] = value;
     this.#count += 1;
   }
 
   addString(timeMs: number, value: string): void {
-    this.#stringTimes.push(timeMs);
+    this.#stringTimes.push(timeMs + 0);
     this.#strings.push(value);
   }
 

@@ -2,6 +2,7 @@
 import { fail } from "../../errors.ts";
 import * as json from "../../lib/json-bytes.ts";
 import { limits } from "../../limits.ts";
+import { parseJson } from "../../rest/json.ts";
 import { type ArrivedPoints, ArrivedPointsBuilder, type SeriesKey } from "./arrived-points.ts";
 
 /**
@@ -13,15 +14,7 @@ export function readInsert(body: Buffer, key?: SeriesKey): ArrivedPoints {
   const scan = new InsertScan(new json.JsonBytes(body), builder);
   const isUsual = key === undefined ? scan.many() : scan.one(key);
   if (isUsual) return builder.finish(key === undefined ? fieldOfMany : fieldOfOne);
-  return decodeInsert(parsed(body), key);
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch (error) {
-    throw fail("body-not-json", { problem: (error as Error).message });
-  }
+  return decodeInsert(parseJson(body), key);
 }
 
 const itemsName = json.memberName("items");
@@ -195,6 +188,8 @@ function addValue(builder: ArrivedPointsBuilder, timeMs: number, given: { value:
   if (typeof value !== "string") throw wrong(field, "a finite number or a string", value);
   if (value.length > limits.stringValueLengthMax)
     throw wrong(field, `at most ${limits.stringValueLengthMax} characters`, value.length);
+  if (!value.isWellFormed())
+    throw fail("field-invalid", { field, expected: "whole characters", got: "half a surrogate pair" });
   builder.addString(timeMs, value);
   return "string";
 }
@@ -207,7 +202,7 @@ function timeOf(value: unknown, field: string): number {
 }
 
 /** A series by `name`, `tagId` (0.4) or `id`, whichever is there first. */
-export function keyOf(members: Members, at: string): SeriesKey {
+function keyOf(members: Members, at: string): SeriesKey {
   const { name, tagId, id } = members;
   const key = name ?? tagId ?? id;
   if (key === undefined || key === null) throw fail("fields-missing", { fields: [`${at}.name`] });
