@@ -1,4 +1,4 @@
-// The messages of client-endpoints 9.6 are those that an independent implementation of protobuf writes and reads.
+// The messages of client-endpoints 9.6 are those that another implementation of protobuf writes and reads.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -81,7 +81,9 @@ test("the message of many series is read, run by run", () => {
 test("unknown fields are passed over", () => {
   const later = protobuf.parse(`
     syntax = "proto3";
-    message Point { int64 timestamp = 1; double value = 2; fixed32 a = 3; fixed64 b = 4; string c = 5; int64 d = 99; }
+    message Point {
+      int64 timestamp = 1; double value = 2; fixed32 a = 3; fixed64 b = 4; string c = 5; int64 d = 99;
+    }
     message Points { repeated Point points = 1; string unit = 7; }
     message Data { Points numericData = 2; bool late = 15; }
   `).root;

@@ -1,0 +1,112 @@
+// Random series, written in random pieces, read through the front door: as the naive reference says, to 1e-9.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import fc from "fast-check";
+import { startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { readGranularity, wholeBuckets } from "../../lib/time.ts";
+import { naiveAggregate } from "../../storage/conformance/naive-aggregate.ts";
+import { aggregateNames } from "../../storage/points.ts";
+
+let server: TestServer;
+let count = 0;
+
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+interface Point {
+  readonly timestamp: number;
+  readonly value: number;
+}
+
+const times = fc.oneof(
+  { weight: 3, arbitrary: fc.integer({ min: -20_000, max: 400_000 }) },
+  { weight: 1, arbitrary: fc.integer({ min: -400, max: 8_000 }).map((n) => n * 1000) },
+);
+const values = fc.oneof(
+  { weight: 3, arbitrary: fc.integer({ min: -5000, max: 5000 }).map((n) => n / 100) },
+  { weight: 1, arbitrary: fc.double({ min: -1e6, max: 1e6, noNaN: true }) },
+);
+const points = fc.array(fc.record({ timestamp: times, value: values }, { noNullPrototype: true }), {
+  maxLength: 60,
+});
+const granularities = fc.constantFrom("s", "7s", "m", "2m", "1h", "d");
+
+const written = (batches: readonly (readonly Point[])[]) => {
+  const byTime = new Map(batches.flat().map(({ timestamp, value }) => [timestamp, value]));
+  const sorted = [...byTime].toSorted(([a], [b]) => a - b);
+  return { times: sorted.map(([time]) => time), values: sorted.map(([, value]) => value) };
+};
+
+function assertClose(found: number | undefined, expected: number, what: string): void {
+  if (Number.isNaN(expected)) assert.equal(found, undefined, what);
+  else {
+    assert.equal(typeof found, "number", what);
+    const tolerance = 1e-9 * Math.max(1, Math.abs(expected), Math.abs(found!));
+    assert.ok(Math.abs(found! - expected) <= tolerance, `${what}: ${found} is not ${expected}`);
+  }
+}
+
+const scenario = fc.record({
+  batches: fc.array(points, { maxLength: 3 }),
+  isStep: fc.boolean(),
+  ends: fc.tuple(times, times),
+  granularity: granularities,
+  limit: fc.oneof(fc.constant(10_000), fc.integer({ min: 0, max: 20 })),
+});
+
+test("points and aggregates of random series, as JSON and as a frame", async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, async ({ batches, isStep, ends, granularity, limit }) => {
+      count += 1;
+      const name = `random-${count}`;
+      await server.ask("POST /timeseries", { items: [{ name, isStep }] });
+      for (const items of batches)
+        assert.equal((await server.ask(`POST /timeseries/data/${name}`, { items })).status, 200);
+      const series = written(batches);
+      const [startMs, endMs] = ends.toSorted((a, b) => a - b) as [number, number];
+      const range = `start=${startMs}&end=${endMs}&limit=${limit}`;
+      const raw = await server.ask(`GET /timeseries/data/${name}?${range}`);
+      const within = series.times
+        .map((timestamp, i) => ({ timestamp, value: series.values[i]! }))
+        .filter(({ timestamp }) => timestamp >= startMs && timestamp < endMs);
+      assert.deepEqual(raw.items[0]!["datapoints"], within.slice(0, limit));
+
+      const { bucketMs, unitMs } = readGranularity(granularity)!;
+      const buckets = wholeBuckets({ startMs, endMs }, { bucketMs, unitMs });
+      const expected = naiveAggregate(series, {
+        ...buckets,
+        bucketMs,
+        isStep,
+        wanted: aggregateNames,
+        limit,
+      });
+      const query = `${range}&granularity=${granularity}&aggregates=${aggregateNames.join(",")}`;
+      const answer = await server.ask.v06(`GET /timeseries/data/${name}?${query}`);
+      const found = answer.items[0]!["datapoints"] as Record<string, number>[];
+      assert.deepEqual(
+        found.map(({ timestamp }) => timestamp),
+        Array.from(expected.times),
+      );
+      for (const [row, one] of found.entries())
+        for (const [i, aggregate] of aggregateNames.entries())
+          assertClose(one[aggregate], expected.columns[i]![row]!, `${aggregate} at ${one["timestamp"]}`);
+
+      const frame = await server.ask("POST /timeseries/dataframe", {
+        items: [{ name }],
+        aggregates: aggregateNames,
+        granularity,
+        start: startMs,
+        end: endMs,
+        limit,
+      });
+      const rows = frame.text.split("\n").slice(1, -1);
+      const cells = found.map((one) =>
+        ["timestamp", ...aggregateNames].map((member) => one[member] ?? "").join(","),
+      );
+      assert.deepEqual(rows, cells);
+    }),
+    { numRuns: 60 },
+  );
+});
