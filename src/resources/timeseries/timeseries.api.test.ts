@@ -2,6 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { type Answer, idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { everything } from "../../query/filter.ts";
+import { projectIds } from "../projects/projects.ts";
+import { erasures } from "./schema.ts";
 
 let server: TestServer;
 before(async () => {
@@ -297,6 +300,15 @@ describe("deleting time series", () => {
     assert.deepEqual(await snapshot(), []);
     const [again] = await create({ name: "a" });
     assert.ok(again! > b!);
+  });
+
+  it("a start finishes what an earlier process has left", async () => {
+    const { catalog } = server.app.services;
+    const [project] = await projectIds({ catalog });
+    await catalog.write(project!, (tx) => tx.insert(erasures, [{ id: 5 }]));
+    await server.restart();
+    const left = await server.app.services.catalog.read(project!, (tx) => tx.count(erasures, everything));
+    assert.equal(left, 0);
   });
 });
 

@@ -1,5 +1,8 @@
 // Time series as rooms see them: what is kept, what memory may answer, and deletes that a crash interrupts.
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { administrator } from "../../access/caller.ts";
@@ -11,13 +14,14 @@ import { realWorld } from "../../lib/world.ts";
 import { and, everything, startsWith, underAsset } from "../../query/filter.ts";
 import type { Page, PageQuestion } from "../../query/page.ts";
 import { cursorSigner } from "../../rest/cursor.ts";
-import type { Catalog } from "../../storage/catalog.ts";
+import type { Catalog, Writer } from "../../storage/catalog.ts";
 import { openNaiveCatalog } from "../../storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "../../storage/conformance/naive-points.ts";
 import type { PointsStore } from "../../storage/points.ts";
+import { openSqlCatalog } from "../../storage/sql/sql-catalog.ts";
 import { createAssets, deleteAssets } from "../assets/assets.ts";
 import { assetTable } from "../assets/schema.ts";
-import { type Project, projects } from "../projects/schema.ts";
+import { type Project, projects as projectTable } from "../projects/schema.ts";
 import { finishErasures } from "./erasures.ts";
 import { erasures, timeSeries } from "./schema.ts";
 import {
@@ -49,7 +53,8 @@ function contextOf(catalog: Catalog, points: PointsStore = new NaivePointsStore(
   };
 }
 
-const freshCatalog = () => openNaiveCatalog([projects, assetTable, timeSeries, erasures]);
+const tables = [projectTable, assetTable, timeSeries, erasures];
+const freshCatalog = () => openNaiveCatalog(tables);
 
 const plain = (name: string): NewTimeSeries => ({ name, isString: false, isStep: false, metadata: {} });
 
@@ -86,9 +91,10 @@ async function walk(ask: (page: PageQuestion) => Promise<Page<TimeSeries>>, limi
   return pages.flatMap((page) => page.items.map((item) => item.name));
 }
 
-/** A catalog that lets a test hold what comes back from it, as if it was slow. */
+/** A catalog that lets a test hold its commits, or the answers that come back from it, as if it was slow. */
 function slowCatalog(inner: Catalog) {
   let gate: Promise<void> | undefined;
+  let commits: Promise<void> | undefined;
   const held = async <Answer>(answer: Promise<Answer>) => {
     const waiting = gate;
     const settled = await answer;
@@ -97,11 +103,25 @@ function slowCatalog(inner: Catalog) {
   };
   const catalog: Catalog = {
     read: (scope, work) => held(inner.read(scope, work)),
-    write: (scope, work) => held(inner.write(scope, work)),
+    write: (scope, work) => {
+      const waiting = commits;
+      const beforeCommit = async (tx: Writer) => {
+        const answer = await work(tx);
+        await waiting;
+        return answer;
+      };
+      return held(inner.write(scope, beforeCommit));
+    },
     lastId: () => inner.lastId(),
     close: () => inner.close(),
   };
-  /** Calls made until the returned function is called answer only after `release`. */
+  /** Writes begun from now on commit only after the returned function was called. */
+  const holdCommits = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    commits = promise;
+    return resolve;
+  };
+  /** Calls made until `noMore` answer only after `release`. */
   const hold = () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     gate = promise;
@@ -112,7 +132,7 @@ function slowCatalog(inner: Catalog) {
       release: resolve,
     };
   };
-  return { catalog, hold };
+  return { catalog, hold, holdCommits };
 }
 
 describe("series found by name and id", () => {
@@ -206,6 +226,18 @@ describe("memory of series against changes at the same time", () => {
     assert.deepEqual([await idOf(ctx, "a"), await idOf(ctx, "b")], [undefined, series.id]);
   });
 
+  it("a read while a delete is not yet on disk sees the series, but memory does not learn it", async () => {
+    const { catalog, holdCommits } = slowCatalog(freshCatalog());
+    const ctx = contextOf(catalog);
+    const [series] = await create(ctx, "a");
+    const commit = holdCommits();
+    const deleting = deleteTimeSeries(ctx, { names: ["a"] });
+    assert.equal(await idOf(ctx, "a"), series.id);
+    commit();
+    await deleting;
+    assert.equal(await idOf(ctx, "a"), undefined);
+  });
+
   it("between commit and answer of a delete memory is silent, and learns nothing", async () => {
     const { catalog, hold } = slowCatalog(freshCatalog());
     const ctx = contextOf(catalog);
@@ -266,7 +298,7 @@ describe("deleting series", () => {
     assert.deepEqual([await idOf(ctx, "b"), await pointsOf(points, b.id)], [undefined, [5]]);
     const now = { createdTime: 0, lastUpdatedTime: 0 };
     const demo: Project = { id: project, name: "demo", urlName: "demo", ...now };
-    await ctx.catalog.write("system", (tx) => tx.insert(projects, [demo]));
+    await ctx.catalog.write("system", (tx) => tx.insert(projectTable, [demo]));
     await finishErasures(ctx);
     assert.deepEqual([await pointsOf(points, b.id), await pointsOf(points, c.id)], [[], [5]]);
     const left = await ctx.catalog.read(project, (tx) => tx.count(erasures, everything));
@@ -333,28 +365,54 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-describe("any sequence of creates, renames, deletes and lists", () => {
-  it("does what a plain list of names does", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(aStep, { maxLength: 25 }), async (steps) => {
-        const ctx = contextOf(freshCatalog());
-        const known = new Map<string, number>();
-        const seen = new Set<string>();
-        for (const step of steps) {
-          await applyStep(ctx, known, step);
-          for (const name of known.keys()) seen.add(name);
-          const names = [...seen];
-          const found = await resolveSeries(ctx, { names }, "READ");
-          assert.deepEqual(
-            found.map((ref) => ref?.id),
-            names.map((name) => known.get(name)),
-          );
-        }
-      }),
+describe("any sequence of creates, renames, deletes and lists does what a plain list of names does", () => {
+  let projects = 0;
+  const steps = fc.array(aStep, { maxLength: 25 });
+
+  it("in memory", () => {
+    const ctx = contextOf(freshCatalog());
+    return fc.assert(
+      fc.asyncProperty(steps, (all) => applyAll({ ...ctx, project: ++projects }, all)),
       { numRuns: 150 },
     );
   });
+
+  it("in SQLite", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "millrace-test-"));
+    const catalog = await openSqlCatalog({ file: join(folder, "catalog.db"), tables, world: realWorld });
+    const ctx = contextOf(catalog);
+    try {
+      await fc.assert(
+        fc.asyncProperty(steps, (all) => applyAll({ ...ctx, project: ++projects }, all)),
+        { numRuns: 15 },
+      );
+    } finally {
+      await catalog.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
 });
+
+async function applyAll(ctx: RequestContext, steps: readonly Step[]): Promise<void> {
+  const known = new Map<string, number>();
+  const seen = new Map<number, string>();
+  for (const step of steps) {
+    await applyStep(ctx, known, step);
+    for (const [name, id] of known) seen.set(id, name);
+    const names = [...new Set(seen.values())];
+    const byName = await resolveSeries(ctx, { names }, "READ");
+    assert.deepEqual(
+      byName.map((ref) => ref?.id),
+      names.map((name) => known.get(name)),
+    );
+    const ids = [...seen.keys()];
+    const byId = await resolveSeries(ctx, { ids }, "READ");
+    assert.deepEqual(
+      byId.map((ref) => ref?.name),
+      ids.map((id) => (known.get(seen.get(id)!) === id ? seen.get(id) : undefined)),
+    );
+  }
+}
 
 async function applyStep(ctx: RequestContext, known: Map<string, number>, step: Step): Promise<void> {
   if (step.kind === "create") {
