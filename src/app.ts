@@ -1,4 +1,5 @@
 // The one place that names every room and the backends, and puts them together into a serving application.
+
 import { hkdfSync } from "node:crypto";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
@@ -30,7 +31,7 @@ import { cursorSigner } from "./rest/cursor.ts";
 import { openApiOf } from "./rest/openapi.ts";
 import { type ApiVersion, apiVersions, type Route } from "./rest/route.ts";
 import type { AnyTable, Catalog } from "./storage/catalog.ts";
-import { NaivePointsStore } from "./storage/conformance/naive-points.ts";
+import { openEmbeddedPoints } from "./storage/embedded-points/embedded-points.ts";
 import { openSqlCatalog } from "./storage/sql/sql-catalog.ts";
 
 /** Every table of every room. */
@@ -63,7 +64,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   const folder = openDataFolder(settings.data, world);
   const catalog = await openCatalog(folder.path, world);
   const metrics = createMetrics();
-  const points = metrics.counted(new NaivePointsStore());
+  const points = metrics.counted(await openEmbeddedPoints({ folder: join(folder.path, "points") }));
   const ids = new IdSource(world, await catalog.lastId());
   const services: Services = {
     world,

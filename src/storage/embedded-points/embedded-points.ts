@@ -114,7 +114,7 @@ class EmbeddedPoints implements PointsStore {
   append({ numbers, strings }: PointBatch): Promise<void> {
     const batch = {
       ...(numbers && { numbers: owned(numbers) }),
-      ...(strings && { strings: wellFormed(owned(strings)) }),
+      ...(strings && { strings: owned(strings) }),
     };
     const count = (numbers?.times.length ?? 0) + (strings?.times.length ?? 0);
     return count === 0 ? Promise.resolve() : this.#change({ kind: "append", batch });
@@ -241,15 +241,6 @@ function owned<Values>(runs: PointRuns<Values>): PointRuns<Values> {
 function ownView<View extends Float64Array | Uint32Array>(view: View): View {
   const isAlone = view.byteLength === view.buffer.byteLength && view.buffer instanceof ArrayBuffer;
   return isAlone ? view : (view.slice() as View);
-}
-
-/**
- * Half of a surrogate pair has no UTF-8: it becomes U+FFFD at once, so that answers do not change at a
- * restart.
- */
-function wellFormed(runs: PointRuns<readonly string[]>): PointRuns<readonly string[]> {
-  if (runs.values.every((value) => value.isWellFormed())) return runs;
-  return { ...runs, values: runs.values.map((value) => value.toWellFormed()) };
 }
 
 async function bytesIn(folder: string): Promise<number> {

@@ -9,6 +9,10 @@ const sectionBytes = 32;
 const timesVerbatim = 0;
 const timesRegular = 1;
 const timesOffsets = 2;
+/** Strings are UTF-8, or UTF-16 when one of them holds half of a surrogate pair. */
+const encodings = ["utf8", "utf16le"] as const;
+const utf8 = 0;
+const wide = 1;
 const kindAppend = 1;
 const kindErase = 2;
 
@@ -70,24 +74,29 @@ function readErase(reader: Columns): Change {
 }
 
 function appendPieces({ numbers, strings }: PointBatch): Uint8Array[] {
-  const texts = strings && { ...strings, values: strings.values.map((value) => Buffer.from(value)) };
-  const lengths = texts ? Uint32Array.from(texts.values, (text) => text.byteLength) : new Uint32Array(0);
+  const encoding = strings?.values.every((text) => text.isWellFormed()) === false ? wide : utf8;
+  const texts = strings?.values.map((text) => Buffer.from(text, encodings[encoding])) ?? [];
+  const lengths = Uint32Array.from(texts, (text) => text.byteLength);
   return [
-    ...sectionPieces(numbers, numbers ? [bytesOfView(numbers.values)] : []),
-    ...sectionPieces(
-      strings,
-      texts ? [...padded(bytesOfView(lengths)), ...padded(Buffer.concat(texts.values))] : [],
-    ),
+    ...sectionPieces(numbers, { encoding: utf8, values: numbers ? [bytesOfView(numbers.values)] : [] }),
+    ...sectionPieces(strings, {
+      encoding,
+      values: [...padded(bytesOfView(lengths)), ...padded(Buffer.concat(texts))],
+    }),
   ];
 }
 
-function sectionPieces(runs: PointRuns<unknown> | undefined, values: Uint8Array[]): Uint8Array[] {
+function sectionPieces(
+  runs: PointRuns<unknown> | undefined,
+  { encoding, values }: { encoding: number; values: Uint8Array[] },
+): Uint8Array[] {
   const section = new DataView(new ArrayBuffer(sectionBytes));
   if (runs === undefined) return [new Uint8Array(section.buffer)];
   const times = timesOf(runs.times);
   section.setUint32(0, runs.series.length, true);
   section.setUint32(4, runs.times.length, true);
   section.setUint32(8, times.mode, true);
+  section.setUint32(12, encoding, true);
   section.setFloat64(16, times.base, true);
   section.setFloat64(24, times.step, true);
   const pieces = [
@@ -100,20 +109,21 @@ function sectionPieces(runs: PointRuns<unknown> | undefined, values: Uint8Array[
 
 function readAppend(reader: Columns): Change {
   const numbers = readSection(reader, (count) => reader.doubles(count));
-  const strings = readSection(reader, (count) => reader.texts(count));
+  const strings = readSection(reader, (count, encoding) => reader.texts(count, encoding));
   return { kind: "append", batch: { ...(numbers && { numbers }), ...(strings && { strings }) } };
 }
 
 function readSection<Values>(
   reader: Columns,
-  readValues: (count: number) => Values,
+  readValues: (count: number, encoding: number) => Values,
 ): PointRuns<Values> | undefined {
-  const [runs, points, mode] = reader.words(4) as unknown as [number, number, number];
+  const [runs, points, mode, encoding] = reader.words(4) as unknown as [number, number, number, number];
   const [base, step] = reader.doubles(2) as unknown as [number, number];
   if (runs === 0) return undefined;
   const series = reader.doubles(runs);
   const ends = reader.words(runs);
-  return { series, ends, times: readTimes(reader, { mode, points, base, step }), values: readValues(points) };
+  const times = readTimes(reader, { mode, points, base, step });
+  return { series, ends, times, values: readValues(points, encoding) };
 }
 
 /**
@@ -173,13 +183,13 @@ class Columns {
     return new Uint32Array(this.#take(count * 4));
   }
 
-  texts(count: number): string[] {
+  texts(count: number, encoding: number): string[] {
     const lengths = this.words(count);
     const bytes = Buffer.from(this.#take(lengths.reduce((sum, length) => sum + length, 0)));
     let at = 0;
     return Array.from(lengths, (length) => {
       at += length;
-      return bytes.toString("utf8", at - length, at);
+      return bytes.toString(encodings[encoding], at - length, at);
     });
   }
 

@@ -4,7 +4,7 @@
 // cannot be written is taken back from the file and refused; where even that fails the journal is finished
 // until the next start.
 import { constants } from "node:fs";
-import { type FileHandle, open, readdir, rename, unlink } from "node:fs/promises";
+import { open, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type Failure, fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -13,7 +13,12 @@ import { bytesOf, type Change } from "./change.ts";
 import { encodeFrame, type Frame, sizeOf } from "./frame.ts";
 import { endName, firstOf, framesOf, segmentHeader, segmentHeaderBytes, segmentName } from "./segment.ts";
 
-export type JournalFile = Pick<FileHandle, "writev" | "datasync" | "truncate" | "close">;
+export interface JournalFile {
+  writev(pieces: readonly Uint8Array[], position: number): Promise<{ readonly bytesWritten: number }>;
+  datasync(): Promise<void>;
+  truncate(length: number): Promise<void>;
+  close(): Promise<void>;
+}
 
 /** The calls of the operating system that write; a test may let them fail. */
 export interface JournalFiles {
