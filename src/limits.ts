@@ -103,6 +103,7 @@ export const described = {
     "ms",
     "The longest wait of `millrace import` before a further attempt.",
   ),
+  importNamesShownMax: limit(10, "names", "Missing series and assets that `millrace import` names at once."),
   importRefusedShownMax: limit(
     10,
     "cells",

@@ -10,7 +10,6 @@ import { startTestServer, type TestServer } from "../../test/support/server.ts";
 import { exitCodes, importCsv } from "./import-csv.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "millrace-import-"));
-const file = join(folder, "data.csv");
 let server: TestServer;
 
 before(async () => {
@@ -23,8 +22,13 @@ after(async () => {
 
 const never = new AbortController().signal;
 
+/** Each header has its own file. */
+const fileOf = ([header = "empty"]: readonly string[]): string =>
+  join(folder, `${header.replaceAll(",", "-")}.csv`);
+
 /** Writes the lines to a file and imports it; answers the exit code and everything that was said. */
 async function imported(lines: readonly string[], words: readonly string[], address = server.baseUrl) {
+  const file = fileOf(lines);
   writeFileSync(file, `${lines.join("\n")}\n`);
   const said: string[] = [];
   const code = await importCsv([file, "--server", address, ...words], {
@@ -53,7 +57,7 @@ test("a wide file becomes series, value for value", async () => {
     "2013-12-02 21:15:00,73.96732207,1,",
     "2013-12-02 21:20:00,74.93588199999998,-2.5e-3,7",
   ];
-  const { code, said } = await imported(lines, ["--create-series"]);
+  const { code, said } = await imported(lines, []);
   assert.equal(code, exitCodes.loaded, said);
   const at = Date.UTC(2013, 11, 2, 21, 15);
   assert.deepEqual(await pointsOf("a1"), [
@@ -66,22 +70,23 @@ test("a wide file becomes series, value for value", async () => {
   ]);
   assert.deepEqual(await pointsOf("a3"), [[at + 300_000, 7]]);
   assert.match(said, /5 points loaded/);
-  assert.ok(!existsSync(`${file}.import.json`) && !existsSync(`${file}.refused.csv`));
+  assert.ok(!existsSync(`${fileOf(lines)}.import.json`) && !existsSync(`${fileOf(lines)}.refused.csv`));
 });
 
 test("a dry run says what would be done and writes nothing", async () => {
-  const { code, said } = await imported(["t,dry1", "0,1", "60,x"], ["--create-series", "--dry-run"]);
+  const lines = ["t,dry1", "0,1", "60,x"];
+  const { code, said } = await imported(lines, ["--dry-run"]);
   assert.equal(code, exitCodes.someRefused, said);
   assert.match(said, /Creating 1 series\n.*Dry run: nothing is written\n/s);
   assert.match(said, /1 points would be loaded/);
   assert.deepEqual(await seriesNames("dry"), []);
-  assert.ok(!existsSync(`${file}.import.json`));
+  assert.ok(!existsSync(`${fileOf(lines)}.import.json`));
 });
 
-test("series are made only when asked for", async () => {
-  const { code, said } = await imported(["t,un1,un2", "0,1,2"], []);
+test("nothing is made when only what exists is wanted", async () => {
+  const { code, said } = await imported(["t,un1,un2", "0,1,2"], ["--existing-only"]);
   assert.equal(code, exitCodes.notBegun);
-  assert.match(said, /There are no series un1, un2; --create-series makes them/);
+  assert.match(said, /These do not exist: un1, un2/);
   assert.deepEqual(await seriesNames("un"), []);
 });
 
@@ -96,9 +101,9 @@ test("refused cells are listed with line, column, value and reason; the rest is 
     "2026-01-01T00:03:00Z,4,5,6",
     "2026-01-01T00:04:00Z,7",
   ];
-  const { code, said } = await imported(lines, ["--create-series", "--missing", "Bad"]);
+  const { code, said } = await imported(lines, ["--missing", "Bad"]);
   assert.equal(code, exitCodes.someRefused, said);
-  assert.deepEqual(readFileSync(`${file}.refused.csv`, "utf8").split("\n"), [
+  assert.deepEqual(readFileSync(`${fileOf(lines)}.refused.csv`, "utf8").split("\n"), [
     "line,column,value,reason",
     "3,t,yesterday,not a time in the format iso; the row is left out",
     '4,r1,"1,5",not a number',
@@ -129,14 +134,14 @@ test("a mapping names series, their texts, kinds and assets", async () => {
   };
   writeFileSync(mapping, JSON.stringify(columns));
   const lines = ["t,T1,V1,junk", '0,20.5,"open, ""half""",1', "1,21,17,2"];
-  const words = ["--mapping", mapping, "--prefix", "m:", "--create-series"];
-  const refused = await imported(lines, words);
+  const words = ["--mapping", mapping, "--prefix", "m:"];
+  const refused = await imported(lines, [...words, "--existing-only"]);
   assert.equal(refused.code, exitCodes.notBegun);
   assert.match(
     refused.said,
-    /There are no assets plant, plant\/reactor, plant\/valves; --create-assets makes them/,
+    /These do not exist: plant, plant\/reactor, plant\/valves, m:reactor temperature, m:V1/,
   );
-  const { code, said } = await imported(lines, [...words, "--create-assets"]);
+  const { code, said } = await imported(lines, words);
   assert.equal(code, exitCodes.loaded, said);
   assert.match(said, /Left out: junk/);
   const assets = (await server.ask("GET /assets")).items;
@@ -155,7 +160,7 @@ test("a mapping names series, their texts, kinds and assets", async () => {
 test("each run of a simulation gets its own day, and a longer one does not spill into the next", async () => {
   const lines = ["scenario,minute,e1", "IDV1,0,1", "IDV1,10,2", "IDV2,0,3", "IDV2,1440,4"];
   const epochs = ["--epoch-by", "scenario=2026-01-01+1d"];
-  const words = ["--time-column", "minute", "--time-format", "min", ...epochs, "--create-series"];
+  const words = ["--time-column", "minute", "--time-format", "min", ...epochs];
   const { code, said } = await imported(lines, words);
   assert.equal(code, exitCodes.someRefused, said);
   assert.deepEqual(await pointsOf("e1"), [
@@ -173,7 +178,7 @@ const repeating = [
 ];
 
 test("of repeated times the last of the file wins, over all requests", async () => {
-  const { code, said } = await imported(repeating, ["--create-series"]);
+  const { code, said } = await imported(repeating, []);
   assert.equal(code, exitCodes.loaded, said);
   const points = await pointsOf("repeating");
   assert.equal(points.length, 15_000);
@@ -182,7 +187,7 @@ test("of repeated times the last of the file wins, over all requests", async () 
 
 /** Passes requests on to the server; `fault` may answer an insert in its place with a status. */
 async function withProxy(
-  fault: (insert: number) => number | undefined,
+  fault: (insert: number, body: string) => number | undefined,
   use: (address: string) => Promise<void>,
 ) {
   let inserts = 0;
@@ -190,7 +195,8 @@ async function withProxy(
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const isInsert = request.url?.endsWith("/timeseries/data") === true;
-    const status = isInsert ? fault(++inserts) : undefined;
+    const body = Buffer.concat(chunks);
+    const status = isInsert ? fault(++inserts, body.toString()) : undefined;
     if (status !== undefined) {
       response.writeHead(status).end('{"error":{"message":"faulty"}}');
       return;
@@ -198,7 +204,7 @@ async function withProxy(
     const passed = await fetch(server.baseUrl + request.url, {
       method: request.method ?? "GET",
       headers: { "api-key": server.key },
-      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+      ...(body.length > 0 && { body }),
     });
     response.writeHead(passed.status).end(await passed.text());
   });
@@ -216,22 +222,22 @@ const rising = ["t,rising", ...Array.from({ length: 60_000 }, (_, i) => `${1_600
 test("an interrupted import goes on where it was acknowledged", async () => {
   let broken = true;
   let inserts = 0;
-  const fault = (insert: number) => {
+  const fault = (_: number, body: string) => {
     inserts++;
-    return broken && insert > 2 ? 400 : undefined;
+    return broken && body.includes('"timestamp":1600045000000,') ? 400 : undefined;
   };
   await withProxy(fault, async (address) => {
-    const first = await imported(rising, ["--create-series"], address);
+    const first = await imported(rising, [], address);
     assert.equal(first.code, exitCodes.interrupted, first.said);
     assert.match(first.said, /was answered 400: faulty\nRun the same command again to go on/);
-    const { acknowledged } = JSON.parse(readFileSync(`${file}.import.json`, "utf8"));
+    const { acknowledged } = JSON.parse(readFileSync(`${fileOf(rising)}.import.json`, "utf8"));
     assert.equal(acknowledged.points, 40_000);
     broken = false;
     inserts = 0;
-    const other = await imported(rising, ["--create-series", "--prefix", "x"], address);
+    const other = await imported(rising, ["--prefix", "x"], address);
     assert.equal(other.code, exitCodes.notBegun);
     assert.match(other.said, /notes the progress of another import/);
-    const second = await imported(rising, ["--create-series"], address);
+    const second = await imported(rising, [], address);
     assert.equal(second.code, exitCodes.loaded, second.said);
     assert.match(second.said, /Going on after line 40001\n.*20 000 points loaded/s);
     assert.equal(inserts, 1);
@@ -244,7 +250,7 @@ test("an interrupted import goes on where it was acknowledged", async () => {
 test("a server that is busy for a moment is asked again", async () => {
   const fault = (insert: number) => [503, 429][insert - 1];
   await withProxy(fault, async (address) => {
-    const { code, said } = await imported(["t,busy1", "0,1"], ["--create-series"], address);
+    const { code, said } = await imported(["t,busy1", "0,1"], [], address);
     assert.equal(code, exitCodes.loaded, said);
   });
   assert.deepEqual(await pointsOf("busy1"), [[0, 1]]);
@@ -274,7 +280,7 @@ test("what cannot begin says why", async () => {
 });
 
 test("a file that stops being CSV is refused with the line", async () => {
-  const { code, said } = await imported(["t,q1", "0,1", '1,"2'], ["--create-series"]);
+  const { code, said } = await imported(["t,q1", "0,1", '1,"2'], []);
   assert.equal(code, exitCodes.interrupted, said);
   assert.match(said, /is not CSV at line \d+: Quote Not Closed/);
 });

@@ -15,8 +15,8 @@ export interface ImportOptions {
   readonly mappingFile?: string;
   readonly onlyMapped: boolean;
   readonly prefix: string;
-  readonly createSeries: boolean;
-  readonly createAssets: boolean;
+  /** Refuse to begin where series or assets are missing, instead of making them. */
+  readonly existingOnly: boolean;
   /** Cell texts that stand for "no value", besides the empty cell. */
   readonly missing: ReadonlySet<string>;
   readonly delimiter: string;
@@ -46,8 +46,7 @@ Loads a wide CSV file (a header line, a time column, one column for each series)
   --mapping FILE        JSON or CSV: column, name, unit, description, asset, isString, isStep, skip, metadata
   --only-mapped         leave out columns that the mapping does not name
   --prefix TEXT         put before the name of every series
-  --create-series       create the series that do not exist
-  --create-assets       create the assets that the mapping names and that do not exist
+  --existing-only       do not begin when series, or assets that the mapping names, do not exist (they are made)
   --missing TEXTS       cells to leave out besides empty ones, separated by commas: NaN,NULL,Bad
   --delimiter CHARACTER between cells (,)
   --dry-run             check everything, write nothing, say what would be done
@@ -68,8 +67,7 @@ const known = {
   mapping: { type: "string" },
   "only-mapped": { type: "boolean" },
   prefix: { type: "string" },
-  "create-series": { type: "boolean" },
-  "create-assets": { type: "boolean" },
+  "existing-only": { type: "boolean" },
   missing: { type: "string" },
   delimiter: { type: "string" },
   "dry-run": { type: "boolean" },
@@ -107,8 +105,7 @@ export function readOptions(words: readonly string[], env: NodeJS.ProcessEnv): I
     ...(values.mapping !== undefined && { mappingFile: values.mapping }),
     onlyMapped: values["only-mapped"] ?? false,
     prefix: values.prefix ?? "",
-    createSeries: values["create-series"] ?? false,
-    createAssets: values["create-assets"] ?? false,
+    existingOnly: values["existing-only"] ?? false,
     missing: new Set(["", ...(values.missing?.split(",").map((one) => one.trim()) ?? [])]),
     delimiter,
     dryRun: values["dry-run"] ?? false,

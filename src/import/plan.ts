@@ -53,7 +53,7 @@ export async function planOf(options: ImportOptions, api: Api): Promise<Plan> {
     assetIds,
   };
   const plan: Plan = epochIndex === undefined ? common : { ...common, epochIndex };
-  refuseGaps(options, plan);
+  if (options.existingOnly) refuseGaps(plan);
   return plan;
 }
 
@@ -144,15 +144,12 @@ export function stepsOf(path: string): Step[] {
   });
 }
 
-function refuseGaps(options: ImportOptions, { missingSeries, missingAssets }: Plan): void {
-  if (missingAssets.length > 0 && !options.createAssets)
-    throw new UsageError(`There are no assets ${missingAssets.join(", ")}; --create-assets makes them`);
-  if (missingSeries.length > 0 && !options.createSeries) {
-    const names = missingSeries.map(({ series }) => series.name);
-    const shown =
-      names.slice(0, 10).join(", ") + (names.length > 10 ? `, and ${names.length - 10} more` : "");
-    throw new UsageError(`There are no series ${shown}; --create-series makes them`);
-  }
+function refuseGaps({ missingSeries, missingAssets }: Plan): void {
+  const missing = [...missingAssets, ...missingSeries.map(({ series }) => series.name)];
+  if (missing.length === 0) return;
+  const shown = missing.slice(0, limits.importNamesShownMax).join(", ");
+  const more = missing.length - limits.importNamesShownMax;
+  throw new UsageError(`These do not exist: ${shown}${more > 0 ? `, and ${more} more` : ""}`);
 }
 
 /** Creates what the plan found missing. */
