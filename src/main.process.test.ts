@@ -1,0 +1,147 @@
+// The process as operators meet it: first start, settings, keys, the lock of the data folder, and its end.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, beforeEach, test } from "node:test";
+import { endLeftProcesses, runMillrace, serveMillrace } from "../test/support/process.ts";
+
+const folders: string[] = [];
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "millrace-process-"));
+  folders.push(folder);
+});
+afterEach(endLeftProcesses);
+after(() => {
+  for (const one of folders) rmSync(one, { recursive: true, force: true });
+});
+
+const keyIn = (output: string) => /^ {2}(?:API key {3})?(mr_\S+)$/m.exec(output)?.[1];
+
+const statusOf = async (baseUrl: string, path: string, key: string) =>
+  (await fetch(baseUrl + path, { headers: { "api-key": key } })).status;
+
+test("the first start shows base URL, project and key once; SIGTERM ends it with 0", async () => {
+  const first = await serveMillrace({}, folder);
+  const key = keyIn(first.output())!;
+  assert.match(
+    first.output(),
+    new RegExp(`base URL  ${first.baseUrl}\n  project   default\n  API key   mr_`),
+  );
+  assert.equal(await statusOf(first.baseUrl, "/api/0.5/projects/default/assets", key), 200);
+  assert.equal(statSync(join(folder, "millrace-data/secret")).mode & 0o777, 0o600);
+  first.child.kill("SIGTERM");
+  assert.equal((await first.ended).status, 0);
+
+  const second = await serveMillrace({ MILLRACE_PROJECT: "default" }, folder);
+  assert.equal(keyIn(second.output()), undefined);
+  assert.ok(!second.output().includes(key));
+  assert.equal(await statusOf(second.baseUrl, "/api/0.5/projects/default/assets", key), 200);
+  second.child.kill("SIGINT");
+  assert.equal((await second.ended).status, 0);
+
+  const other = await serveMillrace({ MILLRACE_PROJECT: "other" }, folder);
+  const otherKey = keyIn(other.output())!;
+  assert.equal(await statusOf(other.baseUrl, "/api/0.5/projects/other/assets", otherKey), 200);
+  assert.equal(await statusOf(other.baseUrl, "/api/0.5/projects/default/assets", otherKey), 403);
+  other.child.kill("SIGTERM");
+  await other.ended;
+});
+
+test("a second process on the folder is refused by name and pid; kill -9 frees it", async () => {
+  const holder = await serveMillrace({}, folder);
+  const second = await runMillrace(["serve"], { MILLRACE_PORT: "0" }, folder).ended;
+  assert.equal(second.status, 1);
+  assert.equal(
+    second.errors.trim(),
+    `The data folder ${join(folder, "millrace-data")} is in use by another process (pid ${holder.child.pid})`,
+  );
+  assert.equal((await fetch(`${holder.baseUrl}/health`)).status, 200, "the holder is not disturbed");
+  holder.child.kill("SIGKILL");
+  await holder.ended;
+  const next = await serveMillrace({}, folder);
+  next.child.kill("SIGTERM");
+  assert.equal((await next.ended).status, 0);
+});
+
+test("keys come and go beside a running server, within a second", async () => {
+  const server = await serveMillrace({}, folder);
+  const key = async (...words: string[]) => runMillrace(["key", ...words], {}, folder).ended;
+  const made = await key("create", "--label", "gateway");
+  const gateway = keyIn(made.output)!;
+  const path = "/api/0.5/projects/default/assets";
+  assert.equal(await statusOf(server.baseUrl, path, gateway), 200);
+  const { output } = await key("list");
+  const id = /^(\d+) .* gateway$/m.exec(output)![1]!;
+  assert.ok(!output.includes(gateway));
+  assert.equal((await key("revoke", id)).status, 0);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  assert.equal(await statusOf(server.baseUrl, path, gateway), 401);
+  const again = await key("revoke", id);
+  assert.equal(again.status, 1);
+  assert.equal(again.errors.trim(), `The project default has no key ${id}`);
+  server.child.kill("SIGTERM");
+  await server.ended;
+});
+
+test("MILLRACE_ADMIN_KEY is the key, is not printed, and a new one takes its place", async () => {
+  writeFileSync(
+    join(folder, "millrace.env"),
+    "MILLRACE_ADMIN_KEY=chosen-by-the-operator\nMILLRACE_PROJECT=plant\n",
+  );
+  const path = "/api/0.5/projects/plant/assets";
+  const first = await serveMillrace({}, folder);
+  assert.ok(!first.output().includes("key"));
+  assert.equal(await statusOf(first.baseUrl, path, "chosen-by-the-operator"), 200);
+  first.child.kill("SIGTERM");
+  await first.ended;
+  const second = await serveMillrace({ MILLRACE_ADMIN_KEY: "another-choice-of-theirs" }, folder);
+  assert.equal(await statusOf(second.baseUrl, path, "another-choice-of-theirs"), 200);
+  assert.equal(await statusOf(second.baseUrl, path, "chosen-by-the-operator"), 401);
+  second.child.kill("SIGTERM");
+  await second.ended;
+});
+
+test("settings that are unknown or wrong are refused by name before anything is made", async () => {
+  const cases: [environment: Record<string, string>, says: RegExp][] = [
+    [{ MILLRACE_PROT: "1" }, /^Unknown settings: MILLRACE_PROT\. Known are:\n {2}MILLRACE_HOST/],
+    [{ MILLRACE_PORT: "http" }, /^MILLRACE_PORT must be a number from 0 to 65535, but is "http"/],
+    [{ MILLRACE_PROJECT: "-plant" }, /^MILLRACE_PROJECT must be letters, digits and hyphens/],
+    [{ MILLRACE_LOG_LEVEL: "loud" }, /^MILLRACE_LOG_LEVEL must be one of trace, debug,/],
+    [{ MILLRACE_BASE_URL: "plant" }, /^MILLRACE_BASE_URL must be an address such as/],
+  ];
+  const ended = await Promise.all(
+    cases.map(([environment]) => runMillrace(["serve"], environment, folder).ended),
+  );
+  for (const [index, { status, errors }] of ended.entries()) {
+    assert.equal(status, 1);
+    assert.match(errors, cases[index]![1]);
+  }
+  assert.throws(() => statSync(join(folder, "millrace-data")));
+});
+
+test("SIGTERM finishes a request whose body is still on its way, and accepts no other", async () => {
+  const { baseUrl, output, child, ended } = await serveMillrace({}, folder);
+  const key = keyIn(output())!;
+  const body = JSON.stringify({ items: [{ name: "late" }] });
+  const answered = new Promise<number>((resolve, reject) => {
+    const headers = { "api-key": key, "content-length": body.length };
+    const sent = request(
+      `${baseUrl}/api/0.5/projects/default/assets`,
+      { method: "POST", headers },
+      (response) => {
+        response.resume().on("end", () => resolve(response.statusCode!));
+      },
+    );
+    sent.on("error", reject);
+    sent.write(body.slice(0, 10));
+    setTimeout(() => child.kill("SIGTERM"), 100);
+    setTimeout(() => sent.end(body.slice(10)), 400);
+  });
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  await assert.rejects(fetch(`${baseUrl}/health`));
+  assert.equal(await answered, 200);
+  assert.equal((await ended).status, 0);
+});

@@ -1,0 +1,67 @@
+// The server as a process of its own, started as an operator does, for what only a process can show.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+
+const entry = new URL("../../src/main.ts", import.meta.url).pathname;
+
+export interface Ended {
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+export interface RunningProcess {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** What it has written to its standard output so far. */
+  output(): string;
+}
+
+const running = new Set<ChildProcess>();
+
+/** Ends every process that a test has left running. */
+export function endLeftProcesses(): void {
+  for (const child of running) child.kill("SIGKILL");
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/** Runs `millrace` with these words; no MILLRACE_ setting of the surroundings gets through. */
+export function runMillrace(
+  words: readonly string[],
+  environment: Environment,
+  folder: string,
+): RunningProcess {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(MILLRACE_|NODE_TEST)/.test(name));
+  const child = spawn(process.execPath, [entry, ...words], {
+    cwd: folder,
+    env: { ...Object.fromEntries(inherited), ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.add(child);
+  let output = "";
+  let errors = "";
+  child.stdout.on("data", (chunk) => (output += chunk));
+  child.stderr.on("data", (chunk) => (errors += chunk));
+  const ended = once(child, "close").then(([status, signal]) => ({ status, signal, output, errors }));
+  return { child, ended, output: () => output };
+}
+
+/** Starts the server on a free port and waits until it serves. */
+export async function serveMillrace(environment: Environment, folder: string) {
+  const server = runMillrace(["serve"], { MILLRACE_PORT: "0", ...environment }, folder);
+  const failed = server.ended.then(({ output, errors }) => {
+    throw new Error(`the server ended before it served: ${output}${errors}`);
+  });
+  const serves = async () => {
+    for (;;) {
+      const address = /^Millrace serves (\S+)/m.exec(server.output())?.[1];
+      if (address) return address;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  const baseUrl = await Promise.race([serves(), failed]);
+  failed.catch(() => {});
+  return { ...server, baseUrl };
+}
