@@ -19,14 +19,27 @@ export function orderList(table: AnyTable, order: readonly OrderBy[], backwards 
   return sql.join(terms);
 }
 
-/** The part of the order that a page lies in. */
-export function pageConditions(table: AnyTable, order: readonly OrderBy[], page: PageQuestion): Condition[] {
+/**
+ * The conditions of a page, one set for each piece of the order that it may lie in, nearest first. Each piece
+ * is one range of an index; a single condition would read all records that share the position's first field.
+ */
+export function pagePieces(table: AnyTable, order: readonly OrderBy[], page: PageQuestion): Condition[][] {
   const { after, before, until } = page;
-  return [
-    after && beyond(table, order, { position: after, side: "after", inclusive: false }),
-    before && beyond(table, order, { position: before, side: "before", inclusive: false }),
-    until && beyond(table, order, { position: until, side: "before", inclusive: true }),
-  ].filter((condition) => condition !== undefined);
+  const end = until && ({ position: until, side: "before", inclusive: true } as const);
+  const bounds = end ? [beyond(table, order, end)] : [];
+  if (before && after)
+    bounds.push(beyond(table, order, { position: after, side: "after", inclusive: false }));
+  const start = before ?? after;
+  if (!start) return [bounds];
+  assertPosition(order, start);
+  return order.map((_, at) => {
+    const place = order.length - 1 - at;
+    const same = order
+      .slice(0, place)
+      .map((by, index) => compared(table, by, { value: start[index], sign: "=" }));
+    const sign = (order[place]!.direction === "ascending") === (before === undefined) ? ">" : "<";
+    return [...same, compared(table, order[place]!, { value: start[place], sign }), ...bounds];
+  });
 }
 
 interface Edge {
@@ -35,19 +48,27 @@ interface Edge {
   readonly inclusive: boolean;
 }
 
-/** `a >= 1 and (a > 1 or b > 2)` for the position (1, 2): the first condition lets an index find it. */
+/** `a >= 1 and (a > 1 or b > 2)` for the position (1, 2): the first condition bounds an index. */
 function beyond(table: AnyTable, order: readonly OrderBy[], edge: Edge): Condition {
-  const [first, ...rest] = order;
-  invariant(
-    first !== undefined && edge.position.length === order.length,
-    "a position has all fields of its order",
-  );
-  const column = columnRef(table, first.field);
-  const value = encodeValue(columnOf(table, first.field), wellFormed(edge.position[0]));
-  const upwards = (first.direction === "ascending") === (edge.side === "after");
-  const strictly = sql<boolean>`${column} ${upwards ? sql`>` : sql`<`} ${value}`;
-  const orEqual = sql<boolean>`${column} ${upwards ? sql`>=` : sql`<=`} ${value}`;
+  assertPosition(order, edge.position);
+  const [first, ...rest] = order as readonly [OrderBy, ...OrderBy[]];
+  const value = edge.position[0];
+  const sign = (first.direction === "ascending") === (edge.side === "after") ? ">" : "<";
+  const strictly = compared(table, first, { value, sign });
+  const orEqual = compared(table, first, { value, sign: `${sign}=` });
   if (rest.length === 0) return edge.inclusive ? orEqual : strictly;
   const further = beyond(table, rest, { ...edge, position: edge.position.slice(1) });
   return sql`(${orEqual} and (${strictly} or ${further}))`;
+}
+
+const assertPosition = (order: readonly OrderBy[], position: Position) =>
+  invariant(order.length > 0 && position.length === order.length, "a position has all fields of its order");
+
+function compared(
+  table: AnyTable,
+  { field }: OrderBy,
+  { value, sign }: { readonly value: string | number | undefined; readonly sign: string },
+): Condition {
+  const encoded = encodeValue(columnOf(table, field), wellFormed(value));
+  return sql`${columnRef(table, field)} ${sql.raw(sign)} ${encoded}`;
 }

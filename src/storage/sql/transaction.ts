@@ -17,7 +17,7 @@ import {
 } from "../catalog.ts";
 import { columnRef, recordsWhere, type Subject } from "./compile-filter.ts";
 import type { Database, Db, Expression, Values } from "./dialect.ts";
-import { orderList, pageConditions } from "./keyset.ts";
+import { orderList, pagePieces } from "./keyset.ts";
 import { raiseLastId } from "./meta.ts";
 import { columnOf, decodeRow, encodeValue, projectColumn } from "./tables.ts";
 
@@ -46,10 +46,14 @@ export class SqlTransaction implements Writer {
 
   async find<Row extends Stored>(table: Table<Row>, { filter, order, page }: Question): Promise<Row[]> {
     const backwards = page.before !== undefined;
-    const conditions = [this.#where(table, filter), ...pageConditions(table, order, page)];
-    const where = sql.join(conditions, sql` and `);
     const sorted = orderList(table, order, backwards);
-    const rows = await this.#select<Row>(table, sql`where ${where} order by ${sorted} limit ${page.limit}`);
+    const rows: Row[] = [];
+    for (const piece of pagePieces(table, order, page)) {
+      const where = sql.join([this.#where(table, filter), ...piece], sql` and `);
+      const limit = page.limit - rows.length;
+      rows.push(...(await this.#select<Row>(table, sql`where ${where} order by ${sorted} limit ${limit}`)));
+      if (rows.length === page.limit) break;
+    }
     return backwards ? rows.reverse() : rows;
   }
 
