@@ -129,8 +129,8 @@ export class ByteReader {
 
   #take(count: number): number {
     const at = this.#at;
-    if (at + count > this.#bytes.length)
-      throw new Malformed(`${at + count - this.#bytes.length} bytes are missing`);
+    const left = this.#bytes.length - at;
+    if (!(count >= 0 && count <= left)) throw new Malformed(`${count} bytes wanted where ${left} are left`);
     this.#at += count;
     return at;
   }
