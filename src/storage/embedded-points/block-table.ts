@@ -9,7 +9,8 @@ import { invariant } from "../../lib/invariant.ts";
 import type { Damage, PointColumns, SeriesId } from "../points.ts";
 import { DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
 import { type Kind, numbers } from "./columns.ts";
-import { decodeSummary, encodeSummary, type Summary, summarise } from "./summary.ts";
+import { openSummary, sealSummary } from "./sealed-summary.ts";
+import { type Summary, summarise } from "./summary.ts";
 
 export interface BlockRow {
   readonly id: number;
@@ -151,23 +152,28 @@ export class BlockTable {
     return orDamage(owner, row, () => {
       const found = this.#statements.data.get(row.id) as { bytes: Uint8Array } | undefined;
       if (found === undefined) throw new DamagedBlock("the bytes of the block", "none");
-      return decodeBlock(found.bytes);
+      const points = decodeBlock(found.bytes);
+      const isAsSaid = points.times[0] === row.firstMs && points.times.at(-1) === row.lastMs;
+      if (!isAsSaid) throw new DamagedBlock(`points from ${row.firstMs} to ${row.lastMs}`, "others");
+      return points;
     });
   }
 
   /** The summary of a block of numbers; throws `DamageFound`. */
   readSummary(owner: Owner, row: BlockRow): Summary {
-    return orDamage(owner, row, () => decodeSummary(row.summary ?? new Uint8Array(0)));
+    return orDamage(owner, row, () => openSummary(row, row.summary ?? new Uint8Array(0)));
   }
 
   /** Inside a transaction. The points are ascending, at least one, and overlap no block of their owner. */
   insert({ series, kind }: Owner, { times, values }: PointColumns): void {
     const count = times.length;
-    invariant(count > 0 && times[0]! <= times[count - 1]!, "points in a block are in order");
-    const { lastInsertRowid } = this.#statements.insertData.run(encodeBlock(times, values));
+    const [firstMs, lastMs] = [times[0]!, times[count - 1]!];
+    invariant(count > 0 && firstMs <= lastMs, "points in a block are in order");
+    const id = Number(this.#statements.insertData.run(encodeBlock(times, values)).lastInsertRowid);
+    const place = { id, firstMs, lastMs, count };
     const summary =
-      kind === numbers ? encodeSummary(summarise(times, values as Float64Array, 0, count)) : null;
-    this.#statements.insert.run(series, kind, times[0]!, times[count - 1]!, count, lastInsertRowid, summary);
+      kind === numbers ? sealSummary(place, summarise(times, values as Float64Array, 0, count)) : null;
+    this.#statements.insert.run(series, kind, firstMs, lastMs, count, id, summary);
     this.#totals.points += count;
     this.#totals.blocks++;
   }

@@ -26,6 +26,7 @@ import { bytesOf, type Change, divide, shardOf } from "./change.ts";
 import { Gate } from "./gate.ts";
 import { Journal, type JournalFiles, realFiles, recoverJournal, type StoredChange } from "./journal.ts";
 import type { FoundPoint } from "./series-reader.ts";
+import type { ShardStart } from "./shard-calls.ts";
 import { ShardThread } from "./shard-thread.ts";
 import { readOrMakeStoreFile } from "./store-file.ts";
 
@@ -56,14 +57,11 @@ export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Prom
   const made = { shards: settings.shards ?? Math.min(availableParallelism(), shardsMax) };
   const { shards } = await readOrMakeStoreFile(folder, made);
   const gate = new Gate(limits.pointsInFlightBytesMax);
-  const opened = await Promise.all(
-    Array.from({ length: shards }, (_, shard) => {
-      const file = `shard-${shard}.sqlite`;
-      return ShardThread.open({ shard, path: join(folder, file), file, blockPoints }, (bytes) =>
-        gate.leave(bytes),
-      );
-    }),
-  );
+  const starts = Array.from({ length: shards }, (_, shard) => {
+    const file = `shard-${shard}.sqlite`;
+    return { shard, path: join(folder, file), file, blockPoints };
+  });
+  const opened = await openThreads(starts, (bytes) => gate.leave(bytes));
   const threads = opened.map((one) => one.thread);
   const applied = Math.min(...opened.map((one) => one.applied));
   const recovered = await recoverJournal({ folder, files }, applied, async (stored) => {
@@ -74,6 +72,19 @@ export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Prom
   const onStored = (stored: StoredChange) => handOn(threads, stored);
   const journal = await Journal.open({ folder, files, onStored }, recovered.segments, next);
   return new EmbeddedPoints({ folder, gate, threads, journal, damage: recovered.damage, checkpointBytes });
+}
+
+/** All of the threads or, when one cannot be opened, none. */
+async function openThreads(
+  starts: readonly ShardStart[],
+  onConfirmed: (bytes: number) => void,
+): Promise<{ thread: ShardThread; applied: number }[]> {
+  const tried = await Promise.allSettled(starts.map((start) => ShardThread.open(start, onConfirmed)));
+  const opened = tried.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const failed = tried.find((one) => one.status === "rejected");
+  if (failed === undefined) return opened;
+  await Promise.allSettled(opened.map(({ thread }) => thread.close()));
+  throw failed.reason;
 }
 
 /** Posts each shard its part in one turn. */

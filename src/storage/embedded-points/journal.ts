@@ -245,9 +245,10 @@ export async function recoverJournal(
   applied: number,
   apply: (frame: Frame) => Promise<void> | void,
 ): Promise<Recovered> {
-  const names = (await readdir(settings.folder)).filter((name) => firstOf(name) !== undefined).sort();
+  const files = await readdir(settings.folder);
+  const names = files.filter((name) => firstOf(name) !== undefined).sort();
   const segments: Segment[] = [];
-  const damage: Damage[] = [];
+  const damage: Damage[] = files.filter(isSetAside).map((file) => ({ file, ...setAsideEarlier }));
   let next = applied + 1;
   for (const [index, name] of names.entries()) {
     const first = firstOf(name)!;
@@ -330,6 +331,13 @@ async function removeSegment({ folder, files }: Pick<JournalSettings, "folder" |
   await files.unlink(join(folder, name));
   if ((await readdir(folder)).includes(endName(name))) await files.unlink(join(folder, endName(name)));
 }
+
+const isSetAside = (name: string): boolean => name.startsWith("damaged-");
+const setAsideEarlier = {
+  offset: 0,
+  expected: "a segment without damage",
+  found: "damage at an earlier start",
+};
 
 /** A damaged segment is kept for whoever wants to save more of it than its whole frames. */
 async function setAside({ folder, files }: Pick<JournalSettings, "folder" | "files">, name: string) {

@@ -1,0 +1,157 @@
+// What the store does when its files are not what it wrote, or the disk refuses a write.
+import assert from "node:assert/strict";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { it } from "node:test";
+import { type EmbeddedUnderTest, embeddedUnderTest } from "../../../test/support/points-store.ts";
+import { Failure } from "../../errors.ts";
+import { at, batchOf, pointsOf, walk } from "../conformance/points.ts";
+import type { PointsStore } from "../points.ts";
+import { realFiles } from "./journal.ts";
+
+const [pump, motor] = [4096, 8192];
+const minute = { series: pump, isStep: false, bucketMs: 1000, wanted: ["sum"] as const, limit: 100 };
+
+/** A closed store with ten blocks of the pump; `spoil` works on its only shard before it is opened again. */
+async function playOnSpoiled(
+  spoil: (database: DatabaseSync) => void,
+  work: (store: PointsStore, test: EmbeddedUnderTest) => Promise<void>,
+): Promise<void> {
+  const test = await embeddedUnderTest({ shards: 1, blockPoints: 100 });
+  try {
+    await test.store.append(batchOf([pump, walk(1000, 0, 10)], [motor, at("1=1")]));
+    await test.store.close();
+    const database = new DatabaseSync(join(test.folder, "shard-0.sqlite"));
+    spoil(database);
+    database.close();
+    await work(await test.restart(), test);
+  } finally {
+    await test.end();
+  }
+}
+
+const damaged = (why: unknown) => why instanceof Failure && why.failure === "points-damaged";
+const scan = (store: PointsStore, startMs: number, endMs: number) =>
+  store.scan({ series: pump, isString: false, startMs, endMs, limit: 10_000 });
+
+/** Flips a bit of the block that begins at 3000 ms. */
+const ofBlock = `WHERE series = ${pump} AND first_ms = 3000`;
+const spoilBytes = (database: DatabaseSync) =>
+  flip(database, {
+    table: "data",
+    column: "bytes",
+    where: `WHERE id = (SELECT data_id FROM block ${ofBlock})`,
+  });
+const spoilSummary = (database: DatabaseSync) =>
+  flip(database, { table: "block", column: "summary", where: ofBlock });
+
+function flip(
+  database: DatabaseSync,
+  { table, column, where }: { table: string; column: string; where: string },
+): void {
+  const row = database.prepare(`SELECT ${column} AS found FROM ${table} ${where}`).get();
+  const { found } = row as { found: Uint8Array };
+  found[60]! ^= 4;
+  database.prepare(`UPDATE ${table} SET ${column} = ? ${where}`).run(found);
+}
+
+it("questions that need a damaged block are refused, all others are answered, and it is reported", () =>
+  playOnSpoiled(spoilBytes, async (store, test) => {
+    assert.equal((await scan(store, 0, 3000)).times.length, 300);
+    for (const again of ["met first", "known already"]) {
+      await assert.rejects(scan(store, 0, 10_000), damaged, again);
+      await assert.rejects(store.latest([{ series: pump, isString: false }], 4000), damaged, again);
+    }
+    assert.equal((await scan(store, 4000, 10_000)).times.length, 600);
+    assert.deepEqual((await scan(store, 0, 3000)).times.length, 300);
+    assert.deepEqual(await pointsOf(store, motor), at("1=1"));
+    const { quarantined } = await store.stats();
+    assert.deepEqual(
+      quarantined.map((one) => one.file),
+      ["shard-0.sqlite"],
+    );
+    assert.match(quarantined[0]!.expected, /\d/);
+    assert.deepEqual((await (await test.restart()).stats()).quarantined, quarantined);
+  }));
+
+it("an aggregate never uses a damaged summary, nor answers around a damaged block", () =>
+  playOnSpoiled(spoilSummary, async (store) => {
+    const before = await store.aggregate({ ...minute, startMs: 0, endMs: 3000 });
+    assert.equal(before.times.length, 3);
+    await assert.rejects(store.aggregate({ ...minute, startMs: 0, endMs: 10_000 }), damaged);
+    await assert.rejects(store.aggregate({ ...minute, startMs: 3000, endMs: 5000 }), damaged);
+    const behind = await store.aggregate({ ...minute, startMs: 5000, endMs: 10_000 });
+    assert.equal(behind.times.length, 5);
+  }));
+
+it("a damaged stretch can be written to and erased, and serves again once it is gone", () =>
+  playOnSpoiled(spoilBytes, async (store, test) => {
+    await store.append(batchOf([pump, at("3005=1")]));
+    await assert.rejects(scan(store, 3000, 4000), damaged);
+    const reopened = await test.restart();
+    await assert.rejects(scan(reopened, 3005, 3006), damaged);
+    await reopened.erase(pump, { startMs: 3000, endMs: 4000 });
+    assert.deepEqual((await scan(reopened, 2990, 4001)).times, Float64Array.of(2990, 4000));
+    assert.deepEqual((await reopened.stats()).quarantined, []);
+  }));
+
+it("an append refused by the disk is never seen, nor after a restart", async () => {
+  let isFull = false;
+  const open: typeof realFiles.open = async (path, flags) => {
+    const file = await realFiles.open(path, flags);
+    return {
+      writev: async (pieces, position) => {
+        const written = await file.writev(pieces, position);
+        if (isFull) throw new Error("ENOSPC: no space left on device");
+        return written;
+      },
+      datasync: () => file.datasync(),
+      truncate: (length) => file.truncate(length),
+      close: () => file.close(),
+    };
+  };
+  const test = await embeddedUnderTest({ shards: 2, files: { ...realFiles, open } });
+  try {
+    await test.store.append(batchOf([pump, at("1=1")], [motor, at("1=1")]));
+    isFull = true;
+    await assert.rejects(
+      test.store.append(batchOf([pump, at("2=2")], [motor, at("2=2")])),
+      /ENOSPC.*free disk space/,
+    );
+    isFull = false;
+    await test.store.append(batchOf([pump, at("3=3")]));
+    for (const open of [async () => test.store, test.crash, test.restart]) {
+      const store = await open();
+      assert.deepEqual(await pointsOf(store, pump), at("1=1 3=3"));
+      assert.deepEqual(await pointsOf(store, motor), at("1=1"));
+    }
+  } finally {
+    await test.end();
+  }
+});
+
+it("a damaged segment of the journal is reported, and kept after its whole frames are in blocks", async () => {
+  const test = await embeddedUnderTest({ shards: 1 });
+  try {
+    for (const value of [1, 2, 3]) await test.store.append(batchOf([pump, [[value, value]]]));
+    const name = (await readdir(test.folder)).find((one) => one.endsWith(".log"))!;
+    const bytes = await readFile(join(test.folder, name));
+    bytes[60]! ^= 1;
+    await writeFile(join(test.folder, name), bytes);
+    const crashed = await test.crash();
+    assert.deepEqual(await pointsOf(crashed, pump), at("2=2 3=3"));
+    assert.deepEqual(
+      (await crashed.stats()).quarantined.map((one) => [one.file, one.offset]),
+      [[name, 16]],
+    );
+    const restarted = await test.restart();
+    assert.deepEqual(await pointsOf(restarted, pump), at("2=2 3=3"));
+    assert.deepEqual(
+      (await restarted.stats()).quarantined.map((one) => one.file),
+      [`damaged-${name}`],
+    );
+  } finally {
+    await test.end();
+  }
+});
