@@ -25,26 +25,28 @@ export type ParentFound =
  */
 export function findParents(items: readonly ParentReferences[]): ParentFound[] {
   const refIds = new Map<string, number>();
-  const names = new Map<string, number[]>();
-  for (const [index, { refId, name }] of items.entries()) {
-    if (refId !== undefined && refIds.has(refId))
-      throw fail("field-invalid", { field: `items[${index}].refId`, ...notOne("refId", refId) });
+  for (const [index, { refId }] of items.entries()) {
+    if (refId !== undefined && refIds.has(refId)) throw repeatedRefId(index, refId);
     if (refId !== undefined) refIds.set(refId, index);
-    names.set(name, [...(names.get(name)?.slice(-2) ?? []), index]);
   }
+  const wanted = new Set(items.map(({ parentName }) => parentName));
+  const asked = [...items.keys()].filter((index) => wanted.has(items[index]!.name));
+  const named = Map.groupBy(asked, (index) => items[index]!.name);
   return items.map(({ parentRefId, parentName, parentId }, index) => {
     if (parentRefId !== undefined) return { item: itemWith(refIds, parentRefId, index) };
     if (parentName === undefined) return parentId === undefined ? undefined : { id: parentId };
-    const others = names.get(parentName)?.filter((other) => other !== index) ?? [];
+    const others = named.get(parentName)?.filter((other) => other !== index) ?? [];
     if (others.length > 1) throw ambiguousParent(index, parentName);
     return others.length === 1 ? { item: others[0]! } : { name: parentName };
   });
 }
 
-const notOne = (what: string, got: string) => ({
-  expected: `a ${what} that no other item has`,
-  got: JSON.stringify(got),
-});
+const repeatedRefId = (index: number, refId: string) =>
+  fail("field-invalid", {
+    field: `items[${index}].refId`,
+    expected: "a refId that no other item has",
+    got: JSON.stringify(refId),
+  });
 
 function itemWith(refIds: ReadonlyMap<string, number>, parentRefId: string, index: number): number {
   const found = refIds.get(parentRefId);
