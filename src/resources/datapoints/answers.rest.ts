@@ -1,7 +1,7 @@
 // How datapoints are answered: JSON by version, protobuf, and CSV, from memory when short and streamed
 // when long.
 import { type TSchema, Type } from "typebox";
-import { ByteSheet } from "../../lib/byte-sheet.ts";
+import { ByteSheet, Label } from "../../lib/byte-sheet.ts";
 import { numberBytesMax, writeInteger, writeNumber } from "../../lib/number-text.ts";
 import { begunAhead, bytesOrStream } from "../../lib/streams.ts";
 import type { ApiVersion } from "../../rest/route.ts";
@@ -141,17 +141,17 @@ function rowWriter(sheet: ByteSheet, rows: Rows, members: readonly (readonly str
   if (values !== undefined && !(values instanceof Float64Array))
     return (from, to) => writeTexts(sheet, { times, values }, { from, to });
   const cells = (columns as readonly Float64Array[]).flatMap((column, i) =>
-    members[i]!.map((member): Cell => ({ label: Buffer.from(`,"${member}":`), column })),
+    members[i]!.map((member): Cell => ({ label: new Label(`,"${member}":`), column })),
   );
   return (from, to) => writeNumbers(sheet, { times, cells }, { from, to });
 }
 
 interface Cell {
-  readonly label: Uint8Array;
+  readonly label: Label;
   readonly column: Float64Array;
 }
 
-const rowStart = Uint8Array.from(Buffer.from('{"timestamp":'));
+const rowStart = new Label('{"timestamp":');
 
 /** A cell without a value (NaN), or with one that JSON cannot say, is left out. */
 function writeNumbers(
@@ -164,25 +164,19 @@ function writeNumbers(
     rowStart.length + 27,
   );
   sheet.room((to - from) * rowBytesMax);
-  const { bytes } = sheet;
+  const { bytes, view } = sheet;
   let { at } = sheet;
   for (let row = from; row < to; row += 1) {
-    at = writeInteger(bytes, writeLabel(bytes, at, rowStart), times[row]!);
+    at = writeInteger(bytes, rowStart.write(view, at), times[row]!);
     for (const { label, column } of cells) {
       const value = column[row]!;
-      if (Number.isFinite(value)) at = writeNumber(bytes, writeLabel(bytes, at, label), value);
+      if (Number.isFinite(value)) at = writeNumber(bytes, label.write(view, at), value);
     }
     bytes[at] = closeBraceByte;
     bytes[at + 1] = commaByte;
     at += 2;
   }
   sheet.at = at;
-}
-
-/** Faster than `set` for a few bytes. */
-function writeLabel(bytes: Uint8Array, at: number, label: Uint8Array): number {
-  for (let i = 0; i < label.length; i += 1) bytes[at + i] = label[i]!;
-  return at + label.length;
 }
 
 function writeTexts(

@@ -345,3 +345,9 @@ test("points are removed one by one and by range, by name and by id, and are gon
   assert.deepEqual(await times(), [1]);
   assert.deepEqual((await ask(`GET /timeseries/latest/${made.name}`)).items, [point(1, 1)]);
 });
+
+test("points survive a restart", async () => {
+  const made = await filled([point(1, 1.5), point(2, 2.5)]);
+  await server.restart();
+  assert.deepEqual(await read(made), [point(1, 1.5), point(2, 2.5)]);
+});
