@@ -2,7 +2,10 @@
 //
 // Contract. A write transaction is all or nothing and on disk when it resolves; writes run one after another.
 // A read transaction sees one state of the catalog, and every write acknowledged before it began.
-// A transaction is bound to one project: it sees and changes only that project's records of project tables.
+// A transaction is bound to one project: it sees and changes only that project's records of project tables. When a
+// change in it fails, it is rolled back and rejects, even if its caller caught the failure.
+// Numbers are finite and -0 is 0; texts are well-formed Unicode (a lone surrogate becomes U+FFFD), ordered by code
+// point. What a filter means is written down as `src/query/evaluate.ts`: a condition on a missing value is false.
 import type { Filter } from "../query/filter.ts";
 import type { OrderBy, PageQuestion, Position } from "../query/page.ts";
 
@@ -74,7 +77,7 @@ export interface Reader {
 export interface Writer extends Reader {
   /** Throws `UniqueViolation` when a unique combination is taken; the transaction must then be given up. */
   insert<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
-  /** Replaces whole records by id. Same failure as `insert`. */
+  /** Replaces whole records by id, all at once, so that two may swap names. They exist. Fails as `insert`. */
   replace<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
   /** Returns how many records went. */
   remove<Row extends Stored>(table: Table<Row>, filter: Filter): Promise<number>;

@@ -127,6 +127,8 @@ export const hostileTexts: readonly string[] = [
   "x".repeat(300),
 ];
 
+const finite = { noNaN: true, noDefaultInfinity: true } as const;
+
 const hostileText = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...hostileTexts) },
   { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 6 }) },
@@ -142,7 +144,7 @@ export const somePlaces: fc.Arbitrary<Place[]> = fc
     fc.record({
       name: hostileText,
       parent: maybe(fc.nat(10)),
-      weight: maybe(fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0)),
+      weight: maybe(fc.double(finite).map((value) => value + 0)),
       closed: maybe(fc.boolean()),
       description: maybe(hostileText),
       metadata: maybe(fc.dictionary(hostileText, hostileText, { maxKeys: 3 })),
@@ -195,7 +197,7 @@ export const someNotes: fc.Arbitrary<Note[]> = fc
 
 const textField = fc.constantFrom("name", "description", "path");
 const numberField = fc.constantFrom("id", "depth", "parentId", "weight");
-const number = fc.oneof(placeId, fc.integer({ min: -1, max: 3 }), fc.double({ noNaN: true }));
+const number = fc.oneof(placeId, fc.integer({ min: -1, max: 3 }), fc.double(finite));
 
 const underAsset = fc.record({
   kind: fc.constant("underAsset" as const),

@@ -1,18 +1,182 @@
 // The SQL catalog on SQLite: the port's conformance suite, and what only a file and processes can show.
-import { mkdtemp, rm } from "node:fs/promises";
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { copyFile, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type TestContext, test } from "node:test";
+import { promisify } from "node:util";
 import { realWorld } from "../../lib/world.ts";
+import { equals, everything, words } from "../../query/filter.ts";
+import type { AnyTable, Catalog, Table } from "../catalog.ts";
 import { catalogConformance } from "../conformance/catalog.ts";
-import { tables } from "../conformance/samples.ts";
+import { type Gauge, gauges, type Place, places, tables } from "../conformance/samples.ts";
 import { openSqlCatalog } from "./sql-catalog.ts";
 
+const newFolder = () => mkdtemp(join(tmpdir(), "millrace-catalog-"));
+
 catalogConformance("sqlite", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "millrace-catalog-"));
+  const folder = await newFolder();
   const catalog = await openSqlCatalog({ file: join(folder, "catalog.db"), tables, world: realWorld });
   const drop = async () => {
     await catalog.close();
     await rm(folder, { recursive: true });
   };
   return { catalog, drop };
+});
+
+/** A folder that is gone after the test, and catalogs on files in it, closed by then. */
+async function workplace(t: TestContext) {
+  const folder = await newFolder();
+  const opened: Catalog[] = [];
+  t.after(async () => {
+    for (const catalog of opened) await catalog.close();
+    await rm(folder, { recursive: true });
+  });
+  const open = async (name: string, declared: readonly AnyTable[] = tables): Promise<Catalog> => {
+    const catalog = await openSqlCatalog({ file: join(folder, name), tables: declared, world: realWorld });
+    opened.push(catalog);
+    return catalog;
+  };
+  return { folder, open };
+}
+
+const place = (id: number, more: Partial<Place> = {}): Place => ({
+  id,
+  name: `place ${id}`,
+  path: `/${id}/`,
+  depth: 0,
+  ...more,
+});
+
+const countPlaces = (catalog: Catalog): Promise<number> =>
+  catalog.read(1, (tx) => tx.count(places, everything));
+
+test("two processes write the same file at the same time, and each sees the other's records", async (t) => {
+  const { folder, open } = await workplace(t);
+  const catalog = await open("catalog.db");
+  const modules = ["./sql-catalog.ts", "../conformance/samples.ts", "../../lib/world.ts"];
+  const [opening, samples, world] = modules.map((path) =>
+    JSON.stringify(new URL(path, import.meta.url).href),
+  );
+  const other = `
+    const [{ openSqlCatalog }, { tables, places }, { realWorld }] =
+      await Promise.all([import(${opening}), import(${samples}), import(${world})]);
+    const file = ${JSON.stringify(join(folder, "catalog.db"))};
+    const catalog = await openSqlCatalog({ file, tables, world: realWorld });
+    for (let id = 1001; id <= 1010; id++) {
+      const place = { id, name: "theirs", path: "/" + id + "/", depth: 0 };
+      await catalog.write(1, (tx) => tx.insert(places, [place]));
+    }
+    const ours = { kind: "equals", field: "name", value: "ours" };
+    console.log(await catalog.read(1, (tx) => tx.count(places, ours)));
+    await catalog.close();
+  `;
+  await catalog.write(1, (tx) => tx.insert(places, [place(1, { name: "ours" })]));
+  await writeFile(join(folder, "other.mjs"), other);
+  const theirs = promisify(execFile)(process.execPath, [join(folder, "other.mjs")]);
+  for (let id = 2; id <= 10; id++) {
+    await catalog.write(1, async (tx) => {
+      const before = await tx.count(places, everything);
+      await tx.insert(places, [place(id, { name: "ours" })]);
+      assert.equal(await tx.count(places, everything), before + 1);
+    });
+  }
+  assert.ok(Number((await theirs).stdout) >= 1);
+  assert.equal(await countPlaces(catalog), 20);
+  assert.equal(await catalog.lastId(), 1010);
+});
+
+test("what was acknowledged is in a copy of the files taken without closing", async (t) => {
+  const { folder, open } = await workplace(t);
+  const catalog = await open("catalog.db");
+  for (let id = 1; id <= 5; id++) await catalog.write(1, (tx) => tx.insert(places, [place(id)]));
+  let arrived = () => {};
+  const underWay = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  let finish = () => {};
+  const unfinished = catalog.write(1, async (tx) => {
+    await tx.insert(places, [place(6)]);
+    arrived();
+    await new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+  });
+  await underWay;
+  for (const name of await readdir(folder)) {
+    if (!name.endsWith("-shm")) await copyFile(join(folder, name), join(folder, `copy-of-${name}`));
+  }
+  finish();
+  await unfinished;
+  const copy = await open("copy-of-catalog.db");
+  assert.equal(await countPlaces(copy), 5);
+  assert.equal(await copy.read(1, (tx) => tx.count(places, words(["name"], "place"))), 5);
+  assert.equal(await copy.lastId(), 5);
+});
+
+test("a file of an older version gains new columns, tables, indexes and words", async (t) => {
+  const { folder, open } = await workplace(t);
+  const { description: _, ...fewer } = places.columns;
+  const older = {
+    ...places,
+    columns: fewer,
+    indexes: [["depth", "name"]],
+    wordsOf: ["name"],
+  } as unknown as Table<Place>;
+  const before = await open("catalog.db", [older as AnyTable]);
+  await before.write(1, (tx) => tx.insert(older, [place(1, { name: "Pump" }), place(2)]));
+  await before.close();
+  const after = await open("catalog.db");
+  await after.write(1, async (tx) => {
+    await tx.insert(places, [place(3, { description: "old pump" })]);
+    await tx.insert(gauges, [{ id: 4, name: "g", placeId: 1 }]);
+  });
+  await after.read(1, async (tx) => {
+    assert.equal(await tx.count(places, words(["name", "description"], "pump")), 2);
+    assert.equal(await tx.count(places, equals("description", null)), 2);
+  });
+  await after.close();
+  const db = new DatabaseSync(join(folder, "catalog.db"));
+  const index = db.prepare("select 1 from sqlite_schema where name = 'places__index__depth__name'");
+  assert.equal(index.get(), undefined);
+  db.close();
+});
+
+test("opening an unchanged file again makes nothing anew", async (t) => {
+  const { folder, open } = await workplace(t);
+  const layout = () => {
+    const db = new DatabaseSync(join(folder, "catalog.db"));
+    const found = db.prepare("select name, sql, rootpage from sqlite_schema order by name").all();
+    db.close();
+    return found;
+  };
+  await (await open("catalog.db")).close();
+  const first = layout();
+  await (await open("catalog.db")).close();
+  assert.deepEqual(layout(), first);
+});
+
+test("a new column that is required, and a file of a newer layout, are refused", async (t) => {
+  const { folder, open } = await workplace(t);
+  await (await open("catalog.db")).close();
+  const size = { type: "integer", optional: false } as const;
+  const wider: Table<Gauge & { size: number }> = { ...gauges, columns: { ...gauges.columns, size } };
+  await assert.rejects(open("catalog.db", [places, wider]), /gauges\.size/);
+  const db = new DatabaseSync(join(folder, "catalog.db"));
+  db.exec("update catalog_meta set value = 99 where name = 'layout version'");
+  db.close();
+  await assert.rejects(open("catalog.db"), /newer version/);
+});
+
+test("names are looked up by their index even when another order is asked for", async (t) => {
+  const { folder, open } = await workplace(t);
+  await (await open("catalog.db")).close();
+  const db = new DatabaseSync(join(folder, "catalog.db"));
+  const plan = db
+    .prepare("explain query plan select * from places where in_project = ? and name = ? order by depth, id")
+    .all();
+  db.close();
+  assert.match(String(plan[0]!["detail"]), /places__index__name \(in_project=\? AND name=\?\)/);
 });
