@@ -116,5 +116,4 @@ function readValues(section: Section, count: number): Float64Array | string[] {
 /** CRC-32 of all that follows the checksum. */
 const checksumOf = (block: Uint8Array): number => crc32(block.subarray(checksumBytes));
 
-/** A checksum as damage is reported. */
-export const hex = (checksum: number): string => checksum.toString(16).padStart(8, "0");
+const hex = (checksum: number): string => checksum.toString(16).padStart(8, "0");

@@ -3,7 +3,6 @@
 // Means and sums of squared distances from them are kept, never sums of squares: these would lose everything
 // to rounding for values that are far from zero and close together.
 import { invariant } from "../../lib/invariant.ts";
-import { DamagedBlock, hex } from "./block.ts";
 
 export interface Summary {
   readonly count: number;
@@ -27,14 +26,13 @@ export interface Summary {
   readonly stepSquares: number;
 }
 
-/** Bytes of an encoded summary: checksum, version, and fifteen numbers. */
-export const summaryBytes = 128;
-const version = 1;
+const fieldCount = 15;
+/** Bytes of an encoded summary. */
+export const summaryBytes = fieldCount * 8;
 
 /** One summary in its encoded form, aligned. */
-const words = new Uint32Array(summaryBytes / 4);
-const bytesOfWords = new Uint8Array(words.buffer);
-const numbers = new Float64Array(words.buffer, 8);
+const numbers = new Float64Array(fieldCount);
+const bytesOfNumbers = new Uint8Array(numbers.buffer);
 
 /** Sums up the points from index `from` up to `to`, at least one, in ascending time. */
 export function summarise(times: Float64Array, values: Float64Array, from: number, to: number): Summary {
@@ -77,19 +75,13 @@ export function encodeSummary(one: Summary): Uint8Array {
   numbers.set([one.count, one.firstMs, one.firstValue, one.lastMs, one.lastValue, one.min, one.max, one.sum]);
   const states = [one.mean, one.squares, one.variation, one.lineMean, one.lineSquares, one.stepMean];
   numbers.set([...states, one.stepSquares], 8);
-  words[1] = version;
-  words[0] = checksumOfWords();
-  return bytesOfWords.slice();
+  return bytesOfNumbers.slice();
 }
 
-/** The reverse of `encodeSummary`. Throws `DamagedBlock` for bytes that `encodeSummary` did not write. */
+/** The reverse of `encodeSummary`. The caller answers for the bytes being intact. */
 export function decodeSummary(bytes: Uint8Array): Summary {
-  if (bytes.length !== summaryBytes) throw damaged(`${summaryBytes} bytes`, `${bytes.length} bytes`);
-  bytesOfWords.set(bytes);
-  const found = checksumOfWords();
-  const expected = words[0]!;
-  if (found !== expected) throw damaged(`checksum ${hex(expected)}`, `checksum ${hex(found)}`);
-  if (words[1] !== version) throw damaged(`version ${version}`, `version ${words[1]}`);
+  invariant(bytes.length === summaryBytes, "a summary has its size");
+  bytesOfNumbers.set(bytes);
   return {
     count: numbers[0]!,
     firstMs: numbers[1]!,
@@ -107,22 +99,6 @@ export function decodeSummary(bytes: Uint8Array): Summary {
     stepMean: numbers[13]!,
     stepSquares: numbers[14]!,
   };
-}
-
-const damaged = (expected: string, found: string) =>
-  new DamagedBlock(`a summary with ${expected}`, `one with ${found}`);
-
-/**
- * Each step can be undone, so that a change in any one word always changes the outcome. For 124 bytes this
- * takes a fraction of a call into zlib, and a year of blocks has thousands of summaries.
- */
-function checksumOfWords(): number {
-  let sum = 0;
-  for (let index = 1; index < words.length; index++) {
-    sum = Math.imul(sum ^ words[index]!, 0x9e3779b1);
-    sum ^= sum >>> 15;
-  }
-  return sum >>> 0;
 }
 
 /** The points of a stretch as they are, whatever lies between them. */
