@@ -406,6 +406,29 @@ scenario("a move takes the whole subtree along, by PATCH or by update", async (a
   assert.deepEqual(idsOf(await ask(`GET /assets/${root}/subtree`)), [root, pump, boiler, motor]);
 });
 
+scenario(
+  "of moves that together would make a circle the first wins, and the tree stays a tree",
+  async (ask) => {
+    for (let round = 0; round < 5; round++) {
+      const { items } = await ask("POST /assets", { items: [{ name: "a" }, { name: "b" }, { name: "c" }] });
+      const [a, b, c] = items.map((item) => item["id"] as number) as [number, number, number];
+      const moves = [
+        [a, b],
+        [b, c],
+        [c, a],
+      ] as const;
+      const answers = await Promise.all(
+        moves.map(([id, parentId]) => ask(`PATCH /assets/${id}`, { parentId })),
+      );
+      assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 200, 400]);
+      const tree = (await ask("POST /assets/byids", { items: [a, b, c] })).items;
+      const depths = tree.map((item) => item["depth"] as number);
+      assert.deepEqual(depths.toSorted(), [0, 1, 2]);
+      for (const item of tree) assert.equal((item["path"] as number[]).at(-2), item["parentId"]);
+    }
+  },
+);
+
 scenario("a delete answers {} and takes everything below along", async (ask) => {
   const { plant: root, pump, boiler, motor } = await plant(ask);
   for (const version of [ask.v04, ask.v05, ask.v06]) {
