@@ -43,8 +43,8 @@ test("what cannot be read as the JSON that is wanted is named", async () => {
   const deep = `{"items":${"[".repeat(100)}${"]".repeat(100)}}`;
   const cases: [body: string, message: string][] = [
     ["", "Missing required field - items"],
-    ["[]", "Invalid field - body - expected object but got array"],
-    ["null", "Invalid field - body - expected object but got null"],
+    ["[]", "Invalid field - body - expected an object but got array"],
+    ["null", "Invalid field - body - expected an object but got null"],
     ['{"items":{}}', "Invalid field - items - expected array but got object"],
     ['{"items":[{}]}', "Missing required field - items[0].name"],
     ['{"items":[{"name":1}]}', "Invalid field - items[0].name - expected string but got number"],

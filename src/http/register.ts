@@ -82,11 +82,12 @@ async function receive(request: FastifyRequest, { bodies }: Kernel, scope: Reque
   return bytes;
 }
 
-function send(reply: FastifyReply, answer: Answer, { signal }: RequestScope): FastifyReply {
+function send(reply: FastifyReply, answer: Answer, scope: RequestScope): FastifyReply {
   if (!("contentType" in answer)) return reply.send(answer);
   if (!("stream" in answer)) return reply.type(answer.contentType).send(answer.bytes);
   const { contentType, stream } = answer;
-  signal.addEventListener("abort", () => stream.destroy(signal.reason as Error), { once: true });
+  scope.signal.addEventListener("abort", () => stream.destroy(scope.signal.reason), { once: true });
+  scope.atEnd(() => stream.destroy());
   return reply.type(contentType).send(stream);
 }
 

@@ -1,4 +1,4 @@
-// Every route of every version refuses strangers and callers of other projects, before it looks at anything else.
+// Every route of every version refuses strangers and callers of other projects before it looks any further.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";

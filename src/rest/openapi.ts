@@ -84,6 +84,15 @@ export function openApiOf(
           },
         ]),
       ),
+      parameters: {
+        Project: {
+          name: "project",
+          in: "path",
+          required: true,
+          description: "URL name of the project",
+          schema: { type: "string" },
+        },
+      },
       headers: {
         RequestId: { description: "Names this request in the server's log", schema: { type: "string" } },
       },
@@ -93,13 +102,6 @@ export function openApiOf(
 
 function operationOf(route: Route, version: ApiVersion, schemas: NamedSchemas): Json {
   const success = route.created?.includes(version) ? "201" : "200";
-  const project = {
-    name: "project",
-    in: "path",
-    required: true,
-    description: "URL name of the project",
-    schema: { type: "string" },
-  };
   const capability = route.capability === "member" ? "any key of the project" : route.capability.join(" ");
   return {
     operationId: operationIdOf(route.method, route.path),
@@ -110,7 +112,11 @@ function operationOf(route: Route, version: ApiVersion, schemas: NamedSchemas): 
       `Needs ${capability}. Source: ${route.source}.`,
     ].join(" "),
     ...(route.preview && { "x-preview": true }),
-    parameters: [project, ...parametersIn("path", route.parameters), ...parametersIn("query", route.query)],
+    parameters: [
+      { $ref: "#/components/parameters/Project" },
+      ...parametersIn("path", route.parameters),
+      ...parametersIn("query", route.query),
+    ],
     ...bodyOf(route.body, schemas),
     responses: { [success]: successOf(route.answer(version), schemas), ...errorResponses() },
   };

@@ -45,6 +45,9 @@ export const required = <Value>(parameter: Optional<Value>): Parameter<Value> =>
 export const text = (description: string): Optional<string> =>
   optional(description, Type.String(), (sent) => sent);
 
+/** Digits; also as Python prints a whole float. */
+const decimal = /^[+-]?\d+(\.0*)?$/;
+
 export function integer(description: string, bounds: { min?: number; max?: number } = {}): Optional<number> {
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = bounds;
   const expected =
@@ -58,7 +61,7 @@ export function integer(description: string, bounds: { min?: number; max?: numbe
     Type.Integer({ ...(bounds.min !== undefined && { minimum: min }) }),
     (sent, field) => {
       const value = Number(sent);
-      if (sent.trim() === "" || !Number.isSafeInteger(value) || value < min || value > max)
+      if (!decimal.test(sent) || !Number.isSafeInteger(value) || value < min || value > max)
         throw fail("field-invalid", { field, expected, got: sent });
       return value;
     },

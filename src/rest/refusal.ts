@@ -86,7 +86,7 @@ function expectedBy(problem: Problem, all: readonly Problem[]): string {
     case "pattern":
       return params["pattern"] === storable
         ? "text without U+0000 and halves of characters"
-        : problem.message;
+        : `text that matches ${params["pattern"]}`;
     case "minLength":
       return `at least ${limitOf(problem)} characters`;
     case "maxLength":
@@ -99,7 +99,7 @@ function expectedBy(problem: Problem, all: readonly Problem[]): string {
     case "maximum":
       return `a value ${params["comparison"]} ${limitOf(problem)}`;
     default:
-      return problem.message.replace(/^must /, "that it must ");
+      return `a value that ${problem.message}`;
   }
 }
 

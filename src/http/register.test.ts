@@ -1,0 +1,149 @@
+// What the kernel does for any route: faults, streams, clients that go away, creation, all on routes of its own.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { get } from "node:http";
+import { Readable } from "node:stream";
+import { after, before, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import type { FastifyInstance } from "fastify";
+import { pino } from "pino";
+import { Type } from "typebox";
+import { Keyring } from "../access/keys.ts";
+import { apiKeys } from "../access/schema.ts";
+import type { Services } from "../context.ts";
+import { fail } from "../errors.ts";
+import { IdSource } from "../lib/ids.ts";
+import { realWorld as world } from "../lib/world.ts";
+import { cursorSigner } from "../rest/cursor.ts";
+import { dataOf } from "../rest/envelope.ts";
+import { type Answer, apiVersions, type Route, route } from "../rest/route.ts";
+import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
+import { NaivePointsStore } from "../storage/conformance/naive-points.ts";
+import { ByteBudget } from "./byte-budget.ts";
+import { createMetrics } from "./metrics.ts";
+import { registerRoutes } from "./register.ts";
+import { createHttp } from "./server.ts";
+
+let streaming = new Readable();
+let waitedFor: AbortSignal | undefined;
+
+const probe = (path: string, handle: (signal: AbortSignal) => Promise<Answer>, more: Partial<Route> = {}) =>
+  route({
+    method: "GET",
+    path,
+    versions: apiVersions,
+    summary: path,
+    source: "platform-api Assets",
+    capability: "member",
+    answer: () => ({ schema: dataOf(Type.Unknown()) }),
+    ...more,
+    handle: (ctx) => handle(ctx.signal),
+  });
+
+const routes = [
+  probe("/fault", async () => {
+    throw new Error("the secret of the house");
+  }),
+  probe("/thrown", async () => {
+    throw fail("deadline", { limitMs: 1 });
+  }),
+  probe("/created", async () => ({ data: { items: [{ id: 7 }] } }), { method: "POST", created: ["0.6"] }),
+  probe("/endless", async () => {
+    streaming = new Readable({ read: () => {} });
+    streaming.push(randomBytes(200_000));
+    return { contentType: "text/csv", stream: streaming };
+  }),
+  probe("/rows", async () => ({
+    contentType: "text/csv",
+    stream: Readable.from(["a\n".repeat(5_000), "b\n"]),
+  })),
+  probe("/bytes", async () => ({ contentType: "application/protobuf", bytes: Buffer.from([1, 2, 3]) })),
+  probe("/waiting", async (signal) => {
+    waitedFor = signal;
+    await once(signal, "abort");
+    throw signal.reason;
+  }),
+];
+
+const logged: string[] = [];
+let http: FastifyInstance;
+let base: string;
+let headers: { "api-key": string };
+
+before(async () => {
+  const catalog = openNaiveCatalog([apiKeys]);
+  const secret = world.randomBytes(32);
+  const ids = new IdSource(world, 0);
+  const points = new NaivePointsStore();
+  const services: Services = { world, ids, catalog, points, cursors: cursorSigner(secret) };
+  const keys = new Keyring({ catalog, ids, world, secret });
+  const { key } = await keys.create({ id: 1, urlName: "demo" }, "tester");
+  const log = pino({}, { write: (line: string) => logged.push(line) });
+  http = await createHttp(log, createMetrics());
+  registerRoutes(http, { services, keys, bodies: new ByteBudget(2 ** 20, 2 ** 10) }, routes);
+  base = `${await http.listen({ port: 0, host: "127.0.0.1" })}/api/0.5/projects/demo`;
+  headers = { "api-key": key };
+});
+after(() => http.close());
+
+test("a fault of ours tells the caller nothing but the request id, and the log everything", async () => {
+  const response = await fetch(`${base}/fault`, { headers });
+  assert.equal(response.status, 500);
+  const id = response.headers.get("x-request-id");
+  const message = `Unexpected fault in the server; its log has details for request ${id}`;
+  assert.deepEqual(await response.json(), { error: { code: 500, message } });
+  const line = logged.find((one) => one.includes(id!));
+  assert.match(line!, /the secret of the house/);
+});
+
+test("a request that is given up at its deadline is answered 503", async () => {
+  const response = await fetch(`${base}/thrown`, { headers });
+  assert.equal(response.status, 503);
+});
+
+test("a creation is 201 with its address where the version says so", async () => {
+  const older = await fetch(`${base}/created`, { method: "POST", headers });
+  assert.deepEqual([older.status, older.headers.get("location")], [200, null]);
+  const newer = await fetch(`${base.replace("0.5", "0.6")}/created?x=1`, { method: "POST", headers });
+  assert.equal(newer.status, 201);
+  assert.equal(newer.headers.get("location"), "/api/0.6/projects/demo/created/7");
+});
+
+test("streams and bytes go out as they are, streams packed when asked for", async () => {
+  const bytes = await fetch(`${base}/bytes`, { headers });
+  assert.equal(bytes.headers.get("content-type"), "application/protobuf");
+  assert.deepEqual([...new Uint8Array(await bytes.arrayBuffer())], [1, 2, 3]);
+  const [response] = (await once(
+    get(`${base}/rows`, { headers: { ...headers, "accept-encoding": "gzip" } }),
+    "response",
+  )) as [Readable & { headers: Record<string, string> }];
+  assert.equal(response.headers["content-encoding"], "gzip");
+  const packed = Buffer.concat(await response.toArray());
+  assert.equal(gunzipSync(packed).toString(), `${"a\n".repeat(5_000)}b\n`);
+});
+
+test("a client that goes away ends the stream, and the work behind an answer", async () => {
+  for (const encoding of ["identity", "gzip"]) {
+    const asked = get(`${base}/endless`, { headers: { ...headers, "accept-encoding": encoding } });
+    const [response] = (await once(asked, "response")) as [Readable];
+    response.on("error", () => {});
+    assert.equal(streaming.destroyed, false);
+    const closed = once(streaming, "close").catch(() => {});
+    asked.destroy();
+    await closed;
+    assert.equal(streaming.destroyed, true);
+  }
+  const waiting = get(`${base}/waiting`, { headers });
+  waiting.on("error", () => {});
+  while (waitedFor === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+  waiting.destroy();
+  if (!waitedFor.aborted) await once(waitedFor, "abort");
+  assert.match(String(waitedFor.reason), /client went away/);
+});
+
+test("HEAD of a stream ends it", async () => {
+  const response = await fetch(`${base}/endless`, { method: "HEAD", headers });
+  assert.equal(response.status, 200);
+  if (!streaming.destroyed) await once(streaming, "close");
+});
