@@ -92,6 +92,7 @@ export interface Damage {
 }
 
 export interface PointsStats {
+  /** A point that replaces another may count twice until both are in one block. */
   readonly points: number;
   readonly blocks: number;
   readonly bytesOnDisk: number;

@@ -91,7 +91,7 @@ export class BlockTable {
     this.blockPoints = blockPoints;
     this.#file = file;
     this.#database = new DatabaseSync(path);
-    this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384");
+    this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384");
     this.#database.exec(schema);
     this.#statements = prepare(this.#database);
     this.#totals = this.#readTotals();
@@ -124,9 +124,19 @@ export class BlockTable {
     }
   }
 
-  /** Inside a transaction. */
-  setApplied(sequence: number): void {
-    this.#totals.applied = sequence;
+  /**
+   * Brings all transactions so far to disk, and with them that every change up to `sequence` is in blocks. Until then
+   * none needs to be on disk, because the journal still holds what it moved; so only this one waits for a sync.
+   */
+  recordApplied(sequence: number): void {
+    this.#database.exec("PRAGMA synchronous = FULL");
+    try {
+      this.transaction(() => {
+        this.#totals.applied = sequence;
+      });
+    } finally {
+      this.#database.exec("PRAGMA synchronous = NORMAL");
+    }
   }
 
   /** The last block that begins before `beforeMs`. */
@@ -258,9 +268,9 @@ function prepare(
   return {
     before: sql(`SELECT ${columns} FROM block WHERE ${ofOwner} AND first_ms < ? ${descending}`),
     from: sql(`SELECT ${columns} FROM block WHERE ${ofOwner} AND first_ms >= ? ORDER BY first_ms LIMIT 1`),
-    between: sql(
-      `SELECT ${columns} FROM block WHERE ${ofOwner} AND first_ms >= ? AND first_ms < ? ORDER BY first_ms`,
-    ),
+    between: sql(`
+      SELECT ${columns} FROM block
+      WHERE ${ofOwner} AND first_ms >= ? AND first_ms < ? ORDER BY first_ms`),
     data: sql("SELECT bytes FROM data WHERE id = ?"),
     insert: sql("INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?)"),
     insertData: sql("INSERT INTO data (bytes) VALUES (?)"),

@@ -131,7 +131,7 @@ it("an append refused by the disk is never seen, nor after a restart", async () 
   }
 });
 
-it("a damaged segment of the journal is reported, and kept after its whole frames are in blocks", async () => {
+it("a damaged segment of the journal is reported, and kept once its frames are in blocks", async () => {
   const test = await embeddedUnderTest({ shards: 1 });
   try {
     for (const value of [1, 2, 3]) await test.store.append(batchOf([pump, [[value, value]]]));

@@ -66,10 +66,10 @@ export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Prom
   const applied = Math.min(...opened.map((one) => one.applied));
   const recovered = await recoverJournal({ folder, files }, applied, async (stored) => {
     await gate.enter(bytesOf(stored.change));
-    handOn(threads, stored);
+    handOn(threads, stored, true);
   });
   const next = Math.max(recovered.next, ...opened.map((one) => one.applied + 1));
-  const onStored = (stored: StoredChange) => handOn(threads, stored);
+  const onStored = (stored: StoredChange) => handOn(threads, stored, false);
   const journal = await Journal.open({ folder, files, onStored }, recovered.segments, next);
   return new EmbeddedPoints({ folder, gate, threads, journal, damage: recovered.damage, checkpointBytes });
 }
@@ -88,7 +88,11 @@ async function openThreads(
 }
 
 /** Posts each shard its part in one turn. */
-function handOn(threads: readonly ShardThread[], { sequence, change }: StoredChange): void {
+function handOn(
+  threads: readonly ShardThread[],
+  { sequence, change }: StoredChange,
+  isReplay: boolean,
+): void {
   const bytes = bytesOf(change);
   const parts = divide(change, threads.length);
   const touched = parts.filter((part) => part !== undefined).length;
@@ -96,7 +100,7 @@ function handOn(threads: readonly ShardThread[], { sequence, change }: StoredCha
   let rest = bytes - share * touched;
   for (const [shard, part] of parts.entries()) {
     if (part === undefined) continue;
-    threads[shard]!.apply(sequence, { change: part, bytes: share + rest });
+    threads[shard]!.apply({ sequence, change: part, bytes: share + rest, isReplay });
     rest = 0;
   }
 }

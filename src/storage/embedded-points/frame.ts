@@ -153,8 +153,10 @@ function readTimes(
   { mode, points, base, step }: { mode: number; points: number; base: number; step: number },
 ): Float64Array {
   if (mode === timesVerbatim) return reader.doubles(points);
-  if (mode === timesRegular) return Float64Array.from({ length: points }, (_, i) => base + i * step);
-  return Float64Array.from(reader.words(points), (offset) => base + offset);
+  const times = new Float64Array(points);
+  const offsets = mode === timesOffsets ? reader.words(points) : undefined;
+  for (let i = 0; i < points; i++) times[i] = base + (offsets === undefined ? i * step : offsets[i]!);
+  return times;
 }
 
 const bytesOfView = (view: ArrayBufferView): Uint8Array =>

@@ -6,6 +6,7 @@ import type { PointColumns } from "../points.ts";
 import { cut, emptyColumns, firstAtOrAfter, type Kind, merge, strings, type Values } from "./columns.ts";
 
 const capacityMin = 16;
+const growth = 1.5;
 const unsortedMin = 4096;
 
 export class Head {
@@ -83,7 +84,7 @@ export class Head {
   #reserve(more: number): void {
     const needed = this.#count + more;
     if (needed <= this.#times.length) return;
-    const capacity = Math.max(capacityMin, needed, this.#times.length * 2);
+    const capacity = Math.max(capacityMin, needed, Math.ceil(this.#times.length * growth));
     const times = new Float64Array(capacity);
     times.set(this.#times.subarray(0, this.#count));
     this.#times = times;

@@ -22,8 +22,17 @@ export interface ShardCalls {
 }
 export type ShardCall = keyof ShardCalls;
 
+export interface ToApply {
+  readonly sequence: number;
+  readonly change: Change;
+  /** To be confirmed when the change was applied. */
+  readonly bytes: number;
+  /** Read back from the journal at the start: nobody is to be slowed down. */
+  readonly isReplay: boolean;
+}
+
 export type ToShard =
-  | { readonly kind: "apply"; readonly sequence: number; readonly change: Change; readonly bytes: number }
+  | ({ readonly kind: "apply" } & ToApply)
   | { readonly kind: "ask"; readonly id: number; readonly call: ShardCall; readonly question: unknown };
 
 export type FromShard =

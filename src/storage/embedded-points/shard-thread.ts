@@ -2,7 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { fail } from "../../errors.ts";
 import type { Change } from "./change.ts";
-import type { FromShard, ShardCall, ShardCalls, ShardStart, ToShard } from "./shard-calls.ts";
+import type { FromShard, ShardCall, ShardCalls, ShardStart, ToApply, ToShard } from "./shard-calls.ts";
 
 interface Asked {
   readonly resolve: (answer: never) => void;
@@ -41,14 +41,14 @@ export class ShardThread {
   }
 
   /** Changes are applied in the order of these calls, and seen by every question asked later. */
-  apply(sequence: number, { change, bytes }: { change: Change; bytes: number }): void {
-    this.#unconfirmedBytes += bytes;
+  apply(change: ToApply): void {
+    this.#unconfirmedBytes += change.bytes;
     if (this.#ended !== undefined) {
-      this.#confirm(bytes);
+      this.#confirm(change.bytes);
       return;
     }
-    const message: ToShard = { kind: "apply", sequence, change, bytes };
-    this.#worker.postMessage(message, buffersOf(change));
+    const message: ToShard = { kind: "apply", ...change };
+    this.#worker.postMessage(message, buffersOf(change.change));
   }
 
   /** Refuses with the shard's own refusal, or `points-shard-stopped`. */

@@ -5,7 +5,15 @@ import { Failure, fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { PointColumns } from "../points.ts";
 import { Shard } from "./shard.ts";
-import type { FromShard, LatestQuestion, ShardCall, ShardCalls, ShardStart, ToShard } from "./shard-calls.ts";
+import type {
+  FromShard,
+  LatestQuestion,
+  ShardCall,
+  ShardCalls,
+  ShardStart,
+  ToApply,
+  ToShard,
+} from "./shard-calls.ts";
 
 /**
  * While more heads than this wait for being written, changes are not confirmed, so that writers slow down.
@@ -48,18 +56,18 @@ port.on("message", (message: ToShard) => {
 });
 send({ kind: "open", applied: shard.applied });
 
-function apply({ sequence, change, bytes }: ToShard & { kind: "apply" }): void {
+function apply({ sequence, change, bytes, isReplay }: ToApply): void {
   unconfirmedBytes += bytes;
   try {
     if (stopped === undefined && sequence > shard.applied) shard.apply(change);
   } catch (why) {
     stopped = (why as Error).message;
   }
-  confirm();
+  if (isReplay || shard.backlog <= backlogMax || stopped !== undefined) confirm();
 }
 
 function confirm(): void {
-  if (unconfirmedBytes === 0 || (shard.backlog > backlogMax && stopped === undefined)) return;
+  if (unconfirmedBytes === 0) return;
   send({ kind: "confirmed", bytes: unconfirmedBytes });
   unconfirmedBytes = 0;
 }
@@ -86,7 +94,7 @@ function work(): void {
   try {
     const completed = shard.work();
     if (completed !== undefined) endCheckpoint((id) => send({ kind: "answer", id, answer: undefined }));
-    confirm();
+    if (shard.backlog <= backlogMax) confirm();
     if (shard.isBusy) workSoon();
   } catch (why) {
     shard.giveUpCheckpoint();

@@ -129,20 +129,23 @@ export class Shard {
   #slice(taken: Head[]): number | undefined {
     const flushed: Flushed[] = [];
     const untilMs = performance.now() + sliceMs;
-    let completed: number | undefined;
     this.#table.transaction(() => {
       while (performance.now() < untilMs) {
-        const head = this.#takeNext();
-        if (head === undefined) break;
-        taken.push(head.head);
-        flushed.push(head.isWhole ? flushAll(this.#table, head.head) : flushNewest(this.#table, head.head));
+        const next = this.#takeNext();
+        if (next === undefined) break;
+        taken.push(next.head);
+        flushed.push(next.isWhole ? flushAll(this.#table, next.head) : flushNewest(this.#table, next.head));
       }
-      if (this.#checkpoint === undefined || this.#emptying.size > 0) return;
-      completed = this.#checkpoint;
-      this.#table.setApplied(completed);
     });
     for (const one of flushed) this.#forget(one);
-    if (completed !== undefined) this.#checkpoint = undefined;
+    taken.length = 0;
+    return this.#emptying.size === 0 ? this.#endCheckpoint() : undefined;
+  }
+
+  #endCheckpoint(): number | undefined {
+    const completed = this.#checkpoint;
+    if (completed !== undefined) this.#table.recordApplied(completed);
+    this.#checkpoint = undefined;
     return completed;
   }
 
