@@ -21,7 +21,7 @@ export function reportOf(results: readonly Results[], context: Context): string 
   return [
     ...machine(),
     "",
-    `\`${context.command}\`: the median of ${context.rounds} rounds (lowest to highest), fresh servers each.`,
+    `\`${context.command}\`: median of the rounds (lowest to highest); ${context.rounds} on fresh servers.`,
     "",
     ...tableOf(ours, peers),
     "",
@@ -70,6 +70,7 @@ const medianOf = (rounds: readonly Figures[], key: WorkloadKey): number =>
 
 function cellOf(values: readonly number[]): string {
   if (values.length === 0 || values.every(Number.isNaN)) return "-";
+  if (values.length === 1) return figure(values[0] ?? Number.NaN);
   const [low, middle, high] = [Math.min(...values), percentile(values, 0.5), Math.max(...values)].map(figure);
   return `${middle} (${low} to ${high})`;
 }

@@ -23,7 +23,11 @@ const steps: readonly Step[] = [
     command: ["biome", "check", "--error-on-warnings", "."],
     next: "npm run format, then mend what is left",
   },
-  { name: "house rules", command: ["node", "scripts/tidy.ts"], next: "mend the lines named above" },
+  {
+    name: "house rules",
+    command: ["node", "scripts/tidy.ts"],
+    next: "npm run format wraps comments; mend the rest",
+  },
   {
     name: "docs",
     command: ["node", "scripts/docs.ts", "--check"],

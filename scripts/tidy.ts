@@ -1,8 +1,13 @@
-// The house rules as a program: reads every source file and names each line that breaks one.
+// The house rules as a program: names each line that breaks one; with --fix, wraps long comments first.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { findingsIn } from "./tidy/findings.ts";
 import { sourcesOfProject } from "./tidy/source.ts";
+import { wrapComments } from "./tidy/wrap.ts";
 
-const sources = sourcesOfProject(new URL("..", import.meta.url).pathname);
+const root = new URL("..", import.meta.url).pathname;
+if (process.argv.includes("--fix")) wrapAll();
+const sources = sourcesOfProject(root);
 const findings = findingsIn(sources);
 for (const { path, line, problem } of findings) console.log(`${path}:${line} ${problem}`);
 if (findings.length > 0) {
@@ -10,4 +15,11 @@ if (findings.length > 0) {
   process.exitCode = 1;
 } else {
   console.log(`${sources.length} files keep the house rules.`);
+}
+
+function wrapAll(): void {
+  for (const { path, text } of sourcesOfProject(root)) {
+    const wrapped = wrapComments(text);
+    if (wrapped !== text) writeFileSync(join(root, path), wrapped);
+  }
 }

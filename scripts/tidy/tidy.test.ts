@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { findingsIn } from "./findings.ts";
 import { sourcesOf } from "./source.ts";
+import { wrapComments } from "./wrap.ts";
 
 const opening = "// Owns one thing.\n";
 
@@ -142,4 +143,21 @@ test("every limit bounds something", () => {
   const user = "export const a = limits.oneMax;\n";
   const found = problemsIn({ "src/limits.ts": limits, "src/lib/a.ts": user });
   assert.deepEqual(found, ["src/limits.ts:4 the limit twoMax bounds nothing"]);
+});
+
+test("long comments are wrapped by paragraph, and code is left alone", () => {
+  const long = Array.from({ length: 24 }, () => "words").join(" ");
+  const half = Array.from({ length: 17 }, () => "words").join(" ");
+  assert.equal(
+    wrapComments(`// ${long}\n// end.\n// - item\ncode();`),
+    [`// ${half} words`, "// words words words words words words end.", "// - item", "code();"].join("\n"),
+  );
+  assert.equal(
+    wrapComments(`  /** ${long} */`),
+    ["  /**", `   * ${half}`, "   * words words words words words words words", "   */"].join("\n"),
+  );
+  const code = `const a = "${"x".repeat(120)}"; // ${long}`;
+  assert.equal(wrapComments(code), code);
+  const short = "// One.\n// Two.";
+  assert.equal(wrapComments(short), short);
 });

@@ -46,7 +46,7 @@ Loads a wide CSV file (a header line, a time column, one column for each series)
   --mapping FILE        JSON or CSV: column, name, unit, description, asset, isString, isStep, skip, metadata
   --only-mapped         leave out columns that the mapping does not name
   --prefix TEXT         put before the name of every series
-  --existing-only       do not begin when series, or assets that the mapping names, do not exist (they are made)
+  --existing-only       do not begin when series, or assets of the mapping, do not exist (else made)
   --missing TEXTS       cells to leave out besides empty ones, separated by commas: NaN,NULL,Bad
   --delimiter CHARACTER between cells (,)
   --dry-run             check everything, write nothing, say what would be done
