@@ -1,4 +1,5 @@
-// What the kernel does for any route: faults, streams, clients that go away, creation, all on routes of its own.
+// What the kernel does for any route: faults, streams, clients that go away, creation, all on routes of its
+// own.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

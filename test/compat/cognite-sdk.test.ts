@@ -35,8 +35,9 @@ describe("Login and Logout", () => {
   });
 
   it("validateJWT tells that no token is valid while the project has no identity provider", async () => {
-    // The client puts its bearer token aside for this call and back afterwards; without one it would go on to send
-    // an undefined header, which Node refuses. From here on it sends the token beside the key: the key decides.
+    // The client puts its bearer token aside for this call and back afterwards; without one it would go on to
+    // send an undefined header, which Node refuses. From here on it sends the token beside the key: the key
+    // decides.
     sdk.setBearerToken("a-token-beside-the-key");
     const unsigned = [{ alg: "none" }, { exp: 1 }, ""].map((part) =>
       Buffer.from(JSON.stringify(part)).toString("base64url"),

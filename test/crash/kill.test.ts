@@ -1,5 +1,5 @@
-// kill -9 in the middle of writes, again and again on one data folder: nothing acknowledged may be missing, no
-// request may be half there, and the next start must answer soon.
+// kill -9 in the middle of writes, again and again on one data folder: nothing acknowledged may be missing,
+// no request may be half there, and the next start must answer soon.
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -16,7 +16,9 @@ const seriesPerRequest = 20;
 const pointsPerSeries = 5;
 const adminKey = "a-key-of-this-test-with-enough-letters";
 
-/** Request `n` of a writer sets these time stamps in all of its series, so one number tells the whole request. */
+/**
+ * Request `n` of a writer sets these time stamps in all of its series, so one number tells the whole request.
+ */
 const timesOf = (request: number) =>
   Array.from({ length: pointsPerSeries }, (_, point) => request * pointsPerSeries + point);
 const namesOf = (writer: number) => Array.from({ length: seriesPerRequest }, (_, i) => `w${writer}.s${i}`);
@@ -78,7 +80,9 @@ async function writeUntilKilled(writer: number): Promise<void> {
   }
 }
 
-/** Each request of the writer is there in all of its series or in none, and each acknowledged one is there. */
+/**
+ * Each request of the writer is there in all of its series or in none, and each acknowledged one is there.
+ */
 async function checkWriter(writer: number, firstNew: number): Promise<void> {
   const items = namesOf(writer).map((name) => ({ name, limit: 100_000 }));
   const answer = await ask("POST", "/timeseries/dataquery", { items, start: firstNew * pointsPerSeries });

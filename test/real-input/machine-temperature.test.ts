@@ -1,4 +1,5 @@
-// Two real machine series of the Numenta Anomaly Benchmark: repeats, an hour out of order, gaps of days, 17 digits.
+// Two real machine series of the Numenta Anomaly Benchmark: repeats, an hour out of order, gaps of days, 17
+// digits.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { naiveAggregate } from "../../src/storage/conformance/naive-aggregate.ts";

@@ -1,4 +1,5 @@
-// Real data sets that tests run on when they lie beside the checkout; without them those tests are skipped by name.
+// Real data sets that tests run on when they lie beside the checkout; without them those tests are skipped by
+// name.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,5 +1,5 @@
-// The Tennessee Eastman plant: 53 tags of 15 disturbance runs, loaded with the command line as a plant's asset tree,
-// and read back equal to the source value for value.
+// The Tennessee Eastman plant: 53 tags of 15 disturbance runs, loaded with the command line as a plant's
+// asset tree, and read back equal to the source value for value.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

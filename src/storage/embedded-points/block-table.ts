@@ -125,8 +125,9 @@ export class BlockTable {
   }
 
   /**
-   * Brings all transactions so far to disk, and with them that every change up to `sequence` is in blocks. Until then
-   * none needs to be on disk, because the journal still holds what it moved; so only this one waits for a sync.
+   * Brings all transactions so far to disk, and with them that every change up to `sequence` is in blocks.
+   * Until then none needs to be on disk, because the journal still holds what it moved; so only this one
+   * waits for a sync.
    */
   recordApplied(sequence: number): void {
     this.#database.exec("PRAGMA synchronous = FULL");
