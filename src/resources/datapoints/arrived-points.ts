@@ -100,7 +100,7 @@ export function batchOf(
   points: ArrivedPoints,
   series: readonly { readonly id: number; readonly isString: boolean }[],
 ): PointBatch {
-  for (const [run, { isString }] of series.entries()) refuseWrongKind(points, run, isString);
+  for (let run = 0; run < series.length; run += 1) refuseWrongKind(points, run, series[run]!.isString);
   const { numbers, strings } = points;
   return {
     ...(numbers.times.length > 0 && { numbers: { ...numbers, ...runsOf(numbers.ends, series) } }),
@@ -118,11 +118,20 @@ function refuseWrongKind(points: ArrivedPoints, run: number, isString: boolean):
   throw fail("field-invalid", { field, expected, got });
 }
 
-/** The runs that hold anything. */
+/** The runs that hold anything. An insert may have a run for each of its points, so this is plain loops. */
 function runsOf(ends: readonly number[], series: readonly { readonly id: number }[]) {
-  const filled = [...ends.keys()].filter((run) => ends[run] !== (run === 0 ? 0 : ends[run - 1]));
-  return {
-    series: Float64Array.from(filled, (run) => series[run]!.id),
-    ends: Uint32Array.from(filled, (run) => ends[run]!),
-  };
+  const filled = { series: new Float64Array(ends.length), ends: new Uint32Array(ends.length) };
+  let count = 0;
+  let start = 0;
+  for (let run = 0; run < ends.length; run += 1) {
+    const end = ends[run]!;
+    if (end === start) continue;
+    filled.series[count] = series[run]!.id;
+    filled.ends[count] = end;
+    count += 1;
+    start = end;
+  }
+  return count === ends.length
+    ? filled
+    : { series: filled.series.slice(0, count), ends: filled.ends.slice(0, count) };
 }

@@ -139,8 +139,10 @@ class InsertScan {
   }
 }
 
+const { timeMsMin, timeMsMax } = limits;
+
 const isTime = (value: number): boolean =>
-  Number.isInteger(value) && value >= limits.timeMsMin && value <= limits.timeMsMax;
+  value >= timeMsMin && value <= timeMsMax && Math.floor(value) === value;
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -195,9 +197,7 @@ function addValue(builder: ArrivedPointsBuilder, timeMs: number, given: { value:
 }
 
 function timeOf(value: unknown, field: string): number {
-  const { timeMsMin, timeMsMax } = limits;
-  if (typeof value === "number" && Number.isInteger(value) && value >= timeMsMin && value <= timeMsMax)
-    return value;
+  if (typeof value === "number" && isTime(value)) return value;
   throw wrong(field, `milliseconds from ${timeMsMin} to ${timeMsMax}`, value ?? undefined);
 }
 
