@@ -1,5 +1,6 @@
 // Generators between stores and answers: begun early, and gathered into bytes that are sent as they come.
 import { Readable } from "node:stream";
+import { setImmediate as turn } from "node:timers/promises";
 
 /** Lets a generator run up to its first value while its reader is still busy elsewhere. */
 export function begun<Item>(source: AsyncGenerator<Item>): AsyncGenerator<Item> {
@@ -47,7 +48,11 @@ export async function bytesOrStream(
   return { stream: Readable.from(joined(held, pieces), { objectMode: false }) };
 }
 
+/** Other requests have their turn between two pieces. */
 async function* joined(held: readonly Buffer[], rest: AsyncGenerator<Buffer>) {
   yield* held;
-  yield* rest;
+  for await (const piece of rest) {
+    yield piece;
+    await turn();
+  }
 }

@@ -91,7 +91,8 @@ async function* messageBytes({ series, rows }: SeriesAnswer): AsyncGenerator<Buf
 /** Bytes of an answer that are sent as one piece, about; the event loop is free between two of them. */
 const pieceBytes = 64 * 1024;
 const firstSheetBytes = 8 * 1024;
-const rowsAtOnce = 256;
+/** Texts can be long, so that the piece is looked at after each of them. */
+const rowsAtOnce = { numbers: 256, texts: 1 };
 /** Series read while another one is written. */
 const seriesAhead = 8;
 
@@ -110,10 +111,10 @@ async function* itemsJson(answers: readonly SeriesAnswer[], shape: JsonShape): A
     sheet.text(`{"${shape.keyMember}":${JSON.stringify(answer.series.name)},"datapoints":[`);
     const members = shape.membersOf(answer);
     for await (const rows of pieces) {
-      const write = rowWriter(sheet, rows, members);
-      for (let from = 0; from < rows.times.length; from += rowsAtOnce) {
+      const { write, atOnce } = rowWriter(sheet, rows, members);
+      for (let from = 0; from < rows.times.length; from += atOnce) {
         if (sheet.at >= pieceBytes) yield sheet.cut();
-        write(from, Math.min(from + rowsAtOnce, rows.times.length));
+        write({ from, to: Math.min(from + atOnce, rows.times.length) });
       }
     }
     dropComma(sheet);
@@ -133,17 +134,20 @@ function dropComma(sheet: ByteSheet): void {
   if (sheet.bytes[sheet.at - 1] === commaByte) sheet.at -= 1;
 }
 
-type WriteRows = (from: number, to: number) => void;
+interface Part {
+  readonly from: number;
+  readonly to: number;
+}
 
-function rowWriter(sheet: ByteSheet, rows: Rows, members: readonly (readonly string[])[]): WriteRows {
+function rowWriter(sheet: ByteSheet, rows: Rows, members: readonly (readonly string[])[]) {
   const { times, columns } = rows;
   const [values] = columns;
   if (values !== undefined && !(values instanceof Float64Array))
-    return (from, to) => writeTexts(sheet, { times, values }, { from, to });
+    return { atOnce: rowsAtOnce.texts, write: (part: Part) => writeTexts(sheet, { times, values }, part) };
   const cells = (columns as readonly Float64Array[]).flatMap((column, i) =>
     members[i]!.map((member): Cell => ({ label: new Label(`,"${member}":`), column })),
   );
-  return (from, to) => writeNumbers(sheet, { times, cells }, { from, to });
+  return { atOnce: rowsAtOnce.numbers, write: (part: Part) => writeNumbers(sheet, { times, cells }, part) };
 }
 
 interface Cell {
@@ -157,7 +161,7 @@ const rowStart = new Label('{"timestamp":');
 function writeNumbers(
   sheet: ByteSheet,
   { times, cells }: { times: Float64Array; cells: readonly Cell[] },
-  { from, to }: { from: number; to: number },
+  { from, to }: Part,
 ): void {
   const rowBytesMax = cells.reduce(
     (sum, { label }) => sum + label.length + numberBytesMax,
@@ -182,7 +186,7 @@ function writeNumbers(
 function writeTexts(
   sheet: ByteSheet,
   { times, values }: { times: Float64Array; values: readonly string[] },
-  { from, to }: { from: number; to: number },
+  { from, to }: Part,
 ): void {
   for (let row = from; row < to; row += 1)
     sheet.text(`{"timestamp":${times[row]},"value":${JSON.stringify(values[row])}},`);

@@ -5,7 +5,7 @@ import type { RequestContext } from "../../context.ts";
 import { momentMs, now } from "../../lib/time.ts";
 import { emptyAnswer, emptyShape, itemsAnswer, itemsOf } from "../../rest/envelope.ts";
 import { id, type Parameter, required, text } from "../../rest/parameters.ts";
-import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
+import { apiVersions, type Route, route } from "../../rest/route.ts";
 import { jsonAnswer, pointShape, pointsShape, protobufAnswer, protobufType } from "./answers.rest.ts";
 import type { SeriesKey } from "./arrived-points.ts";
 import { erasePoints, insertPoints, latestPoint, readMany } from "./datapoints.ts";
@@ -19,20 +19,23 @@ const idParameter = id("The series' id");
 
 interface Address {
   readonly path: string;
-  readonly versions: readonly ApiVersion[];
   readonly parameters: Readonly<Record<string, Parameter<SeriesKey>>>;
 }
 
-/** A series is addressed by its name, and from 0.5 on by its id as well; what follows is the same. */
+/** A series is addressed by its name or by its id; what follows is the same, in all versions. */
 const addresses = (word: "data" | "latest", rest = ""): readonly Address[] => [
-  { path: `/timeseries/${word}/{name}${rest}`, versions: apiVersions, parameters: { name: nameParameter } },
-  { path: `/timeseries/{id}/${word}${rest}`, versions: ["0.5", "0.6"], parameters: { id: idParameter } },
+  { path: `/timeseries/${word}/{name}${rest}`, parameters: { name: nameParameter } },
+  { path: `/timeseries/{id}/${word}${rest}`, parameters: { id: idParameter } },
 ];
 
 const keyIn = (path: Readonly<Record<string, SeriesKey>>): SeriesKey => Object.values(path)[0]!;
 
-const reading = { method: "GET", capability: ["timeSeriesAcl", "READ"] } as const;
-const changing = { capability: ["timeSeriesAcl", "WRITE"], answer: () => ({ schema: emptyShape }) } as const;
+const reading = { method: "GET", versions: apiVersions, capability: ["timeSeriesAcl", "READ"] } as const;
+const changing = {
+  versions: apiVersions,
+  capability: ["timeSeriesAcl", "WRITE"],
+  answer: () => ({ schema: emptyShape }),
+} as const;
 
 const pointsField = Type.Array(pointShape);
 
@@ -52,7 +55,6 @@ const insertRoutes: readonly Route[] = [
     ...changing,
     method: "POST",
     path: "/timeseries/data",
-    versions: apiVersions,
     summary: "Write datapoints of several series, as JSON or as a protobuf MultiNamedTimeseriesData",
     source: "client-endpoints 9.1",
     body: {

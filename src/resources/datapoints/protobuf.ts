@@ -24,8 +24,9 @@ export function readInsertMessage(body: Buffer, key?: SeriesKey): ArrivedPoints 
   return builder.finish(fieldOf);
 }
 
-/** Messages have no single spelling of a place; the position among the points of the series says it. */
-const fieldOf = (run: number, point: number): string => `series ${run}, point ${point}, value`;
+/** Members have other names in other versions' messages; positions from 0 on say where one is. */
+const fieldOf = (run: number, point: number, member = "value"): string =>
+  `series ${run}, point ${point}, ${member}`;
 
 const broken = (problem: string) => fail("body-not-protobuf", { problem });
 
@@ -33,6 +34,8 @@ class MessageReader {
   readonly #bytes: Buffer;
   readonly #builder: ArrivedPointsBuilder;
   #at = 0;
+  #run = 0;
+  #point = 0;
 
   constructor(bytes: Buffer, builder: ArrivedPointsBuilder) {
     this.#bytes = bytes;
@@ -51,7 +54,9 @@ class MessageReader {
 
   /** `NamedTimeseriesData`: field 1 the name, then as `TimeseriesData` but one number further. */
   #named(end: number): void {
+    this.#point = 0;
     this.#builder.endRun(this.data(end, 2));
+    this.#run += 1;
   }
 
   /**
@@ -73,9 +78,13 @@ class MessageReader {
   #points(end: number, isString: boolean): void {
     while (this.#at < end) {
       const tag = this.#uint32(end);
-      if (tag !== tagOf(1, lengthDelimited)) this.#skip(tag, end);
-      else if (isString) this.#stringPoint(this.#length(end));
+      if (tag !== tagOf(1, lengthDelimited)) {
+        this.#skip(tag, end);
+        continue;
+      }
+      if (isString) this.#stringPoint(this.#length(end));
       else this.#numberPoint(this.#length(end));
+      this.#point += 1;
     }
   }
 
@@ -88,8 +97,8 @@ class MessageReader {
       else if (tag === tagOf(2, fixed64)) value = this.#bytes.readDoubleLE(this.#pass(8, end));
       else this.#skip(tag, end);
     }
-    if (!Number.isFinite(value)) throw wrong("value", "a finite number", value);
-    this.#builder.addNumber(checkedTime(timeMs), value);
+    if (!Number.isFinite(value)) throw this.#wrong("value", "a finite number", value);
+    this.#builder.addNumber(this.#checked(timeMs), value);
   }
 
   #stringPoint(end: number): void {
@@ -102,8 +111,19 @@ class MessageReader {
       else this.#skip(tag, end);
     }
     if (value.length > limits.stringValueLengthMax)
-      throw wrong("value", `at most ${limits.stringValueLengthMax} characters`, value.length);
-    this.#builder.addString(checkedTime(timeMs), value);
+      throw this.#wrong("value", `at most ${limits.stringValueLengthMax} characters`, value.length);
+    this.#builder.addString(this.#checked(timeMs), value);
+  }
+
+  #checked(timeMs: number): number {
+    const { timeMsMin, timeMsMax } = limits;
+    if (timeMs >= timeMsMin && timeMs <= timeMsMax) return timeMs;
+    throw this.#wrong("timestamp", `milliseconds from ${timeMsMin} to ${timeMsMax}`, timeMs);
+  }
+
+  #wrong(member: string, expected: string, got: number) {
+    const field = fieldOf(this.#run, this.#point, member);
+    return fail("field-invalid", { field, expected, got: String(got) });
   }
 
   /** Moves on by `count` bytes and answers where it stood. */
@@ -168,15 +188,6 @@ class MessageReader {
 }
 
 const tagOf = (field: number, kind: number): number => field * 8 + kind;
-
-function checkedTime(timeMs: number): number {
-  const { timeMsMin, timeMsMax } = limits;
-  if (timeMs >= timeMsMin && timeMs <= timeMsMax) return timeMs;
-  throw wrong("timestamp", `milliseconds from ${timeMsMin} to ${timeMsMax}`, timeMs);
-}
-
-const wrong = (field: string, expected: string, got: number) =>
-  fail("field-invalid", { field, expected, got: String(got) });
 
 /**
  * The points as the bytes of one `StringTimeseriesData` or `NumericTimeseriesData`. Messages that follow each

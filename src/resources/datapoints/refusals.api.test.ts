@@ -368,7 +368,7 @@ refused("messages that are none", [
   ),
   one(
     Buffer.from([0x12, 0x0b, 0x0a, 0x09, 0x11, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f]),
-    "Invalid field - value - expected a finite number but got NaN",
+    "Invalid field - series 0, point 0, value - expected a finite number but got NaN",
     {
       headers: { "content-type": "application/protobuf" },
     },
