@@ -29,7 +29,7 @@ export const described = {
   pathSegmentBytesMax: limit(4096, "bytes", "One path segment, such as a series name, before decoding."),
   itemsPerWriteMax: limit(10_000, "items", "Items in one create, update, delete or by-ids request."),
   listItemsMax: limit(10_000, "items", "A page of a list; a larger `limit` is lowered to this."),
-  assetDepthMax: limit(1_000, "levels", "Levels of assets below a root; deeper is refused."),
+  assetDepthMax: limit(500, "levels", "Levels of assets below a root; deeper is refused."),
   assetsListDefault: limit(100, "items", "A page of assets or time series when `limit` is absent."),
   searchItemsMax: limit(1_000, "items", "`limit` + `offset` of a search; a larger `limit` is lowered."),
   searchItemsDefault: limit(25, "items", "Results of a search when `limit` is absent."),
