@@ -65,8 +65,8 @@ async function importPlant(tags: readonly Tag[]): Promise<string> {
   await writeFile(mappingFile, JSON.stringify(mapping));
   const words =
     `src/main.ts import csv ${dataPath("tep/measurements.csv")} --time-column minute --time-format min
-    --epoch-by scenario=${firstDay}+${daysPerRun}d --mapping ${mappingFile} --only-mapped --create-series
-    --create-assets --state ${join(folder, "state.json")} --report ${join(folder, "refused.csv")}
+    --epoch-by scenario=${firstDay}+${daysPerRun}d --mapping ${mappingFile} --only-mapped
+    --state ${join(folder, "state.json")} --report ${join(folder, "refused.csv")}
     --server ${server.baseUrl} --key ${server.key}`.split(/\s+/);
   const { stdout } = await promisify(execFile)(process.execPath, words);
   return stdout;
