@@ -278,7 +278,8 @@ function prepare(
     remove: sql(`DELETE FROM block WHERE ${ofOwner} AND first_ms = ?`),
     removeData: sql("DELETE FROM data WHERE id = ?"),
     damaged: sql(`
-      SELECT data_id AS id, series, kind, first_ms AS firstMs, last_ms AS lastMs, expected, found FROM damaged`),
+      SELECT data_id AS id, series, kind, first_ms AS firstMs, last_ms AS lastMs, expected, found
+      FROM damaged`),
     insertDamaged: sql("INSERT INTO damaged VALUES (?, ?, ?, ?, ?, ?, ?)"),
     removeDamaged: sql(`DELETE FROM damaged WHERE ${ofOwner} AND first_ms >= ? AND last_ms < ?`),
     totals: sql("SELECT applied, points, blocks FROM state"),

@@ -192,7 +192,6 @@ class EmbeddedPoints implements PointsStore {
   }
 
   #change(change: Change): Promise<void> {
-    invariant(!this.#isClosed, "nothing is written to a store after it was closed");
     const stored = this.#store(change);
     this.#underWay.add(stored);
     const forget = () => this.#underWay.delete(stored);
@@ -201,6 +200,7 @@ class EmbeddedPoints implements PointsStore {
   }
 
   async #store(change: Change): Promise<void> {
+    invariant(!this.#isClosed, "nothing is written to a store after it was closed");
     const { gate, journal } = this.#parts;
     const bytes = bytesOf(change);
     await gate.enter(bytes);

@@ -7,6 +7,8 @@ import type { Head } from "./head.ts";
 
 /** A block may grow to so many times a full one before it is split. */
 const oversizeMax = 1.5;
+/** A block of strings is also full with so many characters. */
+const blockCharacters = 2 ** 17;
 /**
  * A block that is not full is written anew with newer points unless it is this many times larger than they
  * are.
@@ -90,11 +92,18 @@ function rewrite(
   const points = combine(rows.map((row) => table.read(owner, row)));
   for (const row of rows) table.remove(owner, row);
   const count = points.times.length;
-  const pieces = count <= oversizeMax * table.blockPoints ? 1 : Math.ceil(count / table.blockPoints);
+  const pieces = Math.min(count, piecesOf(points, table.blockPoints));
   for (let piece = 0; piece < pieces; piece++) {
     const [from, to] = [Math.floor((count * piece) / pieces), Math.floor((count * (piece + 1)) / pieces)];
     table.insert(owner, cut(points, from, to));
   }
+}
+
+function piecesOf({ times, values }: PointColumns, blockPoints: number): number {
+  const count = times.length <= oversizeMax * blockPoints ? 1 : Math.ceil(times.length / blockPoints);
+  if (!Array.isArray(values)) return count;
+  const characters = (values as string[]).reduce((sum, text) => sum + text.length, 0);
+  return Math.max(count, Math.ceil(characters / blockCharacters));
 }
 
 /**

@@ -62,6 +62,7 @@ function apply({ sequence, change, bytes, isReplay }: ToApply): void {
     if (stopped === undefined && sequence > shard.applied) shard.apply(change);
   } catch (why) {
     stopped = (why as Error).message;
+    endCheckpoint((id) => sendFailure(id, why));
   }
   if (isReplay || shard.backlog <= backlogMax || stopped !== undefined) confirm();
 }

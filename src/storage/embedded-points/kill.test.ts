@@ -1,0 +1,61 @@
+// Killed in the middle of writes, the store has at the next start every request that was acknowledged, and of
+// no request a part.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { rm } from "node:fs/promises";
+import { it } from "node:test";
+import { temporaryFolder } from "../../../test/support/points-store.ts";
+import { writtenSeries } from "../../../test/support/points-writer.ts";
+import { openEmbeddedPoints } from "./embedded-points.ts";
+
+const kills = Number(process.env["KILLS"] ?? 4);
+const writer = new URL("../../../test/support/points-writer.ts", import.meta.url).pathname;
+
+it(`${kills} times (KILLS) kill -9 during writes`, async () => {
+  const folder = await temporaryFolder();
+  try {
+    let acknowledged: number[] = [];
+    for (let kill = 0; kill < kills; kill++) {
+      const first = kill * 1e6;
+      acknowledged = [...acknowledged, ...(await writeAndKill(folder, first))];
+      await check(folder, acknowledged);
+    }
+    assert.ok(acknowledged.length > 0, "something was acknowledged");
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+/** The requests acknowledged until the process was killed, some time after its first acknowledgement. */
+async function writeAndKill(folder: string, first: number): Promise<number[]> {
+  const child = spawn(process.execPath, [writer, folder, String(first)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let said = "";
+  await new Promise<void>((resolve) => {
+    child.stdout.on("data", (bytes: Buffer) => {
+      if (said === "") setTimeout(() => child.kill("SIGKILL"), Math.random() * 400);
+      said += bytes.toString("latin1");
+    });
+    child.on("close", () => resolve());
+  });
+  return said.split("\n").slice(0, -1).map(Number);
+}
+
+async function check(folder: string, acknowledged: readonly number[]): Promise<void> {
+  const store = await openEmbeddedPoints({ folder });
+  try {
+    const question = { isString: false, startMs: -Infinity, endMs: Infinity, limit: 1e9 };
+    const found = await Promise.all(writtenSeries.map((series) => store.scan({ series, ...question })));
+    const there = new Set(found[0]!.times);
+    const lost = acknowledged.filter((request) => !there.has(request));
+    assert.deepEqual(lost, [], "every acknowledged request is there");
+    for (const one of found) {
+      assert.deepEqual(one.times, found[0]!.times, "no request is half there");
+      assert.deepEqual(one.values, one.times);
+    }
+    assert.deepEqual((await store.stats()).quarantined, []);
+  } finally {
+    await store.close();
+  }
+}
