@@ -31,7 +31,7 @@ const steps: readonly Step[] = [
   {
     name: "docs",
     command: ["node", "scripts/docs.ts", "--check"],
-    next: "npm run docs, then commit the pages it wrote",
+    next: "npm run docs writes the pages made from the code; mend what else is named above",
   },
 ];
 
