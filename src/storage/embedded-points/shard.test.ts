@@ -1,0 +1,103 @@
+// One shard alone: when points move into blocks, how large these are, and a file that refuses to be written.
+import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { it } from "node:test";
+import { temporaryFolder } from "../../../test/support/points-store.ts";
+import { batchOf, walk } from "../conformance/points.ts";
+import { Shard } from "./shard.ts";
+
+const pump = 4096;
+const everything = { series: pump, isString: false, startMs: -Infinity, endMs: Infinity, limit: 1e9 };
+
+async function play(work: (shard: Shard, path: string) => void): Promise<void> {
+  const folder = await temporaryFolder();
+  const path = join(folder, "shard-0.sqlite");
+  const shard = new Shard(path, { file: "shard-0.sqlite", blockPoints: 100 });
+  try {
+    work(shard, path);
+  } finally {
+    shard.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+const append = (shard: Shard, points: readonly (readonly [number, number])[]) =>
+  shard.apply({ kind: "append", batch: batchOf([pump, points]) });
+
+function workAll(shard: Shard): void {
+  while (shard.isBusy) shard.work();
+}
+
+/** Points of each block, in order of time. */
+function blockSizes(path: string): number[] {
+  const database = new DatabaseSync(path);
+  const rows = database.prepare("SELECT count FROM block ORDER BY first_ms").all();
+  database.close();
+  return rows.map((row) => Number(row["count"]));
+}
+
+it("points in order become full blocks, each written once; what is not full waits for a checkpoint", () =>
+  play((shard, path) => {
+    for (let from = 0; from < 1250; from += 125) {
+      append(shard, walk(125, from, 1));
+      workAll(shard);
+    }
+    assert.deepEqual(new Set(blockSizes(path)), new Set([100]));
+    shard.beginCheckpoint(10);
+    workAll(shard);
+    assert.equal(shard.applied, 10);
+    assert.equal(blockSizes(path).at(-1), 50);
+    assert.deepEqual(shard.stats(), { points: 1250, blocks: 13, damage: [] });
+  }));
+
+it("many checkpoints with few points each do not leave a block for each", () =>
+  play((shard, path) => {
+    for (let sequence = 1; sequence <= 60; sequence++) {
+      append(shard, walk(5, sequence * 5, 1));
+      shard.beginCheckpoint(sequence);
+      workAll(shard);
+    }
+    assert.ok(blockSizes(path).length <= 10, `${blockSizes(path)}`);
+    assert.equal(shard.scan(everything).times.length, 300);
+  }));
+
+it("late points are merged into the blocks they fall into", () =>
+  play((shard, path) => {
+    append(shard, walk(1000, 0, 10));
+    workAll(shard);
+    append(shard, [
+      [55, 1],
+      [9985, 2],
+      [-5, 3],
+      [10, 4],
+    ]);
+    shard.beginCheckpoint(2);
+    workAll(shard);
+    assert.equal(shard.scan(everything).times.length, 1003);
+    assert.equal(
+      blockSizes(path).reduce((sum, size) => sum + size, 0),
+      1003,
+    );
+    assert.ok(Math.max(...blockSizes(path)) <= 150);
+  }));
+
+it("a file that cannot be written loses nothing: points stay in memory, and the work is done later", () =>
+  play((shard, path) => {
+    append(shard, walk(1000, 0, 10));
+    const other = new DatabaseSync(path);
+    other.exec("BEGIN IMMEDIATE");
+    shard.beginCheckpoint(1);
+    assert.throws(() => workAll(shard), /locked/);
+    shard.giveUpCheckpoint();
+    assert.throws(() => workAll(shard), /locked/);
+    assert.equal(shard.scan(everything).times.length, 1000);
+    assert.equal(shard.applied, 0);
+    other.exec("ROLLBACK");
+    other.close();
+    shard.beginCheckpoint(2);
+    workAll(shard);
+    assert.equal(shard.applied, 2);
+    assert.deepEqual(shard.stats(), { points: 1000, blocks: 10, damage: [] });
+  }));
