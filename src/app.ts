@@ -8,7 +8,7 @@ import { Keyring } from "./access/keys.ts";
 import { apiKeys } from "./access/schema.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
-import { openDataFolder } from "./data-folder.ts";
+import { openDataFolder, StartRefused } from "./data-folder.ts";
 import { ByteBudget } from "./http/byte-budget.ts";
 import { loginRoutes } from "./http/login.ts";
 import { createMetrics } from "./http/metrics.ts";
@@ -51,12 +51,17 @@ export const describe = (version: ApiVersion) => openApiOf(version, routes, logi
 export interface App {
   readonly services: Services;
   readonly keys: Keyring;
-  /** The key of a project that this start has made: to be shown once. */
-  readonly newKey?: string;
-  /** Starts to serve; answers the address that clients use. */
-  listen(): Promise<string>;
+  /** Starts to serve; throws `StartRefused` when the address cannot be had. */
+  listen(): Promise<Started>;
   /** Finishes what was accepted, then lets go of everything. */
   close(): Promise<void>;
+}
+
+export interface Started {
+  /** The address that clients use. */
+  readonly baseUrl: string;
+  /** The key of a project that this start has made: to be shown once. */
+  readonly newKey?: string;
 }
 
 /** Opens the data folder and makes all that serves from it; throws `StartRefused` when that cannot be. */
@@ -75,7 +80,6 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   };
   const keys = keyringOf(services, folder.secret);
   await finishErasures(services);
-  const newKey = await ensureFirstKey(services, keys, settings);
   const http = await createHttp(log, metrics);
   const bodies = new ByteBudget(limits.bodiesInFlightBytesMax, limits.bodyBytesUncounted);
   addRoutes(http, { services, keys, bodies });
@@ -84,10 +88,10 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   return {
     services,
     keys,
-    ...(newKey !== undefined && { newKey }),
     listen: async () => {
-      const address = await http.listen({ host: settings.host, port: settings.port });
-      return settings.baseUrl ?? address;
+      const address = await listenAt(http, settings);
+      const newKey = await ensureFirstKey(services, keys, settings);
+      return { baseUrl: settings.baseUrl ?? address, ...(newKey !== undefined && { newKey }) };
     },
     close: async () => {
       await closeWithin(http, limits.shutdownMsMax);
@@ -129,6 +133,14 @@ async function ensureFirstKey(
     return undefined;
   }
   return isNew ? (await keys.create(project, "administrator")).key : undefined;
+}
+
+async function listenAt(http: FastifyInstance, { host, port }: Settings): Promise<string> {
+  try {
+    return await http.listen({ host, port });
+  } catch (problem) {
+    throw new StartRefused(`Cannot listen on ${host} port ${port}: ${(problem as Error).message}`);
+  }
 }
 
 /** Stops accepting and waits for what runs, but not longer than `milliseconds`. */

@@ -17,7 +17,11 @@ export class StartRefused extends Error {}
 
 /** Opens the folder, makes it if need be, and locks it; `StartRefused` when another process holds it. */
 export function openDataFolder(path: string, world: World): DataFolder {
-  mkdirSync(path, { recursive: true });
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (problem) {
+    throw new StartRefused(`Cannot make the data folder ${path}: ${(problem as Error).message}`);
+  }
   const unlock = lock(path);
   return { path, secret: secretOf(path, world), release: unlock };
 }
@@ -36,25 +40,28 @@ export function secretOf(path: string, world: World): Uint8Array {
   return secret;
 }
 
+const busy = 5;
+
 /** SQLite's lock on a file belongs to the process: the system takes it back also after kill -9. */
 function lock(path: string): () => void {
   const holderFile = join(path, "holder.pid");
-  const database = new DatabaseSync(join(path, "lock"));
   try {
+    const database = new DatabaseSync(join(path, "lock"));
     database.exec(
       "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS held (x); COMMIT",
     );
-  } catch {
-    database.close();
+    writeFileSync(holderFile, String(process.pid));
+    return () => {
+      rmSync(holderFile, { force: true });
+      database.close();
+    };
+  } catch (problem) {
+    const { errcode, message } = problem as Error & { readonly errcode?: number };
+    if (errcode !== busy) throw new StartRefused(`Cannot use the data folder ${path}: ${message}`);
     throw new StartRefused(
       `The data folder ${path} is in use by another process (pid ${holderOf(holderFile)})`,
     );
   }
-  writeFileSync(holderFile, String(process.pid));
-  return () => {
-    rmSync(holderFile, { force: true });
-    database.close();
-  };
 }
 
 function holderOf(file: string): string {

@@ -1,7 +1,9 @@
 // The process as operators meet it: first start, settings, keys, the lock of the data folder, and its end.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, beforeEach, test } from "node:test";
@@ -64,6 +66,20 @@ test("a second process on the folder is refused by name and pid; kill -9 frees i
   const next = await serveMillrace({}, folder);
   next.child.kill("SIGTERM");
   assert.equal((await next.ended).status, 0);
+});
+
+test("an address that is taken is refused; the key is shown by the start that serves", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const refused = await runMillrace(["serve"], { MILLRACE_PORT: String(port) }, folder).ended;
+  taken.close();
+  assert.equal(refused.status, 1);
+  assert.match(refused.errors, /^Cannot listen on 127\.0\.0\.1 port \d+: .*EADDRINUSE/);
+  const server = await serveMillrace({}, folder);
+  assert.ok(keyIn(server.output()));
+  server.child.kill("SIGTERM");
+  await server.ended;
 });
 
 test("keys come and go beside a running server, within a second", async () => {

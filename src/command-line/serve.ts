@@ -1,7 +1,7 @@
 // `millrace serve`: runs the server until it is told to stop.
 import { parseArgs } from "node:util";
 import { pino } from "pino";
-import { openApp } from "../app.ts";
+import { type App, openApp, type Started } from "../app.ts";
 import { described, readSettings, type Settings } from "../config.ts";
 import { realWorld } from "../lib/world.ts";
 import type { Command } from "./command.ts";
@@ -38,12 +38,21 @@ ${settingLines.join("\n")}`,
       );
     };
     process.on("SIGTERM", stop).on("SIGINT", stop);
-    const baseUrl = await app.listen();
+    const { baseUrl, newKey } = await listenOrClose(app);
     console.log(`Millrace serves ${baseUrl} with its data in ${settings.data}`);
-    if (app.newKey !== undefined) console.log(welcome(baseUrl, settings, app.newKey));
+    if (newKey !== undefined) console.log(welcome(baseUrl, settings, newKey));
     return 0;
   },
 };
+
+async function listenOrClose(app: App): Promise<Started> {
+  try {
+    return await app.listen();
+  } catch (problem) {
+    await app.close();
+    throw problem;
+  }
+}
 
 const welcome = (baseUrl: string, { project }: Settings, key: string) => `
 A new project was made. Its API key is shown this once:

@@ -1,4 +1,4 @@
-// What the kernel does for any route: faults, streams, clients that go away, creation, all on routes of its
+// What the kernel does for any route: faults, streams, clients that go away, creation.
 // own.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";

@@ -72,10 +72,11 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   const settings = { host: "127.0.0.1", port: 0, data: dataFolder, project, logLevel: "silent" } as const;
   const start = async () => {
     const app = await openApp(settings, world, pino({ level: "silent" }));
-    return { app, baseUrl: await app.listen() };
+    return { app, ...(await app.listen()) };
   };
-  let { app, baseUrl } = await start();
-  const key = app.newKey!;
+  const first = await start();
+  let { app, baseUrl } = first;
+  const key = first.newKey!;
   const asking = (prefix: string): AskFunction => {
     return async (methodAndPath, body, headers = {}) => {
       const [method, path] = splitOnce(methodAndPath);
