@@ -65,6 +65,18 @@ test("points come back as written, in every version, by name and by id", async (
   }
 });
 
+test("series may be called like a part of a path", async () => {
+  for (const name of ["data", "latest", "deletesingle", "byids"]) {
+    await server.ask("POST /timeseries", { items: [{ name }] });
+    await server.ask(`POST /timeseries/data/${name}`, { items: [point(1, 1), point(2, 2)] });
+    await server.ask(`DELETE /timeseries/data/${name}/deletesingle?timestamp=2`);
+    assert.deepEqual((await server.ask(`GET /timeseries/data/${name}`)).items, [
+      { name, datapoints: [point(1, 1)] },
+    ]);
+    assert.deepEqual((await server.ask(`GET /timeseries/latest/${name}`)).items, [point(1, 1)]);
+  }
+});
+
 test("writing by id, in 0.4 and 0.6, and packed with gzip", async () => {
   const made = await series();
   const { ask } = server;
