@@ -50,44 +50,53 @@ function divideRuns<Values extends Float64Array | readonly string[]>(
   allocate: (count: number) => Values,
 ): (PointRuns<Values> | undefined)[] {
   if (runs === undefined || runs.times.length === 0) return [];
-  const owners = Uint8Array.from(runs.series, (series) => shardOf(series, shards));
-  if (owners.every((owner) => owner === owners[0])) {
-    const alone: (PointRuns<Values> | undefined)[] = [];
-    alone[owners[0]!] = runs;
-    return alone;
+  const owners = new Uint8Array(runs.series.length);
+  const sizes = Array.from({ length: shards }, () => ({ runs: 0, points: 0 }));
+  for (let run = 0; run < owners.length; run++) {
+    const owner = shardOf(runs.series[run]!, shards);
+    owners[run] = owner;
+    sizes[owner]!.runs++;
+    sizes[owner]!.points += runs.ends[run]! - startOf(runs, run);
   }
-  return Array.from({ length: shards }, (_, shard) => pickRuns(runs, owners, shard, allocate));
+  const isAlone = sizes[owners[0]!]!.runs === owners.length;
+  return sizes.map((size, shard) => {
+    if (size.points === 0) return undefined;
+    return isAlone ? runs : pickRuns(runs, (run) => owners[run] === shard, { ...size, allocate });
+  });
 }
 
+const startOf = (runs: PointRuns<unknown>, run: number): number => (run === 0 ? 0 : runs.ends[run - 1]!);
+
 function pickRuns<Values extends Float64Array | readonly string[]>(
-  runs: PointRuns<Values>,
-  owners: Uint8Array,
-  shard: number,
-  allocate: (count: number) => Values,
-): PointRuns<Values> | undefined {
-  let [runCount, pointCount] = [0, 0];
-  for (let run = 0; run < owners.length; run++) {
-    if (owners[run] !== shard) continue;
-    runCount++;
-    pointCount += runs.ends[run]! - (run === 0 ? 0 : runs.ends[run - 1]!);
-  }
-  if (pointCount === 0) return undefined;
-  const picked = {
-    series: new Float64Array(runCount),
-    ends: new Uint32Array(runCount),
-    times: new Float64Array(pointCount),
-  };
-  const values = allocate(pointCount);
-  const [target, source] = [values as unknown[], runs.values as readonly unknown[]];
+  from: PointRuns<Values>,
+  isWanted: (run: number) => boolean,
+  size: { runs: number; points: number; allocate: (count: number) => Values },
+): PointRuns<Values> {
+  const series = new Float64Array(size.runs);
+  const ends = new Uint32Array(size.runs);
+  const times = new Float64Array(size.points);
+  const values = size.allocate(size.points);
   let [at, to] = [0, 0];
-  for (let run = 0; run < owners.length; run++) {
-    if (owners[run] !== shard) continue;
-    for (let i = run === 0 ? 0 : runs.ends[run - 1]!; i < runs.ends[run]!; i++, to++) {
-      picked.times[to] = runs.times[i]!;
-      target[to] = source[i];
+  for (let run = 0; run < from.series.length; run++) {
+    if (!isWanted(run)) continue;
+    const [start, end] = [startOf(from, run), from.ends[run]!];
+    copy(from.times, { start, end, target: times, to });
+    if (from.values instanceof Float64Array) {
+      copy(from.values, { start, end, target: values as Float64Array, to });
+    } else {
+      for (let i = start; i < end; i++) (values as string[])[to + i - start] = from.values[i]!;
     }
-    picked.series[at] = runs.series[run]!;
-    picked.ends[at++] = to;
+    to += end - start;
+    series[at] = from.series[run]!;
+    ends[at++] = to;
   }
-  return { ...picked, values };
+  return { series, ends, times, values };
+}
+
+/** A loop, because runs are often of one point, which `set` with a view of it would be slow at. */
+function copy(
+  source: Float64Array,
+  { start, end, target, to }: { start: number; end: number; target: Float64Array; to: number },
+): void {
+  for (let i = start; i < end; i++) target[to + i - start] = source[i]!;
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { Gate } from "./gate.ts";
 
-it("who comes when it is full waits, first come first served; one that is too large enters alone", async () => {
+it("when it is full all wait, first come first served; what is too large enters alone", async () => {
   const gate = new Gate(10);
   const entered: string[] = [];
   const enter = (name: string, bytes: number) => gate.enter(bytes).then(() => entered.push(name));
