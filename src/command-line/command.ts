@@ -1,8 +1,6 @@
 // What a command of `millrace` is, and how it says that it cannot go on.
 
 export interface Command {
-  /** One line for the overview. */
-  readonly summary: string;
   /** The whole help text. */
   readonly usage: string;
   /** Runs with the words after its name and answers the exit code; throws `Misused` or `StartRefused`. */

@@ -4,7 +4,6 @@ import { usage } from "../import/options.ts";
 import { type Command, Misused } from "./command.ts";
 
 export const importFiles: Command = {
-  summary: "Load CSV files into a running server",
   usage,
   async run([kind, ...words]) {
     if (kind !== "csv")

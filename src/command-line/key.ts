@@ -16,7 +16,6 @@ type Words = readonly string[];
 type Action = (keys: Keyring, project: KeyProject, given: { words: Words; label: string }) => Promise<void>;
 
 export const key: Command = {
-  summary: "Create, list and revoke API keys",
   usage: `Usage: millrace key create [--label TEXT] [--project NAME]
        millrace key list [--project NAME]
        millrace key revoke <id> [--project NAME]

@@ -12,7 +12,6 @@ const settingLines = Object.entries(described).map(
 );
 
 export const serve: Command = {
-  summary: "Run the server",
   usage: `Usage: millrace serve
 
 Runs the server until SIGTERM or SIGINT. The first start makes a project and prints its API key, once.
@@ -39,8 +38,8 @@ ${settingLines.join("\n")}`,
     };
     process.on("SIGTERM", stop).on("SIGINT", stop);
     const { baseUrl, newKey } = await listenOrClose(app);
-    console.log(`Millrace serves ${baseUrl} with its data in ${settings.data}`);
-    if (newKey !== undefined) console.log(welcome(baseUrl, settings, newKey));
+    const serves = `Millrace serves ${baseUrl} with its data in ${settings.data}`;
+    console.log(newKey === undefined ? serves : `${serves}\n${welcome(baseUrl, settings, newKey)}`);
     return 0;
   },
 };
