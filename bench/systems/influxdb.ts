@@ -23,7 +23,7 @@ const within = ({ startMs, endMs }: Window) => `time >= ${startMs}ms AND time < 
 export const influxDb: System = {
   name: "InfluxDB",
   debianPackage: "influxdb",
-  durability: "write-ahead log with fsync",
+  durability: "in a write-ahead log with fsync",
   version: () => packageVersion("influxdb"),
   async start(folder) {
     const [port, rpcPort] = [await freePort(), await freePort()];
