@@ -143,9 +143,14 @@ async function listenAt(http: FastifyInstance, { host, port }: Settings): Promis
   }
 }
 
+const closeIdleEveryMs = 20;
+
 /** Stops accepting and waits for what runs, but not longer than `milliseconds`. */
 async function closeWithin(http: FastifyInstance, milliseconds: number): Promise<void> {
-  const timer = setTimeout(() => http.server.closeAllConnections(), milliseconds);
+  // A connection that a client keeps alive after its last answer would hold the server open.
+  const idle = setInterval(() => http.server.closeIdleConnections(), closeIdleEveryMs);
+  const late = setTimeout(() => http.server.closeAllConnections(), milliseconds);
   await http.close();
-  clearTimeout(timer);
+  clearInterval(idle);
+  clearTimeout(late);
 }

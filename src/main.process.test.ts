@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, beforeEach, test } from "node:test";
 import { endLeftProcesses, runMillrace, serveMillrace } from "../test/support/process.ts";
+import { limits } from "./limits.ts";
 
 const folders: string[] = [];
 let folder: string;
@@ -159,5 +160,10 @@ test("SIGTERM finishes a request whose body is still on its way, and accepts no 
   await new Promise((resolve) => setTimeout(resolve, 250));
   await assert.rejects(fetch(`${baseUrl}/health`));
   assert.equal(await answered, 200);
+  const answeredMs = Date.now();
   assert.equal((await ended).status, 0);
+  assert.ok(
+    Date.now() - answeredMs < limits.shutdownMsMax / 2,
+    "a connection kept alive does not hold it open",
+  );
 });
