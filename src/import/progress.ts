@@ -53,7 +53,7 @@ export class Progress {
   }
 
   #bar({ bytes }: Reached): string {
-    const width = Math.min(30, (this.#output.columns ?? 80) - 55);
+    const width = Math.min(30, (this.#output.columns || 80) - 55);
     if (width < 5) return "";
     const filled = Math.round((this.#totalBytes === 0 ? 1 : bytes / this.#totalBytes) * width);
     return `${"█".repeat(filled)}${"░".repeat(width - filled)} `;
