@@ -16,7 +16,9 @@ export interface KeyProject {
 
 const byId = [{ field: "id", direction: "ascending" }] as const;
 
-/** Keys are remembered for `keyCacheMsMax`: a request waits neither for the catalog nor for a hash (15 us). */
+/**
+ * Keys are remembered for `keyCacheMsMax`: a request waits neither for the catalog nor for a hash (15 us).
+ */
 const rememberedMax = 10_000;
 
 export class Keyring {

@@ -131,7 +131,6 @@ it(`${rounds} times kill -9 during writes`, { timeout: 600_000 }, async (t) => {
     await Promise.all(all.map((writer) => checkWriter(writer, before[writer]!)));
   }
   await Promise.all(all.map((writer) => checkWriter(writer, 0)));
-  t.diagnostic(
-    `${acknowledged.reduce((sum, one) => sum + one.size, 0)} acknowledged requests; slowest start ${Math.round(slowestMs)} ms`,
-  );
+  const count = acknowledged.reduce((sum, one) => sum + one.size, 0);
+  t.diagnostic(`${count} acknowledged requests; slowest start ${Math.round(slowestMs)} ms`);
 });
