@@ -1,4 +1,5 @@
 // `millrace serve`: runs the server until it is told to stop.
+import { flushCompileCache } from "node:module";
 import { parseArgs } from "node:util";
 import { pino } from "pino";
 import { type App, openApp, type Started } from "../app.ts";
@@ -38,6 +39,7 @@ ${settingLines.join("\n")}`,
     };
     process.on("SIGTERM", stop).on("SIGINT", stop);
     const { baseUrl, newKey } = await listenOrClose(app);
+    flushCompileCache(); // Now, because a process that is killed would leave nothing for the next start.
     const serves = `Millrace serves ${baseUrl} with its data in ${settings.data}`;
     console.log(newKey === undefined ? serves : `${serves}\n${welcome(baseUrl, settings, newKey)}`);
     return 0;
