@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { Keyring } from "./access/keys.ts";
-import { apiKeys } from "./access/schema.ts";
+import { apiKeyTable } from "./access/schema.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
 import { openDataFolder, StartRefused } from "./data-folder.ts";
@@ -23,9 +23,9 @@ import { assetTable } from "./resources/assets/schema.ts";
 import { datapointRoutes } from "./resources/datapoints/datapoints.rest.ts";
 import { projectRoutes } from "./resources/projects/projects.rest.ts";
 import { ensureProject } from "./resources/projects/projects.ts";
-import { projects } from "./resources/projects/schema.ts";
+import { projectTable } from "./resources/projects/schema.ts";
 import { finishErasures } from "./resources/timeseries/erasures.ts";
-import { erasures, timeSeries } from "./resources/timeseries/schema.ts";
+import { erasureTable, timeSeriesTable } from "./resources/timeseries/schema.ts";
 import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
 import { cursorSigner } from "./rest/cursor.ts";
 import { openApiOf } from "./rest/openapi.ts";
@@ -35,7 +35,13 @@ import { openEmbeddedPoints } from "./storage/embedded-points/embedded-points.ts
 import { openSqlCatalog } from "./storage/sql/sql-catalog.ts";
 
 /** Every table of every room. */
-export const tables: readonly AnyTable[] = [projects, apiKeys, assetTable, timeSeries, erasures];
+export const tables: readonly AnyTable[] = [
+  projectTable,
+  apiKeyTable,
+  assetTable,
+  timeSeriesTable,
+  erasureTable,
+];
 
 /** Every operation of every room. */
 export const routes: readonly Route[] = [

@@ -4,17 +4,16 @@ import type { IdSource } from "../lib/ids.ts";
 import type { World } from "../lib/world.ts";
 import { limits } from "../limits.ts";
 import { and, equals, type Filter } from "../query/filter.ts";
+import { byId } from "../query/page.ts";
 import type { Catalog } from "../storage/catalog.ts";
 import { administrator, type Caller } from "./caller.ts";
-import { type ApiKeyRecord, apiKeys } from "./schema.ts";
+import { type ApiKey, apiKeyTable } from "./schema.ts";
 
 /** The project a key is for. */
 export interface KeyProject {
   readonly id: number;
   readonly urlName: string;
 }
-
-const byId = [{ field: "id", direction: "ascending" }] as const;
 
 /**
  * Keys are remembered for `keyCacheMsMax`: a request waits neither for the catalog nor for a hash (15 us).
@@ -50,14 +49,14 @@ export class Keyring {
     await this.#insert(project, name, key);
   }
 
-  async list(project: KeyProject): Promise<readonly ApiKeyRecord[]> {
+  async list(project: KeyProject): Promise<readonly ApiKey[]> {
     return this.#find(equals("projectId", project.id));
   }
 
   /** False when there is no such key. */
   async revoke(id: number): Promise<boolean> {
     this.#remembered.clear();
-    return (await this.#catalog.write("system", (tx) => tx.remove(apiKeys, equals("id", id)))) > 0;
+    return (await this.#catalog.write("system", (tx) => tx.remove(apiKeyTable, equals("id", id)))) > 0;
   }
 
   /** Whom the key stands for; undefined when unknown, or revoked for `keyCacheMsMax`. */
@@ -77,7 +76,7 @@ export class Keyring {
   }
 
   async #insert(project: KeyProject, name: string, key: string): Promise<number> {
-    const record: ApiKeyRecord = {
+    const record: ApiKey = {
       id: this.#ids.next(),
       projectId: project.id,
       project: project.urlName,
@@ -85,13 +84,13 @@ export class Keyring {
       hash: this.#hashOf(key),
       createdTime: this.#world.nowMs(),
     };
-    await this.#catalog.write("system", (tx) => tx.insert(apiKeys, [record]));
+    await this.#catalog.write("system", (tx) => tx.insert(apiKeyTable, [record]));
     return record.id;
   }
 
-  #find(filter: Filter): Promise<ApiKeyRecord[]> {
+  #find(filter: Filter): Promise<ApiKey[]> {
     const question = { filter, order: byId, page: { limit: limits.listItemsMax } };
-    return this.#catalog.read("system", (tx) => tx.find(apiKeys, question));
+    return this.#catalog.read("system", (tx) => tx.find(apiKeyTable, question));
   }
 
   #hashOf(key: string): string {
@@ -100,7 +99,7 @@ export class Keyring {
 }
 
 /** In this version every key is an administrator of its project. */
-const callerFor = (record: ApiKeyRecord): Caller => ({
+const callerFor = (record: ApiKey): Caller => ({
   user: record.name,
   project: record.project,
   projectId: record.projectId,

@@ -1,7 +1,7 @@
 // What the catalog keeps of API keys: never the key, only a keyed hash of it.
 import type { Table } from "../storage/catalog.ts";
 
-export interface ApiKeyRecord {
+export interface ApiKey {
   readonly id: number;
   readonly projectId: number;
   /** The project's URL name, which never changes. */
@@ -11,7 +11,7 @@ export interface ApiKeyRecord {
   readonly createdTime: number;
 }
 
-export const apiKeys: Table<ApiKeyRecord> = {
+export const apiKeyTable: Table<ApiKey> = {
   name: "api_keys",
   belongsTo: "system",
   columns: {

@@ -11,7 +11,7 @@ import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { Type } from "typebox";
 import { Keyring } from "../access/keys.ts";
-import { apiKeys } from "../access/schema.ts";
+import { apiKeyTable } from "../access/schema.ts";
 import type { Services } from "../context.ts";
 import { fail } from "../errors.ts";
 import { IdSource } from "../lib/ids.ts";
@@ -73,7 +73,7 @@ let base: string;
 let headers: { "api-key": string };
 
 before(async () => {
-  const catalog = openNaiveCatalog([apiKeys]);
+  const catalog = openNaiveCatalog([apiKeyTable]);
   const secret = world.randomBytes(32);
   const ids = new IdSource(world, 0);
   const points = new NaivePointsStore();

@@ -70,8 +70,11 @@ export function readGranularity(sent: string): Granularity | undefined {
   return unitMs && bucketMs > 0 && bucketMs <= bucketMsMax ? { unitMs, bucketMs } : undefined;
 }
 
-interface Span {
+/** A stretch of time, in milliseconds since 1970-01-01 UTC. */
+export interface TimeRange {
+  /** Inclusive. */
   readonly startMs: number;
+  /** Exclusive. */
   readonly endMs: number;
 }
 
@@ -79,8 +82,8 @@ interface Span {
  * The start goes down to the unit in UTC (not to its multiple), the end up, so that the last bucket is
  * whole.
  */
-export function wholeBuckets(span: Span, { unitMs, bucketMs }: Granularity): Span {
-  const startMs = Math.floor(span.startMs / unitMs) * unitMs;
-  const buckets = span.endMs > span.startMs ? Math.ceil((span.endMs - startMs) / bucketMs) : 0;
+export function wholeBuckets(range: TimeRange, { unitMs, bucketMs }: Granularity): TimeRange {
+  const startMs = Math.floor(range.startMs / unitMs) * unitMs;
+  const buckets = range.endMs > range.startMs ? Math.ceil((range.endMs - startMs) / bucketMs) : 0;
   return { startMs, endMs: startMs + buckets * bucketMs };
 }

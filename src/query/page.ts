@@ -5,6 +5,9 @@ export interface OrderBy {
   readonly direction: "ascending" | "descending";
 }
 
+/** The order of collections that have none of their own. */
+export const byId: readonly OrderBy[] = [{ field: "id", direction: "ascending" }];
+
 /** The values of the order's fields at one record, in the order's sequence. The last field is unique. */
 export type Position = readonly (string | number)[];
 

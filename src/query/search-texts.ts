@@ -1,7 +1,7 @@
 // Search by words in names and descriptions, best matches first (client-endpoints (b) 10).
 import type { Reader, Stored, Table } from "../storage/catalog.ts";
 import { and, everything, type Filter, not, words } from "./filter.ts";
-import type { OrderBy } from "./page.ts";
+import { byId, type OrderBy } from "./page.ts";
 
 export interface TextSearch {
   readonly filter: Filter;
@@ -32,7 +32,7 @@ export async function searchTexts<Row extends Stored>(
   const filter = and(wanted.filter, inName, inDescription, inEither);
   const texts = { name: name ?? query, description: description ?? query };
   const rank = sort ? [] : both.flatMap((field) => rankBy(field, texts[field as keyof typeof texts]));
-  const order: OrderBy[] = [...(sort ? [sort] : []), { field: "id", direction: "ascending" }];
+  const order: OrderBy[] = [...(sort ? [sort] : []), ...byId];
   const ask = (part: Filter, piece: { limit: number; offset: number }) =>
     tx.search(table, { filter: and(filter, part), rank, order, ...piece });
   if (!wanted.boostName || query === undefined || sort) return ask(everything, { limit, offset });

@@ -4,6 +4,7 @@
 // series it touches, also across a crash. Every read that starts after that sees it. Times are integer
 // milliseconds (negative allowed); within a series they are unique, and of equal times the last written wins.
 // Arrays handed in belong to the store from then on; arrays handed out belong to the caller.
+import type { TimeRange } from "../lib/time.ts";
 
 export type SeriesId = number;
 
@@ -30,14 +31,7 @@ export interface PointColumns<Values = Float64Array | readonly string[]> {
   readonly values: Values;
 }
 
-export interface Range {
-  /** Inclusive. */
-  readonly startMs: number;
-  /** Exclusive. */
-  readonly endMs: number;
-}
-
-export interface ScanQuestion extends Range {
+export interface ScanQuestion extends TimeRange {
   readonly series: SeriesId;
   /** Kind of the values: a series never mixes them, and its catalog record says which. */
   readonly isString: boolean;
@@ -61,7 +55,7 @@ export const aggregateNames = [
 ] as const;
 export type AggregateName = (typeof aggregateNames)[number];
 
-export interface AggregateQuestion extends Range {
+export interface AggregateQuestion extends TimeRange {
   readonly series: SeriesId;
   /** The series holds its value until the next point instead of running straight to it. */
   readonly isStep: boolean;
@@ -113,7 +107,7 @@ export interface PointsStore {
     beforeMs: number,
   ): Promise<({ timeMs: number; value: number | string } | undefined)[]>;
   /** Removes the points in the range, or with no range the series as a whole. */
-  erase(series: SeriesId, range?: Range): Promise<void>;
+  erase(series: SeriesId, range?: TimeRange): Promise<void>;
   stats(): Promise<PointsStats>;
   /** Finishes what was accepted, then lets go of the files. */
   close(): Promise<void>;

@@ -2,12 +2,12 @@
 import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { and, between, equals, type Filter, underAsset } from "../../query/filter.ts";
-import type { OrderBy, Page, PageQuestion, Position } from "../../query/page.ts";
+import { byId, type OrderBy, type Page, type PageQuestion, type Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
 import type { Reader } from "../../storage/catalog.ts";
 import { type AssetChange, changeRow, moveSubtrees } from "./changes.ts";
-import { byId, existingRows, rowsUnder, visibleRows, writeRows } from "./rows.ts";
+import { existingRows, rowsUnder, visibleRows, writeRows } from "./rows.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
 import { ambiguousParent, findParents, type ParentFound, type ParentReferences, placeNodes } from "./tree.ts";
 

@@ -33,7 +33,7 @@ const metadataFilter = (pairs: Readonly<Record<string, string>> | "unreadable" |
     ? nothing
     : and(...Object.entries(pairs ?? {}).map(([key, value]) => hasMetadata(key, value)));
 
-interface Span {
+interface Between {
   readonly min?: number | undefined;
   readonly max?: number | undefined;
 }
@@ -45,8 +45,8 @@ interface SearchAsked {
   readonly query?: string | undefined;
   readonly metadata?: Readonly<Record<string, string>> | "unreadable" | undefined;
   readonly assetSubtrees?: readonly number[] | undefined;
-  readonly createdTime?: Span | undefined;
-  readonly lastUpdatedTime?: Span | undefined;
+  readonly createdTime?: Between | undefined;
+  readonly lastUpdatedTime?: Between | undefined;
   readonly boostName?: boolean | undefined;
   readonly sort?: "createdTime" | "lastUpdatedTime" | undefined;
   readonly dir?: "asc" | "desc" | undefined;
@@ -74,7 +74,7 @@ export function searchOf(asked: SearchAsked): TextSearch {
   };
 }
 
-function during(field: string, { min, max }: Span = {}): Filter | undefined {
+function during(field: string, { min, max }: Between = {}): Filter | undefined {
   if (min === undefined && max === undefined) return undefined;
   return between(field, {
     ...(min !== undefined && { from: { value: min, inclusive: true } }),

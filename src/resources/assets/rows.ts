@@ -3,11 +3,9 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { and, equals, type Filter, oneOf, underAsset } from "../../query/filter.ts";
-import type { OrderBy } from "../../query/page.ts";
+import { byId } from "../../query/page.ts";
 import { type Reader, UniqueViolation, type Writer } from "../../storage/catalog.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
-
-export const byId: readonly OrderBy[] = [{ field: "id", direction: "ascending" }];
 
 /** Of these assets the ones in `scope`, by id; the same id may be asked for more than once. */
 export async function visibleRows(

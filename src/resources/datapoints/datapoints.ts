@@ -2,16 +2,16 @@
 import type { Action } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { type Granularity, wholeBuckets } from "../../lib/time.ts";
+import { type Granularity, type TimeRange, wholeBuckets } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
-import type { AggregateName, PointColumns, Range } from "../../storage/points.ts";
+import type { AggregateName, PointColumns } from "../../storage/points.ts";
 import { resolveSeries, type SeriesRef } from "../timeseries/timeseries.ts";
 import { type ArrivedPoints, batchOf, type SeriesKey } from "./arrived-points.ts";
 
 /** What is asked of one series. */
 export interface SeriesQuestion {
   readonly key: SeriesKey;
-  readonly range: Range;
+  readonly range: TimeRange;
   /** Of points, or of buckets; lowered to what one read may hold. */
   readonly limit: number;
   /** Also the points next to the range; raw reads only. */
@@ -78,7 +78,7 @@ export async function latestPoint(ctx: RequestContext, key: SeriesKey, beforeMs:
 }
 
 /** Removes the points in the range. Refuses an unknown series (404). */
-export async function erasePoints(ctx: RequestContext, key: SeriesKey, range: Range): Promise<void> {
+export async function erasePoints(ctx: RequestContext, key: SeriesKey, range: TimeRange): Promise<void> {
   const [series] = await seriesByKeys(ctx, [key], "WRITE");
   if (range.startMs < range.endMs) await ctx.points.erase(series!.id, range);
 }

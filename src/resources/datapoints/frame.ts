@@ -1,8 +1,8 @@
 // Data frames: aggregates of many series side by side, one row a bucket, merged as they are read.
 import type { RequestContext } from "../../context.ts";
-import { type Granularity, wholeBuckets } from "../../lib/time.ts";
+import { type Granularity, type TimeRange, wholeBuckets } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
-import type { AggregateColumns, AggregateName, Range } from "../../storage/points.ts";
+import type { AggregateColumns, AggregateName } from "../../storage/points.ts";
 import type { SeriesRef } from "../timeseries/timeseries.ts";
 import type { SeriesKey } from "./arrived-points.ts";
 import { refuseTexts, seriesByKeys } from "./datapoints.ts";
@@ -10,7 +10,7 @@ import { refuseTexts, seriesByKeys } from "./datapoints.ts";
 export interface FrameQuestion {
   /** In the order of the frame; any may repeat. */
   readonly columns: readonly { readonly key: SeriesKey; readonly aggregate: AggregateName }[];
-  readonly range: Range;
+  readonly range: TimeRange;
   readonly granularity: Granularity;
   /** Rows; lowered to `limits.frameRowsMax`. */
   readonly limit: number;
@@ -77,7 +77,7 @@ async function* frameRows(
 function seriesCursors(
   ctx: RequestContext,
   columns: readonly FrameColumn[],
-  buckets: Range & { bucketMs: number; limit: number },
+  buckets: TimeRange & { bucketMs: number; limit: number },
 ): Map<number, SeriesCursor> {
   const cursors = new Map<number, SeriesCursor>();
   for (const [id, same] of Map.groupBy(columns, ({ series }) => series.id)) {
@@ -114,7 +114,7 @@ class SeriesCursor {
   isStarved = true;
   readonly #ask: (startMs: number) => Promise<AggregateColumns>;
   readonly #wanted: readonly AggregateName[];
-  readonly #buckets: Range & { readonly bucketMs: number; readonly limit: number };
+  readonly #buckets: TimeRange & { readonly bucketMs: number; readonly limit: number };
   #startMs: number;
   #piece: AggregateColumns = { times: new Float64Array(), columns: [] };
   #at = 0;
@@ -123,7 +123,7 @@ class SeriesCursor {
   constructor(
     ask: (startMs: number) => Promise<AggregateColumns>,
     wanted: readonly AggregateName[],
-    buckets: Range & { readonly bucketMs: number; readonly limit: number },
+    buckets: TimeRange & { readonly bucketMs: number; readonly limit: number },
   ) {
     this.#ask = ask;
     this.#wanted = wanted;

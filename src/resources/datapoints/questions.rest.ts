@@ -2,11 +2,19 @@
 import { Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { type Granularity, type Moment, momentMs, now, readGranularity, readMoment } from "../../lib/time.ts";
+import {
+  type Granularity,
+  type Moment,
+  momentMs,
+  now,
+  readGranularity,
+  readMoment,
+  type TimeRange,
+} from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import { boolean, integer, type Parameter } from "../../rest/parameters.ts";
 import type { ApiVersion } from "../../rest/route.ts";
-import type { AggregateName, Range } from "../../storage/points.ts";
+import type { AggregateName } from "../../storage/points.ts";
 import type { SeriesKey } from "./arrived-points.ts";
 import type { SeriesQuestion } from "./datapoints.ts";
 
@@ -148,7 +156,7 @@ export function rangeOf(
   ctx: RequestContext,
   { start, end }: Pick<Asked, "start" | "end">,
   fields = { start: "start", end: "end" },
-): Range {
+): TimeRange {
   const nowMs = ctx.world.nowMs();
   const startMs = start ? momentMs(start, nowMs) : 0;
   const endMs = momentMs(end ?? now, nowMs);

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { everything } from "../../query/filter.ts";
-import { projects } from "./schema.ts";
+import { byId } from "../../query/page.ts";
+import { projectTable } from "./schema.ts";
 
 let server: TestServer;
 before(async () => {
@@ -32,9 +33,8 @@ test("an overwrite replaces everything but keeps secrets, which are never shown"
   assert.equal(first.status, 200);
   assert.deepEqual(first.items, [{ name: "Demo plant", urlName: "demo", authentication }]);
   await server.ask("PUT /", { items: [{ name: "Demo plant", urlName: "demo", authentication }] });
-  const order = [{ field: "id", direction: "ascending" }] as const;
-  const question = { filter: everything, order, page: { limit: 1 } };
-  const [stored] = await server.app.services.catalog.read("system", (tx) => tx.find(projects, question));
+  const question = { filter: everything, order: byId, page: { limit: 1 } };
+  const [stored] = await server.app.services.catalog.read("system", (tx) => tx.find(projectTable, question));
   assert.equal(stored?.authentication?.oAuth2Configuration?.["clientSecret"], "hush");
   const bare = await server.ask("PUT /", { items: [{ name: "Demo" }] });
   assert.deepEqual(bare.items, [{ name: "Demo", urlName: "demo" }]);

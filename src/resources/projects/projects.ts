@@ -4,8 +4,9 @@ import type { RequestContext, Services } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { equals, everything } from "../../query/filter.ts";
+import { byId } from "../../query/page.ts";
 import type { ProjectId, Reader } from "../../storage/catalog.ts";
-import { type Authentication, type Project, projects } from "./schema.ts";
+import { type Authentication, type Project, projectTable } from "./schema.ts";
 
 export type { Authentication, Project } from "./schema.ts";
 
@@ -19,7 +20,7 @@ export interface ProjectContent {
 
 /** The project of the request. */
 export function readProject(ctx: RequestContext): Promise<Project> {
-  return ctx.catalog.read("system", (tx) => byId(tx, ctx.project));
+  return ctx.catalog.read("system", (tx) => projectWith(tx, ctx.project));
 }
 
 /** Overwrites the project of the request; its `urlName` cannot change (client-endpoints 3). */
@@ -33,7 +34,7 @@ export function replaceProject(ctx: RequestContext, content: ProjectContent): Pr
       got: urlName,
     });
   return ctx.catalog.write("system", async (tx) => {
-    const { authentication: old, ...before } = await byId(tx, ctx.project);
+    const { authentication: old, ...before } = await projectWith(tx, ctx.project);
     const after: Project = {
       id: before.id,
       urlName: before.urlName,
@@ -42,7 +43,7 @@ export function replaceProject(ctx: RequestContext, content: ProjectContent): Pr
       ...rest,
       ...(rest.authentication && { authentication: withSecretsOf(old, rest.authentication) }),
     };
-    await tx.replace(projects, [after]);
+    await tx.replace(projectTable, [after]);
     return after;
   });
 }
@@ -64,29 +65,33 @@ export async function ensureProject(
       createdTime: nowMs,
       lastUpdatedTime: nowMs,
     };
-    await tx.insert(projects, [project]);
+    await tx.insert(projectTable, [project]);
     return { project, isNew: true };
   });
 }
 
 /** The project with this URL name; undefined when there is none. */
 export async function byUrlName(tx: Reader, urlName: string): Promise<Project | undefined> {
-  const order = [{ field: "id", direction: "ascending" }] as const;
-  const [found] = await tx.find(projects, { filter: equals("urlName", urlName), order, page: { limit: 1 } });
+  const [found] = await tx.find(projectTable, {
+    filter: equals("urlName", urlName),
+    order: byId,
+    page: { limit: 1 },
+  });
   return found;
 }
 
 /** The ids of all projects: the scopes of all transactions on their records. */
 export function projectIds({ catalog }: Pick<Services, "catalog">): Promise<ProjectId[]> {
   return catalog.read("system", async (tx) => {
-    const order = [{ field: "id", direction: "ascending" }] as const;
-    const limit = await tx.count(projects, everything);
-    return (await tx.find(projects, { filter: everything, order, page: { limit } })).map(({ id }) => id);
+    const limit = await tx.count(projectTable, everything);
+    return (await tx.find(projectTable, { filter: everything, order: byId, page: { limit } })).map(
+      ({ id }) => id,
+    );
   });
 }
 
-async function byId(tx: Reader, id: number): Promise<Project> {
-  const [found] = await tx.get(projects, [id]);
+async function projectWith(tx: Reader, id: number): Promise<Project> {
+  const [found] = await tx.get(projectTable, [id]);
   invariant(found !== undefined, "the project of a caller exists");
   return found;
 }

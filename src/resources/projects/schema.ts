@@ -20,7 +20,7 @@ export interface Project {
   readonly lastUpdatedTime: number;
 }
 
-export const projects: Table<Project> = {
+export const projectTable: Table<Project> = {
   name: "projects",
   belongsTo: "system",
   columns: {

@@ -6,18 +6,19 @@
 import type { Services } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import { everything, oneOf } from "../../query/filter.ts";
+import { byId } from "../../query/page.ts";
 import type { ProjectId, Writer } from "../../storage/catalog.ts";
 import type { SeriesId } from "../../storage/points.ts";
 import { projectIds } from "../projects/projects.ts";
-import { erasures, timeSeries } from "./schema.ts";
+import { erasureTable, timeSeriesTable } from "./schema.ts";
 
 type Stores = Pick<Services, "catalog" | "points">;
 
 /** Takes the records away and notes what has to follow. */
 export async function removeRecords(tx: Writer, ids: readonly SeriesId[]): Promise<void> {
-  await tx.remove(timeSeries, oneOf("id", ids));
+  await tx.remove(timeSeriesTable, oneOf("id", ids));
   await tx.insert(
-    erasures,
+    erasureTable,
     ids.map((id) => ({ id })),
   );
 }
@@ -27,7 +28,7 @@ export async function erase(stores: Stores, project: ProjectId, series: readonly
   for (let at = 0; at < series.length; at += limits.erasuresAtOnce) {
     const ids = series.slice(at, at + limits.erasuresAtOnce);
     await Promise.all(ids.map((id) => stores.points.erase(id)));
-    await stores.catalog.write(project, (tx) => tx.remove(erasures, oneOf("id", ids)));
+    await stores.catalog.write(project, (tx) => tx.remove(erasureTable, oneOf("id", ids)));
   }
 }
 
@@ -41,9 +42,9 @@ export async function finishErasures(stores: Stores): Promise<void> {
 
 async function someLeft({ catalog }: Stores, project: ProjectId): Promise<SeriesId[]> {
   const found = await catalog.read(project, (tx) =>
-    tx.find(erasures, {
+    tx.find(erasureTable, {
       filter: everything,
-      order: [{ field: "id", direction: "ascending" }],
+      order: byId,
       page: { limit: limits.erasuresAtOnce },
     }),
   );

@@ -6,7 +6,7 @@ import { and, type Filter, oneOf } from "../../query/filter.ts";
 import type { OrderBy } from "../../query/page.ts";
 import type { Reader } from "../../storage/catalog.ts";
 import { unknownAssets } from "../assets/assets.ts";
-import { type TimeSeries, timeSeries } from "./schema.ts";
+import { type TimeSeries, timeSeriesTable } from "./schema.ts";
 import type { SeriesKey } from "./series-names.ts";
 
 export type SeriesKeys = { readonly names: readonly string[] } | { readonly ids: readonly number[] };
@@ -22,7 +22,7 @@ export async function visibleRows(tx: Reader, scope: Filter, keys: SeriesKeys): 
   const distinct = [...new Set(wanted)];
   if (distinct.length === 0) return [];
   const filter = and(scope, oneOf(field, distinct));
-  return tx.find(timeSeries, { filter, order: byName, page: { limit: distinct.length } });
+  return tx.find(timeSeriesTable, { filter, order: byName, page: { limit: distinct.length } });
 }
 
 /**
@@ -52,7 +52,7 @@ export async function existingRows(
 export async function refuseTakenNames(tx: Reader, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   const filter = oneOf("name", [...new Set(names)]);
-  const held = await tx.find(timeSeries, { filter, order: byName, page: { limit: names.length } });
+  const held = await tx.find(timeSeriesTable, { filter, order: byName, page: { limit: names.length } });
   const taken = new Set([...held.map((row) => row.name), ...repeatedOf(names)]);
   if (taken.size > 0)
     throw fail("series-exist", { names: [...new Set(names)].filter((name) => taken.has(name)) });
@@ -79,7 +79,7 @@ export async function refuseUnknownAssets(
 export async function refuseOutside(tx: Reader, scope: Filter, rows: readonly TimeSeries[]): Promise<void> {
   if (scope.kind === "everything") return;
   const ids = rows.map((row) => row.id);
-  const inside = await tx.count(timeSeries, and(scope, oneOf("id", ids)));
+  const inside = await tx.count(timeSeriesTable, and(scope, oneOf("id", ids)));
   const action: Action = "WRITE";
   if (inside < rows.length) throw fail("forbidden", { acl: "timeSeriesAcl", action });
 }

@@ -20,7 +20,7 @@ export interface TimeSeries extends Stored {
   readonly lastUpdatedTime: number;
 }
 
-export const timeSeries: Table<TimeSeries> = {
+export const timeSeriesTable: Table<TimeSeries> = {
   name: "time_series",
   belongsTo: "project",
   columns: {
@@ -45,7 +45,7 @@ export const timeSeries: Table<TimeSeries> = {
 /** A series whose record is gone and whose datapoints may still be there; the id is the series' own. */
 export type Erasure = Stored;
 
-export const erasures: Table<Erasure> = {
+export const erasureTable: Table<Erasure> = {
   name: "erasures",
   belongsTo: "project",
   columns: { id: { type: "integer", optional: false } },

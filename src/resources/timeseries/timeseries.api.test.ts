@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { type Answer, idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { everything } from "../../query/filter.ts";
 import { projectIds } from "../projects/projects.ts";
-import { erasures } from "./schema.ts";
+import { erasureTable } from "./schema.ts";
 
 let server: TestServer;
 before(async () => {
@@ -305,9 +305,9 @@ describe("deleting time series", () => {
   it("a start finishes what an earlier process has left", async () => {
     const { catalog } = server.app.services;
     const [project] = await projectIds({ catalog });
-    await catalog.write(project!, (tx) => tx.insert(erasures, [{ id: 5 }]));
+    await catalog.write(project!, (tx) => tx.insert(erasureTable, [{ id: 5 }]));
     await server.restart();
-    const left = await server.app.services.catalog.read(project!, (tx) => tx.count(erasures, everything));
+    const left = await server.app.services.catalog.read(project!, (tx) => tx.count(erasureTable, everything));
     assert.equal(left, 0);
   });
 });

@@ -21,9 +21,9 @@ import type { PointsStore } from "../../storage/points.ts";
 import { openSqlCatalog } from "../../storage/sql/sql-catalog.ts";
 import { createAssets, deleteAssets } from "../assets/assets.ts";
 import { assetTable } from "../assets/schema.ts";
-import { type Project, projects as projectTable } from "../projects/schema.ts";
+import { type Project, projectTable } from "../projects/schema.ts";
 import { finishErasures } from "./erasures.ts";
-import { erasures, timeSeries } from "./schema.ts";
+import { erasureTable, timeSeriesTable } from "./schema.ts";
 import {
   createTimeSeries,
   deleteTimeSeries,
@@ -53,7 +53,7 @@ function contextOf(catalog: Catalog, points: PointsStore = new NaivePointsStore(
   };
 }
 
-const tables = [projectTable, assetTable, timeSeries, erasures];
+const tables = [projectTable, assetTable, timeSeriesTable, erasureTable];
 const freshCatalog = () => openNaiveCatalog(tables);
 
 const plain = (name: string): NewTimeSeries => ({ name, isString: false, isStep: false, metadata: {} });
@@ -301,7 +301,7 @@ describe("deleting series", () => {
     await ctx.catalog.write("system", (tx) => tx.insert(projectTable, [demo]));
     await finishErasures(ctx);
     assert.deepEqual([await pointsOf(points, b.id), await pointsOf(points, c.id)], [[], [5]]);
-    const left = await ctx.catalog.read(project, (tx) => tx.count(erasures, everything));
+    const left = await ctx.catalog.read(project, (tx) => tx.count(erasureTable, everything));
     assert.equal(left, 0);
   });
 

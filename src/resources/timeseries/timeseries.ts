@@ -18,7 +18,7 @@ import {
   type SeriesKeys,
   visibleRows,
 } from "./rows.ts";
-import { type TimeSeries, timeSeries } from "./schema.ts";
+import { type TimeSeries, timeSeriesTable } from "./schema.ts";
 import { type SeriesKey, type SeriesRef, seriesNamesOf } from "./series-names.ts";
 
 export type { SeriesChange } from "./changes.ts";
@@ -35,7 +35,7 @@ export async function listTimeSeries(
 ): Promise<Page<TimeSeries>> {
   const wanted = and(scopeOf(ctx.caller, "timeSeriesAcl", "READ"), filter);
   return ctx.catalog.read(ctx.project, (tx) =>
-    readPage(tx, timeSeries, { filter: wanted, order: byName, page }),
+    readPage(tx, timeSeriesTable, { filter: wanted, order: byName, page }),
   );
 }
 
@@ -58,7 +58,7 @@ async function read(ctx: RequestContext, wanted: Parameters<typeof existingRows>
 /** Best matches first. */
 export async function searchTimeSeries(ctx: RequestContext, wanted: TextSearch): Promise<TimeSeries[]> {
   const filter = and(scopeOf(ctx.caller, "timeSeriesAcl", "READ"), wanted.filter);
-  return ctx.catalog.read(ctx.project, (tx) => searchTexts(tx, timeSeries, { ...wanted, filter }));
+  return ctx.catalog.read(ctx.project, (tx) => searchTexts(tx, timeSeriesTable, { ...wanted, filter }));
 }
 
 /**
@@ -87,7 +87,7 @@ export async function createTimeSeries(
       createdTime: now,
       lastUpdatedTime: now,
     }));
-    await tx.insert(timeSeries, rows);
+    await tx.insert(timeSeriesTable, rows);
     await refuseOutside(tx, scope, rows);
     return rows;
   });
@@ -125,7 +125,7 @@ async function writeChanges(
     await refuseTakenNames(tx, newNames);
     await refuseUnknownAssets(ctx, tx, newLinks);
     seriesNamesOf(ctx.catalog, ctx.project).forget(renamed);
-    await tx.replace(timeSeries, after);
+    await tx.replace(timeSeriesTable, after);
     await refuseOutside(tx, scope, after);
     return after;
   });

@@ -11,7 +11,7 @@ import {
   startsWith,
   words,
 } from "../../query/filter.ts";
-import type { OrderBy, PageQuestion, Position } from "../../query/page.ts";
+import { byId, type OrderBy, type PageQuestion, type Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import {
   type Catalog,
@@ -46,8 +46,7 @@ export type OpenCatalog = () => Promise<{ catalog: Catalog; drop: () => Promise<
 
 type Scenario = (catalog: Catalog) => Promise<void>;
 
-const byId: OrderBy[] = [{ field: "id", direction: "ascending" }];
-const allBy = (order: OrderBy[]) => ({ filter: everything, order, page: { limit: 10_000 } });
+const allBy = (order: readonly OrderBy[]) => ({ filter: everything, order, page: { limit: 10_000 } });
 const idsOf = (rows: readonly Stored[]): number[] => rows.map(({ id }) => id);
 const place = (id: number, more: Partial<Place> = {}): Place => ({
   id,

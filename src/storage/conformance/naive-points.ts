@@ -1,5 +1,6 @@
 // A points store that is plainly right and nothing else: sorted arrays in memory, for tests and as the
 // yardstick of the real stores.
+import type { TimeRange } from "../../lib/time.ts";
 import type {
   AggregateColumns,
   AggregateQuestion,
@@ -8,7 +9,6 @@ import type {
   PointRuns,
   PointsStats,
   PointsStore,
-  Range,
   ScanQuestion,
   SeriesId,
 } from "../points.ts";
@@ -56,7 +56,7 @@ export class NaivePointsStore implements PointsStore {
     });
   }
 
-  async erase(series: SeriesId, range: Range = { startMs: -Infinity, endMs: Infinity }): Promise<void> {
+  async erase(series: SeriesId, range: TimeRange = { startMs: -Infinity, endMs: Infinity }): Promise<void> {
     const { times, values } = this.#read(series);
     const from = firstAtOrAfter(times, range.startMs);
     const count = Math.max(0, firstAtOrAfter(times, range.endMs) - from);

@@ -1,9 +1,10 @@
 // A change of the store as it is journaled and applied: points of one request, or one erasure.
-import type { PointBatch, PointRuns, Range, SeriesId } from "../points.ts";
+import type { TimeRange } from "../../lib/time.ts";
+import type { PointBatch, PointRuns, SeriesId } from "../points.ts";
 
 export type Change =
   | { readonly kind: "append"; readonly batch: PointBatch }
-  | { readonly kind: "erase"; readonly series: SeriesId; readonly range?: Range | undefined };
+  | { readonly kind: "erase"; readonly series: SeriesId; readonly range?: TimeRange | undefined };
 
 /** Bytes that the points of a change occupy in memory, about. */
 export function bytesOf(change: Change): number {

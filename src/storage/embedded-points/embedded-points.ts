@@ -8,6 +8,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
+import type { TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type {
   AggregateColumns,
@@ -18,7 +19,6 @@ import type {
   PointRuns,
   PointsStats,
   PointsStore,
-  Range,
   ScanQuestion,
   SeriesId,
 } from "../points.ts";
@@ -135,7 +135,7 @@ class EmbeddedPoints implements PointsStore {
     return count === 0 ? Promise.resolve() : this.#change({ kind: "append", batch });
   }
 
-  erase(series: SeriesId, range?: Range): Promise<void> {
+  erase(series: SeriesId, range?: TimeRange): Promise<void> {
     return this.#change({ kind: "erase", series, range });
   }
 
