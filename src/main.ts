@@ -5,15 +5,17 @@ import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { type Command, Misused } from "./command-line/command.ts";
 import { StartRefused } from "./data-folder.ts";
+import { parseJson } from "./lib/json.ts";
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-// Saves half of the time that a start takes, worker threads included, which read the setting from the environment.
+// Saves half of the time that a start takes, worker threads included, which read the setting from the
+// environment.
 // Where nothing can be written it does nothing.
 process.env["NODE_COMPILE_CACHE"] ??= fileOf("node_modules/.cache/millrace");
 enableCompileCache();
 
-const { version } = JSON.parse(readFileSync(fileOf("package.json"), "utf8")) as { version: string };
+const { version } = parseJson(readFileSync(fileOf("package.json"), "utf8")) as { version: string };
 
 interface Entry {
   /** One line for the overview. */

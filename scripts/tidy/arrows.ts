@@ -4,7 +4,7 @@ import { isImportDeclaration, isStringLiteral } from "typescript/unstable/ast/is
 import { type Finding, isTest, lineOf, type Source } from "./source.ts";
 
 /** The rooms in the only order in which they may import each other. */
-export const rooms = [
+const rooms = [
   "projects",
   "identities",
   "groups",

@@ -37,12 +37,14 @@ const rules: readonly ((source: Source) => Finding[])[] = [
   commentFindings,
   wireFindings,
   storeFindings,
+  jsonFindings,
+  testFindings,
 ];
 
 /** Everything that breaks a house rule, in order of file and line. */
 export function findingsIn(sources: readonly Source[]): Finding[] {
   const found = [...sources.flatMap((one) => rules.flatMap((rule) => rule(one)))];
-  found.push(...roomFindings(sources), ...limitFindings(sources));
+  found.push(...roomFindings(sources), ...limitFindings(sources), ...unusedFindings(sources));
   return found.sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1));
 }
 
@@ -170,6 +172,51 @@ function storeFindings(source: Source): Finding[] {
     return [{ path: source.path, line: lineOf(source, node), problem }];
   });
 }
+
+/** JSON is read by the one reader that reads every key right. */
+function jsonFindings(source: Source): Finding[] {
+  const { path } = source;
+  if (!path.startsWith("src/") || isTest(path) || path === "src/lib/json.ts") return [];
+  return [...nodesOf(source.tree)]
+    .filter(isPropertyAccessExpression)
+    .flatMap((node) =>
+      node.getText(source.tree) === "JSON.parse"
+        ? [{ path, line: lineOf(source, node), problem: "JSON.parse; parseJson of src/lib/json.ts reads it" }]
+        : [],
+    );
+}
+
+/** No test is the only one that runs, and none is left out without saying why. */
+function testFindings(source: Source): Finding[] {
+  const { path, tree } = source;
+  if (!isTest(path)) return [];
+  return [...nodesOf(tree)].flatMap((node) => {
+    const isPlace = isPropertyAccessExpression(node) || isPropertyAssignment(node) || isCallExpression(node);
+    const found = isPlace ? leftOut.exec(node.getText(tree)) : null;
+    if (!found) return [];
+    return [{ path, line: lineOf(source, node), problem: `${found[0]} leaves out tests; say why` }];
+  });
+}
+
+const leftOut = /^((it|test|describe|suite)\.(only|skip|todo)|(only|skip|todo): true|t\.(skip|todo)\(\))$/;
+
+/** Functions, values and classes that are exported are imported somewhere; types are words for all. */
+function unusedFindings(sources: readonly Source[]): Finding[] {
+  const words = new Map<string, Set<string>>();
+  for (const { path, text } of sources)
+    for (const word of text.replace(comments, "").match(/\w+/g) ?? [])
+      words.set(word, (words.get(word) ?? new Set()).add(path));
+  return sources.flatMap(({ path, lines }) =>
+    lines.flatMap((line, index) => {
+      const name = exported.exec(line)?.[1];
+      if (name === undefined || words.get(name)!.size > 1) return [];
+      return [{ path, line: index + 1, problem: `nobody imports ${name}; keep it to the file` }];
+    }),
+  );
+}
+
+const exported = /^export (?:async )?(?:const|function\*?|class) (\w+)/;
+const comments = /\/\/.*|\/\*[\s\S]*?\*\//g;
 
 function roomFindings(sources: readonly Source[]): Finding[] {
   const files = new Map<string, string[]>();

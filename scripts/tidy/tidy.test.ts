@@ -7,10 +7,13 @@ import { wrapComments } from "./wrap.ts";
 
 const opening = "// Owns one thing.\n";
 
+/** So that what the examples export is imported. */
+const user = { "test/user.ts": `${opening}use(a, any, described);\n` };
+
 /** The problems in files whose opening sentence is added here; line 1 is that sentence. */
 function problemsIn(files: Readonly<Record<string, string>>): string[] {
   const whole = Object.entries(files).map(([path, text]) => [path, opening + text]);
-  const found = findingsIn(sourcesOf(Object.fromEntries(whole)));
+  const found = findingsIn(sourcesOf({ ...Object.fromEntries(whole), ...user }));
   return found.map(({ path, line, problem }) => `${path}:${line} ${problem}`);
 }
 
@@ -26,7 +29,7 @@ test("a file in order has no findings", () => {
 });
 
 test("a file starts with a sentence", () => {
-  const found = findingsIn(sourcesOf({ "src/lib/a.ts": "export const a = 1;\n" }));
+  const found = findingsIn(sourcesOf({ "src/lib/a.ts": "const a = 1;\n" }));
   assert.deepEqual(found, [
     { path: "src/lib/a.ts", line: 1, problem: "a file starts with a sentence on what it owns" },
   ]);
@@ -136,6 +139,33 @@ test("a dialect file asks its room and not a store", () => {
   const text = "export const a = (ctx: C) => ctx.points.stats();\n";
   assert.match(onlyProblem("src/resources/assets/assets.rest.ts", text), /not ctx\.points/);
   assert.deepEqual(problemsIn({ "src/resources/assets/assets.ts": text }), []);
+});
+
+test("JSON has one reader", () => {
+  const text = 'export const a = JSON.parse("1");\n';
+  assert.match(onlyProblem("src/rest/a.ts", text), /a\.ts:2 JSON\.parse; parseJson/);
+  assert.deepEqual(
+    problemsIn({ "src/lib/json.ts": text, "src/lib/b.test.ts": text, "bench/c.ts": text }),
+    [],
+  );
+});
+
+test("no test is left out without a reason", () => {
+  for (const line of [
+    "it.only(name, f);",
+    "test.skip(name, f);",
+    "test(name, { skip: true }, f);",
+    "t.skip();",
+  ])
+    assert.match(onlyProblem("src/lib/a.test.ts", `${line}\n`), /leaves out tests/);
+  const reasons = 'test(name, needs("chromium"), f);\nt.skip("not as root");\n';
+  assert.deepEqual(problemsIn({ "src/lib/a.test.ts": reasons }), []);
+});
+
+test("what is exported is imported", () => {
+  const alone = { "src/lib/a.ts": "export const lone = 1;\nlone();\n", "src/lib/b.ts": "// lone\n" };
+  assert.deepEqual(problemsIn(alone), ["src/lib/a.ts:2 nobody imports lone; keep it to the file"]);
+  assert.deepEqual(problemsIn({ ...alone, "src/lib/b.ts": 'import { lone } from "./a.ts";\nlone();\n' }), []);
 });
 
 test("every limit bounds something", () => {

@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import type { Caller } from "../access/caller.ts";
 import { fail } from "../errors.ts";
+import { parseJson } from "../lib/json.ts";
 import { dataAnswer, dataOf } from "../rest/envelope.ts";
 import { required, text } from "../rest/parameters.ts";
 import { type OpenRoute, openRoute } from "../rest/route.ts";
@@ -83,7 +84,7 @@ export const loginRoutes: readonly OpenRoute[] = [
 /** By the token's own word, unverified: whether its `exp` (seconds since 1970) lies in the past. */
 function isExpired(token: string, nowMs: number): boolean {
   try {
-    const claims: unknown = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+    const claims: unknown = parseJson(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
     const { exp } = claims as { exp?: unknown };
     return typeof exp === "number" && exp * 1000 <= nowMs;
   } catch {

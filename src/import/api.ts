@@ -1,5 +1,6 @@
 // The importer's side of the public API: login, assets and series by name, points; with bounded retries.
 import { setTimeout as pause } from "node:timers/promises";
+import { parseJson } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 
 export interface FoundSeries {
@@ -140,7 +141,7 @@ export class Api {
         ...(body !== undefined && { body }),
       });
       const text = await response.text();
-      if (response.ok) return { answer: JSON.parse(text) };
+      if (response.ok) return { answer: parseJson(text) };
       const again = response.status === 429 || response.status >= 500;
       return { problem: `${method} ${path} was answered ${response.status}: ${messageIn(text)}`, again };
     } catch (problem) {
@@ -152,7 +153,7 @@ export class Api {
 
 function messageIn(text: string): string {
   try {
-    return (JSON.parse(text) as { error: { message: string } }).error.message;
+    return (parseJson(text) as { error: { message: string } }).error.message;
   } catch {
     return text.slice(0, 300);
   }
@@ -164,7 +165,7 @@ function causeOf(problem: unknown): string {
 }
 
 /** The longest text that every name begins with. */
-export function commonPrefix(names: readonly string[]): string {
+function commonPrefix(names: readonly string[]): string {
   const [first = "", ...others] = names;
   let length = first.length;
   for (const name of others) while (!name.startsWith(first.slice(0, length))) length--;

@@ -1,6 +1,7 @@
 // The mapping file: what each column of the data is to become, read from JSON or CSV.
 import { readFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
+import { parseJson } from "../lib/json.ts";
 import { UsageError } from "./options.ts";
 
 /** What a column becomes; members that are absent are left to the defaults. */
@@ -42,7 +43,7 @@ type Given = Readonly<Record<string, unknown>> | null;
 /** `{"column": {"name": ..., "unit": ..., "metadata": {...}}, "unwanted": null}` */
 function fromJson(file: string, text: string): [string, Given][] {
   try {
-    return Object.entries(JSON.parse(text) as Record<string, Given>);
+    return Object.entries(parseJson(text) as Record<string, Given>);
   } catch (problem) {
     throw new UsageError(`The mapping ${file} is not valid JSON: ${(problem as Error).message}`);
   }

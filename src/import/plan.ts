@@ -136,7 +136,7 @@ interface Step {
 }
 
 /** `plant/feeds` is the root `plant`, then `feeds` below it. */
-export function stepsOf(path: string): Step[] {
+function stepsOf(path: string): Step[] {
   const names = path.split("/");
   return names.map((name, depth) => {
     const parent = depth === 0 ? {} : { parent: names.slice(0, depth).join("/") };

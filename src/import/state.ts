@@ -1,6 +1,7 @@
 // The note of what is acknowledged, beside the data, from which an interrupted import goes on.
 import { createHash } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { parseJson } from "../lib/json.ts";
 import { UsageError } from "./options.ts";
 import { type Boundary, startOfFile } from "./rows.ts";
 
@@ -28,7 +29,7 @@ export class State {
   read(fileBytes: number): Acknowledged {
     const text = contentOf(this.#file);
     if (text === undefined) return nothingYet;
-    const found = JSON.parse(text) as { version: number; import: string; acknowledged: Acknowledged };
+    const found = parseJson(text) as { version: number; import: string; acknowledged: Acknowledged };
     if (found.version !== version || found.import !== this.#import)
       throw new UsageError(
         `${this.#file} notes the progress of another import (other columns, times, server or project); ` +

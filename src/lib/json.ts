@@ -1,4 +1,5 @@
-// Reads JSON where V8 itself may not: https://github.com/nodejs/node/issues/63785 (Node 24 and 26).
+// The one reader of JSON, as V8 itself may misread it: https://github.com/nodejs/node/issues/63785
+// (Node 24 and 26).
 //
 // After an object with the key `\` was read anywhere in the process, `JSON.parse` may take another key
 // that is written with an escape, such as `"\n"`, for that key. Keys without escapes are always read

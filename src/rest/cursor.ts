@@ -1,6 +1,7 @@
 // Cursors: keyset positions bound to their query, signed, URL-safe and opaque to clients.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { fail } from "../errors.ts";
+import { parseJson } from "../lib/json.ts";
 import type { PageQuestion, Position } from "../query/page.ts";
 
 type Place = Omit<PageQuestion, "limit">;
@@ -28,7 +29,7 @@ export function cursorSigner(secret: Uint8Array): CursorSigner {
       const mac = bytes.subarray(0, macBytes);
       if (mac.length !== macBytes || !timingSafeEqual(mac, macOf(query, payload)))
         throw fail("cursor-invalid", {});
-      const [after, before, until] = JSON.parse(payload) as (Position | 0)[];
+      const [after, before, until] = parseJson(payload) as (Position | 0)[];
       return { ...(after && { after }), ...(before && { before }), ...(until && { until }) };
     },
   };

@@ -60,3 +60,10 @@ test("nulls are kept where a route has a meaning for them", () => {
   const kept = jsonDecoder(Type.Object({ set: Type.Union([Type.Null(), Type.String()]) }), "kept");
   assert.deepEqual(kept(Buffer.from('{"set":null}')), { set: null });
 });
+
+test("keys are read as written, whatever an earlier body has had for keys", () => {
+  const labels = Type.Object({ labels: Type.Record(Type.String(), Type.String()) });
+  const bodies = ['{"labels":{"\\\\":"a"}}', '{"labels":{"\\n":"b"}}'];
+  const read = bodies.map((body) => jsonDecoder(labels)(Buffer.from(body)));
+  assert.deepEqual(read, [{ labels: { "\\": "a" } }, { labels: { "\n": "b" } }]);
+});

@@ -2,6 +2,7 @@
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/schema";
 import { fail } from "../errors.ts";
+import { parseJson } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 import { refusalOf } from "./refusal.ts";
 
@@ -14,7 +15,7 @@ export type BodyDecoder = (bytes: Buffer) => unknown;
 export function jsonDecoder(schema: TSchema, nulls: "absent" | "kept" = "absent"): BodyDecoder {
   const validator = Compile(schema);
   return (bytes) => {
-    const value = parseJson(bytes);
+    const value = readJson(bytes);
     tidy(value, nulls === "absent", 1);
     if (!validator.Check(value)) throw refusalOf(value, validator.Errors(value)[1]);
     return value;
@@ -22,11 +23,11 @@ export function jsonDecoder(schema: TSchema, nulls: "absent" | "kept" = "absent"
 }
 
 /** No body at all counts as `{}`; refuses (400) what is not JSON. */
-export function parseJson(bytes: Buffer): unknown {
+export function readJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return {};
   const text = bytes.toString();
   try {
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+    return parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch (problem) {
     throw fail("body-not-json", { problem: (problem as Error).message });
   }

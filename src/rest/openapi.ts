@@ -1,6 +1,7 @@
 // The OpenAPI 3.1 description of one version, made from the route tables: what is served is described.
 import type { TSchema } from "typebox";
 import { invariant } from "../lib/invariant.ts";
+import { parseJson } from "../lib/json.ts";
 import type { Parameter } from "./parameters.ts";
 import {
   type ApiVersion,
@@ -205,7 +206,7 @@ class NamedSchemas {
   }
 }
 
-const plain = (schema: TSchema): unknown => JSON.parse(JSON.stringify(schema));
+const plain = (schema: TSchema): unknown => parseJson(JSON.stringify(schema));
 
 const sorted = <Value>(members: Readonly<Record<string, Value>>): Record<string, Value> =>
   Object.fromEntries(Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,6 +1,7 @@
 // Query and path parameters in every spelling that real clients send (client-endpoints 1.4), decoded once.
 import { type TSchema, Type } from "typebox";
 import { fail } from "../errors.ts";
+import { parseJson } from "../lib/json.ts";
 
 export interface Parameter<Value> {
   readonly schema: TSchema;
@@ -123,7 +124,7 @@ export function idList(description: string): Optional<readonly number[]> {
 
 function idsIn(sent: string, field: string): number[] {
   const wrong = () => fail("field-invalid", { field, expected: "ids such as [123,456]", got: sent });
-  const parsed = parseJson(sent);
+  const parsed = jsonOrNothing(sent);
   const list = Array.isArray(parsed) ? parsed : [parsed];
   return list.map((one) => {
     const value =
@@ -133,9 +134,9 @@ function idsIn(sent: string, field: string): number[] {
   });
 }
 
-function parseJson(sent: string): unknown {
+function jsonOrNothing(sent: string): unknown {
   try {
-    return JSON.parse(sent);
+    return parseJson(sent);
   } catch {
     return undefined;
   }
@@ -144,7 +145,7 @@ function parseJson(sent: string): unknown {
 /** Pairs as JSON, or as Python prints a dict; `"unreadable"` when neither (client-endpoints 1.4). */
 export const metadata = (description: string): Optional<Readonly<Record<string, string>> | "unreadable"> =>
   optional(description, Type.String({ examples: ['{"key":"value"}'] }), (sent) => {
-    const parsed = parseJson(sent) ?? parseJson(pythonDictAsJson(sent));
+    const parsed = jsonOrNothing(sent) ?? jsonOrNothing(pythonDictAsJson(sent));
     if (sent.trim() === "null") return undefined;
     if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return "unreadable";
     return Object.fromEntries(Object.entries(parsed).map(([key, value]) => [key, String(value)]));

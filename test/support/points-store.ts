@@ -57,7 +57,7 @@ export async function embeddedUnderTest(
  * Copies a store that is in use: the journal first and the blocks after it, so that a checkpoint between the
  * two leaves points twice and never not at all; of each database the file first and its log after it.
  */
-export async function copyLikeACrash(from: string, to: string): Promise<void> {
+async function copyLikeACrash(from: string, to: string): Promise<void> {
   const turn = (name: string) =>
     ["store.json", ".log", ".end", ".sqlite", "-wal"].findIndex((end) => name.endsWith(end));
   const names = (await readdir(from)).filter((name) => turn(name) >= 0).sort((a, b) => turn(a) - turn(b));

@@ -2,7 +2,7 @@
 import { fail } from "../../errors.ts";
 import * as json from "../../lib/json-bytes.ts";
 import { limits } from "../../limits.ts";
-import { parseJson } from "../../rest/json.ts";
+import { readJson } from "../../rest/json.ts";
 import { type ArrivedPoints, ArrivedPointsBuilder, type SeriesKey } from "./arrived-points.ts";
 
 /**
@@ -14,7 +14,7 @@ export function readInsert(body: Buffer, key?: SeriesKey): ArrivedPoints {
   const scan = new InsertScan(new json.JsonBytes(body), builder);
   const isUsual = key === undefined ? scan.many() : scan.one(key);
   if (isUsual) return builder.finish(key === undefined ? fieldOfMany : fieldOfOne);
-  return decodeInsert(parseJson(body), key);
+  return decodeInsert(readJson(body), key);
 }
 
 const itemsName = json.memberName("items");

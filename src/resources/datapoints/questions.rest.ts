@@ -218,7 +218,7 @@ const byWord = new Map(
  * Long and short names in any capitalisation, each text perhaps several with commas between; repeats are
  * kept.
  */
-export function readAggregates(sent: readonly string[], field: string): AggregateName[] {
+function readAggregates(sent: readonly string[], field: string): AggregateName[] {
   const words = sent.flatMap((text) => text.split(",")).map((word) => word.trim());
   return words.filter((word) => word !== "").map((word) => readAggregate(word, field));
 }

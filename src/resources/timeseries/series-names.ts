@@ -15,7 +15,7 @@ export interface SeriesRef {
 
 export type SeriesKey = string | number;
 
-export class SeriesNames {
+class SeriesNames {
   /** Each series under its name and under its id; texts and numbers cannot be mistaken for each other. */
   readonly #kept = new RecentMap<SeriesKey, SeriesRef>(limits.seriesKeysKeptMax);
   #changing = 0;

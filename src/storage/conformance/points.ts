@@ -309,7 +309,7 @@ function aggregates(scenario: Scenario): void {
 }
 
 /** Times equal and values within 1e-9 of the naive reference. */
-export async function checkAggregates(
+async function checkAggregates(
   store: PointsStore,
   points: ReadonlyMap<number, number>,
   question: AggregateQuestion,

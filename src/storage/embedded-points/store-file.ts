@@ -3,6 +3,7 @@ import { open, readFile, rename } from "node:fs/promises";
 import { endianness } from "node:os";
 import { join } from "node:path";
 import { invariant } from "../../lib/invariant.ts";
+import { parseJson } from "../../lib/json.ts";
 
 const format = 1;
 
@@ -19,7 +20,7 @@ export async function readOrMakeStoreFile(folder: string, made: StoreFile): Prom
     throw why;
   });
   if (text === undefined) return make(folder, path, made);
-  const found = JSON.parse(text) as StoreFile & { format: number };
+  const found = parseJson(text) as StoreFile & { format: number };
   if (found.format !== format) {
     throw new Error(`${path} has format ${found.format}; this version reads format ${format}`);
   }

@@ -5,7 +5,7 @@ import { planesOf, rawBytes, readPlanes, readRaw } from "./planes.ts";
 import { pressSection, type Section } from "./press.ts";
 import { readXor, writeXor } from "./xor.ts";
 
-export const numberCodecs = { constant: 0, decimal: 1, xor: 2, raw: 3, planes: 4 } as const;
+const numberCodecs = { constant: 0, decimal: 1, xor: 2, raw: 3, planes: 4 } as const;
 
 const numberBytes = 8;
 /** Decimals in fewer bytes a value than this are taken without trying the slower codecs for odd numbers. */

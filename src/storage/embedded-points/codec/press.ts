@@ -3,7 +3,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { ByteReader, ByteWriter, Malformed } from "./bytes.ts";
 
 /** Set in the codec id of a section that went through zstd. */
-export const pressed = 0x80;
+const pressed = 0x80;
 
 const level = 3;
 /** Unpacking costs time on every read: less than one part in this many is not worth it. */

@@ -3,7 +3,7 @@ import { ByteReader, ByteWriter, Malformed } from "./bytes.ts";
 import { readIntegers, writeIntegers } from "./integers.ts";
 import { pressSection, type Section } from "./press.ts";
 
-export const timeCodecs = { regular: 0, differences: 1 } as const;
+const timeCodecs = { regular: 0, differences: 1 } as const;
 
 /** What the header of the block says. */
 export interface TimeFrame {
