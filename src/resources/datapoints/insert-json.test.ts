@@ -27,10 +27,12 @@ function runsOf({ keys, numbers, strings }: ArrivedPoints): Run[] {
 }
 
 const isNumber = ({ value }: Point) => typeof value === "number";
+/** A time is never minus zero, a value may be. */
+const withWholeTime = ({ timestamp, value }: Point): Point => ({ timestamp: timestamp + 0, value });
 const expected = (runs: readonly Run[]): Run[] =>
   runs.map(({ key, points }) => ({
     key,
-    points: [...points.filter(isNumber), ...points.filter((point) => !isNumber(point))],
+    points: [...points.filter(isNumber), ...points.filter((point) => !isNumber(point))].map(withWholeTime),
   }));
 
 const blanks = fc.constantFrom("", "", "", " ", "\n", "\r\n\t");
@@ -115,6 +117,14 @@ test("the insert of many series is what JSON.parse finds", () => {
     }),
     { numRuns: 1000 },
   );
+});
+
+test("minus zero is kept as a value and is no time", () => {
+  const unusual = '{"items":[{"timestamp":-0,"value":-0,"status":1}]}';
+  for (const text of ['{"items":[{"timestamp":-0,"value":-0}]}', unusual])
+    assert.deepEqual(runsOf(readInsert(Buffer.from(text), "x")), [
+      { key: "x", points: [{ timestamp: 0, value: -0 }] },
+    ]);
 });
 
 test("a body cut short or with a byte changed is refused or means what JSON.parse finds", () => {

@@ -2,7 +2,7 @@
 // merged into the blocks they fall into.
 import type { PointColumns } from "../points.ts";
 import type { BlockRow, BlockTable, Owner } from "./block-table.ts";
-import { cut, firstAtOrAfter, join, merge } from "./columns.ts";
+import { cut, firstAtOrAfter, join, merge, strings } from "./columns.ts";
 import type { Head } from "./head.ts";
 
 /** A block may grow to so many times a full one before it is split. */
@@ -62,7 +62,7 @@ export function flushAll(table: BlockTable, head: Head): Flushed {
 
 /**
  * The blocks directly before `beforeMs` small enough to be written anew together with `count` points behind
- * them.
+ * them: together less than a full block, so that what a flush costs does not grow with the series.
  */
 function absorbBefore(
   table: BlockTable,
@@ -70,14 +70,19 @@ function absorbBefore(
   { beforeMs, count }: { beforeMs: number; count: number },
 ): BlockRow[] {
   const absorbed: BlockRow[] = [];
-  let together = count;
-  let row = table.lastBefore(owner, beforeMs);
-  while (row !== undefined && row.count < table.blockPoints && row.count <= together * absorbedAtMost) {
+  let older = 0;
+  for (let row = table.lastBefore(owner, beforeMs); row; row = table.lastBefore(owner, row.firstMs)) {
+    if (older + row.count >= table.blockPoints || row.count > (older + count) * absorbedAtMost) break;
+    if (isFullOfText(table, owner, row)) break;
     absorbed.unshift(row);
-    together += row.count;
-    row = table.lastBefore(owner, row.firstMs);
+    older += row.count;
   }
   return absorbed;
+}
+
+/** Blocks cut to a number of characters hold about as many, and at least half of it. */
+function isFullOfText(table: BlockTable, owner: Owner, row: BlockRow): boolean {
+  return owner.kind === strings && 2 * charactersOf(table.read(owner, row)) >= blockCharacters;
 }
 
 const countOf = (rows: readonly BlockRow[]): number => rows.reduce((sum, row) => sum + row.count, 0);
@@ -101,9 +106,12 @@ function rewrite(
 
 function piecesOf({ times, values }: PointColumns, blockPoints: number): number {
   const count = times.length <= oversizeMax * blockPoints ? 1 : Math.ceil(times.length / blockPoints);
-  if (!Array.isArray(values)) return count;
-  const characters = (values as string[]).reduce((sum, text) => sum + text.length, 0);
-  return Math.max(count, Math.ceil(characters / blockCharacters));
+  return Math.max(count, Math.ceil(charactersOf({ times, values }) / blockCharacters));
+}
+
+function charactersOf({ values }: PointColumns): number {
+  if (!Array.isArray(values)) return 0;
+  return (values as string[]).reduce((sum, text) => sum + text.length, 0);
 }
 
 /**

@@ -38,6 +38,14 @@ function blockSizes(path: string): number[] {
   return rows.map((row) => Number(row["count"]));
 }
 
+/** Whoever reads one of these blocks finds it damaged. */
+function spoilBlocksBefore(path: string, beforeMs: number): void {
+  const database = new DatabaseSync(path);
+  const spoil = "UPDATE data SET bytes = x'00' WHERE id IN (SELECT data_id FROM block WHERE last_ms < ?)";
+  assert.ok(Number(database.prepare(spoil).run(beforeMs).changes) > 0);
+  database.close();
+}
+
 it("points in order become full blocks, each written once; what is not full waits for a checkpoint", () =>
   play((shard, path) => {
     for (let from = 0; from < 1250; from += 125) {
@@ -62,6 +70,25 @@ it("many checkpoints with few points each do not leave a block for each", () =>
     assert.ok(blockSizes(path).length <= 10, `${blockSizes(path)}`);
     assert.equal(shard.scan(everything).times.length, 300);
   }));
+
+for (const [name, of] of [
+  ["numbers, a block and a half at a time", (index: number) => index],
+  ["long strings", (index: number) => `${index} ${"x".repeat(5000)}`],
+] as const) {
+  it(`a checkpoint reads and writes only the newest blocks, however long the series is: ${name}`, () =>
+    play((shard, path) => {
+      const checkpoint = (sequence: number) => {
+        const points = Array.from({ length: 155 }, (_, i) => [sequence * 155 + i, of(i)] as const);
+        shard.apply({ kind: "append", batch: batchOf([pump, points]) });
+        shard.beginCheckpoint(sequence);
+        workAll(shard);
+      };
+      for (let sequence = 1; sequence <= 5; sequence++) checkpoint(sequence);
+      spoilBlocksBefore(path, 3 * 155);
+      for (let sequence = 6; sequence <= 10; sequence++) checkpoint(sequence);
+      assert.deepEqual(shard.stats().damage, []);
+    }));
+}
 
 it("late points are merged into the blocks they fall into", () =>
   play((shard, path) => {
