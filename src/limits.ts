@@ -83,6 +83,12 @@ export const described = {
     "bytes",
     "Journal after which all points are moved into blocks.",
   ),
+  journalIdleMs: limit(5_000, "ms", "Without a write for so long, all points are moved into blocks."),
+  journalIdleBytes: limit(
+    256 * 2 ** 10,
+    "bytes",
+    "Journal that is small enough to stay while nothing is written.",
+  ),
   journalBytesMax: limit(128 * 2 ** 20, "bytes", "Journal on disk; further writes wait for the checkpoint."),
   requestMsMax: limit(120_000, "ms", "The deadline of a request; then it is answered 503."),
   receiveMsMax: limit(

@@ -127,7 +127,7 @@ export class BlockTable {
   /**
    * Brings all transactions so far to disk, and with them that every change up to `sequence` is in blocks.
    * Until then none needs to be on disk, because the journal still holds what it moved; so only this one
-   * waits for a sync.
+   * waits for a sync. The log of the database, which would keep its largest size, is emptied as well.
    */
   recordApplied(sequence: number): void {
     this.#database.exec("PRAGMA synchronous = FULL");
@@ -138,6 +138,7 @@ export class BlockTable {
     } finally {
       this.#database.exec("PRAGMA synchronous = NORMAL");
     }
+    this.#database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   }
 
   /** The last block that begins before `beforeMs`. */

@@ -43,6 +43,8 @@ export interface EmbeddedPointsSettings {
   readonly shards?: number;
   /** Journal after which all points are moved into blocks. */
   readonly checkpointBytes?: number;
+  /** The same happens when nothing was written for so long. */
+  readonly idleMs?: number;
   /** Points of a full block. */
   readonly blockPoints?: number;
   /** The calls that write the journal, so that tests can let them fail. */
@@ -52,7 +54,7 @@ export interface EmbeddedPointsSettings {
 /** Opens the store in a folder, or makes one, and brings back what a crash left in the journal. */
 export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Promise<PointsStore> {
   const { folder, files = realFiles, checkpointBytes = limits.journalCheckpointBytes } = settings;
-  const { blockPoints = blockPointsDefault } = settings;
+  const { blockPoints = blockPointsDefault, idleMs = limits.journalIdleMs } = settings;
   await mkdir(folder, { recursive: true });
   const made = { shards: settings.shards ?? Math.min(availableParallelism(), shardsMax) };
   const { shards } = await readOrMakeStoreFile(folder, made);
@@ -71,7 +73,8 @@ export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Prom
   const next = Math.max(recovered.next, ...opened.map((one) => one.applied + 1));
   const onStored = (stored: StoredChange) => handOn(threads, stored, false);
   const journal = await Journal.open({ folder, files, onStored }, recovered.segments, next);
-  return new EmbeddedPoints({ folder, gate, threads, journal, damage: recovered.damage, checkpointBytes });
+  const { damage } = recovered;
+  return new EmbeddedPoints({ folder, gate, threads, journal, damage, checkpointBytes, idleMs });
 }
 
 /** All of the threads or, when one cannot be opened, none. */
@@ -112,6 +115,7 @@ interface Parts {
   readonly journal: Journal;
   readonly damage: readonly Damage[];
   readonly checkpointBytes: number;
+  readonly idleMs: number;
 }
 
 class EmbeddedPoints implements PointsStore {
@@ -120,9 +124,12 @@ class EmbeddedPoints implements PointsStore {
   #nextCheckpointBytes: number;
   #checkpoint: Promise<void> | undefined;
   #isClosed = false;
+  /** Runs out when nothing was written for a while; keeps no process alive. */
+  readonly #idle: NodeJS.Timeout;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#idle = setTimeout(() => this.#settle(), parts.idleMs).unref();
     this.#nextCheckpointBytes = parts.checkpointBytes;
   }
 
@@ -178,6 +185,7 @@ class EmbeddedPoints implements PointsStore {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    clearTimeout(this.#idle);
     await Promise.allSettled([...this.#underWay]);
     // A checkpoint that fails costs time at the next start and nothing else: the journal still holds the
     // points.
@@ -211,9 +219,18 @@ class EmbeddedPoints implements PointsStore {
       gate.leave(bytes);
       throw why;
     }
+    if (!this.#isClosed) this.#idle.refresh();
     // A checkpoint that fails in the background is tried again, and tells when the journal has grown to its
     // bound.
     if (journal.bytes >= this.#nextCheckpointBytes) this.#runCheckpoint().catch(() => undefined);
+  }
+
+  /**
+   * The journal holds points at many times their size in blocks. One try a pause: after a failure the next
+   * write begins another.
+   */
+  #settle(): void {
+    if (this.#parts.journal.bytes >= limits.journalIdleBytes) this.#runCheckpoint().catch(() => undefined);
   }
 
   async #makeRoom(): Promise<void> {

@@ -1,0 +1,47 @@
+// What a load leaves behind once nothing is written any more: blocks, and no journal beside them.
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { setTimeout as pass } from "node:timers/promises";
+import { embeddedUnderTest } from "../../../test/support/points-store.ts";
+import { limits } from "../../limits.ts";
+import { batchOf, pointsOf, walk } from "../conformance/points.ts";
+
+const pump = 4096;
+const count = 40_000;
+
+it("after a pause the points lie in blocks alone, at a few bytes each, and all of them are there", async () => {
+  const test = await embeddedUnderTest({ shards: 2, idleMs: 100 });
+  try {
+    const points = walk(count, 0, 1000);
+    await test.store.append(batchOf([pump, points]));
+    assert.ok((await test.store.stats()).journalBytes > limits.journalIdleBytes);
+    let stats = await test.store.stats();
+    for (let turn = 0; turn < 200 && stats.journalBytes > 100; turn++) {
+      await pass(20);
+      stats = await test.store.stats();
+    }
+    assert.ok(stats.journalBytes < 100, `${stats.journalBytes} bytes of journal`);
+    assert.equal(stats.points, count);
+    assert.ok(stats.bytesOnDisk < 4 * count, `${stats.bytesOnDisk} bytes for ${count} points`);
+    assert.deepEqual(await pointsOf(await test.crash(), pump), points);
+  } finally {
+    await test.end();
+  }
+});
+
+it("while writes go on the journal stays, and a small journal stays always", async () => {
+  const test = await embeddedUnderTest({ shards: 1, idleMs: 800 });
+  try {
+    await test.store.append(batchOf([pump, walk(100, 0, 10)]));
+    await pass(1000);
+    assert.ok((await test.store.stats()).journalBytes > 100, "a small journal");
+    await test.store.append(batchOf([pump, walk(count, 0, 10)]));
+    for (let turn = 0; turn < 20; turn++) {
+      await pass(20);
+      await test.store.append(batchOf([pump, [[turn, turn]]]));
+    }
+    assert.ok((await test.store.stats()).journalBytes > limits.journalIdleBytes, "writes go on");
+  } finally {
+    await test.end();
+  }
+});
