@@ -258,7 +258,8 @@ scenario(
     const { pump, motor, boiler } = await plant(ctx);
     const before = await all(ctx);
     const [held] = await ctx.catalog.read(ctx.project, (tx) => tx.get(assetTable, [motor.id]));
-    const write = (row: AssetRow) => writeRows(ctx, underAsset([pump.id]), "replace", async () => [row]);
+    const write = (row: AssetRow) =>
+      writeRows(ctx, underAsset([pump.id]), "replace", async () => ({ rows: [row] }));
     const outside = { ...held!, parentId: boiler.id, path: `/${[...boiler.path, motor.id].join("/")}/` };
     await assert.rejects(write(outside), refusal("forbidden"));
     assert.deepEqual(await all(ctx), before);

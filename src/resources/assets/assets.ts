@@ -45,7 +45,7 @@ export async function createAssets(ctx: RequestContext, items: readonly NewAsset
   const rows = await writeRows(ctx, scope, "insert", async (tx) => {
     const ids = items.map(() => ctx.ids.next());
     const parentIds = await parentIdsOf(tx, scope, parents, ids);
-    return newRows(tx, scope, { items, ids, parentIds, nowMs: ctx.world.nowMs() });
+    return { rows: await newRows(tx, scope, { items, ids, parentIds, nowMs: ctx.world.nowMs() }) };
   });
   return rows.map(assetOf);
 }
@@ -211,7 +211,7 @@ async function update(
     const after = before.map((row, index) => changeRow(row, changes[index]!, ctx.world.nowMs()));
     return moveSubtrees(tx, scope, { before, after });
   });
-  return rows.slice(0, changes.length).map(assetOf);
+  return rows.map(assetOf);
 }
 
 /**

@@ -26,16 +26,16 @@ export function changeRow(row: AssetRow, change: AssetChange, nowMs: number): As
 }
 
 /**
- * `after` with the paths and depths of moved assets right, followed by everything below those. Only the
- * assets of the request count as updated: what moves along keeps its `lastUpdatedTime`.
+ * `after` with the paths and depths of moved assets right, and everything below those, which follows: only
+ * the assets of the request count as updated, the others keep their `lastUpdatedTime`.
  */
 export async function moveSubtrees(
   tx: Reader,
   scope: Filter,
   { before, after }: { readonly before: readonly AssetRow[]; readonly after: readonly AssetRow[] },
-): Promise<AssetRow[]> {
+): Promise<{ readonly rows: readonly AssetRow[]; readonly following: readonly AssetRow[] }> {
   const moved = after.filter((row, index) => row.parentId !== before[index]!.parentId);
-  if (moved.length === 0) return [...after];
+  if (moved.length === 0) return { rows: after, following: [] };
   const nodes = new Map<number, AssetRow>();
   for await (const row of rowsUnder(
     tx,
@@ -46,8 +46,9 @@ export async function moveSubtrees(
   const outside = await parentsOutside(tx, scope, moved, nodes);
   const places = placeNodes([...nodes.values()], outside);
   const requested = new Set(after.map((row) => row.id));
+  const placed = (row: AssetRow): AssetRow => ({ ...row, ...places.get(row.id) });
   const following = [...nodes.values()].filter((row) => !requested.has(row.id));
-  return [...after, ...following].map((row) => ({ ...row, ...places.get(row.id) }));
+  return { rows: after.map(placed), following: following.map(placed) };
 }
 
 async function parentsOutside(

@@ -4,7 +4,7 @@ import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { and, equals, type Filter, oneOf, underAsset } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
-import { type Reader, UniqueViolation, type Writer } from "../../storage/catalog.ts";
+import { type Reader, UniqueViolation } from "../../storage/catalog.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
 
 /** Of these assets the ones in `scope`, by id; the same id may be asked for more than once. */
@@ -51,22 +51,30 @@ export async function* rowsUnder(tx: Reader, ids: readonly number[]): AsyncGener
   }
 }
 
+export interface AssetWrite {
+  readonly rows: readonly AssetRow[];
+  /** Assets that merely stand elsewhere afterwards. */
+  readonly following?: readonly AssetRow[];
+}
+
 /**
- * Plans records and stores them in one transaction; returns what was planned. Refused with nothing changed:
+ * Plans records and stores them in one transaction; returns those planned. Refused with nothing changed:
  * two assets with one source and source id, siblings of one name, records that end up outside of `scope`.
  */
 export async function writeRows(
   ctx: RequestContext,
   scope: Filter,
   how: "insert" | "replace",
-  plan: (tx: Writer) => Promise<AssetRow[]>,
-): Promise<AssetRow[]> {
-  let rows: AssetRow[] = [];
+  plan: (tx: Reader) => Promise<AssetWrite>,
+): Promise<readonly AssetRow[]> {
+  let rows: readonly AssetRow[] = [];
   try {
     await ctx.catalog.write(ctx.project, async (tx) => {
-      rows = await plan(tx);
+      const { following = [], ...planned } = await plan(tx);
+      rows = planned.rows;
       await tx[how](assetTable, rows);
-      await refuseOutside(tx, scope, rows);
+      await tx.setColumns(assetTable, ["path", "depth"], following);
+      await refuseOutside(tx, scope, [...rows, ...following]);
     });
     return rows;
   } catch (problem) {

@@ -158,6 +158,42 @@ const contract: Readonly<Record<string, Scenario>> = {
     assert.deepEqual(await all(catalog, places), [place(1)]);
   },
 
+  async "columns can be written alone, of records that exist in the project"(catalog) {
+    const one = place(1, { parentId: 1, name: "same", description: "old" });
+    await catalog.write(1, (tx) => tx.insert(places, [one, place(2), place(3, { name: "same" })]));
+    await catalog.write(1, (tx) =>
+      tx.setColumns(
+        places,
+        ["path"],
+        [
+          { id: 2, path: "/1/2/" },
+          { id: 1, path: "/9/1/" },
+        ],
+      ),
+    );
+    assert.deepEqual(await all(catalog, places), [
+      { ...one, path: "/9/1/" },
+      place(2, { path: "/1/2/" }),
+      place(3, { name: "same" }),
+    ]);
+    assert.equal(await catalog.read(1, (tx) => tx.count(places, words(["name"], "same"))), 2);
+    const refused: ((tx: Writer) => Promise<void>)[] = [
+      (tx) =>
+        tx.setColumns(
+          places,
+          ["path"],
+          [
+            { id: 1, path: "/" },
+            { id: 7, path: "/" },
+          ],
+        ),
+      (tx) => tx.setColumns(places, ["name"], [{ id: 1, name: "new" }]),
+    ];
+    for (const work of refused) await assert.rejects(catalog.write(1, work));
+    await assert.rejects(catalog.write(2, (tx) => tx.setColumns(places, ["path"], [{ id: 1, path: "/" }])));
+    assert.equal((await all(catalog, places))[0]!.path, "/9/1/");
+  },
+
   async "a project neither sees nor changes another's records"(catalog) {
     const one = [place(1, { metadata: { a: "b" } }), place(2, { path: "/1/2/", parentId: 1 })];
     await catalog.write(1, (tx) => tx.insert(places, one));

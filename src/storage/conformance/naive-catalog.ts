@@ -6,6 +6,7 @@ import type { Filter } from "../../query/filter.ts";
 import type { OrderBy, Position } from "../../query/page.ts";
 import {
   type AnyTable,
+  assertPlain,
   type Catalog,
   type Question,
   type RankedQuestion,
@@ -136,6 +137,24 @@ class NaiveTransaction implements Reader, Writer {
     invariant(replaced.length === ids.size, "only records that exist are replaced");
     this.#change(table, (held) => held.filter(({ row }) => !ids.has(row.id)));
     await this.insert(table, rows);
+  }
+
+  async setColumns<Row extends Stored, Name extends keyof Row & string>(
+    table: Table<Row>,
+    columns: readonly Name[],
+    rows: readonly Pick<Row, Name | "id">[],
+  ): Promise<void> {
+    assertPlain(table, columns);
+    const held = await this.get(
+      table,
+      rows.map((row) => row.id),
+    );
+    invariant(held.length === rows.length, "only records that exist are changed");
+    const parts = rows.map((row) => Object.fromEntries(columns.map((name) => [name, row[name]])));
+    await this.replace(
+      table,
+      held.map((row, index) => ({ ...row, ...parts[index] })),
+    );
   }
 
   async remove<Row extends Stored>(table: Table<Row>, filter: Filter): Promise<number> {

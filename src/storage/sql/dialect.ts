@@ -39,6 +39,8 @@ export interface Database {
   readonly reads: Db;
   /** Inserts rows of values in the sequence of `columns`, the id first. */
   insertAll(db: Db, table: AnyTable, columns: readonly string[], rows: readonly Values[]): Promise<void>;
+  /** Runs a statement once for each of the rows of parameters; returns how many records changed. */
+  runForEach(db: Db, statement: Expression, rows: readonly Values[]): Promise<number>;
   /** The columns of the unique combination that a statement's failure says is taken. */
   takenColumns(error: unknown): readonly string[] | undefined;
   close(): Promise<void>;

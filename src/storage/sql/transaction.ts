@@ -7,6 +7,7 @@ import { everything, type Filter, oneOf } from "../../query/filter.ts";
 import type { OrderBy, Position } from "../../query/page.ts";
 import {
   type AnyTable,
+  assertPlain,
   type Question,
   type RankedQuestion,
   type Scope,
@@ -117,6 +118,31 @@ export class SqlTransaction implements Writer {
     const removed = await this.remove(table, oneOf("id", [...ids]));
     await this.#change(() => invariant(removed === ids.size, "only records that exist are replaced"));
     await this.insert(table, rows);
+  }
+
+  async setColumns<Row extends Stored, Name extends keyof Row & string>(
+    table: Table<Row>,
+    columns: readonly Name[],
+    rows: readonly Pick<Row, Name | "id">[],
+  ): Promise<void> {
+    if (rows.length === 0) return;
+    assertPlain(table, columns);
+    const { scope } = this.#subject(table);
+    const project = scope === "system" ? [] : [scope];
+    const assigned = columns.map((name) => sql`${sql.ref(name)} = ${null}`);
+    const found = ["id", ...project.map(() => projectColumn)].map((name) => sql`${sql.ref(name)} = ${null}`);
+    const statement = sql`
+      update ${sql.table(table.name)} set ${sql.join(assigned)} where ${sql.join(found, sql` and `)}
+    `;
+    const values = rows.map((row) => [
+      ...columns.map((name) => encodeValue(columnOf(table, name), wellFormed(row[name]))),
+      row.id,
+      ...project,
+    ]);
+    await this.#change(async () => {
+      const changed = await this.#binding.database.runForEach(this.#db, statement, values);
+      invariant(changed === rows.length, "only records that exist are changed");
+    });
   }
 
   async remove<Row extends Stored>(table: Table<Row>, filter: Filter): Promise<number> {

@@ -35,6 +35,7 @@ export async function openSqlite(
     writes,
     reads,
     insertAll,
+    runForEach,
     takenColumns(error) {
       if (!(error instanceof SqliteError) || !uniqueCodes.includes(error.code)) return undefined;
       // "UNIQUE constraint failed: assets.in_project, assets.name"
@@ -50,11 +51,17 @@ export async function openSqlite(
 /** All rows in one message; then their words in one statement: a trigger a row cost eight times as much. */
 const insertAll: Database["insertAll"] = async (db, table, columns, rows) => {
   const into = sql`${sql.table(table.name)} (${sql.join(columns.map((name) => sql.ref(name)))})`;
-  const statement = sql`insert into ${into} values (${sql.join(columns.map(() => null))})`.compile(db);
-  await db.executeQuery({ ...statement, batch: rows } as BatchQuery);
+  const statement = sql`insert into ${into} values (${sql.join(columns.map(() => null))})`;
+  await runForEach(db, statement, rows);
   if (table.wordsOf.length === 0) return;
   const ids = expressions.listed(rows.map(([id]) => id!));
   await sql`${sql.raw(insertWords(table))} where id in ${ids}`.execute(db);
+};
+
+/** The statement's own parameters only stand where those of the rows go. */
+const runForEach: Database["runForEach"] = async (db, statement, rows) => {
+  const done = await db.executeQuery({ ...statement.compile(db), batch: rows } as BatchQuery);
+  return Number(done.numAffectedRows);
 };
 
 const connect = (settings: DriverSettings): Db =>

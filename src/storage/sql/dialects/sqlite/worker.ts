@@ -69,8 +69,9 @@ class Connection {
     else if (!this.#db.isTransaction) throw new Error("the transaction was given up");
     const { statement, columns } = this.#prepare(sql);
     if (batch) {
-      for (const row of batch) statement.run(...(row as SQLInputValue[]));
-      return { ...noOutcome, changes: batch.length };
+      let changes = 0;
+      for (const row of batch) changes += Number(statement.run(...(row as SQLInputValue[])).changes);
+      return { ...noOutcome, changes };
     }
     const values = parameters as SQLInputValue[];
     if (columns.length === 0) return { ...noOutcome, changes: Number(statement.run(...values).changes) };
