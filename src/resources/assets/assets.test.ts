@@ -9,6 +9,7 @@ import { administrator } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { Failure } from "../../errors.ts";
 import { IdSource } from "../../lib/ids.ts";
+import { compareText } from "../../lib/text.ts";
 import { realWorld } from "../../lib/world.ts";
 import { limits } from "../../limits.ts";
 import { equals, everything, underAsset } from "../../query/filter.ts";
@@ -298,7 +299,7 @@ class PlainForest {
     return distinct.size < siblings.length ? "asset-name-taken" : undefined;
   }
 
-  /** As the service answers: by depth, then by id. */
+  /** As the service lists all: by depth, then by id. */
   list(ids: Iterable<number> = this.nodes.keys()) {
     return [...ids]
       .map((id) => {
@@ -308,6 +309,10 @@ class PlainForest {
       .sort((a, b) => a.depth - b.depth || a.id - b.id);
   }
 }
+
+/** As the service lists a subtree: branch by branch. */
+const byPath = (a: { readonly path: readonly number[] }, b: { readonly path: readonly number[] }) =>
+  compareText(`${a.path.join("/")}/`, `${b.path.join("/")}/`);
 
 const pick = fc.nat({ max: 1000 });
 const letter = fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h", "i", "j");
@@ -391,7 +396,7 @@ scenario("whatever is created, moved and deleted, the tree is a plain forest's",
         );
         const under = [...forest.nodes.keys()][which % (forest.nodes.size || 1)];
         if (under === undefined) continue;
-        const subtree = forest.list(forest.under(under));
+        const subtree = forest.list(forest.under(under)).sort(byPath);
         assert.deepEqual(placesOf(await all(ctx, { under })), subtree);
         const near = subtree.filter((node) => node.depth <= subtree[0]!.depth + 1);
         assert.deepEqual(placesOf(await all(ctx, { under, depth: 1 })), near);

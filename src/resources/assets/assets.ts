@@ -1,7 +1,7 @@
 // Assets, the backbone of a plant: a tree of named things that all other resources hang on.
 import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
-import { and, between, equals, type Filter, underAsset } from "../../query/filter.ts";
+import { and, between, equals, type Filter, startsWith, underAsset } from "../../query/filter.ts";
 import { byId, type OrderBy, type Page, type PageQuestion, type Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
@@ -32,8 +32,14 @@ export interface AssetsWanted {
   readonly page: PageQuestion;
 }
 
-/** Roots first, then by id, so that a subtree begins with its own root. */
+/** Roots first, then by id. */
 const byDepth: readonly OrderBy[] = [{ field: "depth", direction: "ascending" }, ...byId];
+
+/**
+ * The asset itself, then branch by branch. A subtree is one range of paths, so that a page of it costs the
+ * same whatever the subtree's size; by depth all of its assets would have to be found first.
+ */
+const byPath: readonly OrderBy[] = [{ field: "path", direction: "ascending" }];
 
 /**
  * Creates all of these assets or none, and returns them in the same order (platform-api Assets, rules 1, 2).
@@ -138,10 +144,11 @@ async function pageBelow(
   const wanted = and(
     scope,
     filter,
-    root && underAsset([root.id]),
+    root && startsWith("path", root.path),
     depth === undefined ? undefined : between("depth", { to: deepest }),
   );
-  const found = await readPage(tx, assetTable, { filter: wanted, order: byDepth, page });
+  const order = root ? byPath : byDepth;
+  const found = await readPage(tx, assetTable, { filter: wanted, order, page });
   return { ...found, items: found.items.map(assetOf) };
 }
 

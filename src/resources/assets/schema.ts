@@ -34,7 +34,7 @@ export const assetTable: Table<AssetRow> = {
     createdTime: { type: "integer", optional: false },
     lastUpdatedTime: { type: "integer", optional: false },
   },
-  indexes: [["depth", "id"], ["path"], ["name"]],
+  indexes: [["depth", "id"], ["path", "depth"], ["name"]],
   unique: [
     ["source", "sourceId"],
     ["parentId", "name"],
