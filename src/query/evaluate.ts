@@ -45,6 +45,8 @@ function matchesValue(filter: OfOneField, value: unknown): boolean {
       return wellFormed(filter.values).some((one) => one === value);
     case "between":
       return isAbove(value, filter.from) && isBelow(value, filter.to);
+    case "hasOneOf":
+      return Array.isArray(value) && wellFormed(filter.values).some((one) => value.includes(one));
     case "within":
       return typeof value === "string" && distance(value, wellFormed(filter.text)) <= filter.distance;
     default: {

@@ -19,6 +19,7 @@ export type Filter =
   | { readonly kind: "within"; readonly field: string; readonly text: string; readonly distance: number }
   | { readonly kind: "words"; readonly fields: readonly string[]; readonly text: string }
   | { readonly kind: "hasMetadata"; readonly key: string; readonly value: string }
+  | { readonly kind: "hasOneOf"; readonly field: string; readonly values: readonly (string | number)[] }
   | { readonly kind: "underAsset"; readonly assetIds: readonly number[] }
   | { readonly kind: "and" | "or"; readonly parts: readonly Filter[] }
   | { readonly kind: "not"; readonly part: Filter };
@@ -71,6 +72,13 @@ export const within = (field: string, text: string, distance: number): Filter =>
 export const words = (fields: readonly string[], text: string): Filter => ({ kind: "words", fields, text });
 
 export const hasMetadata = (key: string, value: string): Filter => ({ kind: "hasMetadata", key, value });
+
+/** One of the values is in the list that the field holds: records that hang on one of some assets. */
+export const hasOneOf = (field: string, values: readonly (string | number)[]): Filter => ({
+  kind: "hasOneOf",
+  field,
+  values,
+});
 
 /** The record is, or hangs on, an asset in the subtree of one of these assets, their roots included. */
 export const underAsset = (assetIds: readonly number[]): Filter => ({ kind: "underAsset", assetIds });

@@ -34,6 +34,7 @@ import {
   someFilter,
   someGauges,
   someLinkFilter,
+  someListFilter,
   someNotes,
   someOrder,
   somePlaces,
@@ -402,13 +403,14 @@ const comparisons: Readonly<Record<string, Scenario>> = {
         someGauges,
         someNotes,
         someLinkFilter,
-        async (tree, linked, listed, filter) => {
+        someListFilter,
+        async (tree, linked, listed, filter, listFilter) => {
           await fill(both, places, tree);
           await fill(both, gauges, linked);
           await fill(both, notes, listed);
           await same(both, async (tx) => [
             await tx.find(gauges, { ...allBy(byId), filter }),
-            await tx.find(notes, { ...allBy(byId), filter }),
+            await tx.find(notes, { ...allBy(byId), filter: listFilter }),
           ]);
           for (const one of both) await one.write(1, (tx) => tx.clearAssetLinks([10, 40]));
           await same(both, async (tx) => [

@@ -265,11 +265,19 @@ export const someFilter: fc.Arbitrary<Filter> = fc.letrec<{ filter: Filter }>((t
   ),
 })).filter;
 
+const not = (part: Filter): Filter => ({ kind: "not", part });
+
 /** What a table that only hangs on assets can be asked. */
-export const someLinkFilter: fc.Arbitrary<Filter> = fc.oneof(
-  underAsset,
-  underAsset.map((part): Filter => ({ kind: "not", part })),
-);
+export const someLinkFilter: fc.Arbitrary<Filter> = fc.oneof(underAsset, underAsset.map(not));
+
+const hasOneOf = fc.record({
+  kind: fc.constant("hasOneOf" as const),
+  field: fc.constant("placeIds"),
+  values: fc.array(placeId, { maxLength: 3 }),
+});
+
+/** What a table with a list of assets can be asked. */
+export const someListFilter: fc.Arbitrary<Filter> = fc.oneof(someLinkFilter, hasOneOf, hasOneOf.map(not));
 
 const direction = fc.constantFrom("ascending" as const, "descending" as const);
 

@@ -91,6 +91,12 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
     invariant(columnOf(table, "metadata").type === "json", `${table.name} has metadata`);
     return expressions.hasPair(columnRef(table, "metadata"), wellFormed(key), wellFormed(value));
   },
+  hasOneOf({ field, values }, { table, expressions }) {
+    invariant(columnOf(table, field).type === "json", `${table.name}.${field} is a list`);
+    const elements = expressions.elements(columnRef(table, field));
+    const wanted = expressions.listed(values.map(wellFormed));
+    return sql`exists (select 1 from ${elements} held where held.value in ${wanted})`;
+  },
   underAsset({ assetIds }, subject) {
     const { table, expressions } = subject;
     const { underAsset } = table;
