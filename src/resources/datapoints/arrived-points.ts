@@ -2,9 +2,7 @@
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import type { PointBatch } from "../../storage/points.ts";
-
-/** How a request names a series: text is a name, a number is an id. */
-export type SeriesKey = string | number;
+import type { SeriesKey } from "../timeseries/timeseries.ts";
 
 /** Runs of points, each of one series, in the order of the request; numbers and texts apart. */
 export interface ArrivedPoints {

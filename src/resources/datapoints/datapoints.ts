@@ -1,12 +1,11 @@
 // Datapoints: written, read raw or aggregated, and removed, one series or many (client-endpoints 9).
-import type { Action } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { type Granularity, type TimeRange, wholeBuckets } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { AggregateName, PointColumns } from "../../storage/points.ts";
-import { resolveSeries, type SeriesRef } from "../timeseries/timeseries.ts";
-import { type ArrivedPoints, batchOf, type SeriesKey } from "./arrived-points.ts";
+import { requireSeries, type SeriesKey, type SeriesRef } from "../timeseries/timeseries.ts";
+import { type ArrivedPoints, batchOf } from "./arrived-points.ts";
 
 /** What is asked of one series. */
 export interface SeriesQuestion {
@@ -40,7 +39,7 @@ export interface SeriesAnswer {
  * on disk. Refuses unknown series (404) and values of the wrong kind (400).
  */
 export async function insertPoints(ctx: RequestContext, points: ArrivedPoints): Promise<void> {
-  const series = await seriesByKeys(ctx, points.keys, "WRITE");
+  const series = await requireSeries(ctx, points.keys, "WRITE");
   const batch = batchOf(points, series);
   if (batch.numbers ?? batch.strings) await ctx.points.append(batch);
 }
@@ -53,7 +52,7 @@ export async function readMany(
   ctx: RequestContext,
   questions: readonly SeriesQuestion[],
 ): Promise<SeriesAnswer[]> {
-  const found = await seriesByKeys(
+  const found = await requireSeries(
     ctx,
     questions.map(({ key }) => key),
     "READ",
@@ -71,7 +70,7 @@ export async function readMany(
  * (404).
  */
 export async function latestPoint(ctx: RequestContext, key: SeriesKey, beforeMs: number) {
-  const [series] = await seriesByKeys(ctx, [key], "READ");
+  const [series] = await requireSeries(ctx, [key], "READ");
   const { id, isString } = series!;
   const [latest] = await ctx.points.latest([{ series: id, isString }], beforeMs);
   return latest;
@@ -79,30 +78,8 @@ export async function latestPoint(ctx: RequestContext, key: SeriesKey, beforeMs:
 
 /** Removes the points in the range. Refuses an unknown series (404). */
 export async function erasePoints(ctx: RequestContext, key: SeriesKey, range: TimeRange): Promise<void> {
-  const [series] = await seriesByKeys(ctx, [key], "WRITE");
+  const [series] = await requireSeries(ctx, [key], "WRITE");
   if (range.startMs < range.endMs) await ctx.points.erase(series!.id, range);
-}
-
-/** One series a key, in order, of names and ids mixed; refuses (404) when any is unknown. */
-export async function seriesByKeys(
-  ctx: RequestContext,
-  keys: readonly SeriesKey[],
-  action: Action,
-): Promise<SeriesRef[]> {
-  const names = keys.filter((key) => typeof key === "string");
-  const ids = keys.filter((key) => typeof key === "number");
-  const byName = names.length > 0 ? await resolveSeries(ctx, { names }, action) : [];
-  const byId = ids.length > 0 ? await resolveSeries(ctx, { ids }, action) : [];
-  const unknown = new Set<SeriesKey>();
-  let nameAt = 0;
-  let idAt = 0;
-  const found = keys.map((key) => {
-    const series = typeof key === "string" ? byName[nameAt++] : byId[idAt++];
-    if (!series) unknown.add(key);
-    return series;
-  });
-  if (unknown.size > 0) throw fail("series-unknown", { keys: [...unknown] });
-  return found as SeriesRef[];
 }
 
 export function refuseTexts({ name, isString }: SeriesRef): void {

@@ -3,9 +3,8 @@ import type { RequestContext } from "../../context.ts";
 import { type Granularity, type TimeRange, wholeBuckets } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { AggregateColumns, AggregateName } from "../../storage/points.ts";
-import type { SeriesRef } from "../timeseries/timeseries.ts";
-import type { SeriesKey } from "./arrived-points.ts";
-import { refuseTexts, seriesByKeys } from "./datapoints.ts";
+import { requireSeries, type SeriesKey, type SeriesRef } from "../timeseries/timeseries.ts";
+import { refuseTexts } from "./datapoints.ts";
 
 export interface FrameQuestion {
   /** In the order of the frame; any may repeat. */
@@ -39,7 +38,7 @@ export interface Frame {
 
 /** Refuses unknown series (404) and series of texts (400). The rows are read as they are taken. */
 export async function readFrame(ctx: RequestContext, question: FrameQuestion): Promise<Frame> {
-  const found = await seriesByKeys(
+  const found = await requireSeries(
     ctx,
     question.columns.map(({ key }) => key),
     "READ",

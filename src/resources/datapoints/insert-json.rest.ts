@@ -3,7 +3,8 @@ import { fail } from "../../errors.ts";
 import * as json from "../../lib/json-bytes.ts";
 import { limits } from "../../limits.ts";
 import { readJson } from "../../rest/json.ts";
-import { type ArrivedPoints, ArrivedPointsBuilder, type SeriesKey } from "./arrived-points.ts";
+import type { SeriesKey } from "../timeseries/timeseries.ts";
+import { type ArrivedPoints, ArrivedPointsBuilder } from "./arrived-points.ts";
 
 /**
  * The points of `{"items":[{"timestamp","value"},...]}` for the series `key`, or with no key those of

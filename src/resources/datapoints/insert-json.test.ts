@@ -4,7 +4,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Failure } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import type { ArrivedPoints, SeriesKey } from "./arrived-points.ts";
+import type { SeriesKey } from "../timeseries/timeseries.ts";
+import type { ArrivedPoints } from "./arrived-points.ts";
 import { readInsert } from "./insert-json.rest.ts";
 
 interface Point {

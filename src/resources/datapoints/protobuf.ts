@@ -5,7 +5,8 @@
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import type { PointColumns } from "../../storage/points.ts";
-import { type ArrivedPoints, ArrivedPointsBuilder, type SeriesKey } from "./arrived-points.ts";
+import type { SeriesKey } from "../timeseries/timeseries.ts";
+import { type ArrivedPoints, ArrivedPointsBuilder } from "./arrived-points.ts";
 
 const varint = 0;
 const fixed64 = 1;

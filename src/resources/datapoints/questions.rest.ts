@@ -15,7 +15,7 @@ import { limits } from "../../limits.ts";
 import { boolean, integer, type Parameter } from "../../rest/parameters.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import type { AggregateName } from "../../storage/points.ts";
-import type { SeriesKey } from "./arrived-points.ts";
+import type { SeriesKey } from "../timeseries/timeseries.ts";
 import type { SeriesQuestion } from "./datapoints.ts";
 
 const momentText = "milliseconds since 1970, `now`, or a time ago such as `2h-ago` (units w, d, h, m, s)";

@@ -13,7 +13,7 @@ export type SeriesKeys = { readonly names: readonly string[] } | { readonly ids:
 
 export const byName: readonly OrderBy[] = [{ field: "name", direction: "ascending" }];
 
-export const fieldAndKeys = (keys: SeriesKeys): readonly ["name" | "id", readonly SeriesKey[]] =>
+const fieldAndKeys = (keys: SeriesKeys): readonly ["name" | "id", readonly SeriesKey[]] =>
   "names" in keys ? ["name", keys.names] : ["id", keys.ids];
 
 /** Of these series the ones in `scope`, in no particular order; a series may be named more than once. */

@@ -13,6 +13,7 @@ export interface SeriesRef {
   readonly isStep: boolean;
 }
 
+/** How a request names a series: a text is a name, a number is an id. */
 export type SeriesKey = string | number;
 
 class SeriesNames {

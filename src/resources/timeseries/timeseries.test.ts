@@ -61,8 +61,7 @@ const plain = (name: string): NewTimeSeries => ({ name, isString: false, isStep:
 const create = async (ctx: RequestContext, ...names: string[]) =>
   (await createTimeSeries(ctx, names.map(plain))) as [TimeSeries, ...TimeSeries[]];
 
-const idOf = async (ctx: RequestContext, name: string) =>
-  (await resolveSeries(ctx, { names: [name] }, "READ"))[0]?.id;
+const idOf = async (ctx: RequestContext, name: string) => (await resolveSeries(ctx, [name], "READ"))[0]?.id;
 
 const rename = (ctx: RequestContext, id: number, name: string) =>
   updateTimeSeries(ctx, { keys: { ids: [id] }, changes: [{ name }], status: 400 });
@@ -140,28 +139,28 @@ describe("series found by name and id", () => {
     const ctx = contextOf(freshCatalog());
     const [a, b] = (await create(ctx, "a", "b")) as [TimeSeries, TimeSeries];
     for (const _ of ["from the catalog", "from memory"]) {
-      const byName = await resolveSeries(ctx, { names: ["b", "x", "a", "b"] }, "WRITE");
+      const byName = await resolveSeries(ctx, ["b", "x", "a", "b"], "WRITE");
       assert.deepEqual(
         byName.map((ref) => ref?.id),
         [b.id, undefined, a.id, b.id],
       );
-      const byId = await resolveSeries(ctx, { ids: [7, b.id] }, "READ");
+      const byId = await resolveSeries(ctx, [7, b.id], "READ");
       assert.deepEqual(
         byId.map((ref) => ref?.name),
         [undefined, "b"],
       );
     }
-    const unknown = requireSeries(ctx, { names: ["a", "x", "y", "x"] }, "READ");
+    const unknown = requireSeries(ctx, ["a", "x", "y", "x"], "READ");
     await assert.rejects(unknown, refused("series-unknown", { notFound: ["x", "y"] }));
-    const unknownId = requireSeries(ctx, { ids: [7] }, "READ");
+    const unknownId = requireSeries(ctx, [7], "READ");
     await assert.rejects(unknownId, refused("series-unknown", { notFound: [7] }));
   });
 
   it("a number is an id and never a name", async () => {
     const ctx = contextOf(freshCatalog());
     const [series] = await create(ctx, "7");
-    assert.deepEqual(await resolveSeries(ctx, { ids: [7] }, "READ"), [undefined]);
-    assert.deepEqual(await resolveSeries(ctx, { names: [String(series.id)] }, "READ"), [undefined]);
+    assert.deepEqual(await resolveSeries(ctx, [7], "READ"), [undefined]);
+    assert.deepEqual(await resolveSeries(ctx, [String(series.id)], "READ"), [undefined]);
   });
 
   it("are refused to callers without the right, in memory or not", async () => {
@@ -170,7 +169,7 @@ describe("series found by name and id", () => {
     await idOf(ctx, "a");
     const capabilities = administrator.filter((one) => one.acl !== "timeSeriesAcl");
     const stranger = { ...ctx, caller: { ...ctx.caller, capabilities } };
-    await assert.rejects(resolveSeries(stranger, { names: ["a"] }, "READ"), refused("forbidden"));
+    await assert.rejects(resolveSeries(stranger, ["a"], "READ"), refused("forbidden"));
   });
 
   it("belong to one project", async () => {
@@ -210,7 +209,7 @@ describe("memory of series against changes at the same time", () => {
     slow.release();
     assert.equal(await reading, old.id, "a read that began before the delete may still see the series");
     assert.equal(await idOf(ctx, "a"), young.id);
-    assert.deepEqual(await resolveSeries(ctx, { ids: [old.id] }, "READ"), [undefined]);
+    assert.deepEqual(await resolveSeries(ctx, [old.id], "READ"), [undefined]);
   });
 
   it("a slow read does not bring back the name before a rename", async () => {
@@ -242,7 +241,7 @@ describe("memory of series against changes at the same time", () => {
     const { catalog, hold } = slowCatalog(freshCatalog());
     const ctx = contextOf(catalog);
     await create(ctx, "a", "b");
-    await resolveSeries(ctx, { names: ["a", "b"] }, "READ");
+    await resolveSeries(ctx, ["a", "b"], "READ");
     const slow = hold();
     const deleting = deleteTimeSeries(ctx, { names: ["a"] });
     slow.noMore();
@@ -400,13 +399,13 @@ async function applyAll(ctx: RequestContext, steps: readonly Step[]): Promise<vo
     await applyStep(ctx, known, step);
     for (const [name, id] of known) seen.set(id, name);
     const names = [...new Set(seen.values())];
-    const byName = await resolveSeries(ctx, { names }, "READ");
+    const byName = await resolveSeries(ctx, names, "READ");
     assert.deepEqual(
       byName.map((ref) => ref?.id),
       names.map((name) => known.get(name)),
     );
     const ids = [...seen.keys()];
-    const byId = await resolveSeries(ctx, { ids }, "READ");
+    const byId = await resolveSeries(ctx, ids, "READ");
     assert.deepEqual(
       byId.map((ref) => ref?.name),
       ids.map((id) => (known.get(seen.get(id)!) === id ? seen.get(id) : undefined)),

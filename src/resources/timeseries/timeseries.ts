@@ -11,7 +11,6 @@ import { erase, removeRecords } from "./erasures.ts";
 import {
   byName,
   existingRows,
-  fieldAndKeys,
   refuseOutside,
   refuseTakenNames,
   refuseUnknownAssets,
@@ -24,7 +23,7 @@ import { type SeriesKey, type SeriesRef, seriesNamesOf } from "./series-names.ts
 export type { SeriesChange } from "./changes.ts";
 export type { SeriesKeys } from "./rows.ts";
 export type { TimeSeries } from "./schema.ts";
-export type { SeriesRef } from "./series-names.ts";
+export type { SeriesKey, SeriesRef } from "./series-names.ts";
 
 export type NewTimeSeries = Omit<TimeSeries, "id" | "createdTime" | "lastUpdatedTime">;
 
@@ -151,39 +150,42 @@ export async function deleteTimeSeries(ctx: RequestContext, keys: SeriesKeys): P
 }
 
 /**
- * What datapoint operations need to know of many series: one element a key, in the order asked, `undefined`
- * where there is no such series or the caller may not do `action` to it. Memory answers a caller whose rights
- * have no bounds; for all others, and for what is not in memory, one question to the catalog does.
+ * What datapoint operations need to know of many series: one element a key, names and ids mixed, in the order
+ * asked; `undefined` where there is no such series or the caller may not do `action` to it. Memory answers a
+ * caller whose rights have no bounds; for all others, and for what is not in memory, the catalog does.
  */
 export async function resolveSeries(
   ctx: RequestContext,
-  keys: SeriesKeys,
+  keys: readonly SeriesKey[],
   action: Action,
 ): Promise<(SeriesRef | undefined)[]> {
   const scope = scopeOf(ctx.caller, "timeSeriesAcl", action);
-  const [field, wanted] = fieldAndKeys(keys);
-  const names = seriesNamesOf(ctx.catalog, ctx.project);
+  const known = seriesNamesOf(ctx.catalog, ctx.project);
   const answerable = scope.kind === "everything";
-  const found = wanted.map((key) => (answerable ? names.get(key) : undefined));
-  const missing = wanted.filter((_, i) => found[i] === undefined);
+  const found = keys.map((key) => (answerable ? known.get(key) : undefined));
+  const missing = keys.filter((_, i) => found[i] === undefined);
   if (missing.length === 0) return found;
-  const state = names.state;
-  const asked = field === "name" ? { names: missing as string[] } : { ids: missing as number[] };
-  const read = await ctx.catalog.read(ctx.project, (tx) => visibleRows(tx, scope, asked));
-  names.remember(read, state);
-  const byKey = new Map<SeriesKey, SeriesRef>(read.map((series) => [series[field], series]));
-  return wanted.map((key, i) => found[i] ?? byKey.get(key));
+  const state = known.state;
+  const names = missing.filter((key) => typeof key === "string");
+  const ids = missing.filter((key) => typeof key === "number");
+  const read = await ctx.catalog.read(ctx.project, async (tx) => [
+    ...(await visibleRows(tx, scope, { names })),
+    ...(await visibleRows(tx, scope, { ids })),
+  ]);
+  known.remember(read, state);
+  const byKey = new Map<SeriesKey, SeriesRef>();
+  for (const series of read) byKey.set(series.name, series).set(series.id, series);
+  return keys.map((key, i) => found[i] ?? byKey.get(key));
 }
 
 /** As `resolveSeries`; refuses (404, `notFound`) when any series is unknown. */
 export async function requireSeries(
   ctx: RequestContext,
-  keys: SeriesKeys,
+  keys: readonly SeriesKey[],
   action: Action,
 ): Promise<SeriesRef[]> {
   const found = await resolveSeries(ctx, keys, action);
-  const [, wanted] = fieldAndKeys(keys);
-  const unknown = wanted.filter((_, i) => found[i] === undefined);
+  const unknown = keys.filter((_, i) => found[i] === undefined);
   if (unknown.length > 0) throw fail("series-unknown", { keys: [...new Set(unknown)] });
   return found as SeriesRef[];
 }
