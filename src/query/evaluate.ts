@@ -84,10 +84,18 @@ const metadataOf = (record: Values): Values => {
   return Object.assign(Object.create(null), metadata);
 };
 
-/** Negative when `a` comes before `b`; either may be a record or a position turned into one. */
+/**
+ * Negative when `a` comes before `b`; either may be a record or a position turned into one. Where a search is
+ * ordered by a value that some records lack, those come last in either direction.
+ */
 export function compareBy(order: readonly OrderBy[], a: Values, b: Values): number {
   for (const { field, direction } of order) {
-    const sign = compareValues(a[field] as string | number, b[field] as string | number);
+    const [one, other] = [a[field], b[field]] as (string | number | undefined)[];
+    if (one === undefined || other === undefined) {
+      if (one === other) continue;
+      return one === undefined ? 1 : -1;
+    }
+    const sign = compareValues(one, other);
     if (sign !== 0) return direction === "ascending" ? sign : -sign;
   }
   return 0;

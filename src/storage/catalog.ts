@@ -58,6 +58,7 @@ export interface RankedQuestion {
   readonly filter: Filter;
   /** Best first: equal to a text, beginning with it, having it; earlier entries first, then `order`. */
   readonly rank: readonly { readonly field: string; readonly text: string }[];
+  /** Ends with a unique field; records that lack an earlier one come last, in either direction. */
   readonly order: readonly OrderBy[];
   readonly limit: number;
   readonly offset: number;

@@ -39,6 +39,7 @@ import {
   someOrder,
   somePlaces,
   someRank,
+  someSearchOrder,
   tables,
 } from "./samples.ts";
 
@@ -380,12 +381,14 @@ const comparisons: Readonly<Record<string, Scenario>> = {
     const both = [catalog, openNaiveCatalog(tables)] as const;
     const filters = fc.array(someFilter, { minLength: 3, maxLength: 8 });
     await fc.assert(
-      fc.asyncProperty(somePlaces, filters, someOrder, someRank, async (rows, filters, order, rank) => {
+      fc.asyncProperty(somePlaces, filters, someOrder, someSearchOrder, someRank, async (...sample) => {
+        const [rows, filters, order, searchOrder, rank] = sample;
         await fill(both, places, rows);
         for (const filter of filters) {
           await same(both, async (tx) => [
             await tx.find(places, { filter, order, page: { limit: 100 } }),
             await tx.search(places, { filter, rank, order, limit: 5, offset: 1 }),
+            await tx.search(places, { filter, rank: [], order: searchOrder, limit: 5, offset: 1 }),
             await tx.count(places, filter),
             await tx.divide(places, { filter, order, parts: 4 }),
           ]);

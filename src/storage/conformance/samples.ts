@@ -289,6 +289,11 @@ export const someOrder: fc.Arbitrary<OrderBy[]> = fc
     { field: "id", direction: second },
   ]);
 
+/** Orders of a search, which may lack values. */
+export const someSearchOrder: fc.Arbitrary<OrderBy[]> = fc
+  .tuple(fc.constantFrom("weight", "description", "parentId"), direction, someOrder)
+  .map(([field, direction, order]) => [{ field, direction }, ...order]);
+
 export const someRank = fc.array(
   fc.record({ field: fc.constantFrom("name", "description"), text: hostileText }),
   { maxLength: 2 },

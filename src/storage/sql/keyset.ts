@@ -10,11 +10,19 @@ import { columnOf, encodeValue } from "./tables.ts";
 
 /** The list behind `order by`; `backwards` turns it round. Order fields are required columns of one value. */
 export function orderList(table: AnyTable, order: readonly OrderBy[], backwards = false): Expression {
+  const isRequired = ({ field }: OrderBy) => !columnOf(table, field).optional;
+  invariant(order.every(isRequired), `positions in the order of ${table.name} are whole`);
+  return sortedBy(table, order, backwards);
+}
+
+/** As `orderList`, for an order without positions: records that lack a value come last, either way. */
+export function sortedBy(table: AnyTable, order: readonly OrderBy[], backwards = false): Expression {
   const terms = order.map(({ field, direction }) => {
     const { type, optional } = columnOf(table, field);
-    invariant(!optional && type !== "json", `${table.name} can be ordered by ${field}`);
+    invariant(type !== "json", `${table.name} can be ordered by ${field}`);
     const ascends = (direction === "ascending") !== backwards;
-    return sql`${columnRef(table, field)} ${ascends ? sql`asc` : sql`desc`}`;
+    const last = optional ? sql` nulls last` : sql``;
+    return sql`${columnRef(table, field)} ${ascends ? sql`asc` : sql`desc`}${last}`;
   });
   return sql.join(terms);
 }

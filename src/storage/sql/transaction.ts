@@ -18,7 +18,7 @@ import {
 } from "../catalog.ts";
 import { columnRef, recordsWhere, type Subject } from "./compile-filter.ts";
 import type { Database, Db, Expression, Values } from "./dialect.ts";
-import { orderList, pagePieces } from "./keyset.ts";
+import { orderList, pagePieces, sortedBy } from "./keyset.ts";
 import { raiseLastId } from "./meta.ts";
 import { columnOf, decodeRow, encodeValue, projectColumn } from "./tables.ts";
 
@@ -68,7 +68,7 @@ export class SqlTransaction implements Writer {
   async search<Row extends Stored>(table: Table<Row>, question: RankedQuestion): Promise<Row[]> {
     const { filter, rank, order, limit, offset } = question;
     const ranks = rank.map(({ field, text }) => this.#rank(table, field, text));
-    const terms = sql.join([...ranks, orderList(table, order)]);
+    const terms = sql.join([...ranks, sortedBy(table, order)]);
     return this.#select<Row>(
       table,
       sql`where ${this.#where(table, filter)} order by ${terms} limit ${limit} offset ${offset}`,
