@@ -405,9 +405,8 @@ const comparisons: Readonly<Record<string, Scenario>> = {
         somePlaces,
         someGauges,
         someNotes,
-        someLinkFilter,
-        someListFilter,
-        async (tree, linked, listed, filter, listFilter) => {
+        fc.tuple(someLinkFilter, someListFilter),
+        async (tree, linked, listed, [filter, listFilter]) => {
           await fill(both, places, tree);
           await fill(both, gauges, linked);
           await fill(both, notes, listed);
