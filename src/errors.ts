@@ -25,6 +25,18 @@ export const catalogue = {
     when: "The request has no valid API key or token.",
     message: () => "HTTP 401 Unauthorized",
   }),
+  "no-identity-provider": entry<{ project: string }>({
+    status: 400,
+    when: "A login in a browser is asked for, and the project has no identity provider, or does not exist.",
+    message: ({ project }) =>
+      `The project ${project} has no identity provider to log in with; use an API key in the header api-key`,
+  }),
+  "no-session": entry<Record<string, never>>({
+    status: 400,
+    when: "The address that ends a login in a browser is asked for, and no identity provider has begun one.",
+    message: () =>
+      "There is no identity provider to log out from; an API key needs no logout, it is good until revoked",
+  }),
   forbidden: entry<{ acl: string; action: string }>({
     status: 403,
     when: "The caller lacks the capability that the route needs.",

@@ -64,6 +64,35 @@ test("no token is valid yet; whether one is expired is read from it", async () =
   assert.equal(missing.error?.message, "Missing required field - token");
 });
 
+test("a login in a browser is refused alike for a project without provider and for none at all", async () => {
+  for (const path of ["/login/url", "/login/redirect"]) {
+    for (const project of ["demo", "elsewhere"]) {
+      const asked = `GET ${path}?project=${project}&redirectUrl=http%3A%2F%2Fa%2F&errorRedirectUrl=http://b/`;
+      const { status, error } = await server.ask.root(asked, undefined, stranger);
+      assert.equal(status, 400);
+      assert.deepEqual(error, {
+        code: 400,
+        message: `The project ${project} has no identity provider to log in with; use an API key in the header api-key`,
+      });
+    }
+    const bare = await server.ask.root(`GET ${path}`, undefined, stranger);
+    assert.equal(bare.error?.message, "Missing required field - project");
+    const nowhere = await server.ask.root(`GET ${path}?project=demo`, undefined, stranger);
+    assert.equal(nowhere.error?.message, "Missing required field - redirectUrl");
+  }
+});
+
+test("there is no browser session to log out from", async () => {
+  const { status, error } = await server.ask.root("GET /logout/url?redirectUrl=http://a/");
+  assert.equal(status, 400);
+  assert.equal(
+    error?.message,
+    "There is no identity provider to log out from; an API key needs no logout, it is good until revoked",
+  );
+  const bare = await server.ask.root("GET /logout/url");
+  assert.equal(bare.error?.message, "Missing required field - redirectUrl");
+});
+
 test("logging out ends in the status of a stranger; PUT and DELETE of a login are 405", async () => {
   for (const method of ["GET", "POST"])
     assert.deepEqual((await server.ask.root(`${method} /logout`)).json, loggedOut);

@@ -26,6 +26,20 @@ const tokenShape = dataOf(
   ),
 );
 
+const urlShape = dataOf(Type.Object({ url: Type.String() }, { title: "BrowserAddress" }));
+
+/** What a login in a browser is asked with; its refusal tells strangers nothing about projects. */
+const browserLogin = {
+  project: required(text("URL name of the project")),
+  redirectUrl: required(text("Where the browser goes with its tokens")),
+  errorRedirectUrl: text("Where the browser goes when the login fails"),
+  prompt: text("`none`: without asking the user"),
+};
+
+const noProvider = async ({ query }: { readonly query: { readonly project: string } }) => {
+  throw fail("no-identity-provider", { project: query.project });
+};
+
 const statusOf = ({ user, project, projectId }: Caller) => ({ user, loggedIn: true, project, projectId });
 
 /** What strangers get from the status, with 200 (client-endpoints C1). */
@@ -62,6 +76,35 @@ export const loginRoutes: readonly OpenRoute[] = [
     answer: { schema: tokenShape },
     handle: async ({ query: { token }, nowMs }) =>
       dataAnswer({ token, valid: false, expired: isExpired(token, nowMs) }),
+  }),
+  openRoute({
+    method: "GET",
+    path: "/login/url",
+    summary: "The address of a login in a browser; refused, as projects have no identity provider yet",
+    source: "client-endpoints 2",
+    query: browserLogin,
+    answer: { schema: urlShape },
+    handle: noProvider,
+  }),
+  openRoute({
+    method: "GET",
+    path: "/login/redirect",
+    summary: "Begin a login in a browser; refused, as projects have no identity provider yet",
+    source: "client-endpoints 2",
+    query: browserLogin,
+    answer: { schema: urlShape },
+    handle: noProvider,
+  }),
+  openRoute({
+    method: "GET",
+    path: "/logout/url",
+    summary: "The address that ends a login in a browser; refused, as none can begin yet",
+    source: "client-endpoints 2",
+    query: { redirectUrl: required(text("Where the browser goes afterwards")) },
+    answer: { schema: urlShape },
+    handle: async () => {
+      throw fail("no-session", {});
+    },
   }),
   openRoute({
     method: "GET",

@@ -1,7 +1,7 @@
 // A published client of that time, @cognite/sdk 1.7.7 from npm, unmodified, against the real server.
 //
 // Every method it exports for login, projects, assets, time series and datapoints, asserted on what it
-// returns. Those that only work inside a browser window are named at the end, with what stands in for them.
+// returns or how it is refused. Those for a browser window are asked what they say outside of one.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import sdk from "@cognite/sdk";
@@ -52,6 +52,26 @@ describe("Login and Logout", () => {
     );
     assert.equal(url.origin, server.baseUrl);
     assert.equal(url.pathname, "/login/redirect");
+  });
+
+  it("retrieveLoginUrl and retrieveLogoutUrl say that there is no identity provider", async () => {
+    const addresses = { redirectUrl: "http://a/", errorRedirectUrl: "http://b/" };
+    const says = (message: RegExp) => (error: { status: number; message: string }) =>
+      error.status === 400 && message.test(error.message);
+    await assert.rejects(
+      Login.retrieveLoginUrl(addresses),
+      says(/^The project demo has no identity provider/),
+    );
+    await assert.rejects(Logout.retrieveLogoutUrl(addresses), says(/^There is no identity provider/));
+  });
+
+  it("authorize, loginWithRedirect, isPopupWindow and popupHandler ask for a browser", async () => {
+    const addresses = { redirectUrl: "http://a/", errorRedirectUrl: "http://b/" };
+    await assert.rejects(Login.authorize(addresses), /"authorize" in a browser environment/);
+    assert.throws(() => Login.loginWithRedirect(addresses), /"loginWithRedirect" in a browser environment/);
+    assert.throws(() => Login.isPopupWindow(), /window is not defined/);
+    assert.throws(() => Login.popupHandler(), /window is not defined/);
+    Login.stopAutoAuthorize();
   });
 
   it("logout ends the session", async () => {
