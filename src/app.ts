@@ -8,7 +8,7 @@ import { Keyring } from "./access/keys.ts";
 import { apiKeyTable } from "./access/schema.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
-import { openDataFolder, StartRefused } from "./data-folder.ts";
+import { catalogFileOf, openDataFolder, StartRefused } from "./data-folder.ts";
 import { ByteBudget } from "./http/byte-budget.ts";
 import { loginRoutes } from "./http/login.ts";
 import { createMetrics } from "./http/metrics.ts";
@@ -72,10 +72,15 @@ export interface Started {
 
 /** Opens the data folder and makes all that serves from it; throws `StartRefused` when that cannot be. */
 export async function openApp(settings: Settings, world: World, log: Logger): Promise<App> {
+  await using opened = new AsyncDisposableStack();
   const folder = openDataFolder(settings.data, world);
-  const catalog = await openCatalog(folder.path, world);
+  opened.defer(() => folder.release());
+  const catalog = await usable("catalog", openCatalog(folder.path, world), log);
+  opened.defer(() => catalog.close());
   const metrics = createMetrics();
-  const points = metrics.counted(await openEmbeddedPoints({ folder: join(folder.path, "points") }));
+  const store = openEmbeddedPoints({ folder: join(folder.path, "points") });
+  const points = metrics.counted(await usable("datapoint store", store, log));
+  opened.defer(() => points.close());
   const ids = new IdSource(world, await catalog.lastId());
   const services: Services = {
     world,
@@ -91,6 +96,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   addRoutes(http, { services, keys, bodies });
   addHealth(http, { catalog, points, metrics, log });
   addMetrics(http, { catalog, points, metrics, log });
+  const serving = opened.move();
   return {
     services,
     keys,
@@ -101,16 +107,24 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
     },
     close: async () => {
       await closeWithin(http, limits.shutdownMsMax);
-      await points.close();
-      await catalog.close();
-      folder.release();
+      await serving.disposeAsync();
     },
   };
 }
 
 /** The catalog of a data folder; another process may have it open as well. */
 export const openCatalog = (folder: string, world: World): Promise<Catalog> =>
-  openSqlCatalog({ file: join(folder, "catalog.db"), tables, world });
+  openSqlCatalog({ file: catalogFileOf(folder), tables, world });
+
+async function usable<Store>(what: string, opening: Promise<Store>, log: Logger): Promise<Store> {
+  try {
+    return await opening;
+  } catch (problem) {
+    log.debug({ err: problem }, `Cannot open the ${what}`);
+    throw new StartRefused(`Cannot open the ${what}: ${(problem as Error).message}.
+If a newer version of Millrace wrote it, start that one; if it is damaged, restore a backup.`);
+  }
+}
 
 /** Keys of the catalog of a data folder with this secret. */
 export const keyringOf = (services: Pick<Services, "catalog" | "ids" | "world">, secret: Uint8Array) =>
@@ -145,9 +159,19 @@ async function listenAt(http: FastifyInstance, { host, port }: Settings): Promis
   try {
     return await http.listen({ host, port });
   } catch (problem) {
-    throw new StartRefused(`Cannot listen on ${host} port ${port}: ${(problem as Error).message}`);
+    const { code, message } = problem as NodeJS.ErrnoException;
+    throw new StartRefused(`Cannot listen on ${host} port ${port}: ${listenAdvice[code ?? ""] ?? message}`);
   }
 }
+
+const noSuchAddress = "this machine has no such address; set MILLRACE_HOST to one that it has";
+
+const listenAdvice: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program has this port; stop it, or set MILLRACE_PORT to another",
+  EACCES: "this user may not use this port; set MILLRACE_PORT to one above 1023",
+  EADDRNOTAVAIL: noSuchAddress,
+  ENOTFOUND: noSuchAddress,
+};
 
 const closeIdleEveryMs = 20;
 

@@ -25,6 +25,8 @@ interface Setting {
   /** What a good value looks like, for the refusal of a wrong one; and the test of it. */
   readonly expected: string;
   readonly isGood: (value: string) => boolean;
+  /** Its value is in no message. */
+  readonly isSecret?: true;
 }
 
 /** Every setting there is; README lists them. */
@@ -62,6 +64,7 @@ export const described = {
     meaning: "The API key of that project's administrator, instead of one made at the first start",
     expected: "at least 16 characters without blanks",
     isGood: (value) => /^[\x21-\x7e]{16,}$/.test(value),
+    isSecret: true,
   },
   MILLRACE_LOG_LEVEL: {
     meaning: "How much is logged",
@@ -88,13 +91,15 @@ export function readSettings(
   folder: string,
 ): Settings {
   const file = resolve(folder, "millrace.env");
-  const given = { ...(existsSync(file) && parseEnv(readFileSync(file, "utf8"))), ...environment };
+  const given = { ...settingsIn(file), ...environment };
   refuseUnknown(Object.keys(given));
   const value = (name: Name): string | undefined => {
     const setting: Setting = described[name];
     const found = given[name] ?? setting.byDefault;
     if (found !== undefined && !setting.isGood(found))
-      throw new StartRefused(`${name} must be ${setting.expected}, but is "${found}"`);
+      throw new StartRefused(
+        `${name} must be ${setting.expected}${setting.isSecret ? "" : `, but is "${found}"`}`,
+      );
     return found;
   };
   const baseUrl = value("MILLRACE_BASE_URL")?.replace(/\/+$/, "");
@@ -108,6 +113,15 @@ export function readSettings(
     ...(baseUrl !== undefined && { baseUrl }),
     ...(adminKey !== undefined && { adminKey }),
   };
+}
+
+function settingsIn(file: string): Readonly<Record<string, string | undefined>> {
+  if (!existsSync(file)) return {};
+  try {
+    return parseEnv(readFileSync(file, "utf8"));
+  } catch (problem) {
+    throw new StartRefused(`Cannot read the settings in ${file}: ${(problem as Error).message}`);
+  }
 }
 
 function refuseUnknown(given: readonly string[]): void {

@@ -1,5 +1,14 @@
 // The folder that holds everything: made on the first start, owned by one process at a time, with its secret.
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { World } from "./lib/world.ts";
@@ -18,26 +27,54 @@ export class StartRefused extends Error {}
 /** Opens the folder, makes it if need be, and locks it; `StartRefused` when another process holds it. */
 export function openDataFolder(path: string, world: World): DataFolder {
   try {
-    mkdirSync(path, { recursive: true });
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (problem) {
-    throw new StartRefused(`Cannot make the data folder ${path}: ${(problem as Error).message}`);
+    throw unusable(path, problem);
   }
   const unlock = lock(path);
   return { path, secret: secretOf(path, world), release: unlock };
 }
 
-/** The secret of a folder that another process may hold. */
+const unusable = (path: string, problem: unknown) =>
+  new StartRefused(
+    `Cannot use the data folder ${path}: ${(problem as Error).message}.
+Let this user write there, or set MILLRACE_DATA to another folder.`,
+  );
+
+/** The catalog's file; a folder without it is new. */
+export const catalogFileOf = (path: string): string => join(path, "catalog.db");
+
+const secretBytes = 32;
+
+/**
+ * The secret of a folder that another process may hold. Only a new folder gets one made: another secret
+ * would void every key without a word, and a short one could be guessed; both are refused.
+ */
 export function secretOf(path: string, world: World): Uint8Array {
   const file = join(path, "secret");
+  if (!existsSync(file) && !existsSync(catalogFileOf(path))) makeSecret(file, world);
+  const secret = Buffer.from(textOf(file), "base64url");
+  if (secret.length === secretBytes) return secret;
+  throw new StartRefused(
+    `The file ${file} is missing or damaged, and the API keys are void without it.
+Put it back from a backup; docs/operations.md says how to go on without one.`,
+  );
+}
+
+/** Whole or not at all: half a secret would be refused for ever. */
+function makeSecret(file: string, world: World): void {
+  const text = Buffer.from(world.randomBytes(secretBytes)).toString("base64url");
+  writeFileSync(`${file}.new`, text, { mode: 0o600, flush: true });
+  renameSync(`${file}.new`, file);
+}
+
+function textOf(file: string): string {
   try {
-    return Buffer.from(readFileSync(file, "utf8"), "base64url");
-  } catch (problem) {
-    if ((problem as NodeJS.ErrnoException).code !== "ENOENT") throw problem;
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
   }
-  const secret = world.randomBytes(32);
-  writeFileSync(file, Buffer.from(secret).toString("base64url"), { mode: 0o600, flag: "wx", flush: true });
-  chmodSync(file, 0o600);
-  return secret;
 }
 
 const busy = 5;
@@ -56,18 +93,11 @@ function lock(path: string): () => void {
       database.close();
     };
   } catch (problem) {
-    const { errcode, message } = problem as Error & { readonly errcode?: number };
-    if (errcode !== busy) throw new StartRefused(`Cannot use the data folder ${path}: ${message}`);
+    const { errcode } = problem as Error & { readonly errcode?: number };
+    if (errcode !== busy) throw unusable(path, problem);
     throw new StartRefused(
-      `The data folder ${path} is in use by another process (pid ${holderOf(holderFile)})`,
+      `The data folder ${path} is in use by another process (pid ${textOf(holderFile) || "unknown"}).
+Stop that one, or set MILLRACE_DATA to another folder.`,
     );
-  }
-}
-
-function holderOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "unknown";
   }
 }

@@ -58,8 +58,9 @@ test("a second process on the folder is refused by name and pid; kill -9 frees i
   const second = await runMillrace(["serve"], { MILLRACE_PORT: "0" }, folder).ended;
   assert.equal(second.status, 1);
   assert.equal(
-    second.errors.trim(),
-    `The data folder ${join(folder, "millrace-data")} is in use by another process (pid ${holder.child.pid})`,
+    second.errors,
+    `The data folder ${join(folder, "millrace-data")} is in use by another process (pid ${holder.child.pid}).
+Stop that one, or set MILLRACE_DATA to another folder.\n`,
   );
   assert.equal((await fetch(`${holder.baseUrl}/health`)).status, 200, "the holder is not disturbed");
   holder.child.kill("SIGKILL");
@@ -76,8 +77,12 @@ test("an address that is taken is refused; the key is shown by the start that se
   const refused = await runMillrace(["serve"], { MILLRACE_PORT: String(port) }, folder).ended;
   taken.close();
   assert.equal(refused.status, 1);
-  assert.match(refused.errors, /^Cannot listen on 127\.0\.0\.1 port \d+: .*EADDRINUSE/);
-  const server = await serveMillrace({}, folder);
+  assert.equal(
+    refused.errors,
+    `Cannot listen on 127.0.0.1 port ${port}: ` +
+      "another program has this port; stop it, or set MILLRACE_PORT to another\n",
+  );
+  const server = await serveMillrace({ MILLRACE_KEY: "of the importer, no setting" }, folder);
   assert.ok(keyIn(server.output()));
   server.child.kill("SIGTERM");
   await server.ended;
@@ -126,6 +131,7 @@ test("settings that are unknown or wrong are refused by name before anything is 
     [{ MILLRACE_PROT: "1" }, /^Unknown settings: MILLRACE_PROT\. Known are:\n {2}MILLRACE_HOST/],
     [{ MILLRACE_PORT: "http" }, /^MILLRACE_PORT must be a number from 0 to 65535, but is "http"/],
     [{ MILLRACE_PROJECT: "-plant" }, /^MILLRACE_PROJECT must be letters, digits and hyphens/],
+    [{ MILLRACE_ADMIN_KEY: "too-short" }, /^MILLRACE_ADMIN_KEY must be at least 16 [^"]*blanks$/m],
     [{ MILLRACE_LOG_LEVEL: "loud" }, /^MILLRACE_LOG_LEVEL must be one of trace, debug,/],
     [{ MILLRACE_BASE_URL: "plant" }, /^MILLRACE_BASE_URL must be an address such as/],
   ];
@@ -137,6 +143,14 @@ test("settings that are unknown or wrong are refused by name before anything is 
     assert.match(errors, cases[index]![1]);
   }
   assert.throws(() => statSync(join(folder, "millrace-data")));
+});
+
+test("a word that is no command is refused with the list of commands", async () => {
+  for (const words of [["constructor"], ["key", "constructor"]]) {
+    const { status, errors } = await runMillrace(words, {}, folder).ended;
+    assert.equal(status, 2);
+    assert.match(errors, /^There is no (command )?"(key )?constructor"\.\n\n[\s\S]*Usage: millrace /);
+  }
 });
 
 test("SIGTERM finishes a request whose body is still on its way, and accepts no other", async () => {

@@ -38,6 +38,10 @@ const commands: Readonly<Record<string, Entry>> = {
   },
 };
 
+/** Not what every object has, such as "constructor". */
+const entryOf = (name: string | undefined) =>
+  name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
+
 const overview = () => `Millrace ${version}: an open, self-hosted industrial data platform
 
 Usage: millrace <command>
@@ -54,15 +58,16 @@ async function main([name, ...words]: readonly string[]): Promise<number> {
   const wantsHelp = words.includes("--help") || words.includes("-h");
   if (name === "version" || name === "--version") return say(version);
   if (name === undefined || name === "--help" || name === "-h") return say(overview());
-  if (name === "help" && !commands[words[0] ?? ""]) return say(overview());
-  const entry = commands[name === "help" ? words[0]! : name];
+  if (name === "help" && !entryOf(words[0])) return say(overview());
+  const entry = entryOf(name === "help" ? words[0] : name);
   if (!entry) return complain(`There is no command "${name}".\n\n${overview()}`, 2);
   const command = await entry.load();
   if (name === "help" || wantsHelp) return say(command.usage);
   try {
     return await command.run(words);
   } catch (problem) {
-    if (problem instanceof StartRefused) return complain(problem.message, 1);
+    // Whatever was opened before the refusal must not keep the process alive.
+    if (problem instanceof StartRefused) process.exit(complain(problem.message, 1));
     if (isMisuse(problem)) return complain(`${problem.message}\n\n${command.usage}`, 2);
     throw problem;
   }

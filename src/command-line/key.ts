@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import type { KeyProject, Keyring } from "../access/keys.ts";
 import { keyringOf, openCatalog } from "../app.ts";
 import { readSettings } from "../config.ts";
-import { StartRefused, secretOf } from "../data-folder.ts";
+import { catalogFileOf, StartRefused, secretOf } from "../data-folder.ts";
 import { IdSource } from "../lib/ids.ts";
 import { realWorld as world } from "../lib/world.ts";
 import { byUrlName } from "../resources/projects/projects.ts";
@@ -26,7 +26,7 @@ The data folder is that of MILLRACE_DATA, else ./millrace-data.`,
   async run(words) {
     const { positionals, values } = parseArgs({ args: [...words], options, allowPositionals: true });
     const [name = "", ...rest] = positionals;
-    const action = actions[name];
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (!action) throw new Misused(name === "" ? "What should be done?" : `There is no "key ${name}".`);
     await withKeys(values.project, (keys, project) =>
       action(keys, project, { words: rest, label: values.label ?? "made on the command line" }),
@@ -44,8 +44,11 @@ const actions: Readonly<Record<string, Action>> = {
 
   async list(keys, project, { words }) {
     expectWords(words, 0);
+    const line = (id: string | number, created: string, label: string) =>
+      console.log(`${String(id).padEnd(16)}  ${created.padEnd(24)}  ${label}`);
+    line("id", "created", "label");
     for (const { id, name, createdTime } of await keys.list(project))
-      console.log(`${id}  ${new Date(createdTime).toISOString()}  ${name}`);
+      line(id, new Date(createdTime).toISOString(), name);
   },
 
   async revoke(keys, project, { words }) {
@@ -69,10 +72,8 @@ async function withKeys(
 ): Promise<void> {
   const settings = readSettings(process.env, process.cwd());
   const urlName = projectName?.normalize("NFC") ?? settings.project;
-  if (!existsSync(settings.data))
-    throw new StartRefused(
-      `There is no data folder ${settings.data}; the first start of the server makes it`,
-    );
+  if (!existsSync(catalogFileOf(settings.data)))
+    throw new StartRefused(`${settings.data} is no data folder (MILLRACE_DATA); the first start makes it`);
   const catalog = await openCatalog(settings.data, world);
   try {
     const project = await catalog.read("system", (tx) => byUrlName(tx, urlName));

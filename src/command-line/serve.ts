@@ -62,4 +62,7 @@ A new project was made. Its API key is shown this once:
   project   ${project}
   API key   ${key}
 
-Try it:  curl -H 'api-key: ${key}' ${baseUrl}/api/0.5/projects/${encodeURIComponent(project)}/assets`;
+Keep the key: the server cannot show it again, only make another (npm run millrace -- key create).
+
+Try it:  curl -H 'api-key: ${key}' ${baseUrl}/api/0.5/projects/${encodeURIComponent(project)}/assets
+Next:    README.md: the first calls, importing CSV files, backup; all calls: ${baseUrl}/api/0.5/openapi.json`;

@@ -64,16 +64,18 @@ test("no token is valid yet; whether one is expired is read from it", async () =
   assert.equal(missing.error?.message, "Missing required field - token");
 });
 
+const instead = "use an API key in the header api-key";
+
 test("a login in a browser is refused alike for a project without provider and for none at all", async () => {
   for (const path of ["/login/url", "/login/redirect"]) {
     for (const project of ["demo", "elsewhere"]) {
       const asked = `GET ${path}?project=${project}&redirectUrl=http%3A%2F%2Fa%2F&errorRedirectUrl=http://b/`;
       const { status, error } = await server.ask.root(asked, undefined, stranger);
       assert.equal(status, 400);
-      assert.deepEqual(error, {
-        code: 400,
-        message: `The project ${project} has no identity provider to log in with; use an API key in the header api-key`,
-      });
+      assert.equal(
+        error?.message,
+        `The project ${project} has no identity provider to log in with; ${instead}`,
+      );
     }
     const bare = await server.ask.root(`GET ${path}`, undefined, stranger);
     assert.equal(bare.error?.message, "Missing required field - project");

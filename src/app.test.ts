@@ -1,0 +1,106 @@
+// Why a server does not start: each reason says what to do about it, and leaves the data folder as it is.
+import assert from "node:assert/strict";
+import { appendFileSync, chmodSync, cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pino } from "pino";
+import { openApp } from "./app.ts";
+import { StartRefused } from "./data-folder.ts";
+import { realWorld } from "./lib/world.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "millrace-app-"));
+const good = join(folder, "good");
+const at = (data: string) => {
+  const settings = { host: "127.0.0.1", port: 0, data, project: "demo", logLevel: "silent" } as const;
+  return openApp(settings, realWorld, pino({ level: "silent" }));
+};
+
+before(async () => {
+  const app = await at(good);
+  await app.listen();
+  await app.close();
+});
+after(() => rmSync(folder, { recursive: true }));
+
+/** A copy of a good data folder, spoilt. */
+async function refusalOf(spoil: (data: string) => void): Promise<string> {
+  const data = mkdtempSync(join(folder, "spoilt-"));
+  cpSync(good, data, { recursive: true });
+  spoil(data);
+  const refusal = await at(data).then(
+    () => assert.fail("it starts"),
+    (problem: unknown) => problem,
+  );
+  assert.ok(refusal instanceof StartRefused, String(refusal));
+  return refusal.message.replaceAll(data, "DATA");
+}
+
+const withoutSecret = `The file DATA/secret is missing or damaged, and the API keys are void without it.
+Put it back from a backup; docs/operations.md says how to go on without one.`;
+
+test("a data folder that has lost its secret is refused: another one would void every key", async () => {
+  assert.equal(await refusalOf((data) => rmSync(join(data, "secret"))), withoutSecret);
+});
+
+test("a secret that could be guessed is refused", async () => {
+  assert.equal(await refusalOf((data) => writeFileSync(join(data, "secret"), "")), withoutSecret);
+  assert.equal(await refusalOf((data) => writeFileSync(join(data, "secret"), "c2hvcnQ")), withoutSecret);
+});
+
+test("a secret as docs/operations.md makes one is taken", async () => {
+  const data = mkdtempSync(join(folder, "renewed-"));
+  cpSync(good, data, { recursive: true });
+  writeFileSync(join(data, "secret"), `${Buffer.alloc(32, 0xfb).toString("base64")}\n`);
+  await (await at(data)).close();
+});
+
+const advice = "If a newer version of Millrace wrote it, start that one; if it is damaged, restore a backup.";
+
+test("a datapoint store of a newer version is refused", async () => {
+  const message = await refusalOf((data) =>
+    writeFileSync(join(data, "points/store.json"), '{"format":99,"shards":2}'),
+  );
+  const problem = "DATA/points/store.json has format 99; this version reads format 1";
+  assert.equal(message, `Cannot open the datapoint store: ${problem}.\n${advice}`);
+});
+
+test("a damaged catalog is refused", async () => {
+  const message = await refusalOf((data) => {
+    for (const suffix of ["-wal", "-shm"]) rmSync(join(data, `catalog.db${suffix}`), { force: true });
+    writeFileSync(join(data, "catalog.db"), "this is not a catalog");
+  });
+  assert.equal(message, `Cannot open the catalog: file is not a database.\n${advice}`);
+});
+
+test("a data folder that is a file is refused", async () => {
+  const file = join(folder, "file");
+  appendFileSync(file, "");
+  await assert.rejects(at(file), {
+    message: `Cannot use the data folder ${file}: EEXIST: file already exists, mkdir '${file}'.
+Let this user write there, or set MILLRACE_DATA to another folder.`,
+  });
+});
+
+const mayWriteAnywhere = process.getuid?.() === 0 && "root may write everywhere";
+
+test("a data folder without the right to write is refused", { skip: mayWriteAnywhere }, async () => {
+  const data = mkdtempSync(join(folder, "closed-"));
+  chmodSync(data, 0o500);
+  await assert.rejects(at(data), /^Error: Cannot use the data folder .*: EACCES: /);
+});
+
+test("a new data folder and its secret are for its owner alone", () => {
+  assert.equal(statSync(good).mode & 0o777, 0o700);
+  assert.equal(statSync(join(good, "secret")).mode & 0o777, 0o600);
+});
+
+test("a refused start lets go of the folder", async () => {
+  const data = mkdtempSync(join(folder, "mended-"));
+  cpSync(good, data, { recursive: true });
+  const store = join(data, "points/store.json");
+  writeFileSync(store, "{}");
+  await assert.rejects(at(data));
+  cpSync(join(good, "points/store.json"), store);
+  await (await at(data)).close();
+});
