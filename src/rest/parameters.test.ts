@@ -35,6 +35,12 @@ test("metadata as JSON and as Python prints a dict; unreadable is no error", () 
   const parameter = parameters.metadata("");
   assert.deepEqual(decoded(parameter, '{"a":"b"}'), { a: "b" });
   assert.deepEqual(decoded(parameter, "{'a': 'b', 'c\"d': 'e\\'f'}"), { a: "b", 'c"d': "e'f" });
+  assert.deepEqual(decoded(parameter, `{"it's": 'a', 'b': "l'eau"}`), { "it's": "a", b: "l'eau" });
+  assert.deepEqual(decoded(parameter, "{'n': 'a\\nb', 'x': '\\x7f\\\\', 'q': '\"'}"), {
+    n: "a\nb",
+    x: "\x7f\\",
+    q: '"',
+  });
   assert.equal(decoded(parameter, "null"), undefined);
   assert.equal(decoded(parameter, "{a:b"), "unreadable");
 });

@@ -151,10 +151,19 @@ export const metadata = (description: string): Optional<Readonly<Record<string, 
     return Object.fromEntries(Object.entries(parsed).map(([key, value]) => [key, String(value)]));
   });
 
+/** Python quotes a text with `"` when it holds `'`, else with `'`; its escapes are those of JSON and more. */
 function pythonDictAsJson(sent: string): string {
-  return sent.replace(/'((?:[^'\\]|\\.)*)'/g, (_, inner: string) =>
-    JSON.stringify(inner.replace(/\\'/g, "'").replace(/\\\\/g, "\\")),
+  return sent.replace(
+    /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/gs,
+    (_, double: string | undefined, single: string) =>
+      `"${(double ?? single).replace(/\\x(..)|\\'|(?<!\\)"|\\./gs, asJsonEscape)}"`,
   );
+}
+
+function asJsonEscape(found: string, hex: string | undefined): string {
+  if (hex !== undefined) return `\\u00${hex}`;
+  if (found === "\\'") return "'";
+  return found === '"' ? '\\"' : found;
 }
 
 /** Decodes each declared parameter from what was sent; unknown ones are ignored (client-endpoints 1.4). */
