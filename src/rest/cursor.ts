@@ -9,8 +9,8 @@ type Place = Omit<PageQuestion, "limit">;
 export interface CursorSigner {
   /** `query` is everything that decides the collection and its order: a cursor serves no other. */
   sign(query: unknown, place: Place): string;
-  /** Refuses a cursor that is forged or that was made for another query. */
-  read(query: unknown, cursor: string): Place;
+  /** Refuses a cursor that is forged or that was made for a query which is none of these. */
+  read(queries: readonly unknown[], cursor: string): Place;
 }
 
 const macBytes = 12;
@@ -23,12 +23,12 @@ export function cursorSigner(secret: Uint8Array): CursorSigner {
       const payload = JSON.stringify([after ?? 0, before ?? 0, until ?? 0]);
       return Buffer.concat([macOf(query, payload), Buffer.from(payload)]).toString("base64url");
     },
-    read(query, cursor) {
+    read(queries, cursor) {
       const bytes = Buffer.from(cursor, "base64url");
       const payload = bytes.subarray(macBytes).toString();
       const mac = bytes.subarray(0, macBytes);
-      if (mac.length !== macBytes || !timingSafeEqual(mac, macOf(query, payload)))
-        throw fail("cursor-invalid", {});
+      const isFor = (query: unknown) => timingSafeEqual(mac, macOf(query, payload));
+      if (mac.length !== macBytes || !queries.some(isFor)) throw fail("cursor-invalid", {});
       const [after, before, until] = parseJson(payload) as (Position | 0)[];
       return { ...(after && { after }), ...(before && { before }), ...(until && { until }) };
     },

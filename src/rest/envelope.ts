@@ -32,13 +32,18 @@ export const cursorParameter = text(
   "Where to continue: `nextCursor` or `previousCursor` of an earlier answer",
 );
 
-/** The page a list request asks for. `query` is everything that decides the collection (see CursorSigner). */
+/**
+ * The page a list request asks for. `query` is everything that decides the collection (see CursorSigner).
+ * `whole` is the collection without filters, when it has the same order: its cursors are good here as well,
+ * because Spark divides a list once and then reads it with filters.
+ */
 export function pageAsked(
   ctx: RequestContext,
   query: unknown,
-  asked: { readonly cursor: string | undefined; readonly limit: number },
+  asked: { readonly cursor: string | undefined; readonly limit: number; readonly whole?: unknown },
 ): PageQuestion {
-  const place = asked.cursor === undefined ? {} : ctx.cursors.read(query, asked.cursor);
+  const { cursor, whole = query } = asked;
+  const place = cursor === undefined ? {} : ctx.cursors.read([query, whole], cursor);
   return { ...place, limit: asked.limit };
 }
 

@@ -270,6 +270,31 @@ scenario("the cursors of a division read every asset exactly once, each its own 
     }
 });
 
+scenario("cursors of the whole list serve its filters too, those of a filter no other", async (ask) => {
+  const items = Array.from({ length: 9 }, (_, at) => ({ name: `asset ${at}`, source: `${at % 2}` }));
+  const ids = idsOf(await ask("POST /assets", { items }));
+  const cursors = (await ask.v06("GET /assets/cursors?divisions=3")).items as unknown as string[];
+  for (const query of ["source=1&limit=1", "source=1&depth=0"]) {
+    const pieces: number[] = [];
+    for (const cursor of cursors) pieces.push(...(await pagesOf(ask, `/assets?${query}`, cursor)).flat());
+    assert.deepEqual(
+      pieces,
+      ids.filter((_, at) => at % 2 === 1),
+    );
+  }
+  const { nextCursor: whole } = await ask("GET /assets?limit=4");
+  assert.deepEqual(idsOf(await ask(`GET /assets?source=1&cursor=${whole}`)), [ids[5], ids[7]]);
+  const { nextCursor: part } = await ask("GET /assets?limit=1&source=1");
+  const elsewhere = [
+    `/assets?cursor=${part}`,
+    `/assets?source=0&cursor=${part}`,
+    `/assets?path=${ids[0]}&cursor=${whole}`,
+    `/assets/${ids[0]}/subtree?cursor=${whole}`,
+    `/timeseries?cursor=${whole}`,
+  ];
+  for (const path of elsewhere) assert.equal((await ask(`GET ${path}`)).status, 400, path);
+});
+
 scenario("byids answers in the order asked", async (ask) => {
   const { plant: root, pump, motor } = await plant(ask);
   for (const version of [ask.v04, ask.v05, ask.v06]) {

@@ -250,7 +250,11 @@ async function answerPage(
 ) {
   const { cursor, limit = pageBounds.byDefault } = query;
   const collection = collectionOf(ctx, wanted);
-  const asked = pageAsked(ctx, collection, { cursor, limit: Math.min(limit, pageBounds.max) });
+  const asked = pageAsked(ctx, collection, {
+    cursor,
+    limit: Math.min(limit, pageBounds.max),
+    ...(wanted.under === undefined && { whole: collectionOf(ctx, allAssets) }),
+  });
   return pageAnswer(ctx, collection, { asked, found: await read(asked) }, shapeIn(version));
 }
 
@@ -263,9 +267,11 @@ const collectionOf = (ctx: RequestContext, { filter, under, depth }: Omit<Assets
   depth,
 ];
 
+const allAssets = { filter: everything };
+
 async function divide(ctx: RequestContext, { query }: Asked<{ readonly divisions: number }>) {
   const cuts = await divideAssets(ctx, Math.min(query.divisions, limits.cursorDivisionsMax));
-  const collection = collectionOf(ctx, { filter: everything });
+  const collection = collectionOf(ctx, allAssets);
   const cursors = [undefined, ...cuts].map((after, index) => {
     const until = cuts[index];
     return ctx.cursors.sign(collection, { ...(after && { after }), ...(until && { until }) });

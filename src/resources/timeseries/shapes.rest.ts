@@ -53,6 +53,7 @@ export const overwriteInV04 = Type.Object({ tagId: key, ...writable });
 
 const changes = {
   name: changeOfRequired(key),
+  tagId: changeOfRequired({ ...key, description: "What 0.4 calls the name" }),
   description: change(description),
   unit: change(unit),
   assetId: change(assetId),
@@ -87,7 +88,7 @@ export const overwriteOf = (sent: Static<typeof seriesOverwrite>): SeriesChange 
 });
 
 export const changeOf = (sent: Static<typeof seriesChange>): SeriesChange => ({
-  name: sent.name?.set ?? undefined,
+  name: sent.name?.set ?? sent.tagId?.set ?? undefined,
   description: changed(sent.description),
   unit: changed(sent.unit),
   assetId: changed(sent.assetId),

@@ -158,8 +158,12 @@ describe("listing time series", () => {
     const none = await ok(server.ask("GET /timeseries?limit=0"));
     assert.deepEqual([none.items, none.nextCursor], [[], undefined]);
     assert.equal((await ok(server.ask("GET /timeseries?limit=999999"))).items.length, 5);
-    for (const path of ["timeseries?q=a&", "assets?", "timeseries?assetId=1&"])
-      assert.equal((await server.ask(`GET /${path}cursor=${first.nextCursor}`)).status, 400);
+    const filtered = await ok(server.ask(`GET /timeseries?q=d&cursor=${first.nextCursor}`));
+    assert.deepEqual(namesOf(filtered), ["d"], "a cursor of the whole list serves its filters too");
+    await create({ name: "aa" });
+    const { nextCursor } = await ok(server.ask("GET /timeseries?q=a&limit=1"));
+    for (const path of ["timeseries?", "timeseries?q=b&", "assets?", "timeseries?assetId=1&"])
+      assert.equal((await server.ask(`GET /${path}cursor=${nextCursor}`)).status, 400);
   });
 });
 
@@ -269,6 +273,18 @@ describe("changing time series", () => {
     const [changed] = await snapshot();
     assert.ok((changed!["lastUpdatedTime"] as number) > (start!["lastUpdatedTime"] as number));
     assert.equal(changed!["createdTime"], start!["createdTime"]);
+  });
+
+  it("0.4 changes by ids too, and calls the name tagId", async () => {
+    const [a] = await create({ name: "a", unit: "m" });
+    const one = { tagId: { set: "b" }, unit: { setNull: true } };
+    const shown = { tagId: "b", id: a, isString: false, isStep: false, metadata: {} };
+    assert.deepEqual((await ok(server.ask.v04(`POST /timeseries/${a}/update`, one))).items, [shown]);
+    const many = await ok(
+      server.ask.v04("POST /timeseries/update", { items: [{ id: a, unit: { set: "C" } }] }),
+    );
+    assert.deepEqual(many.items, [{ ...shown, unit: "C" }]);
+    assert.equal((await ok(server.ask.v04(`PATCH /timeseries/${a}`, {}))).items[0]!["unit"], "C");
   });
 
   it("PUT by name changes what it holds and leaves the rest", async () => {

@@ -7,6 +7,7 @@ import {
   between,
   containsIgnoringCase,
   equals,
+  everything,
   type Filter,
   hasMetadata,
   nothing,
@@ -83,7 +84,6 @@ const overwrite = {
 
 const change = {
   ...write,
-  ...sinceV05,
   path: "/timeseries/{series}",
   summary: "Change a time series",
   source: "client-endpoints 8.2, (b) 30",
@@ -170,7 +170,6 @@ export const timeSeriesRoutes: readonly Route[] = [
   }),
   route({
     ...write,
-    ...sinceV05,
     method: "POST",
     path: "/timeseries/update",
     summary: "Change time series",
@@ -232,11 +231,13 @@ async function list(
     equalTo("assetId", assetId),
     path && underAsset(path),
   );
-  const collection = ["timeseries", ctx.project, filter];
-  const page = pageAsked(ctx, collection, asked.query);
+  const collection = collectionOf(ctx, filter);
+  const page = pageAsked(ctx, collection, { ...asked.query, whole: collectionOf(ctx, everything) });
   const found = await listTimeSeries(ctx, { filter, page });
   return pageAnswer(ctx, collection, { asked: page, found }, seriesIn(asked.version, { withMetadata }));
 }
+
+const collectionOf = (ctx: RequestContext, filter: Filter) => ["timeseries", ctx.project, filter];
 
 async function search(
   ctx: RequestContext,
