@@ -1,6 +1,7 @@
 // Request bodies as real clients send them, and those that no server should swallow.
 import assert from "node:assert/strict";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
@@ -114,6 +115,35 @@ test("a body that is announced as too large is refused before it is sent", async
   const { status, message } = await announce(limits.bodyBytesMax + 1);
   assert.equal(status, 413);
   assert.equal(message, `The body as sent is larger than ${limits.bodyBytesMax} bytes`);
+});
+
+test("a body of unannounced length is stopped at the limit", async () => {
+  const piece = Buffer.alloc(2 ** 20, 0x20);
+  const pieces = function* () {
+    for (let sent = 0; sent <= limits.bodyBytesMax; sent += piece.length) yield piece;
+  };
+  const response = await fetch(`${server.baseUrl}/api/0.5/projects/demo/assets`, {
+    method: "POST",
+    headers: { "api-key": server.key },
+    body: ReadableStream.from(pieces()),
+    duplex: "half",
+  });
+  assert.equal(response.status, 413);
+  const { error } = (await response.json()) as { error: { message: string } };
+  assert.equal(error.message, `The body as sent is larger than ${limits.bodyBytesMax} bytes`);
+});
+
+test("a body that ends before its announced length changes nothing", async () => {
+  const body = JSON.stringify({ items: [{ name: "cut short" }] });
+  const cut = connect(Number(new URL(server.baseUrl).port), "127.0.0.1");
+  cut.end(
+    `POST /api/0.5/projects/demo/assets HTTP/1.1\r\nHost: x\r\napi-key: ${server.key}\r\n` +
+      `Content-Length: ${body.length + 1}\r\n\r\n${body}`,
+  );
+  let answer = "";
+  for await (const chunk of cut) answer += chunk;
+  assert.match(answer, /^(HTTP\/1.1 400 |$)/);
+  assert.equal((await server.ask("GET /assets?name=cut%20short")).items.length, 0);
 });
 
 function announce(contentLength: number): Promise<{ status: number; message: string }> {

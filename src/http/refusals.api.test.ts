@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { ensureProject } from "../resources/projects/projects.ts";
 
 let server: TestServer;
 before(async () => {
@@ -117,6 +118,18 @@ test("a cursor serves the query that it came from, and no other", async () => {
       (await ask(asked)).error?.message,
       "Invalid field - cursor - expected a cursor returned by this same query",
     );
+});
+
+test("a cursor of one project serves no other", async () => {
+  const { ask, app } = server;
+  await ask("POST /assets", { items: [{ name: "d" }, { name: "e" }] });
+  const { nextCursor } = await ask("GET /assets?limit=1");
+  const { project } = await ensureProject(app.services, "neighbour");
+  const { key } = await app.keys.create(project, "neighbour");
+  const asked = `GET /api/0.5/projects/neighbour/assets?limit=1&cursor=${nextCursor}`;
+  const { status, error } = await ask.root(asked, undefined, { "api-key": key });
+  assert.equal(status, 400);
+  assert.equal(error?.message, "Invalid field - cursor - expected a cursor returned by this same query");
 });
 
 test("every answer has a request id of its own", async () => {

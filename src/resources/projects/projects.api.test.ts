@@ -21,6 +21,37 @@ test("a project is read in every version", async () => {
   }
 });
 
+const storable = "text without U+0000 and halves of characters";
+
+test("what a project cannot be is refused with its field, and changes nothing", async () => {
+  const cases: [items: unknown, message: string][] = [
+    [undefined, "Missing required field - items"],
+    [[], "Invalid field - items - expected at least 1 items but got 0"],
+    [[{ name: "a" }, { name: "b" }], "items may hold at most 1 items but holds 2"],
+    [[{}], "Missing required field - items[0].name"],
+    [[{ name: "" }], "Invalid field - items[0].name - expected at least 1 characters but got 0"],
+    [[{ name: "a\0b" }], `Invalid field - items[0].name - expected ${storable} but got "a\\u0000b"`],
+    [
+      [{ name: "x", urlName: "other" }],
+      "Invalid field - items[0].urlName - expected demo, which cannot change, but got other",
+    ],
+    [
+      [{ name: "x", defaultGroupId: "7" }],
+      "Invalid field - items[0].defaultGroupId - expected integer but got string",
+    ],
+    [
+      [{ name: "x", authentication: { validDomains: "example.com" } }],
+      "Invalid field - items[0].authentication.validDomains - expected array but got string",
+    ],
+  ];
+  for (const [items, message] of cases) {
+    const { status, error } = await server.ask("PUT /", { items });
+    assert.equal(status, 400, message);
+    assert.equal(error?.message, message);
+  }
+  assert.deepEqual((await server.ask("GET /")).items, [{ name: "demo", urlName: "demo" }]);
+});
+
 test("an overwrite replaces everything but keeps secrets, which are never shown", async () => {
   const authentication = {
     type: "AzureAD",

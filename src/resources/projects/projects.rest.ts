@@ -1,30 +1,28 @@
 // Projects over REST: read and overwrite (client-endpoints 3).
 import { Type } from "typebox";
-import { limits } from "../../limits.ts";
 import { itemsAnswer, itemsOf } from "../../rest/envelope.ts";
+import { idField, nameField, textField } from "../../rest/fields.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import { type Project, readProject, replaceProject, withoutSecrets } from "./projects.ts";
 
-const word = (description: string) => Type.String({ description, maxLength: limits.textLengthMax });
-
 const azureMembers = {
-  appId: Type.Optional(word("Application id")),
-  tenantId: Type.Optional(word("Tenant id")),
-  appResourceId: Type.Optional(word("Resource id")),
+  appId: Type.Optional(textField("Application id")),
+  tenantId: Type.Optional(textField("Tenant id")),
+  appResourceId: Type.Optional(textField("Resource id")),
 };
 
 const oAuth2Members = {
-  loginUrl: Type.Optional(word("Where a browser logs in")),
-  logoutUrl: Type.Optional(word("Where a browser logs out")),
-  tokenUrl: Type.Optional(word("Where tokens come from")),
-  clientId: Type.Optional(word("Client id")),
+  loginUrl: Type.Optional(textField("Where a browser logs in")),
+  logoutUrl: Type.Optional(textField("Where a browser logs out")),
+  tokenUrl: Type.Optional(textField("Where tokens come from")),
+  clientId: Type.Optional(textField("Client id")),
 };
 
 const authenticationMembers = {
-  type: Type.Optional(word('Type of authentication, such as "AzureAD"')),
-  protocol: Type.Optional(word('Protocol, such as "oauth2"')),
+  type: Type.Optional(textField('Type of authentication, such as "AzureAD"')),
+  protocol: Type.Optional(textField('Protocol, such as "oauth2"')),
   validDomains: Type.Optional(
-    Type.Array(word("A domain"), { description: "Empty: any user of the provider", maxItems: 1000 }),
+    Type.Array(textField("A domain"), { description: "Empty: any user of the provider", maxItems: 1000 }),
   ),
 };
 
@@ -45,17 +43,17 @@ const projectShape = Type.Object(
 );
 
 const projectContent = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: limits.nameLengthMax }),
+  name: nameField("What people call it"),
   urlName: Type.Optional(Type.String({ description: "Cannot change" })),
-  defaultGroupId: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  defaultGroupId: Type.Optional(idField("Group of those who are in no other")),
   authentication: Type.Optional(
     Type.Object({
       ...authenticationMembers,
       azureADConfiguration: Type.Optional(
-        Type.Object({ ...azureMembers, appSecret: Type.Optional(word("Kept, never shown")) }),
+        Type.Object({ ...azureMembers, appSecret: Type.Optional(textField("Kept, never shown")) }),
       ),
       oAuth2Configuration: Type.Optional(
-        Type.Object({ ...oAuth2Members, clientSecret: Type.Optional(word("Kept, never shown")) }),
+        Type.Object({ ...oAuth2Members, clientSecret: Type.Optional(textField("Kept, never shown")) }),
       ),
     }),
   ),
