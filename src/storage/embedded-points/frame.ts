@@ -45,6 +45,10 @@ export function encodeFrame({ sequence, durable, change }: Omit<Frame, "bytes">)
 export const sizeOf = (pieces: readonly Uint8Array[]): number =>
   pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
 
+/** Tells fast where no frame begins: a torn end of many megabytes is searched in steps of 8 bytes. */
+export const looksLikeFrame = (segment: DataView, offset: number): boolean =>
+  offset + headerBytes <= segment.byteLength && segment.getUint32(offset, true) === magic;
+
 /**
  * The frame at `offset` of a segment, a multiple of 8, in arrays of its own; `undefined` when none is whole
  * there.
@@ -75,15 +79,20 @@ function readErase(reader: Columns): Change {
 
 function appendPieces({ numbers, strings }: PointBatch): Uint8Array[] {
   const encoding = strings?.values.every((text) => text.isWellFormed()) === false ? wide : utf8;
-  const texts = strings?.values.map((text) => Buffer.from(text, encodings[encoding])) ?? [];
-  const lengths = Uint32Array.from(texts, (text) => text.byteLength);
   return [
     ...sectionPieces(numbers, { encoding: utf8, values: numbers ? [bytesOfView(numbers.values)] : [] }),
-    ...sectionPieces(strings, {
-      encoding,
-      values: [...padded(bytesOfView(lengths)), ...padded(Buffer.concat(texts))],
-    }),
+    ...sectionPieces(strings, { encoding, values: textPieces(strings?.values ?? [], encoding) }),
   ];
+}
+
+/** All texts in one piece: they can be as large as a body, so no other copy of them is made. */
+function textPieces(values: readonly string[], encoding: number): Uint8Array[] {
+  const name = encodings[encoding]!;
+  const lengths = Uint32Array.from(values, (text) => Buffer.byteLength(text, name));
+  const bytes = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + length, 0));
+  let at = 0;
+  for (const text of values) at += bytes.write(text, at, name);
+  return [...padded(bytesOfView(lengths)), ...padded(bytes)];
 }
 
 function sectionPieces(

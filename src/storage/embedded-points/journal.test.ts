@@ -225,6 +225,15 @@ it("a refused write that cannot even be cut off is marked, and does not come bac
   }, disk);
 });
 
+it("a mark that the disk did not take whole costs nothing that was acknowledged", () =>
+  play(async ({ folder, journal }) => {
+    await journal.write(change(1));
+    for (const torn of ["", "1", String(journal.bytes)]) {
+      await writeFile(`${await segmentPath(folder)}.end`, torn);
+      assert.deepEqual((await recovered(folder)).found, [1], `a mark of ${torn.length} digits`);
+    }
+  }));
+
 it("a new segment that cannot be made leaves the journal going on in the old one", async () => {
   const disk = new BadDisk();
   await play(async ({ folder, journal }) => {

@@ -4,7 +4,7 @@
 // cannot be written is taken back from the file and refused; where even that fails the journal is finished
 // until the next start.
 import { constants } from "node:fs";
-import { open, readdir, rename, unlink } from "node:fs/promises";
+import { open, readdir, readFile, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type Failure, fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -196,7 +196,7 @@ export class Journal {
   async #markEnd(segment: Segment): Promise<void> {
     const path = join(this.#settings.folder, endName(segment.name));
     try {
-      await writeFile(this.#settings, path, Buffer.from(String(segment.bytes)));
+      await writeFile(this.#settings, path, Buffer.from(`${segment.bytes}\n`));
     } catch {
       // The disk takes nothing at all any more: what the operator is told now is all that can be done.
     }
@@ -272,24 +272,15 @@ export async function recoverJournal(
 
 /** The bytes of a segment that count. */
 async function readWhole(folder: string, name: string): Promise<Uint8Array<ArrayBuffer>> {
-  const file = await open(join(folder, name), constants.O_RDONLY);
-  try {
-    const bytes = new Uint8Array((await file.stat()).size);
-    await file.read(bytes, 0, bytes.byteLength, 0);
-    return bytes.subarray(0, await markedEnd(folder, name));
-  } finally {
-    await file.close();
-  }
+  const bytes = await readFile(join(folder, name));
+  return bytes.subarray(0, await markedEnd(folder, name));
 }
 
+/** A mark that is not whole was never finished: what it would have cut off was refused, but not lost. */
 async function markedEnd(folder: string, name: string): Promise<number | undefined> {
   if (!(await readdir(folder)).includes(endName(name))) return undefined;
-  const file = await open(join(folder, endName(name)), constants.O_RDONLY);
-  try {
-    return Number(await file.readFile("latin1"));
-  } finally {
-    await file.close();
-  }
+  const [, digits] = /^(\d+)\n$/.exec(await readFile(join(folder, endName(name)), "latin1")) ?? [];
+  return digits === undefined ? undefined : Number(digits);
 }
 
 async function cutSegment(
@@ -326,10 +317,13 @@ async function createSegment(
   return { segment: { name, first, bytes: segmentHeaderBytes, isDamaged: false }, file };
 }
 
-/** The end mark goes last: while the segment is there its mark must be. */
-async function removeSegment({ folder, files }: Pick<JournalSettings, "folder" | "files">, name: string) {
+/** The end mark goes last: while the segment is there its mark must be, also when the power fails. */
+async function removeSegment(settings: Pick<JournalSettings, "folder" | "files">, name: string) {
+  const { folder, files } = settings;
   await files.unlink(join(folder, name));
-  if ((await readdir(folder)).includes(endName(name))) await files.unlink(join(folder, endName(name)));
+  if (!(await readdir(folder)).includes(endName(name))) return;
+  await syncFolder(settings);
+  await files.unlink(join(folder, endName(name)));
 }
 
 const isSetAside = (name: string): boolean => name.startsWith("damaged-");

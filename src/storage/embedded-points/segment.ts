@@ -1,7 +1,7 @@
 // One file of the journal: its name, its header, and what its bytes hold after a crash (FORMAT.md,
 // "Journal").
 import type { Damage } from "../points.ts";
-import { decodeFrame, type Frame } from "./frame.ts";
+import { decodeFrame, type Frame, looksLikeFrame } from "./frame.ts";
 
 const magic = "MILLJRN1";
 export const segmentHeaderBytes = 16;
@@ -69,9 +69,13 @@ export function* framesOf(
 
 /** Offset of the first whole frame at or behind `at`; the end of the bytes when there is none. */
 function nextFrame(bytes: Uint8Array<ArrayBuffer>, at: number): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let found = at;
-  while (found < bytes.byteLength && decodeFrame(bytes, found) === undefined) found += 8;
-  return Math.min(found, bytes.byteLength);
+  while (found < bytes.byteLength) {
+    if (looksLikeFrame(view, found) && decodeFrame(bytes, found) !== undefined) return found;
+    found += 8;
+  }
+  return bytes.byteLength;
 }
 
 /** Whether a frame from `at` on was written when `sequence` was on disk already. */
@@ -80,7 +84,7 @@ function wasDurable(bytes: Uint8Array<ArrayBuffer>, at: number, sequence: number
   while (offset < bytes.byteLength) {
     const frame = decodeFrame(bytes, offset);
     if (frame !== undefined && frame.durable >= sequence) return true;
-    offset += frame?.bytes ?? 8;
+    offset = nextFrame(bytes, offset + (frame?.bytes ?? 8));
   }
   return false;
 }
