@@ -14,6 +14,7 @@ import { aggregateNames, membersOfAggregate } from "./questions.rest.ts";
 /** Longer answers are streamed. */
 const bytesInMemoryMax = 64 * 1024;
 
+const jsonType = "application/json; charset=utf-8";
 export const protobufType = "application/protobuf";
 export const csvType = "text/csv";
 
@@ -46,10 +47,16 @@ export async function jsonAnswer(answers: readonly SeriesAnswer[], version: ApiV
     question.aggregates?.wanted.map((name: AggregateName) => membersOfAggregate(name, version)) ?? [
       ["value"],
     ];
-  return streamed(
-    "application/json; charset=utf-8",
-    itemsJson(answers, { keyMember: keyMember(version), membersOf }),
-  );
+  return streamed(jsonType, itemsJson(answers, { keyMember: keyMember(version), membersOf }));
+}
+
+/** One point or none, without the name of its series (client-endpoints 9.4); minus zero stays what it is. */
+export function latestAnswer(
+  found: { readonly timeMs: number; readonly value: number | string } | undefined,
+) {
+  const value = Object.is(found?.value, -0) ? "-0" : JSON.stringify(found?.value);
+  const items = found ? `{"timestamp":${found.timeMs},"value":${value}}` : "";
+  return { contentType: jsonType, bytes: `{"data":{"items":[${items}]}}` };
 }
 
 /** The answer as one message `TimeseriesData` (client-endpoints 9.6). */

@@ -65,6 +65,22 @@ test("points come back as written, in every version, by name and by id", async (
   }
 });
 
+test("minus zero comes back as such from every read of points, and is no time", async () => {
+  const made = await series();
+  await server.ask(`POST ${path(made)}`, '{"items":[{"timestamp":1,"value":-0}]}');
+  const minusZero = /"timestamp":1,"value":-0}/;
+  for (const [version, path] of [
+    ["v04", `/timeseries/data/${made.name}`],
+    ["v05", `/timeseries/latest/${made.name}`],
+    ["v06", `/timeseries/${made.id}/latest`],
+  ] as const)
+    assert.match((await server.ask[version](`GET ${path}`)).text, minusZero);
+  const many = await server.ask("POST /timeseries/dataquery", { items: [{ name: made.name }] });
+  assert.match(many.text, minusZero);
+  await server.ask(`POST ${path(made)}`, '{"items":[{"timestamp":-0,"value":1}]}');
+  assert.match((await server.ask(`GET ${path(made)}`)).text, /"timestamp":0,"value":1}/);
+});
+
 test("series may be called like a part of a path", async () => {
   for (const name of ["data", "latest", "deletesingle", "byids"]) {
     await server.ask("POST /timeseries", { items: [{ name }] });

@@ -3,11 +3,18 @@
 import { Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { momentMs, now } from "../../lib/time.ts";
-import { emptyAnswer, emptyShape, itemsAnswer, itemsOf } from "../../rest/envelope.ts";
+import { emptyAnswer, emptyShape, itemsOf } from "../../rest/envelope.ts";
 import { id, type Parameter, required, text } from "../../rest/parameters.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
-import { jsonAnswer, pointShape, pointsShape, protobufAnswer, protobufType } from "./answers.rest.ts";
+import {
+  jsonAnswer,
+  latestAnswer,
+  pointShape,
+  pointsShape,
+  protobufAnswer,
+  protobufType,
+} from "./answers.rest.ts";
 import { erasePoints, insertPoints, latestPoint, readMany } from "./datapoints.ts";
 import { readInsert } from "./insert-json.rest.ts";
 import { manyRoutes } from "./many.rest.ts";
@@ -102,8 +109,7 @@ const latestRoutes = addresses("latest").map((address) =>
     answer: () => ({ schema: itemsOf(pointShape) }),
     handle: async (ctx, { path, query }) => {
       const beforeMs = momentMs(query.before ?? now, ctx.world.nowMs());
-      const found = await latestPoint(ctx, keyIn(path), beforeMs);
-      return itemsAnswer(found ? [{ timestamp: found.timeMs, value: found.value }] : []);
+      return latestAnswer(await latestPoint(ctx, keyIn(path), beforeMs));
     },
   }),
 );

@@ -1,0 +1,89 @@
+// What large loads and large reads cost the server in memory: the same, however large they are.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { endLeftProcesses, serveMillrace } from "../support/process.ts";
+
+const adminKey = "a-key-of-this-test-with-enough-letters";
+const seriesCount = 10;
+const pointsEach = 100_000;
+const pointsPerRequest = 10_000;
+const openBrace = "{".charCodeAt(0);
+const readers = 8;
+/** The whole answer has 48 MiB. */
+const readerMiBMax = 24;
+const residentMiBMax = 512;
+const names = Array.from({ length: seriesCount }, (_, i) => `memory.${i}`);
+const skip = existsSync("/proc/self/status") ? false : "resident memory is read from /proc, which Linux has";
+
+let folder: string;
+let server: Awaited<ReturnType<typeof serveMillrace>>;
+
+before(async () => {
+  if (skip) return;
+  folder = await mkdtemp(join(tmpdir(), "millrace-memory-"));
+  server = await serveMillrace({ MILLRACE_DATA: join(folder, "data"), MILLRACE_ADMIN_KEY: adminKey }, folder);
+});
+after(async () => {
+  endLeftProcesses();
+  if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+async function post(path: string, body: string): Promise<Response> {
+  const url = `${server.baseUrl}/api/0.5/projects/default${path}`;
+  const answer = await fetch(url, { method: "POST", headers: { "api-key": adminKey }, body });
+  assert.equal(answer.status, 200);
+  return answer;
+}
+
+/** Of the process, in MiB: now, or the most it ever was. */
+async function resident(which: "VmRSS" | "VmHWM"): Promise<number> {
+  const status = await readFile(`/proc/${server.child.pid}/status`, "latin1");
+  return Number(new RegExp(`${which}:\\s+(\\d+) kB`).exec(status)![1]) / 1024;
+}
+
+/** Begins anew to measure the most. */
+const forgetPeak = () => writeFile(`/proc/${server.child.pid}/clear_refs`, "5");
+
+test("a load of 1 M points stays within the bound", { skip }, async () => {
+  await post("/timeseries", JSON.stringify({ items: names.map((name) => ({ name })) }));
+  const load = async (name: string) => {
+    for (let from = 0; from < pointsEach; from += pointsPerRequest)
+      await post(`/timeseries/data/${name}`, JSON.stringify({ items: points(from) }));
+  };
+  for (let at = 0; at < names.length; at += 2) await Promise.all(names.slice(at, at + 2).map(load));
+  const peak = await resident("VmHWM");
+  assert.ok(peak < residentMiBMax, `${peak} MiB`);
+});
+
+const points = (from: number) =>
+  Array.from({ length: pointsPerRequest }, (_, i) => ({
+    timestamp: (from + i) * 1000,
+    value: Math.sin(from + i),
+  }));
+
+test("a read of 1 M points is streamed: readers who are slow take little memory", { skip }, async () => {
+  const items = names.map((name) => ({ name }));
+  const question = JSON.stringify({ items, start: 0, limit: pointsEach });
+  const before = await resident("VmRSS");
+  await forgetPeak();
+  const answers = await Promise.all(
+    Array.from({ length: readers }, () => post("/timeseries/dataquery", question)),
+  );
+  await setTimeout(2000);
+  const grown = (await resident("VmHWM")) - before;
+  assert.ok(grown < readers * readerMiBMax, `${grown} MiB for ${readers} readers who wait`);
+  const [last, ...others] = answers;
+  for (const other of others) await other.body!.cancel();
+  assert.equal(await countPoints(last!), seriesCount * pointsEach);
+});
+
+async function countPoints(answer: Response): Promise<number> {
+  let braces = 0;
+  for await (const piece of answer.body!) for (const byte of piece) if (byte === openBrace) braces++;
+  return braces - 2 - seriesCount;
+}
