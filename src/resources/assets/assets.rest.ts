@@ -17,6 +17,7 @@ import {
 import { changed, idField, itemsBody } from "../../rest/fields.ts";
 import { integer, required, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
+import { searchOf } from "../../rest/search.ts";
 import {
   type Asset,
   type AssetsWanted,
@@ -32,7 +33,7 @@ import {
   updateAssets,
 } from "./assets.ts";
 import type { AssetChange } from "./changes.ts";
-import { listFilter, searchOf } from "./filters.rest.ts";
+import { listFilter, searchOfBody } from "./filters.rest.ts";
 import {
   assetChange,
   assetPatch,
@@ -280,22 +281,14 @@ async function divide(ctx: RequestContext, { query }: Asked<{ readonly divisions
 }
 
 async function searchByQuery(ctx: RequestContext, { version, query }: Asked<Values<typeof searchQuery>>) {
-  const { minCreatedTime, maxCreatedTime, minLastUpdatedTime, maxLastUpdatedTime, ...texts } = query;
-  const asked = {
-    ...texts,
-    createdTime: { min: minCreatedTime, max: maxCreatedTime },
-    lastUpdatedTime: { min: minLastUpdatedTime, max: maxLastUpdatedTime },
-  };
-  return itemsAnswer((await searchAssets(ctx, searchOf(asked))).map(shapeIn(version)));
+  return itemsAnswer((await searchAssets(ctx, searchOf(query))).map(shapeIn(version)));
 }
 
 async function searchByBody(
   ctx: RequestContext,
   { version, body }: Asked<unknown, Static<typeof searchBody>>,
 ) {
-  const { search: texts, filter, ...options } = body;
-  const asked = { ...texts, ...filter, ...options };
-  return itemsAnswer((await searchAssets(ctx, searchOf(asked))).map(shapeIn(version)));
+  return itemsAnswer((await searchAssets(ctx, searchOfBody(body))).map(shapeIn(version)));
 }
 
 async function byIds(ctx: RequestContext, { version, body }: Asked<unknown, Static<typeof ids>>) {

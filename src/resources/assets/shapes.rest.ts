@@ -3,8 +3,9 @@ import { type TSchema, Type } from "typebox";
 import { limits } from "../../limits.ts";
 import { cursorParameter } from "../../rest/envelope.ts";
 import { idField, metadataField, nameField, textField } from "../../rest/fields.ts";
-import { boolean, id, idList, integer, metadata, oneOfWords, pageSize, text } from "../../rest/parameters.ts";
+import { id, idList, integer, metadata, pageSize, text } from "../../rest/parameters.ts";
 import type { ApiVersion } from "../../rest/route.ts";
+import { searchParameters } from "../../rest/search.ts";
 import type { Asset } from "./assets.ts";
 
 const time = (description: string) => Type.Integer({ description: `${description}, in ms since 1970` });
@@ -128,7 +129,7 @@ export const searchBody = Type.Object({
   sort: Type.Optional(Type.Enum(["createdTime", "lastUpdatedTime"])),
   dir: Type.Optional(Type.Enum(["asc", "desc"])),
   limit: Type.Optional(Type.Integer({ minimum: 0 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.searchItemsMax })),
 });
 
 export const oneAsset = { assetId: id("The asset") };
@@ -155,19 +156,4 @@ export const listQuery = {
   limit: pageSize(pageBounds),
 };
 
-export const searchQuery = {
-  name: text("Words that begin words of the name"),
-  description: text("Words that begin words of the description"),
-  query: text("Words that begin words of the name or the description"),
-  metadata: metadata("Assets that have all of these pairs"),
-  assetSubtrees: idList("Assets in the subtrees of these ids"),
-  minCreatedTime: integer("Created at this time or later, in ms"),
-  maxCreatedTime: integer("Created at this time or earlier, in ms"),
-  minLastUpdatedTime: integer("Last updated at this time or later, in ms"),
-  maxLastUpdatedTime: integer("Last updated at this time or earlier, in ms"),
-  sort: oneOfWords("Order by this field instead of by relevance", ["createdTime", "lastUpdatedTime"]),
-  dir: oneOfWords("Direction of `sort`; desc when absent", ["asc", "desc"]),
-  limit: pageSize({ byDefault: limits.searchItemsDefault, max: limits.searchItemsMax }),
-  offset: integer("How many of the best results to leave out", { min: 0 }),
-  boostName: boolean("Results that match in the name come first"),
-};
+export const searchQuery = searchParameters("Assets");

@@ -12,8 +12,9 @@ import {
   nameField,
   textField,
 } from "../../rest/fields.ts";
-import { boolean, idList, integer, metadata, oneOfWords, pageSize, text } from "../../rest/parameters.ts";
+import { boolean, idList, integer, pageSize, text } from "../../rest/parameters.ts";
 import type { ApiVersion } from "../../rest/route.ts";
+import { searchParameters } from "../../rest/search.ts";
 import type { CategoriesChange, SeriesChange } from "./changes.ts";
 import type { NewTimeSeries, TimeSeries } from "./timeseries.ts";
 
@@ -151,25 +152,10 @@ export const listQuery = {
   limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
 };
 
-const aTime = (which: string) => integer(`${which}, milliseconds since 1970, inclusive`);
-
 export const searchQuery = {
-  name: text("Words that begin words of the name"),
-  description: text("Words that begin words of the description"),
-  query: text("Words that begin words of the name or of the description"),
+  ...searchParameters("Series"),
   unit: text("Series of exactly this unit"),
   isString: boolean("Series of texts, or of numbers"),
   isStep: boolean("Step series, or others"),
-  metadata: metadata("Series that have all of these pairs"),
   assetIds: idList("Series of these assets"),
-  assetSubtrees: idList("Series of these assets and of all below them"),
-  minCreatedTime: aTime("Created no earlier"),
-  maxCreatedTime: aTime("Created no later"),
-  minLastUpdatedTime: aTime("Updated no earlier"),
-  maxLastUpdatedTime: aTime("Updated no later"),
-  sort: oneOfWords("Order by this instead of by match", ["createdTime", "lastUpdatedTime"]),
-  dir: oneOfWords("Direction of `sort`; desc when absent", ["asc", "desc"]),
-  boostName: boolean("Matches of `query` in the name come first"),
-  limit: pageSize({ byDefault: limits.searchItemsDefault, max: limits.searchItemsMax }),
-  offset: integer("Best matches to leave out", { min: 0, max: limits.searchItemsMax }),
 };

@@ -1,16 +1,12 @@
 // Time series over REST 0.4, 0.5 and 0.6 (platform-api Time series; client-endpoints 8).
 import type { Static } from "typebox";
 import type { RequestContext } from "../../context.ts";
-import { limits } from "../../limits.ts";
 import {
   and,
-  between,
   containsIgnoringCase,
   equals,
   everything,
   type Filter,
-  hasMetadata,
-  nothing,
   oneOf,
   type Scalar,
   startsWith,
@@ -29,6 +25,7 @@ import {
 import { idField, itemsBody } from "../../rest/fields.ts";
 import { id, required, text, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
+import { searchOf } from "../../rest/search.ts";
 import {
   changeOf,
   identifiedChange,
@@ -243,42 +240,18 @@ async function search(
   ctx: RequestContext,
   { query, version }: { readonly version: ApiVersion; readonly query: Values<typeof searchQuery> },
 ) {
-  const { sort, dir, offset = 0 } = query;
-  const found = await searchTimeSeries(ctx, {
-    ...query,
-    filter: searchFilter(query),
-    boostName: query.boostName ?? false,
-    sort: sort && { field: sort, direction: dir === "asc" ? "ascending" : "descending" },
-    limit: Math.min(query.limit, limits.searchItemsMax - offset),
-    offset,
-  });
-  return itemsAnswer(found.map(seriesIn(version, { withMetadata: true })));
-}
-
-const searchFilter = (query: Values<typeof searchQuery>): Filter =>
-  and(
+  const own = and(
     equalTo("unit", query.unit),
     equalTo("isString", query.isString),
     equalTo("isStep", query.isStep),
-    query.metadata === "unreadable"
-      ? nothing
-      : and(...Object.entries(query.metadata ?? {}).map(([key, value]) => hasMetadata(key, value))),
     query.assetIds && oneOf("assetId", query.assetIds),
-    query.assetSubtrees && underAsset(query.assetSubtrees),
-    within("createdTime", query.minCreatedTime, query.maxCreatedTime),
-    within("lastUpdatedTime", query.minLastUpdatedTime, query.maxLastUpdatedTime),
   );
+  const found = await searchTimeSeries(ctx, searchOf(query, own));
+  return itemsAnswer(found.map(seriesIn(version, { withMetadata: true })));
+}
 
 const equalTo = (field: string, value: Scalar | undefined) =>
   value === undefined ? undefined : equals(field, value);
-
-const within = (field: string, from: number | undefined, to: number | undefined) =>
-  from === undefined && to === undefined
-    ? undefined
-    : between(field, {
-        ...(from !== undefined && { from: { value: from, inclusive: true } }),
-        ...(to !== undefined && { to: { value: to, inclusive: true } }),
-      });
 
 async function updateMany(
   ctx: RequestContext,

@@ -1,0 +1,60 @@
+// Search as assets and time series share it: its parameters, and the question they ask (client-endpoints 4.2,
+// 8.2, (b) 10).
+import { limits } from "../limits.ts";
+import { and, between, type Filter, hasMetadata, nothing, underAsset } from "../query/filter.ts";
+import type { TextSearch } from "../query/search-texts.ts";
+import { boolean, idList, integer, metadata, oneOfWords, pageSize, text, type Values } from "./parameters.ts";
+
+const time = (which: string) => integer(`${which}, in ms since 1970, inclusive`);
+
+/** `things` is what is searched, as its descriptions call it: "Assets". */
+export const searchParameters = (things: string) => ({
+  name: text("Words that begin words of the name"),
+  description: text("Words that begin words of the description"),
+  query: text("Words that begin words of the name or the description"),
+  metadata: metadata(`${things} that have all of these pairs`),
+  assetSubtrees: idList(`${things} in the subtrees of these assets`),
+  minCreatedTime: time("Created at this time or later"),
+  maxCreatedTime: time("Created at this time or earlier"),
+  minLastUpdatedTime: time("Last updated at this time or later"),
+  maxLastUpdatedTime: time("Last updated at this time or earlier"),
+  sort: oneOfWords("Order by this field instead of by relevance", ["createdTime", "lastUpdatedTime"]),
+  dir: oneOfWords("Direction of `sort`; desc when absent", ["asc", "desc"]),
+  boostName: boolean("Results that match `query` in the name come first"),
+  limit: pageSize({ byDefault: limits.searchItemsDefault, max: limits.searchItemsMax }),
+  offset: integer("How many of the best results to leave out", { min: 0, max: limits.searchItemsMax }),
+});
+
+export type SearchAsked = Partial<Values<ReturnType<typeof searchParameters>>>;
+
+/** The question of a search, `further` being conditions of its own; `limit` never reaches beyond the bound. */
+export function searchOf(asked: SearchAsked, further?: Filter): TextSearch {
+  const { name, description, query, boostName = false, sort, dir } = asked;
+  const { limit = limits.searchItemsDefault, offset = 0 } = asked;
+  return {
+    ...{ name, description, query, boostName, offset },
+    filter: and(
+      further,
+      metadataFilter(asked.metadata),
+      asked.assetSubtrees?.length ? underAsset(asked.assetSubtrees) : undefined,
+      during("createdTime", asked.minCreatedTime, asked.maxCreatedTime),
+      during("lastUpdatedTime", asked.minLastUpdatedTime, asked.maxLastUpdatedTime),
+    ),
+    sort: sort && { field: sort, direction: dir === "asc" ? "ascending" : "descending" },
+    limit: Math.min(limit, limits.searchItemsMax - offset),
+  };
+}
+
+/** All pairs; what cannot be read as pairs matches nothing (client-endpoints 1.4). */
+export const metadataFilter = (pairs: Readonly<Record<string, string>> | "unreadable" | undefined): Filter =>
+  pairs === "unreadable"
+    ? nothing
+    : and(...Object.entries(pairs ?? {}).map(([key, value]) => hasMetadata(key, value)));
+
+function during(field: string, from: number | undefined, to: number | undefined): Filter | undefined {
+  if (from === undefined && to === undefined) return undefined;
+  return between(field, {
+    ...(from !== undefined && { from: { value: from, inclusive: true } }),
+    ...(to !== undefined && { to: { value: to, inclusive: true } }),
+  });
+}
