@@ -1,16 +1,15 @@
 // Why a server does not start: each reason says what to do about it, and leaves the data folder as it is.
 import assert from "node:assert/strict";
-import { appendFileSync, chmodSync, cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, chmodSync, cpSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { pino } from "pino";
+import { temporaryFolder } from "../test/support/folder.ts";
 import { openApp } from "./app.ts";
 import { StartRefused } from "./data-folder.ts";
 import { realWorld } from "./lib/world.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-app-"));
-const good = join(folder, "good");
+const good = temporaryFolder();
 const at = (data: string) => {
   const settings = { host: "127.0.0.1", port: 0, data, project: "demo", logLevel: "silent" } as const;
   return openApp(settings, realWorld, pino({ level: "silent" }));
@@ -21,11 +20,10 @@ before(async () => {
   await app.listen();
   await app.close();
 });
-after(() => rmSync(folder, { recursive: true }));
 
 /** A copy of a good data folder, spoilt. */
 async function refusalOf(spoil: (data: string) => void): Promise<string> {
-  const data = mkdtempSync(join(folder, "spoilt-"));
+  const data = temporaryFolder();
   cpSync(good, data, { recursive: true });
   spoil(data);
   const refusal = await at(data).then(
@@ -49,7 +47,7 @@ test("a secret that could be guessed is refused", async () => {
 });
 
 test("a secret as docs/operations.md makes one is taken", async () => {
-  const data = mkdtempSync(join(folder, "renewed-"));
+  const data = temporaryFolder();
   cpSync(good, data, { recursive: true });
   writeFileSync(join(data, "secret"), `${Buffer.alloc(32, 0xfb).toString("base64")}\n`);
   await (await at(data)).close();
@@ -74,7 +72,7 @@ test("a damaged catalog is refused", async () => {
 });
 
 test("a data folder that is a file is refused", async () => {
-  const file = join(folder, "file");
+  const file = join(temporaryFolder(), "file");
   appendFileSync(file, "");
   await assert.rejects(at(file), {
     message: `Cannot use the data folder ${file}: EEXIST: file already exists, mkdir '${file}'.
@@ -85,7 +83,7 @@ Let this user write there, or set MILLRACE_DATA to another folder.`,
 const mayWriteAnywhere = process.getuid?.() === 0 && "root may write everywhere";
 
 test("a data folder without the right to write is refused", { skip: mayWriteAnywhere }, async () => {
-  const data = mkdtempSync(join(folder, "closed-"));
+  const data = temporaryFolder();
   chmodSync(data, 0o500);
   await assert.rejects(at(data), /^Error: Cannot use the data folder .*: EACCES: /);
 });
@@ -96,7 +94,7 @@ test("a new data folder and its secret are for its owner alone", () => {
 });
 
 test("a refused start lets go of the folder", async () => {
-  const data = mkdtempSync(join(folder, "mended-"));
+  const data = temporaryFolder();
   cpSync(good, data, { recursive: true });
   const store = join(data, "points/store.json");
   writeFileSync(store, "{}");

@@ -1,25 +1,20 @@
 // The process as operators meet it: first start, settings, keys, the lock of the data folder, and its end.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, beforeEach, test } from "node:test";
+import { afterEach, beforeEach, test } from "node:test";
+import { temporaryFolder } from "../test/support/folder.ts";
 import { endLeftProcesses, runMillrace, serveMillrace } from "../test/support/process.ts";
 import { limits } from "./limits.ts";
 
-const folders: string[] = [];
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "millrace-process-"));
-  folders.push(folder);
+  folder = temporaryFolder();
 });
 afterEach(endLeftProcesses);
-after(() => {
-  for (const one of folders) rmSync(one, { recursive: true, force: true });
-});
 
 const keyIn = (output: string) => /^ {2}(?:API key {3})?(mr_\S+)$/m.exec(output)?.[1];
 

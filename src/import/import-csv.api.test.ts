@@ -1,24 +1,21 @@
 // Imports as a user runs them, into a real server: what fits arrives, the rest is listed, a stop goes on.
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { temporaryFolder } from "../../test/support/folder.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
 import { exitCodes, importCsv } from "./import-csv.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-import-"));
+const folder = temporaryFolder();
 let server: TestServer;
 
 before(async () => {
   server = await startTestServer();
 });
-after(async () => {
-  await server.close();
-  rmSync(folder, { recursive: true });
-});
+after(() => server.close());
 
 const never = new AbortController().signal;
 

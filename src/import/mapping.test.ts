@@ -1,13 +1,12 @@
 // Mapping files in both forms say the same, and say what is wrong with them.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
+import { temporaryFolder } from "../../test/support/folder.ts";
 import { readMapping } from "./mapping.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-mapping-"));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 function mappingOf(text: string) {
   const file = join(folder, "mapping");

@@ -1,10 +1,8 @@
 // kill -9 in the middle of writes, again and again on one data folder: nothing acknowledged may be missing,
 // no request may be half there, and the next start must answer soon.
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, it } from "node:test";
+import { after, it } from "node:test";
+import { temporaryFolder } from "../support/folder.ts";
 import { serveMillrace } from "../support/process.ts";
 
 const rounds = process.env.CI ? 8 : 50;
@@ -25,7 +23,7 @@ const timesOf = (request: number) =>
   Array.from({ length: pointsPerSeries }, (_, point) => request * pointsPerSeries + point);
 const namesOf = (writer: number) => Array.from({ length: seriesPerRequest }, (_, i) => `w${writer}.s${i}`);
 
-let folder: string;
+const folder = temporaryFolder();
 let server: Awaited<ReturnType<typeof serveMillrace>>;
 /** Per writer: the requests that were acknowledged, and the first number not sent yet. */
 const acknowledged = Array.from({ length: writers }, () => new Set<number>());
@@ -102,13 +100,7 @@ async function checkWriter(writer: number, firstNew: number): Promise<void> {
   }
 }
 
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "millrace-crash-"));
-});
-after(async () => {
-  await kill();
-  await rm(folder, { recursive: true, force: true });
-});
+after(kill);
 
 it(`${rounds} times kill -9 during writes`, { timeout: 600_000 }, async (t) => {
   const withinMs = Math.max(answeringWithinMs, busyFactor * (await start()));

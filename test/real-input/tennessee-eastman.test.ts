@@ -2,11 +2,11 @@
 // asset tree, and read back equal to the source value for value.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
+import { temporaryFolder } from "../support/folder.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 import { dataPath, rowsOf, withData } from "./shared-data.ts";
 
@@ -35,15 +35,11 @@ interface Tag {
 }
 
 let server: TestServer;
-let folder: string;
+const folder = temporaryFolder();
 before(async () => {
   server = await startTestServer();
-  folder = await mkdtemp(join(tmpdir(), "millrace-tep-"));
 });
-after(async () => {
-  await server.close();
-  await rm(folder, { recursive: true, force: true });
-});
+after(() => server.close());
 
 function tagsOf(): Tag[] {
   const rows = rowsOf("tep/tags.csv").slice(1);

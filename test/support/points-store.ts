@@ -1,6 +1,5 @@
 // Stores of points for the tests: each in a folder of its own, with restarts and crashes.
-import { copyFile, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { StoreUnderTest } from "../../src/storage/conformance/points.ts";
 import {
@@ -8,8 +7,7 @@ import {
   openEmbeddedPoints,
 } from "../../src/storage/embedded-points/embedded-points.ts";
 import type { PointsStore } from "../../src/storage/points.ts";
-
-export const temporaryFolder = (): Promise<string> => mkdtemp(join(tmpdir(), "millrace-points-"));
+import { temporaryFolder } from "./folder.ts";
 
 export interface EmbeddedUnderTest extends StoreUnderTest {
   readonly folder: string;
@@ -17,38 +15,34 @@ export interface EmbeddedUnderTest extends StoreUnderTest {
   crash(): Promise<PointsStore>;
 }
 
-/**
- * An embedded store in a temporary folder; `end` closes all that were opened from it and removes their
- * folders.
- */
+/** An embedded store in a temporary folder; `end` closes all that were opened from it. */
 export async function embeddedUnderTest(
   settings: Omit<EmbeddedPointsSettings, "folder"> = {},
 ): Promise<EmbeddedUnderTest> {
-  const folders: string[] = [];
   const opened: PointsStore[] = [];
   const openIn = async (folder: string) => {
-    if (!folders.includes(folder)) folders.push(folder);
     const store = await openEmbeddedPoints({ ...settings, folder });
     opened.push(store);
     return store;
   };
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
+  let current = folder;
   const store = await openIn(folder);
   return {
     store,
     folder,
     restart: async () => {
       await opened.at(-1)!.close();
-      return openIn(folders.at(-1)!);
+      return openIn(current);
     },
     crash: async () => {
-      const copy = await temporaryFolder();
-      await copyLikeACrash(folders.at(-1)!, copy);
+      const copy = temporaryFolder();
+      await copyLikeACrash(current, copy);
+      current = copy;
       return openIn(copy);
     },
     end: async () => {
       for (const one of opened) await one.close();
-      for (const one of folders) await rm(one, { recursive: true });
     },
   };
 }

@@ -1,12 +1,10 @@
 // A real server for tests: its own data folder, a project, a key, and a client that checks every answer.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { pino } from "pino";
 import { type App, openApp } from "../../src/app.ts";
 import { realWorld, type World } from "../../src/lib/world.ts";
 import type { ApiVersion } from "../../src/rest/route.ts";
 import { checkAnswer } from "./description.ts";
+import { temporaryFolder } from "./folder.ts";
 
 export interface ServerOptions {
   /** The project's URL name; `demo` when absent. */
@@ -62,13 +60,13 @@ export interface TestServer {
   readonly app: App;
   /** Stops the server and opens it again on the same data folder; `baseUrl` and `app` change. */
   restart(): Promise<void>;
-  /** Stops the server and removes its data folder. */
+  /** Stops the server. */
   close(): Promise<void>;
 }
 
 export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
   const { project = "demo", world = realWorld } = options;
-  const dataFolder = mkdtempSync(join(tmpdir(), "millrace-test-"));
+  const dataFolder = temporaryFolder();
   const settings = { host: "127.0.0.1", port: 0, data: dataFolder, project, logLevel: "silent" } as const;
   const start = async () => {
     const app = await openApp(settings, world, pino({ level: "silent" }));
@@ -103,10 +101,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       await app.close();
       ({ app, baseUrl } = await start());
     },
-    async close() {
-      await app.close();
-      rmSync(dataFolder, { recursive: true, force: true });
-    },
+    close: () => app.close(),
   };
 }
 

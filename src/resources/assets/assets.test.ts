@@ -1,10 +1,9 @@
 // The asset tree: references inside a request, and places that stay right whatever moves or goes.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
+import { temporaryFolder } from "../../../test/support/folder.ts";
 import { administrator } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { Failure } from "../../errors.ts";
@@ -51,14 +50,15 @@ const tagTable: Table<Tag> = {
 };
 
 const tables = [assetTable, tagTable];
-const folder = mkdtempSync(join(tmpdir(), "millrace-assets-"));
 const catalogs: readonly (readonly [name: string, catalog: Catalog])[] = [
   ["in memory", openNaiveCatalog(tables)],
-  ["in SQLite", await openSqlCatalog({ file: join(folder, "catalog.db"), tables, world: realWorld })],
+  [
+    "in SQLite",
+    await openSqlCatalog({ file: join(temporaryFolder(), "catalog.db"), tables, world: realWorld }),
+  ],
 ];
 after(async () => {
   for (const [, catalog] of catalogs) await catalog.close();
-  rmSync(folder, { recursive: true });
 });
 
 let nowMs = Date.UTC(2026, 0, 1);

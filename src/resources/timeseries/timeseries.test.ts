@@ -1,10 +1,9 @@
 // Time series as rooms see them: what is kept, what memory may answer, and deletes that a crash interrupts.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { temporaryFolder } from "../../../test/support/folder.ts";
 import { administrator } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { Failure } from "../../errors.ts";
@@ -377,8 +376,11 @@ describe("any sequence of creates, renames, deletes and lists does what a plain 
   });
 
   it("in SQLite", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "millrace-test-"));
-    const catalog = await openSqlCatalog({ file: join(folder, "catalog.db"), tables, world: realWorld });
+    const catalog = await openSqlCatalog({
+      file: join(temporaryFolder(), "catalog.db"),
+      tables,
+      world: realWorld,
+    });
     const ctx = contextOf(catalog);
     try {
       await fc.assert(
@@ -387,7 +389,6 @@ describe("any sequence of creates, renames, deletes and lists does what a plain 
       );
     } finally {
       await catalog.close();
-      rmSync(folder, { recursive: true });
     }
   });
 });

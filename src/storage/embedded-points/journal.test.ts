@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { it } from "node:test";
-import { temporaryFolder } from "../../../test/support/points-store.ts";
+import { temporaryFolder } from "../../../test/support/folder.ts";
 import { Failure } from "../../errors.ts";
 import { at, batchOf } from "../conformance/points.ts";
 import type { Change } from "./change.ts";
@@ -26,7 +26,7 @@ const markOf = (one: Change): number =>
   one.kind === "append" ? (one.batch.numbers?.values[0] ?? Number.NaN) : Number.NaN;
 
 async function play(work: (play: Play) => Promise<void>, files: JournalFiles = realFiles): Promise<void> {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const stored: number[] = [];
   const onStored = (one: { change: Change }) => stored.push(markOf(one.change));
   const journal = await Journal.open({ folder, files, onStored }, [], 1);
@@ -34,7 +34,6 @@ async function play(work: (play: Play) => Promise<void>, files: JournalFiles = r
     await work({ folder, journal, stored });
   } finally {
     await journal.close();
-    await rm(folder, { recursive: true });
   }
 }
 

@@ -2,9 +2,8 @@
 // no request a part.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { rm } from "node:fs/promises";
 import { it } from "node:test";
-import { temporaryFolder } from "../../../test/support/points-store.ts";
+import { temporaryFolder } from "../../../test/support/folder.ts";
 import { writtenSeries } from "../../../test/support/points-writer.ts";
 import { openEmbeddedPoints } from "./embedded-points.ts";
 
@@ -12,18 +11,14 @@ const kills = Number(process.env["KILLS"] ?? 4);
 const writer = new URL("../../../test/support/points-writer.ts", import.meta.url).pathname;
 
 it(`${kills} times (KILLS) kill -9 during writes`, async () => {
-  const folder = await temporaryFolder();
-  try {
-    let acknowledged: number[] = [];
-    for (let kill = 0; kill < kills; kill++) {
-      const first = kill * 1e6;
-      acknowledged = [...acknowledged, ...(await writeAndKill(folder, first))];
-      await check(folder, acknowledged);
-    }
-    assert.ok(acknowledged.length > 0, "something was acknowledged");
-  } finally {
-    await rm(folder, { recursive: true });
+  const folder = temporaryFolder();
+  let acknowledged: number[] = [];
+  for (let kill = 0; kill < kills; kill++) {
+    const first = kill * 1e6;
+    acknowledged = [...acknowledged, ...(await writeAndKill(folder, first))];
+    await check(folder, acknowledged);
   }
+  assert.ok(acknowledged.length > 0, "something was acknowledged");
 });
 
 /** The requests acknowledged until the process was killed, some time after its first acknowledgement. */

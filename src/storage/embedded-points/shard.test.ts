@@ -1,10 +1,9 @@
 // One shard alone: when points move into blocks, how large these are, and a file that refuses to be written.
 import assert from "node:assert/strict";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { it } from "node:test";
-import { temporaryFolder } from "../../../test/support/points-store.ts";
+import { temporaryFolder } from "../../../test/support/folder.ts";
 import { batchOf, walk } from "../conformance/points.ts";
 import { Shard } from "./shard.ts";
 
@@ -12,14 +11,13 @@ const pump = 4096;
 const everything = { series: pump, isString: false, startMs: -Infinity, endMs: Infinity, limit: 1e9 };
 
 async function play(work: (shard: Shard, path: string) => void): Promise<void> {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const path = join(folder, "shard-0.sqlite");
   const shard = new Shard(path, { file: "shard-0.sqlite", blockPoints: 100 });
   try {
     work(shard, path);
   } finally {
     shard.close();
-    await rm(folder, { recursive: true });
   }
 }
 

@@ -1,12 +1,12 @@
 // The SQL catalog on SQLite: the port's conformance suite, and what only a file and processes can show.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { copyFile, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
+import { temporaryFolder } from "../../../test/support/folder.ts";
 import { realWorld } from "../../lib/world.ts";
 import { equals, everything, words } from "../../query/filter.ts";
 import type { AnyTable, Catalog, Table } from "../catalog.ts";
@@ -14,25 +14,18 @@ import { catalogConformance } from "../conformance/catalog.ts";
 import { type Gauge, gauges, type Place, places, tables } from "../conformance/samples.ts";
 import { openSqlCatalog } from "./sql-catalog.ts";
 
-const newFolder = () => mkdtemp(join(tmpdir(), "millrace-catalog-"));
-
 catalogConformance("sqlite", async () => {
-  const folder = await newFolder();
-  const catalog = await openSqlCatalog({ file: join(folder, "catalog.db"), tables, world: realWorld });
-  const drop = async () => {
-    await catalog.close();
-    await rm(folder, { recursive: true });
-  };
-  return { catalog, drop };
+  const file = join(temporaryFolder(), "catalog.db");
+  const catalog = await openSqlCatalog({ file, tables, world: realWorld });
+  return { catalog, drop: () => catalog.close() };
 });
 
-/** A folder that is gone after the test, and catalogs on files in it, closed by then. */
-async function workplace(t: TestContext) {
-  const folder = await newFolder();
+/** A folder, and catalogs on files in it, closed by then. */
+function workplace(t: TestContext) {
+  const folder = temporaryFolder();
   const opened: Catalog[] = [];
   t.after(async () => {
     for (const catalog of opened) await catalog.close();
-    await rm(folder, { recursive: true });
   });
   const open = async (name: string, declared: readonly AnyTable[] = tables): Promise<Catalog> => {
     const catalog = await openSqlCatalog({ file: join(folder, name), tables: declared, world: realWorld });
@@ -54,7 +47,7 @@ const countPlaces = (catalog: Catalog): Promise<number> =>
   catalog.read(1, (tx) => tx.count(places, everything));
 
 test("two processes write the same file at the same time, and each sees the other's records", async (t) => {
-  const { folder, open } = await workplace(t);
+  const { folder, open } = workplace(t);
   const catalog = await open("catalog.db");
   const modules = ["./sql-catalog.ts", "../conformance/samples.ts", "../../lib/world.ts"];
   const [opening, samples, world] = modules.map((path) =>
@@ -89,7 +82,7 @@ test("two processes write the same file at the same time, and each sees the othe
 });
 
 test("what was acknowledged is in a copy of the files taken without closing", async (t) => {
-  const { folder, open } = await workplace(t);
+  const { folder, open } = workplace(t);
   const catalog = await open("catalog.db");
   for (let id = 1; id <= 5; id++) await catalog.write(1, (tx) => tx.insert(places, [place(id)]));
   let arrived = () => {};
@@ -117,7 +110,7 @@ test("what was acknowledged is in a copy of the files taken without closing", as
 });
 
 test("a file of an older version gains new columns, tables, indexes and words", async (t) => {
-  const { folder, open } = await workplace(t);
+  const { folder, open } = workplace(t);
   const { description: _, ...fewer } = places.columns;
   const older = {
     ...places,
@@ -145,7 +138,7 @@ test("a file of an older version gains new columns, tables, indexes and words", 
 });
 
 test("opening an unchanged file again makes nothing anew", async (t) => {
-  const { folder, open } = await workplace(t);
+  const { folder, open } = workplace(t);
   const layout = () => {
     const db = new DatabaseSync(join(folder, "catalog.db"));
     const found = db.prepare("select name, sql, rootpage from sqlite_schema order by name").all();
@@ -159,7 +152,7 @@ test("opening an unchanged file again makes nothing anew", async (t) => {
 });
 
 test("a new column that is required, and a file of a newer layout, are refused", async (t) => {
-  const { folder, open } = await workplace(t);
+  const { folder, open } = workplace(t);
   await (await open("catalog.db")).close();
   const size = { type: "integer", optional: false } as const;
   const wider: Table<Gauge & { size: number }> = { ...gauges, columns: { ...gauges.columns, size } };
@@ -171,7 +164,7 @@ test("a new column that is required, and a file of a newer layout, are refused",
 });
 
 test("names are looked up by their index even when another order is asked for", async (t) => {
-  const { folder, open } = await workplace(t);
+  const { folder, open } = workplace(t);
   await (await open("catalog.db")).close();
   const db = new DatabaseSync(join(folder, "catalog.db"));
   const plan = db
