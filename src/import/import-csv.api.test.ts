@@ -74,8 +74,8 @@ test("a dry run says what would be done and writes nothing", async () => {
   const lines = ["t,dry1", "0,1", "60,x"];
   const { code, said } = await imported(lines, ["--dry-run"]);
   assert.equal(code, exitCodes.someRefused, said);
-  assert.match(said, /Creating 1 series\n.*Dry run: nothing is written\n/s);
-  assert.match(said, /1 points would be loaded/);
+  assert.match(said, /Would create 1 series\n.*Dry run: nothing is written\n/s);
+  assert.match(said, /^1 points would be loaded$/m);
   assert.deepEqual(await seriesNames("dry"), []);
   assert.ok(!existsSync(`${fileOf(lines)}.import.json`));
 });

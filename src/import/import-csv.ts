@@ -70,7 +70,8 @@ const identityOf = (options: ImportOptions, project: string, plan: Plan): unknow
 
 function describe(options: ImportOptions, project: string, plan: Plan, before: Acknowledged): string[] {
   const time = plan.header.cells[plan.timeIndex];
-  const create = (count: number, what: string) => (count === 0 ? [] : [`Creating ${count} ${what}`]);
+  const create = (count: number, what: string) =>
+    count === 0 ? [] : [`${options.dryRun ? "Would create" : "Creating"} ${count} ${what}`];
   return [
     `${options.file}: ${plan.columns.length} series into project ${project} at ${options.server}`,
     `Times: column ${time}, ${plan.timeFormat === "iso" ? "ISO 8601 (UTC without a zone)" : plan.timeFormat}`,
@@ -139,9 +140,8 @@ function conclude({ options, state, reached, report, surroundings, startedMs, be
   const { output, stop } = surroundings;
   const seconds = (Date.now() - startedMs) / 1000;
   const points = reached.points - before.points;
-  const verb = options.dryRun ? "would be loaded" : "loaded";
-  const rate = `${duration(seconds)}, ${count(points / Math.max(seconds, 0.001))} points/s`;
-  output.write(`${count(points)} points ${verb} in ${rate}\n`);
+  const rate = `in ${duration(seconds)}, ${count(points / Math.max(seconds, 0.001))} points/s`;
+  output.write(`${count(points)} points ${options.dryRun ? "would be loaded" : `loaded ${rate}`}\n`);
   for (const line of report.summary()) output.write(`${line}\n`);
   if (stop.aborted) {
     output.write(`Stopped after line ${reached.line}. Run the same command again to go on.\n`);

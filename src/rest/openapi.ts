@@ -37,10 +37,10 @@ const errorSchema = {
       properties: {
         code: { type: "integer", description: "The status of the answer" },
         message: { type: "string" },
-        extra: { type: "object" },
+        extra: { type: "object", additionalProperties: true },
         notFound: { type: "array", items: { type: ["integer", "string"] } },
         missingFields: { type: "array", items: { type: "string" } },
-        duplicates: { type: "array", items: { type: "object" } },
+        duplicates: { type: "array", items: { type: "object", additionalProperties: true } },
       },
     },
   },

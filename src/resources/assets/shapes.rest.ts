@@ -10,19 +10,22 @@ import type { Asset } from "./assets.ts";
 
 const time = (description: string) => Type.Integer({ description: `${description}, in ms since 1970` });
 
-export const assetShape = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  description: Type.Optional(Type.String({ description: "0.5 answers an empty text when there is none" })),
-  parentId: Type.Optional(Type.Integer({ description: "Absent on a root" })),
-  path: Type.Array(Type.Integer(), { description: "Ids from the root down to the asset itself" }),
-  depth: Type.Integer({ description: "0 for a root" }),
-  metadata: metadataField("Empty when there is none"),
-  source: Type.Optional(Type.String()),
-  sourceId: Type.Optional(Type.String()),
-  createdTime: time("When it was created"),
-  lastUpdatedTime: time("When one of its own fields last changed"),
-});
+export const assetShape = Type.Object(
+  {
+    id: Type.Integer(),
+    name: Type.String(),
+    description: Type.Optional(Type.String({ description: "0.5 answers an empty text when there is none" })),
+    parentId: Type.Optional(Type.Integer({ description: "Absent on a root" })),
+    path: Type.Array(Type.Integer(), { description: "Ids from the root down to the asset itself" }),
+    depth: Type.Integer({ description: "0 for a root" }),
+    metadata: metadataField("Empty when there is none"),
+    source: Type.Optional(Type.String()),
+    sourceId: Type.Optional(Type.String()),
+    createdTime: time("When it was created"),
+    lastUpdatedTime: time("When one of its own fields last changed"),
+  },
+  { title: "Asset" },
+);
 
 /** An asset as a version shows it; the .NET client of 0.5 insists on a description (client-endpoints 1.9). */
 export const shapeIn = (version: ApiVersion) => (asset: Asset) => ({
@@ -64,13 +67,16 @@ const writable = {
 
 const reference = (description: string) => Type.Optional(textField(description));
 
-export const newAsset = Type.Object({
-  ...writable,
-  refId: reference("A name for this item within the request"),
-  parentRefId: reference("The `refId` of the parent, anywhere in the request"),
-  parentName: reference("The name of the parent: another item of the request, else an existing asset"),
-  id: Type.Optional(Type.Unknown({ description: "Refused: the service assigns ids" })),
-});
+export const newAsset = Type.Object(
+  {
+    ...writable,
+    refId: reference("A name for this item within the request"),
+    parentRefId: reference("The `refId` of the parent, anywhere in the request"),
+    parentName: reference("The name of the parent: another item of the request, else an existing asset"),
+    id: Type.Optional(Type.Unknown({ description: "Refused: the service assigns ids" })),
+  },
+  { title: "NewAsset" },
+);
 
 export const wholeAsset = Type.Object({ id: idField("Which asset"), ...writable });
 

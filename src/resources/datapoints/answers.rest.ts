@@ -23,7 +23,7 @@ const keyMember = (version: ApiVersion) => (version === "0.4" ? "tagId" : "name"
 
 export const pointShape = Type.Object(
   { timestamp: Type.Integer(), value: Type.Union([Type.Number(), Type.String()]) },
-  { additionalProperties: false },
+  { title: "Datapoint", additionalProperties: false },
 );
 
 /** A point has just a time and a value, an aggregate its time and what was asked (client-endpoints 9.2.4). */
@@ -34,12 +34,15 @@ export const pointsShape = (version: ApiVersion): TSchema => {
       timestamp: Type.Integer(),
       ...Object.fromEntries(members.map((member) => [member, Type.Optional(Type.Number())])),
     },
-    { additionalProperties: false },
+    { title: "AggregateDatapoint", additionalProperties: false },
   );
-  return Type.Object({
-    [keyMember(version)]: Type.String(),
-    datapoints: Type.Array(Type.Union([pointShape, aggregate])),
-  });
+  return Type.Object(
+    {
+      [keyMember(version)]: Type.String(),
+      datapoints: Type.Array(Type.Union([pointShape, aggregate])),
+    },
+    { title: "SeriesDatapoints" },
+  );
 };
 
 export async function jsonAnswer(answers: readonly SeriesAnswer[], version: ApiVersion) {

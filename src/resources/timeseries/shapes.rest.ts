@@ -45,8 +45,8 @@ const creatable = {
 const key = nameField("Unique in the project");
 
 /** A series to create; only 0.4 calls its name `tagId`. */
-export const newSeries = Type.Object({ name: key, ...creatable });
-export const newSeriesInV04 = Type.Object({ tagId: key, ...creatable });
+export const newSeries = Type.Object({ name: key, ...creatable }, { title: "NewTimeSeries" });
+export const newSeriesInV04 = Type.Object({ tagId: key, ...creatable }, { title: "NewTimeSeries" });
 
 /** New values for the series of this name; absent ones stay. */
 export const seriesOverwrite = Type.Object({ name: key, ...writable });
@@ -120,14 +120,17 @@ const shared = {
 /** One series in an answer of this version. */
 export const seriesShape = (version: ApiVersion) =>
   version === "0.4"
-    ? Type.Object({ tagId: Type.String(), ...shared })
-    : Type.Object({
-        name: Type.String(),
-        ...shared,
-        securityCategories: Type.Optional(Type.Array(Type.Integer())),
-        createdTime: Type.Integer(),
-        lastUpdatedTime: Type.Integer(),
-      });
+    ? Type.Object({ tagId: Type.String(), ...shared }, { title: "TimeSeries" })
+    : Type.Object(
+        {
+          name: Type.String(),
+          ...shared,
+          securityCategories: Type.Optional(Type.Array(Type.Integer())),
+          createdTime: Type.Integer(),
+          lastUpdatedTime: Type.Integer(),
+        },
+        { title: "TimeSeries" },
+      );
 
 /** Makes what a client of this version is shown of a series. */
 export const seriesIn =
