@@ -8,7 +8,7 @@ import { text } from "./parameters.ts";
 export const itemsAnswer = (items: readonly unknown[]) => ({ data: { items } });
 
 /** `{"data":...}` */
-export const dataAnswer = (data: unknown) => ({ data });
+export const dataAnswer = <Data>(data: Data) => ({ data });
 
 /** The answer of operations that return nothing. */
 export const emptyAnswer = {};

@@ -295,6 +295,45 @@ scenario("cursors of the whole list serve its filters too, those of a filter no 
   for (const path of elsewhere) assert.equal((await ask(`GET ${path}`)).status, 400, path);
 });
 
+scenario("Spark of early 2019 walks the cursors first, then reads their pages", async (ask) => {
+  const ids = idsOf(await ask("POST /assets", { items: ["a", "b", "c"].map((name) => ({ name })) }));
+  for (const path of ["/assets", "/assets/list"]) {
+    const first = await ask.v06(`GET ${path}?limit=2&onlyCursors=true`);
+    assert.deepEqual([first.status, first.items], [200, []]);
+    const page = `GET /assets?limit=2&cursor=${first.nextCursor}`;
+    assert.deepEqual(idsOf(await ask.v06(page)), ids.slice(2));
+    assert.equal((await ask.v06(`${page}&onlyCursors=true`)).nextCursor, undefined);
+  }
+});
+
+scenario(
+  "of assets made at the same time with one source or one place, exactly one comes to be",
+  async (ask) => {
+    const race = (item: (at: number) => object) =>
+      Promise.all(
+        Array.from({ length: 12 }, (_, at) =>
+          ask("POST /assets", { items: [{ name: `other ${at}` }, item(at)] }),
+        ),
+      );
+    const { plant: root } = await plant(ask);
+    const sources = await race((at) => ({ name: `pump ${at}`, source: "sap", sourceId: "7" }));
+    const names = await race(() => ({ name: "fan", parentId: root }));
+    for (const answers of [sources, names])
+      assert.deepEqual(
+        answers.map(({ status }) => status).toSorted((a, b) => a - b),
+        [200, ...Array(11).fill(400)],
+      );
+    const refused = sources.find(({ status }) => status === 400)!;
+    assert.deepEqual(refused.error!["duplicates"], [{ source: "sap", sourceId: "7" }]);
+    const all = namesOf(await ask("GET /assets?limit=1000")).map(String);
+    assert.equal(
+      all.filter((name) => name.startsWith("other")).length,
+      2,
+      "nothing else of a refused request",
+    );
+  },
+);
+
 scenario("byids answers in the order asked", async (ask) => {
   const { plant: root, pump, motor } = await plant(ask);
   for (const version of [ask.v04, ask.v05, ask.v06]) {

@@ -55,6 +55,16 @@ const write = { versions: apiVersions, capability: ["assetsAcl", "WRITE"] } as c
 const ids = itemsBody(idField("Which asset"), { min: 1 });
 const json = <Schema>(schema: Schema) => ({ kind: "json", schema }) as const;
 
+const listing = {
+  ...read,
+  method: "GET",
+  summary: "List assets, roots first",
+  source: "platform-api Assets rule 3; client-endpoints 4.2",
+  query: listQuery,
+  answer: () => ({ schema: pageOf(assetShape) }),
+  handle: list,
+} as const;
+
 export const assetRoutes: readonly Route[] = [
   route({
     ...write,
@@ -67,16 +77,8 @@ export const assetRoutes: readonly Route[] = [
     created: ["0.6"],
     handle: create,
   }),
-  route({
-    ...read,
-    method: "GET",
-    path: "/assets",
-    summary: "List assets, roots first",
-    source: "platform-api Assets rule 3; client-endpoints 4.2",
-    query: listQuery,
-    answer: () => ({ schema: pageOf(assetShape) }),
-    handle: list,
-  }),
+  route({ ...listing, path: "/assets" }),
+  route({ ...listing, path: "/assets/list" }),
   route({
     ...write,
     method: "PUT",
@@ -223,7 +225,10 @@ const parent = (sent: number | string | undefined) => (sent === undefined ? {} :
 
 async function list(ctx: RequestContext, { version, query }: Asked<Values<typeof listQuery>>) {
   const wanted = { filter: listFilter(query), under: query.path?.at(-1), depth: query.depth };
-  return answerPage(ctx, { version, query, wanted }, (page) => listAssets(ctx, { ...wanted, page }));
+  const { data } = await answerPage(ctx, { version, query, wanted }, (page) =>
+    listAssets(ctx, { ...wanted, page }),
+  );
+  return { data: query.onlyCursors ? { ...data, items: [] } : data };
 }
 
 async function listBelow(ctx: RequestContext, { version, path, query }: AskedOfOne<Subtree>) {

@@ -3,7 +3,7 @@ import { type TSchema, Type } from "typebox";
 import { limits } from "../../limits.ts";
 import { cursorParameter } from "../../rest/envelope.ts";
 import { idField, metadataField, nameField, textField } from "../../rest/fields.ts";
-import { id, idList, integer, metadata, pageSize, text } from "../../rest/parameters.ts";
+import { boolean, id, idList, integer, metadata, pageSize, text } from "../../rest/parameters.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import { searchParameters } from "../../rest/search.ts";
 import type { Asset } from "./assets.ts";
@@ -160,6 +160,7 @@ export const listQuery = {
   source: text("Assets of exactly this source"),
   cursor: cursorParameter,
   limit: pageSize(pageBounds),
+  onlyCursors: boolean("Answers the cursors of the page without its items"),
 };
 
 export const searchQuery = searchParameters("Assets");
