@@ -11,6 +11,7 @@ export interface Metrics {
   text(points: PointsStore): Promise<string>;
 }
 
+/** A registry of its own for each server, so that several can run in one process. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

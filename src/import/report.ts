@@ -31,7 +31,8 @@ export class Report {
   summary(): string[] {
     if (this.#count === 0) return [];
     const shown = this.#shown.map(
-      ({ line, column, value, reason }) => `  line ${line}, ${column}: ${JSON.stringify(value)} is ${reason}`,
+      ({ line, column, value, reason }) =>
+        `  line ${line}${column && `, ${column}`}: ${JSON.stringify(value)} is ${reason}`,
     );
     const listed = `${this.#count} refused; all of them are listed in ${this.#file}`;
     return [listed, ...shown, ...(this.#count > shown.length ? ["  ..."] : [])];

@@ -23,6 +23,7 @@ export interface EpochBy {
 /** Milliseconds of the time in a cell; `epochMs` counts for numbers only. Undefined when unreadable. */
 export type TimeReader = (cell: string, epochMs: number) => number | undefined;
 
+/** Reads cells of one format; ISO 8601 without a zone is UTC. */
 export function timeReader(format: TimeFormat): TimeReader {
   if (format === "iso") return parseIso;
   const unit = unitMs[format];

@@ -93,6 +93,7 @@ export function and(...parts: readonly (Filter | undefined)[]): Filter {
   return present.length === 1 ? present[0]! : { kind: "and", parts: present };
 }
 
+/** One of the parts is enough; `or()` of none is nothing. */
 export function or(...parts: readonly Filter[]): Filter {
   if (parts.some((part) => part.kind === "everything")) return everything;
   const present = parts.filter((part) => part.kind !== "nothing");

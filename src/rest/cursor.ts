@@ -15,6 +15,10 @@ export interface CursorSigner {
 
 const macBytes = 12;
 
+/**
+ * A cursor is an HMAC-SHA256 of query and place, shortened to `macBytes`, and the place as JSON, in
+ * base64url.
+ */
 export function cursorSigner(secret: Uint8Array): CursorSigner {
   const macOf = (query: unknown, payload: string) =>
     createHmac("sha256", secret).update(fingerprint(query)).update(payload).digest().subarray(0, macBytes);

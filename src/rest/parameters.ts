@@ -49,6 +49,7 @@ export const text = (description: string): Optional<string> =>
 /** Digits; also as Python prints a whole float. */
 const decimal = /^[+-]?\d+(\.0*)?$/;
 
+/** A whole number within inclusive bounds; `3.0` counts as 3. */
 export function integer(description: string, bounds: { min?: number; max?: number } = {}): Optional<number> {
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = bounds;
   const expected =

@@ -27,7 +27,9 @@ export const searchParameters = (things: string) => ({
 
 export type SearchAsked = Partial<Values<ReturnType<typeof searchParameters>>>;
 
-/** The question of a search, `further` being conditions of its own; `limit` never reaches beyond the bound. */
+/**
+ * The question of a search, `further` being conditions of its own; `limit` never reaches beyond the bound.
+ */
 export function searchOf(asked: SearchAsked, further?: Filter): TextSearch {
   const { name, description, query, boostName = false, sort, dir } = asked;
   const { limit = limits.searchItemsDefault, offset = 0 } = asked;

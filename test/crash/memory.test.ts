@@ -1,11 +1,11 @@
 // What large loads and large reads cost the server in memory: the same, however large they are.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
+import { temporaryFolder } from "../support/folder.ts";
 import { endLeftProcesses, serveMillrace } from "../support/process.ts";
 
 const adminKey = "a-key-of-this-test-with-enough-letters";
@@ -20,18 +20,14 @@ const residentMiBMax = 512;
 const names = Array.from({ length: seriesCount }, (_, i) => `memory.${i}`);
 const skip = existsSync("/proc/self/status") ? false : "resident memory is read from /proc, which Linux has";
 
-let folder: string;
+const folder = temporaryFolder();
 let server: Awaited<ReturnType<typeof serveMillrace>>;
 
 before(async () => {
   if (skip) return;
-  folder = await mkdtemp(join(tmpdir(), "millrace-memory-"));
   server = await serveMillrace({ MILLRACE_DATA: join(folder, "data"), MILLRACE_ADMIN_KEY: adminKey }, folder);
 });
-after(async () => {
-  endLeftProcesses();
-  if (folder) await rm(folder, { recursive: true, force: true });
-});
+after(endLeftProcesses);
 
 async function post(path: string, body: string): Promise<Response> {
   const url = `${server.baseUrl}/api/0.5/projects/default${path}`;

@@ -45,6 +45,10 @@ export const pointsShape = (version: ApiVersion): TSchema => {
   );
 };
 
+/**
+ * `{"data":{"items":[{"name","datapoints":[...]}]}}`, in memory when short, else streamed (client-endpoints
+ * 9.2).
+ */
 export async function jsonAnswer(answers: readonly SeriesAnswer[], version: ApiVersion) {
   const membersOf = ({ question }: SeriesAnswer) =>
     question.aggregates?.wanted.map((name: AggregateName) => membersOfAggregate(name, version)) ?? [

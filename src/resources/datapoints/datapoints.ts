@@ -82,6 +82,7 @@ export async function erasePoints(ctx: RequestContext, key: SeriesKey, range: Ti
   if (range.startMs < range.endMs) await ctx.points.erase(series!.id, range);
 }
 
+/** Refuses (400) aggregates of a series of strings. */
 export function refuseTexts({ name, isString }: SeriesRef): void {
   if (isString) throw fail("texts-not-aggregated", { name });
 }

@@ -112,6 +112,9 @@ export interface SentKey {
   readonly id?: number;
 }
 
+/**
+ * How an item names its series; refuses (400) one that does not. `at` is where the item stands: `items[0].`
+ */
 export function keyOf({ name, tagId, id }: SentKey, at: string): SeriesKey {
   const key = name ?? tagId ?? id;
   if (key === undefined) throw fail("fields-missing", { fields: [`${at}name`] });

@@ -64,6 +64,9 @@ const changes = {
 export const seriesChange = Type.Object(changes);
 export const identifiedChange = Type.Object({ id: idField("Which series"), ...changes });
 
+/**
+ * The series to make; refuses (400) an id, as ids are given out here. `index` is the place among the items.
+ */
 export function newSeriesOf(sent: Static<typeof newSeries>, index: number): NewTimeSeries {
   if (sent.id !== undefined)
     throw fail("field-invalid", { field: `items[${index}].id`, expected: "no id", got: `${sent.id}` });

@@ -69,6 +69,7 @@ export function walk(count: number, fromMs: number, stepMs: number): [number, nu
   ]);
 }
 
+/** Tests that hold for every backend; `open` makes an empty store for each test. */
 export function pointsConformance(name: string, open: () => Promise<StoreUnderTest>): void {
   const scenario = (title: string, play: (test: StoreUnderTest) => Promise<void>) =>
     it(title, async () => {

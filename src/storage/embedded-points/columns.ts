@@ -9,6 +9,7 @@ export const numbers: Kind = 0;
 export const strings: Kind = 1;
 export const kindOf = (isString: boolean): Kind => (isString ? strings : numbers);
 
+/** No points, of numbers or of strings. */
 export function emptyColumns(kind: Kind): PointColumns {
   return { times: new Float64Array(0), values: kind === strings ? [] : new Float64Array(0) };
 }

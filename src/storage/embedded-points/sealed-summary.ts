@@ -13,6 +13,7 @@ export interface Place {
   readonly count: number;
 }
 
+/** The bytes of a summary with the checksum of them and of the place of its block. */
 export function sealSummary(place: Place, summary: Summary): Uint8Array {
   const sealed = new Uint8Array(summaryBytes + 4);
   sealed.set(encodeSummary(summary));

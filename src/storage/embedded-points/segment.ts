@@ -12,11 +12,13 @@ export const segmentName = (first: number): string => `journal-${String(first).p
 /** Holds how much of a segment counts, where cutting the file itself failed. */
 export const endName = (segment: string): string => `${segment}.end`;
 
+/** The number of the first frame of a segment by its name; undefined for the name of another file. */
 export function firstOf(name: string): number | undefined {
   const digits = /^journal-(\d{16})\.log$/.exec(name)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
+/** The first bytes of a segment whose first frame has this number. */
 export function segmentHeader(first: number): Uint8Array {
   const header = new DataView(new ArrayBuffer(segmentHeaderBytes));
   new Uint8Array(header.buffer).set(Buffer.from(magic, "latin1"));

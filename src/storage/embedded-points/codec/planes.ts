@@ -7,12 +7,14 @@ const numberBytes = 8;
 export const rawBytes = (values: Float64Array): Uint8Array =>
   new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 
+/** The numbers of `rawBytes`. */
 export function readRaw(bytes: Uint8Array): Float64Array {
   const values = new Float64Array(bytes.length / numberBytes);
   new Uint8Array(values.buffer).set(bytes);
   return values;
 }
 
+/** The bytes of the numbers, all first ones before all second ones, and so on: alike ones stand together. */
 export function planesOf(values: Float64Array): Uint8Array {
   const raw = rawBytes(values);
   const planes = new Uint8Array(raw.length);
@@ -23,6 +25,7 @@ export function planesOf(values: Float64Array): Uint8Array {
   return planes;
 }
 
+/** The numbers of `planesOf`. */
 export function readPlanes(planes: Uint8Array): Float64Array {
   const values = new Float64Array(planes.length / numberBytes);
   const raw = rawBytes(values);
