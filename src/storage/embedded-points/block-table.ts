@@ -6,11 +6,15 @@
 // can be written anew.
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { invariant } from "../../lib/invariant.ts";
+import { RecentMap } from "../../lib/recent-map.ts";
 import type { Damage, PointColumns, SeriesId } from "../points.ts";
 import { DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
 import { type Kind, numbers } from "./columns.ts";
 import { openSummary, sealSummary } from "./sealed-summary.ts";
 import { type Summary, summarise } from "./summary.ts";
+
+/** Unpacked blocks surely kept in memory: 4 MB of full ones, and at most twice as many. */
+const keptBlocks = 64;
 
 export interface BlockRow {
   readonly id: number;
@@ -83,6 +87,8 @@ export class BlockTable {
   readonly #file: string;
   readonly #statements: ReturnType<typeof prepare>;
   #totals: { applied: number; points: number; blocks: number };
+  /** What is asked about once is often asked about again, a trend that a screen refreshes say. */
+  readonly #kept = new RecentMap<number, PointColumns>(keptBlocks);
   /** Few: looked through on every read. */
   #damaged: readonly DamagedStretch[] = [];
 
@@ -171,6 +177,18 @@ export class BlockTable {
     });
   }
 
+  /**
+   * As `read`, from memory where this block of numbers was asked for lately. The arrays stay the table's; not
+   * for use inside a transaction, whose end may bring a removed block back.
+   */
+  readKept(owner: Owner, row: BlockRow): PointColumns {
+    const kept = this.#kept.get(row.id);
+    if (kept !== undefined) return kept;
+    const points = this.read(owner, row);
+    if (owner.kind === numbers) this.#kept.set(row.id, points);
+    return points;
+  }
+
   /** The summary of a block of numbers; throws `DamageFound`. */
   readSummary(owner: Owner, row: BlockRow): Summary {
     return orDamage(owner, row, () => openSummary(row, row.summary ?? new Uint8Array(0)));
@@ -194,6 +212,8 @@ export class BlockTable {
   remove({ series, kind }: Owner, { id, firstMs, count }: BlockRow): void {
     this.#statements.remove.run(series, kind, firstMs);
     this.#statements.removeData.run(id);
+    // The next block that is written may get the same id.
+    this.#kept.delete(id);
     this.#totals.points -= count;
     this.#totals.blocks--;
   }

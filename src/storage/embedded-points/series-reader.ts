@@ -94,7 +94,7 @@ export class SeriesReader {
       const from = firstAtOrAfter(head.times, block.firstMs, at);
       if (from > at) yield { points: cut(head, at, from) };
       at = Math.min(end, firstAtOrAfter(head.times, block.lastMs + 1, from));
-      if (at > from) yield { points: merge(this.#table.read(this.#owner, block), cut(head, from, at)) };
+      if (at > from) yield { points: merge(this.#table.readKept(this.#owner, block), cut(head, from, at)) };
       else yield { block };
     }
     if (end > at) yield { points: cut(head, at, end) };
@@ -118,7 +118,7 @@ export class SeriesReader {
     if (block.summary !== null && block.lastMs < beforeMs) {
       return { timeMs: block.lastMs, value: this.#table.readSummary(this.#owner, block).lastValue };
     }
-    const points = this.#table.read(this.#owner, block);
+    const points = this.#table.readKept(this.#owner, block);
     const found = pointAt(points, firstAtOrAfter(points.times, beforeMs) - 1);
     return inHead !== undefined && inHead.timeMs >= found.timeMs ? inHead : found;
   }
@@ -132,7 +132,7 @@ export class SeriesReader {
   }
 
   #pointsOf(piece: Piece): PointColumns {
-    return "block" in piece ? this.#table.read(this.#owner, piece.block) : piece.points;
+    return "block" in piece ? this.#table.readKept(this.#owner, piece.block) : piece.points;
   }
 
   /**

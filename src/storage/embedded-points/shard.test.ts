@@ -108,6 +108,29 @@ it("late points are merged into the blocks they fall into", () =>
     assert.ok(Math.max(...blockSizes(path)) <= 150);
   }));
 
+it("a block kept in memory is not taken for the one that is written in its place", () =>
+  play((shard) => {
+    const question = { ...everything, startMs: 0, endMs: 1000, isStep: false, bucketMs: 70 };
+    const sums = () => [...shard.aggregate({ ...question, wanted: ["sum"] }).columns[0]!];
+    append(shard, walk(300, 0, 1));
+    workAll(shard);
+    for (let round = 1; round <= 3; round++) {
+      sums();
+      shard.apply({ kind: "erase", series: pump, range: { startMs: 0, endMs: 1000 } });
+      append(
+        shard,
+        Array.from({ length: 300 }, (_, timeMs) => [timeMs, round] as const),
+      );
+      shard.beginCheckpoint(round);
+      workAll(shard);
+      assert.deepEqual(
+        sums(),
+        [70, 70, 70, 70, 20].map((points) => points * round),
+      );
+      assert.deepEqual([...shard.scan(everything).values], new Array(300).fill(round));
+    }
+  }));
+
 it("a file that cannot be written loses nothing: points stay in memory, and the work is done later", () =>
   play((shard, path) => {
     append(shard, walk(1000, 0, 10));
