@@ -39,7 +39,7 @@ export function naiveAggregate(series: NaiveSeries, question: NaiveQuestion): Ag
   let a = startMs;
   while (a < endMs && times.length < limit) {
     if (!exists(series, question, a)) {
-      const next = series.times[firstAtOrAfter(series, a)];
+      const next = series.times[firstAtOrAfter(series.times, a)];
       if (next === undefined) break;
       a = Math.max(a + bucketMs, startMs + Math.floor((next - startMs) / bucketMs) * bucketMs);
       continue;
@@ -54,7 +54,7 @@ export function naiveAggregate(series: NaiveSeries, question: NaiveQuestion): Ag
 
 /** A bucket exists when it holds a point, or when a wanted interpolation has a value at its start. */
 function exists(series: NaiveSeries, question: NaiveQuestion, a: number): boolean {
-  const next = series.times[firstAtOrAfter(series, a)];
+  const next = series.times[firstAtOrAfter(series.times, a)];
   if (next !== undefined && next < a + question.bucketMs) return true;
   const { wanted, isStep } = question;
   if (wanted.includes("stepInterpolation") && !Number.isNaN(lastValueUntil(series, a))) return true;
@@ -120,7 +120,7 @@ function cut(series: NaiveSeries, bucket: Pick<Bucket, "a" | "b" | "isStep">): B
   const inside: number[] = [];
   const pieces: Piece[] = [];
   // The piece that begins at the last point before the bucket may reach into it.
-  const first = Math.max(0, firstAtOrAfter(series, a) - 1);
+  const first = Math.max(0, firstAtOrAfter(series.times, a) - 1);
   for (let index = first; index < times.length && times[index]! < b; index++) {
     if (times[index]! >= a) inside.push(values[index]!);
     const isLast = index === times.length - 1;
@@ -139,7 +139,7 @@ function cut(series: NaiveSeries, bucket: Pick<Bucket, "a" | "b" | "isStep">): B
 function valueAt(series: NaiveSeries, isStep: boolean, atMs: number): number {
   const { times, values } = series;
   if (isStep) return lastValueUntil(series, atMs);
-  const after = firstAtOrAfter(series, atMs);
+  const after = firstAtOrAfter(series.times, atMs);
   if (after === times.length) return Number.NaN;
   if (times[after] === atMs) return values[after]!;
   if (after === 0) return Number.NaN;
@@ -149,13 +149,13 @@ function valueAt(series: NaiveSeries, isStep: boolean, atMs: number): number {
 
 /** The value of the last point at or before `atMs`, NaN when there is none. */
 function lastValueUntil(series: NaiveSeries, atMs: number): number {
-  const after = firstAtOrAfter(series, atMs);
+  const after = firstAtOrAfter(series.times, atMs);
   if (after < series.times.length && series.times[after] === atMs) return series.values[after]!;
   return after === 0 ? Number.NaN : series.values[after - 1]!;
 }
 
-/** Index of the first point at or after `atMs`; the number of points when there is none. */
-function firstAtOrAfter({ times }: NaiveSeries, atMs: number): number {
+/** Index of the first of the ascending times at or after `atMs`; their number when there is none. */
+export function firstAtOrAfter(times: ArrayLike<number>, atMs: number): number {
   let low = 0;
   let high = times.length;
   while (low < high) {

@@ -12,7 +12,7 @@ import type {
   ScanQuestion,
   SeriesId,
 } from "../points.ts";
-import { naiveAggregate } from "./naive-aggregate.ts";
+import { firstAtOrAfter, naiveAggregate } from "./naive-aggregate.ts";
 
 interface NaivePoints {
   readonly times: number[];
@@ -92,16 +92,4 @@ function put({ times, values }: NaivePoints, timeMs: number, value: number | str
   const isReplaced = times[index] === timeMs;
   times.splice(index, isReplaced ? 1 : 0, timeMs);
   values.splice(index, isReplaced ? 1 : 0, value);
-}
-
-/** Index of the first time at or after `atMs`; the number of times when there is none. */
-function firstAtOrAfter(times: readonly number[], atMs: number): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (times[middle]! < atMs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

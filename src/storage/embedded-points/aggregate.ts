@@ -4,6 +4,7 @@
 // counts as one; beyond that only buckets that are answered cost anything, so that a long gap is free unless
 // an interpolation over it is wanted.
 import type { AggregateColumns, AggregateName, AggregateQuestion } from "../points.ts";
+import { firstAtOrAfter } from "./columns.ts";
 import { PointsState, type Summary, TimeState, variationOf } from "./summary.ts";
 
 export interface Point {
@@ -228,16 +229,4 @@ export class Aggregation {
         return this.#stepInterpolation;
     }
   }
-}
-
-/** Index from `from` on of the first time at or after `atMs`; `to` when there is none before it. */
-function firstAtOrAfter(times: Float64Array, atMs: number, from: number, to: number): number {
-  let low = from;
-  let high = to;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (times[middle]! < atMs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
