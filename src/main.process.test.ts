@@ -176,3 +176,34 @@ test("SIGTERM finishes a request whose body is still on its way, and accepts no 
     "a connection kept alive does not hold it open",
   );
 });
+
+test("SIGTERM lets a large answer that is being read come to its end", async () => {
+  const { baseUrl, output, child, ended } = await serveMillrace({}, folder);
+  const ask = (path: string, body: unknown) =>
+    fetch(`${baseUrl}/api/0.5/projects/default/timeseries${path}`, {
+      method: "POST",
+      headers: { "api-key": keyIn(output())! },
+      body: JSON.stringify(body),
+    });
+  const count = 50_000;
+  const points = Array.from({ length: count }, (_, index) => ({ timestamp: index, value: index / 7 }));
+  const names = ["a", "b", "c", "d", "e", "f", "g", "h"].map((name) => ({ name }));
+  await ask("", { items: names });
+  for (const { name } of names) await ask(`/data/${name}`, { items: points });
+  const { body } = await ask("/dataquery", { items: names, start: 0, limit: count });
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of body!) {
+    if (text === "") {
+      child.kill("SIGTERM");
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+  }
+  const { data } = JSON.parse(text) as { data: { items: { datapoints: unknown[] }[] } };
+  assert.deepEqual(
+    data.items.map((item) => item.datapoints.length),
+    names.map(() => count),
+  );
+  assert.equal((await ended).status, 0);
+});

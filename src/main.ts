@@ -1,11 +1,10 @@
 #!/usr/bin/env node
 // The process entry: finds the command that is asked for, runs it, and says clearly why it cannot.
-import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { type Command, Misused } from "./command-line/command.ts";
 import { StartRefused } from "./data-folder.ts";
-import { parseJson } from "./lib/json.ts";
+import { version } from "./lib/version.ts";
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -14,8 +13,6 @@ const fileOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta
 // Where nothing can be written it does nothing.
 process.env["NODE_COMPILE_CACHE"] ??= fileOf("node_modules/.cache/millrace");
 enableCompileCache();
-
-const { version } = parseJson(readFileSync(fileOf("package.json"), "utf8")) as { version: string };
 
 interface Entry {
   /** One line for the overview. */

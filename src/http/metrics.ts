@@ -1,6 +1,7 @@
 // What operators watch: requests, points, the stores and the process, in the text format of Prometheus.
 import type { FastifyInstance } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { version } from "../lib/version.ts";
 import type { PointsStats, PointsStore } from "../storage/points.ts";
 
 export interface Metrics {
@@ -15,6 +16,12 @@ export interface Metrics {
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: "millrace_build_info",
+    help: "Always 1; the label is the version that runs",
+    labelNames: ["version"],
+    registers: [registry],
+  }).set({ version }, 1);
   const written = new Counter({
     name: "millrace_points_written_total",
     help: "Datapoints accepted and on disk",

@@ -1,5 +1,6 @@
 // What operators, browsers and tools get: health, metrics, descriptions, cross-origin rules, packed answers.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { get } from "node:http";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
@@ -13,10 +14,14 @@ after(() => server.close());
 
 const at = (path: string, init?: RequestInit) => fetch(server.baseUrl + path, init);
 
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
+
 test("health needs no credentials and tells what is quarantined", async () => {
   const response = await at("/health");
   assert.equal(response.status, 200);
-  assert.deepEqual(await response.json(), { status: "ok", store: "open", quarantined: [] });
+  assert.deepEqual(await response.json(), { status: "ok", version, store: "open", quarantined: [] });
 });
 
 test("metrics count requests by route and status, and points", async () => {
@@ -33,6 +38,7 @@ test("metrics count requests by route and status, and points", async () => {
   );
   assert.match(text, /millrace_http_request_seconds_count\{method="GET",route="none",status="404"\} 1/);
   assert.match(text, /^millrace_points_written_total 1$/m);
+  assert.ok(text.includes(`\nmillrace_build_info{version="${version}"} 1\n`));
   assert.match(text, /^process_resident_memory_bytes \d+$/m);
   assert.ok(!text.includes("/nothing"), "addresses as sent are no labels");
 });

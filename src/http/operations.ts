@@ -1,6 +1,7 @@
 // What operators watch and tools read: health, metrics, the description of each version. Open to everyone.
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import { version } from "../lib/version.ts";
 import type { Catalog } from "../storage/catalog.ts";
 import type { PointsStore } from "../storage/points.ts";
 import type { Metrics } from "./metrics.ts";
@@ -17,10 +18,10 @@ export function addHealth(http: FastifyInstance, { catalog, points, log }: Watch
   http.get("/health", async (_request, reply) => {
     try {
       const [stats] = await Promise.all([points.stats(), catalog.lastId()]);
-      return { status: "ok", store: "open", quarantined: stats.quarantined };
+      return { status: "ok", version, store: "open", quarantined: stats.quarantined };
     } catch (problem) {
       log.error({ err: problem }, "A store does not answer");
-      return reply.code(503).send({ status: "failing", store: "not answering", quarantined: [] });
+      return reply.code(503).send({ status: "failing", version, store: "not answering", quarantined: [] });
     }
   });
 }
