@@ -104,15 +104,15 @@ test("parameters of the wrong kind are named", async () => {
 test("a cursor serves the query that it came from, and no other", async () => {
   const { ask } = server;
   await ask("POST /assets", { items: [{ name: "a" }, { name: "b" }, { name: "c" }] });
-  const { nextCursor } = await ask("GET /assets?limit=1");
+  const { nextCursor } = await ask("GET /assets?depth=0&limit=1");
   assert.ok(nextCursor);
   assert.match(nextCursor, /^[\w-]+$/);
-  assert.equal((await ask(`GET /assets?limit=2&cursor=${nextCursor}`)).items.length, 2);
+  assert.equal((await ask(`GET /assets?depth=0&limit=2&cursor=${nextCursor}`)).items.length, 2);
   const changed = `${nextCursor.slice(0, -2)}${nextCursor.at(-2) === "A" ? "B" : "A"}${nextCursor.at(-1)}`;
   for (const asked of [
     `GET /assets?name=a&cursor=${nextCursor}`,
     `GET /timeseries?cursor=${nextCursor}`,
-    `GET /assets?cursor=${changed}`,
+    `GET /assets?depth=0&cursor=${changed}`,
   ])
     assert.equal(
       (await ask(asked)).error?.message,
