@@ -1,7 +1,7 @@
 // `store.json`: what is decided once, when a store is made.
 import { open, readFile, rename } from "node:fs/promises";
 import { endianness } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { invariant } from "../../lib/invariant.ts";
 import { parseJson } from "../../lib/json.ts";
 
@@ -38,11 +38,16 @@ async function make(folder: string, path: string, made: StoreFile): Promise<Stor
     await file.close();
   }
   await rename(draft, path);
+  for (const changed of [folder, dirname(folder)]) await syncFolder(changed);
+  return made;
+}
+
+/** The folder's own name lies in its parent. */
+async function syncFolder(folder: string): Promise<void> {
   const directory = await open(folder, "r");
   try {
     await directory.sync();
   } finally {
     await directory.close();
   }
-  return made;
 }
