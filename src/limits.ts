@@ -42,7 +42,7 @@ export const described = {
   textLengthMax: limit(8_192, "characters", "A description, unit, source or source id."),
   metadataPairsMax: limit(256, "pairs", "Metadata of one record."),
   metadataKeyLengthMax: limit(128, "characters", "A metadata key."),
-  metadataValueLengthMax: limit(10_240, "characters", "A metadata value."),
+  metadataLengthMax: limit(10_240, "characters", "All metadata keys and values of one record together."),
   securityCategoriesMax: limit(1_000, "ids", "Security categories of one time series."),
   erasuresAtOnce: limit(100, "series", "Deleted series whose datapoints are taken away at the same time."),
   seriesKeysKeptMax: limit(

@@ -20,15 +20,25 @@ export const nameField = (description: string) =>
 export const idField = (description: string) =>
   Type.Integer({ description, minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
+type Metadata = Readonly<Record<string, string>>;
+
 /** Text values under text keys; `Type.Record` would let keys with line breaks pass unchecked. */
 export const metadataField = (description: string) =>
-  Type.Unsafe<Readonly<Record<string, string>>>({
-    description,
-    type: "object",
-    maxProperties: limits.metadataPairsMax,
-    propertyNames: { type: "string", pattern: storable, maxLength: limits.metadataKeyLengthMax },
-    additionalProperties: textField("A value", { max: limits.metadataValueLengthMax }),
-  });
+  Type.Refine(
+    Type.Unsafe<Metadata>({
+      description: `${description}; at most ${limits.metadataLengthMax} characters in all`,
+      type: "object",
+      maxProperties: limits.metadataPairsMax,
+      propertyNames: { type: "string", pattern: storable, maxLength: limits.metadataKeyLengthMax },
+      additionalProperties: textField("A value", { max: limits.metadataLengthMax }),
+    }),
+    (metadata) => lengthOf(metadata) <= limits.metadataLengthMax,
+    () => `holds at most ${limits.metadataLengthMax} characters in its keys and values together`,
+  );
+
+/** So that a page of records always fits into memory. */
+const lengthOf = (metadata: Metadata): number =>
+  Object.entries(metadata).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
 
 /** `{"items":[...]}`, as nearly every body is. */
 export const itemsBody = <Item extends TSchema>(item: Item, bounds: { min?: number } = {}) =>

@@ -91,6 +91,12 @@ const creations: readonly Refused[] = [
     message: `${invalid("items[0].metadata")}expected an object but got array`,
   },
   {
+    body: items({ ...a, metadata: { x: "y".repeat(6_000), z: "y".repeat(6_000) } }),
+    message:
+      `${invalid("items[0].metadata")}expected a value that holds at most 10240 characters ` +
+      "in its keys and values together but got object",
+  },
+  {
     body: '{"items":[{"name":"a","metadata":{"__proto__":"x"}}]}',
     message: "The body is not valid JSON: a member is named __proto__",
   },
