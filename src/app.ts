@@ -21,6 +21,9 @@ import { limits } from "./limits.ts";
 import { assetRoutes } from "./resources/assets/assets.rest.ts";
 import { assetTable } from "./resources/assets/schema.ts";
 import { datapointRoutes } from "./resources/datapoints/datapoints.rest.ts";
+import { eventRoutes } from "./resources/events/events.rest.ts";
+import { eventTable, eventTransformerTable, semanticTypeTable } from "./resources/events/schema.ts";
+import { termRoutes } from "./resources/events/terms.rest.ts";
 import { projectRoutes } from "./resources/projects/projects.rest.ts";
 import { ensureProject } from "./resources/projects/projects.ts";
 import { projectTable } from "./resources/projects/schema.ts";
@@ -41,6 +44,9 @@ export const tables: readonly AnyTable[] = [
   assetTable,
   timeSeriesTable,
   erasureTable,
+  eventTable,
+  eventTransformerTable,
+  semanticTypeTable,
 ];
 
 /** Every operation of every room. */
@@ -49,6 +55,8 @@ export const routes: readonly Route[] = [
   ...assetRoutes,
   ...timeSeriesRoutes,
   ...datapointRoutes,
+  ...eventRoutes,
+  ...termRoutes,
 ];
 
 /** The OpenAPI description of one version. */

@@ -186,6 +186,24 @@ export const catalogue = {
     when: "An asset would stand deeper in the tree than the limit.",
     message: ({ name, limit }) => `The asset ${name} would stand more than ${limit} levels below its root`,
   }),
+  "event-duplicates": entry<{
+    duplicates: readonly { readonly id: number; readonly source: string; readonly sourceId: string }[];
+  }>({
+    status: 409,
+    when: "Other events have the source and source id sent; `duplicates` lists those events.",
+    message: ({ duplicates }) =>
+      `An event has this source and sourceId already: ${firstOf(
+        duplicates.map(({ source, sourceId }) => `${source} ${sourceId}`),
+      )}`,
+    members: ({ duplicates }) => ({ duplicates }),
+  }),
+  "filters-disabled": entry<{ fields: readonly string[]; by: string }>({
+    status: 400,
+    when: "A list is asked for with filters that cannot be used together.",
+    // Published clients look for the word `disabled` (client-endpoints 1.6).
+    message: ({ fields, by }) =>
+      `The filters ${firstOf(fields)} are disabled when ${by} is used; a search takes them together`,
+  }),
   "points-not-stored": entry<{ problem: string }>({
     status: 503,
     when: "The disk refused a write of datapoints, for example because it is full. Nothing of it is stored.",

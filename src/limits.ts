@@ -31,6 +31,13 @@ export const described = {
   listItemsMax: limit(10_000, "items", "A page of a list; a larger `limit` is lowered to this."),
   assetDepthMax: limit(500, "levels", "Levels of assets below a root; deeper is refused."),
   assetsListDefault: limit(100, "items", "A page of assets or time series when `limit` is absent."),
+  eventsListDefault: limit(25, "items", "A page of events when `limit` is absent."),
+  eventAssetsMax: limit(1_000, "ids", "Assets that one event hangs on."),
+  eventTimeMsMax: limit(
+    8_640_000_000_000_000,
+    "ms",
+    "How far from 1970 an event may start or end, either way: as far as dates go (275,760 years).",
+  ),
   searchItemsMax: limit(1_000, "items", "`limit` + `offset` of a search; a larger `limit` is lowered."),
   searchItemsDefault: limit(25, "items", "Results of a search when `limit` is absent."),
   cursorDivisionsMax: limit(

@@ -3,7 +3,7 @@ import { fail } from "../errors.ts";
 import { everything, type Filter } from "../query/filter.ts";
 import type { ProjectId } from "../storage/catalog.ts";
 
-export type Acl = "projectsAcl" | "assetsAcl" | "timeSeriesAcl";
+export type Acl = "projectsAcl" | "assetsAcl" | "timeSeriesAcl" | "eventsAcl";
 export type Action = "READ" | "WRITE" | "UPDATE";
 
 /** One granted right (platform-api, Group and capability). */
@@ -26,6 +26,7 @@ export const administrator: readonly Capability[] = [
   { acl: "projectsAcl", actions: ["READ", "UPDATE"], scope: { kind: "all" } },
   { acl: "assetsAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
   { acl: "timeSeriesAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
+  { acl: "eventsAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
 ];
 
 /** Refuses (403) a caller who holds `acl` with `action` for no record at all. */

@@ -1,4 +1,4 @@
-// Search as assets and time series share it: its parameters, and the question they ask (client-endpoints 4.2,
+// Search as several resources share it: its parameters, and the question they ask (client-endpoints 4.2,
 // 8.2, (b) 10).
 import { limits } from "../limits.ts";
 import { and, between, type Filter, hasMetadata, nothing, underAsset } from "../query/filter.ts";
@@ -53,7 +53,8 @@ export const metadataFilter = (pairs: Readonly<Record<string, string>> | "unread
     ? nothing
     : and(...Object.entries(pairs ?? {}).map(([key, value]) => hasMetadata(key, value)));
 
-function during(field: string, from: number | undefined, to: number | undefined): Filter | undefined {
+/** Both inclusive; leaves out records that lack the value, unless both are absent. */
+export function during(field: string, from: number | undefined, to: number | undefined): Filter | undefined {
   if (from === undefined && to === undefined) return undefined;
   return between(field, {
     ...(from !== undefined && { from: { value: from, inclusive: true } }),

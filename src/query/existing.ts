@@ -1,0 +1,38 @@
+// Reads records by ids that a caller has named, and refuses those that are not there.
+import { fail } from "../errors.ts";
+import type { Reader, Stored, Table } from "../storage/catalog.ts";
+import { and, type Filter, oneOf } from "./filter.ts";
+import { byId } from "./page.ts";
+
+export interface IdsNamed {
+  readonly ids: readonly number[];
+  /** What the caller named them in. */
+  readonly field: string;
+  /** How unknown ids are refused; 400 when absent. */
+  readonly status?: 404;
+}
+
+/**
+ * These records in the order asked. Refuses repeated ids, and ids outside of `scope`, which look like unknown
+ * ones (client-endpoints (b) 21).
+ */
+export async function existingRecords<Row extends Stored>(
+  tx: Reader,
+  table: Table<Row>,
+  scope: Filter,
+  { ids, ...named }: IdsNamed,
+): Promise<Row[]> {
+  const distinct = new Set(ids);
+  if (distinct.size < ids.length) throw fail("ids-repeated", { ...named, ids: repeatedOf(ids) });
+  const filter = and(scope, oneOf("id", ids));
+  const rows = await tx.find(table, { filter, order: byId, page: { limit: ids.length } });
+  const found = new Map(rows.map((row) => [row.id, row]));
+  const unknown = ids.filter((id) => !found.has(id));
+  if (unknown.length > 0) throw fail("ids-unknown", { ...named, ids: unknown });
+  return ids.map((id) => found.get(id)!);
+}
+
+function repeatedOf(ids: readonly number[]): number[] {
+  const seen = new Set<number>();
+  return [...new Set(ids.filter((id) => seen.has(id) || !seen.add(id)))];
+}

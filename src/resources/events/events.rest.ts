@@ -1,0 +1,268 @@
+// Events over REST: the routes of 0.4, 0.5 and 0.6, and the handlers below them.
+import { type Static, type TSchema, Type } from "typebox";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { everything } from "../../query/filter.ts";
+import {
+  emptyAnswer,
+  emptyShape,
+  itemsAnswer,
+  itemsOf,
+  pageAnswer,
+  pageAsked,
+  pageOf,
+} from "../../rest/envelope.ts";
+import { idField, itemsBody, textField } from "../../rest/fields.ts";
+import { id, integer, required, type Values } from "../../rest/parameters.ts";
+import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
+import {
+  createEvents,
+  deleteEvents,
+  divideEvents,
+  type Event,
+  type EventsWanted,
+  getEvent,
+  getEvents,
+  getEventsByReference,
+  listEvents,
+  searchEvents,
+  updateEvent,
+  updateEvents,
+} from "./events.ts";
+import { listQuery, listWanted, searchQuery, searchWanted } from "./filters.rest.ts";
+import {
+  changeOf,
+  changeOfPatch,
+  eventChange,
+  eventIds,
+  eventIn,
+  eventPatch,
+  eventShape,
+  identifiedChange,
+  newEvent,
+  newEventOf,
+  overwriteIn,
+  wholeEvent,
+} from "./shapes.rest.ts";
+
+const read = { versions: apiVersions, capability: ["eventsAcl", "READ"] } as const;
+const write = { versions: apiVersions, capability: ["eventsAcl", "WRITE"] } as const;
+const json = <Schema>(schema: Schema) => ({ kind: "json", schema }) as const;
+const ids = itemsBody(eventIds, { min: 1 });
+const oneEvent = { eventId: id("The event") };
+const items = (version: ApiVersion) => ({ schema: itemsOf(eventShape(version)) });
+const empty = () => ({ schema: emptyShape });
+
+const reference = Type.Object({
+  transformerId: idField("The event transformer that made the events"),
+  eventReferenceKeys: Type.Array(textField("What the transformer calls an event"), {
+    maxItems: limits.itemsPerWriteMax,
+  }),
+});
+
+export const eventRoutes: readonly Route[] = [
+  route({
+    ...write,
+    method: "POST",
+    path: "/events",
+    summary: "Create events",
+    source: "client-endpoints 5.2",
+    body: json(itemsBody(newEvent, { min: 1 })),
+    answer: items,
+    created: ["0.6"],
+    handle: create,
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/events",
+    summary: "List events by their start; those without one come last",
+    source: "platform-api Events; client-endpoints 5.2",
+    query: listQuery,
+    answer: (version) => ({ schema: pageOf(eventShape(version)) }),
+    handle: list,
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/events/cursors",
+    summary: "Cursors that divide the list of all events for parallel reads",
+    source: "client-endpoints 5.2",
+    query: { divisions: required(integer("How many cursors at most", { min: 1 })) },
+    answer: () => ({ schema: itemsOf(Type.String()) }),
+    handle: divide,
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/events/search",
+    summary: "Search events",
+    source: "client-endpoints 5.2, (b) 10",
+    query: searchQuery,
+    answer: items,
+    handle: async (ctx, { version, query }) =>
+      itemsAnswer((await searchEvents(ctx, searchWanted(query))).map(eventIn(version))),
+  }),
+  route({
+    ...read,
+    method: "POST",
+    path: "/events/byids",
+    summary: "Read events by id",
+    source: "client-endpoints 5.2, C10",
+    body: json(ids),
+    answer: items,
+    handle: async (ctx, { version, body }) =>
+      itemsAnswer((await getEvents(ctx, body.items.map(idIn))).map(eventIn(version))),
+  }),
+  route({
+    ...read,
+    method: "POST",
+    path: "/events/byreference",
+    summary: "Read events by what their event transformer calls them",
+    source: "platform-api Events; client-endpoints (b) 2",
+    body: json(reference),
+    answer: items,
+    handle: byReference,
+  }),
+  route({
+    ...write,
+    versions: ["0.4", "0.5"],
+    method: "POST",
+    path: "/events/update",
+    summary: "Overwrite events",
+    source: "client-endpoints 5.2",
+    body: json(itemsBody(wholeEvent, { min: 1 })),
+    answer: empty,
+    handle: overwrite,
+  }),
+  route({
+    ...write,
+    versions: ["0.6"],
+    method: "POST",
+    path: "/events/update",
+    summary: "Change events",
+    source: "client-endpoints 5.2",
+    body: json(itemsBody(identifiedChange, { min: 1 })),
+    answer: items,
+    handle: updateMany,
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: "/events/delete",
+    summary: "Delete events",
+    source: "client-endpoints 5.2, (b) 21",
+    body: json(ids),
+    answer: empty,
+    handle: async (ctx, { body }) => {
+      await deleteEvents(ctx, body.items.map(idIn));
+      return emptyAnswer;
+    },
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/events/{eventId}",
+    summary: "Read an event",
+    source: "client-endpoints 5.2",
+    parameters: oneEvent,
+    answer: items,
+    handle: async (ctx, { version, path }) =>
+      itemsAnswer([eventIn(version)(await getEvent(ctx, path.eventId))]),
+  }),
+  route({
+    ...write,
+    method: "PATCH",
+    path: "/events/{eventId}",
+    summary: "Change an event, by changes or by plain values",
+    source: "client-endpoints 5.2, (b) 30",
+    parameters: oneEvent,
+    body: json(eventPatch),
+    answer: items,
+    handle: (ctx, asked) => updateOne(ctx, { ...asked, body: changeOfPatch(asked.body) }),
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: "/events/{eventId}/update",
+    summary: "Change an event",
+    source: "client-endpoints 5.2",
+    parameters: oneEvent,
+    body: json(eventChange),
+    answer: items,
+    handle: updateOne,
+  }),
+];
+
+interface Asked<Query, Body = undefined> {
+  readonly version: ApiVersion;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+type Items<Item extends TSchema> = { readonly items: readonly Static<Item>[] };
+
+const idIn = (sent: Static<typeof eventIds>) => (typeof sent === "number" ? sent : sent.id);
+
+async function create(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof newEvent>>) {
+  return itemsAnswer((await createEvents(ctx, body.items.map(newEventOf))).map(eventIn(version)));
+}
+
+async function list(ctx: RequestContext, { version, query }: Asked<Values<typeof listQuery>>) {
+  const wanted = listWanted(query);
+  const collection = collectionOf(ctx, wanted);
+  const whole = collectionOf(ctx, { filter: everything, direction: wanted.direction });
+  const asked = pageAsked(ctx, collection, { ...query, whole });
+  const found = await listEvents(ctx, { ...wanted, page: asked });
+  return pageAnswer<Event>(ctx, collection, { asked, found }, eventIn(version));
+}
+
+/** What a cursor is bound to: the list it continues, in whichever version it was asked for. */
+const collectionOf = (ctx: RequestContext, wanted: Omit<EventsWanted, "page">) => [
+  "events",
+  ctx.project,
+  wanted.filter,
+  [wanted.startFrom, wanted.startTo],
+  wanted.direction,
+];
+
+async function divide(ctx: RequestContext, { query }: Asked<{ readonly divisions: number }>) {
+  const cuts = await divideEvents(ctx, Math.min(query.divisions, limits.cursorDivisionsMax));
+  const collection = collectionOf(ctx, { filter: everything, direction: "ascending" });
+  const cursors = [undefined, ...cuts].map((after, index) => {
+    const until = cuts[index];
+    return ctx.cursors.sign(collection, { ...(after && { after }), ...(until && { until }) });
+  });
+  return itemsAnswer(cursors);
+}
+
+async function byReference(ctx: RequestContext, { version, body }: Asked<unknown, Static<typeof reference>>) {
+  const { transformerId, eventReferenceKeys: referenceKeys } = body;
+  const found = await getEventsByReference(ctx, { transformerId, referenceKeys });
+  return itemsAnswer(found.map(eventIn(version)));
+}
+
+async function overwrite(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof wholeEvent>>) {
+  await updateEvents(ctx, body.items.map(overwriteIn(version)));
+  return emptyAnswer;
+}
+
+async function updateMany(
+  ctx: RequestContext,
+  { version, body }: Asked<unknown, Items<typeof identifiedChange>>,
+) {
+  const changes = body.items.map((sent, index) => changeOf(sent.id, sent, `items[${index}].`));
+  return itemsAnswer((await updateEvents(ctx, changes)).map(eventIn(version)));
+}
+
+async function updateOne(
+  ctx: RequestContext,
+  asked: Asked<unknown, Static<typeof eventChange>> & { readonly path: Values<typeof oneEvent> },
+) {
+  const { path, body, version } = asked;
+  const { eventId } = path;
+  if (body.id !== undefined && body.id !== eventId)
+    throw fail("field-invalid", { field: "id", expected: `${eventId} as in the path`, got: `${body.id}` });
+  return itemsAnswer([eventIn(version)(await updateEvent(ctx, changeOf(eventId, body, "")))]);
+}

@@ -1,0 +1,177 @@
+// Events: what happened to a plant, when, and to which assets (platform-api Event; client-endpoints 5).
+import { scopeOf } from "../../access/caller.ts";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { existingRecords, type IdsNamed } from "../../query/existing.ts";
+import { and, between, equals, type Filter, oneOf } from "../../query/filter.ts";
+import type { OrderBy, Page, PageQuestion, Position } from "../../query/page.ts";
+import { readPage } from "../../query/read-page.ts";
+import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
+import { changeRow, type EventChange, refuseUnknownAssets, writeRows } from "./rows.ts";
+import { type Event, eventOf, eventTable, rowOf } from "./schema.ts";
+
+export type { EventChange, LinksChange } from "./rows.ts";
+export type { Event } from "./schema.ts";
+
+export type NewEvent = Omit<Event, "id" | "createdTime" | "lastUpdatedTime">;
+
+/** By start, then by id; events without a start come last. */
+export type EventOrder = OrderBy["direction"];
+
+export interface EventsWanted {
+  readonly filter: Filter;
+  /** Earliest and latest start, ms, both inclusive; either leaves out events without a start. */
+  readonly startFrom?: number | undefined;
+  readonly startTo?: number | undefined;
+  readonly direction: EventOrder;
+  readonly page: PageQuestion;
+}
+
+const startField = (direction: EventOrder) => (direction === "ascending" ? "startOrLast" : "startOrFirst");
+
+const byStart = (direction: EventOrder): readonly OrderBy[] => [
+  { field: startField(direction), direction },
+  { field: "id", direction },
+];
+
+/**
+ * Creates all of these events or none, and returns them in the same order. Refuses with 409 a source and
+ * source id that another event has, and with 400 those that two of these share, and links to unknown assets.
+ */
+export async function createEvents(ctx: RequestContext, items: readonly NewEvent[]): Promise<Event[]> {
+  const scope = scopeOf(ctx.caller, "eventsAcl", "WRITE");
+  const rows = await writeRows(ctx, scope, "insert", async (tx) => {
+    const links = items.map(({ assetIds }, at) => ({ field: `items[${at}].assetIds`, assetIds }));
+    await refuseUnknownAssets(ctx, tx, links);
+    const nowMs = ctx.world.nowMs();
+    return items.map((item) =>
+      rowOf({ ...item, id: ctx.ids.next(), createdTime: nowMs, lastUpdatedTime: nowMs }),
+    );
+  });
+  return rows.map(eventOf);
+}
+
+/** One page of the events the caller may see. */
+export async function listEvents(ctx: RequestContext, wanted: EventsWanted): Promise<Page<Event>> {
+  const { direction, page } = wanted;
+  const filter = and(scopeOf(ctx.caller, "eventsAcl", "READ"), wanted.filter, startsWithin(wanted));
+  const found = await ctx.catalog.read(ctx.project, (tx) =>
+    readPage(tx, eventTable, { filter, order: byStart(direction), page }),
+  );
+  return { ...found, items: found.items.map(eventOf) };
+}
+
+/** Asked of the column that the list is ordered by, so that one index answers both. */
+function startsWithin({ startFrom, startTo, direction }: EventsWanted): Filter | undefined {
+  if (startFrom === undefined && startTo === undefined) return undefined;
+  const { eventTimeMsMax } = limits;
+  return between(startField(direction), {
+    from: { value: startFrom ?? -eventTimeMsMax, inclusive: true },
+    to: { value: Math.min(startTo ?? eventTimeMsMax, eventTimeMsMax), inclusive: true },
+  });
+}
+
+/** At most `parts - 1` positions that cut the ascending list of all events into about equal pieces. */
+export async function divideEvents(ctx: RequestContext, parts: number): Promise<Position[]> {
+  const filter = scopeOf(ctx.caller, "eventsAcl", "READ");
+  const order = byStart("ascending");
+  return ctx.catalog.read(ctx.project, (tx) => tx.divide(eventTable, { filter, order, parts }));
+}
+
+/** Refuses (404) an unknown event. */
+export async function getEvent(ctx: RequestContext, id: number): Promise<Event> {
+  const [found] = await read(ctx, { ids: [id], field: "eventId", status: 404 });
+  return found!;
+}
+
+/** In the order asked; refuses (400) unknown and repeated ids. */
+export async function getEvents(ctx: RequestContext, ids: readonly number[]): Promise<Event[]> {
+  return read(ctx, { ids, field: "items" });
+}
+
+async function read(ctx: RequestContext, named: IdsNamed): Promise<Event[]> {
+  const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
+  const rows = await ctx.catalog.read(ctx.project, (tx) => existingRecords(tx, eventTable, scope, named));
+  return rows.map(eventOf);
+}
+
+/**
+ * The events that a transformer calls by these keys, in the order of the keys; several of one key by start.
+ * Keys that no event has are left out (client-endpoints (b) 2).
+ */
+export async function getEventsByReference(
+  ctx: RequestContext,
+  {
+    transformerId,
+    referenceKeys,
+  }: { readonly transformerId: number; readonly referenceKeys: readonly string[] },
+): Promise<Event[]> {
+  const keys = [...new Set(referenceKeys)];
+  const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
+  const filter = and(scope, equals("transformerId", transformerId), oneOf("referenceKey", keys));
+  const limit = limits.listItemsMax;
+  const question = { filter, order: byStart("ascending"), page: { limit: limit + 1 } };
+  const rows = await ctx.catalog.read(ctx.project, (tx) => tx.find(eventTable, question));
+  if (rows.length > limit)
+    throw fail("field-invalid", {
+      field: "eventReferenceKeys",
+      expected: `keys of at most ${limit} events`,
+      got: "keys of more",
+    });
+  const byKey = Map.groupBy(rows, (row) => row.referenceKey);
+  return keys.flatMap((key) => byKey.get(key) ?? []).map(eventOf);
+}
+
+/** Best matches first, or in the order asked, where events that lack the value come last. */
+export async function searchEvents(ctx: RequestContext, wanted: TextSearch): Promise<Event[]> {
+  const filter = and(scopeOf(ctx.caller, "eventsAcl", "READ"), wanted.filter);
+  const rows = await ctx.catalog.read(ctx.project, (tx) =>
+    searchTexts(tx, eventTable, { ...wanted, filter }),
+  );
+  return rows.map(eventOf);
+}
+
+/**
+ * Changes all of these events or none; returns them in the same order. Refuses (400) unknown and repeated
+ * ids, and what `createEvents` refuses.
+ */
+export async function updateEvents(ctx: RequestContext, changes: readonly EventChange[]): Promise<Event[]> {
+  return update(ctx, changes, { field: "items" });
+}
+
+/** As `updateEvents` for a single event; refuses (404) an unknown one. */
+export async function updateEvent(ctx: RequestContext, change: EventChange): Promise<Event> {
+  const [changed] = await update(ctx, [change], { field: "eventId", status: 404 });
+  return changed!;
+}
+
+async function update(
+  ctx: RequestContext,
+  changes: readonly EventChange[],
+  named: Omit<IdsNamed, "ids">,
+): Promise<Event[]> {
+  const scope = scopeOf(ctx.caller, "eventsAcl", "WRITE");
+  const ids = changes.map(({ id }) => id);
+  const rows = await writeRows(ctx, scope, "replace", async (tx) => {
+    const before = await existingRecords(tx, eventTable, scope, { ids, ...named });
+    const after = before.map((row, at) => changeRow(row, changes[at]!, ctx.world.nowMs()));
+    const links = after.map(({ assetIds }, at) => {
+      const held = new Set(before[at]!.assetIds);
+      const field = named.field === "items" ? `items[${at}].assetIds` : "assetIds";
+      return { field, assetIds: assetIds.filter((id) => !held.has(id)) };
+    });
+    await refuseUnknownAssets(ctx, tx, links);
+    return after;
+  });
+  return rows.map(eventOf);
+}
+
+/** Deletes all of these events or none; refuses (400) unknown and repeated ids (client-endpoints (b) 21). */
+export async function deleteEvents(ctx: RequestContext, ids: readonly number[]): Promise<void> {
+  const scope = scopeOf(ctx.caller, "eventsAcl", "WRITE");
+  await ctx.catalog.write(ctx.project, async (tx) => {
+    await existingRecords(tx, eventTable, scope, { ids, field: "items" });
+    await tx.remove(eventTable, oneOf("id", ids));
+  });
+}

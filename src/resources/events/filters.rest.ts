@@ -1,0 +1,98 @@
+// The parameters of event lists and searches, and the questions they ask.
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { and, equals, type Filter, hasOneOf, not, or, underAsset } from "../../query/filter.ts";
+import type { TextSearch } from "../../query/search-texts.ts";
+import { cursorParameter } from "../../rest/envelope.ts";
+import { boolean, idList, integer, oneOfWords, pageSize, text, type Values } from "../../rest/parameters.ts";
+import { during, searchOf, searchParameters } from "../../rest/search.ts";
+import type { EventsWanted } from "./events.ts";
+
+const time = (which: string) => integer(`${which}, in ms since 1970, inclusive`);
+
+const common = {
+  type: text("Events of exactly this type"),
+  subtype: text("Events of exactly this subtype"),
+  minStartTime: time("Earliest start"),
+  maxStartTime: time("Latest start"),
+};
+
+export const listQuery = {
+  ...common,
+  assetId: integer("Events of this asset; allows no other filter but `assetSubtrees`"),
+  assetSubtrees: idList("Events of these assets and of all below them"),
+  hasDescription: boolean("Events with a description that is not empty, or those without"),
+  source: text("Events of exactly this source"),
+  sort: oneOfWords("Direction of the start times; ASC when absent", ["ASC", "DESC"]),
+  cursor: cursorParameter,
+  limit: pageSize({ byDefault: limits.eventsListDefault, max: limits.listItemsMax }),
+};
+
+const { name: _, query: __, boostName: ___, ...shared } = searchParameters("Events");
+
+export const searchQuery = {
+  ...shared,
+  ...common,
+  minEndTime: time("Earliest end"),
+  maxEndTime: time("Latest end"),
+  assetIds: idList("Events of one of these assets"),
+  sort: oneOfWords("Order by this instead of by match; events that lack it come last", [
+    "startTime",
+    "endTime",
+    "createdTime",
+    "lastUpdatedTime",
+  ]),
+};
+
+/** What cannot be asked together with `assetId` (client-endpoints 5.2). */
+const disabledByAsset = [
+  "type",
+  "subtype",
+  "hasDescription",
+  "minStartTime",
+  "maxStartTime",
+  "source",
+] as const;
+
+/** Refuses filters that published clients know to be disabled beside `assetId`. */
+export function listWanted(query: Values<typeof listQuery>): Omit<EventsWanted, "page"> {
+  const { assetId, assetSubtrees, hasDescription } = query;
+  const disabled = disabledByAsset.filter((name) => query[name] !== undefined);
+  if (assetId !== undefined && disabled.length > 0)
+    throw fail("filters-disabled", { fields: disabled, by: "assetId" });
+  return {
+    filter: and(
+      equalTo("type", query.type),
+      equalTo("subtype", query.subtype),
+      equalTo("source", query.source),
+      assetId === undefined ? undefined : hasOneOf("assetIds", [assetId]),
+      assetSubtrees && underAsset(assetSubtrees),
+      hasDescription === undefined
+        ? undefined
+        : hasDescription
+          ? not(withoutDescription)
+          : withoutDescription,
+    ),
+    startFrom: query.minStartTime,
+    startTo: query.maxStartTime,
+    direction: query.sort === "DESC" ? "descending" : "ascending",
+  };
+}
+
+const withoutDescription: Filter = or(equals("description", null), equals("description", ""));
+
+export function searchWanted({ sort, ...query }: Values<typeof searchQuery>): TextSearch {
+  const { assetIds } = query;
+  const further = and(
+    equalTo("type", query.type),
+    equalTo("subtype", query.subtype),
+    during("startTime", query.minStartTime, query.maxStartTime),
+    during("endTime", query.minEndTime, query.maxEndTime),
+    assetIds && hasOneOf("assetIds", assetIds),
+  );
+  const direction = query.dir === "asc" ? "ascending" : "descending";
+  return { ...searchOf(query, further), sort: sort && { field: sort, direction } };
+}
+
+const equalTo = (field: string, value: string | undefined) =>
+  value === undefined ? undefined : equals(field, value);

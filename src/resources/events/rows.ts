@@ -1,0 +1,144 @@
+// Event records in a transaction: what a change makes of them, and writes that may clash or lead astray.
+import { isDeepStrictEqual } from "node:util";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { and, equals, type Filter, oneOf, or } from "../../query/filter.ts";
+import { byId } from "../../query/page.ts";
+import { type Reader, UniqueViolation, type Writer } from "../../storage/catalog.ts";
+import { unknownAssets } from "../assets/assets.ts";
+import { type Event, type EventRow, eventTable, rowOf } from "./schema.ts";
+
+/** Values to set; `null` clears, `undefined` leaves. */
+export interface EventChange {
+  readonly id: number;
+  readonly startTime?: number | null | undefined;
+  readonly endTime?: number | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly type?: string | null | undefined;
+  readonly subtype?: string | null | undefined;
+  readonly metadata?: Event["metadata"] | undefined;
+  readonly sentMetadata?: Event["sentMetadata"] | null | undefined;
+  readonly assetIds?: LinksChange | undefined;
+  readonly source?: string | null | undefined;
+  readonly sourceId?: string | null | undefined;
+  readonly transformerId?: number | null | undefined;
+  readonly referenceKey?: string | null | undefined;
+}
+
+/** First `set`, or what the event hangs on, then what to add, then what to take away. */
+export interface LinksChange {
+  readonly set?: readonly number[] | undefined;
+  readonly add?: readonly number[] | undefined;
+  readonly remove?: readonly number[] | undefined;
+}
+
+/** The record with the change in it; the very same record when nothing is new. */
+export function changeRow(row: EventRow, { assetIds, ...change }: EventChange, nowMs: number): EventRow {
+  const wanted = Object.entries(change).filter(([, value]) => value !== undefined);
+  const links = assetIds && { assetIds: changeLinks(row.assetIds, assetIds) };
+  const members = Object.entries({ ...row, ...Object.fromEntries(wanted), ...links });
+  const changed = Object.fromEntries(members.filter(([, value]) => value !== null)) as unknown as EventRow;
+  return isDeepStrictEqual(changed, row) ? row : rowOf({ ...changed, lastUpdatedTime: nowMs });
+}
+
+function changeLinks(held: readonly number[], { set, add, remove }: LinksChange): number[] {
+  const removed = new Set(remove);
+  const links = [...new Set([...(set ?? held), ...(add ?? [])])].filter((id) => !removed.has(id));
+  const limit = limits.eventAssetsMax;
+  if (links.length > limit) throw fail("too-many", { field: "assetIds", limit, got: links.length });
+  return links;
+}
+
+/**
+ * Plans records and stores them in one transaction; returns what was planned. Refused with nothing changed:
+ * two events with one source and source id (409), records that end up outside of `scope`.
+ */
+export async function writeRows(
+  ctx: RequestContext,
+  scope: Filter,
+  how: "insert" | "replace",
+  plan: (tx: Writer) => Promise<EventRow[]>,
+): Promise<EventRow[]> {
+  const write = (before: (tx: Reader, rows: readonly EventRow[]) => Promise<void>) =>
+    ctx.catalog.write(ctx.project, async (tx) => {
+      const rows = await plan(tx);
+      await before(tx, rows);
+      await tx[how](eventTable, rows);
+      await refuseOutside(tx, scope, rows);
+      return rows;
+    });
+  try {
+    return await write(async () => {});
+  } catch (problem) {
+    if (!(problem instanceof UniqueViolation)) throw problem;
+    // Told apart in a transaction of its own: what clashed may have gone since, and then nothing clashes.
+    return write(refuseClashes);
+  }
+}
+
+async function refuseOutside(tx: Reader, scope: Filter, rows: readonly EventRow[]): Promise<void> {
+  if (scope.kind === "everything") return;
+  const ids = rows.map((row) => row.id);
+  const inside = await tx.count(eventTable, and(scope, oneOf("id", ids)));
+  if (inside < rows.length) throw fail("forbidden", { acl: "eventsAcl", action: "WRITE" });
+}
+
+type Sourced = EventRow & { readonly source: string; readonly sourceId: string };
+
+const isSourced = (row: EventRow): row is Sourced => row.source !== undefined && row.sourceId !== undefined;
+
+const pairOf = ({ source, sourceId }: Sourced) => JSON.stringify([source, sourceId]);
+
+async function refuseClashes(tx: Reader, rows: readonly EventRow[]): Promise<void> {
+  const sourced = rows.filter(isSourced);
+  const own = new Set(rows.map((row) => row.id));
+  const stored = (await holdersOf(tx, sourced)).filter((row) => !own.has(row.id));
+  if (stored.length > 0)
+    throw fail("event-duplicates", {
+      duplicates: stored.map(({ id, source, sourceId }) => ({ id, source, sourceId })),
+    });
+  const seen = new Set<string>();
+  const again = sourced.find((row) => seen.size === seen.add(pairOf(row)).size);
+  if (again)
+    throw fail("field-invalid", {
+      field: `items[${rows.indexOf(again)}].sourceId`,
+      expected: `an id that no other item has together with the source ${JSON.stringify(again.source)}`,
+      got: JSON.stringify(again.sourceId),
+    });
+}
+
+/** The stored events that have the source and source id of one of these, in the order of these. */
+async function holdersOf(tx: Reader, sourced: readonly Sourced[]): Promise<Sourced[]> {
+  const groups = [...Map.groupBy(sourced, ({ source }) => source)].map(([source, group]) =>
+    and(equals("source", source), oneOf("sourceId", [...new Set(group.map((row) => row.sourceId))])),
+  );
+  if (groups.length === 0) return [];
+  const page = { limit: sourced.length };
+  const rows = await tx.find(eventTable, { filter: or(...groups), order: byId, page });
+  const held = new Map(rows.filter(isSourced).map((row) => [pairOf(row), row]));
+  return [...new Set(sourced.map(pairOf))].map((pair) => held.get(pair)).filter((row) => row !== undefined);
+}
+
+export interface NewLinks {
+  /** What the caller named the links in. */
+  readonly field: string;
+  readonly assetIds: readonly number[];
+}
+
+/** Refuses links to assets that do not exist or that the caller may not see (client-endpoints (b) 20). */
+export async function refuseUnknownAssets(
+  ctx: RequestContext,
+  tx: Reader,
+  links: readonly NewLinks[],
+): Promise<void> {
+  const assetIds = [...new Set(links.flatMap((one) => one.assetIds))];
+  if (assetIds.length === 0) return;
+  const unknown = new Set(await unknownAssets(ctx, tx, assetIds));
+  for (const { field, assetIds } of links) {
+    const got = assetIds.find((id) => unknown.has(id));
+    // Not `notFound`: clients take what stands there for ids of events.
+    if (got !== undefined)
+      throw fail("field-invalid", { field, expected: "ids of existing assets", got: `${got}` });
+  }
+}

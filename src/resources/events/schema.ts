@@ -1,0 +1,96 @@
+// What events, event transformers and semantic types ask of the catalog: columns, and what is found fast.
+import { limits } from "../../limits.ts";
+import type { Column, Stored, Table } from "../../storage/catalog.ts";
+
+/** Something that happened to a plant (platform-api Event; client-endpoints 5.1, C9). Times are in ms. */
+export interface Event extends Stored {
+  readonly startTime?: number;
+  readonly endTime?: number;
+  readonly description?: string;
+  readonly type?: string;
+  readonly subtype?: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** The metadata as sent, where not all of its values are texts; those are JSON in `metadata`. */
+  readonly sentMetadata?: Readonly<Record<string, unknown>>;
+  /** The assets it hangs on, each once. */
+  readonly assetIds: readonly number[];
+  /** Unique in the project together with `sourceId`. */
+  readonly source?: string;
+  readonly sourceId?: string;
+  /** The event transformer that made it, and what that calls it. */
+  readonly transformerId?: number;
+  readonly referenceKey?: string;
+  readonly createdTime: number;
+  readonly lastUpdatedTime: number;
+}
+
+/** An event with its place in time: an unknown start comes last in the list, whichever way that runs. */
+export interface EventRow extends Event {
+  readonly startOrLast: number;
+  readonly startOrFirst: number;
+}
+
+export const rowOf = (event: Event): EventRow => ({
+  ...event,
+  startOrLast: event.startTime ?? limits.eventTimeMsMax + 1,
+  startOrFirst: event.startTime ?? -limits.eventTimeMsMax - 1,
+});
+
+export const eventOf = ({ startOrLast: _, startOrFirst: __, ...event }: EventRow): Event => event;
+
+const required = (type: Column["type"]): Column => ({ type, optional: false });
+const optional = (type: Column["type"]): Column => ({ type, optional: true });
+
+export const eventTable: Table<EventRow> = {
+  name: "events",
+  belongsTo: "project",
+  columns: {
+    id: required("integer"),
+    startTime: optional("integer"),
+    endTime: optional("integer"),
+    description: optional("text"),
+    type: optional("text"),
+    subtype: optional("text"),
+    metadata: required("json"),
+    sentMetadata: optional("json"),
+    assetIds: required("json"),
+    source: optional("text"),
+    sourceId: optional("text"),
+    transformerId: optional("integer"),
+    referenceKey: optional("text"),
+    createdTime: required("integer"),
+    lastUpdatedTime: required("integer"),
+    startOrLast: required("integer"),
+    startOrFirst: required("integer"),
+  },
+  indexes: [
+    ["startOrLast", "id"],
+    ["startOrFirst", "id"],
+    ["type", "startOrLast", "id"],
+    ["transformerId", "referenceKey"],
+  ],
+  unique: [["source", "sourceId"]],
+  wordsOf: ["description"],
+  underAsset: { link: "assetIds" },
+};
+
+/** An event transformer or a semantic type: a name and what it stands for (platform-api). */
+export interface Term extends Stored {
+  readonly name: string;
+  readonly description?: string;
+}
+
+const termTable = (name: string): Table<Term> => ({
+  name,
+  belongsTo: "project",
+  columns: { id: required("integer"), name: required("text"), description: optional("text") },
+  indexes: [],
+  unique: [],
+  wordsOf: [],
+});
+
+/** Processes that make events of raw data. */
+export const eventTransformerTable = termTable("event_transformers");
+
+/** Meanings of pieces of data. */
+export const semanticTypeTable = termTable("semantic_types");

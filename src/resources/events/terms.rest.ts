@@ -1,0 +1,84 @@
+// Event transformers and semantic types over REST (platform-api Event transformer, semantic type).
+import { Type } from "typebox";
+import { limits } from "../../limits.ts";
+import {
+  cursorParameter,
+  emptyAnswer,
+  emptyShape,
+  itemsAnswer,
+  itemsOf,
+  pageAnswer,
+  pageAsked,
+  pageOf,
+} from "../../rest/envelope.ts";
+import { idField, itemsBody, nameField, textField } from "../../rest/fields.ts";
+import { pageSize } from "../../rest/parameters.ts";
+import { apiVersions, type Route, route } from "../../rest/route.ts";
+import { createTerms, deleteTerms, listTerms, type TermKind } from "./terms.ts";
+
+const members = {
+  name: nameField("What it is called"),
+  description: Type.Optional(textField("What it stands for")),
+};
+const newTerm = Type.Object(members, { title: "NewTerm" });
+const termShape = Type.Object({ id: Type.Integer(), ...members }, { title: "Term" });
+
+const read = { versions: apiVersions, capability: ["eventsAcl", "READ"] } as const;
+const write = { versions: apiVersions, capability: ["eventsAcl", "WRITE"] } as const;
+
+export const termRoutes: readonly Route[] = [
+  ...routesOf("transformers", "/eventtransformers", "event transformers"),
+  ...routesOf("semanticTypes", "/semantictypes", "semantic types"),
+];
+
+function routesOf(kind: TermKind, path: string, what: string): Route[] {
+  return [
+    route({
+      ...read,
+      method: "GET",
+      path,
+      summary: `List ${what}, oldest first`,
+      source: "platform-api Events, event transformers, semantic types, storage",
+      query: {
+        cursor: cursorParameter,
+        limit: pageSize({ byDefault: limits.listItemsMax, max: limits.listItemsMax }),
+      },
+      answer: () => ({ schema: pageOf(termShape) }),
+      handle: async (ctx, { query }) => {
+        const collection = [kind, ctx.project];
+        const asked = pageAsked(ctx, collection, query);
+        const found = await listTerms(ctx, kind, asked);
+        return pageAnswer(ctx, collection, { asked, found }, (term) => term);
+      },
+    }),
+    route({
+      ...write,
+      method: "POST",
+      path,
+      summary: `Create ${what}`,
+      source: "client-endpoints (b) 1",
+      body: { kind: "json", schema: itemsBody(newTerm, { min: 1 }) },
+      answer: () => ({ schema: itemsOf(termShape) }),
+      handle: async (ctx, { body }) => {
+        const items = body.items.map(({ name, description }) => ({
+          name,
+          ...(description !== undefined && { description }),
+        }));
+        return itemsAnswer(await createTerms(ctx, kind, items));
+      },
+    }),
+    route({
+      ...write,
+      method: "POST",
+      path: `${path}/delete`,
+      summary: `Delete ${what}`,
+      source: "client-endpoints (b) 1 and 21",
+      body: { kind: "json", schema: itemsBody(idField("Which one"), { min: 1 }) },
+      answer: () => ({ schema: emptyShape }),
+      handle: async (ctx, { body }) => {
+        await deleteTerms(ctx, kind, body.items);
+        return emptyAnswer;
+      },
+    }),
+  ];
+}

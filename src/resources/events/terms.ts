@@ -1,0 +1,52 @@
+// Event transformers and semantic types: named things that events refer to (client-endpoints (b) 1).
+//
+// They hang on no asset: the capability alone decides, whatever part of the events a caller may see.
+import { requireCapability } from "../../access/caller.ts";
+import type { RequestContext } from "../../context.ts";
+import { existingRecords } from "../../query/existing.ts";
+import { everything, oneOf } from "../../query/filter.ts";
+import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { readPage } from "../../query/read-page.ts";
+import type { Table } from "../../storage/catalog.ts";
+import { eventTransformerTable, semanticTypeTable, type Term } from "./schema.ts";
+
+export type { Term } from "./schema.ts";
+
+const tables = { transformers: eventTransformerTable, semanticTypes: semanticTypeTable };
+export type TermKind = keyof typeof tables;
+
+export async function listTerms(
+  ctx: RequestContext,
+  kind: TermKind,
+  page: PageQuestion,
+): Promise<Page<Term>> {
+  requireCapability(ctx.caller, "eventsAcl", "READ");
+  const question = { filter: everything, order: byId, page };
+  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, tables[kind], question));
+}
+
+/** All of them or none, in the order sent; equal names are no clash. */
+export async function createTerms(
+  ctx: RequestContext,
+  kind: TermKind,
+  items: readonly Omit<Term, "id">[],
+): Promise<Term[]> {
+  requireCapability(ctx.caller, "eventsAcl", "WRITE");
+  const rows = items.map((item) => ({ ...item, id: ctx.ids.next() }));
+  await ctx.catalog.write(ctx.project, (tx) => tx.insert(tables[kind], rows));
+  return rows;
+}
+
+/** All of them or none; refuses (400) unknown and repeated ids. Events keep their reference. */
+export async function deleteTerms(
+  ctx: RequestContext,
+  kind: TermKind,
+  ids: readonly number[],
+): Promise<void> {
+  requireCapability(ctx.caller, "eventsAcl", "WRITE");
+  const table: Table<Term> = tables[kind];
+  await ctx.catalog.write(ctx.project, async (tx) => {
+    await existingRecords(tx, table, everything, { ids, field: "items" });
+    await tx.remove(table, oneOf("id", ids));
+  });
+}
