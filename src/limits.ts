@@ -15,7 +15,7 @@ const limit = (value: number, unit: string, meaning: string): Limit => ({ value,
 export const described = {
   bodyBytesMax: limit(64 * 2 ** 20, "bytes", "A request body as sent; larger is refused with 413."),
   bodyInflatedBytesMax: limit(
-    128 * 2 ** 20,
+    64 * 2 ** 20,
     "bytes",
     "A request body after gzip inflation; larger is refused with 413.",
   ),
