@@ -89,6 +89,7 @@ const twiceInRequest = (at: number) => {
 };
 const disabled = (filters: string) =>
   `The filters ${filters} are disabled when assetId is used; a search takes them together`;
+const tooLong = "expected at most 10240 characters in its keys and values together but got ";
 const latest = limits.eventTimeMsMax;
 
 const creations: readonly Refused[] = [
@@ -128,8 +129,12 @@ const creations: readonly Refused[] = [
   },
   { body: items({ additionalData: { x: "\0" } }), message: `${invalid("items[0].additionalData.x")}...` },
   {
-    body: items({ additionalData: { x: ["y".repeat(limits.metadataValueLengthMax)] } }),
-    message: `${invalid("items[0].additionalData.x")}expected at most 10240 characters as JSON but got 10244`,
+    body: items({ additionalData: { x: ["y".repeat(limits.metadataLengthMax)] } }),
+    message: `${invalid("items[0].additionalData")}${tooLong}10245`,
+  },
+  {
+    body: items({ additionalData: { x: "y".repeat(limits.metadataLengthMax) } }),
+    message: `${invalid("items[0].additionalData")}${tooLong}10241`,
   },
   { body: items({ assetIds: 5 }), message: `${invalid("items[0].assetIds")}expected array but got number` },
   {

@@ -22,7 +22,7 @@ const additionalData = Type.Unsafe<Readonly<Record<string, unknown>>>({
   type: "object",
   maxProperties: limits.metadataPairsMax,
   propertyNames: { type: "string", pattern: storable, maxLength: limits.metadataKeyLengthMax },
-  additionalProperties: { pattern: storable, maxLength: limits.metadataValueLengthMax },
+  additionalProperties: { pattern: storable },
 });
 
 const fields = {
@@ -132,24 +132,21 @@ const isText = (value: unknown): value is string => typeof value === "string";
 type Sent = Static<typeof wholeEvent>;
 
 /** Both spellings of metadata as texts, and besides as sent where not all values are texts. */
-function metadataOf({ metadata, additionalData }: Pick<Sent, "metadata" | "additionalData">, prefix: string) {
-  if (metadata || !additionalData || Object.values(additionalData).every(isText))
-    return {
-      metadata: metadata ?? (additionalData as Event["metadata"] | undefined),
-      sentMetadata: undefined,
-    };
-  const texts = Object.entries(additionalData).map(([key, value]): [string, string] => {
-    const text = isText(value) ? value : JSON.stringify(value);
-    const most = limits.metadataValueLengthMax;
-    if (text.length <= most) return [key, text];
-    const field = `${prefix}additionalData.${key}`;
-    throw fail("field-invalid", {
-      field,
-      expected: `at most ${most} characters as JSON`,
-      got: `${text.length}`,
-    });
-  });
-  return { metadata: Object.fromEntries(texts), sentMetadata: additionalData };
+function metadataOf(
+  { metadata, additionalData }: Pick<Sent, "metadata" | "additionalData">,
+  prefix: string,
+): Partial<Pick<Event, "metadata" | "sentMetadata">> {
+  if (metadata || !additionalData) return metadata ? { metadata } : {};
+  const texts = Object.entries(additionalData).map(([key, value]): [string, string] => [
+    key,
+    isText(value) ? value : JSON.stringify(value),
+  ]);
+  const length = texts.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
+  const expected = `at most ${limits.metadataLengthMax} characters in its keys and values together`;
+  if (length > limits.metadataLengthMax)
+    throw fail("field-invalid", { field: `${prefix}additionalData`, expected, got: `${length}` });
+  const isMetadata = Object.values(additionalData).every(isText);
+  return { metadata: Object.fromEntries(texts), ...(!isMetadata && { sentMetadata: additionalData }) };
 }
 
 export function newEventOf(sent: Static<typeof newEvent>, index: number): NewEvent {
