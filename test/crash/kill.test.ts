@@ -7,9 +7,7 @@ import { serveMillrace } from "../support/process.ts";
 
 const rounds = process.env.CI ? 8 : 50;
 const answeringWithinMs = 2_000;
-/** A machine too busy for that may take this many times as long as for a start with nothing to recover. */
-const busyFactor = 2;
-/** A start that takes too long even so is tried again, from the same journal. */
+/** On a machine busy with other work a start that takes too long is tried again, from the same journal. */
 const startsMax = 3;
 const writers = 4;
 const seriesPerRequest = 20;
@@ -54,9 +52,9 @@ async function kill(): Promise<void> {
 }
 
 /** Starts after a kill; resolves with the time of the fastest of a few starts, if the first took too long. */
-async function startAgain(withinMs: number): Promise<number> {
+async function startAgain(): Promise<number> {
   let fastestMs = await start();
-  for (let starts = 1; fastestMs >= withinMs && starts < startsMax; starts++) {
+  for (let starts = 1; fastestMs >= answeringWithinMs && starts < startsMax; starts++) {
     await kill();
     fastestMs = Math.min(fastestMs, await start());
   }
@@ -103,7 +101,7 @@ async function checkWriter(writer: number, firstNew: number): Promise<void> {
 after(kill);
 
 it(`${rounds} times kill -9 during writes`, { timeout: 600_000 }, async (t) => {
-  const withinMs = Math.max(answeringWithinMs, busyFactor * (await start()));
+  await start();
   const all = Array.from({ length: writers }, (_, writer) => writer);
   await ask("POST", "/timeseries", { items: all.flatMap(namesOf).map((name) => ({ name })) });
   let slowestMs = 0;
@@ -113,14 +111,12 @@ it(`${rounds} times kill -9 during writes`, { timeout: 600_000 }, async (t) => {
     await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 400));
     await kill();
     await Promise.all(writing);
-    const tookMs = await startAgain(withinMs);
+    const tookMs = await startAgain();
     slowestMs = Math.max(slowestMs, tookMs);
-    assert.ok(tookMs < withinMs, `answered ${Math.round(tookMs)} ms after the start`);
+    assert.ok(tookMs < answeringWithinMs, `answered ${Math.round(tookMs)} ms after the start`);
     await Promise.all(all.map((writer) => checkWriter(writer, before[writer]!)));
   }
   await Promise.all(all.map((writer) => checkWriter(writer, 0)));
   const count = acknowledged.reduce((sum, one) => sum + one.size, 0);
-  t.diagnostic(
-    `${count} acknowledged requests; slowest start ${Math.round(slowestMs)} of ${Math.round(withinMs)} ms`,
-  );
+  t.diagnostic(`${count} acknowledged requests; slowest start ${Math.round(slowestMs)} ms`);
 });
