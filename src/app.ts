@@ -27,6 +27,10 @@ import { termRoutes } from "./resources/events/terms.rest.ts";
 import { projectRoutes } from "./resources/projects/projects.rest.ts";
 import { ensureProject } from "./resources/projects/projects.ts";
 import { projectTable } from "./resources/projects/schema.ts";
+import { relationshipRoutes } from "./resources/relationships/relationships.rest.ts";
+import { relationshipTable } from "./resources/relationships/schema.ts";
+import { sequenceRowTable, sequenceTable } from "./resources/sequences/schema.ts";
+import { sequenceRoutes } from "./resources/sequences/sequences.rest.ts";
 import { finishErasures } from "./resources/timeseries/erasures.ts";
 import { erasureTable, timeSeriesTable } from "./resources/timeseries/schema.ts";
 import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
@@ -47,6 +51,9 @@ export const tables: readonly AnyTable[] = [
   eventTable,
   eventTransformerTable,
   semanticTypeTable,
+  sequenceTable,
+  sequenceRowTable,
+  relationshipTable,
 ];
 
 /** Every operation of every room. */
@@ -57,6 +64,8 @@ export const routes: readonly Route[] = [
   ...datapointRoutes,
   ...eventRoutes,
   ...termRoutes,
+  ...sequenceRoutes,
+  ...relationshipRoutes,
 ];
 
 /** The OpenAPI description of one version. */

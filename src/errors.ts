@@ -204,6 +204,25 @@ export const catalogue = {
     message: ({ fields, by }) =>
       `The filters ${firstOf(fields)} are disabled when ${by} is used; a search takes them together`,
   }),
+  "external-ids-taken": entry<{ what: string; externalIds: readonly string[] }>({
+    status: 409,
+    when: "Another record of the kind has this external id, or the request twice; `duplicates` lists them.",
+    message: ({ what, externalIds }) => `A ${what} has this externalId already: ${firstOf(externalIds)}`,
+    members: ({ externalIds }) => ({ duplicates: externalIds.map((externalId) => ({ externalId })) }),
+  }),
+  "external-ids-unknown": entry<{ what: string; externalIds: readonly string[]; status?: 404 }>({
+    status: 400,
+    when: "An operation names external ids that do not exist; `notFound` lists them.",
+    message: ({ what, externalIds }) => `No ${what} has this externalId: ${firstOf(externalIds)}`,
+    members: ({ externalIds }) => ({ notFound: externalIds }),
+  }),
+  "external-ids-repeated": entry<{ field: string; externalIds: readonly string[] }>({
+    status: 400,
+    when: "An operation names the same external id twice; `notFound` lists those.",
+    message: ({ field, externalIds }) =>
+      `${field} names the same externalId more than once: ${firstOf(externalIds)}`,
+    members: ({ externalIds }) => ({ notFound: externalIds }),
+  }),
   "points-not-stored": entry<{ problem: string }>({
     status: 503,
     when: "The disk refused a write of datapoints, for example because it is full. Nothing of it is stored.",

@@ -30,7 +30,7 @@ export const described = {
   itemsPerWriteMax: limit(10_000, "items", "Items in one create, update, delete or by-ids request."),
   listItemsMax: limit(10_000, "items", "A page of a list; a larger `limit` is lowered to this."),
   assetDepthMax: limit(500, "levels", "Levels of assets below a root; deeper is refused."),
-  assetsListDefault: limit(100, "items", "A page of assets or time series when `limit` is absent."),
+  assetsListDefault: limit(100, "items", "A page of a list when `limit` is absent, except of events."),
   eventsListDefault: limit(25, "items", "A page of events when `limit` is absent."),
   eventAssetsMax: limit(1_000, "ids", "Assets that one event hangs on."),
   eventTimeMsMax: limit(
@@ -50,6 +50,17 @@ export const described = {
   metadataPairsMax: limit(256, "pairs", "Metadata of one record."),
   metadataKeyLengthMax: limit(128, "characters", "A metadata key."),
   metadataLengthMax: limit(10_240, "characters", "All metadata keys and values of one record together."),
+  externalIdLengthMax: limit(255, "characters", "The external id of a record."),
+  sequenceColumnsMax: limit(200, "columns", "Columns of one sequence; more are refused."),
+  sequenceRowsPerWriteMax: limit(10_000, "rows", "Rows of a sequence in one request; more are refused."),
+  sequenceRowsPerReadMax: limit(
+    10_000,
+    "rows",
+    "Rows of a sequence in one answer; a larger `limit` is lowered.",
+  ),
+  sequenceRowsPerReadDefault: limit(100, "rows", "Rows of a sequence in an answer when `limit` is absent."),
+  sequenceRowLengthMax: limit(16_384, "characters", "All values of one row of a sequence, as JSON."),
+  relationshipLabelsMax: limit(100, "labels", "Labels of one relationship."),
   securityCategoriesMax: limit(1_000, "ids", "Security categories of one time series."),
   erasuresAtOnce: limit(100, "series", "Deleted series whose datapoints are taken away at the same time."),
   seriesKeysKeptMax: limit(

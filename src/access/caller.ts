@@ -3,7 +3,13 @@ import { fail } from "../errors.ts";
 import { everything, type Filter } from "../query/filter.ts";
 import type { ProjectId } from "../storage/catalog.ts";
 
-export type Acl = "projectsAcl" | "assetsAcl" | "timeSeriesAcl" | "eventsAcl";
+export type Acl =
+  | "projectsAcl"
+  | "assetsAcl"
+  | "timeSeriesAcl"
+  | "eventsAcl"
+  | "sequencesAcl"
+  | "relationshipsAcl";
 export type Action = "READ" | "WRITE" | "UPDATE";
 
 /** One granted right (platform-api, Group and capability). */
@@ -27,6 +33,8 @@ export const administrator: readonly Capability[] = [
   { acl: "assetsAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
   { acl: "timeSeriesAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
   { acl: "eventsAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
+  { acl: "sequencesAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
+  { acl: "relationshipsAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
 ];
 
 /** Refuses (403) a caller who holds `acl` with `action` for no record at all. */

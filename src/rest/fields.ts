@@ -65,6 +65,20 @@ export const changeOfIds = (description: string, max: number) => {
   return orNull(Type.Object({ set: orNull(ids), add: orNull(ids), remove: orNull(ids) }));
 };
 
+/** A change of metadata: other pairs or none, then pairs to add, then keys to take away. */
+export const changeOfPairs = (description: string) => {
+  const pairs = metadataField(description);
+  const keys = Type.Array(Type.String(), { maxItems: limits.metadataPairsMax });
+  return orNull(
+    Type.Object({
+      set: orNull(pairs),
+      setNull: orNull(Type.Boolean()),
+      add: orNull(pairs),
+      remove: orNull(keys),
+    }),
+  );
+};
+
 /** What a sent change asks for: a value, `null` to clear, or `undefined` to leave the member as it is. */
 export function changed<Value>(
   sent: { readonly set?: Value | null; readonly setNull?: boolean | null } | null | undefined,

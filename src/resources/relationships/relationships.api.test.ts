@@ -1,0 +1,214 @@
+// Relationships through the front door: what is stored comes back, is found from both ends, or is refused.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import type { RequestContext } from "../../context.ts";
+import { Failure } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { everything } from "../../query/filter.ts";
+import {
+  createRelationships,
+  deleteRelationships,
+  getRelationship,
+  listRelationships,
+} from "./relationships.ts";
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const flow = (externalId: string, more: object = {}) => ({
+  externalId,
+  sourceType: "asset",
+  sourceExternalId: "pump",
+  targetType: "asset",
+  targetExternalId: "tank",
+  ...more,
+});
+
+const create = (...items: object[]) => server.ask("POST /relationships", { items });
+const externalIds = async (methodAndPath: string) =>
+  (await server.ask(methodAndPath)).items.map((item) => item["externalId"]);
+
+test("what is created comes back, also after a restart, in 0.5 and 0.6", async () => {
+  const whole = flow("whole/é", {
+    targetType: "timeSeries",
+    startTime: -5,
+    endTime: 5,
+    confidence: 0.25,
+    dataSetId: 7,
+    labels: ["flows to", "flows to", "measured"],
+  });
+  const { status, items } = await create(whole, flow("bare", { startTime: null, labels: null, id: null }));
+  assert.equal(status, 200);
+  for (const item of items) assert.equal(item["createdTime"], item["lastUpdatedTime"]);
+  const without = items.map(({ id, createdTime, lastUpdatedTime, ...rest }) => rest);
+  assert.deepEqual(without, [
+    { ...whole, labels: ["flows to", "measured"] },
+    { ...flow("bare"), labels: [] },
+  ]);
+  await server.restart();
+  assert.deepEqual((await server.ask.v06("GET /relationships")).items, items);
+  assert.deepEqual((await server.ask(`GET /relationships/${encodeURIComponent("whole/é")}`)).items, [
+    items[0],
+  ]);
+  const asked = { items: ["bare", { externalId: "whole/é" }] };
+  assert.deepEqual((await server.ask("POST /relationships/byids", asked)).items, items.toReversed());
+});
+
+test("they are found from either end, page by page, and only those", async () => {
+  const from = (sourceExternalId: string, externalId: string, more: object = {}) =>
+    flow(externalId, { sourceExternalId, ...more });
+  const { items } = await create(
+    from("a", "a-b", { targetExternalId: "b" }),
+    from("a", "a-b as a file", { sourceType: "file", targetExternalId: "b" }),
+    from("a", "a-c", { targetExternalId: "c", targetType: "sequence" }),
+    from("c", "c-b", { targetExternalId: "b", targetType: "event" }),
+  );
+  const list = (query: string) => externalIds(`GET /relationships?${query}`);
+  assert.deepEqual(await list("sourceExternalId=a"), ["a-b", "a-b as a file", "a-c"]);
+  assert.deepEqual(await list("sourceExternalId=a&sourceType=Asset"), ["a-b", "a-c"]);
+  assert.deepEqual(await list("targetExternalId=b"), ["a-b", "a-b as a file", "c-b"]);
+  assert.deepEqual(await list("targetType=SEQUENCE&targetExternalId=c"), ["a-c"]);
+  assert.deepEqual(await list("sourceExternalId=c&targetExternalId=c"), []);
+  const pages: number[][] = [];
+  for (let cursor: string | undefined = ""; cursor !== undefined; ) {
+    const query: string = cursor && `&cursor=${cursor}`;
+    const page = await server.ask(`GET /relationships?sourceExternalId=a&limit=2${query}`);
+    pages.push(idsOf(page));
+    cursor = page.nextCursor;
+  }
+  const [first, second, third] = items.map((item) => item["id"]);
+  assert.deepEqual(pages, [[first, second], [third]]);
+});
+
+test("they are deleted one by one or together", async () => {
+  await create(flow("gone 1"), flow("gone 2"), flow("gone 3"), flow("stays"));
+  assert.equal((await server.ask("DELETE /relationships/gone%201")).text, "{}");
+  const { text } = await server.ask("POST /relationships/delete", {
+    items: ["gone 2", { externalId: "gone 3" }],
+  });
+  assert.equal(text, "{}");
+  const left = await externalIds("GET /relationships");
+  assert.deepEqual(
+    left.filter((one) => /^gone|^stays/.test(one as string)),
+    ["stays"],
+  );
+  assert.equal((await create(flow("gone 1"))).status, 200);
+});
+
+interface Refused {
+  readonly ask: string;
+  readonly body?: unknown;
+  readonly message: string;
+  readonly members?: Readonly<Record<string, unknown>>;
+  readonly status?: number;
+}
+
+const items = (...all: unknown[]) => ({ items: all });
+const invalid = (field: string) => `Invalid field - ${field} - expected`;
+const { sourceType: _, ...withoutSourceType } = flow("x");
+const aKind = "one of asset, timeSeries, event, file, sequence";
+const { timeMsMax } = limits;
+const taken = (...all: string[]) => ({
+  status: 409,
+  message: `A relationship has this externalId already: ${all.join(", ")}`,
+  members: { duplicates: all.map((externalId) => ({ externalId })) },
+});
+const unknown = (...all: string[]) => ({
+  message: `No relationship has this externalId: ${all.join(", ")}`,
+  members: { notFound: all },
+});
+
+const creations: readonly Omit<Refused, "ask">[] = [
+  { body: items(), message: `${invalid("items")} at least 1 items but got 0` },
+  {
+    body: items(withoutSourceType),
+    message: "Missing required field - items[0].sourceType",
+    members: { missingFields: ["items[0].sourceType"] },
+  },
+  {
+    body: items(flow("x"), flow("y", { targetType: "pump" })),
+    message: `${invalid("items[1].targetType")} ${aKind} but got "pump"`,
+  },
+  {
+    body: items(flow("x", { id: 5 })),
+    message: `${invalid("items[0].id")} none, as the service assigns ids, but got 5`,
+  },
+  { body: items(flow("")), message: `${invalid("items[0].externalId")} at least 1 characters but got 0` },
+  {
+    body: items(flow("x", { confidence: 1.5 })),
+    message: `${invalid("items[0].confidence")} a value <= 1 but got 1.5`,
+  },
+  {
+    body: items(flow("x", { startTime: 5, endTime: 4 })),
+    message: `${invalid("items[0].endTime")} a time not before startTime 5 but got 4`,
+  },
+  {
+    body: items(flow("x", { startTime: timeMsMax + 1 })),
+    message: `${invalid("items[0].startTime")} a value <= ${timeMsMax} but got ${timeMsMax + 1}`,
+  },
+  {
+    body: items(flow("x", { labels: Array(limits.relationshipLabelsMax + 1).fill("l") })),
+    message: "items[0].labels may hold at most 100 items but holds 101",
+  },
+  { body: items(flow("x"), flow("held")), ...taken("held") },
+  { body: items(flow("x"), flow("y"), flow("x")), ...taken("x") },
+];
+
+const others: readonly Refused[] = [
+  ...["POST /relationships/byids", "POST /relationships/delete"].flatMap((ask) => [
+    { ask, body: items("held", "x", { externalId: "y" }), ...unknown("x", "y") },
+    {
+      ask,
+      body: items("held", { externalId: "held" }),
+      message: "items names the same externalId more than once: held",
+      members: { notFound: ["held"] },
+    },
+    { ask, body: items(), message: `${invalid("items")} at least 1 items but got 0` },
+    { ask, body: items(5), message: `${invalid("items[0]")} string or an object but got 5` },
+  ]),
+  { ask: "GET /relationships/x", ...unknown("x"), status: 404 },
+  { ask: "DELETE /relationships/x", ...unknown("x"), status: 404 },
+  {
+    ask: "GET /relationships?sourceType=pump",
+    message: `${invalid("sourceType")} ${aKind} but got pump`,
+  },
+  { ask: "GET /relationships?limit=-1", message: `${invalid("limit")} an integer of at least 0 but got -1` },
+  {
+    ask: "GET /relationships?cursor=x",
+    message: `${invalid("cursor")} a cursor returned by this same query`,
+  },
+];
+
+test("what cannot be is refused, and nothing changes", async () => {
+  await create(flow("held"));
+  const unchanged = (await server.ask("GET /relationships")).text;
+  for (const refused of [...creations.map((one) => ({ ask: "POST /relationships", ...one })), ...others]) {
+    const { ask, body, message, members, status = 400 }: Refused = refused;
+    const answer = await server.ask(ask, body);
+    const what = `${ask} ${JSON.stringify(body)} answered ${answer.text}`;
+    assert.deepEqual([answer.status, answer.error], [status, { code: status, message, ...members }], what);
+    assert.equal((await server.ask("GET /relationships")).text, unchanged, `${what} and changed something`);
+  }
+});
+
+test("who may only read does not write, and who may nothing sees nothing", async () => {
+  const [held] = (await create(flow("right"))).items;
+  const project = 1;
+  const contextOf = (...actions: readonly "READ"[]): RequestContext => {
+    const capability = { acl: "relationshipsAcl", actions, scope: { kind: "all" } } as const;
+    const caller = { user: "test", projectId: project, project: "demo", capabilities: [capability] };
+    return { ...server.app.services, caller, project, signal: new AbortController().signal };
+  };
+  const forbidden = (problem: unknown) => problem instanceof Failure && problem.failure === "forbidden";
+  const reader = contextOf("READ");
+  await assert.rejects(createRelationships(reader, []), forbidden);
+  await assert.rejects(deleteRelationships(reader, ["right"]), forbidden);
+  const wanted = { filter: everything, page: { limit: 1 } };
+  await assert.rejects(listRelationships(contextOf(), wanted), forbidden);
+  await assert.rejects(getRelationship(contextOf(), "right"), forbidden);
+  assert.deepEqual((await server.ask("GET /relationships/right")).items, [held]);
+});

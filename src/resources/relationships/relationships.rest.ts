@@ -1,0 +1,212 @@
+// Relationships over REST 0.5 and 0.6, by analogy with the other resources: routes, shapes and handlers.
+import { type Static, Type } from "typebox";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { and, equals } from "../../query/filter.ts";
+import {
+  cursorParameter,
+  emptyAnswer,
+  emptyShape,
+  itemsAnswer,
+  itemsOf,
+  pageAnswer,
+  pageAsked,
+  pageOf,
+} from "../../rest/envelope.ts";
+import { idField, itemsBody, textField } from "../../rest/fields.ts";
+import { oneOfWords, pageSize, required, text, type Values } from "../../rest/parameters.ts";
+import { type Route, route } from "../../rest/route.ts";
+import {
+  createRelationships,
+  deleteRelationship,
+  deleteRelationships,
+  getRelationship,
+  getRelationships,
+  listRelationships,
+  type NewRelationship,
+  type Relationship,
+} from "./relationships.ts";
+import { resourceTypes } from "./schema.ts";
+
+const source = "platform-api Entity-model interface, Relationship";
+const versions = ["0.5", "0.6"] as const;
+const read = { versions, source, capability: ["relationshipsAcl", "READ"] } as const;
+const write = { versions, source, capability: ["relationshipsAcl", "WRITE"] } as const;
+
+const idText = (description: string) => textField(description, { min: 1, max: limits.externalIdLengthMax });
+const kind = (whose: string) => Type.Enum([...resourceTypes], { description: `Kind of the ${whose}` });
+const time = (description: string) =>
+  Type.Integer({
+    description: `${description}, in ms since 1970`,
+    minimum: limits.timeMsMin,
+    maximum: limits.timeMsMax,
+  });
+
+const ends = {
+  externalId: idText("Its name, unique in the project"),
+  sourceType: kind("source"),
+  sourceExternalId: idText("The external id of the source; it need not exist"),
+  targetType: kind("target"),
+  targetExternalId: idText("The external id of the target; it need not exist"),
+};
+
+const writable = {
+  ...ends,
+  startTime: Type.Optional(time("When it began to hold")),
+  endTime: Type.Optional(time("When it ended to hold, not before it began")),
+  confidence: Type.Optional(Type.Number({ description: "How sure it is", minimum: 0, maximum: 1 })),
+  dataSetId: Type.Optional(idField("The data set it belongs to")),
+};
+
+const labels = Type.Array(idText("A label"), { maxItems: limits.relationshipLabelsMax });
+
+const newRelationship = Type.Object(
+  {
+    ...writable,
+    labels: Type.Optional(labels),
+    id: Type.Optional(Type.Unknown({ description: "Refused: the service assigns ids" })),
+  },
+  { title: "NewRelationship" },
+);
+
+const relationshipShape = Type.Object(
+  {
+    id: Type.Integer(),
+    ...writable,
+    labels,
+    createdTime: Type.Integer(),
+    lastUpdatedTime: Type.Integer(),
+  },
+  { title: "Relationship" },
+);
+
+const which = idText("Which relationship");
+const named = itemsBody(Type.Union([which, Type.Object({ externalId: which })]), { min: 1 });
+const one = { externalId: required(text("The external id of the relationship")) };
+const items = () => ({ schema: itemsOf(relationshipShape) });
+const empty = () => ({ schema: emptyShape });
+
+const listQuery = {
+  sourceType: oneOfWords("Those from a resource of this kind", resourceTypes),
+  sourceExternalId: text("Those from the resource of exactly this external id"),
+  targetType: oneOfWords("Those to a resource of this kind", resourceTypes),
+  targetExternalId: text("Those to the resource of exactly this external id"),
+  cursor: cursorParameter,
+  limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
+};
+
+export const relationshipRoutes: readonly Route[] = [
+  route({
+    ...write,
+    method: "POST",
+    path: "/relationships",
+    summary: "Create relationships",
+    body: { kind: "json", schema: itemsBody(newRelationship, { min: 1 }) },
+    answer: items,
+    handle: async (ctx, { body }) => shown(await createRelationships(ctx, body.items.map(newRelationshipOf))),
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/relationships",
+    summary: "List relationships, ordered by id",
+    query: listQuery,
+    answer: () => ({ schema: pageOf(relationshipShape) }),
+    handle: list,
+  }),
+  route({
+    ...read,
+    method: "POST",
+    path: "/relationships/byids",
+    summary: "Read relationships by external id, in the order asked",
+    body: { kind: "json", schema: named },
+    answer: items,
+    handle: async (ctx, { body }) => shown(await getRelationships(ctx, externalIdsIn(body))),
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: "/relationships/delete",
+    summary: "Delete relationships by external id",
+    body: { kind: "json", schema: named },
+    answer: empty,
+    handle: async (ctx, { body }) => {
+      await deleteRelationships(ctx, externalIdsIn(body));
+      return emptyAnswer;
+    },
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/relationships/{externalId}",
+    summary: "Read a relationship",
+    parameters: one,
+    answer: items,
+    handle: async (ctx, { path }) => shown([await getRelationship(ctx, path.externalId)]),
+  }),
+  route({
+    ...write,
+    method: "DELETE",
+    path: "/relationships/{externalId}",
+    summary: "Delete a relationship",
+    parameters: one,
+    answer: empty,
+    handle: async (ctx, { path }) => {
+      await deleteRelationship(ctx, path.externalId);
+      return emptyAnswer;
+    },
+  }),
+];
+
+const externalIdsIn = ({ items }: Static<typeof named>) =>
+  items.map((item) => (typeof item === "string" ? item : item.externalId));
+
+const shown = (found: readonly Relationship[]) => itemsAnswer(found.map(shownOf));
+
+const shownOf = (found: Relationship) => ({
+  id: found.id,
+  externalId: found.externalId,
+  sourceType: found.sourceType,
+  sourceExternalId: found.sourceExternalId,
+  targetType: found.targetType,
+  targetExternalId: found.targetExternalId,
+  startTime: found.startTime,
+  endTime: found.endTime,
+  confidence: found.confidence,
+  dataSetId: found.dataSetId,
+  labels: found.labels,
+  createdTime: found.createdTime,
+  lastUpdatedTime: found.lastUpdatedTime,
+});
+
+function newRelationshipOf(sent: Static<typeof newRelationship>, index: number): NewRelationship {
+  const { id, startTime, endTime, confidence, dataSetId, labels = [] } = sent;
+  const refused = (member: string, expected: string, got: unknown) =>
+    fail("field-invalid", { field: `items[${index}].${member}`, expected, got: JSON.stringify(got) });
+  if (id !== undefined) throw refused("id", "none, as the service assigns ids,", id);
+  if (startTime !== undefined && endTime !== undefined && endTime < startTime)
+    throw refused("endTime", `a time not before startTime ${startTime}`, endTime);
+  return {
+    externalId: sent.externalId,
+    sourceType: sent.sourceType,
+    sourceExternalId: sent.sourceExternalId,
+    targetType: sent.targetType,
+    targetExternalId: sent.targetExternalId,
+    ...(startTime !== undefined && { startTime }),
+    ...(endTime !== undefined && { endTime }),
+    ...(confidence !== undefined && { confidence }),
+    ...(dataSetId !== undefined && { dataSetId }),
+    labels: [...new Set(labels)],
+  };
+}
+
+async function list(ctx: RequestContext, { query }: { readonly query: Values<typeof listQuery> }) {
+  const { cursor, limit, ...ends } = query;
+  const asked = Object.entries(ends).filter(([, value]) => value !== undefined);
+  const filter = and(...asked.map(([field, value]) => equals(field, value!)));
+  const collection = ["relationships", ctx.project, filter];
+  const page = pageAsked(ctx, collection, { cursor, limit });
+  const found = await listRelationships(ctx, { filter, page });
+  return pageAnswer(ctx, collection, { asked: page, found }, shownOf);
+}

@@ -1,0 +1,132 @@
+// Relationships: which resource stands in relation to which other one (platform-api entity model).
+import { type Action, scopeOf } from "../../access/caller.ts";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { and, type Filter, oneOf } from "../../query/filter.ts";
+import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { readPage } from "../../query/read-page.ts";
+import type { Reader } from "../../storage/catalog.ts";
+import { type Relationship, relationshipTable } from "./schema.ts";
+
+export type { Relationship } from "./schema.ts";
+
+export type NewRelationship = Omit<Relationship, "id" | "createdTime" | "lastUpdatedTime">;
+
+const scopeFor = (ctx: RequestContext, action: Action) => scopeOf(ctx.caller, "relationshipsAcl", action);
+
+/**
+ * Creates all of these or none, and returns them in the same order. Refuses (409) external ids that another
+ * one has, seen by the caller or not, or that occur twice.
+ */
+export async function createRelationships(
+  ctx: RequestContext,
+  items: readonly NewRelationship[],
+): Promise<Relationship[]> {
+  const scope = scopeFor(ctx, "WRITE");
+  return ctx.catalog.write(ctx.project, async (tx) => {
+    const nowMs = ctx.world.nowMs();
+    const externalIds = items.map((item) => item.externalId);
+    const held = await rowsNamed(tx, externalIds);
+    const taken = new Set([...held.map((row) => row.externalId), ...repeatedOf(externalIds)]);
+    if (taken.size > 0) {
+      const listed = [...new Set(externalIds)].filter((one) => taken.has(one));
+      throw fail("external-ids-taken", { what: "relationship", externalIds: listed });
+    }
+    const times = { createdTime: nowMs, lastUpdatedTime: nowMs };
+    const rows = items.map((item) => ({ ...item, id: ctx.ids.next(), ...times }));
+    await tx.insert(relationshipTable, rows);
+    await refuseOutside(tx, scope, rows);
+    return rows;
+  });
+}
+
+/** One page of the relationships the caller may see, by id. */
+export async function listRelationships(
+  ctx: RequestContext,
+  { filter, page }: { readonly filter: Filter; readonly page: PageQuestion },
+): Promise<Page<Relationship>> {
+  const wanted = and(scopeFor(ctx, "READ"), filter);
+  return ctx.catalog.read(ctx.project, (tx) =>
+    readPage(tx, relationshipTable, { filter: wanted, order: byId, page }),
+  );
+}
+
+/** Refuses (404) an unknown one. */
+export async function getRelationship(ctx: RequestContext, externalId: string): Promise<Relationship> {
+  const [found] = await read(ctx, { externalIds: [externalId], status: 404 });
+  return found!;
+}
+
+/** In the order asked; refuses (400) unknown and repeated external ids. */
+export async function getRelationships(
+  ctx: RequestContext,
+  externalIds: readonly string[],
+): Promise<Relationship[]> {
+  return read(ctx, { externalIds });
+}
+
+async function read(ctx: RequestContext, named: Named): Promise<Relationship[]> {
+  const scope = scopeFor(ctx, "READ");
+  return ctx.catalog.read(ctx.project, (tx) => existing(tx, scope, named));
+}
+
+/** Deletes all of these or none; refuses (400) unknown and repeated external ids. */
+export async function deleteRelationships(
+  ctx: RequestContext,
+  externalIds: readonly string[],
+): Promise<void> {
+  return remove(ctx, { externalIds });
+}
+
+/** As `deleteRelationships` for a single one; refuses (404) an unknown one. */
+export async function deleteRelationship(ctx: RequestContext, externalId: string): Promise<void> {
+  return remove(ctx, { externalIds: [externalId], status: 404 });
+}
+
+async function remove(ctx: RequestContext, named: Named): Promise<void> {
+  const scope = scopeFor(ctx, "WRITE");
+  await ctx.catalog.write(ctx.project, async (tx) => {
+    const rows = await existing(tx, scope, named);
+    const ids = rows.map((row) => row.id);
+    await tx.remove(relationshipTable, oneOf("id", ids));
+  });
+}
+
+/** Which relationships, and how unknown ones are refused (400 when absent). */
+interface Named {
+  readonly externalIds: readonly string[];
+  readonly status?: 404;
+}
+
+/** In the order asked; those outside of `scope` look like unknown ones. */
+async function existing(tx: Reader, scope: Filter, { externalIds, ...how }: Named): Promise<Relationship[]> {
+  const repeated = repeatedOf(externalIds);
+  if (repeated.length > 0) throw fail("external-ids-repeated", { field: "items", externalIds: repeated });
+  const rows = await rowsNamed(tx, externalIds, scope);
+  const found = new Map(rows.map((row) => [row.externalId, row]));
+  const unknown = externalIds.filter((one) => !found.has(one));
+  if (unknown.length > 0)
+    throw fail("external-ids-unknown", { what: "relationship", externalIds: unknown, ...how });
+  return externalIds.map((one) => found.get(one)!);
+}
+
+async function rowsNamed(
+  tx: Reader,
+  externalIds: readonly string[],
+  scope?: Filter,
+): Promise<Relationship[]> {
+  const filter = and(scope, oneOf("externalId", [...new Set(externalIds)]));
+  return tx.find(relationshipTable, { filter, order: byId, page: { limit: externalIds.length } });
+}
+
+async function refuseOutside(tx: Reader, scope: Filter, rows: readonly Relationship[]): Promise<void> {
+  if (scope.kind === "everything") return;
+  const ids = rows.map((row) => row.id);
+  const inside = await tx.count(relationshipTable, and(scope, oneOf("id", ids)));
+  if (inside < rows.length) throw fail("forbidden", { acl: "relationshipsAcl", action: "WRITE" });
+}
+
+function repeatedOf(keys: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return [...new Set(keys.filter((key) => seen.size === seen.add(key).size))];
+}

@@ -1,0 +1,136 @@
+// What updates do to the record of a sequence and to its columns.
+import { isDeepStrictEqual } from "node:util";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { repeatedOf } from "./records.ts";
+import type { Sequence, SequenceColumn } from "./schema.ts";
+
+export type Pairs = Readonly<Record<string, string>>;
+
+/** First `set`, or the pairs held, then what to add, then the keys to take away. */
+export interface PairsChange {
+  readonly set?: Pairs | undefined;
+  readonly add?: Pairs | undefined;
+  readonly remove?: readonly string[] | undefined;
+}
+
+/** Values to set; `null` clears a member, an absent one stays. */
+interface TextChange {
+  readonly name?: string | null | undefined;
+  readonly externalId?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly metadata?: PairsChange | undefined;
+}
+
+export interface SequenceChange extends TextChange {
+  readonly id: number;
+  readonly assetId?: number | null | undefined;
+  readonly dataSetId?: number | null | undefined;
+}
+
+/** A column keeps its type and its place. */
+export interface ColumnChange extends TextChange {
+  readonly id: number;
+}
+
+export type NewColumn = Omit<SequenceColumn, "id" | "slot" | "createdTime" | "lastUpdatedTime">;
+
+interface Changeable {
+  readonly metadata: Pairs;
+  readonly lastUpdatedTime: number;
+}
+
+/** The record with the change in it; the very same record when nothing is new. */
+export function changeRecord<Row extends Changeable>(
+  row: Row,
+  { metadata, ...change }: TextChange,
+  nowMs: number,
+): Row {
+  const asked = Object.entries(change).filter(([, value]) => value !== undefined);
+  const pairs = metadata && { metadata: changePairs(row.metadata, metadata) };
+  const members = Object.entries({ ...row, ...Object.fromEntries(asked), ...pairs });
+  const changed = Object.fromEntries(members.filter(([, value]) => value !== null)) as Row;
+  return isDeepStrictEqual(changed, row) ? row : { ...changed, lastUpdatedTime: nowMs };
+}
+
+function changePairs(held: Pairs, { set, add, remove }: PairsChange): Pairs {
+  const gone = new Set(remove);
+  const pairs = new Map([...Object.entries(set ?? held), ...Object.entries(add ?? {})]);
+  const left = [...pairs].filter(([key]) => !gone.has(key));
+  const limit = limits.metadataPairsMax;
+  if (left.length > limit) throw fail("too-many", { field: "metadata", limit, got: left.length });
+  return Object.fromEntries(left);
+}
+
+interface Birth {
+  readonly nextId: () => number;
+  readonly nowMs: number;
+}
+
+/** The sequence with these columns behind those it has; refuses (400) too many, and repeated external ids. */
+export function withColumns(sequence: Sequence, added: readonly NewColumn[], birth: Birth): Sequence {
+  const { nextId, nowMs } = birth;
+  const columns = added.map((column, at) => ({
+    ...column,
+    id: nextId(),
+    slot: sequence.slotsUsed + at,
+    createdTime: nowMs,
+    lastUpdatedTime: nowMs,
+  }));
+  return checked({
+    ...sequence,
+    columns: [...sequence.columns, ...columns],
+    slotsUsed: sequence.slotsUsed + columns.length,
+    lastUpdatedTime: nowMs,
+  });
+}
+
+/** The sequence with these columns changed; refuses (400) unknown and repeated ones. */
+export function withColumnsChanged(
+  sequence: Sequence,
+  changes: readonly ColumnChange[],
+  nowMs: number,
+): Sequence {
+  refuseUnknown(
+    sequence,
+    changes.map(({ id }) => id),
+  );
+  const byId = new Map(changes.map((change) => [change.id, change]));
+  const columns = sequence.columns.map((column) => {
+    const change = byId.get(column.id);
+    return change ? changeRecord(column, change, nowMs) : column;
+  });
+  if (columns.every((column, at) => column === sequence.columns[at])) return sequence;
+  return checked({ ...sequence, columns, lastUpdatedTime: nowMs });
+}
+
+/** The sequence without these columns; refuses (400) unknown and repeated ones, and to take the last. */
+export function withoutColumns(sequence: Sequence, ids: readonly number[], nowMs: number): Sequence {
+  refuseUnknown(sequence, ids);
+  const columns = sequence.columns.filter(({ id }) => !ids.includes(id));
+  if (columns.length === 0) {
+    const expected = "fewer columns, as a sequence keeps at least one,";
+    throw fail("field-invalid", { field: "items", expected, got: "all of them" });
+  }
+  return { ...sequence, columns, lastUpdatedTime: nowMs };
+}
+
+function refuseUnknown({ columns }: Sequence, ids: readonly number[]): void {
+  const repeated = repeatedOf(ids);
+  if (repeated.length > 0) throw fail("ids-repeated", { field: "items", ids: repeated });
+  const held = new Set(columns.map(({ id }) => id));
+  const unknown = ids.filter((id) => !held.has(id));
+  if (unknown.length > 0) throw fail("ids-unknown", { field: "items", ids: unknown });
+}
+
+function checked(sequence: Sequence): Sequence {
+  const { columns } = sequence;
+  const limit = limits.sequenceColumnsMax;
+  if (columns.length > limit) throw fail("too-many", { field: "columns", limit, got: columns.length });
+  const [repeated] = repeatedOf(
+    columns.map(({ externalId }) => externalId).filter((one) => one !== undefined),
+  );
+  if (repeated === undefined) return sequence;
+  const expected = "an externalId that no other column of the sequence has";
+  throw fail("field-invalid", { field: "columns", expected, got: JSON.stringify(repeated) });
+}

@@ -1,0 +1,229 @@
+// Rows of sequences over REST: written as clients send them, answered as JSON or CSV (client-endpoints 13).
+import { type Static, Type } from "typebox";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { bytesOrStream } from "../../lib/streams.ts";
+import { limits } from "../../limits.ts";
+import { emptyAnswer, emptyShape, pageAsked } from "../../rest/envelope.ts";
+import { idField, storable } from "../../rest/fields.ts";
+import type { Values } from "../../rest/parameters.ts";
+import { type Route, route } from "../../rest/route.ts";
+import { exact, longIn, longMax } from "./cells.ts";
+import { type ColumnWanted, readRows, type SequenceRow, writeRows } from "./rows.ts";
+import type { SequenceColumn } from "./schema.ts";
+import { oneSequence } from "./shapes.rest.ts";
+
+const versions = ["0.5", "0.6"] as const;
+const csvType = "text/csv";
+
+/** JSON numbers lose digits beyond 2^53 in many clients: from there on a text of digits takes their place. */
+const rowNumber = Type.Union(
+  [Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.String({ pattern: "^[0-9]{1,19}$" })],
+  { description: "From 0 to 2^63 - 1, as a text of digits from 2^53 on" },
+);
+
+const value = Type.Union(
+  [Type.Number(), Type.String({ pattern: storable, maxLength: limits.sequenceRowLengthMax }), Type.Null()],
+  { description: "As the type of the column has it; numbers also as texts; null leaves the cell empty" },
+);
+
+const row = Type.Object(
+  {
+    rowNumber,
+    values: Type.Array(Type.Object({ columnId: idField("Which column"), value }), {
+      maxItems: limits.sequenceColumnsMax,
+    }),
+  },
+  { title: "NewSequenceRow" },
+);
+
+const postBody = Type.Object({
+  items: Type.Array(Type.Object({ rows: Type.Array(row, { maxItems: limits.sequenceRowsPerWriteMax }) }), {
+    minItems: 1,
+    maxItems: limits.sequenceRowsPerWriteMax,
+  }),
+});
+
+const columnWanted = Type.Object({
+  id: Type.Optional(idField("Which column")),
+  externalId: Type.Optional(Type.String({ description: "Which column, when there is no id" })),
+});
+
+const question = Type.Object({
+  inclusiveFrom: Type.Optional(rowNumber),
+  inclusiveTo: Type.Optional(rowNumber),
+  exclusiveTo: Type.Optional(rowNumber),
+  limit: Type.Optional(Type.Integer({ minimum: 0 })),
+  columnIds: Type.Optional(Type.Array(Type.Integer(), { maxItems: limits.sequenceColumnsMax })),
+  columns: Type.Optional(Type.Array(columnWanted, { maxItems: limits.sequenceColumnsMax })),
+  cursor: Type.Optional(Type.String({ description: "`nextCursor` of an earlier answer" })),
+});
+
+const getBody = Type.Object({ items: Type.Array(question, { minItems: 1, maxItems: 1 }) });
+
+const textOrNull = Type.Union([Type.String(), Type.Null()]);
+
+const shownRow = Type.Object(
+  {
+    rowNumber: Type.Union([Type.Integer(), Type.String()]),
+    values: Type.Array(
+      Type.Object({ columnId: Type.Integer(), value: Type.Union([Type.Number(), Type.String()]) }),
+    ),
+  },
+  { title: "SequenceRow" },
+);
+
+const shownColumn = Type.Object({ id: Type.Integer(), externalId: textOrNull, name: textOrNull });
+
+const dataShape = Type.Object({
+  data: Type.Object({
+    items: Type.Array(Type.Object({ columns: Type.Array(shownColumn), rows: Type.Array(shownRow) })),
+    nextCursor: Type.Optional(Type.String()),
+  }),
+});
+
+export const dataRoutes: readonly Route[] = [
+  route({
+    versions,
+    capability: ["sequencesAcl", "WRITE"],
+    method: "POST",
+    path: "/sequences/{sequenceId}/postdata",
+    summary: "Write rows of a sequence; a row takes the place of one with the same number",
+    source: "client-endpoints 13",
+    parameters: oneSequence,
+    body: { kind: "json", schema: postBody, nulls: "kept" },
+    answer: () => ({ schema: emptyShape }),
+    handle: write,
+  }),
+  route({
+    versions,
+    capability: ["sequencesAcl", "READ"],
+    method: "POST",
+    path: "/sequences/{sequenceId}/getdata",
+    summary: "Read rows of a sequence in the order of their numbers, as JSON or as CSV",
+    source: "client-endpoints 13, C17",
+    parameters: oneSequence,
+    body: { kind: "json", schema: getBody },
+    answer: () => ({ schema: dataShape, otherContentTypes: [csvType] }),
+    handle: read,
+  }),
+];
+
+type Path = Values<typeof oneSequence>;
+
+async function write(
+  ctx: RequestContext,
+  { path, body }: { readonly path: Path; readonly body: Static<typeof postBody> },
+) {
+  const rows = body.items.flatMap(({ rows }, item) =>
+    rows.map(({ rowNumber, values }, at) => {
+      const field = `items[${item}].rows[${at}]`;
+      return { rowNumber: rowNumberIn(rowNumber, `${field}.rowNumber`), values, field };
+    }),
+  );
+  await writeRows(ctx, path.sequenceId, rows);
+  return emptyAnswer;
+}
+
+function rowNumberIn(sent: number | string, field: string): bigint {
+  const read = longIn(sent);
+  if (read !== undefined) return read;
+  throw fail("field-invalid", { field, expected: `a row number from 0 to ${longMax}`, got: `${sent}` });
+}
+
+async function read(
+  ctx: RequestContext,
+  asked: {
+    readonly path: Path;
+    readonly body: Static<typeof getBody>;
+    readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  },
+) {
+  const [sent] = asked.body.items;
+  const { limit = limits.sequenceRowsPerReadDefault, cursor } = sent!;
+  const wanted = { sequenceId: asked.path.sequenceId, ...rangeOf(sent!), columns: columnsOf(sent!) };
+  const { from, to, ...others } = wanted;
+  const collection = ["sequence rows", ctx.project, others, `${from}`, `${to}`];
+  const page = pageAsked(ctx, collection, { cursor, limit: Math.min(limit, limits.sequenceRowsPerReadMax) });
+  const found = await readRows(ctx, { ...wanted, page });
+  const { next, items: rows } = found.page;
+  const nextCursor = next && ctx.cursors.sign(collection, { after: next });
+  const table = { columns: found.columns, rows };
+  const isCsv = asked.headers["accept"]?.includes(csvType);
+  const [contentType, lines] = isCsv
+    ? [`${csvType}; charset=utf-8`, csvLines(table)]
+    : ["application/json; charset=utf-8", jsonPieces(table, nextCursor)];
+  return { contentType, ...(await bytesOrStream(gathered(lines), pieceBytes)) };
+}
+
+/** Both ways of saying where to end may come (C17); the smaller counts. */
+function rangeOf({ inclusiveFrom = 0, inclusiveTo, exclusiveTo }: Static<typeof question>) {
+  const ends = [
+    inclusiveTo === undefined ? longMax : rowNumberIn(inclusiveTo, "items[0].inclusiveTo"),
+    exclusiveTo === undefined ? longMax : rowNumberIn(exclusiveTo, "items[0].exclusiveTo") - 1n,
+  ] as const;
+  const from = rowNumberIn(inclusiveFrom, "items[0].inclusiveFrom");
+  return { from, to: ends[0] < ends[1] ? ends[0] : ends[1] };
+}
+
+function columnsOf({ columnIds = [], columns = [] }: Static<typeof question>): ColumnWanted[] {
+  return [
+    ...columnIds.map((id, at) => ({ id, field: `items[0].columnIds[${at}]` })),
+    ...columns.map((column, at) => {
+      const field = `items[0].columns[${at}]`;
+      if (column.id === undefined && column.externalId === undefined)
+        throw fail("fields-missing", { fields: [`${field}.id`] });
+      return { ...column, field };
+    }),
+  ];
+}
+
+interface RowTable {
+  readonly columns: readonly SequenceColumn[];
+  readonly rows: readonly SequenceRow[];
+}
+
+/** Rows can have two million cells: they are written one by one, and never an object a cell. */
+function* jsonPieces({ columns, rows }: RowTable, nextCursor: string | undefined): Generator<string> {
+  const heads = columns.map(({ id, externalId = null, name = null }) => ({ id, externalId, name }));
+  const labels = columns.map(({ id }) => `{"columnId":${id},"value":`);
+  yield `{"data":{"items":[{"columns":${JSON.stringify(heads)},"rows":[`;
+  for (const [at, { rowNumber, cells }] of rows.entries()) {
+    const values = cells.flatMap((cell, column) =>
+      cell === undefined ? [] : [`${labels[column]}${JSON.stringify(cell)}}`],
+    );
+    const number = JSON.stringify(exact(rowNumber));
+    yield `${at > 0 ? "," : ""}{"rowNumber":${number},"values":[${values.join(",")}]}`;
+  }
+  yield `]}]${nextCursor === undefined ? "" : `,"nextCursor":${JSON.stringify(nextCursor)}`}}}`;
+}
+
+/** A header of `rowNumber` and `name(id)` a column, then a line for each row. */
+function* csvLines({ columns, rows }: RowTable): Generator<string> {
+  const heads = columns.map(({ id, name, externalId }) => cellText(`${name ?? externalId ?? ""}(${id})`));
+  yield `${["rowNumber", ...heads].join(",")}\n`;
+  for (const { rowNumber, cells } of rows) {
+    const values = cells.map((cell) => (cell === undefined ? "" : cellText(`${cell}`)));
+    yield `${[rowNumber, ...values].join(",")}\n`;
+  }
+}
+
+/** Bare unless quotes are needed (C19). */
+const cellText = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** Bytes that are sent as one piece, about; the event loop is free between two of them. */
+const pieceBytes = 64 * 1024;
+
+async function* gathered(lines: Generator<string>): AsyncGenerator<Buffer> {
+  let held: string[] = [];
+  let length = 0;
+  for (const line of lines) {
+    held.push(line);
+    length += line.length;
+    if (length < pieceBytes) continue;
+    yield Buffer.from(held.join(""));
+    held = [];
+    length = 0;
+  }
+  if (held.length > 0) yield Buffer.from(held.join(""));
+}

@@ -1,0 +1,150 @@
+// The rows of sequences: written by number, read in the order of their numbers.
+import { scopeOf } from "../../access/caller.ts";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { and, between, equals, oneOf } from "../../query/filter.ts";
+import type { OrderBy, Page, PageQuestion } from "../../query/page.ts";
+import { readPage } from "../../query/read-page.ts";
+import { type Cell, cellOf, expectedBy, longMax } from "./cells.ts";
+import { existingSequences, inPath } from "./records.ts";
+import { type Sequence, type SequenceColumn, type StoredRow, sequenceRowTable } from "./schema.ts";
+
+export interface NewRow {
+  /** From 0 to 2^63 - 1. */
+  readonly rowNumber: bigint;
+  /** `null` leaves the cell empty. */
+  readonly values: readonly { readonly columnId: number; readonly value: string | number | null }[];
+  /** What the caller named the row, for refusals. */
+  readonly field: string;
+}
+
+/** By external id or by id. */
+export interface ColumnWanted {
+  readonly id?: number | undefined;
+  readonly externalId?: string | undefined;
+  /** What the caller named it in, for refusals. */
+  readonly field: string;
+}
+
+export interface RowsWanted {
+  readonly sequenceId: number;
+  /** Row numbers, both inclusive. */
+  readonly from: bigint;
+  readonly to: bigint;
+  /** None is all of them. */
+  readonly columns: readonly ColumnWanted[];
+  readonly page: PageQuestion;
+}
+
+export interface SequenceRow {
+  readonly rowNumber: bigint;
+  /** One a column asked for, `undefined` where the row has no value. */
+  readonly cells: readonly (Cell | undefined)[];
+}
+
+export interface RowsFound {
+  readonly columns: readonly SequenceColumn[];
+  readonly page: Page<SequenceRow>;
+}
+
+const byRowNumber: readonly OrderBy[] = [{ field: "rowNumber", direction: "ascending" }];
+
+const stored = (rowNumber: bigint) => `${rowNumber}`.padStart(`${longMax}`.length, "0");
+
+/**
+ * Stores all of these rows or none. A row takes the place of one of the same number whole; of two in `rows`
+ * the last one counts. Refuses (404) an unknown sequence and (400) unknown columns, a column twice in a row,
+ * values that are not of their column's type, and too much of anything.
+ */
+export async function writeRows(
+  ctx: RequestContext,
+  sequenceId: number,
+  rows: readonly NewRow[],
+): Promise<void> {
+  const limit = limits.sequenceRowsPerWriteMax;
+  if (rows.length > limit) throw fail("too-many", { field: "rows", limit, got: rows.length });
+  const scope = scopeOf(ctx.caller, "sequencesAcl", "WRITE");
+  await ctx.catalog.write(ctx.project, async (tx) => {
+    const [sequence] = await existingSequences(tx, scope, inPath(sequenceId));
+    const columns = new Map(sequence!.columns.map((column) => [column.id, column]));
+    const byNumber = new Map<string, StoredRow>();
+    for (const row of rows) {
+      const rowNumber = stored(row.rowNumber);
+      byNumber.set(rowNumber, { id: ctx.ids.next(), sequenceId, rowNumber, cells: cellsOf(row, columns) });
+    }
+    const sameNumber = oneOf("rowNumber", [...byNumber.keys()]);
+    await tx.remove(sequenceRowTable, and(equals("sequenceId", sequenceId), sameNumber));
+    await tx.insert(sequenceRowTable, [...byNumber.values()]);
+  });
+}
+
+function cellsOf(
+  { values, field }: NewRow,
+  columns: ReadonlyMap<number, SequenceColumn>,
+): Readonly<Record<string, Cell>> {
+  const cells: Record<string, Cell> = {};
+  const seen = new Set<number>();
+  for (const [at, { columnId, value }] of values.entries()) {
+    const refused = (member: string, expected: string, got: unknown) =>
+      fail("field-invalid", { field: `${field}.values[${at}].${member}`, expected, got: shown(got) });
+    const column = columns.get(columnId);
+    if (!column) throw refused("columnId", "the id of a column of this sequence", columnId);
+    if (seen.has(columnId)) throw refused("columnId", "each column once in a row", columnId);
+    seen.add(columnId);
+    if (value === null) continue;
+    const cell = cellOf(column.valueType, value);
+    if (cell === undefined) throw refused("value", expectedBy[column.valueType], value);
+    cells[column.slot] = cell;
+  }
+  const length = JSON.stringify(cells).length;
+  const limit = limits.sequenceRowLengthMax;
+  if (length > limit) {
+    const expected = `values of at most ${limit} characters in all`;
+    throw fail("field-invalid", { field: `${field}.values`, expected, got: `${length}` });
+  }
+  return cells;
+}
+
+const shownCharacters = 100;
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > shownCharacters ? `${text.slice(0, shownCharacters)}...` : text;
+}
+
+/** One page of rows, by number; refuses (404) an unknown sequence and (400) unknown columns. */
+export async function readRows(ctx: RequestContext, wanted: RowsWanted): Promise<RowsFound> {
+  const { sequenceId, from, to, page } = wanted;
+  const scope = scopeOf(ctx.caller, "sequencesAcl", "READ");
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const [sequence] = await existingSequences(tx, scope, inPath(sequenceId));
+    const columns = columnsOf(sequence!, wanted.columns);
+    const range = {
+      from: { value: stored(from), inclusive: true },
+      to: { value: stored(to), inclusive: true },
+    };
+    const filter = and(equals("sequenceId", sequenceId), between("rowNumber", range));
+    const question = { filter, order: byRowNumber, page };
+    const found = to < from ? { items: [] } : await readPage(tx, sequenceRowTable, question);
+    const rowOf = ({ rowNumber, cells }: StoredRow) => ({
+      rowNumber: BigInt(rowNumber),
+      cells: columns.map(({ slot }) => cells[slot]),
+    });
+    return { columns, page: { ...found, items: found.items.map(rowOf) } };
+  });
+}
+
+function columnsOf({ columns }: Sequence, wanted: readonly ColumnWanted[]): readonly SequenceColumn[] {
+  if (wanted.length === 0) return columns;
+  const found = wanted.map(({ id, externalId, field }) => {
+    const column = columns.find((one) => (id === undefined ? one.externalId === externalId : one.id === id));
+    if (column) return column;
+    throw fail("field-invalid", {
+      field,
+      expected: "a column of this sequence",
+      got: shown(id ?? externalId),
+    });
+  });
+  return [...new Set(found)];
+}

@@ -1,0 +1,81 @@
+// What sequences ask of the catalog: their definitions with all columns, and their rows in a table beside.
+import type { Stored, Table } from "../../storage/catalog.ts";
+
+export const valueTypes = ["STRING", "DOUBLE", "LONG"] as const;
+export type ValueType = (typeof valueTypes)[number];
+
+export interface SequenceColumn {
+  readonly id: number;
+  /** The key of its values in stored rows: short, and never given to another column of the sequence. */
+  readonly slot: number;
+  readonly name?: string;
+  /** Unique in the sequence. */
+  readonly externalId?: string;
+  readonly description?: string;
+  /** Decided at creation. */
+  readonly valueType: ValueType;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Milliseconds since 1970. */
+  readonly createdTime: number;
+  readonly lastUpdatedTime: number;
+}
+
+/** A table of numbered rows (platform-api entity model, Sequence; client-endpoints 13). */
+export interface Sequence extends Stored {
+  readonly name?: string;
+  /** Unique in the project. */
+  readonly externalId?: string;
+  readonly description?: string;
+  readonly assetId?: number;
+  readonly dataSetId?: number;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly columns: readonly SequenceColumn[];
+  /** How many slots were ever given to a column. */
+  readonly slotsUsed: number;
+  readonly createdTime: number;
+  readonly lastUpdatedTime: number;
+}
+
+export const sequenceTable: Table<Sequence> = {
+  name: "sequences",
+  belongsTo: "project",
+  columns: {
+    id: { type: "integer", optional: false },
+    name: { type: "text", optional: true },
+    externalId: { type: "text", optional: true },
+    description: { type: "text", optional: true },
+    assetId: { type: "integer", optional: true },
+    dataSetId: { type: "integer", optional: true },
+    metadata: { type: "json", optional: false },
+    columns: { type: "json", optional: false },
+    slotsUsed: { type: "integer", optional: false },
+    createdTime: { type: "integer", optional: false },
+    lastUpdatedTime: { type: "integer", optional: false },
+  },
+  indexes: [["name"], ["assetId"]],
+  unique: [["externalId"]],
+  wordsOf: ["name", "description"],
+  underAsset: { link: "assetId" },
+};
+
+export interface StoredRow extends Stored {
+  readonly sequenceId: number;
+  /** 19 digits, so that texts stand in the order of the numbers and no digit of 64 bits is lost. */
+  readonly rowNumber: string;
+  /** By slot; columns without a value in this row are left out. */
+  readonly cells: Readonly<Record<string, string | number>>;
+}
+
+export const sequenceRowTable: Table<StoredRow> = {
+  name: "sequence_rows",
+  belongsTo: "project",
+  columns: {
+    id: { type: "integer", optional: false },
+    sequenceId: { type: "integer", optional: false },
+    rowNumber: { type: "text", optional: false },
+    cells: { type: "json", optional: false },
+  },
+  indexes: [],
+  unique: [["sequenceId", "rowNumber"]],
+  wordsOf: [],
+};

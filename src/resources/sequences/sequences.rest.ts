@@ -1,0 +1,265 @@
+// Sequences over REST 0.5 and 0.6 (client-endpoints 13): the routes, and the handlers below them.
+import type { Static } from "typebox";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import {
+  and,
+  between,
+  equals,
+  type Filter,
+  hasMetadata,
+  nothing,
+  oneOf,
+  type Scalar,
+  underAsset,
+} from "../../query/filter.ts";
+import {
+  emptyAnswer,
+  emptyShape,
+  itemsAnswer,
+  itemsOf,
+  pageAnswer,
+  pageAsked,
+  pageOf,
+} from "../../rest/envelope.ts";
+import { itemsBody } from "../../rest/fields.ts";
+import type { Values } from "../../rest/parameters.ts";
+import { type Route, route } from "../../rest/route.ts";
+import { dataRoutes } from "./data.rest.ts";
+import {
+  addColumns,
+  createSequences,
+  deleteColumns,
+  deleteSequence,
+  deleteSequences,
+  getSequence,
+  getSequences,
+  listSequences,
+  type Sequence,
+  searchSequences,
+  updateColumns,
+  updateSequence,
+  updateSequences,
+} from "./sequences.ts";
+import {
+  columnChangeOf,
+  columnChanges,
+  columnIds,
+  listQuery,
+  newColumnOf,
+  newColumns,
+  newSequence,
+  newSequenceOf,
+  oneSequence,
+  searchQuery,
+  sequenceChange,
+  sequenceChangeOf,
+  sequenceChanges,
+  sequenceIds,
+  sequenceShape,
+  shownSequence,
+} from "./shapes.rest.ts";
+
+const source = "client-endpoints 13";
+const versions = ["0.5", "0.6"] as const;
+const read = { versions, source, capability: ["sequencesAcl", "READ"] } as const;
+const write = { versions, source, capability: ["sequencesAcl", "WRITE"] } as const;
+const items = () => ({ schema: itemsOf(sequenceShape) });
+const empty = () => ({ schema: emptyShape });
+
+const changeOfOne = {
+  ...write,
+  summary: "Change a sequence",
+  source: "client-endpoints 13, (b) 30",
+  parameters: oneSequence,
+  body: { kind: "json", schema: sequenceChange, nulls: "kept" },
+  answer: items,
+  handle: updateOne,
+} as const;
+
+const recordRoutes: readonly Route[] = [
+  route({
+    ...write,
+    method: "POST",
+    path: "/sequences",
+    summary: "Create sequences with their columns",
+    body: { kind: "json", schema: itemsBody(newSequence, { min: 1 }) },
+    answer: items,
+    handle: async (ctx, { body }) => shown(await createSequences(ctx, body.items.map(newSequenceOf))),
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/sequences",
+    summary: "List sequences, ordered by id",
+    query: listQuery,
+    answer: () => ({ schema: pageOf(sequenceShape) }),
+    handle: list,
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/sequences/search",
+    summary: "Search sequences",
+    source: "client-endpoints 13, (b) 10",
+    query: searchQuery,
+    answer: items,
+    handle: search,
+  }),
+  route({
+    ...read,
+    method: "POST",
+    path: "/sequences/byids",
+    summary: "Read sequences by id, in the order asked",
+    body: { kind: "json", schema: sequenceIds },
+    answer: items,
+    handle: async (ctx, { body }) => shown(await getSequences(ctx, body.items)),
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: "/sequences/update",
+    summary: "Change sequences",
+    body: { kind: "json", schema: sequenceChanges, nulls: "kept" },
+    answer: items,
+    handle: async (ctx, { body }) =>
+      shown(
+        await updateSequences(
+          ctx,
+          body.items.map((sent) => sequenceChangeOf(sent.id, sent)),
+        ),
+      ),
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: "/sequences/delete",
+    summary: "Delete sequences with their rows",
+    source: "client-endpoints 13, (b) 21",
+    body: { kind: "json", schema: sequenceIds },
+    answer: empty,
+    handle: async (ctx, { body }) => {
+      await deleteSequences(ctx, body.items);
+      return emptyAnswer;
+    },
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/sequences/{sequenceId}",
+    summary: "Read a sequence",
+    parameters: oneSequence,
+    answer: items,
+    handle: async (ctx, { path }) => shown([await getSequence(ctx, path.sequenceId)]),
+  }),
+  route({
+    ...write,
+    method: "DELETE",
+    path: "/sequences/{sequenceId}",
+    summary: "Delete a sequence with its rows",
+    parameters: oneSequence,
+    answer: empty,
+    handle: async (ctx, { path }) => {
+      await deleteSequence(ctx, path.sequenceId);
+      return emptyAnswer;
+    },
+  }),
+  route({ ...changeOfOne, method: "PATCH", path: "/sequences/{sequenceId}" }),
+  route({ ...changeOfOne, method: "POST", path: "/sequences/{sequenceId}/update" }),
+];
+
+const ofColumns = { ...write, method: "POST", parameters: oneSequence, answer: items } as const;
+
+const columnRoutes: readonly Route[] = [
+  route({
+    ...ofColumns,
+    path: "/sequences/{sequenceId}/columns",
+    summary: "Add columns to a sequence",
+    body: { kind: "json", schema: newColumns },
+    handle: async (ctx, { path, body }) => {
+      const columns = body.items.map((sent, at) => newColumnOf(sent, `items[${at}]`));
+      return shown([await addColumns(ctx, path.sequenceId, columns)]);
+    },
+  }),
+  route({
+    ...ofColumns,
+    path: "/sequences/{sequenceId}/columns/update",
+    summary: "Change columns of a sequence",
+    body: { kind: "json", schema: columnChanges, nulls: "kept" },
+    handle: async (ctx, { path, body }) =>
+      shown([await updateColumns(ctx, path.sequenceId, body.items.map(columnChangeOf))]),
+  }),
+  route({
+    ...ofColumns,
+    path: "/sequences/{sequenceId}/columns/delete",
+    summary: "Take columns away from a sequence",
+    body: { kind: "json", schema: columnIds },
+    handle: async (ctx, { path, body }) => shown([await deleteColumns(ctx, path.sequenceId, body.items)]),
+  }),
+];
+
+export const sequenceRoutes: readonly Route[] = [...recordRoutes, ...columnRoutes, ...dataRoutes];
+
+const shown = (sequences: readonly Sequence[]) => itemsAnswer(sequences.map(shownSequence));
+
+async function list(ctx: RequestContext, { query }: { readonly query: Values<typeof listQuery> }) {
+  const { externalId, name, assetId, path } = query;
+  const filter = and(
+    equalTo("externalId", externalId),
+    equalTo("name", name),
+    equalTo("assetId", assetId),
+    path && underAsset(path),
+  );
+  const collection = ["sequences", ctx.project, filter];
+  const page = pageAsked(ctx, collection, query);
+  const found = await listSequences(ctx, { filter, page });
+  return pageAnswer(ctx, collection, { asked: page, found }, shownSequence);
+}
+
+async function search(ctx: RequestContext, { query }: { readonly query: Values<typeof searchQuery> }) {
+  const { sort, dir, offset = 0 } = query;
+  const found = await searchSequences(ctx, {
+    ...query,
+    filter: searchFilter(query),
+    boostName: query.boostName ?? false,
+    sort: sort && { field: sort, direction: dir === "asc" ? "ascending" : "descending" },
+    limit: Math.min(query.limit, limits.searchItemsMax - offset),
+    offset,
+  });
+  return shown(found);
+}
+
+const searchFilter = (query: Values<typeof searchQuery>): Filter =>
+  and(
+    query.metadata === "unreadable"
+      ? nothing
+      : and(...Object.entries(query.metadata ?? {}).map(([key, value]) => hasMetadata(key, value))),
+    query.assetIds && oneOf("assetId", query.assetIds),
+    query.assetSubtrees && underAsset(query.assetSubtrees),
+    within("createdTime", query.minCreatedTime, query.maxCreatedTime),
+    within("lastUpdatedTime", query.minLastUpdatedTime, query.maxLastUpdatedTime),
+  );
+
+const equalTo = (field: string, value: Scalar | undefined) =>
+  value === undefined ? undefined : equals(field, value);
+
+const within = (field: string, from: number | undefined, to: number | undefined) =>
+  from === undefined && to === undefined
+    ? undefined
+    : between(field, {
+        ...(from !== undefined && { from: { value: from, inclusive: true } }),
+        ...(to !== undefined && { to: { value: to, inclusive: true } }),
+      });
+
+async function updateOne(
+  ctx: RequestContext,
+  { path, body }: { readonly path: Values<typeof oneSequence>; readonly body: Static<typeof sequenceChange> },
+) {
+  const { sequenceId } = path;
+  if (body.id !== undefined && body.id !== sequenceId) {
+    const expected = `${sequenceId} as in the path`;
+    throw fail("field-invalid", { field: "id", expected, got: `${body.id}` });
+  }
+  return shown([await updateSequence(ctx, sequenceChangeOf(sequenceId, body))]);
+}

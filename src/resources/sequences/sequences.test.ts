@@ -1,0 +1,387 @@
+// Sequences as rooms see them: rows against a plain reference, cells that keep every digit, columns in time.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import fc from "fast-check";
+import { temporaryFolder } from "../../../test/support/folder.ts";
+import { administrator } from "../../access/caller.ts";
+import type { RequestContext } from "../../context.ts";
+import { Failure } from "../../errors.ts";
+import { IdSource } from "../../lib/ids.ts";
+import { realWorld } from "../../lib/world.ts";
+import { limits } from "../../limits.ts";
+import { everything } from "../../query/filter.ts";
+import type { PageQuestion } from "../../query/page.ts";
+import { cursorSigner } from "../../rest/cursor.ts";
+import type { Catalog } from "../../storage/catalog.ts";
+import { openNaiveCatalog } from "../../storage/conformance/naive-catalog.ts";
+import { openSqlCatalog } from "../../storage/sql/sql-catalog.ts";
+import { createAssets, deleteAssets } from "../assets/assets.ts";
+import { assetTable } from "../assets/schema.ts";
+import { type Cell, cellOf, longMax } from "./cells.ts";
+import { type RowsFound, readRows, writeRows } from "./rows.ts";
+import { sequenceRowTable, sequenceTable, type ValueType } from "./schema.ts";
+import {
+  addColumns,
+  createSequences,
+  deleteColumns,
+  deleteSequence,
+  deleteSequences,
+  getSequence,
+  getSequences,
+  listSequences,
+  type NewSequence,
+  type Sequence,
+  updateColumns,
+  updateSequence,
+  updateSequences,
+} from "./sequences.ts";
+
+const tables = [assetTable, sequenceTable, sequenceRowTable];
+const catalogs: readonly (readonly [name: string, catalog: Catalog])[] = [
+  ["in memory", openNaiveCatalog(tables)],
+  [
+    "in SQLite",
+    await openSqlCatalog({ file: join(temporaryFolder(), "catalog.db"), tables, world: realWorld }),
+  ],
+];
+after(async () => {
+  for (const [, catalog] of catalogs) await catalog.close();
+});
+
+let nowMs = Date.UTC(2026, 0, 1);
+const world = { nowMs: () => nowMs++, randomBytes: (count: number) => new Uint8Array(count) };
+const ids = new IdSource(world, 0);
+
+/** An administrator of a new project; each look at the clock is a millisecond later. */
+function newContext(catalog: Catalog): RequestContext {
+  const project = ids.next();
+  return {
+    ...{ world, ids, catalog, project },
+    points: undefined as never,
+    cursors: cursorSigner(new Uint8Array(32)),
+    caller: { user: "test", projectId: project, project: "test", capabilities: administrator },
+    signal: new AbortController().signal,
+  } as RequestContext;
+}
+
+/** The same in each catalog, in a project of its own. */
+function scenario(name: string, run: (ctx: RequestContext) => Promise<void>): void {
+  for (const [where, catalog] of catalogs) test(`${name} (${where})`, () => run(newContext(catalog)));
+}
+
+const refusal = (failure: string) => (problem: unknown) =>
+  problem instanceof Failure && problem.failure === failure;
+
+const types: readonly ValueType[] = ["STRING", "DOUBLE", "LONG"];
+const column = (valueType: ValueType, more: object = {}) => ({ valueType, metadata: {}, ...more });
+const curve = (more: Partial<NewSequence> = {}): NewSequence => ({
+  metadata: {},
+  columns: types.map((type) => column(type)),
+  ...more,
+});
+
+async function newSequence(ctx: RequestContext, more: Partial<NewSequence> = {}): Promise<Sequence> {
+  return (await createSequences(ctx, [curve(more)]))[0]!;
+}
+
+const columnIdsOf = ({ columns }: Sequence) => columns.map(({ id }) => id);
+
+interface Asked {
+  readonly from?: bigint;
+  readonly to?: bigint;
+  readonly columnIds?: readonly number[];
+  readonly page?: PageQuestion;
+}
+
+const read = (ctx: RequestContext, { id }: Sequence, asked: Asked = {}): Promise<RowsFound> =>
+  readRows(ctx, {
+    sequenceId: id,
+    from: asked.from ?? 0n,
+    to: asked.to ?? longMax,
+    columns: (asked.columnIds ?? []).map((id) => ({ id, field: "columns" })),
+    page: asked.page ?? { limit: limits.sequenceRowsPerReadMax },
+  });
+
+const rowsOf = ({ page }: RowsFound) => page.items.map(({ rowNumber, cells }) => [rowNumber, ...cells]);
+
+/** A row of texts by column, as `writeRows` takes it. */
+const row = (rowNumber: bigint, cells: Readonly<Record<number, Cell | null>>) => ({
+  rowNumber,
+  values: Object.entries(cells).map(([columnId, value]) => ({ columnId: Number(columnId), value })),
+  field: "row",
+});
+
+const cells: readonly [type: ValueType, sent: Cell, held: Cell | undefined][] = [
+  ["STRING", "", ""],
+  ["STRING", "5", "5"],
+  ["STRING", 5, undefined],
+  ["DOUBLE", 1.5, 1.5],
+  ["DOUBLE", -0, -0],
+  ["DOUBLE", Number.POSITIVE_INFINITY, undefined],
+  ["DOUBLE", "0", 0],
+  ["DOUBLE", "-0.000", 0],
+  ["DOUBLE", "1.50", 1.5],
+  ["DOUBLE", ".5", 0.5],
+  ["DOUBLE", "+1e3", 1000],
+  ["DOUBLE", "1E21", 1e21],
+  ["DOUBLE", "-1.7976931348623157e308", -1.7976931348623157e308],
+  ["DOUBLE", "5e-324", 5e-324],
+  ["DOUBLE", "0.1", 0.1],
+  ["DOUBLE", "0.30000000000000004", 0.30000000000000004],
+  ["DOUBLE", "0.1000000000000000055511151231257827", 0.1],
+  ["DOUBLE", "0.1000000000000000055511151231257828", undefined],
+  ["DOUBLE", "9007199254740993", undefined],
+  ["DOUBLE", "9007199254740992", 2 ** 53],
+  ["DOUBLE", "1e400", undefined],
+  ["DOUBLE", "1e-400", undefined],
+  ["DOUBLE", "nan", undefined],
+  ["DOUBLE", "inf", undefined],
+  ["DOUBLE", "Infinity", undefined],
+  ["DOUBLE", "", undefined],
+  ["DOUBLE", ".", undefined],
+  ["DOUBLE", " 1", undefined],
+  ["DOUBLE", "0x10", undefined],
+  ["DOUBLE", "1,5", undefined],
+  ["LONG", 5, 5],
+  ["LONG", 5.5, undefined],
+  ["LONG", 2 ** 53, undefined],
+  ["LONG", "5", 5],
+  ["LONG", "-5.0", -5],
+  ["LONG", "5.5", undefined],
+  ["LONG", "5e3", undefined],
+  ["LONG", "9007199254740991", 2 ** 53 - 1],
+  ["LONG", "9007199254740993", "9007199254740993"],
+  ["LONG", "9223372036854775807", "9223372036854775807"],
+  ["LONG", "-9223372036854775808", "-9223372036854775808"],
+  ["LONG", "9223372036854775808", undefined],
+  ["LONG", "-9223372036854775809", undefined],
+  ["LONG", "", undefined],
+  ["LONG", "x", undefined],
+];
+
+test("a cell holds just what was sent, or nothing", () => {
+  for (const [type, sent, held] of cells)
+    assert.equal(cellOf(type, sent), held, `${JSON.stringify(sent)} in a ${type} column`);
+});
+
+test("every double comes back from its text", () => {
+  const double = fc.double({ noNaN: true, noDefaultInfinity: true });
+  fc.assert(fc.property(double, (value) => cellOf("DOUBLE", `${value}`)! === value));
+  fc.assert(fc.property(double, (value) => cellOf("DOUBLE", value.toPrecision(17))! === value));
+});
+
+const someRowNumber = fc.oneof(
+  fc.bigInt(0n, 12n),
+  fc.constantFrom(99n, 100n, 2n ** 53n, 2n ** 53n + 1n, longMax - 1n, longMax),
+);
+const someCell: Readonly<Record<ValueType, fc.Arbitrary<Cell | null>>> = {
+  STRING: fc.oneof(fc.string({ unit: "grapheme" }), fc.constant(null)),
+  DOUBLE: fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(null)),
+  LONG: fc.oneof(
+    fc.maxSafeInteger(),
+    fc.bigInt(-(2n ** 63n), longMax).map((long) => cellOf("LONG", `${long}`)!),
+    fc.constant(null),
+  ),
+};
+const someCells = fc.record(
+  { STRING: someCell.STRING, DOUBLE: someCell.DOUBLE, LONG: someCell.LONG },
+  { requiredKeys: [] },
+);
+
+type Cells = Partial<Record<ValueType, Cell | null>>;
+type Step =
+  | { readonly do: "write"; readonly rows: readonly (readonly [bigint, Cells])[] }
+  | { readonly do: "read"; readonly from: bigint; readonly to: bigint; readonly limit: number }
+  | { readonly do: "replace column"; readonly type: ValueType };
+
+const someStep: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    do: fc.constant("write" as const),
+    rows: fc.array(fc.tuple(someRowNumber, someCells), { maxLength: 8 }),
+  }),
+  fc.record({
+    do: fc.constant("read" as const),
+    from: someRowNumber,
+    to: someRowNumber,
+    limit: fc.integer({ min: 1, max: 5 }),
+  }),
+  {
+    arbitrary: fc.record({ do: fc.constant("replace column" as const), type: fc.constantFrom(...types) }),
+    weight: 1,
+  },
+);
+
+/** A sequence and what it should hold: cells by type, of which there is one column each. */
+class Model {
+  readonly rows = new Map<bigint, Cells>();
+  readonly #ctx: RequestContext;
+  #sequence: Sequence;
+
+  constructor(ctx: RequestContext, sequence: Sequence) {
+    this.#ctx = ctx;
+    this.#sequence = sequence;
+  }
+
+  #columnId(type: ValueType): number {
+    return this.#sequence.columns.find(({ valueType }) => valueType === type)!.id;
+  }
+
+  async run(step: Step): Promise<void> {
+    if (step.do === "write") return this.#write(step.rows);
+    if (step.do === "read") return this.#compare(step);
+    await this.#replaceColumn(step.type);
+  }
+
+  async #write(rows: readonly (readonly [bigint, Cells])[]): Promise<void> {
+    const sent = rows.map(([number, held]) =>
+      row(
+        number,
+        Object.fromEntries(
+          Object.entries(held).map(([type, cell]) => [this.#columnId(type as ValueType), cell]),
+        ),
+      ),
+    );
+    await writeRows(this.#ctx, this.#sequence.id, sent);
+    for (const [number, held] of rows) this.rows.set(number, held);
+  }
+
+  async #replaceColumn(type: ValueType): Promise<void> {
+    const { id } = this.#sequence;
+    await addColumns(this.#ctx, id, [column(type)]);
+    this.#sequence = await deleteColumns(this.#ctx, id, [this.#columnId(type)]);
+    for (const [number, { [type]: _, ...left }] of this.rows) this.rows.set(number, left);
+  }
+
+  async #compare({ from, to, limit }: Step & { do: "read" }): Promise<void> {
+    const columnIds = types.map((type) => this.#columnId(type));
+    const found: unknown[][] = [];
+    for (let page: PageQuestion | undefined = { limit }; page; ) {
+      const answer: RowsFound = await read(this.#ctx, this.#sequence, { from, to, columnIds, page });
+      assert.ok(answer.page.items.length <= limit);
+      found.push(...rowsOf(answer));
+      page = answer.page.next && { limit, after: answer.page.next };
+    }
+    const expected = [...this.rows]
+      .filter(([number]) => number >= from && number <= to)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([number, held]) => [number, ...types.map((type) => plain(held[type]))]);
+    assert.deepEqual(found, expected);
+  }
+}
+
+/** As any store gives it back: nothing for null, and no negative zero. */
+const plain = (cell: Cell | null | undefined) => (cell === null ? undefined : Object.is(cell, -0) ? 0 : cell);
+
+scenario("rows are those of a plain map, whatever is written, read and done to columns", async (ctx) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(someStep, { maxLength: 12 }), async (steps) => {
+      const model = new Model(ctx, await newSequence(ctx));
+      for (const step of steps) await model.run(step);
+      await model.run({ do: "read", from: 0n, to: longMax, limit: 3 });
+    }),
+    { numRuns: 25 },
+  );
+});
+
+scenario("a refused row leaves the others of its request unwritten", async (ctx) => {
+  const sequence = await newSequence(ctx);
+  const [text, double] = columnIdsOf(sequence) as [number, number, number];
+  await writeRows(ctx, sequence.id, [row(1n, { [text]: "kept" })]);
+  const wrong = [row(1n, { [text]: "new" }), row(2n, { [double]: "many" })];
+  await assert.rejects(writeRows(ctx, sequence.id, wrong), refusal("field-invalid"));
+  assert.deepEqual(rowsOf(await read(ctx, sequence, { columnIds: [text] })), [[1n, "kept"]]);
+});
+
+scenario("rows belong to their sequence and go with it", async (ctx) => {
+  const [one, other] = await createSequences(ctx, [curve(), curve()]);
+  for (const sequence of [one!, other!])
+    await writeRows(ctx, sequence.id, [row(7n, { [columnIdsOf(sequence)[0]!]: `${sequence.id}` })]);
+  await deleteSequence(ctx, one!.id);
+  await assert.rejects(read(ctx, one!), refusal("ids-unknown"));
+  assert.deepEqual(rowsOf(await read(ctx, other!)), [[7n, `${other!.id}`, undefined, undefined]]);
+  const left = await ctx.catalog.read(ctx.project, (tx) => tx.count(sequenceRowTable, everything));
+  assert.equal(left, 1);
+});
+
+scenario("another project sees neither sequences nor rows", async (ctx) => {
+  const sequence = await newSequence(ctx, { externalId: "curve" });
+  await writeRows(ctx, sequence.id, [row(1n, {})]);
+  const other = newContext(ctx.catalog);
+  await assert.rejects(getSequence(other, sequence.id), refusal("ids-unknown"));
+  await assert.rejects(read(other, sequence), refusal("ids-unknown"));
+  await assert.rejects(writeRows(other, sequence.id, [row(1n, {})]), refusal("ids-unknown"));
+  await newSequence(other, { externalId: "curve" });
+  assert.deepEqual((await listSequences(ctx, { filter: everything, page: { limit: 9 } })).items, [sequence]);
+});
+
+scenario("a caller without the right neither reads nor writes", async (ctx) => {
+  const sequence = await newSequence(ctx);
+  const readOnly = { acl: "sequencesAcl", actions: ["READ"], scope: { kind: "all" } } as const;
+  const reader = { ...ctx, caller: { ...ctx.caller, capabilities: [readOnly] } };
+  assert.deepEqual(await getSequences(reader, [sequence.id]), [sequence]);
+  await assert.rejects(writeRows(reader, sequence.id, []), refusal("forbidden"));
+  await assert.rejects(deleteSequences(reader, [sequence.id]), refusal("forbidden"));
+  await assert.rejects(createSequences(reader, [curve()]), refusal("forbidden"));
+  await assert.rejects(updateSequence(reader, { id: sequence.id, name: "x" }), refusal("forbidden"));
+  const nobody = { ...ctx, caller: { ...ctx.caller, capabilities: [] } };
+  await assert.rejects(getSequence(nobody, sequence.id), refusal("forbidden"));
+  await assert.rejects(read(nobody, sequence), refusal("forbidden"));
+});
+
+scenario("metadata changes by set, then add, then remove; nothing new leaves the time", async (ctx) => {
+  const { id, lastUpdatedTime } = await newSequence(ctx, { metadata: { a: "1", b: "2" } });
+  const added = await updateSequence(ctx, { id, metadata: { add: { c: "3", b: "4" }, remove: ["a", "x"] } });
+  assert.deepEqual(added.metadata, { b: "4", c: "3" });
+  assert.ok(added.lastUpdatedTime > lastUpdatedTime);
+  const set = { set: { d: "5", e: "6" }, add: { f: "7", d: "8" }, remove: ["e"] };
+  assert.deepEqual((await updateSequence(ctx, { id, metadata: set })).metadata, { d: "8", f: "7" });
+  const before = await getSequence(ctx, id);
+  assert.deepEqual(await updateSequence(ctx, { id, metadata: { remove: ["x"] } }), before);
+});
+
+scenario("an external id that is taken, or given up at the same time, is refused", async (ctx) => {
+  const [a, b] = await createSequences(ctx, [curve({ externalId: "a" }), curve({ externalId: "b" })]);
+  const swap = [
+    { id: a!.id, externalId: "b" },
+    { id: b!.id, externalId: "a" },
+  ];
+  await assert.rejects(updateSequences(ctx, swap), refusal("external-ids-taken"));
+  await assert.rejects(createSequences(ctx, [curve({ externalId: "a" })]), refusal("external-ids-taken"));
+  await updateSequence(ctx, { id: a!.id, externalId: null });
+  assert.equal((await updateSequence(ctx, { id: b!.id, externalId: "a" })).externalId, "a");
+});
+
+scenario("columns are added, changed and taken away; their values with them", async (ctx) => {
+  const sequence = await newSequence(ctx);
+  const { id } = sequence;
+  const [text, double, long] = columnIdsOf(sequence) as [number, number, number];
+  await writeRows(ctx, id, [row(1n, { [text]: "a", [double]: 2.5, [long]: 3 })]);
+  const changed = await updateColumns(ctx, id, [{ id: double, name: "flow", externalId: "f" }]);
+  assert.deepEqual(
+    changed.columns.map(({ name, externalId }) => [name, externalId]),
+    [
+      [undefined, undefined],
+      ["flow", "f"],
+      [undefined, undefined],
+    ],
+  );
+  await deleteColumns(ctx, id, [long]);
+  const after = await addColumns(ctx, id, [column("LONG", { externalId: "new" })]);
+  assert.equal(after.columns.length, 3);
+  assert.deepEqual(rowsOf(await read(ctx, after)), [[1n, "a", 2.5, undefined]]);
+  await assert.rejects(addColumns(ctx, id, [column("LONG", { externalId: "f" })]), refusal("field-invalid"));
+  const many = Array.from({ length: limits.sequenceColumnsMax - 2 }, () => column("LONG"));
+  await assert.rejects(addColumns(ctx, id, many), refusal("too-many"));
+  await assert.rejects(deleteColumns(ctx, id, columnIdsOf(after)), refusal("field-invalid"));
+  assert.deepEqual(await getSequence(ctx, id), after);
+});
+
+scenario("the link to an asset goes with the asset, the sequence stays", async (ctx) => {
+  const [pump] = await createAssets(ctx, [{ name: "pump" }]);
+  const { id } = await newSequence(ctx, { assetId: pump!.id });
+  await deleteAssets(ctx, [pump!.id]);
+  assert.equal((await getSequence(ctx, id)).assetId, undefined);
+  await assert.rejects(newSequence(ctx, { assetId: pump!.id }), refusal("field-invalid"));
+  await assert.rejects(updateSequence(ctx, { id, assetId: pump!.id }), refusal("field-invalid"));
+});

@@ -1,0 +1,199 @@
+// Sequences: tables of numbered rows, such as a pump's curve, with typed columns (client-endpoints 13).
+import { type Action, scopeOf } from "../../access/caller.ts";
+import type { RequestContext } from "../../context.ts";
+import { and, type Filter, oneOf } from "../../query/filter.ts";
+import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { readPage } from "../../query/read-page.ts";
+import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
+import {
+  type ColumnChange,
+  changeRecord,
+  type NewColumn,
+  type SequenceChange,
+  withColumns,
+  withColumnsChanged,
+  withoutColumns,
+} from "./changes.ts";
+import {
+  existingSequences,
+  inPath,
+  type Named,
+  refuseOutside,
+  refuseTakenExternalIds,
+  refuseUnknownAssets,
+} from "./records.ts";
+import { type Sequence, sequenceRowTable, sequenceTable } from "./schema.ts";
+
+export type { ColumnChange, NewColumn, SequenceChange } from "./changes.ts";
+export type { Sequence, SequenceColumn } from "./schema.ts";
+
+export type NewSequence = Omit<
+  Sequence,
+  "id" | "columns" | "slotsUsed" | "createdTime" | "lastUpdatedTime"
+> & {
+  readonly columns: readonly NewColumn[];
+};
+
+const scopeFor = (ctx: RequestContext, action: Action) => scopeOf(ctx.caller, "sequencesAcl", action);
+
+/**
+ * Creates all of these sequences or none, and returns them in the same order. Refuses external ids that are
+ * taken (409), unknown assets, too many columns, and two columns of one external id (400).
+ */
+export async function createSequences(
+  ctx: RequestContext,
+  items: readonly NewSequence[],
+): Promise<Sequence[]> {
+  const scope = scopeFor(ctx, "WRITE");
+  return ctx.catalog.write(ctx.project, async (tx) => {
+    const nowMs = ctx.world.nowMs();
+    const nextId = () => ctx.ids.next();
+    const rows = items.map(({ columns, ...item }) => {
+      const empty = { id: nextId(), columns: [], slotsUsed: 0, createdTime: nowMs, lastUpdatedTime: nowMs };
+      return withColumns({ ...item, ...empty }, columns, { nextId, nowMs });
+    });
+    await refuseTakenExternalIds(
+      tx,
+      rows.map((row) => row.externalId),
+    );
+    await refuseUnknownAssets(
+      ctx,
+      tx,
+      rows.map((row) => row.assetId),
+    );
+    await tx.insert(sequenceTable, rows);
+    await refuseOutside(tx, scope, rows);
+    return rows;
+  });
+}
+
+/** One page of the sequences the caller may see, by id. */
+export async function listSequences(
+  ctx: RequestContext,
+  { filter, page }: { readonly filter: Filter; readonly page: PageQuestion },
+): Promise<Page<Sequence>> {
+  const wanted = and(scopeFor(ctx, "READ"), filter);
+  return ctx.catalog.read(ctx.project, (tx) =>
+    readPage(tx, sequenceTable, { filter: wanted, order: byId, page }),
+  );
+}
+
+/** Refuses (404) an unknown sequence. */
+export async function getSequence(ctx: RequestContext, id: number): Promise<Sequence> {
+  const [found] = await read(ctx, inPath(id));
+  return found!;
+}
+
+/** In the order asked; refuses (400) unknown and repeated ids. */
+export async function getSequences(ctx: RequestContext, ids: readonly number[]): Promise<Sequence[]> {
+  return read(ctx, { ids, field: "items" });
+}
+
+async function read(ctx: RequestContext, named: Named): Promise<Sequence[]> {
+  const scope = scopeFor(ctx, "READ");
+  return ctx.catalog.read(ctx.project, (tx) => existingSequences(tx, scope, named));
+}
+
+/** Best matches first. */
+export async function searchSequences(ctx: RequestContext, wanted: TextSearch): Promise<Sequence[]> {
+  const filter = and(scopeFor(ctx, "READ"), wanted.filter);
+  return ctx.catalog.read(ctx.project, (tx) => searchTexts(tx, sequenceTable, { ...wanted, filter }));
+}
+
+/**
+ * Changes all of these sequences or none; returns them in the same order. Refuses (400) unknown and repeated
+ * ids and unknown assets, and (409) external ids that are taken, also by one changed at the same time.
+ */
+export async function updateSequences(
+  ctx: RequestContext,
+  changes: readonly SequenceChange[],
+): Promise<Sequence[]> {
+  return update(ctx, { ids: changes.map(({ id }) => id), field: "items" }, (row, at, nowMs) =>
+    changeRecord(row, changes[at]!, nowMs),
+  );
+}
+
+/** As `updateSequences` for a single one; refuses (404) an unknown one. */
+export async function updateSequence(ctx: RequestContext, change: SequenceChange): Promise<Sequence> {
+  return updateOne(ctx, change.id, (row, nowMs) => changeRecord(row, change, nowMs));
+}
+
+/** Adds columns behind the others; existing rows have no values in them. Refuses as `createSequences`. */
+export async function addColumns(
+  ctx: RequestContext,
+  id: number,
+  columns: readonly NewColumn[],
+): Promise<Sequence> {
+  const nextId = () => ctx.ids.next();
+  return updateOne(ctx, id, (row, nowMs) => withColumns(row, columns, { nextId, nowMs }));
+}
+
+/** Refuses (400) unknown and repeated columns, and two columns of one external id. */
+export async function updateColumns(
+  ctx: RequestContext,
+  id: number,
+  changes: readonly ColumnChange[],
+): Promise<Sequence> {
+  return updateOne(ctx, id, (row, nowMs) => withColumnsChanged(row, changes, nowMs));
+}
+
+/** Takes columns away with their values; refuses (400) unknown and repeated ones, and to take the last. */
+export async function deleteColumns(
+  ctx: RequestContext,
+  id: number,
+  columnIds: readonly number[],
+): Promise<Sequence> {
+  return updateOne(ctx, id, (row, nowMs) => withoutColumns(row, columnIds, nowMs));
+}
+
+async function updateOne(
+  ctx: RequestContext,
+  id: number,
+  change: (row: Sequence, nowMs: number) => Sequence,
+): Promise<Sequence> {
+  const [changed] = await update(ctx, inPath(id), (row, _, nowMs) => change(row, nowMs));
+  return changed!;
+}
+
+async function update(
+  ctx: RequestContext,
+  named: Named,
+  change: (row: Sequence, index: number, nowMs: number) => Sequence,
+): Promise<Sequence[]> {
+  const scope = scopeFor(ctx, "WRITE");
+  return ctx.catalog.write(ctx.project, async (tx) => {
+    const before = await existingSequences(tx, scope, named);
+    const after = before.map((row, index) => change(row, index, ctx.world.nowMs()));
+    const changed = after.filter((row, index) => row !== before[index]);
+    const newExternalIds = after.map(({ externalId }, index) =>
+      externalId === before[index]!.externalId ? undefined : externalId,
+    );
+    const newAssets = after.map(({ assetId }, index) =>
+      assetId === before[index]!.assetId ? undefined : assetId,
+    );
+    await refuseTakenExternalIds(tx, newExternalIds);
+    await refuseUnknownAssets(ctx, tx, newAssets);
+    await tx.replace(sequenceTable, changed);
+    await refuseOutside(tx, scope, changed);
+    return after;
+  });
+}
+
+/** Deletes these sequences with their rows, all or none; refuses (400) unknown and repeated ids. */
+export async function deleteSequences(ctx: RequestContext, ids: readonly number[]): Promise<void> {
+  return remove(ctx, { ids, field: "items" });
+}
+
+/** As `deleteSequences` for a single one; refuses (404) an unknown one. */
+export async function deleteSequence(ctx: RequestContext, id: number): Promise<void> {
+  return remove(ctx, inPath(id));
+}
+
+async function remove(ctx: RequestContext, named: Named): Promise<void> {
+  const scope = scopeFor(ctx, "WRITE");
+  await ctx.catalog.write(ctx.project, async (tx) => {
+    await existingSequences(tx, scope, named);
+    await tx.remove(sequenceRowTable, oneOf("sequenceId", named.ids));
+    await tx.remove(sequenceTable, oneOf("id", named.ids));
+  });
+}

@@ -1,0 +1,191 @@
+// The shapes of sequences on the wire: bodies in, records out (client-endpoints 13).
+import { type Static, Type } from "typebox";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { cursorParameter } from "../../rest/envelope.ts";
+import {
+  change,
+  changed,
+  changeOfPairs,
+  idField,
+  itemsBody,
+  metadataField,
+  nameField,
+  textField,
+} from "../../rest/fields.ts";
+import { boolean, id, idList, integer, metadata, oneOfWords, pageSize, text } from "../../rest/parameters.ts";
+import type { ColumnChange, NewColumn, PairsChange, SequenceChange } from "./changes.ts";
+import { type Sequence, type SequenceColumn, valueTypes } from "./schema.ts";
+import type { NewSequence } from "./sequences.ts";
+
+const name = nameField("What people call it");
+const externalId = textField("Its id elsewhere, unique", { min: 1, max: limits.externalIdLengthMax });
+const description = textField("What it holds");
+const pairs = "Key and value pairs of the caller's choice";
+const assetId = idField("The asset it hangs on");
+const dataSetId = idField("The data set it belongs to");
+const valueType = Type.Enum([...valueTypes], { description: "Decided at creation" });
+
+const writable = {
+  id: Type.Optional(Type.Unknown({ description: "Refused: the service assigns ids" })),
+  name: Type.Optional(name),
+  externalId: Type.Optional(externalId),
+  description: Type.Optional(description),
+  metadata: Type.Optional(metadataField(pairs)),
+};
+
+const newColumn = Type.Object({ ...writable, valueType }, { title: "NewSequenceColumn" });
+
+export const newSequence = Type.Object(
+  {
+    ...writable,
+    assetId: Type.Optional(assetId),
+    dataSetId: Type.Optional(dataSetId),
+    columns: Type.Array(newColumn, { minItems: 1, maxItems: limits.sequenceColumnsMax }),
+  },
+  { title: "NewSequence" },
+);
+
+export const newColumns = Type.Object({
+  items: Type.Array(newColumn, { minItems: 1, maxItems: limits.sequenceColumnsMax }),
+});
+
+const textChanges = {
+  name: change(name),
+  externalId: change(externalId),
+  description: change(description),
+  metadata: changeOfPairs(pairs),
+};
+
+const changes = { ...textChanges, assetId: change(assetId), dataSetId: change(dataSetId) };
+
+const whichSequence = idField("Which sequence");
+export const sequenceIds = itemsBody(whichSequence, { min: 1 });
+export const sequenceChange = Type.Object({ id: Type.Optional(whichSequence), ...changes });
+export const sequenceChanges = itemsBody(Type.Object({ id: whichSequence, ...changes }), { min: 1 });
+
+const whichColumn = idField("Which column");
+export const columnIds = itemsBody(whichColumn, { min: 1 });
+export const columnChanges = itemsBody(Type.Object({ id: whichColumn, ...textChanges }), { min: 1 });
+
+export function newSequenceOf(sent: Static<typeof newSequence>, index: number): NewSequence {
+  const { assetId, dataSetId, columns } = sent;
+  return {
+    ...membersOf(sent, `items[${index}]`),
+    ...(assetId !== undefined && { assetId }),
+    ...(dataSetId !== undefined && { dataSetId }),
+    columns: columns.map((column, at) => newColumnOf(column, `items[${index}].columns[${at}]`)),
+  };
+}
+
+export const newColumnOf = (sent: Static<typeof newColumn>, field: string): NewColumn => ({
+  ...membersOf(sent, field),
+  valueType: sent.valueType,
+});
+
+function membersOf(sent: Omit<Static<typeof newColumn>, "valueType">, field: string) {
+  const { id, name, externalId, description, metadata = {} } = sent;
+  if (id !== undefined) {
+    const expected = "none, as the service assigns ids,";
+    throw fail("field-invalid", { field: `${field}.id`, expected, got: JSON.stringify(id) });
+  }
+  return {
+    ...(name !== undefined && { name }),
+    ...(externalId !== undefined && { externalId }),
+    ...(description !== undefined && { description }),
+    metadata,
+  };
+}
+
+export const sequenceChangeOf = (id: number, sent: Static<typeof sequenceChange>): SequenceChange => ({
+  ...columnChangeOf({ ...sent, id }),
+  assetId: changed(sent.assetId),
+  dataSetId: changed(sent.dataSetId),
+});
+
+export const columnChangeOf = (
+  sent: Static<typeof sequenceChange> & { readonly id: number },
+): ColumnChange => ({
+  id: sent.id,
+  name: changed(sent.name),
+  externalId: changed(sent.externalId),
+  description: changed(sent.description),
+  metadata: pairsChangeOf(sent.metadata),
+});
+
+function pairsChangeOf(sent: Static<typeof sequenceChange>["metadata"]): PairsChange | undefined {
+  if (!sent) return undefined;
+  const { set, setNull, add, remove } = sent;
+  return { set: setNull ? {} : (set ?? undefined), add: add ?? undefined, remove: remove ?? undefined };
+}
+
+/** Members that the Python client looks up in every answer are null when there is none (1.9). */
+const textOrNull = Type.Union([Type.String(), Type.Null()]);
+
+const shared = {
+  id: Type.Integer(),
+  name: textOrNull,
+  externalId: textOrNull,
+  description: textOrNull,
+  metadata: metadataField("Empty when there is none"),
+  createdTime: Type.Integer(),
+  lastUpdatedTime: Type.Integer(),
+};
+
+export const sequenceShape = Type.Object(
+  {
+    ...shared,
+    assetId: Type.Optional(Type.Integer()),
+    dataSetId: Type.Optional(Type.Integer()),
+    columns: Type.Array(Type.Object({ ...shared, valueType }, { title: "SequenceColumn" })),
+  },
+  { title: "Sequence" },
+);
+
+const shownMembers = (row: Sequence | SequenceColumn) => ({
+  id: row.id,
+  name: row.name ?? null,
+  externalId: row.externalId ?? null,
+  description: row.description ?? null,
+  metadata: row.metadata,
+  createdTime: row.createdTime,
+  lastUpdatedTime: row.lastUpdatedTime,
+});
+
+export const shownSequence = (sequence: Sequence) => ({
+  ...shownMembers(sequence),
+  assetId: sequence.assetId,
+  dataSetId: sequence.dataSetId,
+  columns: sequence.columns.map((column) => ({ ...shownMembers(column), valueType: column.valueType })),
+});
+
+export const oneSequence = { sequenceId: id("The id of the sequence") };
+
+export const listQuery = {
+  externalId: text("The sequence of exactly this external id"),
+  name: text("Sequences of exactly this name"),
+  assetId: integer("Sequences of this asset"),
+  path: idList("Sequences of these assets and of all below them"),
+  cursor: cursorParameter,
+  limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
+};
+
+const aTime = (which: string) => integer(`${which}, milliseconds since 1970, inclusive`);
+
+export const searchQuery = {
+  name: text("Words that begin words of the name"),
+  description: text("Words that begin words of the description"),
+  query: text("Words that begin words of the name or of the description"),
+  metadata: metadata("Sequences that have all of these pairs"),
+  assetIds: idList("Sequences of these assets"),
+  assetSubtrees: idList("Sequences of these assets and of all below them"),
+  minCreatedTime: aTime("Created no earlier"),
+  maxCreatedTime: aTime("Created no later"),
+  minLastUpdatedTime: aTime("Updated no earlier"),
+  maxLastUpdatedTime: aTime("Updated no later"),
+  sort: oneOfWords("Order by this instead of by match", ["createdTime", "lastUpdatedTime"]),
+  dir: oneOfWords("Direction of `sort`; desc when absent", ["asc", "desc"]),
+  boostName: boolean("Matches of `query` in the name come first"),
+  limit: pageSize({ byDefault: limits.searchItemsDefault, max: limits.searchItemsMax }),
+  offset: integer("Best matches to leave out", { min: 0, max: limits.searchItemsMax }),
+};
