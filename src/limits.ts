@@ -51,6 +51,12 @@ export const described = {
   metadataKeyLengthMax: limit(128, "characters", "A metadata key."),
   metadataLengthMax: limit(10_240, "characters", "All metadata keys and values of one record together."),
   externalIdLengthMax: limit(255, "characters", "The external id of a record."),
+  sequencesPerPageMax: limit(
+    1_000,
+    "sequences",
+    "A page of a list, where a larger `limit` is lowered, and the items of one request for sequences.",
+  ),
+  sequenceColumnsLengthMax: limit(262_144, "characters", "All columns of one sequence, as JSON."),
   sequenceColumnsMax: limit(200, "columns", "Columns of one sequence; more are refused."),
   sequenceRowsPerWriteMax: limit(10_000, "rows", "Rows of a sequence in one request; more are refused."),
   sequenceRowsPerReadMax: limit(

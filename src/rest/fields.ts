@@ -41,9 +41,12 @@ const lengthOf = (metadata: Metadata): number =>
   Object.entries(metadata).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
 
 /** `{"items":[...]}`, as nearly every body is. */
-export const itemsBody = <Item extends TSchema>(item: Item, bounds: { min?: number } = {}) =>
+export const itemsBody = <Item extends TSchema>(item: Item, bounds: { min?: number; max?: number } = {}) =>
   Type.Object({
-    items: Type.Array(item, { maxItems: limits.itemsPerWriteMax, minItems: bounds.min ?? 0 }),
+    items: Type.Array(item, {
+      maxItems: bounds.max ?? limits.itemsPerWriteMax,
+      minItems: bounds.min ?? 0,
+    }),
   });
 
 const orNull = <Value extends TSchema>(value: Value) => Type.Optional(Type.Union([value, Type.Null()]));

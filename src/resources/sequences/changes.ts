@@ -59,6 +59,8 @@ function changePairs(held: Pairs, { set, add, remove }: PairsChange): Pairs {
   const left = [...pairs].filter(([key]) => !gone.has(key));
   const limit = limits.metadataPairsMax;
   if (left.length > limit) throw fail("too-many", { field: "metadata", limit, got: left.length });
+  const length = left.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
+  if (length > limits.metadataLengthMax) throw tooLong("metadata", limits.metadataLengthMax, length);
   return Object.fromEntries(left);
 }
 
@@ -127,6 +129,9 @@ function checked(sequence: Sequence): Sequence {
   const { columns } = sequence;
   const limit = limits.sequenceColumnsMax;
   if (columns.length > limit) throw fail("too-many", { field: "columns", limit, got: columns.length });
+  const { length } = JSON.stringify(columns);
+  const lengthMax = limits.sequenceColumnsLengthMax;
+  if (length > lengthMax) throw tooLong("columns", lengthMax, length);
   const [repeated] = repeatedOf(
     columns.map(({ externalId }) => externalId).filter((one) => one !== undefined),
   );
@@ -134,3 +139,6 @@ function checked(sequence: Sequence): Sequence {
   const expected = "an externalId that no other column of the sequence has";
   throw fail("field-invalid", { field: "columns", expected, got: JSON.stringify(repeated) });
 }
+
+const tooLong = (field: string, most: number, length: number) =>
+  fail("field-invalid", { field, expected: `at most ${most} characters in all`, got: `${length}` });

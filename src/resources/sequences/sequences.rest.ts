@@ -23,7 +23,6 @@ import {
   pageAsked,
   pageOf,
 } from "../../rest/envelope.ts";
-import { itemsBody } from "../../rest/fields.ts";
 import type { Values } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { dataRoutes } from "./data.rest.ts";
@@ -49,8 +48,8 @@ import {
   listQuery,
   newColumnOf,
   newColumns,
-  newSequence,
   newSequenceOf,
+  newSequences,
   oneSequence,
   searchQuery,
   sequenceChange,
@@ -84,7 +83,7 @@ const recordRoutes: readonly Route[] = [
     method: "POST",
     path: "/sequences",
     summary: "Create sequences with their columns",
-    body: { kind: "json", schema: itemsBody(newSequence, { min: 1 }) },
+    body: { kind: "json", schema: newSequences },
     answer: items,
     handle: async (ctx, { body }) => shown(await createSequences(ctx, body.items.map(newSequenceOf))),
   }),

@@ -36,7 +36,7 @@ const writable = {
 
 const newColumn = Type.Object({ ...writable, valueType }, { title: "NewSequenceColumn" });
 
-export const newSequence = Type.Object(
+const newSequence = Type.Object(
   {
     ...writable,
     assetId: Type.Optional(assetId),
@@ -59,10 +59,13 @@ const textChanges = {
 
 const changes = { ...textChanges, assetId: change(assetId), dataSetId: change(dataSetId) };
 
+const some = { min: 1, max: limits.sequencesPerPageMax };
+export const newSequences = itemsBody(newSequence, some);
+
 const whichSequence = idField("Which sequence");
-export const sequenceIds = itemsBody(whichSequence, { min: 1 });
+export const sequenceIds = itemsBody(whichSequence, some);
 export const sequenceChange = Type.Object({ id: Type.Optional(whichSequence), ...changes });
-export const sequenceChanges = itemsBody(Type.Object({ id: whichSequence, ...changes }), { min: 1 });
+export const sequenceChanges = itemsBody(Type.Object({ id: whichSequence, ...changes }), some);
 
 const whichColumn = idField("Which column");
 export const columnIds = itemsBody(whichColumn, { min: 1 });
@@ -167,7 +170,7 @@ export const listQuery = {
   assetId: integer("Sequences of this asset"),
   path: idList("Sequences of these assets and of all below them"),
   cursor: cursorParameter,
-  limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
+  limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.sequencesPerPageMax }),
 };
 
 const aTime = (which: string) => integer(`${which}, milliseconds since 1970, inclusive`);
