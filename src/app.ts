@@ -13,9 +13,10 @@ import { ByteBudget } from "./http/byte-budget.ts";
 import { loginRoutes } from "./http/login.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { addDescription, addHealth, addMetrics } from "./http/operations.ts";
-import { type Kernel, registerOpenRoutes, registerRoutes } from "./http/register.ts";
+import { type Kernel, registerLinkRoutes, registerOpenRoutes, registerRoutes } from "./http/register.ts";
 import { createHttp } from "./http/server.ts";
 import { IdSource } from "./lib/ids.ts";
+import { Turns } from "./lib/turns.ts";
 import type { World } from "./lib/world.ts";
 import { limits } from "./limits.ts";
 import { assetRoutes } from "./resources/assets/assets.rest.ts";
@@ -24,6 +25,11 @@ import { datapointRoutes } from "./resources/datapoints/datapoints.rest.ts";
 import { eventRoutes } from "./resources/events/events.rest.ts";
 import { eventTable, eventTransformerTable, semanticTypeTable } from "./resources/events/schema.ts";
 import { termRoutes } from "./resources/events/terms.rest.ts";
+import { fileLinkRoutes } from "./resources/files/blobs.rest.ts";
+import { fileRoutes } from "./resources/files/files.rest.ts";
+import { finishRemovals } from "./resources/files/removals.ts";
+import { fileTable, removalTable, uploadTable } from "./resources/files/schema.ts";
+import { endExpiredUploads } from "./resources/files/uploads.ts";
 import { projectRoutes } from "./resources/projects/projects.rest.ts";
 import { ensureProject } from "./resources/projects/projects.ts";
 import { projectTable } from "./resources/projects/schema.ts";
@@ -39,6 +45,7 @@ import { openApiOf } from "./rest/openapi.ts";
 import { type ApiVersion, apiVersions, type Route } from "./rest/route.ts";
 import type { AnyTable, Catalog } from "./storage/catalog.ts";
 import { openEmbeddedPoints } from "./storage/embedded-points/embedded-points.ts";
+import { openLocalBlobs } from "./storage/local-blobs/local-blobs.ts";
 import { openSqlCatalog } from "./storage/sql/sql-catalog.ts";
 
 /** Every table of every room. */
@@ -54,6 +61,9 @@ export const tables: readonly AnyTable[] = [
   sequenceTable,
   sequenceRowTable,
   relationshipTable,
+  fileTable,
+  uploadTable,
+  removalTable,
 ];
 
 /** Every operation of every room. */
@@ -66,10 +76,11 @@ export const routes: readonly Route[] = [
   ...termRoutes,
   ...sequenceRoutes,
   ...relationshipRoutes,
+  ...fileRoutes,
 ];
 
 /** The OpenAPI description of one version. */
-export const describe = (version: ApiVersion) => openApiOf(version, routes, loginRoutes);
+export const describe = (version: ApiVersion) => openApiOf(version, routes, loginRoutes, fileLinkRoutes);
 
 export interface App {
   readonly services: Services;
@@ -98,16 +109,25 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   const store = openEmbeddedPoints({ folder: join(folder.path, "points") });
   const points = metrics.counted(await usable("datapoint store", store, log));
   opened.defer(() => points.close());
+  const linkSecret = secretFor("links", folder.secret);
+  const blobs = await openLocalBlobs({ folder: join(folder.path, "blobs"), secret: linkSecret });
   const ids = new IdSource(world, await catalog.lastId());
   const services: Services = {
     world,
     ids,
     catalog,
     points,
+    blobs,
+    uploads: new Turns(),
     cursors: cursorSigner(secretFor("cursors", folder.secret)),
+    ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }),
   };
   const keys = keyringOf(services, folder.secret);
   await finishErasures(services);
+  await finishRemovals(services);
+  opened.defer(() => services.uploads.endAll());
+  const endSweeping = sweepUploads(services, log);
+  opened.defer(endSweeping);
   const http = await createHttp(log, metrics);
   const bodies = new ByteBudget(limits.bodiesInFlightBytesMax, limits.bodyBytesUncounted);
   addRoutes(http, { services, keys, bodies });
@@ -150,9 +170,26 @@ export const keyringOf = (services: Pick<Services, "catalog" | "ids" | "world">,
 const secretFor = (purpose: string, secret: Uint8Array) =>
   new Uint8Array(hkdfSync("sha256", secret, "", `millrace ${purpose}`, 32));
 
+/** Takes away at once and from time to time what expired uploads have left; answers how to end that. */
+function sweepUploads(services: Services, log: Logger): () => Promise<void> {
+  let sweep = Promise.resolve();
+  const begin = () => {
+    sweep = sweep
+      .then(() => endExpiredUploads(services))
+      .catch((problem: unknown) => log.error({ err: problem }, "Could not take expired uploads away"));
+  };
+  begin();
+  const timer = setInterval(begin, limits.uploadSweepMs);
+  return () => {
+    clearInterval(timer);
+    return sweep;
+  };
+}
+
 function addRoutes(http: FastifyInstance, kernel: Kernel): void {
   registerRoutes(http, kernel, routes);
   registerOpenRoutes(http, kernel, loginRoutes);
+  registerLinkRoutes(http, kernel.services, fileLinkRoutes);
   for (const version of apiVersions) addDescription(http, version, describe(version));
 }
 

@@ -1,8 +1,10 @@
 // What a request carries through every stage: who asks, in which project, and the stores that may answer.
 import type { Caller } from "./access/caller.ts";
 import type { IdSource } from "./lib/ids.ts";
+import type { Turns } from "./lib/turns.ts";
 import type { World } from "./lib/world.ts";
 import type { CursorSigner } from "./rest/cursor.ts";
+import type { BlobStore } from "./storage/blobs.ts";
 import type { Catalog, ProjectId } from "./storage/catalog.ts";
 import type { PointsStore } from "./storage/points.ts";
 
@@ -12,7 +14,12 @@ export interface Services {
   readonly ids: IdSource;
   readonly catalog: Catalog;
   readonly points: PointsStore;
+  readonly blobs: BlobStore;
+  /** The uploads that a request is sending bytes to. */
+  readonly uploads: Turns;
   readonly cursors: CursorSigner;
+  /** The server's public address, without a slash at its end; absent when it is where clients reach it. */
+  readonly baseUrl?: string;
 }
 
 export interface RequestContext extends Services {

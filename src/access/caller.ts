@@ -9,7 +9,8 @@ export type Acl =
   | "timeSeriesAcl"
   | "eventsAcl"
   | "sequencesAcl"
-  | "relationshipsAcl";
+  | "relationshipsAcl"
+  | "filesAcl";
 export type Action = "READ" | "WRITE" | "UPDATE";
 
 /** One granted right (platform-api, Group and capability). */
@@ -35,6 +36,7 @@ export const administrator: readonly Capability[] = [
   { acl: "eventsAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
   { acl: "sequencesAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
   { acl: "relationshipsAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
+  { acl: "filesAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
 ];
 
 /** Refuses (403) a caller who holds `acl` with `action` for no record at all. */

@@ -77,7 +77,8 @@ before(async () => {
   const secret = world.randomBytes(32);
   const ids = new IdSource(world, 0);
   const points = new NaivePointsStore();
-  const services: Services = { world, ids, catalog, points, cursors: cursorSigner(secret) };
+  const unused = { blobs: undefined as never, uploads: undefined as never };
+  const services: Services = { world, ids, catalog, points, ...unused, cursors: cursorSigner(secret) };
   const keys = new Keyring({ catalog, ids, world, secret });
   const { key } = await keys.create({ id: 1, urlName: "demo" }, "tester");
   const log = pino({}, { write: (line: string) => logged.push(line) });

@@ -1,13 +1,23 @@
 // From route tables to a serving instance: what every request goes through, in order, is `answerTo`.
+import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { admit, callerOf } from "../access/authenticate.ts";
 import type { Keyring } from "../access/keys.ts";
 import type { Services } from "../context.ts";
+import { limits } from "../limits.ts";
 import { type BodyDecoder, jsonDecoder } from "../rest/json.ts";
 import { decodeParameters } from "../rest/parameters.ts";
-import { type Answer, type OpenRoute, pathOf, type Route } from "../rest/route.ts";
+import {
+  type Answer,
+  type LinkAnswer,
+  type LinkRoute,
+  type OpenRoute,
+  pathOf,
+  type Route,
+} from "../rest/route.ts";
 import { readBody } from "./body.ts";
 import type { ByteBudget } from "./byte-budget.ts";
+import { errorBody } from "./error-answer.ts";
 import { RequestScope } from "./request-scope.ts";
 
 /** What the routes are served with. */
@@ -65,6 +75,36 @@ export function registerOpenRoutes(
     };
     http.route({ method: route.method, url: route.path, handler: answerTo });
   }
+}
+
+/** Adds operations that a link permits; they may take their time, as long as something moves. */
+export function registerLinkRoutes(
+  http: FastifyInstance,
+  services: Services,
+  routes: readonly LinkRoute[],
+): void {
+  for (const route of routes) {
+    const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
+      request.raw.setTimeout(limits.uploadIdleMsMax, () => request.raw.destroy());
+      const path = decodeParameters(route.parameters, request.params as Sent);
+      const { headers, raw: body } = request;
+      const isHead = request.method === "HEAD";
+      return sendStreamed(reply, await route.handle(services, { path, headers, isHead, body }));
+    };
+    const url = patternOf(route.path);
+    http.route({ method: route.method, url, handler: answerTo, ...streamed });
+  }
+}
+
+/** Bytes go out as they are, and may take their time. */
+const streamed = { compress: false, config: { mayTakeLong: true } } as const;
+
+function sendStreamed(reply: FastifyReply, { status, headers, ...answer }: LinkAnswer): FastifyReply {
+  reply.code(status).headers(headers);
+  if (answer.refusal) return reply.send(errorBody(answer.refusal));
+  if (answer.json) return reply.send(answer.json);
+  if (answer.stream) return reply.send(answer.stream);
+  return headers["Content-Length"] === undefined ? reply.send() : reply.send(Readable.from([]));
 }
 
 /** `/assets/{assetId}` as Fastify writes it. */

@@ -17,7 +17,7 @@ export async function createHttp(log: Logger, metrics: Metrics): Promise<Fastify
     logger: false,
     genReqId: nextRequestId,
     routerOptions,
-    requestTimeout: limits.receiveMsMax,
+    requestTimeout: limits.uploadMsMax,
     forceCloseConnections: "idle",
     return503OnClosing: false,
     frameworkErrors: (problem, request, reply) => {
@@ -33,13 +33,14 @@ export async function createHttp(log: Logger, metrics: Metrics): Promise<Fastify
     done();
   });
   leaveBodiesUnread(http);
+  boundReceiving(http);
   measureRequests(http, metrics.registry);
   refuseUnknownRoutes(http);
   await http.register(cors, {
     origin: true,
     credentials: true,
     methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-    exposedHeaders: ["X-Request-Id"],
+    exposedHeaders: ["X-Request-Id", "Range", "Content-Range", "Content-Disposition"],
     strictPreflight: false,
   });
   await http.register(compress, {
@@ -67,6 +68,21 @@ function leaveBodiesUnread(http: FastifyInstance): void {
     const { headers } = request.raw;
     const sent = headers["content-type"];
     if (sent !== undefined && !wellFormed.test(sent)) headers["content-type"] = "application/octet-stream";
+    done();
+  });
+}
+
+/** Node knows one time for all requests to be received in, which is that of file uploads; most have less. */
+function boundReceiving(http: FastifyInstance): void {
+  http.addHook("onRequest", (request, _reply, done) => {
+    const { raw, routeOptions } = request;
+    const hasBody = "content-length" in raw.headers || "transfer-encoding" in raw.headers;
+    if (hasBody && !(routeOptions.config as { mayTakeLong?: boolean }).mayTakeLong) {
+      const tooLate = { name: "", message: "", code: "ERR_HTTP_REQUEST_TIMEOUT" };
+      const giveUp = () => answerClientError(tooLate, raw.socket, request.id);
+      const timer = setTimeout(giveUp, limits.receiveMsMax);
+      raw.once("close", () => clearTimeout(timer));
+    }
     done();
   });
 }

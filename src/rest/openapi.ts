@@ -5,6 +5,7 @@ import { parseJson } from "../lib/json.ts";
 import type { Parameter } from "./parameters.ts";
 import {
   type ApiVersion,
+  type LinkRoute,
   type Method,
   type OpenRoute,
   type Parameters,
@@ -51,6 +52,7 @@ export function openApiOf(
   version: ApiVersion,
   routes: readonly Route[],
   openRoutes: readonly OpenRoute[],
+  linkRoutes: readonly LinkRoute[],
 ): Json {
   const schemas = new NamedSchemas();
   const paths: Record<string, Record<string, Json>> = {};
@@ -62,6 +64,7 @@ export function openApiOf(
     if (route.versions.includes(version))
       add(pathOf(route, version), route.method, operationOf(route, version, schemas));
   for (const route of openRoutes) add(route.path, route.method, openOperationOf(route, schemas));
+  for (const route of linkRoutes) add(route.path, route.method, linkOperationOf(route));
   return {
     openapi: "3.1.0",
     info: {
@@ -133,6 +136,24 @@ function openOperationOf(route: OpenRoute, schemas: NamedSchemas): Json {
     parameters: parametersIn("query", route.query),
     ...bodyOf(route.body, schemas),
     responses: { 200: successOf(route.answer, schemas), ...errorResponses() },
+  };
+}
+
+function linkOperationOf(route: LinkRoute): Json {
+  const anyBytes = { content: { "application/octet-stream": { schema: {} } } };
+  const answers = Object.entries(route.answers).map(([status, description]) => [
+    status,
+    { description, headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" } }, ...anyBytes },
+  ]);
+  return {
+    operationId: operationIdOf(route.method, route.path),
+    tags: [route.path.split("/")[1]!],
+    summary: route.summary,
+    description: `Open to whoever has the link. Source: ${route.source}.`,
+    security: [],
+    parameters: parametersIn("path", route.parameters),
+    ...(route.method === "PUT" && { requestBody: { required: true, ...anyBytes } }),
+    responses: { ...Object.fromEntries(answers), ...errorResponses() },
   };
 }
 

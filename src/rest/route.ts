@@ -3,7 +3,8 @@
 import type { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
 import type { Acl, Action, Caller } from "../access/caller.ts";
-import type { RequestContext } from "../context.ts";
+import type { RequestContext, Services } from "../context.ts";
+import type { Failure } from "../errors.ts";
 import type { Parameter, Values } from "./parameters.ts";
 
 export const apiVersions = ["0.4", "0.5", "0.6"] as const;
@@ -148,4 +149,47 @@ export function openRoute<
   Body extends JsonBody<TSchema> | undefined = undefined,
 >(given: GivenOpen<Query, Body>): OpenRoute {
   return { query: noParameters, ...given } as unknown as OpenRoute;
+}
+
+/**
+ * An operation that a signed link permits: outside any project, without credentials, its bytes streamed in
+ * and out however many they are.
+ */
+export interface LinkRoute {
+  readonly method: "GET" | "PUT";
+  readonly path: string;
+  readonly summary: string;
+  readonly source: string;
+  readonly parameters: Parameters;
+  /** What each status of success means; refusals are the catalogue's. */
+  readonly answers: Readonly<Record<number, string>>;
+  readonly handle: (services: Services, question: LinkQuestion<Parameters>) => Promise<LinkAnswer>;
+}
+
+export interface LinkQuestion<Path extends Parameters> {
+  readonly path: Values<Path>;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Only the headers of the answer are wanted. */
+  readonly isHead: boolean;
+  /** The body as it comes, no faster than it is read. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export interface LinkAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** One of these, or none. */
+  readonly stream?: Readable;
+  readonly json?: object;
+  readonly refusal?: Failure;
+}
+
+type GivenLink<Path extends Parameters> = Omit<LinkRoute, "parameters" | "handle"> & {
+  readonly parameters: Path;
+  readonly handle: (services: Services, question: LinkQuestion<Path>) => Promise<LinkAnswer>;
+};
+
+/** As `route`, for an operation that a link permits. */
+export function linkRoute<Path extends Parameters>(given: GivenLink<Path>): LinkRoute {
+  return given as unknown as LinkRoute;
 }

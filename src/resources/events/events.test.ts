@@ -60,6 +60,8 @@ function newContext(catalog: Catalog): RequestContext {
   return {
     ...{ world, ids, catalog, project },
     points: undefined as never,
+    blobs: undefined as never,
+    uploads: undefined as never,
     cursors: cursorSigner(new Uint8Array(32)),
     caller: { user: "test", projectId: project, project: "test", capabilities: administrator },
     signal: new AbortController().signal,

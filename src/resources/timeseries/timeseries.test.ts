@@ -45,6 +45,8 @@ function contextOf(catalog: Catalog, points: PointsStore = new NaivePointsStore(
     ids: new IdSource(realWorld, 0),
     catalog,
     points,
+    blobs: undefined as never,
+    uploads: undefined as never,
     cursors: cursorSigner(new Uint8Array(32)),
     caller,
     project,

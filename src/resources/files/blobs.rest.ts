@@ -1,0 +1,156 @@
+// The links to files: PUT the bytes, whole or in pieces as cloud stores take them, and GET them back.
+import type { Services } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { required, text } from "../../rest/parameters.ts";
+import { type LinkAnswer, type LinkQuestion, type LinkRoute, linkRoute } from "../../rest/route.ts";
+import type { BlobKey, BlobLink, ByteRange } from "../../storage/blobs.ts";
+import type { StoredFile } from "./schema.ts";
+import { contentTypeIn } from "./shapes.rest.ts";
+import { contentToRead, receiveUpload, type Sent } from "./uploads.ts";
+
+const token = { token: required(text("Purpose, file, expiry and signature")) };
+
+export const fileLinkRoutes: readonly LinkRoute[] = [
+  linkRoute({
+    method: "PUT",
+    path: "/blobs/{token}",
+    summary: "Send the bytes of a file, or with Content-Range a piece of them, or ask how far they have come",
+    source: "client-endpoints 6.2",
+    parameters: token,
+    answers: {
+      200: "The file is complete",
+      308: "More bytes are to come; Range says which are there, and is absent when none are",
+    },
+    handle: upload,
+  }),
+  linkRoute({
+    method: "GET",
+    path: "/blobs/{token}",
+    summary: "The bytes of a file, or with Range a piece of them",
+    source: "client-endpoints 6.2, (b) 27",
+    parameters: token,
+    answers: { 200: "All bytes", 206: "The piece asked for", 416: "The piece lies beyond the end" },
+    handle: download,
+  }),
+];
+
+type Asked = LinkQuestion<typeof token>;
+
+async function upload(services: Services, asked: Asked): Promise<LinkAnswer> {
+  const key = keyIn(services, asked, "upload");
+  const { isComplete, received } = await receiveUpload(services, key, sentIn(asked));
+  if (isComplete) return { status: 200, headers: {}, json: {} };
+  return { status: 308, headers: received === 0 ? {} : { Range: `bytes=0-${received - 1}` } };
+}
+
+/** What the link stands for; refuses (403) one that is forged, expired, or for something else. */
+function keyIn({ blobs, world }: Services, { path }: Asked, purpose: BlobLink["purpose"]): BlobKey {
+  const permitted = blobs.permitted(path.token);
+  if (permitted?.purpose !== purpose) throw fail("link-invalid", {});
+  if (permitted.expiresMs < world.nowMs()) throw fail("link-expired", {});
+  return permitted.key;
+}
+
+function sentIn({ headers, body }: Asked): Sent {
+  const encoding = headers["content-encoding"];
+  if (typeof encoding === "string" && !/^\s*(identity)?\s*$/i.test(encoding))
+    throw fail("upload-packed", { encoding });
+  const declared = headers["content-length"] === undefined ? undefined : Number(headers["content-length"]);
+  const contentType = plainType(headers["content-type"]);
+  const range = headers["content-range"];
+  if (range === undefined)
+    return { start: 0, length: declared, total: declared, isWhole: true, bytes: body, contentType };
+  const { start, length, total } = contentRange(range);
+  if (declared !== undefined && declared !== length && headers["transfer-encoding"] === undefined)
+    throw fail("field-invalid", {
+      field: "Content-Range",
+      expected: `a range of ${declared} bytes, as the body has,`,
+      got: `${range}`,
+    });
+  const isWhole = start === 0 && length > 0 && length === total;
+  return { start, length, total, isWhole, bytes: body, contentType };
+}
+
+/** Clients often call any file a form or plain bytes: neither says a thing. */
+function plainType(sent: string | string[] | undefined): string | undefined {
+  const type = contentTypeIn(sent);
+  return /^application\/(octet-stream|x-www-form-urlencoded)/i.test(type ?? "") ? undefined : type;
+}
+
+/** `bytes 0-99/1000`, `bytes 0-99/*` when the end is not known yet, `bytes *\/1000` to ask how far it is. */
+function contentRange(sent: string | string[]): { start: number; length: number; total: number | undefined } {
+  const found = /^bytes\s+(?:(\d{1,15})-(\d{1,15})|\*)\/(?:(\d{1,15})|\*)$/i.exec(`${sent}`.trim());
+  const [, first, last, size] = found ?? [];
+  const total = size === undefined ? undefined : Number(size);
+  if (found && first === undefined) return { start: 0, length: 0, total };
+  const [start, end] = [Number(first), Number(last) + 1];
+  if (!found || end <= start || end > (total ?? end))
+    throw fail("field-invalid", {
+      field: "Content-Range",
+      expected: "a range such as bytes 0-99/1000 or bytes */1000",
+      got: `${sent}`,
+    });
+  return { start, length: end - start, total };
+}
+
+async function download(services: Services, asked: Asked): Promise<LinkAnswer> {
+  const key = keyIn(services, asked, "download");
+  const { file, bytes } = await contentToRead(services, key);
+  const headers = {
+    ...describing(file, key),
+    "Accept-Ranges": "bytes",
+  };
+  const range = rangeIn(asked.headers, `"${key.id}"`, bytes);
+  if (range === "beyond") {
+    const refusal = fail("range-beyond-end", { bytes });
+    return { status: 416, headers: { "Content-Range": `bytes */${bytes}` }, refusal };
+  }
+  const piece = range ?? { start: 0, end: bytes };
+  const length = piece.end - piece.start;
+  const stream = asked.isHead || length === 0 ? undefined : await services.blobs.open(key, piece);
+  if (!asked.isHead && length > 0 && !stream) throw fail("link-gone", {});
+  return {
+    status: range ? 206 : 200,
+    headers: {
+      ...headers,
+      "Content-Length": `${length}`,
+      ...(range && { "Content-Range": `bytes ${piece.start}-${piece.end - 1}/${bytes}` }),
+    },
+    ...(stream && { stream }),
+  };
+}
+
+/** Browsers are to keep what they get, not to show or run it as a page of this server. */
+const describing = (file: StoredFile, key: BlobKey) => ({
+  "Content-Type": file.contentType ?? "application/octet-stream",
+  "Content-Disposition": `attachment; ${namedInHeader(file.name)}`,
+  "X-Content-Type-Options": "nosniff",
+  "Content-Security-Policy": "sandbox",
+  "Cache-Control": "private",
+  ETag: `"${key.id}"`,
+  "Last-Modified": new Date(file.uploadedTime ?? file.createdTime).toUTCString(),
+});
+
+/** For old clients and for those that know RFC 8187. */
+function namedInHeader(name: string): string {
+  const ascii = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, "_");
+  const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, asCode);
+  return `filename="${ascii}"; filename*=UTF-8''${encoded}`;
+}
+
+const asCode = (mark: string) => `%${mark.charCodeAt(0).toString(16)}`;
+
+/** One range; several, and any after the file has changed (`If-Range`), are answered with all bytes. */
+function rangeIn(headers: Asked["headers"], tag: string, bytes: number): ByteRange | "beyond" | undefined {
+  const condition = headers["if-range"];
+  if (condition !== undefined && condition !== tag) return undefined;
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(`${headers["range"]}`.trim()) ?? [];
+  if (first === "" && last === "") return undefined;
+  if (first === "") {
+    const count = Math.min(Number(last), bytes);
+    return count === 0 ? "beyond" : { start: bytes - count, end: bytes };
+  }
+  const start = Number(first);
+  if (last !== "" && Number(last) < start) return undefined;
+  return start >= bytes ? "beyond" : { start, end: last === "" ? bytes : Math.min(Number(last) + 1, bytes) };
+}

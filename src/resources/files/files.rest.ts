@@ -1,0 +1,265 @@
+// Files over REST: `/files` as 0.5 and 0.6 have it and `/storage` as 0.4 has it, over the same records.
+import { type Static, type TSchema, Type } from "typebox";
+import type { RequestContext } from "../../context.ts";
+import { baseUrlOf } from "../../rest/base-url.ts";
+import {
+  cursorParameter,
+  dataAnswer,
+  dataOf,
+  emptyAnswer,
+  emptyShape,
+  itemsAnswer,
+  itemsOf,
+  pageAnswer,
+  pageAsked,
+  pageOf,
+} from "../../rest/envelope.ts";
+import { idField, itemsBody } from "../../rest/fields.ts";
+import { boolean, id, type Values } from "../../rest/parameters.ts";
+import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
+import { searchOf } from "../../rest/search.ts";
+import {
+  deleteFiles,
+  downloadLink,
+  getFile,
+  getFiles,
+  listFiles,
+  searchFiles,
+  updateFile,
+  updateFiles,
+} from "./files.ts";
+import {
+  changeOf,
+  contentTypeIn,
+  fileChange,
+  fileIn,
+  fileShape,
+  identifiedChange,
+  listFilter,
+  listQuery,
+  newFile,
+  newFileOf,
+  replacementOf,
+  searchFilter,
+  searchQuery,
+  wholeFile,
+} from "./shapes.rest.ts";
+import { startUpload } from "./uploads.ts";
+
+const read = { versions: apiVersions, capability: ["filesAcl", "READ"] } as const;
+const write = { versions: apiVersions, capability: ["filesAcl", "WRITE"] } as const;
+const json = <Schema>(schema: Schema) => ({ kind: "json", schema }) as const;
+const withNulls = <Schema>(schema: Schema) => ({ kind: "json", schema, nulls: "kept" }) as const;
+const ids = itemsBody(idField("Which file"), { min: 1 });
+const items = (version: ApiVersion) => ({ schema: itemsOf(fileShape(version)) });
+const link = () => ({ schema: dataOf(Type.String({ description: "An address that needs no credentials" })) });
+const oneFile = { fileId: id("The file") };
+const listed = { ...listQuery, cursor: cursorParameter };
+
+const startQuery = {
+  resumable: boolean("The bytes may come in pieces, within a week; true when absent, else within 30 s"),
+  overwrite: boolean("Replace the file of this directory and name, if there is one; false when absent"),
+};
+
+const start = {
+  ...write,
+  method: "POST",
+  summary:
+    "Start an upload; the bytes are then PUT to `uploadURL` (X-Upload-Content-Type says what they are)",
+  query: startQuery,
+  body: json(newFile),
+  answer: () => ({ schema: dataOf(Type.Object({ fileId: Type.Integer(), uploadURL: Type.String() })) }),
+  handle: startOne,
+} as const;
+
+const list = {
+  ...read,
+  method: "GET",
+  summary: "List files, in the order they were made",
+  query: listed,
+  answer: (version: ApiVersion) => ({ schema: pageOf(fileShape(version)) }),
+  handle: listPage,
+} as const;
+
+const download = {
+  ...read,
+  method: "GET",
+  summary: "A link to the bytes of a file that needs no credentials and expires",
+  parameters: oneFile,
+  answer: link,
+  handle: linkTo,
+} as const;
+
+const remove = {
+  ...write,
+  method: "POST",
+  summary: "Delete files with their bytes; says which ids were of no file",
+  body: json(ids),
+  answer: () => ({
+    schema: dataOf(Type.Object({ deleted: Type.Array(Type.Integer()), failed: Type.Array(Type.Integer()) })),
+  }),
+  handle: async (ctx: RequestContext, { body }: { readonly body: Static<typeof ids> }) =>
+    dataAnswer(await deleteFiles(ctx, body.items)),
+} as const;
+
+const change = {
+  ...write,
+  summary: "Change what is known of a file",
+  source: "client-endpoints 6.2, (b) 30",
+  parameters: oneFile,
+  body: withNulls(fileChange),
+  answer: items,
+  handle: updateOne,
+} as const;
+
+const replacement = {
+  ...write,
+  path: "/files",
+  summary: "Replace what is known of files",
+  source: "client-endpoints 6.2, C16",
+  body: json(itemsBody(wholeFile, { min: 1 })),
+  answer: () => ({ schema: emptyShape }),
+  handle: replaceAll,
+} as const;
+
+export const fileRoutes: readonly Route[] = [
+  route({ ...start, path: "/files/initupload", source: "client-endpoints 6.2, (b) 25 and 26" }),
+  route({ ...start, path: "/storage/metadata", source: "client-endpoints 6.3" }),
+  route({ ...list, path: "/files", source: "client-endpoints 6.2, C15" }),
+  route({ ...list, path: "/storage", source: "platform-api Endpoints; client-endpoints 6.3" }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/files/search",
+    summary: "Search files",
+    source: "client-endpoints 6.2, (b) 10",
+    query: searchQuery,
+    answer: items,
+    handle: search,
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/files/{fileId}",
+    summary: "Read what is known of a file",
+    source: "client-endpoints 6.2",
+    parameters: oneFile,
+    answer: items,
+    handle: async (ctx, { path, version }) => itemsAnswer([fileIn(version)(await getFile(ctx, path.fileId))]),
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/storage/{fileId}/info",
+    summary: "Read what is known of a file, by itself",
+    source: "client-endpoints 6.3",
+    parameters: oneFile,
+    answer: (version) => ({ schema: dataOf(fileShape(version)) }),
+    handle: async (ctx, { path, version }) => dataAnswer(fileIn(version)(await getFile(ctx, path.fileId))),
+  }),
+  route({ ...download, path: "/files/{fileId}/downloadlink", source: "client-endpoints 6.2, (b) 27" }),
+  route({ ...download, path: "/storage/{fileId}", source: "client-endpoints 6.3" }),
+  route({
+    ...read,
+    method: "POST",
+    path: "/files/byids",
+    summary: "Read what is known of files, in the order asked",
+    source: "client-endpoints 6.2, C23",
+    body: json(ids),
+    answer: items,
+    handle: async (ctx, { body, version }) =>
+      itemsAnswer((await getFiles(ctx, body.items)).map(fileIn(version))),
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: "/files/update",
+    summary: "Change what is known of files",
+    source: "client-endpoints 6.2",
+    body: withNulls(itemsBody(identifiedChange, { min: 1 })),
+    answer: () => ({ schema: emptyShape }),
+    handle: updateMany,
+  }),
+  route({ ...change, method: "POST", path: "/files/{fileId}/update" }),
+  route({ ...change, method: "PATCH", path: "/files/{fileId}" }),
+  route({ ...replacement, method: "POST" }),
+  route({ ...replacement, method: "PUT" }),
+  route({ ...remove, path: "/files/delete", source: "client-endpoints 6.2" }),
+  route({ ...remove, path: "/storage/delete", source: "client-endpoints 6.3" }),
+];
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+type Items<Item extends TSchema> = { readonly items: readonly Static<Item>[] };
+
+async function startOne(
+  ctx: RequestContext,
+  asked: {
+    readonly query: Values<typeof startQuery>;
+    readonly body: Static<typeof newFile>;
+    readonly headers: Headers;
+  },
+) {
+  const { fileId, url } = await startUpload(ctx, {
+    file: newFileOf(asked.body),
+    resumable: asked.query.resumable ?? true,
+    overwrite: asked.query.overwrite ?? false,
+    contentType: contentTypeIn(asked.headers["x-upload-content-type"]),
+    baseUrl: baseUrlOf(ctx, asked.headers),
+  });
+  return dataAnswer({ fileId, uploadURL: url });
+}
+
+async function listPage(
+  ctx: RequestContext,
+  { version, query }: { readonly version: ApiVersion; readonly query: Values<typeof listed> },
+) {
+  const filter = listFilter(query);
+  const newestFirst = query.sort === "DESC";
+  const collection = ["files", ctx.project, filter, newestFirst];
+  const page = pageAsked(ctx, collection, query);
+  const found = await listFiles(ctx, { filter, newestFirst, page });
+  return pageAnswer(ctx, collection, { asked: page, found }, fileIn(version));
+}
+
+async function search(
+  ctx: RequestContext,
+  { query, version }: { readonly version: ApiVersion; readonly query: Values<typeof searchQuery> },
+) {
+  const found = await searchFiles(ctx, searchOf(query, searchFilter(query)));
+  return itemsAnswer(found.map(fileIn(version)));
+}
+
+async function linkTo(
+  ctx: RequestContext,
+  { path, headers }: { readonly path: Values<typeof oneFile>; readonly headers: Headers },
+) {
+  return dataAnswer(await downloadLink(ctx, path.fileId, baseUrlOf(ctx, headers)));
+}
+
+async function updateOne(
+  ctx: RequestContext,
+  asked: {
+    readonly version: ApiVersion;
+    readonly path: Values<typeof oneFile>;
+    readonly body: Static<typeof fileChange>;
+  },
+) {
+  const updated = await updateFile(ctx, asked.path.fileId, changeOf(asked.body));
+  return itemsAnswer([fileIn(asked.version)(updated)]);
+}
+
+async function updateMany(ctx: RequestContext, { body }: { readonly body: Items<typeof identifiedChange> }) {
+  await updateFiles(
+    ctx,
+    body.items.map((sent) => ({ id: sent.id, change: changeOf(sent) })),
+  );
+  return emptyAnswer;
+}
+
+async function replaceAll(ctx: RequestContext, { body }: { readonly body: Items<typeof wholeFile> }) {
+  await updateFiles(
+    ctx,
+    body.items.map((sent) => ({ id: sent.id, change: replacementOf(sent) })),
+  );
+  return emptyAnswer;
+}

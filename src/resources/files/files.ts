@@ -1,0 +1,126 @@
+// Files: documents and other bytes that hang on assets (platform-api, Stored file; client-endpoints 6).
+import { scopeOf } from "../../access/caller.ts";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { and, type Filter, oneOf } from "../../query/filter.ts";
+import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { readPage } from "../../query/read-page.ts";
+import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
+import { changeFile, type FileChange } from "./changes.ts";
+import { noteRemovals, removeBlobs } from "./removals.ts";
+import { existingRows, refuseOutside, refuseUnknownAssets, visibleRows, writeFiles } from "./rows.ts";
+import { fileTable, type StoredFile, uploadTable } from "./schema.ts";
+
+/** One page of the files the caller may see, in the order they were made or the other way round. */
+export async function listFiles(
+  ctx: RequestContext,
+  wanted: { readonly filter: Filter; readonly newestFirst: boolean; readonly page: PageQuestion },
+): Promise<Page<StoredFile>> {
+  const filter = and(scopeOf(ctx.caller, "filesAcl", "READ"), wanted.filter);
+  const order = wanted.newestFirst ? [{ field: "id", direction: "descending" } as const] : byId;
+  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, fileTable, { filter, order, page: wanted.page }));
+}
+
+/** Best matches first; files have no description to be searched. */
+export async function searchFiles(
+  ctx: RequestContext,
+  wanted: Omit<TextSearch, "description" | "query">,
+): Promise<StoredFile[]> {
+  const filter = and(scopeOf(ctx.caller, "filesAcl", "READ"), wanted.filter);
+  return ctx.catalog.read(ctx.project, (tx) => searchTexts(tx, fileTable, { ...wanted, filter }));
+}
+
+/** Refuses (404) an unknown file. */
+export async function getFile(ctx: RequestContext, id: number): Promise<StoredFile> {
+  const [found] = await read(ctx, { ids: [id], field: "fileId", status: 404 });
+  return found!;
+}
+
+/** In the order asked; refuses (400) unknown and repeated ids. */
+export async function getFiles(ctx: RequestContext, ids: readonly number[]): Promise<StoredFile[]> {
+  return read(ctx, { ids, field: "items" });
+}
+
+async function read(ctx: RequestContext, wanted: Parameters<typeof existingRows>[2]): Promise<StoredFile[]> {
+  const scope = scopeOf(ctx.caller, "filesAcl", "READ");
+  return ctx.catalog.read(ctx.project, (tx) => existingRows(tx, scope, wanted));
+}
+
+/**
+ * An absolute address below `baseUrl` that gives the bytes to whoever asks within a few minutes. Refuses an
+ * unknown file (404) and one whose bytes have not come yet (400).
+ */
+export async function downloadLink(ctx: RequestContext, id: number, baseUrl: string): Promise<string> {
+  const { content, name } = await getFile(ctx, id);
+  if (content === undefined) throw fail("file-not-uploaded", { name });
+  const expiresMs = ctx.world.nowMs() + limits.downloadLinkMs;
+  return ctx.blobs.link(
+    { purpose: "download", key: { project: ctx.project, id: content }, expiresMs },
+    baseUrl,
+  );
+}
+
+/**
+ * Changes all of these files or none; returns them in the same order. Refuses (400) unknown and repeated
+ * ids and unknown assets, and (409) a directory and name, or a source and source id, that another file has.
+ */
+export async function updateFiles(
+  ctx: RequestContext,
+  changes: readonly { readonly id: number; readonly change: FileChange }[],
+): Promise<StoredFile[]> {
+  return update(ctx, changes, { field: "items" });
+}
+
+/** As `updateFiles` for a single file; refuses (404) an unknown one. */
+export async function updateFile(ctx: RequestContext, id: number, change: FileChange): Promise<StoredFile> {
+  const [changed] = await update(ctx, [{ id, change }], { field: "fileId", status: 404 });
+  return changed!;
+}
+
+async function update(
+  ctx: RequestContext,
+  changes: readonly { readonly id: number; readonly change: FileChange }[],
+  named: { readonly field: string; readonly status?: 404 },
+): Promise<StoredFile[]> {
+  const scope = scopeOf(ctx.caller, "filesAcl", "WRITE");
+  return writeFiles(ctx, async (tx, planned) => {
+    const before = await existingRows(tx, scope, { ids: changes.map(({ id }) => id), ...named });
+    const nowMs = ctx.world.nowMs();
+    planned.push(...before.map((row, index) => changeFile(row, changes[index]!.change, nowMs)));
+    const relinked = planned.filter((row, index) => row.assetIds !== before[index]!.assetIds);
+    await refuseUnknownAssets(ctx, tx, relinked);
+    await tx.replace(fileTable, planned);
+    await refuseOutside(tx, scope, planned);
+    return planned;
+  });
+}
+
+export interface Deleted {
+  readonly deleted: readonly number[];
+  /** Named by the caller, but there is no such file. */
+  readonly failed: readonly number[];
+}
+
+/**
+ * Deletes those of these files that exist, with their bytes and the uploads under way to them, and says which
+ * do not exist. Once the records are gone, the bytes follow even if the process dies in between.
+ */
+export async function deleteFiles(ctx: RequestContext, asked: readonly number[]): Promise<Deleted> {
+  const scope = scopeOf(ctx.caller, "filesAcl", "WRITE");
+  const ids = [...new Set(asked)];
+  const { found, blobs } = await ctx.catalog.write(ctx.project, async (tx) => {
+    const found = await visibleRows(tx, scope, ids);
+    const existing = [...found.keys()];
+    const filter = oneOf("fileId", existing);
+    const limit = await tx.count(uploadTable, filter);
+    const uploads = await tx.find(uploadTable, { filter, order: byId, page: { limit } });
+    const contents = [...found.values()].flatMap(({ content }) => content ?? []);
+    const blobs = [...contents, ...uploads.map(({ id }) => id)];
+    await tx.remove(fileTable, oneOf("id", existing));
+    await noteRemovals(tx, blobs);
+    return { found, blobs };
+  });
+  await removeBlobs(ctx, ctx.project, blobs);
+  return { deleted: ids.filter((id) => found.has(id)), failed: ids.filter((id) => !found.has(id)) };
+}

@@ -1,0 +1,108 @@
+// File records inside a transaction: only those a caller may touch, and what must hold before a write.
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
+import { byId } from "../../query/page.ts";
+import { type Reader, UniqueViolation, type Writer } from "../../storage/catalog.ts";
+import { unknownAssets } from "../assets/assets.ts";
+import { fileTable, type StoredFile } from "./schema.ts";
+
+/** Of these files the ones in `scope`, by id. */
+export async function visibleRows(
+  tx: Reader,
+  scope: Filter,
+  ids: readonly number[],
+): Promise<Map<number, StoredFile>> {
+  const distinct = [...new Set(ids)];
+  const filter = and(scope, oneOf("id", distinct));
+  const rows = await tx.find(fileTable, { filter, order: byId, page: { limit: distinct.length } });
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** These files in the order asked. Refuses repeated ids, and ids outside of `scope`, which look unknown. */
+export async function existingRows(
+  tx: Reader,
+  scope: Filter,
+  wanted: { readonly ids: readonly number[]; readonly field: string; readonly status?: 404 },
+): Promise<StoredFile[]> {
+  const { ids, ...where } = wanted;
+  const seen = new Set<number>();
+  const repeated = new Set(ids.filter((id) => seen.has(id) || !seen.add(id)));
+  if (repeated.size > 0) throw fail("ids-repeated", { ...where, ids: [...repeated] });
+  const found = await visibleRows(tx, scope, ids);
+  const unknown = ids.filter((id) => !found.has(id));
+  if (unknown.length > 0) throw fail("ids-unknown", { ...where, ids: unknown });
+  return ids.map((id) => found.get(id)!);
+}
+
+/** The file of this directory and name, seen by the caller or not. */
+export async function fileNamed(
+  tx: Reader,
+  { directory, name }: Pick<StoredFile, "directory" | "name">,
+): Promise<StoredFile | undefined> {
+  const filter = and(equals("directory", directory), equals("name", name));
+  const [found] = await tx.find(fileTable, { filter, order: byId, page: { limit: 1 } });
+  return found;
+}
+
+/** Refuses links to assets that do not exist or that the caller may not see (client-endpoints (b) 20). */
+export async function refuseUnknownAssets(
+  ctx: RequestContext,
+  tx: Reader,
+  files: readonly Pick<StoredFile, "assetIds">[],
+): Promise<void> {
+  const assetIds = files.flatMap((file) => file.assetIds ?? []);
+  const [unknown] = assetIds.length > 0 ? await unknownAssets(ctx, tx, assetIds) : [];
+  if (unknown === undefined) return;
+  // Not `notFound`: clients take what stands there for ids of files.
+  throw fail("field-invalid", {
+    field: "assetIds",
+    expected: "ids of existing assets",
+    got: `${unknown}`,
+  });
+}
+
+/** Refuses (403) records that now lie outside of what the caller may write. */
+export async function refuseOutside(tx: Reader, scope: Filter, rows: readonly StoredFile[]): Promise<void> {
+  if (scope.kind === "everything") return;
+  const ids = rows.map((row) => row.id);
+  const inside = await tx.count(fileTable, and(scope, oneOf("id", ids)));
+  if (inside < rows.length) throw fail("forbidden", { acl: "filesAcl", action: "WRITE" });
+}
+
+/** Runs a write of file records; a clash of names or sources is refused (409) with nothing changed. */
+export async function writeFiles<Answer>(
+  ctx: RequestContext,
+  work: (tx: Writer, planned: StoredFile[]) => Promise<Answer>,
+): Promise<Answer> {
+  const planned: StoredFile[] = [];
+  try {
+    return await ctx.catalog.write(ctx.project, (tx) => work(tx, planned));
+  } catch (problem) {
+    if (!(problem instanceof UniqueViolation)) throw problem;
+    throw await ctx.catalog.read(ctx.project, (tx) => clashOf(tx, planned));
+  }
+}
+
+async function clashOf(tx: Reader, planned: readonly StoredFile[]): Promise<Error> {
+  const ids = new Set(planned.map(({ id }) => id));
+  const taken = new Set<string>();
+  const duplicates: { id?: number; source: string; sourceId: string }[] = [];
+  for (const { source, sourceId } of planned) {
+    if (source === undefined || sourceId === undefined) continue;
+    const filter = and(equals("source", source), equals("sourceId", sourceId));
+    const [held] = await tx.find(fileTable, { filter, order: byId, page: { limit: 1 } });
+    const key = JSON.stringify([source, sourceId]);
+    if (held && !ids.has(held.id)) duplicates.push({ id: held.id, source, sourceId });
+    else if (taken.has(key)) duplicates.push({ source, sourceId });
+    taken.add(key);
+  }
+  if (duplicates.length > 0) return fail("file-duplicates", { duplicates });
+  const places = planned.map(({ directory, name }) => `${directory}/${name}`);
+  const clashing: string[] = [];
+  for (const [at, file] of planned.entries()) {
+    const held = await fileNamed(tx, file);
+    if ((held && !ids.has(held.id)) || places.indexOf(places[at]!) < at) clashing.push(file.name);
+  }
+  return fail("file-exists", { names: clashing });
+}

@@ -1,0 +1,98 @@
+// What files ask of the catalog: their records, uploads under way, and blobs that have to go.
+import type { Column, Stored, Table } from "../../storage/catalog.ts";
+
+/** A stored file as everyone but the wire knows it (platform-api, Stored file; client-endpoints 6.1). */
+export interface StoredFile extends Stored {
+  readonly name: string;
+  /** Empty when there is none; together with the name unique in the project (client-endpoints (b) 26). */
+  readonly directory: string;
+  readonly source?: string;
+  readonly sourceId?: string;
+  readonly fileType?: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly assetIds?: readonly number[];
+  readonly tags?: readonly string[];
+  /** The blob with the file's bytes; absent until they have all come. */
+  readonly content?: number;
+  readonly contentBytes?: number;
+  /** The type of the bytes, as a download announces it. */
+  readonly contentType?: string;
+  /** Milliseconds since 1970. */
+  readonly uploadedTime?: number;
+  readonly createdTime: number;
+  readonly lastUpdatedTime: number;
+}
+
+const required = (type: Column["type"]): Column => ({ type, optional: false });
+const optional = (type: Column["type"]): Column => ({ type, optional: true });
+
+export const fileTable: Table<StoredFile> = {
+  name: "files",
+  belongsTo: "project",
+  columns: {
+    id: required("integer"),
+    name: required("text"),
+    directory: required("text"),
+    source: optional("text"),
+    sourceId: optional("text"),
+    fileType: optional("text"),
+    metadata: required("json"),
+    assetIds: optional("json"),
+    tags: optional("json"),
+    content: optional("integer"),
+    contentBytes: optional("integer"),
+    contentType: optional("text"),
+    uploadedTime: optional("integer"),
+    createdTime: required("integer"),
+    lastUpdatedTime: required("integer"),
+  },
+  indexes: [["name"], ["content"]],
+  unique: [
+    ["directory", "name"],
+    ["source", "sourceId"],
+  ],
+  wordsOf: ["name"],
+  underAsset: { link: "assetIds" },
+};
+
+/** The permission to send the bytes of a file, and how far that has come; its id names the blob. */
+export interface Upload extends Stored {
+  readonly fileId: number;
+  /** The bytes may come in pieces, and go on where they broke off. */
+  readonly resumable: boolean;
+  /** They may take the place of bytes that the file has. */
+  readonly overwrite: boolean;
+  /** Bytes that are on disk and have been answered for. */
+  readonly received: number;
+  readonly contentType?: string;
+  readonly expiresTime: number;
+}
+
+export const uploadTable: Table<Upload> = {
+  name: "file_uploads",
+  belongsTo: "project",
+  columns: {
+    id: required("integer"),
+    fileId: required("integer"),
+    resumable: required("boolean"),
+    overwrite: required("boolean"),
+    received: required("integer"),
+    contentType: optional("text"),
+    expiresTime: required("integer"),
+  },
+  indexes: [["expiresTime"], ["fileId"]],
+  unique: [],
+  wordsOf: [],
+};
+
+/** A blob that no record names any more and that may still be there; the id is the blob's own. */
+export type Removal = Stored;
+
+export const removalTable: Table<Removal> = {
+  name: "file_removals",
+  belongsTo: "project",
+  columns: { id: required("integer") },
+  indexes: [],
+  unique: [],
+  wordsOf: [],
+};

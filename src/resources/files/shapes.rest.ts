@@ -1,0 +1,231 @@
+// The shapes of files on the wire: what requests may hold, and what answers look like in each version.
+import { type Static, Type } from "typebox";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { and, equals, type Filter, hasOneOf, not, underAsset } from "../../query/filter.ts";
+import {
+  change,
+  changed,
+  changeOfIds,
+  changeOfRequired,
+  idField,
+  metadataField,
+  textField,
+} from "../../rest/fields.ts";
+import { boolean, idList, integer, oneOfWords, pageSize, text, type Values } from "../../rest/parameters.ts";
+import type { ApiVersion } from "../../rest/route.ts";
+import { during, searchParameters } from "../../rest/search.ts";
+import type { FileChange, ListChange } from "./changes.ts";
+import type { StoredFile } from "./schema.ts";
+import type { NewFile } from "./uploads.ts";
+
+const fields = {
+  fileName: textField("The name, unique in its directory", { min: 1, max: limits.fileNameLengthMax }),
+  directory: textField("The directory", { max: limits.directoryLengthMax }),
+  source: textField("The system the file comes from", { max: limits.fileSourceLengthMax }),
+  sourceId: textField("Its id in that system; the pair is unique", { max: limits.fileSourceLengthMax }),
+  fileType: textField("The kind of file", { max: limits.fileTypeLengthMax }),
+  metadata: metadataField("Free pairs of texts"),
+};
+const tag = textField("A tag", { max: limits.nameLengthMax });
+
+const writable = {
+  fileName: fields.fileName,
+  directory: Type.Optional(fields.directory),
+  source: Type.Optional(fields.source),
+  sourceId: Type.Optional(fields.sourceId),
+  fileType: Type.Optional(fields.fileType),
+  metadata: Type.Optional(fields.metadata),
+  assetIds: Type.Optional(
+    Type.Array(idField("An asset"), { maxItems: limits.fileLinksMax, description: "The assets it hangs on" }),
+  ),
+  tagIds: Type.Optional(Type.Array(tag, { maxItems: limits.fileLinksMax, description: "Its tags" })),
+};
+
+export const newFile = Type.Object(
+  { ...writable, id: Type.Optional(Type.Unknown({ description: "Refused: the service assigns ids" })) },
+  { title: "NewFile" },
+);
+
+/** Everything that is known of a file; absent members are cleared. */
+export const wholeFile = Type.Object({ id: idField("Which file"), ...writable }, { title: "WholeFile" });
+
+const orNull = Type.Optional(Type.Union([Type.Array(tag, { maxItems: limits.fileLinksMax }), Type.Null()]));
+
+const changes = {
+  fileName: changeOfRequired(fields.fileName),
+  directory: change(fields.directory),
+  source: change(fields.source),
+  sourceId: change(fields.sourceId),
+  fileType: change(fields.fileType),
+  metadata: change(fields.metadata),
+  assetIds: changeOfIds("The assets it hangs on", limits.fileLinksMax),
+  tagIds: Type.Optional(Type.Union([Type.Object({ set: orNull, add: orNull, remove: orNull }), Type.Null()])),
+};
+
+export const fileChange = Type.Object(changes, { title: "FileChange" });
+export const identifiedChange = Type.Object(
+  { id: idField("Which file"), ...changes },
+  { title: "IdentifiedFileChange" },
+);
+
+export function newFileOf({ id, ...sent }: Static<typeof newFile>): NewFile {
+  if (id !== undefined)
+    throw fail("field-invalid", {
+      field: "id",
+      expected: "none, as the service assigns ids,",
+      got: JSON.stringify(id),
+    });
+  const { fileName, tagIds = [], assetIds = [], directory = "", metadata = {}, ...rest } = sent;
+  const { source, sourceId, fileType } = rest;
+  return {
+    ...{ name: fileName, directory, metadata },
+    ...(source !== undefined && { source }),
+    ...(sourceId !== undefined && { sourceId }),
+    ...(fileType !== undefined && { fileType }),
+    ...(assetIds.length > 0 && { assetIds: [...new Set(assetIds)] }),
+    ...(tagIds.length > 0 && { tags: [...new Set(tagIds)] }),
+  };
+}
+
+/** What a whole record asks for: what it does not have is cleared. */
+export const replacementOf = (sent: Static<typeof wholeFile>): FileChange => ({
+  name: sent.fileName,
+  directory: sent.directory ?? null,
+  source: sent.source ?? null,
+  sourceId: sent.sourceId ?? null,
+  fileType: sent.fileType ?? null,
+  metadata: sent.metadata ?? null,
+  assetIds: { set: sent.assetIds ?? [] },
+  tags: { set: sent.tagIds ?? [] },
+});
+
+export const changeOf = (sent: Static<typeof fileChange>): FileChange => ({
+  name: sent.fileName?.set ?? undefined,
+  directory: changed(sent.directory),
+  source: changed(sent.source),
+  sourceId: changed(sent.sourceId),
+  fileType: changed(sent.fileType),
+  metadata: changed(sent.metadata),
+  assetIds: listChangeOf(sent.assetIds),
+  tags: listChangeOf(sent.tagIds),
+});
+
+interface SentList<Item> {
+  readonly set?: readonly Item[] | null;
+  readonly add?: readonly Item[] | null;
+  readonly remove?: readonly Item[] | null;
+}
+
+/** `{"set":null}` alone clears. */
+function listChangeOf<Item>(sent: SentList<Item> | null | undefined): ListChange<Item> | undefined {
+  if (!sent) return undefined;
+  const { set, add, remove } = sent;
+  if (set === null && add === undefined && remove === undefined) return { set: [] };
+  return { set: set ?? undefined, add: add ?? undefined, remove: remove ?? undefined };
+}
+
+const time = (description: string) => Type.Integer({ description: `${description}, in ms since 1970` });
+
+export const fileShape = (version: ApiVersion) =>
+  Type.Object(
+    {
+      id: Type.Integer(),
+      fileName: Type.String(),
+      directory: Type.Optional(Type.String()),
+      source: Type.Optional(Type.String()),
+      sourceId: Type.Optional(Type.String()),
+      fileType: Type.Optional(Type.String()),
+      metadata: metadataField("Empty when there is none"),
+      ...(version === "0.4"
+        ? { tagIds: Type.Array(Type.String()) }
+        : { assetIds: Type.Array(Type.Integer()), tagIds: Type.Optional(Type.Array(Type.String())) }),
+      uploaded: Type.Boolean({ description: "All of its bytes have come" }),
+      uploadedAt: Type.Optional(time("When they had")),
+      createdTime: time("When it was created"),
+      lastUpdatedTime: time("When it last changed"),
+    },
+    { title: "File" },
+  );
+
+/** A file as a version shows it (client-endpoints 6.1, C9). */
+export const fileIn = (version: ApiVersion) => (file: StoredFile) => ({
+  id: file.id,
+  fileName: file.name,
+  directory: file.directory === "" ? undefined : file.directory,
+  source: file.source,
+  sourceId: file.sourceId,
+  fileType: file.fileType,
+  metadata: file.metadata,
+  ...(version === "0.4"
+    ? { tagIds: file.tags ?? [] }
+    : { assetIds: file.assetIds ?? [], ...(file.tags && { tagIds: file.tags }) }),
+  uploaded: file.content !== undefined,
+  uploadedAt: file.uploadedTime,
+  createdTime: file.createdTime,
+  lastUpdatedTime: file.lastUpdatedTime,
+});
+
+export const listQuery = {
+  assetId: integer("Files of this asset"),
+  path: idList("Files of these assets and of all below them"),
+  tagId: text("Files with this tag"),
+  dir: text("Files of exactly this directory"),
+  name: text("Files of exactly this name"),
+  type: text("Files of exactly this type"),
+  fileType: text("The same as `type`"),
+  source: text("Files of exactly this source"),
+  isUploaded: boolean("Files whose bytes have come, or have not"),
+  sort: oneOfWords("By the time they were made: ASC, or newest first", ["ASC", "DESC"]),
+  limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
+};
+
+export const listFilter = (query: Values<typeof listQuery>): Filter =>
+  and(
+    query.assetId === undefined ? undefined : hasOneOf("assetIds", [query.assetId]),
+    query.path && underAsset(query.path),
+    query.tagId === undefined ? undefined : hasOneOf("tags", [query.tagId]),
+    equalTo("directory", query.dir),
+    equalTo("name", query.name),
+    equalTo("fileType", query.type ?? query.fileType),
+    equalTo("source", query.source),
+    uploadedOrNot(query.isUploaded),
+  );
+
+const { description: _, query: __, boostName: ___, ...byWords } = searchParameters("Files");
+
+export const searchQuery = {
+  ...byWords,
+  directory: text("Files of exactly this directory"),
+  type: text("Files of exactly this type"),
+  fileType: text("The same as `type`"),
+  uploaded: boolean("Files whose bytes have come, or have not"),
+  minUploadedAt: integer("Uploaded at this time or later, in ms since 1970, inclusive"),
+  maxUploadedAt: integer("Uploaded at this time or earlier, in ms since 1970, inclusive"),
+  assetIds: idList("Files of one of these assets"),
+};
+
+/** The conditions that a search of files has beside those of all searches. */
+export const searchFilter = (query: Values<typeof searchQuery>): Filter =>
+  and(
+    equalTo("directory", query.directory),
+    equalTo("fileType", query.type ?? query.fileType),
+    uploadedOrNot(query.uploaded),
+    during("uploadedTime", query.minUploadedAt, query.maxUploadedAt),
+    query.assetIds && hasOneOf("assetIds", query.assetIds),
+  );
+
+const equalTo = (field: string, value: string | undefined) =>
+  value === undefined ? undefined : equals(field, value);
+
+function uploadedOrNot(wanted: boolean | undefined): Filter | undefined {
+  if (wanted === undefined) return undefined;
+  const isWithout = equals("content", null);
+  return wanted ? not(isWithout) : isWithout;
+}
+
+/** A media type as it may stand in a header of an answer; anything else is none. */
+export const contentTypeIn = (sent: string | string[] | undefined): string | undefined =>
+  typeof sent === "string" && /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}(;[\x20-\x7e]{0,128})?$/.test(sent)
+    ? sent
+    : undefined;

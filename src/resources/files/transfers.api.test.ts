@@ -1,0 +1,412 @@
+// The bytes of files through their links: whole, in pieces, broken off, late, forged, and after a restart.
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { readdirSync, statSync } from "node:fs";
+import { type ClientRequest, request } from "node:http";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { limits } from "../../limits.ts";
+import { endExpiredUploads } from "./uploads.ts";
+
+let server: TestServer;
+let skippedMs = 0;
+const world = {
+  nowMs: () => Date.now() + skippedMs,
+  randomBytes: (count: number) => new Uint8Array(randomBytes(count)),
+};
+
+before(async () => {
+  server = await startTestServer({ world });
+});
+after(() => server.close());
+
+interface Started {
+  readonly fileId: number;
+  readonly url: string;
+}
+
+async function start(fileName: string, query = "", headers = {}): Promise<Started> {
+  const answer = await server.ask(`POST /files/initupload${query}`, { fileName }, headers);
+  assert.equal(answer.status, 200, answer.text);
+  const { fileId, uploadURL } = (answer.json as { data: { fileId: number; uploadURL: string } }).data;
+  return { fileId, url: uploadURL };
+}
+
+/** No credentials: the link is all it takes. */
+async function put(url: string, body: string | Uint8Array, headers: Record<string, string> = {}) {
+  const answer = await fetch(url, { method: "PUT", body: Buffer.from(body), headers, redirect: "manual" });
+  const text = await answer.text();
+  return {
+    status: answer.status,
+    range: answer.headers.get("range"),
+    message: answer.status < 400 ? "" : (JSON.parse(text) as { error: { message: string } }).error.message,
+  };
+}
+
+const progressOf = (url: string, total: number | "*" = "*") =>
+  put(url, "", { "content-range": `bytes */${total}` });
+
+const linkOf = async (fileId: number): Promise<string> => {
+  const answer = await server.ask(`GET /files/${fileId}/downloadlink`);
+  assert.equal(answer.status, 200, answer.text);
+  return (answer.json as { data: string }).data;
+};
+
+const textOf = async (fileId: number) => (await fetch(await linkOf(fileId))).text();
+const infoOf = async (fileId: number) => (await server.ask(`GET /files/${fileId}`)).items[0]!;
+
+/** The names in the folder of all blobs. */
+function blobFiles(): string[] {
+  const folder = join(server.dataFolder, "blobs");
+  return readdirSync(folder).flatMap((project) => readdirSync(join(folder, project)));
+}
+
+async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (let tries = 0; !(await holds()); tries++) {
+    assert.ok(tries < 200, `waited too long for: ${what}`);
+    await wait(10);
+  }
+}
+
+/** A request that has sent the beginning of its body and waits. */
+async function beginPut(
+  url: string,
+  beginning: Uint8Array,
+  headers: Record<string, string | number>,
+): Promise<{ sending: ClientRequest; status: Promise<number | string> }> {
+  const sending = request(url, { method: "PUT", headers, agent: false });
+  const status = new Promise<number | string>((resolve) => {
+    sending.on("response", (answer) => resolve(answer.resume().statusCode!));
+    sending.on("error", (problem: NodeJS.ErrnoException) => resolve(problem.code!));
+  });
+  await new Promise<void>((resolve) => sending.write(beginning, () => resolve()));
+  return { sending, status };
+}
+
+/** Whether an upload has brought just so many bytes to the disk. */
+const sizeOfPart = (bytes: number): boolean => {
+  const folder = join(server.dataFolder, "blobs");
+  return readdirSync(folder)
+    .flatMap((project) => readdirSync(join(folder, project)).map((name) => join(folder, project, name)))
+    .some((path) => path.endsWith(".part") && statSync(path).size === bytes);
+};
+
+test("a whole file in one request, with nothing but its length", async () => {
+  const { fileId, url } = await start("whole.txt");
+  assert.equal((await infoOf(fileId))["uploaded"], false);
+  assert.deepEqual(await put(url, "hello"), { status: 200, range: null, message: "" });
+  const { uploaded, uploadedAt, lastUpdatedTime, createdTime } = await infoOf(fileId);
+  assert.equal(uploaded, true);
+  assert.ok((uploadedAt as number) >= (createdTime as number));
+  assert.equal(lastUpdatedTime, uploadedAt);
+  assert.equal(await textOf(fileId), "hello");
+});
+
+test("a file without bytes", async () => {
+  for (const [name, headers] of [["empty 1"], ["empty 2", { "content-range": "bytes */0" }]] as const) {
+    const { fileId, url } = await start(name);
+    assert.equal((await put(url, "", headers)).status, 200);
+    const answer = await fetch(await linkOf(fileId));
+    assert.deepEqual([answer.status, answer.headers.get("content-length")], [200, "0"]);
+    assert.equal(await answer.text(), "");
+    assert.equal((await fetch(await linkOf(fileId), { headers: { range: "bytes=0-" } })).status, 416);
+  }
+});
+
+test("a download tells name and type, and gives pieces", async () => {
+  const { fileId, url } = await start(`drawing "7" é(1).pdf`, "", {
+    "x-upload-content-type": "application/pdf",
+  });
+  await put(url, "0123456789", { "content-type": "text/plain" });
+  const link = await linkOf(fileId);
+  const whole = await fetch(link);
+  assert.equal(await whole.text(), "0123456789");
+  const header = (name: string) => whole.headers.get(name);
+  assert.equal(header("content-type"), "application/pdf");
+  assert.equal(
+    header("content-disposition"),
+    `attachment; filename="drawing _7_ _(1).pdf"; filename*=UTF-8''drawing%20%227%22%20%C3%A9%281%29.pdf`,
+  );
+  assert.equal(header("content-length"), "10");
+  assert.equal(header("x-content-type-options"), "nosniff");
+  const ask = async (range: string, more = {}) => {
+    const answer = await fetch(link, { headers: { range, ...more } });
+    return [answer.status, answer.headers.get("content-range"), await answer.text()];
+  };
+  assert.deepEqual(await ask("bytes=0-0"), [206, "bytes 0-0/10", "0"]);
+  assert.deepEqual(await ask("bytes=7-"), [206, "bytes 7-9/10", "789"]);
+  assert.deepEqual(await ask("bytes=-3"), [206, "bytes 7-9/10", "789"]);
+  assert.deepEqual(await ask("bytes=8-100"), [206, "bytes 8-9/10", "89"]);
+  assert.deepEqual(await ask("bytes=0-1,4-5"), [200, null, "0123456789"]);
+  assert.deepEqual(await ask("bytes=5-2"), [200, null, "0123456789"]);
+  assert.deepEqual(await ask("bytes=1-2", { "if-range": header("etag") }), [206, "bytes 1-2/10", "12"]);
+  assert.deepEqual(await ask("bytes=1-2", { "if-range": '"other"' }), [200, null, "0123456789"]);
+  const [status, range, text] = await ask("bytes=10-");
+  assert.deepEqual([status, range], [416, "bytes */10"]);
+  assert.equal(text, '{"error":{"code":416,"message":"The file has only 10 bytes"}}');
+  const head = await fetch(link, { method: "HEAD" });
+  assert.deepEqual([head.status, head.headers.get("content-length")], [200, "10"]);
+});
+
+test("the type that came with the bytes serves when none was announced; a form's does not", async () => {
+  const typeOf = async (name: string, type: string) => {
+    const { fileId, url } = await start(name);
+    await put(url, "x", { "content-type": type });
+    return (await fetch(await linkOf(fileId))).headers.get("content-type");
+  };
+  assert.equal(await typeOf("type 1", "image/png"), "image/png");
+  assert.equal(await typeOf("type 2", "application/x-www-form-urlencoded"), "application/octet-stream");
+});
+
+test("pieces with Content-Range, and the question how far they have come", async () => {
+  const { fileId, url } = await start("pieces");
+  const piece = (text: string, range: string) => put(url, text, { "content-range": `bytes ${range}` });
+  assert.deepEqual(await progressOf(url, 10), { status: 308, range: null, message: "" });
+  assert.deepEqual(await piece("0123", "0-3/10"), { status: 308, range: "bytes=0-3", message: "" });
+  assert.equal((await infoOf(fileId))["uploaded"], false);
+  assert.deepEqual(await progressOf(url, 10), { status: 308, range: "bytes=0-3", message: "" });
+  assert.deepEqual(await piece("xx4567", "2-7/*"), { status: 308, range: "bytes=0-7", message: "" });
+  assert.deepEqual(await piece("z", "9-9/10"), { status: 308, range: "bytes=0-7", message: "" });
+  assert.equal((await server.ask(`GET /files/${fileId}/downloadlink`)).status, 400);
+  assert.equal((await piece("89", "8-9/10")).status, 200);
+  assert.equal(await textOf(fileId), "0123456789");
+  assert.equal((await progressOf(url, 10)).status, 200);
+  const again = await piece("89", "8-9/10");
+  assert.deepEqual(
+    [again.status, again.message],
+    [409, "The file of this link has been uploaded already; ask for a new link to overwrite it"],
+  );
+  assert.equal(await textOf(fileId), "0123456789");
+});
+
+test("pieces of unknown total end with the question of their sum", async () => {
+  const { fileId, url } = await start("unknown total");
+  await put(url, "abc", { "content-range": "bytes 0-2/*" });
+  assert.equal((await progressOf(url, 3)).status, 200);
+  assert.equal(await textOf(fileId), "abc");
+});
+
+test("Content-Range that cannot be is refused, and nothing of the request counts", async () => {
+  const { url } = await start("bad ranges");
+  await put(url, "01", { "content-range": "bytes 0-1/10" });
+  const invalid = (got: string) =>
+    `Invalid field - Content-Range - expected a range such as bytes 0-99/1000 or bytes */1000 but got ${got}`;
+  for (const range of [
+    "bytes 5-2/10",
+    "bytes 2-10/10",
+    "2-3/10",
+    "bytes 2-/10",
+    "bytes a-b/c",
+    "items 2-3/10",
+  ])
+    assert.deepEqual(await put(url, "23", { "content-range": range }), {
+      ...{ status: 400, range: null },
+      message: invalid(range),
+    });
+  assert.deepEqual(await put(url, "234", { "content-range": "bytes 2-3/10" }), {
+    ...{ status: 400, range: null },
+    message:
+      "Invalid field - Content-Range - expected a range of 3 bytes, as the body has, but got bytes 2-3/10",
+  });
+  assert.equal((await put(url, "23", { "content-encoding": "gzip" })).status, 415);
+  assert.equal((await progressOf(url)).range, "bytes=0-1");
+});
+
+test("a resumable upload that breaks off shows nothing of the file, and goes on where it was", async () => {
+  const { fileId, url } = await start("broken");
+  const bytes = randomBytes(300_000);
+  const { sending, status } = await beginPut(url, bytes.subarray(0, 200_000), { "content-length": 300_000 });
+  await until(() => sizeOfPart(200_000), "the beginning on disk");
+  sending.destroy();
+  assert.equal(await status, "ECONNRESET");
+  await until(async () => (await progressOf(url, 300_000)).range === "bytes=0-199999", "what came is kept");
+  assert.equal((await infoOf(fileId))["uploaded"], false);
+  const rest = await put(url, bytes.subarray(200_000), { "content-range": "bytes 200000-299999/300000" });
+  assert.equal(rest.status, 200);
+  const read = Buffer.from(await (await fetch(await linkOf(fileId))).arrayBuffer());
+  assert.ok(read.equals(bytes));
+});
+
+test("a restart in the middle of a resumable upload loses nothing that was answered for", async () => {
+  const { fileId, url } = await start("restarted");
+  const bytes = randomBytes(100_000);
+  await put(url, bytes.subarray(0, 60_000), { "content-range": "bytes 0-59999/100000" });
+  const before = server.baseUrl;
+  await server.restart();
+  const there = url.replace(before, server.baseUrl);
+  assert.equal((await progressOf(there, 100_000)).range, "bytes=0-59999");
+  assert.equal(
+    (await put(there, bytes.subarray(60_000), { "content-range": "bytes 60000-99999/100000" })).status,
+    200,
+  );
+  const hash = createHash("sha256").update(
+    Buffer.from(await (await fetch(await linkOf(fileId))).arrayBuffer()),
+  );
+  assert.equal(hash.digest("hex"), createHash("sha256").update(bytes).digest("hex"));
+});
+
+test("a non-resumable upload takes a whole file or leaves nothing", async () => {
+  const { fileId, url } = await start("not resumable", "?resumable=false");
+  const piece = await put(url, "01", { "content-range": "bytes 0-1/4" });
+  assert.deepEqual(
+    [piece.status, piece.message],
+    [400, "This link takes the whole file in one request; ask for a resumable one to send pieces"],
+  );
+  const files = blobFiles().length;
+  const { sending } = await beginPut(url, randomBytes(50_000), { "content-length": 90_000 });
+  await until(() => sizeOfPart(50_000), "the beginning on disk");
+  sending.destroy();
+  await until(() => blobFiles().length === files, "its remains are gone");
+  assert.equal((await infoOf(fileId))["uploaded"], false);
+  assert.equal((await put(url, "0123")).status, 200);
+  assert.equal(await textOf(fileId), "0123");
+});
+
+test("a body shorter or longer than its Content-Range, of no announced length, does not count", async () => {
+  const { url } = await start("lengths");
+  const send = async (text: string, range: string) => {
+    const { sending, status } = await beginPut(url, Buffer.from(text), { "content-range": `bytes ${range}` });
+    sending.end();
+    return status;
+  };
+  assert.equal(await send("0123", "0-7/8"), 400);
+  assert.equal((await progressOf(url)).range, "bytes=0-3");
+  assert.equal(await send("456789", "4-7/8"), 400);
+  assert.equal((await progressOf(url)).range, "bytes=0-3");
+});
+
+test("two requests to one link at once: the later ends the earlier", async () => {
+  const { fileId, url } = await start("contested");
+  const first = await beginPut(url, Buffer.from("first, but slo"), { "content-length": 15 });
+  await until(() => sizeOfPart(14), "the beginning on disk");
+  const second = await put(url, "second");
+  assert.equal(second.status, 200);
+  first.sending.end("w");
+  assert.equal(await first.status, 409);
+  assert.equal(await textOf(fileId), "second");
+});
+
+test("many requests to one link at once: exactly one succeeds, with its own bytes whole", async () => {
+  const { fileId, url } = await start("crowded");
+  const bodies = Array.from({ length: 8 }, (_, at) => new Uint8Array(200_000).fill(65 + at));
+  const statuses = await Promise.all(bodies.map(async (body) => (await put(url, body)).status));
+  const winner = statuses.indexOf(200);
+  assert.deepEqual(
+    statuses.filter((_, at) => at !== winner),
+    Array(7).fill(409),
+  );
+  assert.equal(await textOf(fileId), Buffer.from(bodies[winner]!).toString());
+});
+
+test("a link that is forged, for something else, or for another file opens nothing", async () => {
+  const { fileId, url } = await start("guarded");
+  await put(url, "secret");
+  const link = await linkOf(fileId);
+  const invalid = "This link is not valid; ask for a new one";
+  const later = link.replace(/(\d+)(-[\w-]+)$/, (_, expires: string, mac: string) => `${+expires + 1}${mac}`);
+  for (const forged of [
+    later,
+    link.slice(0, -1),
+    link.replace("download", "upload"),
+    `${server.baseUrl}/blobs/x`,
+  ]) {
+    const answer = await fetch(forged);
+    assert.equal(answer.status, 403, forged);
+    assert.deepEqual(await answer.json(), { error: { code: 403, message: invalid } });
+  }
+  assert.equal((await fetch(url)).status, 403);
+  assert.deepEqual(await put(link, "x"), { status: 403, range: null, message: invalid });
+  assert.equal((await fetch(link, { method: "DELETE" })).status, 405);
+  assert.equal(await textOf(fileId), "secret");
+});
+
+test("links expire, and what an expired upload has left is taken away", async () => {
+  const { fileId, url } = await start("kept");
+  await put(url, "kept");
+  const link = await linkOf(fileId);
+  const files = blobFiles();
+  const single = await start("late 1", "?resumable=false");
+  const pieces = await start("late 2");
+  await put(pieces.url, "01", { "content-range": "bytes 0-1/4" });
+  const expired = { status: 403, range: null, message: "This link has expired; ask for a new one" };
+  try {
+    skippedMs += limits.uploadLinkMs + 1;
+    assert.deepEqual(await put(single.url, "x"), expired);
+    await endExpiredUploads(server.app.services);
+    assert.equal((await put(pieces.url, "2", { "content-range": "bytes 2-2/4" })).range, "bytes=0-2");
+    assert.equal((await fetch(link)).status, 200);
+    skippedMs += limits.downloadLinkMs;
+    assert.equal((await fetch(link)).status, 403);
+    skippedMs += limits.resumableLinkMs;
+    assert.deepEqual(await progressOf(pieces.url), expired);
+    await endExpiredUploads(server.app.services);
+    assert.ok(blobFiles().every((name) => files.includes(name) && !name.endsWith(".part")));
+    assert.equal(await textOf(fileId), "kept");
+  } finally {
+    skippedMs = 0;
+  }
+});
+
+test("overwriting keeps the id and the old bytes until the new ones have all come", async () => {
+  const first = await start("report");
+  await put(first.url, "old");
+  const refused = await server.ask("POST /files/initupload", { fileName: "report" });
+  assert.equal(refused.status, 409);
+  assert.equal(refused.error!.message, "A file of this name exists in the directory already: report");
+  const elsewhere = await server.ask("POST /files/initupload", { fileName: "report", directory: "b" });
+  assert.equal(elsewhere.status, 200);
+
+  const second = await start("report", "?overwrite=true");
+  assert.equal(second.fileId, first.fileId);
+  await put(second.url, "ne", { "content-range": "bytes 0-1/3" });
+  assert.equal(await textOf(first.fileId), "old");
+  const oldLink = await linkOf(first.fileId);
+  const files = blobFiles().length;
+  assert.equal((await put(second.url, "w", { "content-range": "bytes 2-2/3" })).status, 200);
+  assert.equal(await textOf(first.fileId), "new");
+  assert.equal(blobFiles().length, files - 1, "the old bytes are gone");
+  assert.equal((await fetch(oldLink)).status, 404);
+});
+
+test("of two uploads to a new name only one becomes the file, unless the other may overwrite", async () => {
+  const one = await start("twice");
+  const two = await start("twice");
+  assert.equal(one.fileId, two.fileId);
+  assert.equal((await put(two.url, "two")).status, 200);
+  const late = await put(one.url, "one");
+  assert.deepEqual(
+    [late.status, late.message],
+    [409, "A file of this name exists in the directory already: twice"],
+  );
+  assert.equal(await textOf(one.fileId), "two");
+  assert.equal((await put(one.url, "one")).status, 404);
+});
+
+test("deleting a file ends the upload under way and takes all bytes away", async () => {
+  const { fileId, url } = await start("doomed");
+  await put(url, "old");
+  const again = await start("doomed", "?overwrite=true");
+  const link = await linkOf(fileId);
+  const { sending, status } = await beginPut(again.url, Buffer.from("ne"), { "content-length": 3 });
+  await until(() => sizeOfPart(2), "the beginning on disk");
+  const files = blobFiles().length;
+  await server.ask("POST /files/delete", { items: [fileId] });
+  sending.end("w");
+  assert.equal(await status, 409);
+  assert.equal(blobFiles().length, files - 2);
+  assert.equal((await fetch(link)).status, 404);
+  assert.equal((await put(again.url, "new")).status, 404);
+});
+
+test("links begin with the public address of the settings, else with the one that was asked", async () => {
+  const { fileId, url } = await start("addresses");
+  await put(url, "x");
+  assert.ok(url.startsWith(`${server.baseUrl}/blobs/upload-`), url);
+  const { port } = new URL(server.baseUrl);
+  const address = `http://localhost:${port}/api/0.4/projects/demo/storage/${fileId}`;
+  const asked = await fetch(address, { headers: { "api-key": server.key } });
+  const { data } = (await asked.json()) as { data: string };
+  assert.ok(data.startsWith(`http://localhost:${port}/blobs/download-`), data);
+});

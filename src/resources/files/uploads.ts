@@ -1,0 +1,313 @@
+// Uploads: from the permission to send a file's bytes to the moment when they are the file's, all at once.
+//
+// The bytes gather under a blob of their own. Only when all are on disk does the record of the file name that
+// blob, so that nobody ever reads half a file, and a file that is overwritten keeps its old bytes until then.
+import { scopeOf } from "../../access/caller.ts";
+import type { RequestContext, Services } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { between, equals, oneOf } from "../../query/filter.ts";
+import { byId } from "../../query/page.ts";
+import type { BlobKey } from "../../storage/blobs.ts";
+import type { Reader, Writer } from "../../storage/catalog.ts";
+import { projectIds } from "../projects/projects.ts";
+import { changeFile } from "./changes.ts";
+import { type BlobStores, noteRemovals, removeBlobs } from "./removals.ts";
+import { fileNamed, refuseOutside, refuseUnknownAssets, visibleRows, writeFiles } from "./rows.ts";
+import { fileTable, removalTable, type StoredFile, type Upload, uploadTable } from "./schema.ts";
+
+export type NewFile = Pick<
+  StoredFile,
+  "name" | "directory" | "source" | "sourceId" | "fileType" | "metadata" | "assetIds" | "tags"
+>;
+
+export interface UploadWanted {
+  readonly file: NewFile;
+  readonly resumable: boolean;
+  readonly overwrite: boolean;
+  readonly contentType: string | undefined;
+  /** Where the link shall lead to. */
+  readonly baseUrl: string;
+}
+
+/**
+ * Makes the record of a file, or takes the one of this directory and name: when its bytes have not come yet,
+ * or to overwrite them. Answers an absolute address that takes the bytes without credentials, within 30 s, or
+ * a week when they may come in pieces. Refuses (409) a name that is taken and a taken source and source id.
+ */
+export async function startUpload(
+  ctx: RequestContext,
+  { file, resumable, overwrite, contentType, baseUrl }: UploadWanted,
+): Promise<{ readonly fileId: number; readonly url: string }> {
+  const scope = scopeOf(ctx.caller, "filesAcl", "WRITE");
+  const nowMs = ctx.world.nowMs();
+  const lifeMs = resumable ? limits.resumableLinkMs : limits.uploadLinkMs;
+  const upload = await writeFiles(ctx, async (tx, planned) => {
+    const held = await fileNamed(tx, file);
+    const isVisible = held && (await visibleRows(tx, scope, [held.id])).has(held.id);
+    const mayTake = isVisible && (overwrite || held.content === undefined);
+    if (held && !mayTake) throw fail("file-exists", { names: [file.name] });
+    const row = held ? overwritten(held, file, nowMs) : newRow(ctx.ids.next(), file, nowMs);
+    planned.push(row);
+    await refuseUnknownAssets(ctx, tx, planned);
+    await tx[held ? "replace" : "insert"](fileTable, planned);
+    await refuseOutside(tx, scope, planned);
+    const upload: Upload = {
+      id: ctx.ids.next(),
+      fileId: row.id,
+      ...{ resumable, overwrite, received: 0 },
+      ...(contentType !== undefined && { contentType }),
+      expiresTime: nowMs + lifeMs,
+    };
+    await tx.insert(uploadTable, [upload]);
+    return upload;
+  });
+  const key = { project: ctx.project, id: upload.id };
+  const url = ctx.blobs.link({ purpose: "upload", key, expiresMs: upload.expiresTime }, baseUrl);
+  return { fileId: upload.fileId, url };
+}
+
+const newRow = (id: number, file: NewFile, nowMs: number): StoredFile => ({
+  id,
+  ...file,
+  createdTime: nowMs,
+  lastUpdatedTime: nowMs,
+});
+
+/** What the file is said to be now; its bytes stay until the new ones have come. */
+const overwritten = (held: StoredFile, file: NewFile, nowMs: number): StoredFile =>
+  changeFile(
+    held,
+    {
+      source: file.source ?? null,
+      sourceId: file.sourceId ?? null,
+      fileType: file.fileType ?? null,
+      metadata: file.metadata,
+      assetIds: { set: file.assetIds ?? [] },
+      tags: { set: file.tags ?? [] },
+    },
+    nowMs,
+  );
+
+/** What one request brings: a question how far the upload is, or bytes. */
+export interface Sent {
+  /** Where the first byte belongs. */
+  readonly start: number;
+  /** How many bytes there should be; unknown when they simply end. 0 with a total is a question. */
+  readonly length: number | undefined;
+  /** The size of the whole file, when known. */
+  readonly total: number | undefined;
+  /** A request with the whole file and nothing but it. */
+  readonly isWhole: boolean;
+  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly contentType: string | undefined;
+}
+
+/** How far an upload has come: `received` bytes are on disk; when it is complete they are the file's. */
+export interface Progress {
+  readonly isComplete: boolean;
+  readonly received: number;
+}
+
+/**
+ * Takes bytes to the upload of this key. A request that comes while another one writes to the same upload
+ * ends that one (409). Refuses an upload that is unknown (404) or complete (409), bytes that end early (400),
+ * and pieces where only a whole file may come (400). Whatever it refuses, no file changes.
+ */
+export function receiveUpload(services: Services, key: BlobKey, sent: Sent): Promise<Progress> {
+  return services.uploads.take(key.id, async (signal) => {
+    const { upload, file } = await services.catalog.read(key.project, (tx) => find(tx, key.id));
+    const isQuestion = sent.length === 0 && !sent.isWhole;
+    if (!upload) {
+      if (!file) throw fail("link-gone", {});
+      if (!isQuestion) throw fail("upload-complete", {});
+      return { isComplete: true, received: file.contentBytes ?? 0 };
+    }
+    if (await services.blobs.stat(key)) return complete(services, key, sent);
+    if (!upload.resumable && !sent.isWhole) throw fail("upload-not-resumable", {});
+    if (isQuestion && sent.total !== upload.received) return { isComplete: false, received: upload.received };
+    if (sent.start > upload.received) return { isComplete: false, received: upload.received };
+    const received = await takeBytes(services, { key, upload, sent, signal });
+    const isLast = sent.isWhole || received === sent.total;
+    return isLast ? complete(services, key, sent) : { isComplete: false, received };
+  });
+}
+
+async function find(tx: Reader, id: number): Promise<{ upload?: Upload; file?: StoredFile }> {
+  const [upload] = await tx.get(uploadTable, [id]);
+  if (upload) return { upload };
+  const filter = equals("content", id);
+  const [file] = await tx.find(fileTable, { filter, order: byId, page: { limit: 1 } });
+  return file ? { file } : {};
+}
+
+interface Taking {
+  readonly key: BlobKey;
+  readonly upload: Upload;
+  readonly sent: Sent;
+  readonly signal: AbortSignal;
+}
+
+/** Adds what is sent to the blob; what breaks off is kept if the client may go on with it, else removed. */
+async function takeBytes(services: Services, { key, upload, sent, signal }: Taking): Promise<number> {
+  const at = sent.isWhole ? 0 : upload.received;
+  if (at < upload.received) await saveReceived(services, key, at);
+  const taken = new Taken(sent, at - sent.start, signal);
+  const received = await services.blobs.put({ key, at, bytes: taken.bytes() });
+  const problem = taken.problem();
+  if (problem && !upload.resumable) await services.blobs.remove(key);
+  else await saveReceived(services, key, taken.isTooLong ? at : received);
+  if (problem) throw problem;
+  return received;
+}
+
+/** The bytes of one request: without those that are there already, counted, and ended when they break off. */
+class Taken {
+  readonly #sent: Sent;
+  readonly #skip: number;
+  readonly #signal: AbortSignal;
+  #arrived = 0;
+  #problem: Error | undefined;
+
+  constructor(sent: Sent, skip: number, signal: AbortSignal) {
+    this.#sent = sent;
+    this.#skip = skip;
+    this.#signal = signal;
+  }
+
+  async *bytes(): AsyncGenerator<Uint8Array> {
+    const { length = Number.POSITIVE_INFINITY } = this.#sent;
+    const limit = limits.fileBytesMax;
+    const stopped = () => fail("upload-taken-over", {});
+    try {
+      for await (const chunk of interruptible(this.#sent.bytes, this.#signal)) {
+        const before = this.#arrived;
+        this.#arrived += chunk.length;
+        if (this.#sent.start + this.#arrived > limit) throw fail("body-too-large", { what: "sent", limit });
+        const piece = chunk.subarray(Math.max(0, this.#skip - before), Math.max(0, length - before));
+        if (piece.length > 0) yield piece;
+      }
+    } catch (problem) {
+      this.#problem = this.#signal.aborted ? stopped() : brokenOff(problem);
+    }
+    if (this.#signal.aborted) this.#problem ??= stopped();
+  }
+
+  /** More came than was announced: nobody can say which bytes are meant. */
+  get isTooLong(): boolean {
+    return this.#arrived > (this.#sent.length ?? this.#arrived);
+  }
+
+  /** Why the request cannot count as received. */
+  problem(): Error | undefined {
+    const { length = this.#arrived } = this.#sent;
+    if (this.#problem) return this.#problem;
+    if (this.#arrived < length) return brokenOff(undefined);
+    if (this.isTooLong)
+      return fail("field-invalid", { field: "body", expected: `${length} bytes`, got: `${this.#arrived}` });
+    return undefined;
+  }
+}
+
+const brokenOff = (problem: unknown): Error => {
+  if (problem instanceof Error && problem.name === "Failure") return problem;
+  return fail("request-malformed", { problem: "the body ends before its announced length" });
+};
+
+/** Ends when the signal is aborted, though the source may have nothing to say for a long time. */
+async function* interruptible(source: AsyncIterable<Uint8Array>, signal: AbortSignal) {
+  const chunks = source[Symbol.asyncIterator]();
+  let stop = () => {};
+  signal.addEventListener("abort", () => stop(), { once: true });
+  while (!signal.aborted) {
+    // A promise of its own for each chunk: one that outlives them all would hold on to every one of them.
+    const chunk = await new Promise<Uint8Array | undefined>((resolve, reject) => {
+      stop = () => resolve(undefined);
+      chunks.next().then(({ done, value }) => resolve(done ? undefined : value), reject);
+    });
+    if (!chunk) return;
+    yield chunk;
+  }
+}
+
+async function saveReceived({ catalog }: Services, key: BlobKey, received: number): Promise<void> {
+  await catalog.write(key.project, async (tx) => {
+    const [upload] = await tx.get(uploadTable, [key.id]);
+    if (upload && upload.received !== received) await tx.replace(uploadTable, [{ ...upload, received }]);
+  });
+}
+
+/** Makes the bytes the file's. They are all on disk. */
+async function complete(services: Services, key: BlobKey, sent: Sent): Promise<Progress> {
+  await services.blobs.seal(key);
+  const { bytes } = (await services.blobs.stat(key))!;
+  const { gone, refusal } = await services.catalog.write(key.project, (tx) =>
+    giveToFile(tx, { id: key.id, bytes, contentType: sent.contentType, nowMs: services.world.nowMs() }),
+  );
+  // Not through `removeBlobs`, which would wait for the very request that this is.
+  for (const id of gone) await services.blobs.remove({ project: key.project, id });
+  await services.catalog.write(key.project, (tx) => tx.remove(removalTable, oneOf("id", gone)));
+  if (refusal) throw refusal;
+  return { isComplete: true, received: bytes };
+}
+
+interface Given {
+  readonly id: number;
+  readonly bytes: number;
+  readonly contentType: string | undefined;
+  readonly nowMs: number;
+}
+
+/** What has to go: the bytes that the file had, or these, when the file may not have them any more. */
+async function giveToFile(tx: Writer, given: Given): Promise<{ gone: number[]; refusal?: Error }> {
+  const [upload] = await tx.get(uploadTable, [given.id]);
+  const [file] = upload ? await tx.get(fileTable, [upload.fileId]) : [];
+  // Who took the upload away has noted its blob and waits for this request to end.
+  if (!upload || !file) return { gone: [], refusal: fail("link-gone", {}) };
+  if (file.content !== undefined && !upload.overwrite) {
+    await noteRemovals(tx, [given.id]);
+    return { gone: [given.id], refusal: fail("file-exists", { names: [file.name] }) };
+  }
+  const { contentType: _, ...rest } = file;
+  const contentType = upload.contentType ?? given.contentType;
+  await tx.replace(fileTable, [
+    {
+      ...rest,
+      content: given.id,
+      contentBytes: given.bytes,
+      ...(contentType !== undefined && { contentType }),
+      uploadedTime: given.nowMs,
+      lastUpdatedTime: given.nowMs,
+    },
+  ]);
+  await tx.remove(uploadTable, equals("id", given.id));
+  const gone = file.content === undefined ? [] : [file.content];
+  await noteRemovals(tx, gone);
+  return { gone };
+}
+
+/** Ends uploads whose links have expired, and takes away what came of them; those under way may finish. */
+export async function endExpiredUploads(stores: BlobStores & Pick<Services, "world">): Promise<void> {
+  const filter = between("expiresTime", { to: { value: stores.world.nowMs(), inclusive: true } });
+  const page = { limit: limits.itemsPerWriteMax };
+  for (const project of await projectIds(stores)) {
+    const ids = await stores.catalog.write(project, async (tx) => {
+      const expired = await tx.find(uploadTable, { filter, order: byId, page });
+      const idle = expired.map(({ id }) => id).filter((id) => !stores.uploads.has(id));
+      await noteRemovals(tx, idle);
+      return idle;
+    });
+    await removeBlobs(stores, project, ids);
+  }
+}
+
+/** The file whose bytes a blob holds, and their number; refuses (404) a blob that is no file's any more. */
+export async function contentToRead(
+  services: Services,
+  key: BlobKey,
+): Promise<{ readonly file: StoredFile; readonly bytes: number }> {
+  const { file } = await services.catalog.read(key.project, (tx) => find(tx, key.id));
+  const found = file && (await services.blobs.stat(key));
+  if (!file || !found) throw fail("link-gone", {});
+  return { file, bytes: found.bytes };
+}

@@ -1,0 +1,55 @@
+// Blobs in a folder keep the contract of the port, and say so when the disk refuses.
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { temporaryFolder } from "../../../test/support/folder.ts";
+import { blobsConformance } from "../conformance/blobs.ts";
+import { openLocalBlobs } from "./local-blobs.ts";
+
+const secret = new Uint8Array(32).fill(7);
+
+blobsConformance("a folder", async () => {
+  const folder = temporaryFolder();
+  const open = () => openLocalBlobs({ folder, secret });
+  return { blobs: await open(), reopen: open, end: async () => {} };
+});
+
+test("another secret signs other links", async () => {
+  const [one, other] = await Promise.all(
+    [1, 2].map((byte) =>
+      openLocalBlobs({ folder: temporaryFolder(), secret: new Uint8Array(32).fill(byte) }),
+    ),
+  );
+  const link = one!.link({ purpose: "upload", key: { project: 1, id: 2 }, expiresMs: 3 }, "http://a");
+  const token = link.slice(link.lastIndexOf("/") + 1);
+  assert.ok(one!.permitted(token));
+  assert.equal(other!.permitted(token), undefined);
+});
+
+test("a blob is one file of its project's folder, named .part until it is sealed", async () => {
+  const folder = temporaryFolder();
+  const blobs = await openLocalBlobs({ folder, secret });
+  const key = { project: 5, id: 9 };
+  async function* bytes() {
+    yield Buffer.from("x");
+  }
+  await blobs.put({ key, at: 0, bytes: bytes() });
+  assert.deepEqual(readdirSync(join(folder, "5")), ["9.part"]);
+  await blobs.seal(key);
+  assert.deepEqual(readdirSync(join(folder, "5")), ["9"]);
+  await blobs.remove(key);
+  assert.deepEqual(readdirSync(join(folder, "5")), []);
+});
+
+test("a disk without room is a refusal that says so", async () => {
+  const blobs = await openLocalBlobs({ folder: temporaryFolder(), secret });
+  async function* bytes() {
+    yield Buffer.from("x");
+    throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+  }
+  await assert.rejects(blobs.put({ key: { project: 1, id: 1 }, at: 0, bytes: bytes() }), {
+    failure: "file-not-stored",
+    status: 503,
+  });
+});

@@ -1,0 +1,111 @@
+// Blobs as files in a folder: `<project>/<id>`, and `<project>/<id>.part` until it is sealed.
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fail } from "../../errors.ts";
+import { invariant } from "../../lib/invariant.ts";
+import type { BlobKey, BlobStore } from "../blobs.ts";
+import { linkSigner } from "./links.ts";
+
+/** Opens the store in `folder`, which is made when it is missing; links are signed with `secret`. */
+export async function openLocalBlobs(options: {
+  readonly folder: string;
+  readonly secret: Uint8Array;
+}): Promise<BlobStore> {
+  const { folder, secret } = options;
+  const signer = linkSigner(secret);
+  const pathOf = ({ project, id }: BlobKey) => join(folder, String(project), String(id));
+  const partOf = (key: BlobKey) => `${pathOf(key)}.part`;
+  await mkdir(folder, { recursive: true });
+  return {
+    put: ({ key, at, bytes }) => stored(() => writeAt(partOf(key), at, bytes)),
+    seal: (key) => stored(() => seal(partOf(key), pathOf(key))),
+    async open(key, range) {
+      const file = await unlessMissing(open(pathOf(key)));
+      const piece = range && { start: range.start, end: range.end - 1 };
+      return file?.createReadStream({ highWaterMark: readBytes, ...piece });
+    },
+    async stat(key) {
+      const found = await unlessMissing(stat(pathOf(key)));
+      return found && { bytes: found.size };
+    },
+    async remove(key) {
+      await rm(partOf(key), { force: true });
+      await rm(pathOf(key), { force: true });
+    },
+    link: (link, baseUrl) => `${baseUrl}/blobs/${signer.sign(link)}`,
+    permitted: (token) => signer.read(token),
+  };
+}
+
+const readBytes = 256 * 1024;
+
+async function writeAt(path: string, at: number, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+  const file = await openPart(path);
+  try {
+    invariant((await file.stat()).size >= at, "what a put goes on from is there");
+    await file.truncate(at);
+    let end = at;
+    for await (const chunk of bytes) {
+      await writeAll(file, chunk, end);
+      end += chunk.length;
+    }
+    await file.sync();
+    return end;
+  } finally {
+    await file.close();
+  }
+}
+
+async function openPart(path: string): Promise<FileHandle> {
+  const known = await unlessMissing(open(path, constants.O_RDWR));
+  if (known) return known;
+  await mkdir(dirname(path), { recursive: true });
+  const made = await open(path, constants.O_RDWR | constants.O_CREAT);
+  await syncFolder(dirname(path));
+  return made;
+}
+
+async function writeAll(file: FileHandle, chunk: Uint8Array, at: number): Promise<void> {
+  for (let done = 0; done < chunk.length; ) {
+    const { bytesWritten } = await file.write(chunk, done, chunk.length - done, at + done);
+    done += bytesWritten;
+  }
+}
+
+async function seal(part: string, path: string): Promise<void> {
+  const renamed = await unlessMissing(rename(part, path).then(() => true));
+  if (!renamed) await stat(path); // Sealed before; anything else is a fault.
+  await syncFolder(dirname(path));
+}
+
+/** Makes new names in a folder survive a loss of power. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+async function unlessMissing<Found>(found: Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await found;
+  } catch (problem) {
+    if ((problem as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw problem;
+  }
+}
+
+/** What a disk says when it has no room or no right to write. */
+const refusals = new Set(["ENOSPC", "EDQUOT", "EIO", "EROFS", "EFBIG"]);
+
+async function stored<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (problem) {
+    const { code = "" } = problem as NodeJS.ErrnoException;
+    throw refusals.has(code) ? fail("file-not-stored", { problem: code }) : problem;
+  }
+}
