@@ -83,6 +83,16 @@ export interface Writer extends Reader {
   /** Replaces whole records by id, all at once, so that two may swap names. They exist. Fails as `insert`. */
   replace<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
   /**
+   * Inserts records; where one has the same values of `key`, a unique combination of required columns, all of
+   * its values but the id are replaced instead. Of several such rows the last one counts. The table keeps no
+   * words. Fails as `insert`.
+   */
+  put<Row extends Stored>(
+    table: Table<Row>,
+    key: readonly (keyof Row & string)[],
+    rows: readonly Row[],
+  ): Promise<void>;
+  /**
    * Writes these columns alone, of records that exist: far cheaper than `replace` for many records. None of
    * the columns is part of a unique combination or has its words kept.
    */
@@ -111,6 +121,13 @@ export function assertPlain(table: AnyTable, columns: readonly string[]): void {
     const isPlain = column !== "id" && ![...table.unique, table.wordsOf].flat().includes(column);
     invariant(isPlain && column in table.columns, `${table.name}.${column} can be written alone`);
   }
+}
+
+/** What `put` asks of its table and of the combination it goes by. */
+export function assertKey(table: AnyTable, key: readonly string[]): void {
+  const isUnique = table.unique.some((columns) => columns.join() === key.join());
+  const isRequired = key.every((column) => !table.columns[column]!.optional);
+  invariant(isUnique && isRequired && table.wordsOf.length === 0, `${table.name} is put by ${key.join()}`);
 }
 
 export class UniqueViolation extends Error {

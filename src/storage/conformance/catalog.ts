@@ -196,6 +196,26 @@ const contract: Readonly<Record<string, Scenario>> = {
     assert.equal((await all(catalog, places))[0]!.path, "/9/1/");
   },
 
+  async "records are put by their key: new ones inserted, others replaced under their id"(catalog) {
+    await catalog.write(1, (tx) => tx.insert(gauges, [{ ...gauge(1), placeId: 7 }, gauge(2)]));
+    await catalog.write(2, (tx) => tx.insert(gauges, [gauge(3, 1)]));
+    await catalog.write(1, (tx) =>
+      tx.put(gauges, ["name"], [gauge(11, 1), gauge(12, 5), { ...gauge(13, 5), placeId: 8 }]),
+    );
+    await catalog.write(1, (tx) => tx.put(gauges, ["name"], []));
+    assert.deepEqual(await all(catalog, gauges), [gauge(1), gauge(2), { ...gauge(12, 5), placeId: 8 }]);
+    assert.deepEqual(await all(catalog, gauges, 2), [gauge(3, 1)]);
+    assert.equal(await catalog.lastId(), 13);
+    const takenId = catalog.write(1, (tx) => tx.put(gauges, ["name"], [gauge(20), gauge(2, 9)]));
+    await assert.rejects(takenId, (error) => error instanceof UniqueViolation && `${error.columns}` === "id");
+    const refused: ((tx: Writer) => Promise<void>)[] = [
+      (tx) => tx.put(gauges, ["placeId"], [gauge(20)]),
+      (tx) => tx.put(places, ["parentId", "name"], [place(20)]),
+    ];
+    for (const work of refused) await assert.rejects(catalog.write(1, work), /put by/);
+    assert.equal((await all(catalog, gauges)).length, 3);
+  },
+
   async "a project neither sees nor changes another's records"(catalog) {
     const one = [place(1, { metadata: { a: "b" } }), place(2, { path: "/1/2/", parentId: 1 })];
     await catalog.write(1, (tx) => tx.insert(places, one));

@@ -2,10 +2,11 @@
 import { invariant } from "../../lib/invariant.ts";
 import { wellFormed } from "../../lib/text.ts";
 import { compareBy, cutsOf, matches, rankOf, recordAt, type Values } from "../../query/evaluate.ts";
-import type { Filter } from "../../query/filter.ts";
+import { and, equals, type Filter } from "../../query/filter.ts";
 import type { OrderBy, Position } from "../../query/page.ts";
 import {
   type AnyTable,
+  assertKey,
   assertPlain,
   type Catalog,
   type Question,
@@ -137,6 +138,21 @@ class NaiveTransaction implements Reader, Writer {
     invariant(replaced.length === ids.size, "only records that exist are replaced");
     this.#change(table, (held) => held.filter(({ row }) => !ids.has(row.id)));
     await this.insert(table, rows);
+  }
+
+  async put<Row extends Stored>(
+    table: Table<Row>,
+    key: readonly (keyof Row & string)[],
+    rows: readonly Row[],
+  ): Promise<void> {
+    assertKey(table, key);
+    for (const row of rows) {
+      const same = key.map((field) => equals(field, row[field] as string | number));
+      const [held] = this.#rows(table, and(...same));
+      if (held) await this.replace(table, [{ ...row, id: held.id }]);
+      else await this.insert(table, [row]);
+    }
+    this.#state = { ...this.#state, lastId: Math.max(this.#state.lastId, ...rows.map((row) => row.id)) };
   }
 
   async setColumns<Row extends Stored, Name extends keyof Row & string>(

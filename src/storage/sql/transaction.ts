@@ -7,6 +7,7 @@ import { everything, type Filter, oneOf } from "../../query/filter.ts";
 import type { OrderBy, Position } from "../../query/page.ts";
 import {
   type AnyTable,
+  assertKey,
   assertPlain,
   type Question,
   type RankedQuestion,
@@ -20,7 +21,9 @@ import { columnRef, recordsWhere, type Subject } from "./compile-filter.ts";
 import type { Database, Db, Expression, Values } from "./dialect.ts";
 import { orderList, pagePieces, sortedBy } from "./keyset.ts";
 import { raiseLastId } from "./meta.ts";
-import { columnOf, decodeRow, encodeValue, projectColumn } from "./tables.ts";
+import { columnOf, decodeRow, encodeValue, indexColumns, projectColumn } from "./tables.ts";
+
+const highestId = (rows: readonly Stored[]): number => rows.reduce((id, row) => Math.max(id, row.id), 0);
 
 interface Binding {
   readonly database: Database;
@@ -99,18 +102,30 @@ export class SqlTransaction implements Writer {
 
   async insert<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
     if (rows.length === 0) return;
-    const { scope } = this.#binding;
-    const project = this.#subject(table).scope === "system" ? [] : [scope];
-    const { id, ...others } = table.columns as AnyTable["columns"];
-    const columns = Object.entries({ id, ...others });
-    const names = [...columns.map(([name]) => name), ...project.map(() => projectColumn)];
-    const encoded = rows.map((row) => [
-      ...columns.map(([name, column]) => encodeValue(column, row[name as keyof Row])),
-      ...project,
-    ]);
-    const highest = rows.reduce((id, row) => Math.max(id, row.id), 0);
-    await this.#insertAll(table, names, encoded);
-    await raiseLastId(this.#db, highest);
+    const { names, values } = this.#encoded(table, rows);
+    await this.#insertAll(table, names, values);
+    await raiseLastId(this.#db, highestId(rows));
+  }
+
+  async put<Row extends Stored>(
+    table: Table<Row>,
+    key: readonly (keyof Row & string)[],
+    rows: readonly Row[],
+  ): Promise<void> {
+    if (rows.length === 0) return;
+    assertKey(table, key);
+    const { names, values } = this.#encoded(table, rows);
+    const refs = (all: readonly string[]) => sql.join(all.map((name) => sql.ref(name)));
+    const isKept = (name: string) => ["id", projectColumn, ...key].includes(name);
+    const replaced = names
+      .filter((name) => !isKept(name))
+      .map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
+    const statement = sql`
+      insert into ${sql.table(table.name)} (${refs(names)}) values (${sql.join(names.map(() => null))})
+      on conflict (${refs(indexColumns(table, key))}) do update set ${sql.join(replaced)}
+    `;
+    await this.#unlessTaken(table, () => this.#binding.database.runForEach(this.#db, statement, values));
+    await raiseLastId(this.#db, highestId(rows));
   }
 
   async replace<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
@@ -208,10 +223,30 @@ export class SqlTransaction implements Writer {
     return sql`case when ${value} = ${wanted} then 0 when ${begins} then 1 else 2 end`;
   }
 
+  /** The rows as the values of all columns, the id first. */
+  #encoded<Row extends Stored>(table: Table<Row>, rows: readonly Row[]) {
+    const { scope } = this.#subject(table);
+    const project = scope === "system" ? [] : [scope];
+    const { id, ...others } = table.columns as AnyTable["columns"];
+    const columns = Object.entries({ id, ...others });
+    const names = [...columns.map(([name]) => name), ...project.map(() => projectColumn)];
+    const values = rows.map((row) => [
+      ...columns.map(([name, column]) => encodeValue(column, row[name as keyof Row])),
+      ...project,
+    ]);
+    return { names, values };
+  }
+
   #insertAll(table: AnyTable, columns: readonly string[], rows: readonly Values[]): Promise<void> {
     const { database } = this.#binding;
+    return this.#unlessTaken(table, () => database.insertAll(this.#db, table, columns, rows));
+  }
+
+  /** A change that a unique combination may refuse. */
+  #unlessTaken<Answer>(table: AnyTable, change: () => Promise<Answer>): Promise<Answer> {
+    const { database } = this.#binding;
     return this.#change(() =>
-      database.insertAll(this.#db, table, columns, rows).catch((error: unknown) => {
+      change().catch((error: unknown) => {
         const taken = database.takenColumns(error)?.filter((column) => column !== projectColumn);
         throw taken ? new UniqueViolation(table.name, taken) : error;
       }),
