@@ -33,6 +33,9 @@ import { endExpiredUploads } from "./resources/files/uploads.ts";
 import { projectRoutes } from "./resources/projects/projects.rest.ts";
 import { ensureProject } from "./resources/projects/projects.ts";
 import { projectTable } from "./resources/projects/schema.ts";
+import { finishRawErasures } from "./resources/raw/erasures.ts";
+import { rawRoutes } from "./resources/raw/raw.rest.ts";
+import { rawDatabaseTable, rawErasureTable, rawRowTable, rawTableTable } from "./resources/raw/schema.ts";
 import { relationshipRoutes } from "./resources/relationships/relationships.rest.ts";
 import { relationshipTable } from "./resources/relationships/schema.ts";
 import { sequenceRowTable, sequenceTable } from "./resources/sequences/schema.ts";
@@ -64,6 +67,10 @@ export const tables: readonly AnyTable[] = [
   fileTable,
   uploadTable,
   removalTable,
+  rawDatabaseTable,
+  rawTableTable,
+  rawRowTable,
+  rawErasureTable,
 ];
 
 /** Every operation of every room. */
@@ -77,6 +84,7 @@ export const routes: readonly Route[] = [
   ...sequenceRoutes,
   ...relationshipRoutes,
   ...fileRoutes,
+  ...rawRoutes,
 ];
 
 /** The OpenAPI description of one version. */
@@ -128,6 +136,12 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   opened.defer(() => services.uploads.endAll());
   const endSweeping = sweepUploads(services, log);
   opened.defer(endSweeping);
+  const closing = new AbortController();
+  const erasing = finishRawErasures(services, closing.signal).catch((problem: unknown) =>
+    log.error(problem, "rows of deleted raw tables were not taken away; the next start tries again"),
+  );
+  opened.defer(() => erasing);
+  opened.defer(() => closing.abort());
   const http = await createHttp(log, metrics);
   const bodies = new ByteBudget(limits.bodiesInFlightBytesMax, limits.bodyBytesUncounted);
   addRoutes(http, { services, keys, bodies });

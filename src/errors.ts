@@ -290,6 +290,37 @@ export const catalogue = {
     when: "A download asks for a range that begins beyond the end of the file.",
     message: ({ bytes }) => `The file has only ${bytes} bytes`,
   }),
+  "raw-databases-unknown": entry<{ names: readonly string[] }>({
+    status: 404,
+    when: "A raw operation names databases that do not exist; `notFound` lists them.",
+    // Published clients look for this text (client-endpoints 1.6).
+    message: () => "Did not find any dbs with the given names",
+    members: ({ names }) => ({ notFound: names }),
+  }),
+  "raw-tables-unknown": entry<{ names: readonly string[] }>({
+    status: 404,
+    when: "A raw operation names tables that its database does not have; `notFound` lists them.",
+    // Published clients look for this text (client-endpoints 1.6).
+    message: ({ names }) => `No tables named ${firstOf(names)}`,
+    members: ({ names }) => ({ notFound: names }),
+  }),
+  "raw-row-unknown": entry<{ key: string }>({
+    status: 404,
+    when: "A raw table has no row with the key; `notFound` holds it.",
+    message: ({ key }) => `No row with the key ${key}`,
+    members: ({ key }) => ({ notFound: [key] }),
+  }),
+  "raw-databases-not-empty": entry<{ names: readonly string[] }>({
+    status: 400,
+    when: "Raw databases that hold tables are deleted without `recursive=true`.",
+    message: ({ names }) =>
+      `There are tables in ${firstOf(names)}: delete these first, or all together with recursive=true`,
+  }),
+  "body-not-csv": entry<{ problem: string }>({
+    status: 400,
+    when: "The body cannot be read as CSV, or its header is not as needed.",
+    message: ({ problem }) => `The body is not CSV with a header: ${problem}`,
+  }),
   "points-not-stored": entry<{ problem: string }>({
     status: 503,
     when: "The disk refused a write of datapoints, for example because it is full. Nothing of it is stored.",

@@ -26,7 +26,12 @@ export const described = {
   ),
   bodyBytesUncounted: limit(64 * 2 ** 10, "bytes", "A body up to this size never waits for larger ones."),
   jsonDepthMax: limit(64, "levels", "Nesting of a JSON body; deeper is refused."),
-  pathSegmentBytesMax: limit(4096, "bytes", "One path segment, such as a series name, before decoding."),
+  pathSegmentBytesMax: limit(12_288, "bytes", "One path segment, such as a series name, before decoding."),
+  headBytesMax: limit(
+    32 * 2 ** 10,
+    "bytes",
+    "The path and all headers of a request; longer is refused (431).",
+  ),
   itemsPerWriteMax: limit(10_000, "items", "Items in one create, update, delete or by-ids request."),
   listItemsMax: limit(10_000, "items", "A page of a list; a larger `limit` is lowered to this."),
   assetDepthMax: limit(500, "levels", "Levels of assets below a root; deeper is refused."),
@@ -90,6 +95,21 @@ export const described = {
     "keys",
     "Names and ids of a project's series surely kept in memory (about 50 MB); others cost a look-up.",
   ),
+  rawKeyLengthMax: limit(1_024, "characters", "The key of a raw row."),
+  rawColumnsLengthMax: limit(2 ** 20, "characters", "The columns of one raw row, as JSON."),
+  rawRowsMax: limit(
+    10_000,
+    "rows",
+    "Raw rows of one CSV upload, and of a page; a larger `limit` is lowered to this.",
+  ),
+  rawPageLengthMax: limit(
+    32 * 2 ** 20,
+    "characters",
+    "Raw rows of one page; a page that would be longer ends earlier, with a cursor to go on.",
+  ),
+  rawNamesMax: limit(1_000, "items", "A page of raw databases or tables; a larger `limit` is lowered."),
+  rawItemsDefault: limit(25, "items", "A page of raw databases, tables or rows when `limit` is absent."),
+  rawRowsErasedAtOnce: limit(2_000, "rows", "Rows of a deleted raw table that are taken away together."),
   pointsPerWriteMax: limit(100_000, "points", "Datapoints in one insert, over all of its series."),
   pointsPerReadMax: limit(
     100_000,
@@ -184,6 +204,15 @@ invariant(
   limits.nameLengthMax * bytesPerEncodedCharacterMax <= limits.pathSegmentBytesMax,
   "every name of a series fits into a path",
 );
+invariant(
+  limits.rawKeyLengthMax * bytesPerEncodedCharacterMax <= limits.pathSegmentBytesMax,
+  "every key of a raw row fits into a path",
+);
+invariant(
+  (limits.rawKeyLengthMax + 2 * limits.nameLengthMax) * bytesPerEncodedCharacterMax < limits.headBytesMax,
+  "every key of a raw row fits into a path below its database and table",
+);
+invariant(limits.rawRowsMax <= limits.itemsPerWriteMax, "rows in CSV are no more than rows in JSON");
 invariant(
   limits.importPointsPerRequest <= limits.pointsPerWriteMax,
   "the server takes what the importer sends",

@@ -10,8 +10,9 @@ export type Acl =
   | "eventsAcl"
   | "sequencesAcl"
   | "relationshipsAcl"
-  | "filesAcl";
-export type Action = "READ" | "WRITE" | "UPDATE";
+  | "filesAcl"
+  | "rawAcl";
+export type Action = "READ" | "WRITE" | "UPDATE" | "LIST";
 
 /** One granted right (platform-api, Group and capability). */
 export interface Capability {
@@ -37,6 +38,7 @@ export const administrator: readonly Capability[] = [
   { acl: "sequencesAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
   { acl: "relationshipsAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
   { acl: "filesAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
+  { acl: "rawAcl", actions: ["READ", "WRITE", "LIST"], scope: { kind: "all" } },
 ];
 
 /** Refuses (403) a caller who holds `acl` with `action` for no record at all. */

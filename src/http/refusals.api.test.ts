@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { limits } from "../limits.ts";
 import { ensureProject } from "../resources/projects/projects.ts";
 
 let server: TestServer;
@@ -66,9 +67,9 @@ test("percent-encoding that means nothing is 400, a segment that is too long 414
   const malformed = await raw(`GET /api/0.5/projects/demo/timeseries/%E0%A4%A HTTP/1.1\r\nHost: x\r\n\r\n`);
   assert.match(malformed.head, /^HTTP\/1.1 400 /);
   assert.equal(malformed.message, "The request is malformed: its path is not valid percent-encoding");
-  const long = await server.ask(`DELETE /timeseries/${"x".repeat(4097)}`);
+  const long = await server.ask(`DELETE /timeseries/${"x".repeat(limits.pathSegmentBytesMax + 1)}`);
   assert.equal(long.status, 414);
-  assert.equal(long.error?.message, "The request is malformed: a path segment is longer than 4096 bytes");
+  assert.equal(long.error?.message, "The request is malformed: a path segment is longer than 12288 bytes");
 });
 
 test("what is not HTTP gets the same error body and a request id", async () => {
@@ -76,7 +77,7 @@ test("what is not HTTP gets the same error body and a request id", async () => {
   assert.match(answer.head, /^HTTP\/1.1 400 Bad Request/);
   assert.match(answer.head, /X-Request-Id: \S+/);
   assert.equal(answer.message, "The request is malformed: it is not valid HTTP/1.1");
-  const huge = await raw(`GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${"x".repeat(20_000)}\r\n\r\n`);
+  const huge = await raw(`GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${"x".repeat(limits.headBytesMax)}\r\n\r\n`);
   assert.match(huge.head, /^HTTP\/1.1 431 /);
   assert.equal(huge.message, "The request is malformed: its headers are too large");
 });

@@ -47,7 +47,7 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
         const ctx = { ...kernel.services, caller, project: caller.projectId, signal: scope.signal };
         const question = { version, path, query, body, headers: request.headers };
         const answer = await scope.within(route.handle(ctx, question));
-        if (status === 201) reply.header("Location", locationOf(request, answer));
+        if (status === 201) reply.header("Location", locationOf(request, route, answer));
         return send(reply.code(status), answer, scope);
       };
       http.route({ method: route.method, url: patternOf(pathOf(route, version)), handler: answerTo });
@@ -132,8 +132,10 @@ function send(reply: FastifyReply, answer: Answer, scope: RequestScope): Fastify
 }
 
 /** Where the record just made can be read (platform-api, Errors 2); of several the first. */
-function locationOf(request: FastifyRequest, answer: Answer): string {
-  const collection = request.url.split("?", 1)[0]!;
-  const first = (answer as { data?: { items?: readonly { id?: number }[] } }).data?.items?.[0];
-  return first?.id === undefined ? collection : `${collection}/${first.id}`;
+function locationOf(request: FastifyRequest, { createdName = "id" }: Route, answer: Answer): string {
+  const collection = request.url.split("?", 1)[0]!.replace(/\/create$/, "");
+  type Named = Readonly<Record<string, string | number>>;
+  const [first] = (answer as { data?: { items?: readonly Named[] } }).data?.items ?? [];
+  const name = first?.[createdName];
+  return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`;
 }

@@ -18,6 +18,7 @@ export async function createHttp(log: Logger, metrics: Metrics): Promise<Fastify
     genReqId: nextRequestId,
     routerOptions,
     requestTimeout: limits.uploadMsMax,
+    http: { maxHeaderSize: limits.headBytesMax },
     forceCloseConnections: "idle",
     return503OnClosing: false,
     frameworkErrors: (problem, request, reply) => {

@@ -3,6 +3,7 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/schema";
 import { fail } from "../errors.ts";
 import { parseJson } from "../lib/json.ts";
+import { isDeeperThan } from "../lib/json-text.ts";
 import { limits } from "../limits.ts";
 import { refusalOf } from "./refusal.ts";
 
@@ -13,31 +14,52 @@ export type BodyDecoder = (bytes: Buffer) => unknown;
  * `null` count as absent unless `nulls` is "kept" (client-endpoints 1.3.4); no body at all counts as `{}`.
  */
 export function jsonDecoder(schema: TSchema, nulls: "absent" | "kept" = "absent"): BodyDecoder {
+  const checked = jsonChecker(schema, nulls);
+  return (bytes) => checked(readJson(bytes));
+}
+
+/** As `jsonDecoder`, for a value that has been read already. */
+export function jsonChecker<Value>(schema: TSchema, nulls: "absent" | "kept" = "absent") {
   const validator = Compile(schema);
-  return (bytes) => {
-    const value = readJson(bytes);
+  return (value: unknown): Value => {
     tidy(value, nulls === "absent", 1);
     if (!validator.Check(value)) throw refusalOf(value, validator.Errors(value)[1]);
-    return value;
+    return value as Value;
   };
 }
 
 /** No body at all counts as `{}`; refuses (400) what is not JSON. */
-export function readJson(bytes: Buffer): unknown {
-  if (bytes.length === 0) return {};
+export const readJson = (bytes: Buffer): unknown => parsed(textOf(bytes));
+
+/** As `readJson`, the text itself, for what has to stay as it was written. Refuses deep nesting as well. */
+export function readJsonText(bytes: Buffer): string {
+  const text = textOf(bytes);
+  parsed(text);
+  if (isDeeperThan(text, limits.jsonDepthMax)) throw tooDeep();
+  return text;
+}
+
+function textOf(bytes: Buffer): string {
+  if (bytes.length === 0) return "{}";
   const text = bytes.toString();
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+function parsed(text: string): unknown {
   try {
-    return parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+    return parseJson(text);
   } catch (problem) {
     throw fail("body-not-json", { problem: (problem as Error).message });
   }
 }
 
+const tooDeep = () =>
+  fail("body-not-json", { problem: `it is nested deeper than ${limits.jsonDepthMax} levels` });
+
 /** Bounds the depth, drops nulls, and refuses `__proto__`, which could reach a prototype. */
 function tidy(value: unknown, dropNulls: boolean, depth: number): void {
   if (typeof value !== "object" || value === null) return;
-  if (depth > limits.jsonDepthMax)
-    throw fail("body-not-json", { problem: `it is nested deeper than ${limits.jsonDepthMax} levels` });
+  if (depth > limits.jsonDepthMax) throw tooDeep();
   if (Array.isArray(value)) {
     for (const item of value) if (typeof item === "object") tidy(item, dropNulls, depth + 1);
     return;

@@ -182,10 +182,13 @@ function bodyOf(body: Route["body"], schemas: NamedSchemas): Json {
   return {
     requestBody: {
       required: true,
-      content: { "application/json": { schema: schemas.hoisted(body.schema) } },
+      content: { [contentTypeOf(body)]: { schema: schemas.hoisted(body.schema) } },
     },
   };
 }
+
+const contentTypeOf = (body: NonNullable<Route["body"]>): string =>
+  (body.kind === "bytes" && body.contentType) || "application/json";
 
 function successOf(
   shape: { schema: TSchema; otherContentTypes?: readonly string[] },

@@ -30,6 +30,8 @@ export interface JsonBody<Schema extends TSchema> {
 export interface BytesBody {
   readonly kind: "bytes";
   readonly schema: TSchema;
+  /** Documented instead of JSON. */
+  readonly contentType?: string;
 }
 
 /** An answer that is not one JSON value made in memory: the handler's own bytes, streamed. */
@@ -81,6 +83,8 @@ export interface Route {
   readonly answer: (version: ApiVersion) => AnswerShape;
   /** Success where it is not 200 (client-endpoints 1.6). */
   readonly created?: readonly ApiVersion[];
+  /** The member of a created item that its own path ends with; `id` when absent. */
+  readonly createdName?: string;
   readonly handle: (
     ctx: RequestContext,
     question: Question<Parameters, Parameters, unknown>,

@@ -1,0 +1,88 @@
+// Pieces cut out of a JSON text are what JSON.parse finds there, and stand as they were written.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { parseJson } from "./json.ts";
+import { elementsIn, isDeeperThan, membersIn, stringIn } from "./json-text.ts";
+
+const blanks = fc.constantFrom("", "", "", " ", "\n", "\r\n\t");
+const escaped = (unit: number) => `\\u${unit.toString(16).padStart(4, "0")}`;
+const string = fc
+  .oneof(fc.string({ unit: "binary" }), fc.constantFrom("", "\\", '"', '\\"', "{}[],:", "__proto__", "items"))
+  .chain((text) =>
+    fc.constantFrom(
+      JSON.stringify(text),
+      `"${Array.from({ length: text.length }, (_, i) => escaped(text.charCodeAt(i))).join("")}"`,
+    ),
+  );
+const word = fc.constantFrom("1.0", "1e400", "-0", "12345678901234567890", "1E-7", "true", "false", "null");
+
+/** Random JSON texts, every form of writing among them. */
+const { value } = fc.letrec<{ value: string; list: string; object: string }>((tie) => ({
+  value: fc.oneof({ maxDepth: 4, depthIdentifier: "json" }, word, string, tie("list"), tie("object")),
+  list: fc
+    .tuple(
+      fc.array(fc.tuple(blanks, tie("value"), blanks), { maxLength: 4, depthIdentifier: "json" }),
+      blanks,
+    )
+    .map(([all, blank]) => `[${all.map((parts) => parts.join("")).join(",") || blank}]`),
+  object: fc
+    .tuple(
+      fc.array(fc.tuple(blanks, string, blanks, tie("value"), blanks), {
+        maxLength: 4,
+        depthIdentifier: "json",
+      }),
+      blanks,
+    )
+    .map(
+      ([all, blank]) =>
+        `{${all.map(([a, name, b, one, c]) => `${a}${name}${b}:${b}${one}${c}`).join(",") || blank}}`,
+    ),
+}));
+
+/** A value put together again from its pieces alone. */
+function rebuilt(text: string): unknown {
+  if (text[0] === "[") return elementsIn(text, 0).map(({ start, end }) => rebuilt(text.slice(start, end)));
+  if (text[0] === "{")
+    return new Map(
+      membersIn(text, 0).map(({ name, valueStart, end }) => [name, rebuilt(text.slice(valueStart, end))]),
+    );
+  assert.equal(text.trim(), text, "a value is cut without the blanks around it");
+  return text[0] === '"' ? stringIn(text, 0, text.length) : JSON.parse(text);
+}
+
+const asMaps = (found: unknown): unknown => {
+  if (Array.isArray(found)) return found.map(asMaps);
+  if (typeof found !== "object" || found === null) return found;
+  return new Map(Object.entries(found).map(([name, one]) => [name, asMaps(one)]));
+};
+
+test("the pieces of a text are what JSON.parse finds", () => {
+  fc.assert(
+    fc.property(value, (text) => {
+      assert.deepEqual(rebuilt(text), asMaps(parseJson(text)));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("numbers are cut as they were written", () => {
+  const written = ["1.0", "1e400", "-0", "12345678901234567890123", "1E-7", "0.10"];
+  const text = `[ ${written.join(" , ")} ]`;
+  assert.deepEqual(
+    elementsIn(text, 0).map(({ start, end }) => text.slice(start, end)),
+    written,
+  );
+});
+
+test("a member stands in the text from its name to the end of its value", () => {
+  const text = ' {"a" : 1.0 , "b\\"\\\\":{"x":[1e400]},"":"}"}';
+  const cut = membersIn(text, 1).map(({ start, end }) => text.slice(start, end));
+  assert.deepEqual(cut, ['"a" : 1.0', '"b\\"\\\\":{"x":[1e400]}', '"":"}"']);
+});
+
+test("nesting is counted outside of strings alone", () => {
+  assert.ok(isDeeperThan('[{"a":[]}]', 2));
+  assert.ok(!isDeeperThan('[{"a":[]}]', 3));
+  assert.ok(!isDeeperThan('[{"[[[\\"{{{":"{{{{"},[],{}]', 2));
+});

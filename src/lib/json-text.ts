@@ -1,0 +1,115 @@
+// Cuts pieces out of a JSON text without reading them, so that they stay exactly as they were written.
+//
+// Every function takes a text that `parseJson` has accepted, and trusts it.
+import { parseJson } from "./json.ts";
+
+const code = (character: string): number => character.charCodeAt(0);
+const quote = code('"');
+const backslash = code("\\");
+const openBrace = code("{");
+const closeBrace = code("}");
+const openBracket = code("[");
+const closeBracket = code("]");
+const comma = code(",");
+
+/** A member of an object: its name, and where the whole of it and its value stand in the text. */
+export interface MemberSpan {
+  readonly name: string;
+  readonly start: number;
+  readonly valueStart: number;
+  readonly end: number;
+}
+
+/** Where a value stands in the text. */
+export interface ValueSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The members of the object that begins at `at`, as they stand there; a name may come more than once. */
+export function membersIn(text: string, at: number): MemberSpan[] {
+  const members: MemberSpan[] = [];
+  for (let start = afterBlanks(text, at + 1); text.charCodeAt(start) === quote; ) {
+    const nameEnd = endOfString(text, start);
+    const valueStart = afterBlanks(text, afterBlanks(text, nameEnd) + 1);
+    const end = endOfValue(text, valueStart);
+    members.push({ name: stringIn(text, start, nameEnd), start, valueStart, end });
+    start = afterBlanks(text, afterBlanks(text, end) + 1);
+  }
+  return members;
+}
+
+/** The elements of the array that begins at `at`. */
+export function elementsIn(text: string, at: number): ValueSpan[] {
+  const elements: ValueSpan[] = [];
+  let start = afterBlanks(text, at + 1);
+  if (text.charCodeAt(start) === closeBracket) return elements;
+  for (;;) {
+    const end = endOfValue(text, start);
+    elements.push({ start, end });
+    const next = afterBlanks(text, end);
+    if (text.charCodeAt(next) !== comma) return elements;
+    start = afterBlanks(text, next + 1);
+  }
+}
+
+/** What the string that stands from its opening to behind its closing quote says. */
+export function stringIn(text: string, start: number, end: number): string {
+  const written = text.slice(start + 1, end - 1);
+  return written.includes("\\") ? (parseJson(text.slice(start, end)) as string) : written;
+}
+
+/** Whether arrays and objects lie in each other more than `levels` deep. */
+export function isDeeperThan(text: string, levels: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const found = text.charCodeAt(at);
+    if (found === quote) at = endOfString(text, at) - 1;
+    else if (found === openBrace || found === openBracket) {
+      depth += 1;
+      if (depth > levels) return true;
+    } else if (found === closeBrace || found === closeBracket) depth -= 1;
+  }
+  return false;
+}
+
+/** Behind the blanks that begin at `at`, if any. */
+export function afterBlanks(text: string, at: number): number {
+  let next = at;
+  while (text.charCodeAt(next) <= 32) next += 1;
+  return next;
+}
+
+function endOfValue(text: string, start: number): number {
+  const first = text.charCodeAt(start);
+  if (first === quote) return endOfString(text, start);
+  if (first !== openBrace && first !== openBracket) return endOfWord(text, start);
+  let depth = 1;
+  for (let at = start + 1; ; at += 1) {
+    const found = text.charCodeAt(at);
+    if (found === quote) at = endOfString(text, at) - 1;
+    else if (found === openBrace || found === openBracket) depth += 1;
+    else if (found === closeBrace || found === closeBracket) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+}
+
+/** Behind a number, `true`, `false` or `null`. */
+function endOfWord(text: string, start: number): number {
+  for (let at = start; ; at += 1) {
+    const found = text.charCodeAt(at);
+    const isEnd = found === comma || found === closeBrace || found === closeBracket || found <= 32;
+    if (isEnd || at === text.length) return at;
+  }
+}
+
+/** Behind the closing quote of the string that begins at `start`; `indexOf` is slower, as most are short. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; ; at += 1) {
+    const found = text.charCodeAt(at);
+    if (found === quote) return at + 1;
+    if (found === backslash) at += 1;
+  }
+}

@@ -1,0 +1,94 @@
+// Raw rows as CSV: a column for the key and one for each name, numbers as they were written.
+import { Readable } from "node:stream";
+import { type CsvError, parse } from "csv-parse";
+import { fail } from "../../errors.ts";
+import { membersIn, stringIn } from "../../lib/json-text.ts";
+import { limits } from "../../limits.ts";
+import { boundedColumns } from "./row-texts.rest.ts";
+import type { NewRow, RawRow } from "./rows.ts";
+
+export const csvType = "text/csv";
+
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+
+const plainCell = (text: string): string => (/[",\r\n]|^\s|\s$/.test(text) ? quoted(text) : text);
+
+/**
+ * A header of `"key"` and the column names, each quoted, and a line a row (client-endpoints 7). Columns are
+ * those asked for, else all that the rows have, in the order they come in. What a row lacks and `null` are
+ * empty cells; arrays and objects are their JSON text.
+ */
+export function csvOf(rows: readonly RawRow[], names: readonly string[] | undefined): string {
+  const places = new Map((names ?? []).map((name, index) => [name, index]));
+  const lines = rows.map(({ key, columns }) => {
+    const cells: string[] = [];
+    for (const { name, valueStart, end } of membersIn(columns, 0)) {
+      if (!names && !places.has(name)) places.set(name, places.size);
+      const place = places.get(name);
+      if (place !== undefined) cells[place] = cellOf(columns.slice(valueStart, end));
+    }
+    return { key: plainCell(key), cells };
+  });
+  const header = ["key", ...places.keys()].map(quoted).join(",");
+  const lineOf = ({ key, cells }: (typeof lines)[number]) =>
+    [key, ...Array.from(places.values(), (place) => cells[place] ?? "")].join(",");
+  return `${[header, ...lines.map(lineOf)].join("\n")}\n`;
+}
+
+function cellOf(written: string): string {
+  if (written === "null") return "";
+  if (written.startsWith('"')) return plainCell(stringIn(written, 0, written.length));
+  return written.startsWith("{") || written.startsWith("[") ? quoted(written) : written;
+}
+
+/**
+ * The rows of a CSV text whose first header cell is `key`. Every cell is a text, as CSV knows no other kind;
+ * an empty one is no column, which is how `csvOf` writes one that is missing.
+ */
+export async function readCsvRows(body: Buffer): Promise<NewRow[]> {
+  const records = Readable.from(piecesOf(body)).pipe(parse({ bom: true, skip_empty_lines: true }));
+  const rows: NewRow[] = [];
+  let header: readonly string[] | undefined;
+  try {
+    for await (const record of records as AsyncIterable<readonly string[]>) {
+      if (header) rows.push(rowOf(header, record, rows.length));
+      else header = checkedHeader(record);
+      if (rows.length > limits.rawRowsMax) throw tooMany(rows.length);
+    }
+  } catch (problem) {
+    throw (problem as CsvError).code?.startsWith("CSV_") ? notCsv((problem as Error).message) : problem;
+  }
+  if (!header) throw notCsv("it has no header");
+  return rows;
+}
+
+/** Small enough that other requests have their turn between two of them. */
+const pieceBytes = 64 * 1024;
+
+function* piecesOf(body: Buffer): Generator<Buffer> {
+  for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
+}
+
+function checkedHeader(names: readonly string[]): readonly string[] {
+  if (names[0] !== "key") throw notCsv(`its first header cell is not "key" but ${JSON.stringify(names[0])}`);
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) throw notCsv(`two columns are named ${JSON.stringify(repeated)}`);
+  return names;
+}
+
+function rowOf(names: readonly string[], [key = "", ...cells]: readonly string[], index: number): NewRow {
+  if (key === "" || key.length > limits.rawKeyLengthMax || key.includes("\0"))
+    throw fail("field-invalid", {
+      field: `items[${index}].key`,
+      expected: `1 to ${limits.rawKeyLengthMax} characters, none of them U+0000,`,
+      got: `${key.length} characters`,
+    });
+  const members = cells.flatMap((cell, place) =>
+    cell === "" ? [] : [`${JSON.stringify(names[place + 1])}:${JSON.stringify(cell)}`],
+  );
+  return { key, columns: boundedColumns(`{${members.join(",")}}`, index) };
+}
+
+const notCsv = (problem: string) => fail("body-not-csv", { problem });
+
+const tooMany = (got: number) => fail("too-many", { field: "items", limit: limits.rawRowsMax, got });

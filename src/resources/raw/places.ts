@@ -1,0 +1,97 @@
+// Databases and tables by their names inside a transaction: found or refused, and made when missing.
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
+import type { OrderBy } from "../../query/page.ts";
+import type { Reader, Writer } from "../../storage/catalog.ts";
+import { type DatabaseRecord, rawDatabaseTable, rawTableTable, type TableRecord } from "./schema.ts";
+
+/** Where rows are. */
+export interface TableName {
+  readonly database: string;
+  readonly table: string;
+}
+
+export const byName: readonly OrderBy[] = [{ field: "name", direction: "ascending" }];
+export const byKey: readonly OrderBy[] = [{ field: "key", direction: "ascending" }];
+
+/** These databases; refuses (404) when any of them is unknown (client-endpoints 1.6). */
+export async function existingDatabases(
+  tx: Reader,
+  scope: Filter,
+  names: readonly string[],
+): Promise<DatabaseRecord[]> {
+  const found = await databasesNamed(tx, scope, names);
+  const unknown = missingNames(names, found);
+  if (unknown.length > 0) throw fail("raw-databases-unknown", { names: unknown });
+  return found;
+}
+
+/** These tables of one database; refuses (404) when it or any of them is unknown (client-endpoints 1.6). */
+export async function existingTables(
+  tx: Reader,
+  scope: Filter,
+  wanted: { readonly database: string; readonly tables: readonly string[] },
+): Promise<TableRecord[]> {
+  const [database] = await existingDatabases(tx, scope, [wanted.database]);
+  const found = await tablesNamed(tx, database!.id, wanted.tables);
+  const unknown = missingNames(wanted.tables, found);
+  if (unknown.length > 0) throw fail("raw-tables-unknown", { names: unknown });
+  return found;
+}
+
+/** The table's record; refuses as `existingTables`. */
+export async function existingTable(
+  tx: Reader,
+  scope: Filter,
+  { database, table }: TableName,
+): Promise<TableRecord> {
+  const [found] = await existingTables(tx, scope, { database, tables: [table] });
+  return found!;
+}
+
+/** Makes those databases that are missing; the others stay as they are ((b) 23). */
+export async function ensureDatabases(
+  ctx: RequestContext,
+  tx: Writer,
+  names: readonly string[],
+): Promise<DatabaseRecord[]> {
+  const found = await databasesNamed(tx, undefined, names);
+  const createdTime = ctx.world.nowMs();
+  const made = missingNames(names, found).map((name) => ({ id: ctx.ids.next(), name, createdTime }));
+  await tx.insert(rawDatabaseTable, made);
+  return [...found, ...made];
+}
+
+/** As `ensureDatabases`, for tables of a database. */
+export async function ensureTables(
+  ctx: RequestContext,
+  tx: Writer,
+  { databaseId, names }: { readonly databaseId: number; readonly names: readonly string[] },
+): Promise<TableRecord[]> {
+  const found = await tablesNamed(tx, databaseId, names);
+  const createdTime = ctx.world.nowMs();
+  const made = missingNames(names, found).map((name) => ({
+    id: ctx.ids.next(),
+    databaseId,
+    name,
+    createdTime,
+  }));
+  await tx.insert(rawTableTable, made);
+  return [...found, ...made];
+}
+
+function databasesNamed(tx: Reader, scope: Filter | undefined, names: readonly string[]) {
+  const filter = and(scope, oneOf("name", names));
+  return tx.find(rawDatabaseTable, { filter, order: byName, page: { limit: names.length } });
+}
+
+function tablesNamed(tx: Reader, databaseId: number, names: readonly string[]) {
+  const filter = and(equals("databaseId", databaseId), oneOf("name", names));
+  return tx.find(rawTableTable, { filter, order: byName, page: { limit: names.length } });
+}
+
+function missingNames(names: readonly string[], found: readonly { readonly name: string }[]): string[] {
+  const held = new Set(found.map(({ name }) => name));
+  return [...new Set(names)].filter((name) => !held.has(name));
+}

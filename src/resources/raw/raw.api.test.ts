@@ -1,0 +1,328 @@
+// Raw data through the front door, in every version: what clients send, and what comes back to the letter.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Answer, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { equals, everything, oneOf } from "../../query/filter.ts";
+import { byId } from "../../query/page.ts";
+import { projectIds } from "../projects/projects.ts";
+import { removeTables } from "./erasures.ts";
+import { rawErasureTable, rawRowTable } from "./schema.ts";
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const versions = () => [server.ask.v04, server.ask.v05, server.ask.v06];
+const hostile = [
+  "a/b",
+  "a+b c",
+  "%2F",
+  "%",
+  "ål",
+  "🏭",
+  "q\"uo'te",
+  "create",
+  "delete",
+  "csv",
+  "raw",
+  "?x=1&y#z",
+  "a\\b",
+  "line\nbreak",
+  "__proto__",
+  ";:@=,",
+];
+const segment = encodeURIComponent;
+
+async function ok(methodAndPath: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
+  const answer = await server.ask(methodAndPath, body, headers);
+  assert.equal(answer.status, 200, `${methodAndPath}: ${answer.text}`);
+  return answer;
+}
+
+/** A table of its own with these rows, as JSON text; answers its path. */
+async function tableOf(...rows: string[]): Promise<string> {
+  const path = `/raw/db/table${++tableCount}`;
+  await ok(`POST ${path}/create?ensureParent=true`, `{"items":[${rows.join(",")}]}`);
+  return path;
+}
+let tableCount = 0;
+
+const keysOf = (answer: Answer) => answer.items.map((item) => item["key"]);
+/** The rows as they stand in the answer, without their times. */
+const rowsText = ({ text }: Answer) => text.replaceAll(/,"lastUpdatedTime":\d+/g, "");
+
+test("creation answers what was asked, in 0.6 with 201 and Location; what exists stays", async () => {
+  for (const [index, ask] of versions().entries()) {
+    const status = index === 2 ? 201 : 200;
+    const dbName = `created/${index}`;
+    for (const _ of ["new", "existing"]) {
+      const made = await ask("POST /raw/create", { items: [{ dbName }, { dbName: "twice" }, { dbName }] });
+      assert.deepEqual([made.status, made.items], [status, [{ dbName }, { dbName: "twice" }, { dbName }]]);
+      const at = `/api/0.6/projects/demo/raw/${segment(dbName)}`;
+      assert.equal(made.headers.get("location"), status === 201 ? at : null);
+      const table = await ask(`POST /raw/${segment(dbName)}/create`, { items: [{ tableName: "a b" }] });
+      assert.deepEqual([table.status, table.items], [status, [{ tableName: "a b" }]]);
+      assert.equal(table.headers.get("location"), status === 201 ? `${at}/a%20b` : null);
+    }
+    assert.deepEqual((await ask(`GET /raw/${segment(dbName)}`)).items, [{ tableName: "a b" }]);
+  }
+});
+
+test("columns come back to the letter, numbers, order, blanks and repeated names included", async () => {
+  const columns = [
+    '{"n":1.0,"huge":1e400,"long":12345678901234567890123,"neg":-0.0,"exp":1E-7}',
+    '{ "b" : [ 1.50 , {"deep":[null,true,{"x":2.00}]} ] ,\n "a":"\\u00e5\\/\\ud800" }',
+    '{"z":1,"a":2,"z":3,"10":4,"2":5,"":6}',
+    '{"__proto__":{"constructor":1},"\\\\":1,"\\n":2,"key":"k","columns":{"columns":[]}}',
+    "{}",
+    '{"text":"}],{\\"key\\":\\"x\\"}"}',
+  ];
+  const sent = columns.map(
+    (text, index) => `{ "other":[{"columns":{}}], "columns": ${text} ,"key":"k${index}"}`,
+  );
+  const path = await tableOf(...sent);
+  const expected = columns.map((text, index) => `{"key":"k${index}","columns":${text}}`);
+  for (const ask of versions()) {
+    assert.equal(rowsText(await ask(`GET ${path}`)), `{"data":{"items":[${expected.join(",")}]}}`);
+    const one = await ask(`GET ${path}/k1`);
+    assert.equal(rowsText(one), `{"data":{"items":[${expected[1]}]}}`);
+    assert.ok(Math.abs((one.items[0]!["lastUpdatedTime"] as number) - Date.now()) < 60_000);
+  }
+  await server.restart();
+  assert.equal(rowsText(await ok(`GET ${path}`)), `{"data":{"items":[${expected.join(",")}]}}`);
+});
+
+test("no columns are none, and the last of repeated members and of repeated keys counts", async () => {
+  const path = await tableOf(
+    '{"key":"a"}',
+    '{"key":"b","columns":null}',
+    '{"columns":{"x":1},"key":"no","columns":{"x":2},"\\u006bey":"c"}',
+    '{"key":"d","columns":{"old":1}}',
+    '{"key":"d","columns":{"new":1}}',
+    '{"key":"e","columns":{"x":1},"columns":null}',
+  );
+  const { items } = await ok(`GET ${path}`);
+  const columns = Object.fromEntries(items.map((item) => [item["key"], item["columns"]]));
+  assert.deepEqual(columns, { a: {}, b: {}, c: { x: 2 }, d: { new: 1 }, e: {} });
+  await ok(`POST ${path}/create`, '{"items":[{"key":"x"}],"items":[{"key":"c","columns":{"y":3}}]}');
+  const after = (await ok(`GET ${path}`)).items;
+  assert.deepEqual(
+    after.map((item) => item["key"]),
+    ["a", "b", "c", "d", "e"],
+  );
+  assert.deepEqual(after[2]!["columns"], { y: 3 });
+});
+
+test("chosen columns stay as they were sent, and a comma alone asks for keys", async () => {
+  const path = await tableOf('{"key":"k","columns":{"a" : 1.0,"b":[1.00],"\\u0063":3e0,"a":2.0}}');
+  const columnsFor = async (query: string) =>
+    /"columns":(.*),"last/.exec((await ok(`GET ${path}${query}`)).text)![1];
+  assert.equal(await columnsFor("?columns=,"), "{}");
+  assert.equal(await columnsFor("?columns=a"), '{"a" : 1.0,"a":2.0}');
+  assert.equal(await columnsFor("?columns=c,b,none"), '{"b":[1.00],"\\u0063":3e0}');
+  assert.equal(await columnsFor("?columns=b&columns=c"), '{"b":[1.00],"\\u0063":3e0}');
+  assert.equal(await columnsFor("/k?columns=b"), '{"b":[1.00]}');
+  assert.equal(await columnsFor("?columns="), '{"a" : 1.0,"b":[1.00],"\\u0063":3e0,"a":2.0}');
+});
+
+test("names and keys may hold any letters, reserved words too", async () => {
+  for (const name of hostile) {
+    const path = `/raw/${segment(name)}/${segment(name)}`;
+    await ok(`POST ${path}/create?ensureParent=True`, {
+      items: hostile.map((key) => ({ key, columns: { key } })),
+    });
+    assert.deepEqual((await ok(`GET /raw/${segment(name)}`)).items, [{ tableName: name }]);
+    for (const key of hostile) {
+      const { items } = await ok(`GET ${path}/${segment(key)}`);
+      assert.deepEqual([items[0]!["key"], items[0]!["columns"]], [key, { key }]);
+    }
+    await ok(`POST ${path}/delete`, { items: hostile.slice(1).map((key) => ({ key, columns: null })) });
+    assert.deepEqual(keysOf(await ok(`GET ${path}`)), [hostile[0]]);
+  }
+  const { items } = await ok("GET /raw?limit=1000");
+  for (const name of hostile)
+    assert.ok(
+      items.some((item) => item["dbName"] === name),
+      name,
+    );
+});
+
+test("the longest key of the widest letters is read by its path", async () => {
+  const key = "🏭".repeat(1024);
+  const path = await tableOf(JSON.stringify({ key, columns: { a: 1 } }));
+  assert.deepEqual(keysOf(await ok(`GET ${path}/${segment(key)}`)), [key]);
+});
+
+test("pages run by key in the order of code points, forwards and back", async () => {
+  const keys = ["", "￿", "🏭", "Z", "a", "z", "10", "9", "é", "~"].filter((key) => key !== "");
+  const path = await tableOf(...keys.map((key) => JSON.stringify({ key })));
+  const inOrder = ["10", "9", "Z", "a", "z", "~", "é", "￿", "🏭"];
+  const first = await ok(`GET ${path}?limit=4`);
+  const second = await ok(`GET ${path}?limit=4&columns=a&cursor=${first.nextCursor}`);
+  const third = await ok(`GET ${path}?limit=4&cursor=${second.nextCursor}`);
+  assert.deepEqual([first, second, third].flatMap(keysOf), inOrder);
+  assert.deepEqual([first.previousCursor, third.nextCursor], [undefined, undefined]);
+  assert.deepEqual(
+    keysOf(await ok(`GET ${path}?limit=4&cursor=${third.previousCursor}`)),
+    inOrder.slice(4, 8),
+  );
+  const foreign = await server.ask(`GET ${path}x?limit=4&cursor=${first.nextCursor}`);
+  assert.equal(foreign.status, 400);
+  assert.deepEqual((await ok(`GET ${path}?limit=0`)).items, []);
+});
+
+test("databases and tables come in pages of 25, by name", async () => {
+  const names = Array.from({ length: 30 }, (_, index) => `p${index + 10}`);
+  await ok("POST /raw/create", { items: names.map((dbName) => ({ dbName })) });
+  await ok("POST /raw/p10/create", { items: names.toReversed().map((tableName) => ({ tableName })) });
+  const first = await ok("GET /raw/p10");
+  assert.deepEqual(
+    first.items.map((item) => item["tableName"]),
+    names.slice(0, 25),
+  );
+  const second = await ok(`GET /raw/p10?cursor=${first.nextCursor}`);
+  assert.deepEqual(
+    second.items.map((item) => item["tableName"]),
+    names.slice(25),
+  );
+  assert.equal((await ok("GET /raw")).items.length, 25);
+  assert.equal((await ok("GET /raw?limit=3")).items.length, 3);
+  assert.equal(
+    (await tableOf(...names.map((key) => JSON.stringify({ key }))).then((path) => ok(`GET ${path}`))).items
+      .length,
+    25,
+  );
+});
+
+test("rows written after one time and up to another", async () => {
+  const path = await tableOf('{"key":"a"}', '{"key":"b"}', '{"key":"c"}');
+  const timeOf = async (key: string) =>
+    (await ok(`GET ${path}/${key}`)).items[0]!["lastUpdatedTime"] as number;
+  for (const key of ["b", "c"]) {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    await ok(`POST ${path}/create`, { items: [{ key }] });
+  }
+  const [a, b, c] = [await timeOf("a"), await timeOf("b"), await timeOf("c")];
+  assert.ok(a! < b! && b! < c!);
+  const found = async (query: string) => keysOf(await ok(`GET ${path}?${query}`));
+  assert.deepEqual(await found(`minLastUpdatedTime=${a}`), ["b", "c"]);
+  assert.deepEqual(await found(`maxLastUpdatedTime=${b}`), ["a", "b"]);
+  assert.deepEqual(await found(`minLastUpdatedTime=${a}&maxLastUpdatedTime=${b}`), ["b"]);
+  assert.deepEqual(await found(`minLastUpdatedTime=${c}`), []);
+});
+
+test("long rows end a page early, with a cursor to the rest, in both directions", async () => {
+  const long = "x".repeat(900_000);
+  const path = await tableOf('{"key":"00"}');
+  const keys = Array.from({ length: 1_100 }, (_, index) => `k${index + 1000}`);
+  await ok(`POST ${path}/create`, { items: keys.map((key) => ({ key })) });
+  for (let at = 0; at < 40; at += 20)
+    await ok(`POST ${path}/create`, {
+      items: keys.slice(at, at + 20).map((key) => ({ key, columns: { long } })),
+    });
+  const first = await ok(`GET ${path}?limit=10000`, undefined, { "accept-encoding": "identity" });
+  assert.equal(first.items.length, 1_000);
+  const second = await ok(`GET ${path}?limit=10000&columns=,&cursor=${first.nextCursor}`);
+  assert.deepEqual([...keysOf(first), ...keysOf(second)], ["00", ...keys]);
+  assert.equal(second.nextCursor, undefined);
+  const back = await ok(`GET ${path}?limit=10000&columns=,&cursor=${second.previousCursor}`);
+  assert.deepEqual(keysOf(back), keysOf(first));
+});
+
+test("CSV out: quoted header, plain cells, JSON text of what nests, numbers as sent", async () => {
+  const path = await tableOf(
+    '{"key":"a","columns":{"n":1.0,"t":"plain","o":{"x":[1.0,"q"]},"none":null}}',
+    '{"key":"b,\\"c","columns":{"t":"li\\nne","late":true,"e":1e400}}',
+  );
+  const csv = async (query: string) => {
+    const answer = await ok(`GET ${path}${query}`, undefined, { accept: "text/csv" });
+    assert.match(answer.headers.get("content-type")!, /^text\/csv/);
+    return answer.text;
+  };
+  assert.equal(
+    await csv(""),
+    `"key","n","t","o","none","late","e"
+a,1.0,plain,"{""x"":[1.0,""q""]}",,,
+"b,""c",,"li\nne",,,true,1e400
+`,
+  );
+  assert.equal(await csv("?columns=late,n&limit=1"), '"key","late","n"\na,,1.0\n');
+  assert.equal(await csv("?columns=,"), '"key"\na\n"b,""c"\n');
+});
+
+test("CSV in: every cell a text, empty ones left out, the table made when asked", async () => {
+  const csv = '\ufeff"key","n","t ü"\r\na,1.0,"x,""y"\r\nb,,\r\n\r\nc,"new\nline",z\r\n';
+  for (const [index, ask] of versions().entries()) {
+    const path = `/raw/from csv/${index}`;
+    assert.equal((await ask(`POST ${path}/csv`, csv)).status, 404);
+    const done = await ask(`POST ${path}/csv?ensureParent=true`, csv, { "content-type": "text/csv" });
+    assert.deepEqual([done.status, done.json], [200, {}]);
+    const { items } = await ask(`GET ${path}`);
+    assert.deepEqual(
+      items.map((item) => [item["key"], item["columns"]]),
+      [
+        ["a", { n: "1.0", "t ü": 'x,"y' }],
+        ["b", {}],
+        ["c", { n: "new\nline", "t ü": "z" }],
+      ],
+    );
+  }
+});
+
+test("requests that make the same table at the same time all write to it", async () => {
+  const rows = Array.from({ length: 20 }, (_, index) => `k${index + 10}`);
+  await Promise.all(
+    rows.map((key) =>
+      ok("POST /raw/at once/t/create?ensureParent=true", { items: [{ key, columns: { key } }] }),
+    ),
+  );
+  assert.deepEqual((await ok("GET /raw/at once")).items, [{ tableName: "t" }]);
+  assert.deepEqual(keysOf(await ok("GET /raw/at once/t")), rows);
+  await server.ask("POST /raw/at once 2/create?ensureParent=true", { items: [{ tableName: "t" }] });
+  assert.deepEqual((await ok("GET /raw/at once 2")).items, [{ tableName: "t" }]);
+});
+
+test("what is deleted is gone with all below it, and comes back empty", async () => {
+  await ok("POST /raw/doomed/one/create?ensureParent=true", { items: [{ key: "a" }] });
+  const keys = Array.from({ length: 4_500 }, (_, index) => ({ key: `${index}` }));
+  await ok("POST /raw/doomed/two/create?ensureParent=true", { items: keys });
+  await ok("POST /raw/doomed/delete", { items: [{ tableName: "one" }, { tableName: "one" }] });
+  assert.deepEqual((await ok("GET /raw/doomed")).items, [{ tableName: "two" }]);
+  await ok("POST /raw/delete?recursive=TRUE", { items: [{ dbName: "doomed" }] });
+  for (const path of ["/raw/doomed", "/raw/doomed/two", "/raw/doomed/two/1"])
+    assert.equal((await server.ask(`GET ${path}`)).status, 404);
+  await ok("POST /raw/doomed/two/create?ensureParent=true", { items: [] });
+  assert.deepEqual((await ok("GET /raw/doomed/two")).items, []);
+  const { services } = server.app;
+  const [project] = await projectIds(services);
+  await services.catalog.read(project!, async (tx) => {
+    assert.equal(await tx.count(rawErasureTable, everything), 0);
+    assert.equal(await tx.count(rawRowTable, oneOf("key", ["4498", "4499"])), 0);
+    assert.ok((await tx.count(rawRowTable, everything)) > 0);
+  });
+});
+
+test("deletes that a crash interrupted are finished after the next start", async () => {
+  const path = await tableOf(...["x1", "x2"].map((key) => JSON.stringify({ key })));
+  const [project] = await projectIds(server.app.services);
+  await server.app.services.catalog.write(project!, async (tx) => {
+    const [row] = await tx.find(rawRowTable, {
+      filter: equals("key", "x1"),
+      order: byId,
+      page: { limit: 1 },
+    });
+    await removeTables(tx, [row!.tableId]);
+  });
+  assert.equal((await server.ask(`GET ${path}`)).status, 404);
+  await server.restart();
+  const left = () =>
+    server.app.services.catalog.read(project!, async (tx) => [
+      await tx.count(rawRowTable, oneOf("key", ["x1", "x2"])),
+      await tx.count(rawErasureTable, everything),
+    ]);
+  for (let tries = 0; tries < 100 && (await left()).some((count) => count > 0); tries++)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.deepEqual(await left(), [0, 0]);
+});

@@ -1,0 +1,276 @@
+// Raw data over REST: the routes of 0.4, 0.5 and 0.6, and the handlers below them.
+//
+// `create`, `delete` and `csv` are operations under POST alone; under GET they are names like any other.
+import { type Static, Type } from "typebox";
+import type { RequestContext } from "../../context.ts";
+import { and, between } from "../../query/filter.ts";
+import type { Page, PageQuestion } from "../../query/page.ts";
+import {
+  emptyAnswer,
+  emptyShape,
+  itemsAnswer,
+  itemsOf,
+  pageAnswer,
+  pageAsked,
+  pageOf,
+} from "../../rest/envelope.ts";
+import type { Values } from "../../rest/parameters.ts";
+import { apiVersions, type BytesAnswer, type Route, route } from "../../rest/route.ts";
+import { csvOf, csvType, readCsvRows } from "./csv.rest.ts";
+import {
+  createDatabases,
+  createTables,
+  deleteDatabases,
+  deleteTables,
+  listDatabases,
+  listTables,
+  type Named,
+} from "./raw.ts";
+import { readRows, rowTexts } from "./row-texts.rest.ts";
+import { deleteRows, getRow, listRows, type NewRow, putRows, type RawRow } from "./rows.ts";
+import {
+  databaseShape,
+  databasesBody,
+  ensuring,
+  inDatabase,
+  inTable,
+  keysBody,
+  namesQuery,
+  ofRow,
+  recursive,
+  rowQuery,
+  rowShape,
+  rowsBody,
+  rowsQuery,
+  tableShape,
+  tablesBody,
+} from "./shapes.rest.ts";
+
+const listing = { method: "GET", versions: apiVersions, capability: ["rawAcl", "LIST"] } as const;
+const reading = { method: "GET", versions: apiVersions, capability: ["rawAcl", "READ"] } as const;
+const writing = { method: "POST", versions: apiVersions, capability: ["rawAcl", "WRITE"] } as const;
+const json = <Schema>(schema: Schema) => ({ kind: "json", schema }) as const;
+const nothing = { answer: () => ({ schema: emptyShape }) };
+
+const databaseRoutes: readonly Route[] = [
+  route({
+    ...listing,
+    path: "/raw",
+    summary: "List databases, by name",
+    source: "platform-api Raw data; client-endpoints 7",
+    query: namesQuery,
+    answer: () => ({ schema: pageOf(databaseShape) }),
+    handle: (ctx, { query }) =>
+      answerNames(ctx, {
+        query,
+        collection: ["raw", ctx.project],
+        read: (page) => listDatabases(ctx, page),
+        shape: ({ name }) => ({ dbName: name }),
+      }),
+  }),
+  route({
+    ...writing,
+    path: "/raw/create",
+    summary: "Create databases; those that exist stay as they are",
+    source: "client-endpoints 7, (b) 23",
+    body: json(databasesBody),
+    answer: () => ({ schema: itemsOf(databaseShape) }),
+    created: ["0.6"],
+    createdName: "dbName",
+    handle: async (ctx, { body }) => {
+      const names = body.items.map(({ dbName }) => dbName);
+      await createDatabases(ctx, names);
+      return itemsAnswer(names.map((dbName) => ({ dbName })));
+    },
+  }),
+  route({
+    ...writing,
+    ...nothing,
+    path: "/raw/delete",
+    summary: "Delete databases",
+    source: "client-endpoints 7 and 1.6",
+    query: recursive,
+    body: json(databasesBody),
+    handle: async (ctx, { query, body }) => {
+      const names = body.items.map(({ dbName }) => dbName);
+      await deleteDatabases(ctx, names, { isRecursive: query.recursive ?? false });
+      return emptyAnswer;
+    },
+  }),
+];
+
+const tableRoutes: readonly Route[] = [
+  route({
+    ...listing,
+    path: "/raw/{database}",
+    summary: "List the tables of a database, by name",
+    source: "platform-api Raw data; client-endpoints 7, (b) 24",
+    parameters: inDatabase,
+    query: namesQuery,
+    answer: () => ({ schema: pageOf(tableShape) }),
+    handle: (ctx, { path, query }) =>
+      answerNames(ctx, {
+        query,
+        collection: ["raw", ctx.project, path.database],
+        read: (page) => listTables(ctx, path.database, page),
+        shape: ({ name }) => ({ tableName: name }),
+      }),
+  }),
+  route({
+    ...writing,
+    path: "/raw/{database}/create",
+    summary: "Create tables; those that exist stay as they are",
+    source: "client-endpoints 7, (b) 23",
+    parameters: inDatabase,
+    query: ensuring("the database"),
+    body: json(tablesBody),
+    answer: () => ({ schema: itemsOf(tableShape) }),
+    created: ["0.6"],
+    createdName: "tableName",
+    handle: async (ctx, { path, query, body }) => {
+      const tables = body.items.map(({ tableName }) => tableName);
+      await createTables(ctx, path.database, { tables, ensureParent: query.ensureParent ?? false });
+      return itemsAnswer(tables.map((tableName) => ({ tableName })));
+    },
+  }),
+  route({
+    ...writing,
+    ...nothing,
+    path: "/raw/{database}/delete",
+    summary: "Delete tables with their rows",
+    source: "client-endpoints 7 and 1.6",
+    parameters: inDatabase,
+    body: json(tablesBody),
+    handle: async (ctx, { path, body }) => {
+      const tables = body.items.map(({ tableName }) => tableName);
+      await deleteTables(ctx, path.database, tables);
+      return emptyAnswer;
+    },
+  }),
+];
+
+const rowRoutes: readonly Route[] = [
+  route({
+    ...reading,
+    path: "/raw/{database}/{table}",
+    summary: "List the rows of a table, by key; as CSV with `Accept: text/csv`",
+    source: "platform-api Raw data; client-endpoints 7, (b) 24",
+    parameters: inTable,
+    query: rowsQuery,
+    answer: () => ({ schema: pageOf(rowShape), otherContentTypes: [csvType] }),
+    handle: answerRows,
+  }),
+  route({
+    ...reading,
+    path: "/raw/{database}/{table}/{key}",
+    summary: "Read a row",
+    source: "client-endpoints 7",
+    parameters: ofRow,
+    query: rowQuery,
+    answer: () => ({ schema: itemsOf(rowShape) }),
+    handle: async (ctx, { path, query }) => {
+      const row = await getRow(ctx, path, path.key);
+      return withItems(itemsAnswer([]), rowTexts([row], query.columns));
+    },
+  }),
+  route({
+    ...writing,
+    ...nothing,
+    path: "/raw/{database}/{table}/create",
+    summary: "Write rows; those with the same key are replaced",
+    source: "client-endpoints 7",
+    parameters: inTable,
+    query: ensuring("the database and the table"),
+    body: { kind: "bytes", schema: rowsBody },
+    handle: async (ctx, asked) => write(ctx, asked, readRows(asked.body)),
+  }),
+  route({
+    ...writing,
+    ...nothing,
+    path: "/raw/{database}/{table}/csv",
+    summary: "Write rows from CSV whose first header cell is `key`; every cell is a text",
+    source: "client-endpoints 7 (PostCsv), (b) 36",
+    parameters: inTable,
+    query: ensuring("the database and the table"),
+    body: { kind: "bytes", schema: Type.String(), contentType: csvType },
+    handle: async (ctx, asked) => write(ctx, asked, await readCsvRows(asked.body)),
+  }),
+  route({
+    ...writing,
+    ...nothing,
+    path: "/raw/{database}/{table}/delete",
+    summary: "Delete rows, as far as they exist",
+    source: "client-endpoints 7",
+    parameters: inTable,
+    body: json(keysBody),
+    handle: async (ctx, { path, body }) => {
+      const keys = body.items.map(({ key }) => key);
+      await deleteRows(ctx, path, keys);
+      return emptyAnswer;
+    },
+  }),
+];
+
+export const rawRoutes: readonly Route[] = [...databaseRoutes, ...tableRoutes, ...rowRoutes];
+
+interface NamesAsked {
+  readonly query: Values<typeof namesQuery>;
+  /** What a cursor is bound to. */
+  readonly collection: readonly unknown[];
+  readonly read: (page: PageQuestion) => Promise<Page<Named>>;
+  readonly shape: (item: Named) => Static<typeof databaseShape> | Static<typeof tableShape>;
+}
+
+async function answerNames(ctx: RequestContext, { query, collection, read, shape }: NamesAsked) {
+  const asked = pageAsked(ctx, collection, query);
+  return pageAnswer(ctx, collection, { asked, found: await read(asked) }, shape);
+}
+
+interface RowsAsked {
+  readonly path: Values<typeof inTable>;
+  readonly query: Values<typeof rowsQuery>;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+async function answerRows(ctx: RequestContext, { path, query, headers }: RowsAsked): Promise<BytesAnswer> {
+  const filter = lastUpdated(query);
+  const collection = ["raw", ctx.project, path.database, path.table, filter];
+  const asked = pageAsked(ctx, collection, query);
+  const found = await listRows(ctx, path, { filter, page: asked });
+  const wrapper = pageAnswer(ctx, collection, { asked, found: { ...found, items: [] } }, () => null);
+  if (!headers["accept"]?.includes(csvType)) return withItems(wrapper, rowTexts(found.items, query.columns));
+  return csvAnswer(found.items, query.columns);
+}
+
+const csvAnswer = (rows: readonly RawRow[], columns: readonly string[] | undefined) => ({
+  contentType: `${csvType}; charset=utf-8`,
+  bytes: csvOf(rows, columns),
+});
+
+/** After `min` and up to `max` (client-endpoints 7). */
+function lastUpdated({ minLastUpdatedTime: min, maxLastUpdatedTime: max }: Values<typeof rowsQuery>) {
+  if (min === undefined && max === undefined) return and();
+  return between("lastUpdatedTime", {
+    ...(min !== undefined && { from: { value: min, inclusive: false } }),
+    ...(max !== undefined && { to: { value: max, inclusive: true } }),
+  });
+}
+
+/** An answer that was made without items, as JSON with these. */
+function withItems(wrapper: object, items: readonly string[]): BytesAnswer {
+  const [start, end] = JSON.stringify(wrapper).split('"items":[]') as [string, string];
+  return {
+    contentType: "application/json; charset=utf-8",
+    bytes: `${start}"items":[${items.join(",")}]${end}`,
+  };
+}
+
+interface Written {
+  readonly path: Values<typeof inTable>;
+  readonly query: { readonly ensureParent: boolean | undefined };
+}
+
+async function write(ctx: RequestContext, { path, query }: Written, rows: readonly NewRow[]) {
+  await putRows(ctx, path, { rows, ensureParent: query.ensureParent ?? false });
+  return emptyAnswer;
+}

@@ -1,0 +1,131 @@
+// Raw data: databases of tables of rows, kept exactly as extracted (platform-api What the service does 3).
+import { scopeOf } from "../../access/caller.ts";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { and, equals, oneOf } from "../../query/filter.ts";
+import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { readPage } from "../../query/read-page.ts";
+import type { Reader } from "../../storage/catalog.ts";
+import { eraseRows, removeTables } from "./erasures.ts";
+import {
+  byName,
+  ensureDatabases,
+  ensureTables,
+  existingDatabases,
+  existingTables,
+  type TableName,
+} from "./places.ts";
+import { rawDatabaseTable, rawTableTable } from "./schema.ts";
+
+/** What a list of databases or tables shows of each. */
+export interface Named {
+  readonly name: string;
+}
+
+/** One page of the databases the caller may see, by name (code points). */
+export async function listDatabases(ctx: RequestContext, page: PageQuestion): Promise<Page<Named>> {
+  const filter = scopeOf(ctx.caller, "rawAcl", "LIST");
+  return ctx.catalog.read(ctx.project, (tx) =>
+    readPage(tx, rawDatabaseTable, { filter, order: byName, page }),
+  );
+}
+
+/** Makes these databases; those that exist stay as they are ((b) 23). */
+export async function createDatabases(ctx: RequestContext, names: readonly string[]): Promise<void> {
+  scopeOf(ctx.caller, "rawAcl", "WRITE");
+  await ctx.catalog.write(ctx.project, (tx) => ensureDatabases(ctx, tx, names));
+}
+
+/**
+ * Deletes all of these databases or none. Refuses (404) unknown ones, and (400) those that hold tables unless
+ * `isRecursive`.
+ */
+export async function deleteDatabases(
+  ctx: RequestContext,
+  names: readonly string[],
+  { isRecursive }: { readonly isRecursive: boolean },
+): Promise<void> {
+  const scope = scopeOf(ctx.caller, "rawAcl", "WRITE");
+  const tableIds = await ctx.catalog.write(ctx.project, async (tx) => {
+    const databases = await existingDatabases(tx, scope, names);
+    const ids = await tableIdsIn(
+      tx,
+      databases.map(({ id }) => id),
+    );
+    if (ids.length > 0 && !isRecursive) throw fail("raw-databases-not-empty", { names });
+    await removeTables(tx, ids);
+    await tx.remove(
+      rawDatabaseTable,
+      oneOf(
+        "id",
+        databases.map(({ id }) => id),
+      ),
+    );
+    return ids;
+  });
+  await eraseRows(ctx, ctx.project, tableIds);
+}
+
+async function tableIdsIn(tx: Reader, databaseIds: readonly number[]): Promise<number[]> {
+  const ids: number[] = [];
+  const limit = limits.listItemsMax;
+  for (let after: readonly number[] | undefined; ; after = [ids.at(-1)!]) {
+    const page = { limit, ...(after && { after }) };
+    const tables = await tx.find(rawTableTable, {
+      filter: oneOf("databaseId", databaseIds),
+      order: byId,
+      page,
+    });
+    ids.push(...tables.map(({ id }) => id));
+    if (tables.length < limit) return ids;
+  }
+}
+
+/** One page of a database's tables, by name (code points); refuses (404) an unknown database. */
+export async function listTables(
+  ctx: RequestContext,
+  database: string,
+  page: PageQuestion,
+): Promise<Page<Named>> {
+  const scope = scopeOf(ctx.caller, "rawAcl", "LIST");
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const [found] = await existingDatabases(tx, scope, [database]);
+    const filter = and(scope, equals("databaseId", found!.id));
+    return readPage(tx, rawTableTable, { filter, order: byName, page });
+  });
+}
+
+/**
+ * Makes these tables; those that exist stay as they are. Refuses (404) an unknown database unless
+ * `ensureParent`, which makes it.
+ */
+export async function createTables(
+  ctx: RequestContext,
+  database: string,
+  { tables, ensureParent }: { readonly tables: readonly string[]; readonly ensureParent: boolean },
+): Promise<void> {
+  const scope = scopeOf(ctx.caller, "rawAcl", "WRITE");
+  await ctx.catalog.write(ctx.project, async (tx) => {
+    const [found] = ensureParent
+      ? await ensureDatabases(ctx, tx, [database])
+      : await existingDatabases(tx, scope, [database]);
+    await ensureTables(ctx, tx, { databaseId: found!.id, names: tables });
+  });
+}
+
+/** Deletes all of these tables with their rows, or none; refuses (404) unknown ones. */
+export async function deleteTables(
+  ctx: RequestContext,
+  database: string,
+  tables: readonly TableName["table"][],
+): Promise<void> {
+  const scope = scopeOf(ctx.caller, "rawAcl", "WRITE");
+  const ids = await ctx.catalog.write(ctx.project, async (tx) => {
+    const found = await existingTables(tx, scope, { database, tables });
+    const tableIds = found.map(({ id }) => id);
+    await removeTables(tx, tableIds);
+    return tableIds;
+  });
+  await eraseRows(ctx, ctx.project, ids);
+}

@@ -1,0 +1,102 @@
+// Bodies of rows are cut as JSON.parse reads them, and columns put together again say the same.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { Failure } from "../../errors.ts";
+import { parseJson } from "../../lib/json.ts";
+import { csvOf, readCsvRows } from "./csv.rest.ts";
+import { readRows, rowTexts } from "./row-texts.rest.ts";
+
+interface SentRow {
+  readonly key: string;
+  readonly columns?: object | null;
+}
+
+/** What a plain reading makes of a body. */
+const expectedRows = (text: string) =>
+  (parseJson(text) as { items: SentRow[] }).items.map(({ key, columns }) => ({
+    key,
+    columns: columns ?? {},
+  }));
+
+const foundRows = (text: string) =>
+  readRows(Buffer.from(text)).map(({ key, columns }) => ({ key, columns: parseJson(columns) }));
+
+const name = fc.oneof(
+  fc.string({ unit: "grapheme", maxLength: 8 }),
+  fc.constantFrom("key", "columns", "items"),
+);
+const columns = fc.dictionary(name, fc.jsonValue({ maxDepth: 3 }), { noNullPrototype: true });
+const key = fc
+  .string({ unit: "grapheme", minLength: 1, maxLength: 8 })
+  .filter((text) => !text.includes("\0"));
+const row = fc.record(
+  { key, columns: fc.option(columns), other: fc.jsonValue({ maxDepth: 2 }) },
+  { requiredKeys: ["key"] },
+);
+const body = fc
+  .tuple(fc.array(row, { maxLength: 5 }), fc.constantFrom(undefined, 1, "\t"))
+  .map(([items, indent]) => JSON.stringify({ before: [{ columns: 1 }], items, after: "]" }, null, indent));
+
+test("rows are what JSON.parse finds", () => {
+  fc.assert(
+    fc.property(body, (text) => {
+      assert.deepEqual(foundRows(text), expectedRows(text));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("a body with a byte changed is refused or means what JSON.parse finds", () => {
+  const usual = '{"items":[{"key":"a","columns":{"x":1.5,"y":["b",{}]}},{"columns":{},"key":"b"}]}';
+  fc.assert(
+    fc.property(fc.nat(usual.length - 1), fc.constantFrom("", ...'0"{}[],:ey \\'), (at, byte) => {
+      const text = usual.slice(0, at) + byte + usual.slice(at + 1);
+      let rows: ReturnType<typeof foundRows>;
+      try {
+        rows = foundRows(text);
+      } catch (refusal) {
+        assert.ok(refusal instanceof Failure && refusal.status === 400, `${text}: ${refusal}`);
+        return;
+      }
+      assert.deepEqual(rows, expectedRows(text));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("chosen columns are those of all, in their order", () => {
+  fc.assert(
+    fc.property(columns, fc.array(name, { maxLength: 3 }), (all, wanted) => {
+      const [text] = rowTexts([{ key: "k", columns: JSON.stringify(all), lastUpdatedTime: 1 }], wanted);
+      const expected = Object.fromEntries(Object.entries(all).filter(([one]) => wanted.includes(one)));
+      assert.deepEqual(parseJson(text!), { key: "k", columns: expected, lastUpdatedTime: 1 });
+    }),
+  );
+});
+
+test("texts survive the way out as CSV and in again", async () => {
+  const texts = fc.dictionary(
+    fc.string({ unit: "grapheme", maxLength: 5 }).filter((one) => one !== "key"),
+    fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
+    { maxKeys: 4, noNullPrototype: true },
+  );
+  const rows = fc.uniqueArray(fc.record({ key, columns: texts }), {
+    selector: (one) => one.key,
+    maxLength: 4,
+  });
+  await fc.assert(
+    fc.asyncProperty(rows, async (sent) => {
+      const stored = sent.map((one) => ({
+        ...one,
+        columns: JSON.stringify(one.columns),
+        lastUpdatedTime: 1,
+      }));
+      const back = await readCsvRows(Buffer.from(csvOf(stored, undefined)));
+      assert.deepEqual(
+        back.map((one) => ({ key: one.key, columns: parseJson(one.columns) })),
+        sent.map((one) => ({ ...one, columns: one.columns })),
+      );
+    }),
+  );
+});

@@ -1,0 +1,73 @@
+// What raw data asks of the catalog: databases, their tables, and rows whose columns stay text.
+import type { Stored, Table } from "../../storage/catalog.ts";
+
+export interface DatabaseRecord extends Stored {
+  readonly name: string;
+  readonly createdTime: number;
+}
+
+export interface TableRecord extends Stored {
+  readonly databaseId: number;
+  readonly name: string;
+  readonly createdTime: number;
+}
+
+export interface RowRecord extends Stored {
+  readonly tableId: number;
+  readonly key: string;
+  /** The JSON text of an object, exactly as it was sent. */
+  readonly columns: string;
+  readonly lastUpdatedTime: number;
+}
+
+export const rawDatabaseTable: Table<DatabaseRecord> = {
+  name: "raw_databases",
+  belongsTo: "project",
+  columns: {
+    id: { type: "integer", optional: false },
+    name: { type: "text", optional: false },
+    createdTime: { type: "integer", optional: false },
+  },
+  indexes: [],
+  unique: [["name"]],
+  wordsOf: [],
+};
+
+export const rawTableTable: Table<TableRecord> = {
+  name: "raw_tables",
+  belongsTo: "project",
+  columns: {
+    id: { type: "integer", optional: false },
+    databaseId: { type: "integer", optional: false },
+    name: { type: "text", optional: false },
+    createdTime: { type: "integer", optional: false },
+  },
+  indexes: [],
+  unique: [["databaseId", "name"]],
+  wordsOf: [],
+};
+
+export const rawRowTable: Table<RowRecord> = {
+  name: "raw_rows",
+  belongsTo: "project",
+  columns: {
+    id: { type: "integer", optional: false },
+    tableId: { type: "integer", optional: false },
+    key: { type: "text", optional: false },
+    columns: { type: "text", optional: false },
+    lastUpdatedTime: { type: "integer", optional: false },
+  },
+  indexes: [],
+  unique: [["tableId", "key"]],
+  wordsOf: [],
+};
+
+/** A table whose record is gone and whose rows may still be there; the id is the table's own. */
+export const rawErasureTable: Table<Stored> = {
+  name: "raw_erasures",
+  belongsTo: "project",
+  columns: { id: { type: "integer", optional: false } },
+  indexes: [],
+  unique: [],
+  wordsOf: [],
+};

@@ -1,0 +1,77 @@
+// The shapes of raw data on the wire: what requests may hold, and what answers look like.
+import { Type } from "typebox";
+import { limits } from "../../limits.ts";
+import { cursorParameter } from "../../rest/envelope.ts";
+import { itemsBody, nameField, textField } from "../../rest/fields.ts";
+import { boolean, integer, type Parameter, pageSize, required, text } from "../../rest/parameters.ts";
+
+export const databaseShape = Type.Object(
+  { dbName: nameField("The name of the database") },
+  { title: "RawDatabase" },
+);
+export const tableShape = Type.Object(
+  { tableName: nameField("The name of the table") },
+  { title: "RawTable" },
+);
+
+const keyField = textField("The row's key", { min: 1, max: limits.rawKeyLengthMax });
+
+/** Columns are an object of anything; numbers come back as they were written. */
+const columnsField = Type.Unsafe<object>({
+  type: "object",
+  additionalProperties: true,
+  description: "Values of any kind under their names, kept exactly as sent",
+});
+
+export const rowShape = Type.Object(
+  {
+    key: Type.String(),
+    columns: columnsField,
+    lastUpdatedTime: Type.Integer({ description: "When the row was last written, in ms since 1970" }),
+  },
+  { title: "RawRow" },
+);
+
+export const databasesBody = itemsBody(databaseShape, { min: 1 });
+export const tablesBody = itemsBody(tableShape, { min: 1 });
+export const rowsBody = itemsBody(Type.Object({ key: keyField, columns: Type.Optional(columnsField) }));
+export const keysBody = itemsBody(Type.Object({ key: keyField }));
+
+export const inDatabase = { database: required(text("The name of the database")) };
+export const inTable = { ...inDatabase, table: required(text("The name of the table")) };
+export const ofRow = { ...inTable, key: required(text("The key of the row")) };
+
+export const recursive = {
+  recursive: boolean("Delete also databases that hold tables, with all of their rows; false when absent"),
+};
+export const ensuring = (what: string) => ({
+  ensureParent: boolean(`Make ${what} when missing; false when absent`),
+});
+
+export const namesQuery = {
+  cursor: cursorParameter,
+  limit: pageSize({ byDefault: limits.rawItemsDefault, max: limits.rawNamesMax }),
+};
+
+const columnsSchema = Type.String({ examples: ["speed,size"] });
+
+/** Names with commas between them; `,` alone asks for keys without columns (client-endpoints 7). */
+const columns: Parameter<readonly string[] | undefined> = {
+  schema: columnsSchema,
+  description: "Only these columns, their names separated by commas; `,` for none",
+  required: false,
+  decode: (sent) => {
+    const asked = sent.filter((one) => one !== "");
+    if (asked.length === 0) return undefined;
+    return asked.flatMap((one) => one.split(",")).filter((name) => name !== "");
+  },
+};
+
+export const rowQuery = { columns };
+export const rowsQuery = {
+  columns,
+  minLastUpdatedTime: integer("Last written after this time (exclusive), in ms"),
+  maxLastUpdatedTime: integer("Last written at this time or earlier (inclusive), in ms"),
+  cursor: cursorParameter,
+  limit: pageSize({ byDefault: limits.rawItemsDefault, max: limits.rawRowsMax }),
+};
