@@ -175,6 +175,11 @@ export const described = {
     "cells",
     "Refused cells that `millrace import` prints; its report has all.",
   ),
+  linkedRecordsGatheredMax: limit(
+    5_000,
+    "records",
+    "Records that are gathered by the assets they list and sorted; of more, the order is walked.",
+  ),
   catalogReadersMax: limit(8, "transactions", "Catalog reads open at the same time; further ones wait."),
   catalogCacheKibMax: limit(16 * 1024, "KiB", "Pages of the catalog that one connection keeps in memory."),
   catalogBusyMsMax: limit(

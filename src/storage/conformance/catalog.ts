@@ -2,11 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { limits } from "../../limits.ts";
 import {
   and,
   containsIgnoringCase,
   equals,
   everything,
+  type Filter,
   oneOf,
   startsWith,
   words,
@@ -331,6 +333,39 @@ const contract: Readonly<Record<string, Scenario>> = {
       assert.equal(await tx.count(places, { kind: "or", parts }), 25);
       assert.equal(await tx.count(places, words(["name"], "p4 ".repeat(300))), 11);
       assert.equal((await tx.get(places, ids)).length, 25);
+    });
+  },
+
+  async "of few records that list an asset and of many the same are found"(catalog) {
+    const many = limits.linkedRecordsGatheredMax + 10;
+    const rows = Array.from({ length: many }, (_, at) => ({
+      id: at + 1,
+      text: `note ${at % 7}`,
+      placeIds: at % 1_000 === 0 ? [20, 10] : [10],
+    }));
+    const tree = [place(10), place(20, { path: "/10/20/", parentId: 10 })];
+    await catalog.write(1, async (tx) => {
+      await tx.insert(places, tree);
+      await tx.insert(notes, rows);
+    });
+    const few = rows.filter(({ placeIds }) => placeIds.length > 1);
+    const page = { limit: 20, after: [3] };
+    await catalog.read(1, async (tx) => {
+      const ask = (filter: Filter) => tx.find(notes, { filter, order: byId, page });
+      for (const kind of ["hasOneOf", "underAsset"] as const) {
+        const on = (id: number): Filter =>
+          kind === "underAsset" ? { kind, assetIds: [id] } : { kind, field: "placeIds", values: [id] };
+        assert.deepEqual(await ask(on(20)), few.slice(1));
+        assert.deepEqual(await ask(on(10)), rows.slice(3, 23));
+        assert.deepEqual(await ask(and(on(10), on(20))), few.slice(1));
+        assert.deepEqual(await ask({ kind: "not", part: on(10) }), []);
+        assert.equal(await tx.count(notes, on(10)), many);
+      }
+    });
+    await catalog.write(1, (tx) => tx.clearAssetLinks([20]));
+    await catalog.read(1, async (tx) => {
+      assert.equal(await tx.count(notes, { kind: "hasOneOf", field: "placeIds", values: [20] }), 0);
+      assert.equal(await tx.count(notes, { kind: "hasOneOf", field: "placeIds", values: [10] }), many);
     });
   },
 

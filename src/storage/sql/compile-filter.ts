@@ -17,6 +17,8 @@ export interface Subject {
   readonly tables: readonly AnyTable[];
   readonly scope: Scope;
   readonly expressions: Expressions;
+  /** Records are looked at one by one instead of being gathered from the assets they hang on. */
+  readonly walk?: boolean;
 }
 
 type Kind = Filter["kind"];
@@ -91,23 +93,43 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
     invariant(columnOf(table, "metadata").type === "json", `${table.name} has metadata`);
     return expressions.hasPair(columnRef(table, "metadata"), wellFormed(key), wellFormed(value));
   },
-  hasOneOf({ field, values }, { table, expressions }) {
-    invariant(columnOf(table, field).type === "json", `${table.name}.${field} is a list`);
-    const elements = expressions.elements(columnRef(table, field));
-    const wanted = expressions.listed(values.map(wellFormed));
-    return sql`exists (select 1 from ${elements} held where held.value in ${wanted})`;
+  hasOneOf({ field, values }, subject) {
+    return listHas(subject, field, subject.expressions.listed(values.map(wellFormed)));
   },
   underAsset({ assetIds }, subject) {
-    const { table, expressions } = subject;
+    const { table } = subject;
     const { underAsset } = table;
     invariant(underAsset !== undefined, `${table.name} says how it hangs on assets`);
     const below = idsBelow(assetIds, subject);
     if ("path" in underAsset) return sql`${columnRef(table, "id")} in ${below}`;
     const link = columnRef(table, underAsset.link);
     if (columnOf(table, underAsset.link).type !== "json") return sql`${link} in ${below}`;
-    return sql`exists (select 1 from ${expressions.elements(link)} linked where linked.value in ${below})`;
+    return listHas(subject, underAsset.link, below);
   },
 };
+
+/** The list has one of the values of a subquery. */
+function listHas({ table, expressions, walk }: Subject, field: string, values: Expression): Condition {
+  invariant(columnOf(table, field).type === "json", `${table.name}.${field} is a list`);
+  const ids = walk ? undefined : expressions.idsHaving(table, field, values);
+  if (ids) return sql`${columnRef(table, "id")} in ${ids}`;
+  const elements = expressions.elements(columnRef(table, field));
+  return sql`exists (select 1 from ${elements} held where held.value in ${values})`;
+}
+
+/** The ids, as subqueries, that the filter's conditions on lists of assets can be gathered from. */
+export function gatheredIds(filter: Filter, subject: Subject): Expression[] {
+  const { table, expressions } = subject;
+  if (filter.kind === "and" || filter.kind === "or")
+    return filter.parts.flatMap((part) => gatheredIds(part, subject));
+  if (filter.kind === "hasOneOf")
+    return listed(expressions.idsHaving(table, filter.field, expressions.listed(filter.values)));
+  if (filter.kind !== "underAsset" || !table.underAsset || !("link" in table.underAsset)) return [];
+  const below = idsBelow(filter.assetIds, subject);
+  return listed(expressions.idsHaving(table, table.underAsset.link, below));
+}
+
+const listed = (ids: Expression | undefined): Expression[] => (ids ? [ids] : []);
 
 /** Joined as a balanced tree, so that a long list stays far below a database's greatest depth. */
 function joined(parts: readonly Filter[], operator: Expression, subject: Subject): Condition | undefined {

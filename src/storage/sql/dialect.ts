@@ -26,6 +26,11 @@ export interface Expressions {
   /** Literal: nothing in `part` is special. */
   textHas(text: Expression, part: string, where: "start" | "end" | "anywhere"): Condition;
   within(text: Expression, wanted: string, distance: number): Condition;
+  /**
+   * A parenthesised subquery of the ids of records whose list has one of the values of a subquery; undefined
+   * for lists that no index is kept of.
+   */
+  idsHaving(table: AnyTable, field: string, values: Expression): Expression | undefined;
   /** A parenthesised subquery of the ids of records where each word begins a word of one of the fields. */
   idsWithWords(table: AnyTable, fields: readonly string[], words: readonly string[]): Expression;
 }

@@ -8,10 +8,10 @@ import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { realWorld } from "../../lib/world.ts";
-import { equals, everything, words } from "../../query/filter.ts";
+import { equals, everything, hasOneOf, words } from "../../query/filter.ts";
 import type { AnyTable, Catalog, Table } from "../catalog.ts";
 import { catalogConformance } from "../conformance/catalog.ts";
-import { type Gauge, gauges, type Place, places, tables } from "../conformance/samples.ts";
+import { type Gauge, gauges, type Note, notes, type Place, places, tables } from "../conformance/samples.ts";
 import { openSqlCatalog } from "./sql-catalog.ts";
 
 catalogConformance("sqlite", async () => {
@@ -109,7 +109,7 @@ test("what was acknowledged is in a copy of the files taken without closing", as
   assert.equal(await copy.lastId(), 5);
 });
 
-test("a file of an older version gains new columns, tables, indexes and words", async (t) => {
+test("a file of an older version gains new columns, tables, indexes, words and links", async (t) => {
   const { folder, open } = workplace(t);
   const { description: _, ...fewer } = places.columns;
   const older = {
@@ -118,8 +118,15 @@ test("a file of an older version gains new columns, tables, indexes and words", 
     indexes: [["depth", "name"]],
     wordsOf: ["name"],
   } as unknown as Table<Place>;
-  const before = await open("catalog.db", [older as AnyTable]);
-  await before.write(1, (tx) => tx.insert(older, [place(1, { name: "Pump" }), place(2)]));
+  const { underAsset: __, ...unlinked } = notes;
+  const before = await open("catalog.db", [older as AnyTable, unlinked as AnyTable]);
+  await before.write(1, async (tx) => {
+    await tx.insert(older, [place(1, { name: "Pump" }), place(2)]);
+    await tx.insert<Note>(unlinked, [
+      { id: 8, text: "n", placeIds: [1, 2] },
+      { id: 9, text: "none" },
+    ]);
+  });
   await before.close();
   const after = await open("catalog.db");
   await after.write(1, async (tx) => {
@@ -129,6 +136,7 @@ test("a file of an older version gains new columns, tables, indexes and words", 
   await after.read(1, async (tx) => {
     assert.equal(await tx.count(places, words(["name", "description"], "pump")), 2);
     assert.equal(await tx.count(places, equals("description", null)), 2);
+    assert.equal(await tx.count(notes, hasOneOf("placeIds", [2, 3])), 1);
   });
   await after.close();
   const db = new DatabaseSync(join(folder, "catalog.db"));

@@ -2,8 +2,9 @@
 import { sql } from "kysely";
 import { invariant } from "../../lib/invariant.ts";
 import { foldCase, wellFormed } from "../../lib/text.ts";
+import { limits } from "../../limits.ts";
 import { cutsOf } from "../../query/evaluate.ts";
-import { everything, type Filter, oneOf } from "../../query/filter.ts";
+import { type Filter, hasOneOf, oneOf } from "../../query/filter.ts";
 import type { OrderBy, Position } from "../../query/page.ts";
 import {
   type AnyTable,
@@ -17,8 +18,8 @@ import {
   UniqueViolation,
   type Writer,
 } from "../catalog.ts";
-import { columnRef, recordsWhere, type Subject } from "./compile-filter.ts";
-import type { Database, Db, Expression, Values } from "./dialect.ts";
+import { columnRef, gatheredIds, recordsWhere, type Subject } from "./compile-filter.ts";
+import type { Condition, Database, Db, Expression, Values } from "./dialect.ts";
 import { orderList, pagePieces, sortedBy } from "./keyset.ts";
 import { raiseLastId } from "./meta.ts";
 import { columnOf, decodeRow, encodeValue, indexColumns, projectColumn } from "./tables.ts";
@@ -52,8 +53,9 @@ export class SqlTransaction implements Writer {
     const backwards = page.before !== undefined;
     const sorted = orderList(table, order, backwards);
     const rows: Row[] = [];
+    const wanted = await this.#bestWhere(table, filter);
     for (const piece of pagePieces(table, order, page)) {
-      const where = sql.join([this.#where(table, filter), ...piece], sql` and `);
+      const where = sql.join([wanted, ...piece], sql` and `);
       const limit = page.limit - rows.length;
       rows.push(...(await this.#select<Row>(table, sql`where ${where} order by ${sorted} limit ${limit}`)));
       if (rows.length === page.limit) break;
@@ -72,10 +74,8 @@ export class SqlTransaction implements Writer {
     const { filter, rank, order, limit, offset } = question;
     const ranks = rank.map(({ field, text }) => this.#rank(table, field, text));
     const terms = sql.join([...ranks, sortedBy(table, order)]);
-    return this.#select<Row>(
-      table,
-      sql`where ${this.#where(table, filter)} order by ${terms} limit ${limit} offset ${offset}`,
-    );
+    const where = await this.#bestWhere(table, filter);
+    return this.#select<Row>(table, sql`where ${where} order by ${terms} limit ${limit} offset ${offset}`);
   }
 
   async count<Row extends Stored>(table: Table<Row>, filter: Filter): Promise<number> {
@@ -175,12 +175,8 @@ export class SqlTransaction implements Writer {
       const { link } = table.underAsset;
       const column = sql.ref(link);
       const isList = columnOf(table, link).type === "json";
-      const elements = this.#expressions.elements(column);
-      const hit = isList
-        ? sql`exists (select 1 from ${elements} linked where linked.value in ${gone})`
-        : sql`${column} in ${gone}`;
       const left = isList ? this.#expressions.elementsExcept(column, gone) : null;
-      const where = sql`${this.#where(table, everything)} and ${hit}`;
+      const where = this.#where(table, isList ? hasOneOf(link, assetIds) : oneOf(link, assetIds));
       await this.#change(() =>
         sql`update ${sql.table(table.name)} set ${column} = ${left} where ${where}`.execute(this.#db),
       );
@@ -207,6 +203,25 @@ export class SqlTransaction implements Writer {
 
   #where(table: AnyTable, filter: Filter) {
     return recordsWhere(filter, this.#subject(table));
+  }
+
+  /**
+   * As `#where`, for some records of an order. Those that hang on assets are gathered and sorted while they
+   * are few: of 100,000 events those of a pump in 1 ms, by looking at one after the other in 250 ms. When
+   * they are many, the next ones are never far: of a whole plant's 1,000 in 15 ms, gathered in 140 ms.
+   */
+  async #bestWhere(table: AnyTable, filter: Filter): Promise<Condition> {
+    const subject = this.#subject(table);
+    const most = limits.linkedRecordsGatheredMax;
+    let walk = false;
+    for (const ids of gatheredIds(filter, subject)) {
+      const { rows } = await sql<{ count: number }>`
+        select count(*) as count from (select 1 from ${ids} limit ${most + 1})
+      `.execute(this.#db);
+      walk = rows[0]!.count > most;
+      if (!walk) break;
+    }
+    return recordsWhere(filter, { ...subject, walk });
   }
 
   async #select<Row extends Stored>(table: AnyTable, rest: Expression): Promise<Row[]> {

@@ -1,7 +1,7 @@
 // The filter tree's conditions in SQLite's words.
 import { sql } from "kysely";
 import type { Expressions } from "../../dialect.ts";
-import { wordsTableOf } from "./schema.ts";
+import { linkListOf, linksTableOf, wordsTableOf } from "./schema.ts";
 
 /** One parameter holds a list of any length, so that the statement stays the same. */
 const listed: Expressions["listed"] = (values) =>
@@ -25,6 +25,10 @@ export const expressions: Expressions = {
     return length === 0 ? sql`${text} is not null` : sql`substr(${bytes(text)}, ${-length}) = ${bytes(part)}`;
   },
   within: (text, wanted, distance) => sql`edits_between(${text}, ${wanted}) <= ${distance}`,
+  idsHaving(table, field, values) {
+    if (linkListOf(table) !== field) return undefined;
+    return sql`(select record from ${sql.table(linksTableOf(table))} where asset in ${values})`;
+  },
   idsWithWords(table, fields, words) {
     const columns = fields.map((field) => `"${field}"`).join(" ");
     const wanted = `{${columns}} : (${words.map((word) => `"${word}" *`).join(" AND ")})`;

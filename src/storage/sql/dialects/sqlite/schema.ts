@@ -4,7 +4,8 @@
 // Words are kept in a contentless FTS5 table beside it: what `words_in` finds, parted by blanks, so that
 // its `ascii` tokenizer cuts them nowhere else and all backends agree on what a word is. A trigger takes
 // them away with their record, `insertWords` adds them, and there is no update: a record is removed and
-// inserted.
+// inserted. Likewise, lists of assets are kept turned round in a table of links, by asset; triggers follow
+// every change of a list.
 import { sql } from "kysely";
 import { invariant } from "../../../../lib/invariant.ts";
 import type { AnyTable, Column } from "../../../catalog.ts";
@@ -23,6 +24,15 @@ const quoted = (name: string): string => `"${name}"`;
 
 /** The name of a table's full-text index. */
 export const wordsTableOf = (table: AnyTable): string => `${table.name}__words`;
+
+/** The name of the table that has the records of a table by the assets in their lists. */
+export const linksTableOf = (table: AnyTable): string => `${table.name}__links`;
+
+/** The column that lists the assets a record hangs on, if there is such a list. */
+export function linkListOf({ columns, underAsset }: AnyTable): string | undefined {
+  const link = underAsset && "link" in underAsset ? underAsset.link : undefined;
+  return link !== undefined && columns[link]!.type === "json" ? link : undefined;
+}
 
 /** Brings the file to what the tables declare, inside the caller's transaction. */
 export async function prepareSchema(db: Db, tables: readonly AnyTable[]): Promise<void> {
@@ -67,6 +77,8 @@ interface Definition {
   readonly name: string;
   readonly kind: "index" | "table" | "trigger";
   readonly text: string;
+  /** The statement that fills a new table. */
+  readonly fill?: string;
 }
 
 /**
@@ -87,6 +99,36 @@ function definitionsOf(table: AnyTable): Definition[] {
     ...table.indexes.map((columns) => index(columns, false)),
     ...table.unique.map((columns) => index(columns, true)),
     ...(table.wordsOf.length > 0 ? wordsDefinitions(table) : []),
+    ...linkDefinitions(table),
+  ];
+}
+
+function linkDefinitions(table: AnyTable): Definition[] {
+  const list = linkListOf(table);
+  if (list === undefined) return [];
+  const name = linksTableOf(table);
+  const links = quoted(name);
+  const elements = (row: string) => `json_each(${row}.${quoted(list)})`;
+  const add = `insert or ignore into ${links} select value, new.id from ${elements("new")};`;
+  const old = `select value from ${elements("old")}`;
+  const drop = `delete from ${links} where record = old.id and asset in (${old});`;
+  const trigger = (event: string, moment: string, work: string): Definition => {
+    const what = `${quoted(`${name}__${event}`)} after ${moment} on ${quoted(table.name)}`;
+    const text = `CREATE TRIGGER ${what} begin ${work} end`;
+    return { name: `${name}__${event}`, kind: "trigger", text };
+  };
+  const columns = "asset integer, record integer, primary key (asset, record)";
+  const all = `select value, record.id from ${quoted(table.name)} record, ${elements("record")}`;
+  return [
+    {
+      name,
+      kind: "table",
+      text: `CREATE TABLE ${links} (${columns}) without rowid, strict`,
+      fill: `insert or ignore into ${links} ${all}`,
+    },
+    trigger("insert", "insert", add),
+    trigger("delete", "delete", drop),
+    trigger("update", `update of ${quoted(list)}`, `${drop} ${add}`),
   ];
 }
 
@@ -98,16 +140,22 @@ function wordsDefinitions(table: AnyTable): Definition[] {
   const remove = `delete from ${quoted(name)} where rowid = old.id`;
   const event = `${quoted(trigger)} after delete on ${quoted(table.name)}`;
   return [
-    { name, kind: "table", text: `CREATE VIRTUAL TABLE ${quoted(name)} using fts5(${columns}, ${options})` },
+    {
+      name,
+      kind: "table",
+      text: `CREATE VIRTUAL TABLE ${quoted(name)} using fts5(${columns}, ${options})`,
+      fill: insertWords(table),
+    },
     { name: trigger, kind: "trigger", text: `CREATE TRIGGER ${event} begin ${remove}; end` },
   ];
 }
 
-/** Drops what is no longer declared so, makes what is missing, and fills a new index of words. */
+/** Drops what is no longer declared so, makes what is missing, and fills new tables. */
 async function keep(db: Db, table: AnyTable, wanted: readonly Definition[]): Promise<void> {
   const held = await sql<Definition>`
     select name, type as kind, sql as text from sqlite_schema
-    where sql is not null and (tbl_name = ${table.name} and type <> 'table' or name = ${wordsTableOf(table)})
+    where sql is not null and (tbl_name = ${table.name} and type <> 'table'
+      or name in (${wordsTableOf(table)}, ${linksTableOf(table)}))
   `.execute(db);
   const same = (a: Definition, b: Definition): boolean => a.name === b.name && a.text === b.text;
   const stale = held.rows.filter((one) => !wanted.some((definition) => same(one, definition)));
@@ -115,7 +163,7 @@ async function keep(db: Db, table: AnyTable, wanted: readonly Definition[]): Pro
   for (const definition of wanted) {
     if (held.rows.some((one) => same(one, definition))) continue;
     await run(db, definition.text);
-    if (definition.kind === "table") await run(db, insertWords(table));
+    if (definition.fill) await run(db, definition.fill);
   }
 }
 
