@@ -18,7 +18,10 @@ export interface Part {
   readonly key: BlobKey;
   /** How many bytes of earlier puts stay before these; what was put beyond goes. At most what is there. */
   readonly at: number;
-  /** Read to its end and no faster than the disk takes it; when it fails, the put fails with the same. */
+  /**
+   * Read to its end and no faster than the disk takes it; when it fails, the put fails with the same. Each
+   * chunk belongs to the store from then on.
+   */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
