@@ -124,7 +124,10 @@ async function receive(request: FastifyRequest, { bodies }: Kernel, scope: Reque
 
 function send(reply: FastifyReply, answer: Answer, scope: RequestScope): FastifyReply {
   if (!("contentType" in answer)) return reply.send(answer);
-  if (!("stream" in answer)) return reply.type(answer.contentType).send(answer.bytes);
+  if (!("stream" in answer)) {
+    if (answer.nextCursor !== undefined) reply.header("X-Next-Cursor", answer.nextCursor);
+    return reply.type(answer.contentType).send(answer.bytes);
+  }
   const { contentType, stream } = answer;
   scope.signal.addEventListener("abort", () => stream.destroy(scope.signal.reason), { once: true });
   scope.atEnd(() => stream.destroy());

@@ -44,6 +44,8 @@ export interface StreamAnswer {
 export interface BytesAnswer {
   readonly contentType: string;
   readonly bytes: Uint8Array | string;
+  /** Where to go on, for content that has no place for it: the header `X-Next-Cursor`. */
+  readonly nextCursor?: string;
 }
 
 export type Answer = object | StreamAnswer | BytesAnswer;

@@ -248,6 +248,13 @@ a,1.0,plain,"{""x"":[1.0,""q""]}",,,
 "b,""c",,"li\nne",,,true,1e400
 `,
   );
+  const first = await ok(`GET ${path}?columns=late&limit=1`, undefined, { accept: "text/csv" });
+  const cursor = first.headers.get("x-next-cursor");
+  assert.equal(await csv(`?columns=late&limit=1&cursor=${cursor}`), '"key","late"\n"b,""c",true\n');
+  assert.equal(
+    (await ok(`GET ${path}`, undefined, { accept: "text/csv" })).headers.get("x-next-cursor"),
+    null,
+  );
   assert.equal(await csv("?columns=late,n&limit=1"), '"key","late","n"\na,,1.0\n');
   assert.equal(await csv("?columns=,"), '"key"\na\n"b,""c"\n');
 });

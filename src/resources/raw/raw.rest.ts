@@ -27,7 +27,7 @@ import {
   type Named,
 } from "./raw.ts";
 import { readRows, rowTexts } from "./row-texts.rest.ts";
-import { deleteRows, getRow, listRows, type NewRow, putRows, type RawRow } from "./rows.ts";
+import { deleteRows, getRow, listRows, type NewRow, putRows } from "./rows.ts";
 import {
   databaseShape,
   databasesBody,
@@ -239,13 +239,12 @@ async function answerRows(ctx: RequestContext, { path, query, headers }: RowsAsk
   const found = await listRows(ctx, path, { filter, page: asked });
   const wrapper = pageAnswer(ctx, collection, { asked, found: { ...found, items: [] } }, () => null);
   if (!headers["accept"]?.includes(csvType)) return withItems(wrapper, rowTexts(found.items, query.columns));
-  return csvAnswer(found.items, query.columns);
+  return {
+    contentType: `${csvType}; charset=utf-8`,
+    bytes: csvOf(found.items, query.columns),
+    ...(found.next && { nextCursor: ctx.cursors.sign(collection, { after: found.next }) }),
+  };
 }
-
-const csvAnswer = (rows: readonly RawRow[], columns: readonly string[] | undefined) => ({
-  contentType: `${csvType}; charset=utf-8`,
-  bytes: csvOf(rows, columns),
-});
 
 /** After `min` and up to `max` (client-endpoints 7). */
 function lastUpdated({ minLastUpdatedTime: min, maxLastUpdatedTime: max }: Values<typeof rowsQuery>) {
