@@ -1,0 +1,50 @@
+// What a crash between two steps leaves of files, and how the next start or request sets it right.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { oneOf } from "../../query/filter.ts";
+import { noteRemovals } from "./removals.ts";
+import { fileTable } from "./schema.ts";
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+async function start(fileName: string) {
+  const answer = await server.ask("POST /files/initupload", { fileName });
+  const { fileId, uploadURL } = (answer.json as { data: { fileId: number; uploadURL: string } }).data;
+  const [project, id] = /upload-(\d+)-(\d+)-/.exec(uploadURL)!.slice(1).map(Number) as [number, number];
+  return { fileId, url: uploadURL, key: { project, id } };
+}
+
+test("a record that is gone takes its bytes along at the next start", async () => {
+  const { fileId, url, key } = await start("deleted");
+  await fetch(url, { method: "PUT", body: "x" });
+  const path = join(server.dataFolder, "blobs", `${key.project}`, `${key.id}`);
+  assert.ok(existsSync(path));
+  await server.app.services.catalog.write(key.project, async (tx) => {
+    await tx.remove(fileTable, oneOf("id", [fileId]));
+    await noteRemovals(tx, [key.id]);
+  });
+  await server.restart();
+  assert.ok(!existsSync(path));
+});
+
+test("bytes that are all there become the file's when the client asks how far they have come", async () => {
+  const { fileId, url, key } = await start("sealed");
+  await fetch(url, { method: "PUT", body: "who", headers: { "content-range": "bytes 0-2/5" } });
+  const { blobs } = server.app.services;
+  async function* rest() {
+    yield Buffer.from("le");
+  }
+  await blobs.put({ key, at: 3, bytes: rest() });
+  await blobs.seal(key);
+  const headers = { "content-range": "bytes */5" };
+  assert.equal((await fetch(url, { method: "PUT", headers })).status, 200);
+  const link = (await server.ask(`GET /files/${fileId}/downloadlink`)).json as { data: string };
+  assert.equal(await (await fetch(link.data)).text(), "whole");
+});
