@@ -52,6 +52,7 @@ export const described = {
   ),
   nameLengthMax: limit(255, "characters", "The name of an asset or a time series."),
   textLengthMax: limit(8_192, "characters", "A description, unit, source or source id."),
+  validDomainsMax: limit(1_000, "domains", "Valid domains of one project."),
   metadataPairsMax: limit(256, "pairs", "Metadata of one record."),
   metadataKeyLengthMax: limit(128, "characters", "A metadata key."),
   metadataLengthMax: limit(10_240, "characters", "All metadata keys and values of one record together."),

@@ -1,5 +1,6 @@
 // The list of refused cells: every one in a CSV file, the first few on the screen.
 import { appendFileSync, rmSync } from "node:fs";
+import { csvCell } from "../lib/csv.ts";
 import { limits } from "../limits.ts";
 import type { Refusal } from "./batches.ts";
 
@@ -40,6 +41,4 @@ export class Report {
 }
 
 const rowOf = ({ line, column, value, reason }: Refusal): string =>
-  `${[String(line), column, value, reason].map(cell).join(",")}\n`;
-
-const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  `${[String(line), column, value, reason].map(csvCell).join(",")}\n`;

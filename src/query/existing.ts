@@ -22,6 +22,7 @@ export async function existingRecords<Row extends Stored>(
   scope: Filter,
   { ids, ...named }: IdsNamed,
 ): Promise<Row[]> {
+  if (ids.length === 0) return [];
   const distinct = new Set(ids);
   if (distinct.size < ids.length) throw fail("ids-repeated", { ...named, ids: repeatedOf(ids) });
   const filter = and(scope, oneOf("id", ids));

@@ -2,6 +2,7 @@
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
+import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, equals, type Filter, oneOf, underAsset } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import { type Reader, UniqueViolation } from "../../storage/catalog.ts";
@@ -24,20 +25,8 @@ export async function visibleRows(
  * These assets in the order asked. Refuses repeated ids, and ids outside of `scope`, which look like unknown
  * ones (client-endpoints (b) 21); `field` is what the caller named them in.
  */
-export async function existingRows(
-  tx: Reader,
-  scope: Filter,
-  wanted: { readonly ids: readonly number[]; readonly field: string; readonly status?: 404 },
-): Promise<AssetRow[]> {
-  const { ids, ...where } = wanted;
-  const seen = new Set<number>();
-  const repeated = new Set(ids.filter((id) => seen.has(id) || !seen.add(id)));
-  if (repeated.size > 0) throw fail("ids-repeated", { ...where, ids: [...repeated] });
-  const found = await visibleRows(tx, scope, ids);
-  const unknown = ids.filter((id) => !found.has(id));
-  if (unknown.length > 0) throw fail("ids-unknown", { ...where, ids: unknown });
-  return ids.map((id) => found.get(id)!);
-}
+export const existingRows = (tx: Reader, scope: Filter, wanted: IdsNamed): Promise<AssetRow[]> =>
+  existingRecords(tx, assetTable, scope, wanted);
 
 /** These assets and everything below them, by id, a page at a time. */
 export async function* rowsUnder(tx: Reader, ids: readonly number[]): AsyncGenerator<AssetRow> {

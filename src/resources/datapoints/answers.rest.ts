@@ -2,6 +2,7 @@
 // when long.
 import { type TSchema, Type } from "typebox";
 import { ByteSheet, Label } from "../../lib/byte-sheet.ts";
+import { csvCell } from "../../lib/csv.ts";
 import { numberBytesMax, writeInteger, writeNumber } from "../../lib/number-text.ts";
 import { begunAhead, bytesOrStream } from "../../lib/streams.ts";
 import type { ApiVersion } from "../../rest/route.ts";
@@ -215,7 +216,7 @@ async function* frameCsv(
   batches: AsyncGenerator<FrameRows>,
 ): AsyncGenerator<Buffer> {
   const sheet = new ByteSheet(firstSheetBytes);
-  sheet.text(`${["timestamp", ...header].map(cellText).join(",")}\n`);
+  sheet.text(`${["timestamp", ...header].map(csvCell).join(",")}\n`);
   for await (const { count, times, columns } of batches) {
     for (let row = 0; row < count; row += 1) {
       if (sheet.at >= pieceBytes) yield sheet.cut();
@@ -224,9 +225,6 @@ async function* frameCsv(
   }
   yield sheet.cut();
 }
-
-/** Bare unless quotes are needed (C19). */
-const cellText = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 function writeRow(
   sheet: ByteSheet,

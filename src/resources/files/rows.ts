@@ -1,6 +1,7 @@
 // File records inside a transaction: only those a caller may touch, and what must hold before a write.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import { type Reader, UniqueViolation, type Writer } from "../../storage/catalog.ts";
@@ -20,20 +21,8 @@ export async function visibleRows(
 }
 
 /** These files in the order asked. Refuses repeated ids, and ids outside of `scope`, which look unknown. */
-export async function existingRows(
-  tx: Reader,
-  scope: Filter,
-  wanted: { readonly ids: readonly number[]; readonly field: string; readonly status?: 404 },
-): Promise<StoredFile[]> {
-  const { ids, ...where } = wanted;
-  const seen = new Set<number>();
-  const repeated = new Set(ids.filter((id) => seen.has(id) || !seen.add(id)));
-  if (repeated.size > 0) throw fail("ids-repeated", { ...where, ids: [...repeated] });
-  const found = await visibleRows(tx, scope, ids);
-  const unknown = ids.filter((id) => !found.has(id));
-  if (unknown.length > 0) throw fail("ids-unknown", { ...where, ids: unknown });
-  return ids.map((id) => found.get(id)!);
-}
+export const existingRows = (tx: Reader, scope: Filter, wanted: IdsNamed): Promise<StoredFile[]> =>
+  existingRecords(tx, fileTable, scope, wanted);
 
 /** The file of this directory and name, seen by the caller or not. */
 export async function fileNamed(

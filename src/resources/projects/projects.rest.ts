@@ -1,5 +1,6 @@
 // Projects over REST: read and overwrite (client-endpoints 3).
 import { Type } from "typebox";
+import { limits } from "../../limits.ts";
 import { itemsAnswer, itemsOf } from "../../rest/envelope.ts";
 import { idField, nameField, textField } from "../../rest/fields.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
@@ -22,7 +23,10 @@ const authenticationMembers = {
   type: Type.Optional(textField('Type of authentication, such as "AzureAD"')),
   protocol: Type.Optional(textField('Protocol, such as "oauth2"')),
   validDomains: Type.Optional(
-    Type.Array(textField("A domain"), { description: "Empty: any user of the provider", maxItems: 1000 }),
+    Type.Array(textField("A domain"), {
+      description: "Empty: any user of the provider",
+      maxItems: limits.validDomainsMax,
+    }),
   ),
 };
 

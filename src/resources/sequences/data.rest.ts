@@ -2,6 +2,7 @@
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { csvCell } from "../../lib/csv.ts";
 import { bytesOrStream } from "../../lib/streams.ts";
 import { limits } from "../../limits.ts";
 import { emptyAnswer, emptyShape, pageAsked } from "../../rest/envelope.ts";
@@ -200,16 +201,13 @@ function* jsonPieces({ columns, rows }: RowTable, nextCursor: string | undefined
 
 /** A header of `rowNumber` and `name(id)` a column, then a line for each row. */
 function* csvLines({ columns, rows }: RowTable): Generator<string> {
-  const heads = columns.map(({ id, name, externalId }) => cellText(`${name ?? externalId ?? ""}(${id})`));
+  const heads = columns.map(({ id, name, externalId }) => csvCell(`${name ?? externalId ?? ""}(${id})`));
   yield `${["rowNumber", ...heads].join(",")}\n`;
   for (const { rowNumber, cells } of rows) {
-    const values = cells.map((cell) => (cell === undefined ? "" : cellText(`${cell}`)));
+    const values = cells.map((cell) => (cell === undefined ? "" : csvCell(`${cell}`)));
     yield `${[rowNumber, ...values].join(",")}\n`;
   }
 }
-
-/** Bare unless quotes are needed (C19). */
-const cellText = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 /** Bytes that are sent as one piece, about; the event loop is free between two of them. */
 const pieceBytes = 64 * 1024;
