@@ -1,7 +1,8 @@
 // Turns the credentials of a request into its caller.
 import type { IncomingHttpHeaders } from "node:http";
 import { fail } from "../errors.ts";
-import { type Acl, type Action, type Caller, requireCapability } from "./caller.ts";
+import { type Caller, requireCapability } from "./caller.ts";
+import type { Acl, Action } from "./capabilities.ts";
 import type { Keyring } from "./keys.ts";
 
 /** Who asks; undefined without credentials or with bad ones. A key decides (client-endpoints 1.2). */

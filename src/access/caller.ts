@@ -2,24 +2,7 @@
 import { fail } from "../errors.ts";
 import { everything, type Filter } from "../query/filter.ts";
 import type { ProjectId } from "../storage/catalog.ts";
-
-export type Acl =
-  | "projectsAcl"
-  | "assetsAcl"
-  | "timeSeriesAcl"
-  | "eventsAcl"
-  | "sequencesAcl"
-  | "relationshipsAcl"
-  | "filesAcl"
-  | "rawAcl";
-export type Action = "READ" | "WRITE" | "UPDATE" | "LIST";
-
-/** One granted right (platform-api, Group and capability). */
-export interface Capability {
-  readonly acl: Acl;
-  readonly actions: readonly Action[];
-  readonly scope: { readonly kind: "all" };
-}
+import type { Acl, Action, Capability } from "./capabilities.ts";
 
 export interface Caller {
   /** Name shown by the login endpoints. */
@@ -29,17 +12,6 @@ export interface Caller {
   readonly project: string;
   readonly capabilities: readonly Capability[];
 }
-
-export const administrator: readonly Capability[] = [
-  { acl: "projectsAcl", actions: ["READ", "UPDATE"], scope: { kind: "all" } },
-  { acl: "assetsAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
-  { acl: "timeSeriesAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
-  { acl: "eventsAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
-  { acl: "sequencesAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
-  { acl: "relationshipsAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
-  { acl: "filesAcl", actions: ["READ", "WRITE"], scope: { kind: "all" } },
-  { acl: "rawAcl", actions: ["READ", "WRITE", "LIST"], scope: { kind: "all" } },
-];
 
 /** Refuses (403) a caller who holds `acl` with `action` for no record at all. */
 export function requireCapability(caller: Caller, acl: Acl, action: Action): void {

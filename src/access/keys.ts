@@ -6,7 +6,8 @@ import { limits } from "../limits.ts";
 import { and, equals, type Filter } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
 import type { Catalog } from "../storage/catalog.ts";
-import { administrator, type Caller } from "./caller.ts";
+import type { Caller } from "./caller.ts";
+import { administrator } from "./capabilities.ts";
 import { type ApiKey, apiKeyTable } from "./schema.ts";
 
 /** The project a key is for. */

@@ -2,7 +2,8 @@
 // validation, the rights check, OpenAPI, and a test that fails for a route without capability or schema.
 import type { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
-import type { Acl, Action, Caller } from "../access/caller.ts";
+import type { Caller } from "../access/caller.ts";
+import type { Acl, Action } from "../access/capabilities.ts";
 import type { RequestContext, Services } from "../context.ts";
 import type { Failure } from "../errors.ts";
 import type { Parameter, Values } from "./parameters.ts";

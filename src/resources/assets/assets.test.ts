@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
 import { temporaryFolder } from "../../../test/support/folder.ts";
-import { administrator } from "../../access/caller.ts";
+import { administrator } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { Failure } from "../../errors.ts";
 import { IdSource } from "../../lib/ids.ts";
@@ -231,13 +231,15 @@ scenario("another project sees nothing of all this, and may use the same names a
   assert.deepEqual(await all(ctx, { filter: equals("name", "a") }), [mine]);
 });
 
+const onAssets = administrator.find(({ acl }) => acl === "assetsAcl")!;
+
 scenario("a caller without the capability is refused in every function", async (ctx) => {
   const { pump } = await plant(ctx);
   const only = (action: "READ" | "WRITE" | "none") => ({
     ...ctx,
     caller: {
       ...ctx.caller,
-      capabilities: action === "none" ? [] : [{ ...administrator[1]!, actions: [action] }],
+      capabilities: action === "none" ? [] : [{ ...onAssets, actions: [action] }],
     },
   });
   const page = { limit: 1 };

@@ -1,5 +1,7 @@
 // Relationships: which resource stands in relation to which other one (platform-api entity model).
-import { type Action, scopeOf } from "../../access/caller.ts";
+
+import { scopeOf } from "../../access/caller.ts";
+import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";

@@ -1,5 +1,5 @@
 // Records of sequences in a transaction: those a caller may touch, and what must hold before a write.
-import type { Action } from "../../access/caller.ts";
+import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
 import { temporaryFolder } from "../../../test/support/folder.ts";
-import { administrator } from "../../access/caller.ts";
+import { administrator } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { Failure } from "../../errors.ts";
 import { IdSource } from "../../lib/ids.ts";

@@ -1,5 +1,7 @@
 // Sequences: tables of numbered rows, such as a pump's curve, with typed columns (client-endpoints 13).
-import { type Action, scopeOf } from "../../access/caller.ts";
+
+import { scopeOf } from "../../access/caller.ts";
+import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";

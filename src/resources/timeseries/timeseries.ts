@@ -1,5 +1,7 @@
 // Time series: what a plant measures, by name and by id (platform-api Time series; client-endpoints 8).
-import { type Action, scopeOf } from "../../access/caller.ts";
+
+import { scopeOf } from "../../access/caller.ts";
+import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { and, type Filter } from "../../query/filter.ts";

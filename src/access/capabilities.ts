@@ -1,0 +1,63 @@
+// The closed table of rights: which actions and scopes each kind of capability knows (client-endpoints 14.1).
+
+/** What one kind of capability can grant, and how far. */
+interface AclRule {
+  readonly actions: readonly string[];
+  readonly scopes: readonly ScopeKind[];
+}
+
+type ScopeKind = CapabilityScope["kind"];
+
+/** How far a capability reaches. */
+export type CapabilityScope =
+  | { readonly kind: "all" }
+  /** What belongs to the caller: own groups, own account, own keys. */
+  | { readonly kind: "own" }
+  /** What is, or hangs on, an asset in one of these subtrees, their roots included. */
+  | { readonly kind: "subtrees"; readonly assetIds: readonly number[] }
+  /** These records alone: the security categories of which one is a member. */
+  | { readonly kind: "ids"; readonly ids: readonly number[] };
+
+const readWrite = ["READ", "WRITE"] as const;
+const everywhere = ["all"] as const;
+/** Resources that hang on assets can be granted by subtree (platform-api, Group and capability). */
+const bySubtree = ["all", "subtrees"] as const;
+const orOwn = ["all", "own"] as const;
+
+const aclRules = {
+  groupsAcl: { actions: ["LIST", "READ", "CREATE", "UPDATE", "DELETE"], scopes: orOwn },
+  usersAcl: { actions: ["LIST", "CREATE", "DELETE"], scopes: orOwn },
+  apikeysAcl: { actions: ["LIST", "CREATE", "DELETE"], scopes: orOwn },
+  securityCategoriesAcl: {
+    actions: ["MEMBEROF", "LIST", "CREATE", "DELETE"],
+    scopes: ["all", "ids"],
+  },
+  projectsAcl: { actions: ["LIST", "READ", "CREATE", "UPDATE"], scopes: everywhere },
+  assetsAcl: { actions: readWrite, scopes: bySubtree },
+  timeSeriesAcl: { actions: readWrite, scopes: bySubtree },
+  eventsAcl: { actions: readWrite, scopes: bySubtree },
+  filesAcl: { actions: readWrite, scopes: bySubtree },
+  sequencesAcl: { actions: readWrite, scopes: bySubtree },
+  relationshipsAcl: { actions: readWrite, scopes: everywhere },
+  rawAcl: { actions: ["READ", "WRITE", "LIST"], scopes: everywhere },
+  modelHostingAcl: { actions: readWrite, scopes: everywhere },
+  threedAcl: { actions: ["READ", "CREATE", "UPDATE", "DELETE"], scopes: everywhere },
+  analyticsAcl: { actions: ["READ", "EXECUTE", "LIST"], scopes: everywhere },
+} as const satisfies Readonly<Record<string, AclRule>>;
+
+export type Acl = keyof typeof aclRules;
+export type Action = (typeof aclRules)[Acl]["actions"][number];
+
+/** One granted right (platform-api, Group and capability). */
+export interface Capability {
+  readonly acl: Acl;
+  readonly actions: readonly Action[];
+  readonly scope: CapabilityScope;
+}
+
+/** Every right there is, without bounds. */
+export const administrator: readonly Capability[] = (Object.keys(aclRules) as Acl[]).map((acl) => ({
+  acl,
+  actions: aclRules[acl].actions,
+  scope: { kind: "all" },
+}));
