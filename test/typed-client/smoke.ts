@@ -1,0 +1,181 @@
+// What a program written against the generated client does with every resource; checked by its types first.
+//
+// Imports the client that `typed-client.test.ts` generates, and is run by it.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { startTestServer } from "../support/server.ts";
+import * as api from "./generated/client-0.6.ts";
+
+const server = await startTestServer();
+const { project } = server;
+/** Operations that succeeded: a method and the path of a request. */
+const succeeded: { readonly method: string; readonly path: string }[] = [];
+api.defaults.baseUrl = server.baseUrl;
+api.defaults.headers = { "api-key": server.key };
+api.defaults.fetch = async (input, init) => {
+  const answer = await fetch(input, init);
+  const { pathname } = new URL(String(input));
+  if (answer.ok) succeeded.push({ method: init?.method?.toLowerCase() ?? "get", path: pathname });
+  return answer;
+};
+after(() => server.close());
+
+const startMs = Date.UTC(2026, 0, 1);
+
+/** The one item of an answer. */
+function one<Item>({ data }: { readonly data: { readonly items: readonly Item[] } }): Item {
+  assert.equal(data.items.length, 1);
+  return data.items[0]!;
+}
+
+const newAsset = async (name: string) => one(await api.postAssets(project, { items: [{ name }] }));
+
+test("project and login", async () => {
+  assert.equal(one(await api.getProject(project)).urlName, project);
+  assert.equal((await api.postLogin({ apiKey: server.key })).data.loggedIn, true);
+  assert.equal((await api.getLoginStatus()).data.project, project);
+  assert.equal((await api.getLogout()).data.loggedIn, false);
+});
+
+test("a refusal is a typed error", async () => {
+  const refused = api.getAssetsByAssetId(project, 1);
+  await assert.rejects(refused, (error: { status: number; data: api.Error }) => {
+    assert.deepEqual([error.status, error.data.error.code], [404, 404]);
+    return true;
+  });
+});
+
+test("assets", async () => {
+  const plant = await newAsset("plant");
+  const pump = one(await api.postAssets(project, { items: [{ name: "pump", parentId: plant.id }] }));
+  assert.deepEqual(pump.path, [plant.id, pump.id]);
+  const change = { id: pump.id, description: { set: "feeds the boiler" } };
+  assert.equal(one(await api.postAssetsUpdate(project, { items: [change] })).description, "feeds the boiler");
+  assert.deepEqual((await api.getAssets(project, { name: "pump" })).data.items.length, 1);
+  assert.equal((await api.getAssetsByAssetIdSubtree(project, plant.id)).data.items.length, 2);
+  assert.equal(one(await api.getAssetsSearch(project, { query: "boiler" })).id, pump.id);
+  await api.postAssetsDelete(project, { items: [plant.id] });
+  assert.deepEqual((await api.getAssets(project)).data.items, []);
+});
+
+test("time series and datapoints", async () => {
+  const [series] = (await api.postTimeseries(project, { items: [{ name: "P-101/flow", unit: "m3/h" }] })).data
+    .items;
+  const items = [1, 2, 4].map((value, i) => ({ timestamp: startMs + i * 1000, value }));
+  await api.postTimeseriesDataByName(project, "P-101/flow", { items });
+  const range = { start: String(startMs), end: String(startMs + 3000) };
+  const read = one(await api.getTimeseriesDataByName(project, "P-101/flow", range));
+  assert.deepEqual(read.datapoints, items);
+  const query = { start: startMs, end: startMs + 3000, aggregates: "max", granularity: "1m" };
+  const aggregated = await api.postTimeseriesDataquery(project, { items: [{ id: series!.id }], ...query });
+  assert.deepEqual(one(aggregated).datapoints, [{ timestamp: startMs, max: 4 }]);
+  assert.equal(one(await api.getTimeseriesLatestByName(project, "P-101/flow")).value, 4);
+  await api.deleteTimeseriesBySeries(project, "P-101/flow");
+  assert.deepEqual((await api.getTimeseries(project)).data.items, []);
+});
+
+test("events, event transformers and semantic types", async () => {
+  const asset = await newAsset("boiler");
+  const transformer = one(await api.postEventtransformers(project, { items: [{ name: "alarms" }] }));
+  const alarm = {
+    type: "alarm",
+    startTime: startMs,
+    assetIds: [asset.id],
+    eventTransformerId: transformer.id,
+    eventReferenceKey: "a-1",
+  };
+  const event = one(await api.postEvents(project, { items: [alarm] }));
+  assert.equal(one(await api.getEvents(project, { $type: "alarm" })).id, event.id);
+  const wanted = { transformerId: transformer.id, eventReferenceKeys: ["a-1"] };
+  assert.equal(one(await api.postEventsByreference(project, wanted)).id, event.id);
+  const named = one(await api.postSemantictypes(project, { items: [{ name: "temperature" }] }));
+  assert.deepEqual((await api.getSemantictypes(project)).data.items, [named]);
+  await api.postEventsDelete(project, { items: [event.id] });
+  await assert.rejects(api.getEventsByEventId(project, event.id), { status: 404 });
+});
+
+test("files, by the links of the server", async () => {
+  const started = await api.postFilesInitupload(project, { fileName: "manual.txt", fileType: "text/plain" });
+  const { fileId, uploadURL } = started.data;
+  const sent = await api.defaults.fetch!(uploadURL, { method: "PUT", body: "how it works" });
+  assert.equal(sent.status, 200);
+  assert.equal(one(await api.getFilesByFileId(project, fileId)).uploaded, true);
+  const link = await api.getFilesByFileIdDownloadlink(project, fileId);
+  assert.equal(await (await fetch(link.data)).text(), "how it works");
+  assert.equal((await api.getStorageByFileIdInfo(project, fileId)).data.fileName, "manual.txt");
+  assert.deepEqual((await api.postFilesDelete(project, { items: [fileId] })).data.deleted, [fileId]);
+});
+
+test("raw", async () => {
+  const row = { key: "r1", columns: { speed: 1.5, tags: ["a", { b: null }] } };
+  await api.postRawByDatabaseByTableCreate(
+    project,
+    "erp",
+    "orders",
+    { items: [row] },
+    { ensureParent: true },
+  );
+  assert.deepEqual(one(await api.getRaw(project)), { dbName: "erp" });
+  assert.deepEqual(one(await api.getRawByDatabase(project, "erp")), { tableName: "orders" });
+  assert.deepEqual(one(await api.getRawByDatabaseByTable(project, "erp", "orders")).columns, row.columns);
+  assert.equal(one(await api.getRawByDatabaseByTableByKey(project, "erp", "orders", "r1")).key, "r1");
+  await api.postRawDelete(project, { items: [{ dbName: "erp" }] }, { recursive: true });
+  assert.deepEqual((await api.getRaw(project)).data.items, []);
+});
+
+test("sequences", async () => {
+  const columns = [{ externalId: "depth", valueType: "DOUBLE" as const }];
+  const sequence = one(await api.postSequences(project, { items: [{ externalId: "well", columns }] }));
+  const columnId = sequence.columns[0]!.id;
+  const rows = [{ rowNumber: 1, values: [{ columnId, value: 12.5 }] }];
+  await api.postSequencesBySequenceIdPostdata(project, sequence.id, { items: [{ rows }] });
+  const read = await api.postSequencesBySequenceIdGetdata(project, sequence.id, {
+    items: [{ columnIds: [columnId] }],
+  });
+  assert.deepEqual(one(read).rows[0]?.values[0]?.value, 12.5);
+  await api.deleteSequencesBySequenceId(project, sequence.id);
+  assert.deepEqual((await api.getSequences(project)).data.items, []);
+});
+
+test("relationships", async () => {
+  const link = {
+    externalId: "feeds",
+    sourceType: "asset" as const,
+    sourceExternalId: "pump",
+    targetType: "asset" as const,
+    targetExternalId: "boiler",
+  };
+  assert.equal(one(await api.postRelationships(project, { items: [link] })).externalId, "feeds");
+  assert.equal(
+    one(await api.getRelationships(project, { sourceExternalId: "pump" })).targetExternalId,
+    "boiler",
+  );
+  await api.deleteRelationshipsByExternalId(project, "feeds");
+  assert.deepEqual((await api.getRelationships(project)).data.items, []);
+});
+
+interface Description {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly tags: readonly [string] }>>>>;
+}
+
+test("no resource of the description was left out", async () => {
+  const answer = await fetch(`${server.baseUrl}/api/0.6/openapi.json`);
+  const { paths } = (await answer.json()) as Description;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { tags }]) => {
+      const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+      return { method, pattern, tag: tags[0] };
+    }),
+  );
+  const used = new Set(
+    operations
+      .filter(({ method, pattern }) =>
+        succeeded.some((one) => one.method === method && pattern.test(one.path)),
+      )
+      .map(({ tag }) => tag),
+  );
+  assert.deepEqual(
+    [...new Set(operations.map(({ tag }) => tag))].filter((tag) => !used.has(tag)),
+    [],
+  );
+});
