@@ -187,10 +187,10 @@ export const catalogue = {
     message: ({ name, limit }) => `The asset ${name} would stand more than ${limit} levels below its root`,
   }),
   "event-duplicates": entry<{
-    duplicates: readonly { readonly id: number; readonly source: string; readonly sourceId: string }[];
+    duplicates: readonly { readonly id?: number; readonly source: string; readonly sourceId: string }[];
   }>({
     status: 409,
-    when: "Other events have the source and source id sent; `duplicates` lists those events.",
+    when: "Other events have a source and source id sent; `duplicates` lists them, the writable by id.",
     message: ({ duplicates }) =>
       `An event has this source and sourceId already: ${firstOf(
         duplicates.map(({ source, sourceId }) => `${source} ${sourceId}`),

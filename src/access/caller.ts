@@ -1,8 +1,8 @@
 // Who is asking, and what that caller may do: capabilities as granted, and the filter they put on a question.
 import { fail } from "../errors.ts";
-import { everything, type Filter } from "../query/filter.ts";
+import { equals, everything, type Filter, hasOnly, nothing, oneOf, or, underAsset } from "../query/filter.ts";
 import type { ProjectId } from "../storage/catalog.ts";
-import type { Acl, Action, Capability } from "./capabilities.ts";
+import type { Acl, Action, Capability, CapabilityScope } from "./capabilities.ts";
 
 export interface Caller {
   /** Name shown by the login endpoints. */
@@ -15,12 +15,49 @@ export interface Caller {
 
 /** Refuses (403) a caller who holds `acl` with `action` for no record at all. */
 export function requireCapability(caller: Caller, acl: Acl, action: Action): void {
-  const granted = caller.capabilities.some((one) => one.acl === acl && one.actions.includes(action));
-  if (!granted) throw fail("forbidden", { acl, action });
+  if (scopesOf(caller, acl, action).length === 0) throw fail("forbidden", { acl, action });
 }
 
-/** The records of a resource that the caller may touch with `action`; 403 for a caller who may touch none. */
+/**
+ * The records of a resource that the caller may touch with `action`: what any of the caller's capabilities
+ * grants. 403 for a caller who may touch none. What belongs to the caller (`own`) only its room can know.
+ */
 export function scopeOf(caller: Caller, acl: Acl, action: Action): Filter {
   requireCapability(caller, acl, action);
-  return everything;
+  return united(scopesOf(caller, acl, action));
+}
+
+/**
+ * The assets that the caller may know of when it comes to records of this kind: those to be read, and those
+ * in whose subtrees a capability for such records lies. All others are as if they did not exist.
+ */
+export function knownAssets(caller: Caller, acl: Acl, action: Action): Filter {
+  const spelledOut = scopesOf(caller, acl, action).filter(({ kind }) => kind === "subtrees");
+  return united([...scopesOf(caller, "assetsAcl", "READ"), ...spelledOut]);
+}
+
+/**
+ * The records whose security categories, listed in `field`, all have the caller as a member; records without
+ * any are everybody's (client-endpoints 14.2).
+ */
+export function membershipOf(caller: Caller, field: string): Filter {
+  const scopes = scopesOf(caller, "securityCategoriesAcl", "MEMBEROF");
+  if (scopes.some(({ kind }) => kind === "all")) return everything;
+  const categoryIds = scopes.flatMap((scope) => (scope.kind === "ids" ? scope.ids : []));
+  return or(equals(field, null), hasOnly(field, [...new Set(categoryIds)]));
+}
+
+const scopesOf = (caller: Caller, acl: Acl, action: Action): CapabilityScope[] =>
+  caller.capabilities
+    .filter((one) => one.acl === acl && one.actions.includes(action))
+    .map((one) => one.scope);
+
+function united(scopes: readonly CapabilityScope[]): Filter {
+  if (scopes.some(({ kind }) => kind === "all")) return everything;
+  const assetIds = new Set(scopes.flatMap((scope) => (scope.kind === "subtrees" ? scope.assetIds : [])));
+  const ids = new Set(scopes.flatMap((scope) => (scope.kind === "ids" ? scope.ids : [])));
+  return or(
+    assetIds.size > 0 ? underAsset([...assetIds]) : nothing,
+    ids.size > 0 ? oneOf("id", [...ids]) : nothing,
+  );
 }

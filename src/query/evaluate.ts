@@ -47,6 +47,8 @@ function matchesValue(filter: OfOneField, value: unknown): boolean {
       return isAbove(value, filter.from) && isBelow(value, filter.to);
     case "hasOneOf":
       return Array.isArray(value) && wellFormed(filter.values).some((one) => value.includes(one));
+    case "hasOnly":
+      return Array.isArray(value) && value.every((one) => wellFormed(filter.values).includes(one));
     case "within":
       return typeof value === "string" && distance(value, wellFormed(filter.text)) <= filter.distance;
     default: {

@@ -20,6 +20,7 @@ export type Filter =
   | { readonly kind: "words"; readonly fields: readonly string[]; readonly text: string }
   | { readonly kind: "hasMetadata"; readonly key: string; readonly value: string }
   | { readonly kind: "hasOneOf"; readonly field: string; readonly values: readonly (string | number)[] }
+  | { readonly kind: "hasOnly"; readonly field: string; readonly values: readonly (string | number)[] }
   | { readonly kind: "underAsset"; readonly assetIds: readonly number[] }
   | { readonly kind: "and" | "or"; readonly parts: readonly Filter[] }
   | { readonly kind: "not"; readonly part: Filter };
@@ -76,6 +77,13 @@ export const hasMetadata = (key: string, value: string): Filter => ({ kind: "has
 /** One of the values is in the list that the field holds: records that hang on one of some assets. */
 export const hasOneOf = (field: string, values: readonly (string | number)[]): Filter => ({
   kind: "hasOneOf",
+  field,
+  values,
+});
+
+/** The list that the field holds has no other values than these: an empty list has none at all. */
+export const hasOnly = (field: string, values: readonly (string | number)[]): Filter => ({
+  kind: "hasOnly",
   field,
   values,
 });

@@ -217,7 +217,8 @@ scenario("a delete takes what is below along and clears the links of other resou
     left.map(({ assetId }) => assetId),
     [undefined, undefined, boiler.id, undefined],
   );
-  const unknown = (ids: number[]) => ctx.catalog.read(ctx.project, (tx) => unknownAssets(ctx, tx, ids));
+  const unknown = (ids: number[]) =>
+    ctx.catalog.read(ctx.project, (tx) => unknownAssets(ctx, tx, "eventsAcl", ids));
   assert.deepEqual(await unknown([motor.id, boiler.id, motor.id, 7]), [motor.id, 7]);
 });
 

@@ -7,9 +7,12 @@ import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
 import type { Reader } from "../../storage/catalog.ts";
 import { type AssetChange, changeRow, moveSubtrees } from "./changes.ts";
+import { inKnownSubtrees } from "./links.ts";
 import { existingRows, rowsUnder, visibleRows, writeRows } from "./rows.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
 import { ambiguousParent, findParents, type ParentFound, type ParentReferences, placeNodes } from "./tree.ts";
+
+export { inKnownSubtrees, unknownAssets } from "./links.ts";
 
 export interface Asset extends Omit<AssetRow, "path"> {
   /** The ids from the root down to the asset itself. */
@@ -174,22 +177,13 @@ export async function getAssets(ctx: RequestContext, ids: readonly number[]): Pr
   return rows.map(assetOf);
 }
 
-/** Of these ids the ones that name no asset the caller may see; for links from other resources. */
-export async function unknownAssets(
-  ctx: RequestContext,
-  tx: Reader,
-  ids: readonly number[],
-): Promise<number[]> {
-  const found = await visibleRows(tx, scopeOf(ctx.caller, "assetsAcl", "READ"), ids);
-  return [...new Set(ids)].filter((id) => !found.has(id));
-}
-
 /** Best matches first (client-endpoints (b) 10). */
 export async function searchAssets(ctx: RequestContext, wanted: TextSearch): Promise<Asset[]> {
-  const filter = and(scopeOf(ctx.caller, "assetsAcl", "READ"), wanted.filter);
-  const rows = await ctx.catalog.read(ctx.project, (tx) =>
-    searchTexts(tx, assetTable, { ...wanted, filter }),
-  );
+  const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
+  const rows = await ctx.catalog.read(ctx.project, async (tx) => {
+    const filter = and(scope, await inKnownSubtrees(ctx, tx, "assetsAcl", wanted.filter));
+    return searchTexts(tx, assetTable, { ...wanted, filter });
+  });
   return rows.map(assetOf);
 }
 

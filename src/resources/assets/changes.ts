@@ -1,8 +1,9 @@
 // What an update does to asset records: new values for their fields, and new places for whole subtrees.
 import { isDeepStrictEqual } from "node:util";
+import { fail } from "../../errors.ts";
 import type { Filter } from "../../query/filter.ts";
 import type { Reader } from "../../storage/catalog.ts";
-import { existingRows, rowsUnder } from "./rows.ts";
+import { existingRows, rowsUnder, visibleRows } from "./rows.ts";
 import type { AssetRow } from "./schema.ts";
 import { placeNodes } from "./tree.ts";
 
@@ -36,6 +37,7 @@ export async function moveSubtrees(
 ): Promise<{ readonly rows: readonly AssetRow[]; readonly following: readonly AssetRow[] }> {
   const moved = after.filter((row, index) => row.parentId !== before[index]!.parentId);
   if (moved.length === 0) return { rows: after, following: [] };
+  if (scope.kind !== "everything") await refuseForeignPlaces(tx, scope, { before, moved });
   const nodes = new Map<number, AssetRow>();
   for await (const row of rowsUnder(
     tx,
@@ -49,6 +51,23 @@ export async function moveSubtrees(
   const placed = (row: AssetRow): AssetRow => ({ ...row, ...places.get(row.id) });
   const following = [...nodes.values()].filter((row) => !requested.has(row.id));
   return { rows: after.map(placed), following: following.map(placed) };
+}
+
+/**
+ * Refuses (403) to take an asset from below one that the caller may not write, or to make it a root: its
+ * place is part of what lies above it, also where the caller may change all of the asset itself.
+ */
+async function refuseForeignPlaces(
+  tx: Reader,
+  scope: Filter,
+  { before, moved }: { readonly before: readonly AssetRow[]; readonly moved: readonly AssetRow[] },
+): Promise<void> {
+  const ids = new Set(moved.map((row) => row.id));
+  const parentIds = before.filter((row) => ids.has(row.id)).map((row) => row.parentId ?? 0);
+  const writable = await visibleRows(tx, scope, parentIds);
+  const areWritable = parentIds.every((id) => writable.has(id));
+  const haveParents = moved.every((row) => row.parentId !== undefined);
+  if (!areWritable || !haveParents) throw fail("forbidden", { acl: "assetsAcl", action: "WRITE" });
 }
 
 async function parentsOutside(

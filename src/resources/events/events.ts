@@ -8,6 +8,7 @@ import { and, between, equals, type Filter, oneOf } from "../../query/filter.ts"
 import type { OrderBy, Page, PageQuestion, Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
+import { inKnownSubtrees } from "../assets/assets.ts";
 import { changeRow, type EventChange, refuseUnknownAssets, writeRows } from "./rows.ts";
 import { type Event, eventOf, eventTable, rowOf } from "./schema.ts";
 
@@ -55,10 +56,12 @@ export async function createEvents(ctx: RequestContext, items: readonly NewEvent
 /** One page of the events the caller may see. */
 export async function listEvents(ctx: RequestContext, wanted: EventsWanted): Promise<Page<Event>> {
   const { direction, page } = wanted;
-  const filter = and(scopeOf(ctx.caller, "eventsAcl", "READ"), wanted.filter, startsWithin(wanted));
-  const found = await ctx.catalog.read(ctx.project, (tx) =>
-    readPage(tx, eventTable, { filter, order: byStart(direction), page }),
-  );
+  const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
+  const found = await ctx.catalog.read(ctx.project, async (tx) => {
+    const asked = await inKnownSubtrees(ctx, tx, "eventsAcl", wanted.filter);
+    const filter = and(scope, asked, startsWithin(wanted));
+    return readPage(tx, eventTable, { filter, order: byStart(direction), page });
+  });
   return { ...found, items: found.items.map(eventOf) };
 }
 
@@ -125,10 +128,11 @@ export async function getEventsByReference(
 
 /** Best matches first, or in the order asked, where events that lack the value come last. */
 export async function searchEvents(ctx: RequestContext, wanted: TextSearch): Promise<Event[]> {
-  const filter = and(scopeOf(ctx.caller, "eventsAcl", "READ"), wanted.filter);
-  const rows = await ctx.catalog.read(ctx.project, (tx) =>
-    searchTexts(tx, eventTable, { ...wanted, filter }),
-  );
+  const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
+  const rows = await ctx.catalog.read(ctx.project, async (tx) => {
+    const filter = and(scope, await inKnownSubtrees(ctx, tx, "eventsAcl", wanted.filter));
+    return searchTexts(tx, eventTable, { ...wanted, filter });
+  });
   return rows.map(eventOf);
 }
 

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { and, equals, type Filter, oneOf, or } from "../../query/filter.ts";
+import { and, equals, everything, type Filter, oneOf, or } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import { type Reader, UniqueViolation, type Writer } from "../../storage/catalog.ts";
 import { unknownAssets } from "../assets/assets.ts";
@@ -60,10 +60,10 @@ export async function writeRows(
   how: "insert" | "replace",
   plan: (tx: Writer) => Promise<EventRow[]>,
 ): Promise<EventRow[]> {
-  const write = (before: (tx: Reader, rows: readonly EventRow[]) => Promise<void>) =>
+  const write = (before: (tx: Reader, scope: Filter, rows: readonly EventRow[]) => Promise<void>) =>
     ctx.catalog.write(ctx.project, async (tx) => {
       const rows = await plan(tx);
-      await before(tx, rows);
+      await before(tx, scope, rows);
       await tx[how](eventTable, rows);
       await refuseOutside(tx, scope, rows);
       return rows;
@@ -90,14 +90,21 @@ const isSourced = (row: EventRow): row is Sourced => row.source !== undefined &&
 
 const pairOf = ({ source, sourceId }: Sourced) => JSON.stringify([source, sourceId]);
 
-async function refuseClashes(tx: Reader, rows: readonly EventRow[]): Promise<void> {
+/** Of events that the caller may not write the answer tells no more than what was sent: no id. */
+async function refuseClashes(tx: Reader, scope: Filter, rows: readonly EventRow[]): Promise<void> {
   const sourced = rows.filter(isSourced);
   const own = new Set(rows.map((row) => row.id));
-  const stored = (await holdersOf(tx, sourced)).filter((row) => !own.has(row.id));
-  if (stored.length > 0)
+  const stored = (await holdersOf(tx, everything, sourced)).filter((row) => !own.has(row.id));
+  if (stored.length > 0) {
+    const seen = new Set((await holdersOf(tx, scope, stored)).map((row) => row.id));
     throw fail("event-duplicates", {
-      duplicates: stored.map(({ id, source, sourceId }) => ({ id, source, sourceId })),
+      duplicates: stored.map(({ id, source, sourceId }) => ({
+        ...(seen.has(id) && { id }),
+        source,
+        sourceId,
+      })),
     });
+  }
   const seen = new Set<string>();
   const again = sourced.find((row) => seen.size === seen.add(pairOf(row)).size);
   if (again)
@@ -108,14 +115,14 @@ async function refuseClashes(tx: Reader, rows: readonly EventRow[]): Promise<voi
     });
 }
 
-/** The stored events that have the source and source id of one of these, in the order of these. */
-async function holdersOf(tx: Reader, sourced: readonly Sourced[]): Promise<Sourced[]> {
+/** The stored events of the scope that have a source and source id of these, in the order of these. */
+async function holdersOf(tx: Reader, scope: Filter, sourced: readonly Sourced[]): Promise<Sourced[]> {
   const groups = [...Map.groupBy(sourced, ({ source }) => source)].map(([source, group]) =>
     and(equals("source", source), oneOf("sourceId", [...new Set(group.map((row) => row.sourceId))])),
   );
   if (groups.length === 0) return [];
   const page = { limit: sourced.length };
-  const rows = await tx.find(eventTable, { filter: or(...groups), order: byId, page });
+  const rows = await tx.find(eventTable, { filter: and(scope, or(...groups)), order: byId, page });
   const held = new Map(rows.filter(isSourced).map((row) => [pairOf(row), row]));
   return [...new Set(sourced.map(pairOf))].map((pair) => held.get(pair)).filter((row) => row !== undefined);
 }
@@ -134,7 +141,7 @@ export async function refuseUnknownAssets(
 ): Promise<void> {
   const assetIds = [...new Set(links.flatMap((one) => one.assetIds))];
   if (assetIds.length === 0) return;
-  const unknown = new Set(await unknownAssets(ctx, tx, assetIds));
+  const unknown = new Set(await unknownAssets(ctx, tx, "eventsAcl", assetIds));
   for (const { field, assetIds } of links) {
     const got = assetIds.find((id) => unknown.has(id));
     // Not `notFound`: clients take what stands there for ids of events.

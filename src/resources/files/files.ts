@@ -7,6 +7,7 @@ import { and, type Filter, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
+import { inKnownSubtrees } from "../assets/assets.ts";
 import { changeFile, type FileChange } from "./changes.ts";
 import { noteRemovals, removeBlobs } from "./removals.ts";
 import { existingRows, refuseOutside, refuseUnknownAssets, visibleRows, writeFiles } from "./rows.ts";
@@ -17,9 +18,12 @@ export async function listFiles(
   ctx: RequestContext,
   wanted: { readonly filter: Filter; readonly newestFirst: boolean; readonly page: PageQuestion },
 ): Promise<Page<StoredFile>> {
-  const filter = and(scopeOf(ctx.caller, "filesAcl", "READ"), wanted.filter);
+  const scope = scopeOf(ctx.caller, "filesAcl", "READ");
   const order = wanted.newestFirst ? [{ field: "id", direction: "descending" } as const] : byId;
-  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, fileTable, { filter, order, page: wanted.page }));
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const filter = and(scope, await inKnownSubtrees(ctx, tx, "filesAcl", wanted.filter));
+    return readPage(tx, fileTable, { filter, order, page: wanted.page });
+  });
 }
 
 /** Best matches first; files have no description to be searched. */
@@ -27,8 +31,11 @@ export async function searchFiles(
   ctx: RequestContext,
   wanted: Omit<TextSearch, "description" | "query">,
 ): Promise<StoredFile[]> {
-  const filter = and(scopeOf(ctx.caller, "filesAcl", "READ"), wanted.filter);
-  return ctx.catalog.read(ctx.project, (tx) => searchTexts(tx, fileTable, { ...wanted, filter }));
+  const scope = scopeOf(ctx.caller, "filesAcl", "READ");
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const filter = and(scope, await inKnownSubtrees(ctx, tx, "filesAcl", wanted.filter));
+    return searchTexts(tx, fileTable, { ...wanted, filter });
+  });
 }
 
 /** Refuses (404) an unknown file. */
@@ -84,12 +91,11 @@ async function update(
   named: { readonly field: string; readonly status?: 404 },
 ): Promise<StoredFile[]> {
   const scope = scopeOf(ctx.caller, "filesAcl", "WRITE");
-  return writeFiles(ctx, async (tx, planned) => {
+  return writeFiles(ctx, scope, async (tx, planned) => {
     const before = await existingRows(tx, scope, { ids: changes.map(({ id }) => id), ...named });
     const nowMs = ctx.world.nowMs();
     planned.push(...before.map((row, index) => changeFile(row, changes[index]!.change, nowMs)));
-    const relinked = planned.filter((row, index) => row.assetIds !== before[index]!.assetIds);
-    await refuseUnknownAssets(ctx, tx, relinked);
+    await refuseUnknownAssets(ctx, tx, planned, before);
     await tx.replace(fileTable, planned);
     await refuseOutside(tx, scope, planned);
     return planned;

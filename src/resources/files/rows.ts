@@ -34,14 +34,18 @@ export async function fileNamed(
   return found;
 }
 
-/** Refuses links to assets that do not exist or that the caller may not see (client-endpoints (b) 20). */
+/** Refuses new links to assets that do not exist or that the caller may not see (client-endpoints (b) 20). */
 export async function refuseUnknownAssets(
   ctx: RequestContext,
   tx: Reader,
-  files: readonly Pick<StoredFile, "assetIds">[],
+  files: readonly StoredFile[],
+  before: readonly StoredFile[],
 ): Promise<void> {
-  const assetIds = files.flatMap((file) => file.assetIds ?? []);
-  const [unknown] = assetIds.length > 0 ? await unknownAssets(ctx, tx, assetIds) : [];
+  const held = new Map(before.map(({ id, assetIds }) => [id, new Set(assetIds)]));
+  const assetIds = files.flatMap(({ id, assetIds = [] }) =>
+    assetIds.filter((one) => !held.get(id)?.has(one)),
+  );
+  const [unknown] = assetIds.length > 0 ? await unknownAssets(ctx, tx, "filesAcl", assetIds) : [];
   if (unknown === undefined) return;
   // Not `notFound`: clients take what stands there for ids of files.
   throw fail("field-invalid", {
@@ -62,6 +66,7 @@ export async function refuseOutside(tx: Reader, scope: Filter, rows: readonly St
 /** Runs a write of file records; a clash of names or sources is refused (409) with nothing changed. */
 export async function writeFiles<Answer>(
   ctx: RequestContext,
+  scope: Filter,
   work: (tx: Writer, planned: StoredFile[]) => Promise<Answer>,
 ): Promise<Answer> {
   const planned: StoredFile[] = [];
@@ -69,11 +74,12 @@ export async function writeFiles<Answer>(
     return await ctx.catalog.write(ctx.project, (tx) => work(tx, planned));
   } catch (problem) {
     if (!(problem instanceof UniqueViolation)) throw problem;
-    throw await ctx.catalog.read(ctx.project, (tx) => clashOf(tx, planned));
+    throw await ctx.catalog.read(ctx.project, (tx) => clashOf(tx, scope, planned));
   }
 }
 
-async function clashOf(tx: Reader, planned: readonly StoredFile[]): Promise<Error> {
+/** Of files that the caller may not write the answer tells no more than what was sent: no id. */
+async function clashOf(tx: Reader, scope: Filter, planned: readonly StoredFile[]): Promise<Error> {
   const ids = new Set(planned.map(({ id }) => id));
   const taken = new Set<string>();
   const duplicates: { id?: number; source: string; sourceId: string }[] = [];
@@ -82,7 +88,8 @@ async function clashOf(tx: Reader, planned: readonly StoredFile[]): Promise<Erro
     const filter = and(equals("source", source), equals("sourceId", sourceId));
     const [held] = await tx.find(fileTable, { filter, order: byId, page: { limit: 1 } });
     const key = JSON.stringify([source, sourceId]);
-    if (held && !ids.has(held.id)) duplicates.push({ id: held.id, source, sourceId });
+    const isSeen = held && (await visibleRows(tx, scope, [held.id])).has(held.id);
+    if (held && !ids.has(held.id)) duplicates.push({ ...(isSeen && { id: held.id }), source, sourceId });
     else if (taken.has(key)) duplicates.push({ source, sourceId });
     taken.add(key);
   }

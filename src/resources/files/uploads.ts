@@ -42,14 +42,14 @@ export async function startUpload(
   const scope = scopeOf(ctx.caller, "filesAcl", "WRITE");
   const nowMs = ctx.world.nowMs();
   const lifeMs = resumable ? limits.resumableLinkMs : limits.uploadLinkMs;
-  const upload = await writeFiles(ctx, async (tx, planned) => {
+  const upload = await writeFiles(ctx, scope, async (tx, planned) => {
     const held = await fileNamed(tx, file);
     const isVisible = held && (await visibleRows(tx, scope, [held.id])).has(held.id);
     const mayTake = isVisible && (overwrite || held.content === undefined);
     if (held && !mayTake) throw fail("file-exists", { names: [file.name] });
     const row = held ? overwritten(held, file, nowMs) : newRow(ctx.ids.next(), file, nowMs);
     planned.push(row);
-    await refuseUnknownAssets(ctx, tx, planned);
+    await refuseUnknownAssets(ctx, tx, planned, held ? [held] : []);
     await tx[held ? "replace" : "insert"](fileTable, planned);
     await refuseOutside(tx, scope, planned);
     const upload: Upload = {

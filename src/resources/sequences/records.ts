@@ -53,7 +53,7 @@ export async function refuseUnknownAssets(
   links: readonly (number | undefined)[],
 ): Promise<void> {
   const assetIds = links.filter((id) => id !== undefined);
-  const [unknown] = assetIds.length > 0 ? await unknownAssets(ctx, tx, assetIds) : [];
+  const [unknown] = assetIds.length > 0 ? await unknownAssets(ctx, tx, "sequencesAcl", assetIds) : [];
   if (unknown === undefined) return;
   const expected = "the id of an existing asset";
   throw fail("field-invalid", { field: "assetId", expected, got: `${unknown}` });

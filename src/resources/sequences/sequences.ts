@@ -7,6 +7,7 @@ import { and, type Filter, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
+import { inKnownSubtrees } from "../assets/assets.ts";
 import {
   type ColumnChange,
   changeRecord,
@@ -74,10 +75,11 @@ export async function listSequences(
   ctx: RequestContext,
   { filter, page }: { readonly filter: Filter; readonly page: PageQuestion },
 ): Promise<Page<Sequence>> {
-  const wanted = and(scopeFor(ctx, "READ"), filter);
-  return ctx.catalog.read(ctx.project, (tx) =>
-    readPage(tx, sequenceTable, { filter: wanted, order: byId, page }),
-  );
+  const scope = scopeFor(ctx, "READ");
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const wanted = and(scope, await inKnownSubtrees(ctx, tx, "sequencesAcl", filter));
+    return readPage(tx, sequenceTable, { filter: wanted, order: byId, page });
+  });
 }
 
 /** Refuses (404) an unknown sequence. */
@@ -98,8 +100,11 @@ async function read(ctx: RequestContext, named: Named): Promise<Sequence[]> {
 
 /** Best matches first. */
 export async function searchSequences(ctx: RequestContext, wanted: TextSearch): Promise<Sequence[]> {
-  const filter = and(scopeFor(ctx, "READ"), wanted.filter);
-  return ctx.catalog.read(ctx.project, (tx) => searchTexts(tx, sequenceTable, { ...wanted, filter }));
+  const scope = scopeFor(ctx, "READ");
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const filter = and(scope, await inKnownSubtrees(ctx, tx, "sequencesAcl", wanted.filter));
+    return searchTexts(tx, sequenceTable, { ...wanted, filter });
+  });
 }
 
 /**

@@ -65,7 +65,7 @@ export async function refuseUnknownAssets(
   links: readonly (number | undefined)[],
 ): Promise<void> {
   const assetIds = links.filter((id) => id !== undefined);
-  const [unknown] = assetIds.length > 0 ? await unknownAssets(ctx, tx, assetIds) : [];
+  const [unknown] = assetIds.length > 0 ? await unknownAssets(ctx, tx, "timeSeriesAcl", assetIds) : [];
   if (unknown === undefined) return;
   // Not `notFound`: clients take what stands there for ids of series.
   throw fail("field-invalid", {

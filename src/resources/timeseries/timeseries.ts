@@ -1,6 +1,6 @@
 // Time series: what a plant measures, by name and by id (platform-api Time series; client-endpoints 8).
 
-import { scopeOf } from "../../access/caller.ts";
+import { membershipOf, scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -8,6 +8,7 @@ import { and, type Filter } from "../../query/filter.ts";
 import type { Page, PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
+import { inKnownSubtrees } from "../assets/assets.ts";
 import { changeSeries, type SeriesChange } from "./changes.ts";
 import { erase, removeRecords } from "./erasures.ts";
 import {
@@ -29,15 +30,20 @@ export type { SeriesKey, SeriesRef } from "./series-names.ts";
 
 export type NewTimeSeries = Omit<TimeSeries, "id" | "createdTime" | "lastUpdatedTime">;
 
+/** What the capability grants, but of series with security categories only those one is a member of. */
+const scopeFor = (ctx: RequestContext, action: Action): Filter =>
+  and(scopeOf(ctx.caller, "timeSeriesAcl", action), membershipOf(ctx.caller, "securityCategories"));
+
 /** One page of the series the caller may see, ordered by name (code points). */
 export async function listTimeSeries(
   ctx: RequestContext,
   { filter, page }: { readonly filter: Filter; readonly page: PageQuestion },
 ): Promise<Page<TimeSeries>> {
-  const wanted = and(scopeOf(ctx.caller, "timeSeriesAcl", "READ"), filter);
-  return ctx.catalog.read(ctx.project, (tx) =>
-    readPage(tx, timeSeriesTable, { filter: wanted, order: byName, page }),
-  );
+  const scope = scopeFor(ctx, "READ");
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const wanted = and(scope, await inKnownSubtrees(ctx, tx, "timeSeriesAcl", filter));
+    return readPage(tx, timeSeriesTable, { filter: wanted, order: byName, page });
+  });
 }
 
 /** Refuses (404) an unknown series. */
@@ -52,14 +58,17 @@ export async function getManyTimeSeries(ctx: RequestContext, ids: readonly numbe
 }
 
 async function read(ctx: RequestContext, wanted: Parameters<typeof existingRows>[2]): Promise<TimeSeries[]> {
-  const scope = scopeOf(ctx.caller, "timeSeriesAcl", "READ");
+  const scope = scopeFor(ctx, "READ");
   return ctx.catalog.read(ctx.project, (tx) => existingRows(tx, scope, wanted));
 }
 
 /** Best matches first. */
 export async function searchTimeSeries(ctx: RequestContext, wanted: TextSearch): Promise<TimeSeries[]> {
-  const filter = and(scopeOf(ctx.caller, "timeSeriesAcl", "READ"), wanted.filter);
-  return ctx.catalog.read(ctx.project, (tx) => searchTexts(tx, timeSeriesTable, { ...wanted, filter }));
+  const scope = scopeFor(ctx, "READ");
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const filter = and(scope, await inKnownSubtrees(ctx, tx, "timeSeriesAcl", wanted.filter));
+    return searchTexts(tx, timeSeriesTable, { ...wanted, filter });
+  });
 }
 
 /**
@@ -70,7 +79,7 @@ export async function createTimeSeries(
   ctx: RequestContext,
   items: readonly NewTimeSeries[],
 ): Promise<TimeSeries[]> {
-  const scope = scopeOf(ctx.caller, "timeSeriesAcl", "WRITE");
+  const scope = scopeFor(ctx, "WRITE");
   return ctx.catalog.write(ctx.project, async (tx) => {
     const now = ctx.world.nowMs();
     await refuseTakenNames(
@@ -116,7 +125,7 @@ async function writeChanges(
   ctx: RequestContext,
   { keys, changes, status }: SeriesUpdate,
 ): Promise<TimeSeries[]> {
-  const scope = scopeOf(ctx.caller, "timeSeriesAcl", "WRITE");
+  const scope = scopeFor(ctx, "WRITE");
   return ctx.catalog.write(ctx.project, async (tx) => {
     const before = await existingRows(tx, scope, { keys, status });
     const after = before.map((row, i) => changeSeries(row, changes[i]!, ctx.world.nowMs()));
@@ -137,7 +146,7 @@ async function writeChanges(
  * Once the records are gone, the datapoints follow even if the process dies in between.
  */
 export async function deleteTimeSeries(ctx: RequestContext, keys: SeriesKeys): Promise<void> {
-  const scope = scopeOf(ctx.caller, "timeSeriesAcl", "WRITE");
+  const scope = scopeFor(ctx, "WRITE");
   const names = seriesNamesOf(ctx.catalog, ctx.project);
   const gone = await names.whileChanging(() =>
     ctx.catalog.write(ctx.project, async (tx) => {
@@ -161,7 +170,7 @@ export async function resolveSeries(
   keys: readonly SeriesKey[],
   action: Action,
 ): Promise<(SeriesRef | undefined)[]> {
-  const scope = scopeOf(ctx.caller, "timeSeriesAcl", action);
+  const scope = scopeFor(ctx, action);
   const known = seriesNamesOf(ctx.catalog, ctx.project);
   const answerable = scope.kind === "everything";
   const found = keys.map((key) => (answerable ? known.get(key) : undefined));

@@ -270,14 +270,14 @@ const not = (part: Filter): Filter => ({ kind: "not", part });
 /** What a table that only hangs on assets can be asked. */
 export const someLinkFilter: fc.Arbitrary<Filter> = fc.oneof(underAsset, underAsset.map(not));
 
-const hasOneOf = fc.record({
-  kind: fc.constant("hasOneOf" as const),
+const ofList = fc.record({
+  kind: fc.constantFrom("hasOneOf" as const, "hasOnly" as const),
   field: fc.constant("placeIds"),
   values: fc.array(placeId, { maxLength: 3 }),
 });
 
 /** What a table with a list of assets can be asked. */
-export const someListFilter: fc.Arbitrary<Filter> = fc.oneof(someLinkFilter, hasOneOf, hasOneOf.map(not));
+export const someListFilter: fc.Arbitrary<Filter> = fc.oneof(someLinkFilter, ofList, ofList.map(not));
 
 const direction = fc.constantFrom("ascending" as const, "descending" as const);
 

@@ -96,6 +96,13 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
   hasOneOf({ field, values }, subject) {
     return listHas(subject, field, subject.expressions.listed(values.map(wellFormed)));
   },
+  hasOnly({ field, values }, { table, expressions }) {
+    invariant(columnOf(table, field).type === "json", `${table.name}.${field} is a list`);
+    const column = columnRef(table, field);
+    const others = sql`held.value not in ${expressions.listed(values.map(wellFormed))}`;
+    const elements = expressions.elements(column);
+    return sql`(${column} is not null and not exists (select 1 from ${elements} held where ${others}))`;
+  },
   underAsset({ assetIds }, subject) {
     const { table } = subject;
     const { underAsset } = table;

@@ -1,0 +1,67 @@
+// What capabilities add up to: the filter of a scope, the assets one may know of, and memberships.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Failure } from "../errors.ts";
+import { equals, everything, hasOnly, nothing, or, underAsset } from "../query/filter.ts";
+import { type Caller, knownAssets, membershipOf, scopeOf } from "./caller.ts";
+import type { Acl, Action, Capability, CapabilityScope } from "./capabilities.ts";
+
+const holding = (...capabilities: readonly Capability[]): Caller => ({
+  user: "test",
+  projectId: 1,
+  project: "demo",
+  capabilities,
+});
+
+const grant = (acl: Acl, action: Action, scope: CapabilityScope): Capability => ({
+  acl,
+  actions: [action],
+  scope,
+});
+
+const all = { kind: "all" } as const;
+const below = (...assetIds: readonly number[]) => ({ kind: "subtrees", assetIds }) as const;
+
+test("capabilities of one kind are united, and one without bounds outdoes all others", () => {
+  const bounded = [
+    grant("eventsAcl", "READ", below(7, 8)),
+    grant("eventsAcl", "READ", below(8, 9)),
+    grant("eventsAcl", "WRITE", all),
+    grant("filesAcl", "READ", all),
+  ];
+  assert.deepEqual(scopeOf(holding(...bounded), "eventsAcl", "READ"), underAsset([7, 8, 9]));
+  assert.equal(
+    scopeOf(holding(...bounded, grant("eventsAcl", "READ", all)), "eventsAcl", "READ"),
+    everything,
+  );
+});
+
+test("a capability for nothing is no refusal; none at all is one", () => {
+  assert.equal(scopeOf(holding(grant("eventsAcl", "READ", below())), "eventsAcl", "READ"), nothing);
+  const forbidden = (problem: unknown) => problem instanceof Failure && problem.failure === "forbidden";
+  const reader = holding(grant("eventsAcl", "READ", all));
+  assert.throws(() => scopeOf(reader, "eventsAcl", "WRITE"), forbidden);
+  assert.throws(() => scopeOf(reader, "filesAcl", "READ"), forbidden);
+});
+
+test("assets are known that may be read, and those that a capability spells out", () => {
+  const caller = holding(
+    grant("assetsAcl", "READ", below(1)),
+    grant("eventsAcl", "READ", below(2)),
+    grant("eventsAcl", "WRITE", below(3)),
+    grant("filesAcl", "READ", all),
+  );
+  assert.deepEqual(knownAssets(caller, "eventsAcl", "READ"), underAsset([1, 2]));
+  assert.deepEqual(knownAssets(caller, "eventsAcl", "WRITE"), underAsset([1, 3]));
+  assert.deepEqual(knownAssets(caller, "filesAcl", "READ"), underAsset([1]));
+  assert.equal(knownAssets(holding(grant("filesAcl", "READ", all)), "filesAcl", "READ"), nothing);
+});
+
+test("members of all security categories see a series, and everybody one without any", () => {
+  const memberOf = (scope: CapabilityScope) => grant("securityCategoriesAcl", "MEMBEROF", scope);
+  const without = equals("categories", null);
+  assert.deepEqual(membershipOf(holding(), "categories"), or(without, hasOnly("categories", [])));
+  const some = holding(memberOf({ kind: "ids", ids: [1, 2] }), memberOf({ kind: "ids", ids: [2, 3] }));
+  assert.deepEqual(membershipOf(some, "categories"), or(without, hasOnly("categories", [1, 2, 3])));
+  assert.equal(membershipOf(holding(memberOf(all)), "categories"), everything);
+});

@@ -1,0 +1,57 @@
+// Assets as other resources name them, in links and in questions about subtrees: only those one may know of.
+import { knownAssets, scopeOf } from "../../access/caller.ts";
+import type { Acl } from "../../access/capabilities.ts";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { and, type Filter, not, or, underAsset } from "../../query/filter.ts";
+import type { Reader } from "../../storage/catalog.ts";
+import { visibleRows } from "./rows.ts";
+
+/**
+ * For new links from records that `acl` is about: of these ids the ones that name no asset the caller may
+ * know of. Refuses (403) others below which the caller may not write such records.
+ */
+export async function unknownAssets(
+  ctx: RequestContext,
+  tx: Reader,
+  acl: Acl,
+  ids: readonly number[],
+): Promise<number[]> {
+  const found = await visibleRows(tx, knownAssets(ctx.caller, acl, "WRITE"), ids);
+  const unknown = [...new Set(ids)].filter((id) => !found.has(id));
+  const scope = scopeOf(ctx.caller, acl, "WRITE");
+  if (unknown.length > 0 || scope.kind === "everything") return unknown;
+  const inside = await visibleRows(tx, scope, ids);
+  if (inside.size < found.size) throw fail("forbidden", { acl, action: "WRITE" });
+  return [];
+}
+
+/**
+ * The filter of a question about records that `acl` is about, without the subtrees of assets that the caller
+ * may not know of: they match as little as those of assets that do not exist.
+ */
+export async function inKnownSubtrees(
+  ctx: RequestContext,
+  tx: Reader,
+  acl: Acl,
+  filter: Filter,
+): Promise<Filter> {
+  const known = knownAssets(ctx.caller, acl, "READ");
+  const roots = known.kind === "everything" ? [] : rootsIn(filter);
+  if (roots.length === 0) return filter;
+  return withRoots(filter, await visibleRows(tx, known, roots));
+}
+
+function rootsIn(filter: Filter): readonly number[] {
+  if (filter.kind === "underAsset") return filter.assetIds;
+  if (filter.kind === "and" || filter.kind === "or") return filter.parts.flatMap(rootsIn);
+  return filter.kind === "not" ? rootsIn(filter.part) : [];
+}
+
+function withRoots(filter: Filter, known: ReadonlyMap<number, unknown>): Filter {
+  const within = (part: Filter) => withRoots(part, known);
+  if (filter.kind === "underAsset") return underAsset(filter.assetIds.filter((id) => known.has(id)));
+  if (filter.kind === "and") return and(...filter.parts.map(within));
+  if (filter.kind === "or") return or(...filter.parts.map(within));
+  return filter.kind === "not" ? not(within(filter.part)) : filter;
+}
