@@ -28,8 +28,6 @@ export function matches(filter: Filter, record: Values, isUnder: UnderAsset): bo
       return isUnder(filter.assetIds);
     case "words":
       return hasWords(filter.fields, filter.text, record);
-    case "hasMetadata":
-      return metadataOf(record)[wellFormed(filter.key)] === wellFormed(filter.value);
     default:
       return matchesValue(filter, record[filter.field]);
   }
@@ -49,6 +47,8 @@ function matchesValue(filter: OfOneField, value: unknown): boolean {
       return Array.isArray(value) && wellFormed(filter.values).some((one) => value.includes(one));
     case "hasOnly":
       return Array.isArray(value) && value.every((one) => wellFormed(filter.values).includes(one));
+    case "hasMember":
+      return isMember(filter, value);
     case "within":
       return typeof value === "string" && distance(value, wellFormed(filter.text)) <= filter.distance;
     default: {
@@ -59,6 +59,17 @@ function matchesValue(filter: OfOneField, value: unknown): boolean {
       return filter.kind === "endsWith" ? whole.endsWith(part) : whole.includes(part);
     }
   }
+}
+
+function isMember({ key, value, from, to }: OfOneField & { kind: "hasMember" }, held: unknown): boolean {
+  if (typeof held !== "object" || held === null) return false;
+  const name = wellFormed(key);
+  if (!Object.hasOwn(held, name)) return false;
+  const member = (held as Values)[name];
+  if (value !== undefined && member !== wellFormed(value)) return false;
+  const isOfType = (bound: Bound | undefined) => bound === undefined || typeof bound.value === typeof member;
+  if (!isOfType(from) || !isOfType(to)) return false;
+  return (!from || isAbove(member, from)) && (!to || isBelow(member, to));
 }
 
 const isAbove = (value: unknown, from: Bound | undefined): boolean =>
@@ -80,11 +91,6 @@ function hasWords(fields: readonly string[], text: string, record: Values): bool
   const held = fields.flatMap((field) => wordsIn((record[field] as string | undefined) ?? ""));
   return wordsIn(text).every((wanted) => held.some((word) => word.startsWith(wanted)));
 }
-
-const metadataOf = (record: Values): Values => {
-  const metadata = record["metadata"] as Values | undefined;
-  return Object.assign(Object.create(null), metadata);
-};
 
 /**
  * Negative when `a` comes before `b`; either may be a record or a position turned into one. Where a search is

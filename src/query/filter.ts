@@ -18,7 +18,14 @@ export type Filter =
     }
   | { readonly kind: "within"; readonly field: string; readonly text: string; readonly distance: number }
   | { readonly kind: "words"; readonly fields: readonly string[]; readonly text: string }
-  | { readonly kind: "hasMetadata"; readonly key: string; readonly value: string }
+  | {
+      readonly kind: "hasMember";
+      readonly field: string;
+      readonly key: string;
+      readonly value?: Scalar;
+      readonly from?: Bound;
+      readonly to?: Bound;
+    }
   | { readonly kind: "hasOneOf"; readonly field: string; readonly values: readonly (string | number)[] }
   | { readonly kind: "hasOnly"; readonly field: string; readonly values: readonly (string | number)[] }
   | { readonly kind: "underAsset"; readonly assetIds: readonly number[] }
@@ -72,7 +79,17 @@ export const within = (field: string, text: string, distance: number): Filter =>
  */
 export const words = (fields: readonly string[], text: string): Filter => ({ kind: "words", fields, text });
 
-export const hasMetadata = (key: string, value: string): Filter => ({ kind: "hasMetadata", key, value });
+export const hasMetadata = (key: string, value: string): Filter => hasMember("metadata", key, { value });
+
+/**
+ * The object that the field holds has the key, its value being equal to `value` and within the bounds, where
+ * these are given. Values of different types are neither equal nor within each other's bounds.
+ */
+export const hasMember = (
+  field: string,
+  key: string,
+  wanted: { value?: Scalar; from?: Bound; to?: Bound } = {},
+): Filter => ({ kind: "hasMember", field, key, ...wanted });
 
 /** One of the values is in the list that the field holds: records that hang on one of some assets. */
 export const hasOneOf = (field: string, values: readonly (string | number)[]): Filter => ({

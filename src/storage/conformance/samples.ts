@@ -13,6 +13,7 @@ export interface Place extends Stored {
   readonly closed?: boolean;
   readonly description?: string;
   readonly metadata?: Readonly<Record<string, string>>;
+  readonly traits?: Readonly<Record<string, string | number | boolean>>;
 }
 
 /** Hangs on one place. */
@@ -47,6 +48,7 @@ export const places: Table<Place> = {
     closed: optional("boolean"),
     description: optional("text"),
     metadata: optional("json"),
+    traits: optional("json"),
   },
   indexes: [["name"], ["path"], ["depth"]],
   unique: [["parentId", "name"]],
@@ -135,6 +137,14 @@ const hostileText = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: fc.constantFrom(..."aAäÄ%_ 1"), maxLength: 4 }) },
 );
 
+const traitName = fc.constantFrom("7", "8", "__proto__");
+const trait = fc.oneof(
+  hostileText,
+  fc.integer({ min: -1, max: 3 }),
+  fc.constantFrom(-0.5, 1e300),
+  fc.boolean(),
+);
+
 /** A present value or none. */
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 3 });
 
@@ -148,6 +158,7 @@ export const somePlaces: fc.Arbitrary<Place[]> = fc
       closed: maybe(fc.boolean()),
       description: maybe(hostileText),
       metadata: maybe(fc.dictionary(hostileText, hostileText, { maxKeys: 3 })),
+      traits: maybe(fc.dictionary(traitName, trait, { maxKeys: 3 })),
     }),
     { maxLength: 12 },
   )
@@ -213,6 +224,20 @@ const betweenOf = <Value extends string | number>(field: fc.Arbitrary<string>, v
     { requiredKeys: ["kind", "field"] },
   );
 
+const hasMember = (
+  field: string,
+  key: fc.Arbitrary<string>,
+  value: fc.Arbitrary<string | number | boolean>,
+) => {
+  const isBound = (one: unknown) => typeof one !== "boolean";
+  const members = bound(value.filter(isBound) as fc.Arbitrary<string | number>);
+  const record = { kind: fc.constant("hasMember" as const), field: fc.constant(field), key };
+  return fc.record(
+    { ...record, value, from: members, to: members },
+    { requiredKeys: ["kind", "field", "key"] },
+  );
+};
+
 const leaf: fc.Arbitrary<Filter> = fc.oneof(
   fc.constantFrom<Filter>({ kind: "everything" }, { kind: "nothing" }),
   fc.record({ kind: fc.constant("equals" as const), field: textField, value: fc.option(hostileText) }),
@@ -248,7 +273,8 @@ const leaf: fc.Arbitrary<Filter> = fc.oneof(
     fields: fc.constantFrom(["name"], ["description"], ["name", "description"]),
     text: hostileText,
   }),
-  fc.record({ kind: fc.constant("hasMetadata" as const), key: hostileText, value: hostileText }),
+  hasMember("metadata", hostileText, hostileText),
+  hasMember("traits", traitName, trait),
   underAsset,
 );
 

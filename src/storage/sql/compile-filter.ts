@@ -6,9 +6,9 @@
 import { sql } from "kysely";
 import { invariant } from "../../lib/invariant.ts";
 import { endOfPrefix, foldCase, wellFormed, wordsIn } from "../../lib/text.ts";
-import type { Bound, Filter } from "../../query/filter.ts";
+import type { Bound, Filter, Scalar } from "../../query/filter.ts";
 import type { AnyTable, Scope } from "../catalog.ts";
-import type { Condition, Expression, Expressions } from "./dialect.ts";
+import type { Condition, Expression, Expressions, MemberType } from "./dialect.ts";
 import { columnOf, encodeValue, projectColumn } from "./tables.ts";
 
 /** What a condition is about: one table's records within a scope. */
@@ -89,9 +89,22 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
     if (words.length === 0) return always;
     return sql`${columnRef(table, "id")} in ${expressions.idsWithWords(table, fields, words)}`;
   },
-  hasMetadata({ key, value }, { table, expressions }) {
-    invariant(columnOf(table, "metadata").type === "json", `${table.name} has metadata`);
-    return expressions.hasPair(columnRef(table, "metadata"), wellFormed(key), wellFormed(value));
+  hasMember({ field, key, value, from, to }, { table, expressions }) {
+    invariant(columnOf(table, field).type === "json", `${table.name}.${field} is an object`);
+    const has = (other: Scalar | undefined, operator: Expression): Condition[] => {
+      if (other === undefined) return [];
+      const type = typeof other as MemberType;
+      const bound = typeof other === "boolean" ? Number(other) : wellFormed(other);
+      const holds = (member: Expression): Condition => sql`${member} ${operator} ${bound}`;
+      return [expressions.hasMember(columnRef(table, field), wellFormed(key), { type, holds })];
+    };
+    const conditions = [
+      ...has(value, sql`=`),
+      ...has(from?.value, from?.inclusive ? sql`>=` : sql`>`),
+      ...has(to?.value, to?.inclusive ? sql`<=` : sql`<`),
+    ];
+    if (conditions.length === 0) return expressions.hasMember(columnRef(table, field), wellFormed(key));
+    return sql`(${sql.join(conditions, sql` and `)})`;
   },
   hasOneOf({ field, values }, subject) {
     return listHas(subject, field, subject.expressions.listed(values.map(wellFormed)));

@@ -11,6 +11,8 @@ export type Expression = RawBuilder<unknown>;
 /** A record as values in the sequence of its columns, encoded. */
 export type Values = readonly (string | number | null)[];
 
+export type MemberType = "string" | "number" | "boolean";
+
 /** How a database says what the filter tree asks. A missing value makes a condition null or false. */
 export interface Expressions {
   /** A parenthesised subquery of these values, however many, for use after `in`. */
@@ -19,8 +21,15 @@ export interface Expressions {
   elements(array: Expression): Expression;
   /** The json array without the values of a `listed` subquery, its order kept. */
   elementsExcept(array: Expression, values: Expression): Expression;
-  /** A json object that has this text under this key. */
-  hasPair(object: Expression, key: string, value: string): Condition;
+  /**
+   * A json object that has a value under this key; with `type` and `holds`, one of that type for which the
+   * condition is true.
+   */
+  hasMember(
+    object: Expression,
+    key: string,
+    wanted?: { readonly type: MemberType; readonly holds: (value: Expression) => Condition },
+  ): Condition;
   /** Case taken away, as `foldCase` does. */
   folded(text: Expression): Expression;
   /** Literal: nothing in `part` is special. */

@@ -1,6 +1,6 @@
 // The filter tree's conditions in SQLite's words.
 import { sql } from "kysely";
-import type { Expressions } from "../../dialect.ts";
+import type { Expressions, MemberType } from "../../dialect.ts";
 import { linkListOf, linksTableOf, wordsTableOf } from "./schema.ts";
 
 /** One parameter holds a list of any length, so that the statement stays the same. */
@@ -10,13 +10,23 @@ const listed: Expressions["listed"] = (values) =>
 /** The bytes of a text: unlike with text, `substr` of bytes does not stop at NUL. */
 const bytes = (text: unknown) => sql`cast(${text} as blob)`;
 
+const memberTypes: Readonly<Record<MemberType, readonly string[]>> = {
+  string: ["text"],
+  number: ["integer", "real"],
+  boolean: ["true", "false"],
+};
+
 export const expressions: Expressions = {
   listed,
   elements: (array) => sql`(select value from json_each(${array}))`,
   elementsExcept: (array, values) =>
     sql`(select json_group_array(value order by key) from json_each(${array}) where value not in ${values})`,
-  hasPair: (object, key, value) =>
-    sql`exists (select 1 from json_each(${object}) pair where pair.key = ${key} and pair.value = ${value})`,
+  hasMember(object, key, wanted) {
+    const found = sql`select 1 from json_each(${object}) member where member.key = ${key}`;
+    if (!wanted) return sql`exists (${found})`;
+    const isOfType = sql`member.type in ${listed(memberTypes[wanted.type])}`;
+    return sql`exists (${found} and ${isOfType} and ${wanted.holds(sql`member.value`)})`;
+  },
   folded: (text) => sql`fold_case(${text})`,
   textHas(text, part, where) {
     if (where === "anywhere") return sql`instr(${text}, ${part}) > 0`;
