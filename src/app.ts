@@ -19,6 +19,8 @@ import { IdSource } from "./lib/ids.ts";
 import { Turns } from "./lib/turns.ts";
 import type { World } from "./lib/world.ts";
 import { limits } from "./limits.ts";
+import { assetTypeRoutes } from "./resources/assets/asset-types/asset-types.rest.ts";
+import { assetTypeTable } from "./resources/assets/asset-types/schema.ts";
 import { assetRoutes } from "./resources/assets/assets.rest.ts";
 import { assetTable } from "./resources/assets/schema.ts";
 import { datapointRoutes } from "./resources/datapoints/datapoints.rest.ts";
@@ -56,6 +58,7 @@ export const tables: readonly AnyTable[] = [
   projectTable,
   apiKeyTable,
   assetTable,
+  assetTypeTable,
   timeSeriesTable,
   erasureTable,
   eventTable,
@@ -77,6 +80,7 @@ export const tables: readonly AnyTable[] = [
 export const routes: readonly Route[] = [
   ...projectRoutes,
   ...assetRoutes,
+  ...assetTypeRoutes,
   ...timeSeriesRoutes,
   ...datapointRoutes,
   ...eventRoutes,

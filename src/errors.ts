@@ -186,6 +186,13 @@ export const catalogue = {
     when: "An asset would stand deeper in the tree than the limit.",
     message: ({ name, limit }) => `The asset ${name} would stand more than ${limit} levels below its root`,
   }),
+  "asset-type-in-use": entry<{ inUse: readonly { readonly id: number; readonly name: string }[] }>({
+    status: 409,
+    when: "Asset types, or fields of one, are deleted while an asset has them; `extra.inUse` lists some.",
+    message: ({ inUse }) =>
+      `Assets have values of ${firstOf(inUse.map(({ name }) => name))}; remove them first`,
+    members: ({ inUse }) => ({ extra: { inUse } }),
+  }),
   "event-duplicates": entry<{
     duplicates: readonly { readonly id?: number; readonly source: string; readonly sourceId: string }[];
   }>({

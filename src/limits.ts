@@ -35,6 +35,13 @@ export const described = {
   itemsPerWriteMax: limit(10_000, "items", "Items in one create, update, delete or by-ids request."),
   listItemsMax: limit(10_000, "items", "A page of a list; a larger `limit` is lowered to this."),
   assetDepthMax: limit(500, "levels", "Levels of assets below a root; deeper is refused."),
+  assetTypeFieldsMax: limit(200, "fields", "Fields of one asset type; more are refused."),
+  assetTypesMax: limit(100, "types", "Asset types that one asset has; more are refused."),
+  assetValuesLengthMax: limit(
+    65_536,
+    "characters",
+    "All values that one asset has of its types, as JSON; more are refused.",
+  ),
   assetsListDefault: limit(100, "items", "A page of a list when `limit` is absent, except of events."),
   eventsListDefault: limit(25, "items", "A page of events when `limit` is absent."),
   eventAssetsMax: limit(1_000, "ids", "Assets that one event hangs on."),

@@ -218,10 +218,11 @@ function unusedFindings(sources: readonly Source[]): Finding[] {
 const exported = /^export (?:async )?(?:const|function\*?|class) (\w+)/;
 const comments = /\/\/.*|\/\*[\s\S]*?\*\//g;
 
+/** A part of a room that has a folder of its own counts by itself. */
 function roomFindings(sources: readonly Source[]): Finding[] {
   const files = new Map<string, string[]>();
   for (const { path } of sources) {
-    const room = /^src\/resources\/([^/]+)\//.exec(path)?.[1];
+    const room = /^src\/resources\/(.+)\/[^/]+$/.exec(path)?.[1];
     if (room && !isTest(path)) files.set(room, [...(files.get(room) ?? []), path]);
   }
   return [...files].flatMap(([room, paths]) => {

@@ -64,6 +64,8 @@ test("a port has at most ten methods, a room at most nine files", () => {
   const tests = { "src/resources/raw/f.test.ts": "export {};\n" };
   const found = problemsIn({ ...Object.fromEntries(files), ...tests });
   assert.deepEqual(found, ["src/resources/raw/f0.ts:1 the room raw has 10 files, at most 9"]);
+  const parted = files.map(([path, text], index) => [index ? path : "src/resources/raw/part/f.ts", text]);
+  assert.deepEqual(problemsIn(Object.fromEntries(parted)), []);
 });
 
 test("no default export, re-export, any or enum", () => {

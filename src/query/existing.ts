@@ -20,20 +20,28 @@ export async function existingRecords<Row extends Stored>(
   tx: Reader,
   table: Table<Row>,
   scope: Filter,
-  { ids, ...named }: IdsNamed,
+  named: IdsNamed,
 ): Promise<Row[]> {
+  const { ids } = named;
   if (ids.length === 0) return [];
-  const distinct = new Set(ids);
-  if (distinct.size < ids.length) throw fail("ids-repeated", { ...named, ids: repeatedOf(ids) });
+  refuseRepeated(named);
   const filter = and(scope, oneOf("id", ids));
   const rows = await tx.find(table, { filter, order: byId, page: { limit: ids.length } });
   const found = new Map(rows.map((row) => [row.id, row]));
-  const unknown = ids.filter((id) => !found.has(id));
-  if (unknown.length > 0) throw fail("ids-unknown", { ...named, ids: unknown });
+  refuseUnlessAll(found, named);
   return ids.map((id) => found.get(id)!);
 }
 
-function repeatedOf(ids: readonly number[]): number[] {
+/** Refuses repeated ids, and those that are not among the `known` ones. */
+export function refuseUnlessAll(known: ReadonlyMap<number, unknown>, { ids, ...named }: IdsNamed): void {
+  refuseRepeated({ ids, ...named });
+  const unknown = ids.filter((id) => !known.has(id));
+  if (unknown.length > 0) throw fail("ids-unknown", { ...named, ids: unknown });
+}
+
+function refuseRepeated({ ids, ...named }: IdsNamed): void {
+  if (new Set(ids).size === ids.length) return;
   const seen = new Set<number>();
-  return [...new Set(ids.filter((id) => seen.has(id) || !seen.add(id)))];
+  const repeated = new Set(ids.filter((id) => seen.has(id) || !seen.add(id)));
+  throw fail("ids-repeated", { ...named, ids: [...repeated] });
 }

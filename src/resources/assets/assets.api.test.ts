@@ -453,7 +453,7 @@ scenario("an overwrite replaces every writable field and leaves the asset where 
   await ask("PUT /assets", { items: [{ id: pump, name: "pump" }] });
   const bare = (await ask.v06(`GET /assets/${pump}`)).items[0]!;
   assert.deepEqual(Object.keys(bare).sort(), [
-    ...["createdTime", "depth", "id", "lastUpdatedTime", "metadata", "name", "parentId", "path"],
+    ...["createdTime", "depth", "id", "lastUpdatedTime", "metadata", "name", "parentId", "path", "types"],
   ]);
 });
 

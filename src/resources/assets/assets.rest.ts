@@ -53,6 +53,8 @@ import {
 const read = { versions: apiVersions, capability: ["assetsAcl", "READ"] } as const;
 const write = { versions: apiVersions, capability: ["assetsAcl", "WRITE"] } as const;
 const ids = itemsBody(idField("Which asset"), { min: 1 });
+const assetItems = (version: ApiVersion) => ({ schema: itemsOf(assetShape(version)) });
+const assetPage = (version: ApiVersion) => ({ schema: pageOf(assetShape(version)) });
 const json = <Schema>(schema: Schema) => ({ kind: "json", schema }) as const;
 
 const listing = {
@@ -61,7 +63,7 @@ const listing = {
   summary: "List assets, roots first",
   source: "platform-api Assets rule 3; client-endpoints 4.2",
   query: listQuery,
-  answer: () => ({ schema: pageOf(assetShape) }),
+  answer: assetPage,
   handle: list,
 } as const;
 
@@ -73,7 +75,7 @@ export const assetRoutes: readonly Route[] = [
     summary: "Create assets",
     source: "platform-api Assets; client-endpoints 4.1 and 4.2",
     body: json(itemsBody(newAsset, { min: 1 })),
-    answer: () => ({ schema: itemsOf(assetShape) }),
+    answer: assetItems,
     created: ["0.6"],
     handle: create,
   }),
@@ -106,7 +108,7 @@ export const assetRoutes: readonly Route[] = [
     summary: "Search assets",
     source: "client-endpoints 4.2, (b) 10",
     query: searchQuery,
-    answer: () => ({ schema: itemsOf(assetShape) }),
+    answer: assetItems,
     handle: searchByQuery,
   }),
   route({
@@ -116,7 +118,7 @@ export const assetRoutes: readonly Route[] = [
     summary: "Search assets",
     source: "client-endpoints 4.2, (b) 10",
     body: json(searchBody),
-    answer: () => ({ schema: itemsOf(assetShape) }),
+    answer: assetItems,
     handle: searchByBody,
   }),
   route({
@@ -126,7 +128,7 @@ export const assetRoutes: readonly Route[] = [
     summary: "Read assets by id",
     source: "client-endpoints 4.2",
     body: json(ids),
-    answer: () => ({ schema: itemsOf(assetShape) }),
+    answer: assetItems,
     handle: byIds,
   }),
   route({
@@ -136,7 +138,7 @@ export const assetRoutes: readonly Route[] = [
     summary: "Change assets",
     source: "client-endpoints 4.2 and 4.3",
     body: json(itemsBody(identifiedChange, { min: 1 })),
-    answer: () => ({ schema: itemsOf(assetShape) }),
+    answer: assetItems,
     handle: updateMany,
   }),
   route({
@@ -157,7 +159,7 @@ export const assetRoutes: readonly Route[] = [
     source: "platform-api Assets; client-endpoints C3",
     parameters: oneAsset,
     query: subtreeQuery,
-    answer: () => ({ schema: pageOf(assetShape) }),
+    answer: assetPage,
     handle: readOne,
   }),
   route({
@@ -168,7 +170,7 @@ export const assetRoutes: readonly Route[] = [
     source: "client-endpoints 4.3, (b) 30",
     parameters: oneAsset,
     body: json(assetPatch),
-    answer: () => ({ schema: itemsOf(assetShape) }),
+    answer: assetItems,
     handle: patchOne,
   }),
   route({
@@ -179,7 +181,7 @@ export const assetRoutes: readonly Route[] = [
     source: "client-endpoints 4.2",
     parameters: oneAsset,
     query: subtreeQuery,
-    answer: () => ({ schema: pageOf(assetShape) }),
+    answer: assetPage,
     handle: listBelow,
   }),
   route({
@@ -190,7 +192,7 @@ export const assetRoutes: readonly Route[] = [
     source: "client-endpoints 4.2 and 4.3",
     parameters: oneAsset,
     body: json(assetChange),
-    answer: () => ({ schema: itemsOf(assetShape) }),
+    answer: assetItems,
     handle: updateOne,
   }),
 ];
@@ -209,14 +211,14 @@ type Items<Item extends TSchema> = { readonly items: readonly Static<Item>[] };
 type Subtree = Values<typeof subtreeQuery>;
 
 async function create(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof newAsset>>) {
-  const items = body.items.map(({ id: given, parentId, ...item }, index) => {
+  const items = body.items.map(({ id: given, parentId, types, ...item }, index) => {
     if (given !== undefined)
       throw fail("field-invalid", {
         field: `items[${index}].id`,
         expected: "none, as the service assigns ids,",
         got: JSON.stringify(given),
       });
-    return { ...item, ...parent(parentId) };
+    return { ...item, ...parent(parentId), ...(version === "0.6" && types && { types }) };
   });
   return itemsAnswer((await createAssets(ctx, items)).map(shapeIn(version)));
 }
@@ -305,8 +307,8 @@ async function remove(ctx: RequestContext, { body }: Asked<unknown, Static<typeo
   return emptyAnswer;
 }
 
-async function overwrite(ctx: RequestContext, { body }: Asked<unknown, Items<typeof wholeAsset>>) {
-  const assets = body.items.map(({ id, name, description, metadata, source, sourceId, parentId }) => ({
+async function overwrite(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof wholeAsset>>) {
+  const assets = body.items.map(({ id, name, description, metadata, source, sourceId, parentId, types }) => ({
     id,
     name,
     description: description ?? null,
@@ -314,6 +316,7 @@ async function overwrite(ctx: RequestContext, { body }: Asked<unknown, Items<typ
     source: source ?? null,
     sourceId: sourceId ?? null,
     ...parent(parentId),
+    ...(version === "0.6" && { types: types ?? [] }),
   }));
   await updateAssets(ctx, assets);
   return emptyAnswer;
@@ -323,7 +326,7 @@ async function updateMany(
   ctx: RequestContext,
   { version, body }: Asked<unknown, Items<typeof identifiedChange>>,
 ) {
-  const changes = body.items.map((sent, index) => changeOf(sent.id, sent, `items[${index}].`));
+  const changes = body.items.map((sent, index) => changeOf(version, sent.id, sent, `items[${index}].`));
   return itemsAnswer((await updateAssets(ctx, changes)).map(shapeIn(version)));
 }
 
@@ -334,7 +337,7 @@ async function updateOne(
   const { assetId } = path;
   if (body.id !== undefined && body.id !== assetId)
     throw fail("field-invalid", { field: "id", expected: `${assetId} as in the path`, got: `${body.id}` });
-  return itemsAnswer([shapeIn(version)(await updateAsset(ctx, changeOf(assetId, body, "")))]);
+  return itemsAnswer([shapeIn(version)(await updateAsset(ctx, changeOf(version, assetId, body, "")))]);
 }
 
 async function patchOne(ctx: RequestContext, asked: AskedOfOne<unknown, Static<typeof assetPatch>>) {
@@ -345,20 +348,28 @@ async function patchOne(ctx: RequestContext, asked: AskedOfOne<unknown, Static<t
   return updateOne(ctx, { ...asked, body: Object.fromEntries(changes) });
 }
 
-/** A plain value sets the field; an object changes it, unless it is itself the metadata to set. */
+/** A plain value or list sets the field; an object changes it, unless it is itself the metadata to set. */
 const asSetter = (field: string, sent: unknown) =>
-  typeof sent !== "object" || (field === "metadata" && Object.values(sent!).every(isText))
+  typeof sent !== "object" ||
+  Array.isArray(sent) ||
+  (field === "metadata" && Object.values(sent!).every(isText))
     ? { set: sent }
     : sent;
 
 const isText = (value: unknown) => typeof value === "string";
 
-function changeOf(id: number, sent: Static<typeof assetChange>, prefix: string): AssetChange {
+function changeOf(
+  version: ApiVersion,
+  id: number,
+  sent: Static<typeof assetChange>,
+  prefix: string,
+): AssetChange {
   const name = changed(sent.name);
   if (name === null)
     throw fail("field-invalid", { field: `${prefix}name`, expected: "a name to set", got: "setNull" });
   const metadata = changed(sent.metadata);
   const parentId = changed(sent.parentId);
+  const { setNull, ...types } = sent.types ?? {};
   return {
     ...{ id, name },
     description: changed(sent.description),
@@ -366,5 +377,6 @@ function changeOf(id: number, sent: Static<typeof assetChange>, prefix: string):
     source: changed(sent.source),
     sourceId: changed(sent.sourceId),
     parentId: typeof parentId === "string" ? Number(parentId) : parentId,
+    ...(version === "0.6" && sent.types && { types: setNull ? { ...types, set: [] } : types }),
   };
 }

@@ -6,17 +6,26 @@ import { byId, type OrderBy, type Page, type PageQuestion, type Position } from 
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
 import type { Reader } from "../../storage/catalog.ts";
-import { type AssetChange, changeRow, moveSubtrees } from "./changes.ts";
+import type { Typed } from "./asset-types/schema.ts";
+import {
+  changeTypes,
+  type TypeGiven,
+  type TypeHeld,
+  typeDefinitions,
+  typesHeld,
+} from "./asset-types/values.ts";
+import { type AssetChange, changeRows, moveSubtrees } from "./changes.ts";
 import { inKnownSubtrees } from "./links.ts";
-import { existingRows, rowsUnder, visibleRows, writeRows } from "./rows.ts";
+import { type AssetWrite, existingRows, rowsUnder, visibleRows, writeRows } from "./rows.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
 import { ambiguousParent, findParents, type ParentFound, type ParentReferences, placeNodes } from "./tree.ts";
 
 export { inKnownSubtrees, unknownAssets } from "./links.ts";
 
-export interface Asset extends Omit<AssetRow, "path"> {
+export interface Asset extends Omit<AssetRow, "path" | keyof Typed> {
   /** The ids from the root down to the asset itself. */
   readonly path: readonly number[];
+  readonly types: readonly TypeHeld[];
 }
 
 export interface NewAsset extends ParentReferences {
@@ -24,6 +33,7 @@ export interface NewAsset extends ParentReferences {
   readonly metadata?: Readonly<Record<string, string>>;
   readonly source?: string;
   readonly sourceId?: string;
+  readonly types?: readonly TypeGiven[];
 }
 
 export interface AssetsWanted {
@@ -46,17 +56,17 @@ const byPath: readonly OrderBy[] = [{ field: "path", direction: "ascending" }];
 
 /**
  * Creates all of these assets or none, and returns them in the same order (platform-api Assets, rules 1, 2).
- * Refuses unknown, ambiguous and circular parents, a taken source and source id, and siblings of one name.
+ * Refuses unknown, ambiguous and circular parents, a taken source and source id, siblings of one name, and
+ * what `changeTypes` refuses.
  */
 export async function createAssets(ctx: RequestContext, items: readonly NewAsset[]): Promise<Asset[]> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
   const parents = findParents(items);
-  const rows = await writeRows(ctx, scope, "insert", async (tx) => {
+  return writeAssets(ctx, scope, "insert", async (tx) => {
     const ids = items.map(() => ctx.ids.next());
     const parentIds = await parentIdsOf(tx, scope, parents, ids);
     return { rows: await newRows(tx, scope, { items, ids, parentIds, nowMs: ctx.world.nowMs() }) };
   });
-  return rows.map(assetOf);
 }
 
 async function parentIdsOf(
@@ -99,7 +109,9 @@ async function newRows(
     return { id: ids[index]!, name, ...(parentId !== undefined && { parentId }) };
   });
   const places = placeNodes(nodes, new Map(outside.map((row) => [row.id, row])));
-  return items.map(({ description, metadata, source, sourceId }, index) => {
+  const typed = items.flatMap(({ types = [] }) => types.map((type) => type.id));
+  const definitions = await typeDefinitions(tx, typed);
+  return items.map(({ description, metadata, source, sourceId, types }, index) => {
     const node = nodes[index]!;
     return {
       ...node,
@@ -108,6 +120,7 @@ async function newRows(
       metadata: metadata ?? {},
       ...(source !== undefined && { source }),
       ...(sourceId !== undefined && { sourceId }),
+      ...(types && changeTypes({}, types, { definitions, place: `items[${index}].types` })),
       createdTime: nowMs,
       lastUpdatedTime: nowMs,
     };
@@ -152,7 +165,7 @@ async function pageBelow(
   );
   const order = root ? byPath : byDepth;
   const found = await readPage(tx, assetTable, { filter: wanted, order, page });
-  return { ...found, items: found.items.map(assetOf) };
+  return { ...found, items: await assetsOf(tx, found.items) };
 }
 
 /** At most `parts - 1` positions that cut the list of all assets into pieces of about equal size. */
@@ -164,27 +177,27 @@ export async function divideAssets(ctx: RequestContext, parts: number): Promise<
 /** Refuses (404) an unknown asset. */
 export async function getAsset(ctx: RequestContext, id: number): Promise<Asset> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
-  const [row] = await ctx.catalog.read(ctx.project, (tx) =>
-    existingRows(tx, scope, { ids: [id], field: "assetId", status: 404 }),
+  const [asset] = await ctx.catalog.read(ctx.project, async (tx) =>
+    assetsOf(tx, await existingRows(tx, scope, { ids: [id], field: "assetId", status: 404 })),
   );
-  return assetOf(row!);
+  return asset!;
 }
 
 /** In the order asked; refuses (400) unknown and repeated ids. */
 export async function getAssets(ctx: RequestContext, ids: readonly number[]): Promise<Asset[]> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
-  const rows = await ctx.catalog.read(ctx.project, (tx) => existingRows(tx, scope, { ids, field: "items" }));
-  return rows.map(assetOf);
+  return ctx.catalog.read(ctx.project, async (tx) =>
+    assetsOf(tx, await existingRows(tx, scope, { ids, field: "items" })),
+  );
 }
 
 /** Best matches first (client-endpoints (b) 10). */
 export async function searchAssets(ctx: RequestContext, wanted: TextSearch): Promise<Asset[]> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
-  const rows = await ctx.catalog.read(ctx.project, async (tx) => {
+  return ctx.catalog.read(ctx.project, async (tx) => {
     const filter = and(scope, await inKnownSubtrees(ctx, tx, "assetsAcl", wanted.filter));
-    return searchTexts(tx, assetTable, { ...wanted, filter });
+    return assetsOf(tx, await searchTexts(tx, assetTable, { ...wanted, filter }));
   });
-  return rows.map(assetOf);
 }
 
 /**
@@ -207,12 +220,12 @@ async function update(
   named: { readonly field: string; readonly status?: 404 },
 ): Promise<Asset[]> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
-  const rows = await writeRows(ctx, scope, "replace", async (tx) => {
+  const placeOf = (index: number) => (named.field === "items" ? `items[${index}].` : "");
+  return writeAssets(ctx, scope, "replace", async (tx) => {
     const before = await existingRows(tx, scope, { ids: changes.map(({ id }) => id), ...named });
-    const after = before.map((row, index) => changeRow(row, changes[index]!, ctx.world.nowMs()));
+    const after = await changeRows(tx, before, { changes, placeOf, nowMs: ctx.world.nowMs() });
     return moveSubtrees(tx, scope, { before, after });
   });
-  return rows.map(assetOf);
 }
 
 /**
@@ -230,7 +243,30 @@ export async function deleteAssets(ctx: RequestContext, ids: readonly number[]):
   });
 }
 
-const assetOf = ({ path, ...row }: AssetRow): Asset => ({
-  ...row,
-  path: path.slice(1, -1).split("/").map(Number),
-});
+/** As `writeRows`; returns those planned. */
+async function writeAssets(
+  ctx: RequestContext,
+  scope: Filter,
+  how: "insert" | "replace",
+  plan: (tx: Reader) => Promise<AssetWrite>,
+): Promise<Asset[]> {
+  let assets: Asset[] = [];
+  await writeRows(ctx, scope, how, async (tx) => {
+    const planned = await plan(tx);
+    assets = await assetsOf(tx, planned.rows);
+    return planned;
+  });
+  return assets;
+}
+
+async function assetsOf(tx: Reader, rows: readonly AssetRow[]): Promise<Asset[]> {
+  const definitions = await typeDefinitions(
+    tx,
+    rows.flatMap(({ typeIds = [] }) => typeIds),
+  );
+  return rows.map((row) => {
+    const { path, typeIds, fieldValues, ...others } = row;
+    const ids = path.slice(1, -1).split("/").map(Number);
+    return { ...others, path: ids, types: typesHeld(row, definitions) };
+  });
+}

@@ -3,6 +3,14 @@ import { isDeepStrictEqual } from "node:util";
 import { fail } from "../../errors.ts";
 import type { Filter } from "../../query/filter.ts";
 import type { Reader } from "../../storage/catalog.ts";
+import type { Typed } from "./asset-types/schema.ts";
+import {
+  changeTypes,
+  type TypeGiven,
+  type TypesChange,
+  typeDefinitions,
+  typesNamed,
+} from "./asset-types/values.ts";
 import { existingRows, rowsUnder, visibleRows } from "./rows.ts";
 import type { AssetRow } from "./schema.ts";
 import { placeNodes } from "./tree.ts";
@@ -16,10 +24,40 @@ export interface AssetChange {
   readonly source?: string | null | undefined;
   readonly sourceId?: string | null | undefined;
   readonly parentId?: number | null | undefined;
+  /** A list is all types that the asset has from now on. */
+  readonly types?: readonly TypeGiven[] | TypesChange | undefined;
+}
+
+type RowChange = Omit<AssetChange, "types"> & { readonly [Name in keyof Typed]: Typed[Name] | null };
+
+interface ChangesPlanned {
+  readonly changes: readonly AssetChange[];
+  readonly nowMs: number;
+  /** Where the caller wrote the change of this index, for refusals: `items[0].`. */
+  readonly placeOf: (index: number) => string;
+}
+
+/** The records with the changes in them, in the same order. */
+export async function changeRows(
+  tx: Reader,
+  rows: readonly AssetRow[],
+  { changes, nowMs, placeOf }: ChangesPlanned,
+): Promise<AssetRow[]> {
+  const typeIds = changes.map(({ types }, index) =>
+    types ? [...typesNamed(types), ...(rows[index]!.typeIds ?? [])] : [],
+  );
+  const definitions = await typeDefinitions(tx, typeIds.flat());
+  return rows.map((row, index) => {
+    const { types, ...change } = changes[index]!;
+    if (!types) return changeRow(row, change, nowMs);
+    const place = `${placeOf(index)}types`;
+    const typed = changeTypes(row, types, { definitions, place });
+    return changeRow(row, { ...change, typeIds: null, fieldValues: null, ...typed }, nowMs);
+  });
 }
 
 /** The record with the change in it; the very same record when nothing is new. */
-export function changeRow(row: AssetRow, change: AssetChange, nowMs: number): AssetRow {
+function changeRow(row: AssetRow, change: RowChange, nowMs: number): AssetRow {
   const wanted = Object.entries(change).filter(([, value]) => value !== undefined);
   const members = Object.entries({ ...row, ...Object.fromEntries(wanted) });
   const changed = Object.fromEntries(members.filter(([, value]) => value !== null)) as unknown as AssetRow;

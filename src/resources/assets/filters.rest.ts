@@ -4,6 +4,7 @@ import { and, containsIgnoringCase, equals, type Filter, within } from "../../qu
 import type { TextSearch } from "../../query/search-texts.ts";
 import type { Values } from "../../rest/parameters.ts";
 import { metadataFilter, searchOf } from "../../rest/search.ts";
+import { haveTypes } from "./asset-types/values.ts";
 import type { listQuery, searchBody } from "./shapes.rest.ts";
 
 /** Every condition of the list but those on the tree (client-endpoints 4.2, (b) 7 and 8). */
@@ -19,8 +20,8 @@ export function listFilter(query: Values<typeof listQuery>): Filter {
 
 /** The same question as by parameters, nested as 0.6 sends it in a body (client-endpoints 4.2). */
 export function searchOfBody({ search, filter, ...options }: Static<typeof searchBody>): TextSearch {
-  const { metadata, assetSubtrees, createdTime, lastUpdatedTime } = filter ?? {};
-  return searchOf({
+  const { metadata, types = [], assetSubtrees, createdTime, lastUpdatedTime } = filter ?? {};
+  const asked = {
     ...search,
     ...{ metadata, assetSubtrees },
     minCreatedTime: createdTime?.min,
@@ -28,5 +29,6 @@ export function searchOfBody({ search, filter, ...options }: Static<typeof searc
     minLastUpdatedTime: lastUpdatedTime?.min,
     maxLastUpdatedTime: lastUpdatedTime?.max,
     ...options,
-  });
+  };
+  return searchOf(asked, haveTypes(types));
 }

@@ -47,15 +47,15 @@ export interface AssetWrite {
 }
 
 /**
- * Plans records and stores them in one transaction; returns those planned. Refused with nothing changed:
- * two assets with one source and source id, siblings of one name, records that end up outside of `scope`.
+ * Plans records and stores them in one transaction. Refused with nothing changed: two assets with one source
+ * and source id, siblings of one name, records that end up outside of `scope`.
  */
 export async function writeRows(
   ctx: RequestContext,
   scope: Filter,
   how: "insert" | "replace",
   plan: (tx: Reader) => Promise<AssetWrite>,
-): Promise<readonly AssetRow[]> {
+): Promise<void> {
   let rows: readonly AssetRow[] = [];
   try {
     await ctx.catalog.write(ctx.project, async (tx) => {
@@ -65,7 +65,6 @@ export async function writeRows(
       await tx.setColumns(assetTable, ["path", "depth"], following);
       await refuseOutside(tx, scope, [...rows, ...following]);
     });
-    return rows;
   } catch (problem) {
     if (!(problem instanceof UniqueViolation)) throw problem;
     throw await clashOf(ctx, rows);

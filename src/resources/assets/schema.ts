@@ -1,7 +1,8 @@
 // What assets ask of the catalog: their columns, and what must be found fast or be unique.
 import type { Stored, Table } from "../../storage/catalog.ts";
+import type { Typed } from "./asset-types/schema.ts";
 
-export interface AssetRow extends Stored {
+export interface AssetRow extends Stored, Typed {
   readonly name: string;
   readonly description?: string;
   /** Absent on a root. */
@@ -31,6 +32,8 @@ export const assetTable: Table<AssetRow> = {
     metadata: { type: "json", optional: false },
     source: { type: "text", optional: true },
     sourceId: { type: "text", optional: true },
+    typeIds: { type: "json", optional: true },
+    fieldValues: { type: "json", optional: true },
     createdTime: { type: "integer", optional: false },
     lastUpdatedTime: { type: "integer", optional: false },
   },

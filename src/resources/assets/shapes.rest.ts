@@ -6,26 +6,30 @@ import { idField, metadataField, nameField, textField } from "../../rest/fields.
 import { boolean, id, idList, integer, metadata, pageSize, text } from "../../rest/parameters.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import { searchParameters } from "../../rest/search.ts";
+import { typesChange, typesGiven, typesHeldShape, typesWanted } from "./asset-types/shapes.rest.ts";
 import type { Asset } from "./assets.ts";
 
 const time = (description: string) => Type.Integer({ description: `${description}, in ms since 1970` });
 
-export const assetShape = Type.Object(
-  {
-    id: Type.Integer(),
-    name: Type.String(),
-    description: Type.Optional(Type.String({ description: "0.5 answers an empty text when there is none" })),
-    parentId: Type.Optional(Type.Integer({ description: "Absent on a root" })),
-    path: Type.Array(Type.Integer(), { description: "Ids from the root down to the asset itself" }),
-    depth: Type.Integer({ description: "0 for a root" }),
-    metadata: metadataField("Empty when there is none"),
-    source: Type.Optional(Type.String()),
-    sourceId: Type.Optional(Type.String()),
-    createdTime: time("When it was created"),
-    lastUpdatedTime: time("When one of its own fields last changed"),
-  },
-  { title: "Asset" },
-);
+const members = {
+  id: Type.Integer(),
+  name: Type.String(),
+  description: Type.Optional(Type.String({ description: "0.5 answers an empty text when there is none" })),
+  parentId: Type.Optional(Type.Integer({ description: "Absent on a root" })),
+  path: Type.Array(Type.Integer(), { description: "Ids from the root down to the asset itself" }),
+  depth: Type.Integer({ description: "0 for a root" }),
+  metadata: metadataField("Empty when there is none"),
+  source: Type.Optional(Type.String()),
+  sourceId: Type.Optional(Type.String()),
+  createdTime: time("When it was created"),
+  lastUpdatedTime: time("When one of its own fields last changed"),
+};
+
+const asset = Type.Object(members, { title: "Asset" });
+const typedAsset = Type.Object({ ...members, types: typesHeldShape }, { title: "Asset" });
+
+/** What an asset looks like in an answer: 0.6 alone knows types. */
+export const assetShape = (version: ApiVersion) => (version === "0.6" ? typedAsset : asset);
 
 /** An asset as a version shows it; the .NET client of 0.5 insists on a description (client-endpoints 1.9). */
 export const shapeIn = (version: ApiVersion) => (asset: Asset) => ({
@@ -40,6 +44,7 @@ export const shapeIn = (version: ApiVersion) => (asset: Asset) => ({
   sourceId: asset.sourceId,
   createdTime: asset.createdTime,
   lastUpdatedTime: asset.lastUpdatedTime,
+  types: version === "0.6" ? asset.types : undefined,
 });
 
 const fields = {
@@ -63,6 +68,7 @@ const writable = {
   source: Type.Optional(fields.source),
   sourceId: Type.Optional(fields.sourceId),
   parentId: Type.Optional(parentId),
+  types: Type.Optional(typesGiven),
 };
 
 const reference = (description: string) => Type.Optional(textField(description));
@@ -91,6 +97,7 @@ const changes = {
   source: Type.Optional(setter(fields.source)),
   sourceId: Type.Optional(setter(fields.sourceId)),
   parentId: Type.Optional(setter(parentId)),
+  types: Type.Optional(typesChange),
 };
 
 export const assetChange = Type.Object({ id: Type.Optional(idField("Which asset")), ...changes });
@@ -109,6 +116,7 @@ export const assetPatch = Type.Object({
   source: valueOrSetter(fields.source),
   sourceId: valueOrSetter(fields.sourceId),
   parentId: valueOrSetter(parentId),
+  types: Type.Optional(Type.Union([typesGiven, typesChange])),
 });
 
 const span = Type.Optional(
@@ -126,6 +134,7 @@ export const searchBody = Type.Object({
   filter: Type.Optional(
     Type.Object({
       metadata: Type.Optional(metadataField("Pairs that the asset has")),
+      types: Type.Optional(typesWanted),
       assetSubtrees: Type.Optional(Type.Array(Type.Integer(), { maxItems: limits.itemsPerWriteMax })),
       createdTime: span,
       lastUpdatedTime: span,

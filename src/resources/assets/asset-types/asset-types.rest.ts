@@ -1,0 +1,164 @@
+// Asset types over REST: routes and handlers, in 0.6 alone (client-endpoints 4.4).
+import type { Static } from "typebox";
+import { limits } from "../../../limits.ts";
+import {
+  cursorParameter,
+  emptyAnswer,
+  emptyShape,
+  itemsAnswer,
+  itemsOf,
+  pageAnswer,
+  pageAsked,
+  pageOf,
+} from "../../../rest/envelope.ts";
+import { changed, idField, itemsBody } from "../../../rest/fields.ts";
+import { pageSize } from "../../../rest/parameters.ts";
+import { type Route, route } from "../../../rest/route.ts";
+import {
+  addFields,
+  createAssetTypes,
+  deleteAssetTypes,
+  deleteFields,
+  getAssetType,
+  getAssetTypes,
+  listAssetTypes,
+  type NewField,
+  type TermChange,
+  updateAssetTypes,
+  updateFields,
+} from "./asset-types.ts";
+import { assetTypeShape, newAssetType, newField, oneAssetType, termChange } from "./shapes.rest.ts";
+
+const common = { versions: ["0.6"], source: "client-endpoints 4.4" } as const;
+const read = { ...common, capability: ["assetsAcl", "READ"] } as const;
+const write = { ...common, capability: ["assetsAcl", "WRITE"] } as const;
+const items = () => ({ schema: itemsOf(assetTypeShape) });
+const empty = () => ({ schema: emptyShape });
+const ids = (which: string) => ({ kind: "json", schema: itemsBody(idField(which), { min: 1 }) }) as const;
+const changes = (which: string) =>
+  ({ kind: "json", schema: itemsBody(termChange(which), { min: 1 }) }) as const;
+const fieldsBody = itemsBody(newField, { min: 1, max: limits.assetTypeFieldsMax });
+
+const ofAll: readonly Route[] = [
+  route({
+    ...write,
+    method: "POST",
+    path: "/assets/types",
+    summary: "Create asset types with their fields",
+    body: { kind: "json", schema: itemsBody(newAssetType, { min: 1 }) },
+    answer: items,
+    handle: async (ctx, { body }) => {
+      const types = body.items.map(({ name, description, fields = [] }) => ({
+        name,
+        ...(description !== undefined && { description }),
+        fields: fields.map(newFieldOf),
+      }));
+      return itemsAnswer(await createAssetTypes(ctx, types));
+    },
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/assets/types",
+    summary: "List asset types, oldest first",
+    query: {
+      cursor: cursorParameter,
+      limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
+    },
+    answer: () => ({ schema: pageOf(assetTypeShape) }),
+    handle: async (ctx, { query }) => {
+      const collection = ["assetTypes", ctx.project];
+      const asked = pageAsked(ctx, collection, query);
+      const found = await listAssetTypes(ctx, asked);
+      return pageAnswer(ctx, collection, { asked, found }, (type) => type);
+    },
+  }),
+  route({
+    ...read,
+    method: "POST",
+    path: "/assets/types/byids",
+    summary: "Read asset types by id, in the order asked",
+    body: ids("Which type"),
+    answer: items,
+    handle: async (ctx, { body }) => itemsAnswer(await getAssetTypes(ctx, body.items)),
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: "/assets/types/update",
+    summary: "Change names and descriptions of asset types",
+    body: changes("Which type"),
+    answer: items,
+    handle: async (ctx, { body }) => itemsAnswer(await updateAssetTypes(ctx, body.items.map(changeOf))),
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: "/assets/types/delete",
+    summary: "Delete asset types; refused with 409 while an asset has one of them",
+    body: ids("Which type"),
+    answer: empty,
+    handle: async (ctx, { body }) => {
+      await deleteAssetTypes(ctx, body.items);
+      return emptyAnswer;
+    },
+  }),
+];
+
+const ofOne: readonly Route[] = [
+  route({
+    ...read,
+    method: "GET",
+    path: "/assets/types/{typeId}",
+    summary: "Read an asset type",
+    parameters: oneAssetType,
+    answer: items,
+    handle: async (ctx, { path }) => itemsAnswer([await getAssetType(ctx, path.typeId)]),
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: "/assets/types/{typeId}/fields",
+    summary: "Add fields to an asset type; answers the type",
+    parameters: oneAssetType,
+    body: { kind: "json", schema: fieldsBody },
+    answer: items,
+    handle: async (ctx, { path, body }) =>
+      itemsAnswer([await addFields(ctx, path.typeId, body.items.map(newFieldOf))]),
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: "/assets/types/{typeId}/fields/update",
+    summary: "Change names and descriptions of the fields of an asset type; answers the type",
+    parameters: oneAssetType,
+    body: changes("Which field"),
+    answer: items,
+    handle: async (ctx, { path, body }) =>
+      itemsAnswer([await updateFields(ctx, path.typeId, body.items.map(changeOf))]),
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: "/assets/types/{typeId}/fields/delete",
+    summary: "Delete fields of an asset type; refused with 409 while an asset has a value of one of them",
+    parameters: oneAssetType,
+    body: ids("Which field"),
+    answer: empty,
+    handle: async (ctx, { path, body }) => {
+      await deleteFields(ctx, path.typeId, body.items);
+      return emptyAnswer;
+    },
+  }),
+];
+
+export const assetTypeRoutes: readonly Route[] = [...ofAll, ...ofOne];
+
+const newFieldOf = ({ name, description, valueType }: Static<typeof newField>): NewField => ({
+  ...{ name, valueType },
+  ...(description !== undefined && { description }),
+});
+
+function changeOf({ id, name, description }: Static<ReturnType<typeof termChange>>): TermChange {
+  return { id, name: changed(name) ?? undefined, description: changed(description) };
+}

@@ -1,0 +1,187 @@
+// Making, changing and deleting asset types and their fields (client-endpoints 4.4).
+//
+// They hang on no asset: the capability alone decides, whatever part of the assets a caller may see.
+import { requireCapability } from "../../../access/caller.ts";
+import type { RequestContext } from "../../../context.ts";
+import { fail } from "../../../errors.ts";
+import { limits } from "../../../limits.ts";
+import { existingRecords, type IdsNamed, refuseUnlessAll } from "../../../query/existing.ts";
+import { everything, type Filter, hasMember, hasOneOf, oneOf, or } from "../../../query/filter.ts";
+import { byId, type Page, type PageQuestion } from "../../../query/page.ts";
+import { readPage } from "../../../query/read-page.ts";
+import type { Reader } from "../../../storage/catalog.ts";
+import { type AssetRow, assetTable } from "../schema.ts";
+import { type AssetType, assetTypeTable, type TypeField } from "./schema.ts";
+
+export type { AssetType } from "./schema.ts";
+
+export type NewField = Omit<TypeField, "id">;
+export type NewAssetType = Omit<AssetType, "id" | "fields"> & { readonly fields: readonly NewField[] };
+
+/** Values to set; `null` clears, `undefined` leaves. What the values of a field are never changes. */
+export interface TermChange {
+  readonly id: number;
+  readonly name?: string | undefined;
+  readonly description?: string | null | undefined;
+}
+
+/** All of them or none, in the order sent; equal names are no clash. */
+export async function createAssetTypes(
+  ctx: RequestContext,
+  items: readonly NewAssetType[],
+): Promise<AssetType[]> {
+  requireCapability(ctx.caller, "assetsAcl", "WRITE");
+  const rows = items.map((item) => ({
+    ...item,
+    id: ctx.ids.next(),
+    fields: item.fields.map((field) => ({ ...field, id: ctx.ids.next() })),
+  }));
+  await ctx.catalog.write(ctx.project, (tx) => tx.insert(assetTypeTable, rows));
+  return rows;
+}
+
+/** One page of all types, oldest first. */
+export async function listAssetTypes(ctx: RequestContext, page: PageQuestion): Promise<Page<AssetType>> {
+  requireCapability(ctx.caller, "assetsAcl", "READ");
+  const question = { filter: everything, order: byId, page };
+  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, assetTypeTable, question));
+}
+
+/** Refuses (404) an unknown one. */
+export async function getAssetType(ctx: RequestContext, id: number): Promise<AssetType> {
+  const [found] = await read(ctx, oneNamed(id));
+  return found!;
+}
+
+/** In the order asked; refuses (400) unknown and repeated ids. */
+export const getAssetTypes = (ctx: RequestContext, ids: readonly number[]): Promise<AssetType[]> =>
+  read(ctx, { ids, field: "items" });
+
+const oneNamed = (id: number) => ({ ids: [id], field: "typeId", status: 404 }) as const;
+
+async function read(ctx: RequestContext, named: IdsNamed): Promise<AssetType[]> {
+  requireCapability(ctx.caller, "assetsAcl", "READ");
+  return ctx.catalog.read(ctx.project, (tx) => existingRecords(tx, assetTypeTable, everything, named));
+}
+
+/** All of them or none, in the order sent; refuses (400) unknown and repeated ids. */
+export async function updateAssetTypes(
+  ctx: RequestContext,
+  changes: readonly TermChange[],
+): Promise<AssetType[]> {
+  return replaceTypes(ctx, { ids: changes.map(({ id }) => id), field: "items" }, async (_tx, types) =>
+    types.map((type, index) => changeTerm(type, changes[index]!)),
+  );
+}
+
+/**
+ * All of them or none. Refuses (400) unknown and repeated ids, and (409) types that an asset has, so that no
+ * value of an asset is lost by the way.
+ */
+export async function deleteAssetTypes(ctx: RequestContext, ids: readonly number[]): Promise<void> {
+  requireCapability(ctx.caller, "assetsAcl", "WRITE");
+  await ctx.catalog.write(ctx.project, async (tx) => {
+    const types = await existingRecords(tx, assetTypeTable, everything, { ids, field: "items" });
+    const isOf = ({ id }: AssetType, asset: AssetRow) => asset.typeIds!.includes(id);
+    await refuseInUse(tx, types, { filter: hasOneOf("typeIds", ids), isOf });
+    await tx.remove(assetTypeTable, oneOf("id", ids));
+  });
+}
+
+/** Gives a type further fields; returns the type. Refuses (404) an unknown type, (400) too many fields. */
+export async function addFields(
+  ctx: RequestContext,
+  typeId: number,
+  added: readonly NewField[],
+): Promise<AssetType> {
+  return changeFields(ctx, typeId, async (_tx, { fields }) => {
+    const [got, limit] = [fields.length + added.length, limits.assetTypeFieldsMax];
+    if (got > limit) throw fail("too-many", { field: "fields", limit, got });
+    return [...fields, ...added.map((field) => ({ ...field, id: ctx.ids.next() }))];
+  });
+}
+
+/** Returns the type. Refuses (404) an unknown type, (400) unknown and repeated ids of fields. */
+export async function updateFields(
+  ctx: RequestContext,
+  typeId: number,
+  changes: readonly TermChange[],
+): Promise<AssetType> {
+  const changeOf = new Map(changes.map((change) => [change.id, change]));
+  return changeFields(ctx, typeId, async (_tx, type) => {
+    fieldsNamed(type, changes);
+    return type.fields.map((field) => changeTerm(field, changeOf.get(field.id) ?? { id: field.id }));
+  });
+}
+
+/**
+ * Takes fields from a type. Refuses (404) an unknown type, (400) unknown and repeated ids of fields, and
+ * (409) fields that an asset has a value of.
+ */
+export async function deleteFields(
+  ctx: RequestContext,
+  typeId: number,
+  ids: readonly number[],
+): Promise<void> {
+  await changeFields(ctx, typeId, async (tx, type) => {
+    const doomed = fieldsNamed(
+      type,
+      ids.map((id) => ({ id })),
+    );
+    const filter = or(...ids.map((id) => hasMember("fieldValues", `${id}`)));
+    const isOf = ({ id }: TypeField, asset: AssetRow) => Object.hasOwn(asset.fieldValues!, id);
+    await refuseInUse(tx, [...doomed], { filter, isOf });
+    return type.fields.filter((field) => !doomed.has(field));
+  });
+}
+
+async function changeFields(
+  ctx: RequestContext,
+  typeId: number,
+  plan: (tx: Reader, type: AssetType) => Promise<readonly TypeField[]>,
+): Promise<AssetType> {
+  const [changed] = await replaceTypes(ctx, oneNamed(typeId), async (tx, [type]) => [
+    { ...type!, fields: await plan(tx, type!) },
+  ]);
+  return changed!;
+}
+
+async function replaceTypes(
+  ctx: RequestContext,
+  named: IdsNamed,
+  plan: (tx: Reader, types: readonly AssetType[]) => Promise<readonly AssetType[]>,
+): Promise<AssetType[]> {
+  requireCapability(ctx.caller, "assetsAcl", "WRITE");
+  return ctx.catalog.write(ctx.project, async (tx) => {
+    const types = await existingRecords(tx, assetTypeTable, everything, named);
+    const changed = await plan(tx, types);
+    await tx.replace(assetTypeTable, changed);
+    return [...changed];
+  });
+}
+
+function changeTerm<Term extends AssetType | TypeField>(term: Term, { name, description }: TermChange): Term {
+  const { description: before, ...others } = term;
+  const after = description === undefined ? before : description;
+  const changed = { ...others, ...(name !== undefined && { name }), ...(after && { description: after }) };
+  return changed as Term;
+}
+
+function fieldsNamed(type: AssetType, named: readonly { readonly id: number }[]): Set<TypeField> {
+  const known = new Map(type.fields.map((field) => [field.id, field]));
+  const ids = named.map(({ id }) => id);
+  refuseUnlessAll(known, { ids, field: "items" });
+  return new Set(ids.map((id) => known.get(id)!));
+}
+
+/** Looks at the assets of the whole project: also those that the caller may not see would lose values. */
+async function refuseInUse<Doomed extends AssetType | TypeField>(
+  tx: Reader,
+  doomed: readonly Doomed[],
+  { filter, isOf }: { filter: Filter; isOf: (one: Doomed, asset: AssetRow) => boolean },
+): Promise<void> {
+  const [asset] = await tx.find(assetTable, { filter, order: byId, page: { limit: 1 } });
+  if (!asset) return;
+  const inUse = doomed.filter((one) => isOf(one, asset));
+  throw fail("asset-type-in-use", { inUse: inUse.map(({ id, name }) => ({ id, name })) });
+}

@@ -1,0 +1,102 @@
+// The shapes of asset types on the wire, and of the types that an asset has (client-endpoints 4.4).
+import { Type } from "typebox";
+import { limits } from "../../../limits.ts";
+import { change, changeOfRequired, idField, nameField, textField } from "../../../rest/fields.ts";
+import { id } from "../../../rest/parameters.ts";
+import { valueTypes } from "./schema.ts";
+
+const typeId = idField("Which type");
+const fieldId = idField("Which field of the type");
+const valueType = Type.Enum([...valueTypes], {
+  description: "What its values are; a Long is an integer between -2^53 and 2^53",
+});
+const value = Type.Union([Type.String(), Type.Number(), Type.Boolean()]);
+const name = nameField("What it is called; others may be called the same");
+const description = textField("What it stands for");
+const list = <Item extends Parameters<typeof Type.Array>[0]>(item: Item, maxItems: number) =>
+  Type.Optional(Type.Array(item, { maxItems }));
+
+export const newField = Type.Object(
+  { name, description: Type.Optional(description), valueType },
+  { title: "NewAssetTypeField" },
+);
+
+export const newAssetType = Type.Object(
+  {
+    name,
+    description: Type.Optional(description),
+    fields: list(newField, limits.assetTypeFieldsMax),
+  },
+  { title: "NewAssetType" },
+);
+
+const term = { id: Type.Integer(), name: Type.String(), description: Type.Optional(Type.String()) };
+
+export const assetTypeShape = Type.Object(
+  { ...term, fields: Type.Array(Type.Object({ ...term, valueType }, { title: "AssetTypeField" })) },
+  { title: "AssetType" },
+);
+
+/** Of a type or of a field. */
+export const termChange = (which: string) =>
+  Type.Object({ id: idField(which), name: changeOfRequired(name), description: change(description) });
+
+export const oneAssetType = { typeId: id("The asset type") };
+
+const fieldGiven = Type.Object({
+  id: fieldId,
+  value: Type.Union([textField("A String", { max: limits.textLengthMax }), Type.Number(), Type.Boolean()], {
+    description: "As the `valueType` of the field says",
+  }),
+});
+
+const fieldsGiven = list(fieldGiven, limits.assetTypeFieldsMax);
+const typeGiven = Type.Object({ id: typeId, fields: fieldsGiven });
+export const typesGiven = Type.Array(typeGiven, {
+  description: "Its types and their values; only in 0.6, ignored in 0.4 and 0.5",
+  maxItems: limits.assetTypesMax,
+});
+
+/** Of the types of an asset: done in the order `set`, `remove`, `add`, `edit`. */
+export const typesChange = Type.Object(
+  {
+    set: Type.Optional(typesGiven),
+    setNull: Type.Optional(Type.Boolean()),
+    remove: list(typeId, limits.assetTypesMax),
+    add: list(typeGiven, limits.assetTypesMax),
+    edit: list(
+      Type.Object({
+        id: typeId,
+        set: fieldsGiven,
+        remove: list(fieldId, limits.assetTypeFieldsMax),
+        add: fieldsGiven,
+      }),
+      limits.assetTypesMax,
+    ),
+  },
+  { description: "Only in 0.6, ignored in 0.4 and 0.5; done in the order set, remove, add, edit" },
+);
+
+export const typesHeldShape = Type.Array(
+  Type.Object({
+    id: Type.Integer(),
+    name: Type.String(),
+    fields: Type.Array(Type.Object({ id: Type.Integer(), name: Type.String(), valueType, value }), {
+      description: "Those that have a value",
+    }),
+  }),
+);
+
+const bound = Type.Optional(Type.Union([Type.String(), Type.Number()], { description: "Inclusive" }));
+
+/** Of a search: assets that have all of these types, and of each field such a value. */
+export const typesWanted = Type.Array(
+  Type.Object({
+    id: typeId,
+    fields: list(
+      Type.Object({ id: fieldId, value: Type.Optional(value), min: bound, max: bound }),
+      limits.assetTypeFieldsMax,
+    ),
+  }),
+  { description: "Types that the asset has, all of them", maxItems: limits.assetTypesMax },
+);

@@ -1,0 +1,228 @@
+// The types that assets have and their values: checked against the definitions, changed, and shown.
+import { fail } from "../../../errors.ts";
+import { limits } from "../../../limits.ts";
+import { and, type Filter, hasMember, hasOneOf, oneOf } from "../../../query/filter.ts";
+import { byId } from "../../../query/page.ts";
+import type { Reader } from "../../../storage/catalog.ts";
+import {
+  type AssetType,
+  assetTypeTable,
+  type FieldValue,
+  type Typed,
+  type TypeField,
+  type ValueType,
+} from "./schema.ts";
+
+interface FieldGiven {
+  readonly id: number;
+  readonly value: FieldValue;
+}
+
+/** A type with the values that an asset has of it; fields without a value are left out. */
+export interface TypeGiven {
+  readonly id: number;
+  readonly fields?: readonly FieldGiven[] | undefined;
+}
+
+/** Done in this order; members that are absent change nothing (client-endpoints 4.4). */
+export interface TypesChange {
+  /** All types that the asset has from now on. */
+  readonly set?: readonly TypeGiven[] | undefined;
+  /** Ids of types; those that the asset does not have change nothing. */
+  readonly remove?: readonly number[] | undefined;
+  /** A type that the asset has already is given anew, with these values alone. */
+  readonly add?: readonly TypeGiven[] | undefined;
+  /** Other values of types that the asset has. */
+  readonly edit?: readonly TypeEdit[] | undefined;
+}
+
+interface TypeEdit {
+  readonly id: number;
+  /** All values of the type from now on. */
+  readonly set?: readonly FieldGiven[] | undefined;
+  /** Ids of fields; those without a value change nothing. */
+  readonly remove?: readonly number[] | undefined;
+  readonly add?: readonly FieldGiven[] | undefined;
+}
+
+/** A condition on assets: they have the type, and each of these fields with such a value. */
+export interface TypeWanted {
+  readonly id: number;
+  readonly fields?: readonly FieldWanted[] | undefined;
+}
+
+interface FieldWanted {
+  readonly id: number;
+  readonly value?: FieldValue | undefined;
+  /** Both inclusive. */
+  readonly min?: string | number | undefined;
+  readonly max?: string | number | undefined;
+}
+
+/** A type of an asset as answers show it. */
+export interface TypeHeld {
+  readonly id: number;
+  readonly name: string;
+  readonly fields: readonly (Omit<TypeField, "description"> & { readonly value: FieldValue })[];
+}
+
+export type Definitions = ReadonlyMap<number, AssetType>;
+
+/** These types by id, without those that do not exist. */
+export async function typeDefinitions(tx: Reader, ids: Iterable<number>): Promise<Definitions> {
+  const distinct = [...new Set(ids)];
+  if (distinct.length === 0) return new Map();
+  const question = { filter: oneOf("id", distinct), order: byId, page: { limit: distinct.length } };
+  return new Map((await tx.find(assetTypeTable, question)).map((type) => [type.id, type]));
+}
+
+/** The ids of all types that a change names. */
+export function typesNamed(change: TypesChange | readonly TypeGiven[]): number[] {
+  const { set = [], remove = [], add = [], edit = [] } = isList(change) ? { set: change } : change;
+  return [...remove, ...[...set, ...add, ...edit].map(({ id }) => id)];
+}
+
+/** What the record of an asset with this has to show, in the order of its types and of their fields. */
+export const typesHeld = ({ typeIds = [], fieldValues = {} }: Typed, definitions: Definitions): TypeHeld[] =>
+  typeIds.map((typeId) => {
+    const { id, name, fields } = definitions.get(typeId)!;
+    const held = fields.filter((field) => Object.hasOwn(fieldValues, field.id));
+    return {
+      ...{ id, name },
+      fields: held.map((field) => ({
+        id: field.id,
+        name: field.name,
+        valueType: field.valueType,
+        value: fieldValues[field.id]!,
+      })),
+    };
+  });
+
+/** Assets that meet all of these conditions. */
+export const haveTypes = (wanted: readonly TypeWanted[]): Filter =>
+  and(...wanted.flatMap(({ id, fields = [] }) => [hasOneOf("typeIds", [id]), ...fields.map(hasValue)]));
+
+const hasValue = ({ id, value, min, max }: FieldWanted): Filter =>
+  hasMember("fieldValues", `${id}`, {
+    ...(value !== undefined && { value }),
+    ...(min !== undefined && { from: { value: min, inclusive: true } }),
+    ...(max !== undefined && { to: { value: max, inclusive: true } }),
+  });
+
+/**
+ * The types of an asset after the change, or with these types and no others. Refuses, naming the place in the
+ * request (`items[0].types`), unknown types and fields, those named twice in one list, values that are not as
+ * their field's `valueType` says, edits of a type that the asset does not have, and more than the limits.
+ */
+export function changeTypes(
+  before: Typed,
+  change: TypesChange | readonly TypeGiven[],
+  { definitions, place }: { readonly definitions: Definitions; readonly place: string },
+): Typed {
+  if (isList(change)) return typedBy(given(change, place, definitions), place);
+  const { set, remove = [], add = [], edit = [] } = change;
+  const held = set ? given(set, `${place}.set`, definitions) : valuesHeld(before, definitions);
+  for (const [index, id] of remove.entries())
+    held.delete(typeAt(`${place}.remove[${index}]`, id, definitions).id);
+  for (const [id, values] of given(add, `${place}.add`, definitions)) held.set(id, values);
+  refuseTwice(edit, `${place}.edit`);
+  for (const [index, one] of edit.entries()) {
+    const at = `${place}.edit[${index}]`;
+    const type = typeAt(`${at}.id`, one.id, definitions);
+    const values = held.get(one.id);
+    if (!values) throw refusal(`${at}.id`, "the id of a type that the asset has", one.id);
+    held.set(one.id, editValues(values, one, { type, place: at }));
+  }
+  return typedBy(held, place);
+}
+
+const isList = (change: TypesChange | readonly TypeGiven[]): change is readonly TypeGiven[] =>
+  Array.isArray(change);
+
+type FieldValues = Map<number, FieldValue>;
+
+const valuesHeld = (before: Typed, definitions: Definitions): Map<number, FieldValues> =>
+  new Map(
+    typesHeld(before, definitions).map(({ id, fields }) => [
+      id,
+      new Map(fields.map((field) => [field.id, field.value])),
+    ]),
+  );
+
+function given(
+  types: readonly TypeGiven[],
+  place: string,
+  definitions: Definitions,
+): Map<number, FieldValues> {
+  refuseTwice(types, place);
+  return new Map(
+    types.map(({ id, fields = [] }, index) => {
+      const type = typeAt(`${place}[${index}].id`, id, definitions);
+      return [id, valuesOf(fields, { type, place: `${place}[${index}].fields` })];
+    }),
+  );
+}
+
+function typeAt(place: string, id: number, definitions: Definitions): AssetType {
+  const type = definitions.get(id);
+  if (!type) throw refusal(place, "the id of an asset type", id);
+  return type;
+}
+
+interface OfType {
+  readonly type: AssetType;
+  readonly place: string;
+}
+
+function editValues(before: FieldValues, { set, remove = [], add = [] }: TypeEdit, { type, place }: OfType) {
+  const values = set ? valuesOf(set, { type, place: `${place}.set` }) : new Map(before);
+  for (const [index, id] of remove.entries())
+    values.delete(fieldAt(`${place}.remove[${index}]`, id, type).id);
+  for (const [id, value] of valuesOf(add, { type, place: `${place}.add` })) values.set(id, value);
+  return values;
+}
+
+function valuesOf(fields: readonly FieldGiven[], { type, place }: OfType): FieldValues {
+  refuseTwice(fields, place);
+  return new Map(
+    fields.map(({ id, value }, index) => {
+      const { valueType } = fieldAt(`${place}[${index}].id`, id, type);
+      if (!fits[valueType](value)) throw refusal(`${place}[${index}].value`, `a ${valueType}`, value);
+      return [id, value];
+    }),
+  );
+}
+
+function fieldAt(place: string, id: number, type: AssetType): TypeField {
+  const field = type.fields.find((one) => one.id === id);
+  if (!field) throw refusal(place, `the id of a field of the type ${type.id}`, id);
+  return field;
+}
+
+const fits: Readonly<Record<ValueType, (value: FieldValue) => boolean>> = {
+  String: (value) => typeof value === "string",
+  Long: Number.isSafeInteger,
+  Double: Number.isFinite,
+  Boolean: (value) => typeof value === "boolean",
+};
+
+function refuseTwice(list: readonly { readonly id: number }[], place: string): void {
+  const seen = new Set<number>();
+  for (const [index, { id }] of list.entries())
+    if (seen.size === seen.add(id).size) throw refusal(`${place}[${index}].id`, "each id only once", id);
+}
+
+const refusal = (field: string, expected: string, got: unknown) =>
+  fail("field-invalid", { field, expected, got: JSON.stringify(got) });
+
+function typedBy(held: ReadonlyMap<number, FieldValues>, place: string): Typed {
+  if (held.size === 0) return {};
+  const typeIds = [...held.keys()];
+  const fieldValues = Object.fromEntries([...held.values()].flatMap((values) => [...values]));
+  if (typeIds.length > limits.assetTypesMax)
+    throw fail("too-many", { field: place, limit: limits.assetTypesMax, got: typeIds.length });
+  const length = JSON.stringify(fieldValues).length;
+  if (length > limits.assetValuesLengthMax)
+    throw refusal(place, `at most ${limits.assetValuesLengthMax} characters of values`, length);
+  return { typeIds, fieldValues };
+}
