@@ -1,0 +1,56 @@
+// A plain HTTP client that keeps its connections, for very many small questions.
+import { Agent, request } from "node:http";
+
+/** What answers and refusals hold; which of it is there shows when it is compared. */
+export interface Body {
+  readonly data: { readonly items: readonly Item[]; readonly nextCursor?: string };
+  readonly error?: unknown;
+}
+
+export interface Item {
+  readonly id: number;
+  readonly [member: string]: unknown;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly json: Body;
+  readonly text: string;
+  readonly bytes: Buffer;
+}
+
+export type Client = (
+  methodAndPath: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Reply>;
+
+const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+
+/** Asks as the holder of this key. */
+export const clientFor =
+  (baseUrl: string, key: string): Client =>
+  (methodAndPath, body, headers = {}) =>
+    new Promise((resolve, reject) => {
+      const blank = methodAndPath.indexOf(" ");
+      const [method, path] = [methodAndPath.slice(0, blank), methodAndPath.slice(blank + 1)];
+      const sent = request(new URL(path, baseUrl), {
+        method,
+        agent,
+        headers: { "api-key": key, ...headers },
+      });
+      sent.on("error", reject);
+      sent.on("response", (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", reject);
+        response.on("end", () => {
+          const bytes = Buffer.concat(chunks);
+          const text = bytes.toString();
+          const isJson = response.headers["content-type"]?.startsWith("application/json");
+          const json = isJson && text !== "" ? (JSON.parse(text) as Body) : undefined;
+          resolve({ status: response.statusCode!, json: json!, text, bytes });
+        });
+      });
+      sent.end(body === undefined ? undefined : JSON.stringify(body));
+    });

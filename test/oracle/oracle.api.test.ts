@@ -1,0 +1,93 @@
+// Thousands of random questions by random callers, each answer held against a plain reading of the rights.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { startTestServer, type TestServer } from "../support/server.ts";
+import { type Client, clientFor } from "./client.ts";
+import { everyRight, holds, Plant, type Rights } from "./plant.ts";
+import { type Dialect, isRefusal, type Question, refused } from "./question.ts";
+import { Random } from "./random.ts";
+import { restRead } from "./rest-reads.ts";
+import { move, restWrite } from "./rest-writes.ts";
+import { fill, keyFor, someRights } from "./setting.ts";
+
+/** A further protocol asks its own questions about the same plant. */
+const dialects: readonly Dialect[] = [{ name: "REST", reads: restRead, writes: restWrite }];
+
+const rounds = 5;
+const readsPerRound = 2_000;
+const writesPerRound = 160;
+const callersCount = 14;
+const askedAtOnce = 6;
+
+const seed = Number(process.env["ORACLE_SEED"] ?? Date.now() % 2 ** 31);
+
+interface Asking {
+  readonly rights: Rights;
+  readonly client: Client;
+}
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+test(`what a caller may see is all that any route shows (ORACLE_SEED=${seed})`, async () => {
+  const random = new Random(seed);
+  const plant = new Plant();
+  await fill(plant, random, clientFor(server.baseUrl, server.key));
+  const everybody = [everyRight, ...Array.from({ length: callersCount }, () => someRights(plant, random))];
+  const callers: Asking[] = [];
+  for (const rights of everybody)
+    callers.push({ rights, client: clientFor(server.baseUrl, await keyFor(server, rights)) });
+  let [asked, refusals] = [0, 0];
+  const put = async (question: Question, { rights, client }: Asking) => {
+    asked += 1;
+    if (isRefusal(await check(question, { rights, client, admin: callers[0]!.client }))) refusals += 1;
+  };
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { reads } of dialects)
+      await severally(readsPerRound, () => {
+        const caller = random.pick(callers);
+        return put(reads({ plant, random, rights: caller.rights }), caller);
+      });
+    for (const { writes } of dialects)
+      for (let at = 0; writes && at < writesPerRound; at += 1) {
+        const caller = random.pick(callers);
+        await put(writes({ plant, random, rights: caller.rights }), caller);
+      }
+    for (let at = 0; at < 5; at += 1) await put(move({ plant, random, rights: everyRight }), callers[0]!);
+  }
+  assert.ok(asked >= 10_000, `${asked} questions`);
+  assert.ok(refusals > asked / 10 && refusals < asked / 2, `${refusals} refusals of ${asked}`);
+});
+
+/** Asks, compares, and lets the plant change if the answer is good; returns what was expected. */
+async function check(
+  question: Question,
+  { rights, client, admin }: Asking & { readonly admin: Client },
+): Promise<unknown> {
+  const { ask, body, headers, needs, seen, changed } = question;
+  const [acl, action] = needs;
+  const expected = holds(rights, acl, action) ? question.expected : refused("forbidden", { acl, action });
+  const reply = await client(ask, body, headers);
+  const { status, json } = reply;
+  const got = status >= 400 ? { status, error: json.error } : await seen(reply, client);
+  const who = rights === everyRight ? "an administrator" : JSON.stringify(rights);
+  const what = `seed ${seed}: ${ask} ${JSON.stringify(body)} by ${who}`;
+  assert.deepEqual(got, expected, what);
+  if (status < 400) await changed?.(reply, admin);
+  return expected;
+}
+
+/** Runs `work` so many times, a few at once. */
+async function severally(times: number, work: () => Promise<void>): Promise<void> {
+  let left = times;
+  const worker = async () => {
+    for (; left > 0; ) {
+      left -= 1;
+      await work();
+    }
+  };
+  await Promise.all(Array.from({ length: askedAtOnce }, worker));
+}

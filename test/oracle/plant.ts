@@ -1,0 +1,102 @@
+// A plant as plainly as can be: what there is, what it hangs on, and who may see what of it.
+import { type Acl, type Action, administrator, type Capability } from "../../src/access/capabilities.ts";
+
+export type Kind = "assets" | "timeseries" | "events" | "files" | "sequences";
+
+export const aclOf = {
+  assets: "assetsAcl",
+  timeseries: "timeSeriesAcl",
+  events: "eventsAcl",
+  files: "filesAcl",
+  sequences: "sequencesAcl",
+} as const satisfies Readonly<Record<Kind, Acl>>;
+
+/** An asset hangs on itself. */
+export interface Thing {
+  readonly kind: Kind;
+  readonly id: number;
+  name: string;
+  assetIds: readonly number[];
+  parentId?: number | undefined;
+  readonly categories: readonly number[];
+}
+
+export class Plant {
+  readonly things = new Map<number, Thing>();
+  /** Ids of what was there once. */
+  readonly gone: number[] = [];
+  #named = 0;
+
+  of(kind: Kind): Thing[] {
+    return [...this.things.values()].filter((one) => one.kind === kind);
+  }
+
+  /** The asset and all above it; nothing for one that does not exist. */
+  lineage(id: number | undefined): number[] {
+    const asset = id === undefined ? undefined : this.things.get(id);
+    return asset?.kind === "assets" ? [asset.id, ...this.lineage(asset.parentId)] : [];
+  }
+
+  /** Whether the thing is, or hangs on, an asset in one of these subtrees. */
+  isUnder(thing: Thing, roots: readonly number[]): boolean {
+    return thing.assetIds.some((id) => this.lineage(id).some((above) => roots.includes(above)));
+  }
+
+  /** Deletes things; what is below deleted assets goes as well, and links to them are cleared. */
+  remove(ids: readonly number[]): void {
+    const doomed = [...this.things.values()].filter(
+      (one) => ids.includes(one.id) || (one.kind === "assets" && this.isUnder(one, ids)),
+    );
+    for (const { id } of doomed) this.things.delete(id);
+    this.gone.push(...doomed.map(({ id }) => id));
+    const isGone = new Set(doomed.map(({ id }) => id));
+    for (const thing of this.things.values()) thing.assetIds = thing.assetIds.filter((id) => !isGone.has(id));
+  }
+
+  /** A name that nothing has had yet; `word` is found by a search. */
+  freshName(word: string): string {
+    this.#named += 1;
+    return `${word} ${`${this.#named}`.padStart(5, "0")}`;
+  }
+}
+
+export type Rights = readonly Capability[];
+
+const granted = (rights: Rights, acl: Acl, action: Action) =>
+  rights.filter((one) => one.acl === acl && one.actions.includes(action)).map((one) => one.scope);
+
+/** Whether any capability grants this at all. */
+export const holds = (rights: Rights, acl: Acl, action: Action) => granted(rights, acl, action).length > 0;
+
+/** Who may see, or change, what: the whole of it. */
+export function may(plant: Plant, rights: Rights, action: "READ" | "WRITE", thing: Thing): boolean {
+  const isInScope = granted(rights, aclOf[thing.kind], action).some(
+    (scope) => scope.kind === "all" || (scope.kind === "subtrees" && plant.isUnder(thing, scope.assetIds)),
+  );
+  const memberships = granted(rights, "securityCategoriesAcl", "MEMBEROF");
+  const isMember = thing.categories.every((id) =>
+    memberships.some((scope) => scope.kind === "all" || (scope.kind === "ids" && scope.ids.includes(id))),
+  );
+  return isInScope && isMember;
+}
+
+/** Whether one may know of an asset when it comes to things of this kind: by its own right, or by theirs. */
+export function mayKnow(
+  plant: Plant,
+  rights: Rights,
+  { kind, action }: { kind: Kind; action: "READ" | "WRITE" },
+  id: number,
+) {
+  const asset = plant.things.get(id);
+  if (asset?.kind !== "assets") return false;
+  const isSpelledOut = granted(rights, aclOf[kind], action).some(
+    (scope) => scope.kind === "subtrees" && plant.isUnder(asset, scope.assetIds),
+  );
+  return isSpelledOut || may(plant, rights, "READ", asset);
+}
+
+/** Whether one may write things of this kind wherever they hang. */
+export const isUnbounded = (rights: Rights, kind: Kind) =>
+  granted(rights, aclOf[kind], "WRITE").some((scope) => scope.kind === "all");
+
+export const everyRight: Rights = administrator;

@@ -1,0 +1,234 @@
+// Writes over REST: what lies outside of one's rights is refused like what does not exist; nothing changes.
+
+import { aclOf, isUnbounded, type Kind, may, mayKnow, type Thing } from "./plant.ts";
+import { type Asker, type Question, refused } from "./question.ts";
+import { anyId, below, pointTimes, unknown, words } from "./rest-reads.ts";
+import { givePoints } from "./setting.ts";
+
+const kinds: readonly Kind[] = ["assets", "timeseries", "events", "files", "sequences"];
+const needs = (kind: Kind) => [aclOf[kind], "WRITE"] as const;
+const nothing = () => "done";
+
+function writable({ plant, rights }: Asker, kind: Kind, id: number): Thing | undefined {
+  const thing = plant.things.get(id);
+  return thing?.kind === kind && may(plant, rights, "WRITE", thing) ? thing : undefined;
+}
+
+const forbidden = (kind: Kind) => refused("forbidden", { acl: aclOf[kind], action: "WRITE" });
+
+/** What the name of a thing is called; of events it is the description. */
+const nameMember = { events: "description", files: "fileName" } as const;
+const memberOf = (kind: Kind) => nameMember[kind as "events"] ?? "name";
+
+function rename(asker: Asker): Question {
+  const { plant, random } = asker;
+  const kind = random.pick(kinds);
+  const id = anyId(asker, kind);
+  const thing = writable(asker, kind, id);
+  const name = plant.freshName(random.pick(words));
+  return {
+    ask: `POST ${below("0.6")}/${kind}/${id}/update`,
+    body: { [memberOf(kind)]: { set: name } },
+    needs: needs(kind),
+    seen: (reply) => reply.json.data.items.map((item) => item[memberOf(kind)]),
+    expected: thing ? [name] : unknown(kind, [id], 404),
+    changed: () => {
+      thing!.name = name;
+    },
+  };
+}
+
+function remove(asker: Asker): Question {
+  const { plant, random } = asker;
+  const kind = random.pick(kinds.filter((one) => one !== "assets" || random.chance(0.3)));
+  const ids = [...new Set([anyId(asker, kind), anyId(asker, kind)])];
+  const [kept, gone] = [false, true].map((is) =>
+    ids.filter((id) => Boolean(writable(asker, kind, id)) === is),
+  );
+  const isPartial = kind === "files";
+  const status = kind === "timeseries" ? 404 : undefined;
+  return {
+    ask: `POST ${below("0.5")}/${kind}/delete`,
+    body: { items: ids },
+    needs: needs(kind),
+    seen: (reply) => (isPartial ? reply.json.data : "done"),
+    expected: isPartial
+      ? { deleted: gone, failed: kept }
+      : kept!.length > 0
+        ? unknown(kind, kept!, status)
+        : "done",
+    changed: () => plant.remove(gone!),
+  };
+}
+
+/** Values that nobody must ever read go to the series that may not be written. */
+function insert(asker: Asker): Question {
+  const ids = [...new Set([anyId(asker, "timeseries"), anyId(asker, "timeseries")])];
+  const hidden = ids.filter((id) => !writable(asker, "timeseries", id));
+  return {
+    ask: `POST ${below("0.5")}/timeseries/data`,
+    body: {
+      items: ids.map((id) => ({
+        id,
+        datapoints: [{ timestamp: pointTimes[1], value: hidden.length > 0 ? -1 : id }],
+      })),
+    },
+    needs: needs("timeseries"),
+    seen: nothing,
+    expected: hidden.length > 0 ? refused("series-unknown", { keys: hidden }) : "done",
+  };
+}
+
+function erase(asker: Asker): Question {
+  const id = anyId(asker, "timeseries");
+  const isWritable = writable(asker, "timeseries", id);
+  const [begin, end] = isWritable ? [5_000, 6_000] : [0, 9_000];
+  const range = `timestampInclusiveBegin=${begin}&timestampExclusiveEnd=${end}`;
+  return {
+    ask: `DELETE ${below("0.5")}/timeseries/${id}/data/deleterange?${range}`,
+    needs: needs("timeseries"),
+    seen: nothing,
+    expected: isWritable ? "done" : refused("series-unknown", { keys: [id] }),
+  };
+}
+
+const isOfOne = (kind: Kind) => kind === "timeseries" || kind === "sequences";
+
+/** Why these links cannot be made by who asks, if so. */
+function refusedLinks(
+  asker: Asker,
+  kind: Kind,
+  { links, field }: { links: readonly number[]; field: string },
+) {
+  const { plant, rights } = asker;
+  const hidden = links.find((id) => !mayKnow(plant, rights, { kind, action: "WRITE" }, id));
+  const expected = isOfOne(kind) ? "the id of an existing asset" : "ids of existing assets";
+  if (hidden !== undefined) return refused("field-invalid", { field, expected, got: `${hidden}` });
+  const isOutside = (id: number) => !may(plant, rights, "WRITE", { ...blank(kind), assetIds: [id] });
+  return links.some(isOutside) ? forbidden(kind) : undefined;
+}
+
+const blank = (kind: Kind): Thing => ({ kind, id: 0, name: "", assetIds: [], categories: [] });
+
+const linkBody = (kind: Kind, links: readonly number[]) =>
+  isOfOne(kind) ? { ...(links.length > 0 && { assetId: links[0] }) } : { assetIds: links };
+
+const someLinks = (asker: Asker, kind: Kind) =>
+  [...new Set([anyId(asker, "assets"), anyId(asker, "assets")])].slice(
+    0,
+    asker.random.below(isOfOne(kind) ? 2 : 3),
+  );
+
+function create(asker: Asker): Question {
+  const { plant, rights, random } = asker;
+  const kind = random.pick(["timeseries", "events", "files", "sequences"] as const);
+  const taken = kind === "timeseries" && random.chance(0.15) ? random.pick(plant.of(kind)).name : undefined;
+  const name = taken ?? plant.freshName(random.pick(words));
+  const links = someLinks(asker, kind);
+  const field = isOfOne(kind) ? "assetId" : kind === "events" ? "items[0].assetIds" : "assetIds";
+  const isHomeless = links.length === 0 && !isUnbounded(rights, kind);
+  const item = { [memberOf(kind)]: name, ...linkBody(kind, links) };
+  const columns = { columns: [{ name: "a", externalId: "a", valueType: "DOUBLE" }] };
+  return {
+    ask: `POST ${below("0.6")}/${kind}${kind === "files" ? "/initupload" : ""}`,
+    body: kind === "files" ? item : { items: [kind === "sequences" ? { ...item, ...columns } : item] },
+    needs: needs(kind),
+    seen: nothing,
+    expected: taken
+      ? refused("series-exist", { names: [taken] })
+      : (refusedLinks(asker, kind, { links, field }) ?? (isHomeless ? forbidden(kind) : "done")),
+    changed: async ({ json: { data } }, admin) => {
+      const id = kind === "files" ? (data as unknown as { fileId: number }).fileId : data.items[0]!.id;
+      plant.things.set(id, { ...blank(kind), id, name, assetIds: links });
+      if (kind === "timeseries") await givePoints(admin, [{ id }]);
+    },
+  };
+}
+
+/** Hangs a thing on other assets. */
+function relink(asker: Asker): Question {
+  const { plant, rights, random } = asker;
+  const kind = random.pick(["timeseries", "events", "files", "sequences"] as const);
+  const id = anyId(asker, kind);
+  const thing = writable(asker, kind, id);
+  const links = someLinks(asker, kind);
+  const added = links.filter((one) => !thing?.assetIds.includes(one));
+  const field = isOfOne(kind) ? "assetId" : "assetIds";
+  const member = isOfOne(kind) ? (links.length > 0 ? { set: links[0] } : { setNull: true }) : { set: links };
+  const isHomeless = thing && !may(plant, rights, "WRITE", { ...thing, assetIds: links });
+  return {
+    ask: `POST ${below("0.6")}/${kind}/${id}/update`,
+    body: { [field]: member },
+    needs: needs(kind),
+    seen: (reply) => reply.json.data.items.map((item) => item.id),
+    expected: thing
+      ? (refusedLinks(asker, kind, { links: added, field }) ?? (isHomeless ? forbidden(kind) : [id]))
+      : unknown(kind, [id], 404),
+    changed: () => {
+      thing!.assetIds = links;
+    },
+  };
+}
+
+function plantAsset(asker: Asker): Question {
+  const { plant, rights, random } = asker;
+  const parentId = random.chance(0.85) ? anyId(asker, "assets") : undefined;
+  const isHidden = parentId !== undefined && !writable(asker, "assets", parentId);
+  const isRoot = parentId === undefined && !isUnbounded(rights, "assets");
+  const name = plant.freshName(random.pick(words));
+  return {
+    ask: `POST ${below("0.6")}/assets`,
+    body: { items: [{ name, ...(parentId !== undefined && { parentId }) }] },
+    needs: needs("assets"),
+    seen: nothing,
+    expected: isHidden ? unknown("assets", [parentId]) : isRoot ? forbidden("assets") : "done",
+    changed: ({ json }) => {
+      const { id } = json.data.items[0]!;
+      plant.things.set(id, { ...blank("assets"), id, name, assetIds: [id], parentId });
+    },
+  };
+}
+
+/** Moves an asset with all that is below it; its place belongs to what is above. */
+export function move(asker: Asker): Question {
+  const { plant, rights, random } = asker;
+  const id = anyId(asker, "assets");
+  const asset = writable(asker, "assets", id);
+  const isBelowItself = (one: number) => plant.lineage(one).includes(id);
+  const elsewhere = plant.of("assets").filter((one) => !isBelowItself(one.id) && one.id !== asset?.parentId);
+  const parentId = random.chance(0.85) && elsewhere.length > 0 ? random.pick(elsewhere).id : undefined;
+  const isMoved = asset?.parentId !== parentId;
+  const isForeign =
+    !isUnbounded(rights, "assets") &&
+    (parentId === undefined || !writable(asker, "assets", asset?.parentId ?? 0));
+  const isHidden = parentId !== undefined && !writable(asker, "assets", parentId);
+  const refusal = isForeign ? forbidden("assets") : isHidden ? unknown("assets", [parentId]) : undefined;
+  return {
+    ask: `POST ${below("0.6")}/assets/${id}/update`,
+    body: { parentId: parentId === undefined ? { setNull: true } : { set: parentId } },
+    needs: needs("assets"),
+    seen: (reply) => reply.json.data.items.map((item) => item.id),
+    expected: asset ? ((isMoved ? refusal : undefined) ?? [id]) : unknown("assets", [id], 404),
+    changed: () => {
+      asset!.parentId = parentId;
+    },
+  };
+}
+
+const writes = [
+  rename,
+  remove,
+  insert,
+  insert,
+  erase,
+  create,
+  create,
+  relink,
+  relink,
+  plantAsset,
+  move,
+  move,
+];
+
+/** One change, by chance. */
+export const restWrite = (asker: Asker): Question => asker.random.pick(writes)(asker);

@@ -1,0 +1,123 @@
+// The setting of the oracle test: a random plant on a real server, and callers with random rights.
+import type { Acl, Action, Capability, CapabilityScope } from "../../src/access/capabilities.ts";
+import type { TestServer } from "../support/server.ts";
+import type { Client } from "./client.ts";
+import { aclOf, type Kind, type Plant, type Rights, type Thing } from "./plant.ts";
+import type { Random } from "./random.ts";
+import { below, pointTimes, words } from "./rest-reads.ts";
+
+const assetsCount = 60;
+const thingsCount = { timeseries: 70, events: 50, files: 30, sequences: 20 } as const;
+export const categoryIds = [101, 102, 103];
+
+/** Makes a forest of assets and things that hang on some of them. */
+export async function fill(plant: Plant, random: Random, admin: Client): Promise<void> {
+  await plantForest(plant, random, admin);
+  for (const kind of ["timeseries", "events", "sequences"] as const)
+    await hang(plant, random, { admin, kind });
+  for (let at = 0; at < thingsCount.files; at += 1) {
+    const { name, assetIds } = draft(plant, random, "files");
+    const { json } = await admin(`POST ${below("0.5")}/files/initupload`, { fileName: name, assetIds });
+    const { fileId: id } = json.data as unknown as { fileId: number };
+    plant.things.set(id, { kind: "files", id, name, assetIds, categories: [] });
+  }
+}
+
+async function plantForest(plant: Plant, random: Random, admin: Client): Promise<void> {
+  for (let left = assetsCount; left > 0; left -= 10) {
+    const items = Array.from({ length: 10 }, () => {
+      const held = plant.of("assets");
+      const parentId = held.length > 0 && random.chance(0.9) ? random.pick(held).id : undefined;
+      return { name: plant.freshName(random.pick(words)), ...(parentId !== undefined && { parentId }) };
+    });
+    const { json } = await admin(`POST ${below("0.6")}/assets`, { items });
+    for (const [at, { id }] of json.data.items.entries())
+      plant.things.set(id, {
+        kind: "assets",
+        id,
+        assetIds: [id],
+        categories: [],
+        parentId: undefined,
+        ...items[at]!,
+      });
+  }
+}
+
+function draft(plant: Plant, random: Random, kind: Kind): Omit<Thing, "id"> {
+  const isOfOne = kind === "timeseries" || kind === "sequences";
+  const assetIds = random.some(plant.of("assets"), isOfOne ? 1 : 3).map(({ id }) => id);
+  const isGuarded = kind === "timeseries" && random.chance(0.3);
+  const name = plant.freshName(random.pick(words));
+  return { kind, name, assetIds, categories: isGuarded ? random.some(categoryIds, 2) : [] };
+}
+
+type Hung = "timeseries" | "events" | "sequences";
+
+async function hang(plant: Plant, random: Random, { admin, kind }: { admin: Client; kind: Hung }) {
+  const drafts = Array.from({ length: thingsCount[kind] }, () => draft(plant, random, kind));
+  const items = drafts.map((one) => bodyOf[kind](one));
+  const { json } = await admin(`POST ${below("0.6")}/${kind}`, { items });
+  const made = json.data.items.map(({ id }, at): Thing => ({ ...drafts[at]!, id }));
+  for (const one of made) plant.things.set(one.id, one);
+  if (kind === "timeseries") await givePoints(admin, made);
+}
+
+const bodyOf = {
+  timeseries: ({ name, assetIds: [assetId], categories }: Omit<Thing, "id">) => ({
+    ...{ name, assetId },
+    securityCategories: categories,
+  }),
+  events: ({ name, assetIds }: Omit<Thing, "id">) => ({ description: name, assetIds }),
+  sequences: ({ name, assetIds: [assetId] }: Omit<Thing, "id">) => ({
+    ...{ name, assetId },
+    columns: [{ name: "a", externalId: "a", valueType: "DOUBLE" }],
+  }),
+};
+
+/** Every series has its own id as its values, so that nobody can read another's unnoticed. */
+export async function givePoints(admin: Client, series: readonly { readonly id: number }[]): Promise<void> {
+  const items = series.map(({ id }) => ({
+    id,
+    datapoints: pointTimes.map((timestamp) => ({ timestamp, value: id })),
+  }));
+  await admin(`POST ${below("0.5")}/timeseries/data`, { items });
+}
+
+/** A caller's capabilities: some kinds, each for everything, for a few subtrees, or twice. */
+export function someRights(plant: Plant, random: Random): Rights {
+  const assetIds = [...plant.of("assets").map(({ id }) => id), 5];
+  const scope = (): CapabilityScope =>
+    random.chance(0.25)
+      ? { kind: "all" }
+      : { kind: "subtrees", assetIds: random.some(assetIds, 6).toSpliced(0, 0, random.pick(assetIds)) };
+  const both: readonly Action[][] = [
+    ["READ", "WRITE"],
+    ["READ", "WRITE"],
+  ];
+  const grant = (acl: Acl): Capability[] => {
+    if (random.chance(0.08)) return [];
+    const actions: readonly Action[] = random.pick([["READ"], ...both, ...both, ["WRITE"]]);
+    const one = { acl, actions, scope: scope() };
+    return random.chance(0.3) ? [one, { acl, actions: ["READ"], scope: scope() }] : [one];
+  };
+  const memberOf = (ids: readonly number[]): Capability => ({
+    acl: "securityCategoriesAcl",
+    actions: ["MEMBEROF"],
+    scope: random.chance(0.2) ? { kind: "all" } : { kind: "ids", ids },
+  });
+  const memberships = random.some(categoryIds, 2).map((id) => memberOf([id]));
+  return [...Object.values(aclOf).flatMap(grant), ...memberships];
+}
+
+let keys = 0;
+
+/** A key whose holder has these rights. */
+export async function keyFor(server: TestServer, capabilities: Rights): Promise<string> {
+  keys += 1;
+  const key = `oracle-${keys}`;
+  const { keys: keyring } = server.app;
+  const admin = (await keyring.callerOf(server.key))!;
+  const callerOf = keyring.callerOf.bind(keyring);
+  keyring.callerOf = async (one) => (one === key ? { ...admin, user: key, capabilities } : callerOf(one));
+  return key;
+}
