@@ -33,14 +33,24 @@ import { finishRemovals } from "./resources/files/removals.ts";
 import { fileTable, removalTable, uploadTable } from "./resources/files/schema.ts";
 import { endExpiredUploads } from "./resources/files/uploads.ts";
 import { projectRoutes } from "./resources/projects/projects.rest.ts";
-import { ensureProject } from "./resources/projects/projects.ts";
+import { ensureProject, projectIds } from "./resources/projects/projects.ts";
 import { projectTable } from "./resources/projects/schema.ts";
-import { finishRawErasures } from "./resources/raw/erasures.ts";
 import { rawRoutes } from "./resources/raw/raw.rest.ts";
-import { rawDatabaseTable, rawErasureTable, rawRowTable, rawTableTable } from "./resources/raw/schema.ts";
+import {
+  ownedRawRows,
+  rawDatabaseTable,
+  rawErasureTable,
+  rawRowTable,
+  rawTableTable,
+} from "./resources/raw/schema.ts";
 import { relationshipRoutes } from "./resources/relationships/relationships.rest.ts";
 import { relationshipTable } from "./resources/relationships/schema.ts";
-import { sequenceRowTable, sequenceTable } from "./resources/sequences/schema.ts";
+import {
+  ownedSequenceRows,
+  sequenceErasureTable,
+  sequenceRowTable,
+  sequenceTable,
+} from "./resources/sequences/schema.ts";
 import { sequenceRoutes } from "./resources/sequences/sequences.rest.ts";
 import { finishErasures } from "./resources/timeseries/erasures.ts";
 import { erasureTable, timeSeriesTable } from "./resources/timeseries/schema.ts";
@@ -50,6 +60,7 @@ import { openApiOf } from "./rest/openapi.ts";
 import { type ApiVersion, apiVersions, type Route } from "./rest/route.ts";
 import type { AnyTable, Catalog } from "./storage/catalog.ts";
 import { openEmbeddedPoints } from "./storage/embedded-points/embedded-points.ts";
+import { Erasures } from "./storage/erasures.ts";
 import { openLocalBlobs } from "./storage/local-blobs/local-blobs.ts";
 import { openSqlCatalog } from "./storage/sql/sql-catalog.ts";
 
@@ -66,6 +77,7 @@ export const tables: readonly AnyTable[] = [
   semanticTypeTable,
   sequenceTable,
   sequenceRowTable,
+  sequenceErasureTable,
   relationshipTable,
   fileTable,
   uploadTable,
@@ -131,6 +143,9 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
     points,
     blobs,
     uploads: new Turns(),
+    erasures: new Erasures(catalog, [ownedRawRows, ownedSequenceRows], (problem) =>
+      log.error({ err: problem }, "Could not take rows away whose raw table or sequence is gone"),
+    ),
     cursors: cursorSigner(secretFor("cursors", folder.secret)),
     ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }),
   };
@@ -140,12 +155,8 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   opened.defer(() => services.uploads.endAll());
   const endSweeping = sweepUploads(services, log);
   opened.defer(endSweeping);
-  const closing = new AbortController();
-  const erasing = finishRawErasures(services, closing.signal).catch((problem: unknown) =>
-    log.error(problem, "rows of deleted raw tables were not taken away; the next start tries again"),
-  );
-  opened.defer(() => erasing);
-  opened.defer(() => closing.abort());
+  opened.defer(() => services.erasures.end());
+  for (const project of await projectIds(services)) services.erasures.begin(project);
   const http = await createHttp(log, metrics);
   const bodies = new ByteBudget(limits.bodiesInFlightBytesMax, limits.bodyBytesUncounted);
   addRoutes(http, { services, keys, bodies });

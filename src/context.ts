@@ -6,6 +6,7 @@ import type { World } from "./lib/world.ts";
 import type { CursorSigner } from "./rest/cursor.ts";
 import type { BlobStore } from "./storage/blobs.ts";
 import type { Catalog, ProjectId } from "./storage/catalog.ts";
+import type { Erasures } from "./storage/erasures.ts";
 import type { PointsStore } from "./storage/points.ts";
 
 /** What all requests share. */
@@ -17,6 +18,8 @@ export interface Services {
   readonly blobs: BlobStore;
   /** The uploads that a request is sending bytes to. */
   readonly uploads: Turns;
+  /** Takes rows away whose record is gone. */
+  readonly erasures: Erasures;
   readonly cursors: CursorSigner;
   /** The server's public address, without a slash at its end; absent when it is where clients reach it. */
   readonly baseUrl?: string;

@@ -117,7 +117,12 @@ export const described = {
   ),
   rawNamesMax: limit(1_000, "items", "A page of raw databases or tables; a larger `limit` is lowered."),
   rawItemsDefault: limit(25, "items", "A page of raw databases, tables or rows when `limit` is absent."),
-  rawRowsErasedAtOnce: limit(2_000, "rows", "Rows of a deleted raw table that are taken away together."),
+  rowsErasedAtOnceMax: limit(
+    10_000,
+    "rows",
+    "Rows of deleted raw tables and sequences that are taken away together.",
+  ),
+  erasureSliceMs: limit(25, "ms", "The time that taking some of such rows away should hold up other writes."),
   pointsPerWriteMax: limit(100_000, "points", "Datapoints in one insert, over all of its series."),
   pointsPerReadMax: limit(
     100_000,
@@ -190,6 +195,11 @@ export const described = {
   ),
   catalogReadersMax: limit(8, "transactions", "Catalog reads open at the same time; further ones wait."),
   catalogCacheKibMax: limit(16 * 1024, "KiB", "Pages of the catalog that one connection keeps in memory."),
+  catalogLogPages: limit(
+    16_000,
+    "pages",
+    "Pages of 4 KiB in the catalog's log after which they are moved into its file.",
+  ),
   catalogBusyMsMax: limit(
     10_000,
     "ms",

@@ -1,10 +1,10 @@
 // Turns one question to the catalog into a page that knows its neighbours.
-import type { Reader, Stored, Table } from "../storage/catalog.ts";
+import type { Reader, Table } from "../storage/catalog.ts";
 import type { Filter } from "./filter.ts";
 import type { OrderBy, Page, PageQuestion, Position } from "./page.ts";
 
 /** Asks for one record more than the page holds, which tells whether there is a further page. */
-export async function readPage<Row extends Stored>(
+export async function readPage<Row extends object>(
   tx: Reader,
   table: Table<Row>,
   question: { filter: Filter; order: readonly OrderBy[]; page: PageQuestion },
@@ -25,5 +25,5 @@ export async function readPage<Row extends Stored>(
   };
 }
 
-const positionOf = (row: Stored, order: readonly OrderBy[]): Position =>
-  order.map(({ field }) => (row as unknown as Record<string, string | number>)[field]!);
+const positionOf = (row: object, order: readonly OrderBy[]): Position =>
+  order.map(({ field }) => (row as Record<string, string | number>)[field]!);

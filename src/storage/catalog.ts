@@ -17,16 +17,21 @@ export interface Column {
   readonly optional: boolean;
 }
 
-/** A record of any table: named values, `id` always among them. */
+/** A record with named values that is known by its id, as those of all tables are that have no key. */
 export interface Stored {
   readonly id: number;
 }
 
-export interface Table<Row extends Stored> {
+export interface Table<Row extends object> {
   readonly name: string;
   /** Records of a `project` table belong to one project, those of a `system` table to the installation. */
   readonly belongsTo: "project" | "system";
   readonly columns: { readonly [Name in keyof Row]-?: Column };
+  /**
+   * What records are known by in place of an id: required columns, unique together in a project. For rows by
+   * the million that are put, read and removed by it; they have no words and hang on no assets.
+   */
+  readonly key?: readonly (keyof Row & string)[];
   /** Each a list of columns; in project tables the project comes first by itself. */
   readonly indexes: readonly (readonly (keyof Row & string)[])[];
   /** Column combinations that are unique in a project where all of their values are present. */
@@ -41,7 +46,7 @@ export interface Table<Row extends Stored> {
 }
 
 /** A table whose rows are not known by type: what a list of all tables holds. */
-export type AnyTable = Table<Stored & { readonly [column: string]: unknown }>;
+export type AnyTable = Table<{ readonly [column: string]: unknown }>;
 
 export type ProjectId = number;
 /** What a transaction may touch: one project's records, or with `"system"` the system tables alone. */
@@ -65,13 +70,13 @@ export interface RankedQuestion {
 }
 
 export interface Reader {
-  find<Row extends Stored>(table: Table<Row>, question: Question): Promise<Row[]>;
+  find<Row extends object>(table: Table<Row>, question: Question): Promise<Row[]>;
   /** The records with these ids, in the order asked; ids that do not exist are left out. */
   get<Row extends Stored>(table: Table<Row>, ids: readonly number[]): Promise<Row[]>;
-  search<Row extends Stored>(table: Table<Row>, question: RankedQuestion): Promise<Row[]>;
-  count<Row extends Stored>(table: Table<Row>, filter: Filter): Promise<number>;
+  search<Row extends object>(table: Table<Row>, question: RankedQuestion): Promise<Row[]>;
+  count<Row extends object>(table: Table<Row>, filter: Filter): Promise<number>;
   /** At most `parts - 1` positions that cut the collection into pieces of about equal size. */
-  divide<Row extends Stored>(
+  divide<Row extends object>(
     table: Table<Row>,
     question: { filter: Filter; order: readonly OrderBy[]; parts: number },
   ): Promise<Position[]>;
@@ -83,15 +88,10 @@ export interface Writer extends Reader {
   /** Replaces whole records by id, all at once, so that two may swap names. They exist. Fails as `insert`. */
   replace<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
   /**
-   * Inserts records; where one has the same values of `key`, a unique combination of required columns, all of
-   * its values but the id are replaced instead. Of several such rows the last one counts. The table keeps no
-   * words. Fails as `insert`.
+   * Writes records of a table with a key: those of the same key are replaced, of several with one key the
+   * last one stays.
    */
-  put<Row extends Stored>(
-    table: Table<Row>,
-    key: readonly (keyof Row & string)[],
-    rows: readonly Row[],
-  ): Promise<void>;
+  put<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
   /**
    * Writes these columns alone, of records that exist: far cheaper than `replace` for many records. None of
    * the columns is part of a unique combination or has its words kept.
@@ -102,7 +102,7 @@ export interface Writer extends Reader {
     rows: readonly Pick<Row, Name | "id">[],
   ): Promise<void>;
   /** Returns how many records went. */
-  remove<Row extends Stored>(table: Table<Row>, filter: Filter): Promise<number>;
+  remove<Row extends object>(table: Table<Row>, filter: Filter): Promise<number>;
   /** Takes these assets out of every link column of every table (client-endpoints (b) 22). */
   clearAssetLinks(assetIds: readonly number[]): Promise<void>;
 }
@@ -123,11 +123,10 @@ export function assertPlain(table: AnyTable, columns: readonly string[]): void {
   }
 }
 
-/** What `put` asks of its table and of the combination it goes by. */
-export function assertKey(table: AnyTable, key: readonly string[]): void {
-  const isUnique = table.unique.some((columns) => columns.join() === key.join());
-  const isRequired = key.every((column) => !table.columns[column]!.optional);
-  invariant(isUnique && isRequired && table.wordsOf.length === 0, `${table.name} is put by ${key.join()}`);
+/** The key of a table that has one. */
+export function keyOf(table: AnyTable): readonly string[] {
+  invariant(table.key !== undefined, `${table.name} has a key`);
+  return table.key;
 }
 
 export class UniqueViolation extends Error {

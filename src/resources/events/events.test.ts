@@ -62,6 +62,7 @@ function newContext(catalog: Catalog): RequestContext {
     points: undefined as never,
     blobs: undefined as never,
     uploads: undefined as never,
+    erasures: undefined as never,
     cursors: cursorSigner(new Uint8Array(32)),
     caller: { user: "test", projectId: project, project: "test", capabilities: administrator },
     signal: new AbortController().signal,

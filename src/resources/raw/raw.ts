@@ -6,8 +6,8 @@ import { limits } from "../../limits.ts";
 import { and, equals, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import type { Reader } from "../../storage/catalog.ts";
-import { eraseRows, removeTables } from "./erasures.ts";
+import type { Reader, Writer } from "../../storage/catalog.ts";
+import { noteErasures } from "../../storage/erasures.ts";
 import {
   byName,
   ensureDatabases,
@@ -16,7 +16,7 @@ import {
   existingTables,
   type TableName,
 } from "./places.ts";
-import { rawDatabaseTable, rawTableTable } from "./schema.ts";
+import { ownedRawRows, rawDatabaseTable, rawTableTable } from "./schema.ts";
 
 /** What a list of databases or tables shows of each. */
 export interface Named {
@@ -47,7 +47,7 @@ export async function deleteDatabases(
   { isRecursive }: { readonly isRecursive: boolean },
 ): Promise<void> {
   const scope = scopeOf(ctx.caller, "rawAcl", "WRITE");
-  const tableIds = await ctx.catalog.write(ctx.project, async (tx) => {
+  await ctx.catalog.write(ctx.project, async (tx) => {
     const databases = await existingDatabases(tx, scope, names);
     const ids = await tableIdsIn(
       tx,
@@ -62,9 +62,8 @@ export async function deleteDatabases(
         databases.map(({ id }) => id),
       ),
     );
-    return ids;
   });
-  await eraseRows(ctx, ctx.project, tableIds);
+  ctx.erasures.begin(ctx.project);
 }
 
 async function tableIdsIn(tx: Reader, databaseIds: readonly number[]): Promise<number[]> {
@@ -114,6 +113,12 @@ export async function createTables(
   });
 }
 
+/** Takes the tables' records away; their rows can be reached no more and follow when there is time. */
+async function removeTables(tx: Writer, ids: readonly number[]): Promise<void> {
+  await tx.remove(rawTableTable, oneOf("id", ids));
+  await noteErasures(tx, ownedRawRows, ids);
+}
+
 /** Deletes all of these tables with their rows, or none; refuses (404) unknown ones. */
 export async function deleteTables(
   ctx: RequestContext,
@@ -121,11 +126,12 @@ export async function deleteTables(
   tables: readonly TableName["table"][],
 ): Promise<void> {
   const scope = scopeOf(ctx.caller, "rawAcl", "WRITE");
-  const ids = await ctx.catalog.write(ctx.project, async (tx) => {
+  await ctx.catalog.write(ctx.project, async (tx) => {
     const found = await existingTables(tx, scope, { database, tables });
-    const tableIds = found.map(({ id }) => id);
-    await removeTables(tx, tableIds);
-    return tableIds;
+    await removeTables(
+      tx,
+      found.map(({ id }) => id),
+    );
   });
-  await eraseRows(ctx, ctx.project, ids);
+  ctx.erasures.begin(ctx.project);
 }

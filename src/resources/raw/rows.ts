@@ -33,16 +33,8 @@ export async function putRows(
   await ctx.catalog.write(ctx.project, async (tx) => {
     const table = ensureParent ? await ensureTable(ctx, tx, name) : await existingTable(tx, scope, name);
     const lastUpdatedTime = ctx.world.nowMs();
-    const records = rows.map(
-      ({ key, columns }): RowRecord => ({
-        id: ctx.ids.next(),
-        tableId: table.id,
-        key,
-        columns,
-        lastUpdatedTime,
-      }),
-    );
-    await tx.put(rawRowTable, ["tableId", "key"], records);
+    const records = rows.map((row): RowRecord => ({ ...row, tableId: table.id, lastUpdatedTime }));
+    await tx.put(rawRowTable, records);
   });
 }
 

@@ -1,5 +1,6 @@
 // What raw data asks of the catalog: databases, their tables, and rows whose columns stay text.
 import type { Stored, Table } from "../../storage/catalog.ts";
+import type { OwnedRows } from "../../storage/erasures.ts";
 
 export interface DatabaseRecord extends Stored {
   readonly name: string;
@@ -12,12 +13,12 @@ export interface TableRecord extends Stored {
   readonly createdTime: number;
 }
 
-export interface RowRecord extends Stored {
+export interface RowRecord {
   readonly tableId: number;
   readonly key: string;
-  /** The JSON text of an object, exactly as it was sent. */
-  readonly columns: string;
   readonly lastUpdatedTime: number;
+  /** The JSON text of an object, exactly as it was sent; last, as a disk reads what is before it for less. */
+  readonly columns: string;
 }
 
 export const rawDatabaseTable: Table<DatabaseRecord> = {
@@ -50,15 +51,15 @@ export const rawTableTable: Table<TableRecord> = {
 export const rawRowTable: Table<RowRecord> = {
   name: "raw_rows",
   belongsTo: "project",
+  key: ["tableId", "key"],
   columns: {
-    id: { type: "integer", optional: false },
     tableId: { type: "integer", optional: false },
     key: { type: "text", optional: false },
-    columns: { type: "text", optional: false },
     lastUpdatedTime: { type: "integer", optional: false },
+    columns: { type: "text", optional: false },
   },
   indexes: [],
-  unique: [["tableId", "key"]],
+  unique: [],
   wordsOf: [],
 };
 
@@ -71,3 +72,5 @@ export const rawErasureTable: Table<Stored> = {
   unique: [],
   wordsOf: [],
 };
+
+export const ownedRawRows: OwnedRows = { rows: rawRowTable, erasures: rawErasureTable };

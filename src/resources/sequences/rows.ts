@@ -3,7 +3,7 @@ import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { and, between, equals, oneOf } from "../../query/filter.ts";
+import { and, between, equals } from "../../query/filter.ts";
 import type { OrderBy, Page, PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { type Cell, cellOf, expectedBy, longMax } from "./cells.ts";
@@ -68,14 +68,10 @@ export async function writeRows(
   await ctx.catalog.write(ctx.project, async (tx) => {
     const [sequence] = await existingSequences(tx, scope, inPath(sequenceId));
     const columns = new Map(sequence!.columns.map((column) => [column.id, column]));
-    const byNumber = new Map<string, StoredRow>();
-    for (const row of rows) {
-      const rowNumber = stored(row.rowNumber);
-      byNumber.set(rowNumber, { id: ctx.ids.next(), sequenceId, rowNumber, cells: cellsOf(row, columns) });
-    }
-    const sameNumber = oneOf("rowNumber", [...byNumber.keys()]);
-    await tx.remove(sequenceRowTable, and(equals("sequenceId", sequenceId), sameNumber));
-    await tx.insert(sequenceRowTable, [...byNumber.values()]);
+    const records = rows.map(
+      (row): StoredRow => ({ sequenceId, rowNumber: stored(row.rowNumber), cells: cellsOf(row, columns) }),
+    );
+    await tx.put(sequenceRowTable, records);
   });
 }
 

@@ -1,5 +1,6 @@
 // What sequences ask of the catalog: their definitions with all columns, and their rows in a table beside.
 import type { Stored, Table } from "../../storage/catalog.ts";
+import type { OwnedRows } from "../../storage/erasures.ts";
 
 export const valueTypes = ["STRING", "DOUBLE", "LONG"] as const;
 export type ValueType = (typeof valueTypes)[number];
@@ -58,7 +59,7 @@ export const sequenceTable: Table<Sequence> = {
   underAsset: { link: "assetId" },
 };
 
-export interface StoredRow extends Stored {
+export interface StoredRow {
   readonly sequenceId: number;
   /** 19 digits, so that texts stand in the order of the numbers and no digit of 64 bits is lost. */
   readonly rowNumber: string;
@@ -69,13 +70,25 @@ export interface StoredRow extends Stored {
 export const sequenceRowTable: Table<StoredRow> = {
   name: "sequence_rows",
   belongsTo: "project",
+  key: ["sequenceId", "rowNumber"],
   columns: {
-    id: { type: "integer", optional: false },
     sequenceId: { type: "integer", optional: false },
     rowNumber: { type: "text", optional: false },
     cells: { type: "json", optional: false },
   },
   indexes: [],
-  unique: [["sequenceId", "rowNumber"]],
+  unique: [],
   wordsOf: [],
 };
+
+/** A sequence whose record is gone and whose rows may still be there; the id is the sequence's own. */
+export const sequenceErasureTable: Table<Stored> = {
+  name: "sequence_erasures",
+  belongsTo: "project",
+  columns: { id: { type: "integer", optional: false } },
+  indexes: [],
+  unique: [],
+  wordsOf: [],
+};
+
+export const ownedSequenceRows: OwnedRows = { rows: sequenceRowTable, erasures: sequenceErasureTable };

@@ -7,6 +7,7 @@ import { and, type Filter, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
+import { noteErasures } from "../../storage/erasures.ts";
 import { inKnownSubtrees } from "../assets/assets.ts";
 import {
   type ColumnChange,
@@ -25,7 +26,7 @@ import {
   refuseTakenExternalIds,
   refuseUnknownAssets,
 } from "./records.ts";
-import { type Sequence, sequenceRowTable, sequenceTable } from "./schema.ts";
+import { ownedSequenceRows, type Sequence, sequenceTable } from "./schema.ts";
 
 export type { ColumnChange, NewColumn, SequenceChange } from "./changes.ts";
 export type { Sequence, SequenceColumn } from "./schema.ts";
@@ -144,7 +145,10 @@ export async function updateColumns(
   return updateOne(ctx, id, (row, nowMs) => withColumnsChanged(row, changes, nowMs));
 }
 
-/** Takes columns away with their values; refuses (400) unknown and repeated ones, and to take the last. */
+/**
+ * Takes columns away; refuses (400) unknown and repeated ones, and to take the last. Their values can be read
+ * no more, also in a column that comes later; a row loses them on disk when it is written anew.
+ */
 export async function deleteColumns(
   ctx: RequestContext,
   id: number,
@@ -200,7 +204,8 @@ async function remove(ctx: RequestContext, named: Named): Promise<void> {
   const scope = scopeFor(ctx, "WRITE");
   await ctx.catalog.write(ctx.project, async (tx) => {
     await existingSequences(tx, scope, named);
-    await tx.remove(sequenceRowTable, oneOf("sequenceId", named.ids));
     await tx.remove(sequenceTable, oneOf("id", named.ids));
+    await noteErasures(tx, ownedSequenceRows, named.ids);
   });
+  ctx.erasures.begin(ctx.project);
 }

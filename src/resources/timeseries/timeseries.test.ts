@@ -47,6 +47,7 @@ function contextOf(catalog: Catalog, points: PointsStore = new NaivePointsStore(
     points,
     blobs: undefined as never,
     uploads: undefined as never,
+    erasures: undefined as never,
     cursors: cursorSigner(new Uint8Array(32)),
     caller,
     project,

@@ -28,6 +28,8 @@ import {
   type Gauge,
   gauges,
   hostileTexts,
+  type Line,
+  lines,
   type Note,
   notes,
   type Place,
@@ -35,6 +37,7 @@ import {
   secrets,
   someFilter,
   someGauges,
+  someLines,
   someLinkFilter,
   someListFilter,
   someNotes,
@@ -51,6 +54,10 @@ export type OpenCatalog = () => Promise<{ catalog: Catalog; drop: () => Promise<
 type Scenario = (catalog: Catalog) => Promise<void>;
 
 const allBy = (order: readonly OrderBy[]) => ({ filter: everything, order, page: { limit: 10_000 } });
+const byKey: readonly OrderBy[] = [
+  { field: "placeId", direction: "ascending" },
+  { field: "name", direction: "ascending" },
+];
 const idsOf = (rows: readonly Stored[]): number[] => rows.map(({ id }) => id);
 const place = (id: number, more: Partial<Place> = {}): Place => ({
   id,
@@ -198,24 +205,34 @@ const contract: Readonly<Record<string, Scenario>> = {
     assert.equal((await all(catalog, places))[0]!.path, "/9/1/");
   },
 
-  async "records are put by their key: new ones inserted, others replaced under their id"(catalog) {
-    await catalog.write(1, (tx) => tx.insert(gauges, [{ ...gauge(1), placeId: 7 }, gauge(2)]));
-    await catalog.write(2, (tx) => tx.insert(gauges, [gauge(3, 1)]));
-    await catalog.write(1, (tx) =>
-      tx.put(gauges, ["name"], [gauge(11, 1), gauge(12, 5), { ...gauge(13, 5), placeId: 8 }]),
+  async "rows with a key are put by it: new ones inserted, others replaced, the last of several stays"(
+    catalog,
+  ) {
+    const line = (name: string, text?: string, placeId = 1): Line => ({
+      ...{ placeId, name },
+      ...(text !== undefined && { text }),
+    });
+    const held = (project: number) => catalog.read(project, (tx) => tx.find(lines, allBy(byKey)));
+    await catalog.write(1, (tx) => tx.put(lines, [line("b", "old"), line("a", "a"), line("b", "b", 2)]));
+    await catalog.write(2, (tx) => tx.put(lines, [line("b", "of 2")]));
+    await catalog.write(1, async (tx) => {
+      await tx.put(lines, [line("c", "first"), line("b"), line("c", "last")]);
+      await tx.put(lines, []);
+    });
+    assert.deepEqual(await held(1), [line("a", "a"), line("b"), line("c", "last"), line("b", "b", 2)]);
+    assert.deepEqual(await held(2), [line("b", "of 2")]);
+    assert.equal(await catalog.lastId(), 0);
+    const failed = catalog.write(1, async (tx) => {
+      await tx.put(lines, [line("a", "changed"), line("z")]);
+      throw new Error("on purpose");
+    });
+    await assert.rejects(failed, /on purpose/);
+    assert.equal(await catalog.write(1, (tx) => tx.remove(lines, equals("placeId", 1))), 3);
+    assert.deepEqual(await held(1), [line("b", "b", 2)]);
+    await assert.rejects(
+      catalog.write(1, (tx) => tx.put(gauges, [gauge(1)])),
+      /has a key/,
     );
-    await catalog.write(1, (tx) => tx.put(gauges, ["name"], []));
-    assert.deepEqual(await all(catalog, gauges), [gauge(1), gauge(2), { ...gauge(12, 5), placeId: 8 }]);
-    assert.deepEqual(await all(catalog, gauges, 2), [gauge(3, 1)]);
-    assert.equal(await catalog.lastId(), 13);
-    const takenId = catalog.write(1, (tx) => tx.put(gauges, ["name"], [gauge(20), gauge(2, 9)]));
-    await assert.rejects(takenId, (error) => error instanceof UniqueViolation && `${error.columns}` === "id");
-    const refused: ((tx: Writer) => Promise<void>)[] = [
-      (tx) => tx.put(gauges, ["placeId"], [gauge(20)]),
-      (tx) => tx.put(places, ["parentId", "name"], [place(20)]),
-    ];
-    for (const work of refused) await assert.rejects(catalog.write(1, work), /put by/);
-    assert.equal((await all(catalog, gauges)).length, 3);
   },
 
   async "a project neither sees nor changes another's records"(catalog) {
@@ -432,6 +449,39 @@ async function same<Answer>([one, other]: readonly [Catalog, Catalog], ask: (tx:
 const runs = { numRuns: 30 };
 
 const comparisons: Readonly<Record<string, Scenario>> = {
+  async "rows with a key are put, paged and removed as by the naive catalog"(catalog) {
+    const both = [catalog, openNaiveCatalog(tables)] as const;
+    const limit = fc.integer({ min: 1, max: 7 });
+    await fc.assert(
+      fc.asyncProperty(someLines, someLines, limit, async (first, second, limit) => {
+        const gone = oneOf(
+          "name",
+          second.slice(0, 3).map(({ name }) => name),
+        );
+        for (const one of both) {
+          await one.write(1, async (tx) => {
+            await tx.remove(lines, everything);
+            await tx.put(lines, first);
+            await tx.put(lines, second);
+            await tx.remove(lines, gone);
+          });
+        }
+        const whole = await same(both, (tx) => tx.find(lines, allBy(byKey)));
+        const middle = whole[whole.length >> 1];
+        if (!middle) return;
+        const position = [middle.placeId, middle.name];
+        await same(both, async (tx) => [
+          await readPage(tx, lines, { filter: everything, order: byKey, page: { limit, after: position } }),
+          await readPage(tx, lines, { filter: everything, order: byKey, page: { limit, before: position } }),
+          await tx.search(lines, { filter: everything, rank: [], order: byKey, limit, offset: 2 }),
+          await tx.divide(lines, { filter: everything, order: byKey, parts: limit }),
+          await tx.count(lines, equals("placeId", middle.placeId)),
+        ]);
+      }),
+      runs,
+    );
+  },
+
   async "random filters, orders and ranks are answered as by the naive catalog"(catalog) {
     const both = [catalog, openNaiveCatalog(tables)] as const;
     const filters = fc.array(someFilter, { minLength: 3, maxLength: 8 });

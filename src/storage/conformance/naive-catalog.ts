@@ -6,9 +6,9 @@ import { and, equals, type Filter } from "../../query/filter.ts";
 import type { OrderBy, Position } from "../../query/page.ts";
 import {
   type AnyTable,
-  assertKey,
   assertPlain,
   type Catalog,
+  keyOf,
   type Question,
   type RankedQuestion,
   type Reader,
@@ -19,7 +19,7 @@ import {
   type Writer,
 } from "../catalog.ts";
 
-type Held = Values & Stored;
+type Held = Values;
 
 /** Every table's records of every project; never changed in place, so that a reader keeps what it saw. */
 interface State {
@@ -82,7 +82,7 @@ class NaiveTransaction implements Reader, Writer {
     return this.#state;
   }
 
-  async find<Row extends Stored>(table: Table<Row>, { filter, order, page }: Question): Promise<Row[]> {
+  async find<Row extends object>(table: Table<Row>, { filter, order, page }: Question): Promise<Row[]> {
     const within = this.#rows(table, filter)
       .filter((row) => !page.after || compareBy(order, row, recordAt(order, page.after)) > 0)
       .filter((row) => !page.before || compareBy(order, row, recordAt(order, page.before)) < 0)
@@ -94,10 +94,10 @@ class NaiveTransaction implements Reader, Writer {
 
   async get<Row extends Stored>(table: Table<Row>, ids: readonly number[]): Promise<Row[]> {
     const rows = this.#rows(table, { kind: "everything" });
-    return copy<Row>(ids.flatMap((id) => rows.filter((row) => row.id === id)));
+    return copy<Row>(ids.flatMap((id) => rows.filter((row) => row["id"] === id)));
   }
 
-  async search<Row extends Stored>(table: Table<Row>, question: RankedQuestion): Promise<Row[]> {
+  async search<Row extends object>(table: Table<Row>, question: RankedQuestion): Promise<Row[]> {
     const { filter, rank, order, limit, offset } = question;
     const ranked = this.#rows(table, filter).sort((a, b) => {
       for (const { field, text } of rank) {
@@ -109,11 +109,11 @@ class NaiveTransaction implements Reader, Writer {
     return copy<Row>(ranked.slice(offset, offset + limit));
   }
 
-  async count<Row extends Stored>(table: Table<Row>, filter: Filter): Promise<number> {
+  async count<Row extends object>(table: Table<Row>, filter: Filter): Promise<number> {
     return this.#rows(table, filter).length;
   }
 
-  async divide<Row extends Stored>(
+  async divide<Row extends object>(
     table: Table<Row>,
     { filter, order, parts }: { filter: Filter; order: readonly OrderBy[]; parts: number },
   ): Promise<Position[]> {
@@ -136,23 +136,17 @@ class NaiveTransaction implements Reader, Writer {
     const ids = new Set(rows.map((row) => row.id));
     const replaced = this.#rows(table, { kind: "oneOf", field: "id", values: [...ids] });
     invariant(replaced.length === ids.size, "only records that exist are replaced");
-    this.#change(table, (held) => held.filter(({ row }) => !ids.has(row.id)));
+    this.#change(table, (held) => held.filter(({ row }) => !ids.has(row["id"] as number)));
     await this.insert(table, rows);
   }
 
-  async put<Row extends Stored>(
-    table: Table<Row>,
-    key: readonly (keyof Row & string)[],
-    rows: readonly Row[],
-  ): Promise<void> {
-    assertKey(table, key);
+  async put<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
     for (const row of rows) {
-      const same = key.map((field) => equals(field, row[field] as string | number));
-      const [held] = this.#rows(table, and(...same));
-      if (held) await this.replace(table, [{ ...row, id: held.id }]);
-      else await this.insert(table, [row]);
+      const made = { scope: this.#scope, row: wellFormed(present(row)) };
+      const same = keyOf(table).map((field) => equals(field, made.row[field] as string | number));
+      const [before] = this.#rows(table, and(...same));
+      this.#change(table, (held) => [...held.filter((one) => one.row !== before), made]);
     }
-    this.#state = { ...this.#state, lastId: Math.max(this.#state.lastId, ...rows.map((row) => row.id)) };
   }
 
   async setColumns<Row extends Stored, Name extends keyof Row & string>(
@@ -173,10 +167,10 @@ class NaiveTransaction implements Reader, Writer {
     );
   }
 
-  async remove<Row extends Stored>(table: Table<Row>, filter: Filter): Promise<number> {
-    const ids = new Set(this.#rows(table, filter).map((row) => row.id));
-    this.#change(table, (held) => held.filter(({ row }) => !ids.has(row.id)));
-    return ids.size;
+  async remove<Row extends object>(table: Table<Row>, filter: Filter): Promise<number> {
+    const gone = new Set(this.#rows(table, filter));
+    this.#change(table, (held) => held.filter(({ row }) => !gone.has(row)));
+    return gone.size;
   }
 
   async clearAssetLinks(assetIds: readonly number[]): Promise<void> {
@@ -236,8 +230,8 @@ class NaiveTransaction implements Reader, Writer {
   }
 
   #assertUnique(table: AnyTable, held: readonly { scope: Scope; row: Held }[]): void {
-    if (new Set(held.map(({ row }) => row.id)).size < held.length)
-      throw new UniqueViolation(table.name, ["id"]);
+    const ids = held.map(({ row }) => row["id"]).filter((id) => id !== undefined);
+    if (new Set(ids).size < ids.length) throw new UniqueViolation(table.name, ["id"]);
     for (const columns of table.unique) {
       const taken = held
         .map(({ scope, row }) => [scope, ...columns.map((column) => row[column])])

@@ -32,6 +32,13 @@ export interface Secret extends Stored {
   readonly name: string;
 }
 
+/** One of a place's many lines, known by its place and its name. */
+export interface Line {
+  readonly placeId: number;
+  readonly name: string;
+  readonly text?: string;
+}
+
 const required = (type: Column["type"]): Column => ({ type, optional: false });
 const optional = (type: Column["type"]): Column => ({ type, optional: true });
 
@@ -85,7 +92,17 @@ export const secrets: Table<Secret> = {
   wordsOf: [],
 };
 
-export const tables: readonly AnyTable[] = [places, gauges, notes, secrets];
+export const lines: Table<Line> = {
+  name: "lines",
+  belongsTo: "project",
+  key: ["placeId", "name"],
+  columns: { placeId: required("integer"), name: required("text"), text: optional("text") },
+  indexes: [],
+  unique: [],
+  wordsOf: [],
+};
+
+export const tables: readonly AnyTable[] = [places, gauges, notes, secrets, lines];
 
 /** Texts that break careless quoting, patterns, folding and ordering. */
 export const hostileTexts: readonly string[] = [
@@ -193,6 +210,17 @@ export const someGauges: fc.Arbitrary<Gauge[]> = fc.array(maybe(placeId), { maxL
     ...(placeId !== undefined && { placeId }),
   })),
 );
+
+/** With some keys more than once. */
+export const someLines: fc.Arbitrary<Line[]> = fc
+  .array(fc.record({ placeId, name: hostileText, text: maybe(hostileText) }), { maxLength: 20 })
+  .map((drafts) =>
+    drafts.map(({ placeId, name, text }) => ({
+      placeId,
+      name: name.toWellFormed(),
+      ...(text !== undefined && { text: text.toWellFormed() }),
+    })),
+  );
 
 export const someNotes: fc.Arbitrary<Note[]> = fc
   .array(fc.record({ text: hostileText, placeIds: maybe(fc.uniqueArray(placeId, { maxLength: 3 })) }), {

@@ -9,9 +9,18 @@ import { promisify } from "node:util";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { realWorld } from "../../lib/world.ts";
 import { equals, everything, hasOneOf, words } from "../../query/filter.ts";
-import type { AnyTable, Catalog, Table } from "../catalog.ts";
+import type { AnyTable, Catalog, Stored, Table } from "../catalog.ts";
 import { catalogConformance } from "../conformance/catalog.ts";
-import { type Gauge, gauges, type Note, notes, type Place, places, tables } from "../conformance/samples.ts";
+import {
+  type Gauge,
+  gauges,
+  lines,
+  type Note,
+  notes,
+  type Place,
+  places,
+  tables,
+} from "../conformance/samples.ts";
 import { openSqlCatalog } from "./sql-catalog.ts";
 
 catalogConformance("sqlite", async () => {
@@ -143,6 +152,27 @@ test("a file of an older version gains new columns, tables, indexes, words and l
   const index = db.prepare("select 1 from sqlite_schema where name = 'places__index__depth__name'");
   assert.equal(index.get(), undefined);
   db.close();
+});
+
+test("rows that an older version kept by id are found and replaced by their key", async (t) => {
+  const { open } = workplace(t);
+  const { key: _, ...unkeyed } = lines;
+  const id = { type: "integer", optional: false } as const;
+  const older = { ...unkeyed, columns: { id, ...lines.columns }, unique: [["placeId", "name"]] };
+  const before = await open("catalog.db", [older as unknown as AnyTable]);
+  const [one, two, three] = ["a", "b", "c"].map((name) => ({ placeId: 1, name, text: "old" }));
+  await before.write(1, (tx) =>
+    tx.insert(older as unknown as Table<Stored>, [
+      { id: 2 ** 52, ...one },
+      { id: 7, ...two },
+    ]),
+  );
+  await before.close();
+  const after = await open("catalog.db");
+  await after.write(1, (tx) => tx.put(lines, [{ ...two!, text: "new" }, three!]));
+  const order = [{ field: "name", direction: "ascending" } as const];
+  const held = await after.read(1, (tx) => tx.find(lines, { filter: everything, order, page: { limit: 9 } }));
+  assert.deepEqual(held, [one, { ...two, text: "new" }, three]);
 });
 
 test("opening an unchanged file again makes nothing anew", async (t) => {

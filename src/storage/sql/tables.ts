@@ -3,7 +3,7 @@
 import { invariant } from "../../lib/invariant.ts";
 import { parseJson } from "../../lib/json.ts";
 import { wellFormed } from "../../lib/text.ts";
-import type { AnyTable, Column, Stored } from "../catalog.ts";
+import type { AnyTable, Column } from "../catalog.ts";
 
 /** The column of project tables that rooms never see: which project a record belongs to. */
 export const projectColumn = "in_project";
@@ -39,7 +39,7 @@ function encodeJson(value: unknown): string {
 }
 
 /** The record in a database's row of the declared columns; missing values are absent members. */
-export function decodeRow<Row extends Stored>(table: AnyTable, row: Readonly<Record<string, unknown>>): Row {
+export function decodeRow<Row extends object>(table: AnyTable, row: Readonly<Record<string, unknown>>): Row {
   const record: Record<string, unknown> = {};
   for (const name in table.columns) {
     const value = row[name];
@@ -58,10 +58,15 @@ export function checkTables(tables: readonly AnyTable[]): void {
     const names = Object.keys(table.columns);
     invariant([table.name, ...names].every(isName), `names of ${table.name} are plain`);
     invariant(!names.includes(projectColumn), `${projectColumn} is not a declared column`);
-    const { type, optional } = columnOf(table, "id");
-    invariant(type === "integer" && !optional, `${table.name} has an id`);
+    const known = (table.key ?? ["id"]).map((name) => columnOf(table, name));
+    invariant(
+      known.length > 0 && !known.some(({ optional }) => optional),
+      `${table.name} has an id or a key`,
+    );
     for (const field of [...table.indexes, ...table.unique, table.wordsOf].flat()) columnOf(table, field);
-    const { underAsset } = table;
+    const { key, underAsset } = table;
+    const isBare = !names.includes("id") && table.wordsOf.length === 0 && !underAsset;
+    invariant(!key || isBare, `${table.name} has nothing that goes by an id`);
     if (!underAsset) continue;
     const link = columnOf(table, "link" in underAsset ? underAsset.link : underAsset.path);
     invariant("path" in underAsset || link.type === "json" || link.optional, "an asset link can be cleared");

@@ -1,6 +1,7 @@
 // Makes a SQLite file hold the declared tables, whatever earlier version of them it holds.
 //
-// Each table is STRICT with its id as rowid; project tables have their project in front of every index.
+// Each table is STRICT with its id as rowid, or a hidden one when it has a key; project tables have their
+// project in front of every index.
 // Words are kept in a contentless FTS5 table beside it: what `words_in` finds, parted by blanks, so that
 // its `ascii` tokenizer cuts them nowhere else and all backends agree on what a word is. A trigger takes
 // them away with their record, `insertWords` adds them, and there is no update: a record is removed and
@@ -73,6 +74,20 @@ const columnText = (name: string, { type, optional }: Column): string =>
 const indexName = (table: AnyTable, columns: readonly string[], unique: boolean): string =>
   [table.name, unique ? "unique" : "index", ...columns].join("__");
 
+interface Index {
+  readonly columns: readonly string[];
+  readonly unique: boolean;
+}
+
+/** The project alone makes an index where records are listed by id. */
+function indexesOf({ belongsTo, key, indexes, unique }: AnyTable): Index[] {
+  const byProject = belongsTo === "project" && !key ? [[]] : [];
+  return [
+    ...[...byProject, ...indexes].map((columns) => ({ columns, unique: false })),
+    ...[...(key ? [key] : []), ...unique].map((columns) => ({ columns, unique: true })),
+  ];
+}
+
 interface Definition {
   readonly name: string;
   readonly kind: "index" | "table" | "trigger";
@@ -95,9 +110,7 @@ function definitionsOf(table: AnyTable): Definition[] {
     return { name, kind: "index", text: where ? `${start} where ${where}` : start };
   };
   return [
-    ...(table.belongsTo === "project" ? [index([], false)] : []),
-    ...table.indexes.map((columns) => index(columns, false)),
-    ...table.unique.map((columns) => index(columns, true)),
+    ...indexesOf(table).map(({ columns, unique }) => index(columns, unique)),
     ...(table.wordsOf.length > 0 ? wordsDefinitions(table) : []),
     ...linkDefinitions(table),
   ];
@@ -188,11 +201,7 @@ async function writeStatistics(db: Db, table: AnyTable): Promise<void> {
     const project = table.belongsTo === "project" ? [recordsAssumed] : [];
     return [indexName(table, index, unique), [recordsAssumed, ...project, ...alike].join(" ")];
   };
-  const statistics = [
-    ...(table.belongsTo === "project" ? [statistic([], false)] : []),
-    ...table.indexes.map((index) => statistic(index, false)),
-    ...table.unique.map((index) => statistic(index, true)),
-  ];
+  const statistics = indexesOf(table).map(({ columns, unique }) => statistic(columns, unique));
   await sql`delete from sqlite_stat1 where tbl = ${table.name}`.execute(db);
   for (const [name, text] of statistics) {
     await sql`insert into sqlite_stat1 (tbl, idx, stat) values (${table.name}, ${name}, ${text})`.execute(db);

@@ -55,8 +55,10 @@ class Connection {
   constructor({ file, mode }: WorkerSettings) {
     this.#mode = mode;
     this.#db = new DatabaseSync(file, { timeout: limits.catalogBusyMsMax });
-    if (mode === "write") this.#db.exec("pragma journal_mode = wal; pragma synchronous = full");
-    else this.#db.exec("pragma query_only = true");
+    if (mode === "write") {
+      this.#db.exec("pragma journal_mode = wal; pragma synchronous = full");
+      this.#db.exec(`pragma wal_autocheckpoint = ${limits.catalogLogPages}`);
+    } else this.#db.exec("pragma query_only = true");
     this.#db.exec(`pragma cache_size = -${limits.catalogCacheKibMax}; pragma temp_store = memory`);
     for (const [name, call] of Object.entries(functions)) {
       this.#db.function(name, { deterministic: true }, call);

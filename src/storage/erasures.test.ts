@@ -1,0 +1,92 @@
+// Rows of records that are gone: taken away in slices between other writes, and by the next one after a stop.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { temporaryFolder } from "../../test/support/folder.ts";
+import { realWorld } from "../lib/world.ts";
+import { everything } from "../query/filter.ts";
+import type { AnyTable, Catalog } from "./catalog.ts";
+import { type Line, lines, places, tables } from "./conformance/samples.ts";
+import { Erasures, noteErasures, type OwnedRows } from "./erasures.ts";
+import { openSqlCatalog } from "./sql/sql-catalog.ts";
+
+const erasures: OwnedRows["erasures"] = {
+  name: "line_erasures",
+  belongsTo: "project",
+  columns: { id: { type: "integer", optional: false } },
+  indexes: [],
+  unique: [],
+  wordsOf: [],
+};
+const owned: OwnedRows = { rows: lines, erasures };
+
+/** A catalog in which lines of places 1 to 3 are noted to go, and those of place 4 stay. */
+async function doomed(linesOfEach: number): Promise<Catalog> {
+  const file = join(temporaryFolder(), "catalog.db");
+  const catalog = await openSqlCatalog({ file, tables: [...tables, erasures as AnyTable], world: realWorld });
+  const rows: Line[] = [1, 2, 3, 4].flatMap((placeId) =>
+    Array.from({ length: linesOfEach }, (_, at) => ({ placeId, name: `line ${at}` })),
+  );
+  await catalog.write(1, async (tx) => {
+    await tx.put(lines, rows);
+    await noteErasures(tx, owned, [1, 2, 3]);
+  });
+  return catalog;
+}
+
+const counts = (catalog: Catalog) =>
+  catalog.read(1, async (tx) => [await tx.count(lines, everything), await tx.count(erasures, everything)]);
+
+test("rows go while other writes have their turn, and those of records that stay do not", async () => {
+  const catalog = await doomed(3_000);
+  const erasing = new Erasures(catalog, [owned], assert.ifError);
+  erasing.begin(1);
+  let isOver = false;
+  const settled = erasing.settled().then(() => {
+    isOver = true;
+  });
+  let turns = 0;
+  for (; !isOver; turns += 1) {
+    const id = turns + 1;
+    await catalog.write(1, (tx) => tx.insert(places, [{ id, name: "p", path: `/${id}/`, depth: 0 }]));
+  }
+  await settled;
+  assert.ok(turns > 2, `${turns} other writes`);
+  assert.deepEqual(await counts(catalog), [3_000, 0]);
+  await catalog.close();
+});
+
+test("what is left when they are ended goes with the next", async () => {
+  const catalog = await doomed(1_000);
+  const first = new Erasures(catalog, [owned], assert.ifError);
+  first.begin(1);
+  await first.end();
+  const [rowsLeft = 0, notesLeft] = await counts(catalog);
+  assert.ok(rowsLeft > 1_000 && notesLeft === 3, `${rowsLeft} rows, ${notesLeft} notes`);
+  first.begin(1);
+  await first.settled();
+  assert.deepEqual(await counts(catalog), [rowsLeft, notesLeft]);
+  const next = new Erasures(catalog, [owned], assert.ifError);
+  next.begin(2);
+  next.begin(1);
+  await next.settled();
+  assert.deepEqual(await counts(catalog), [1_000, 0]);
+  await catalog.close();
+});
+
+test("a failure is reported, and the next beginning goes on", async () => {
+  const catalog = await doomed(10);
+  const reported: unknown[] = [];
+  let isBroken = true;
+  const write: Catalog["write"] = (scope, work) =>
+    isBroken ? Promise.reject(new Error("disk")) : catalog.write(scope, work);
+  const erasing = new Erasures({ ...catalog, write }, [owned], (problem) => reported.push(problem));
+  erasing.begin(1);
+  await erasing.settled();
+  assert.match(`${reported}`, /disk/);
+  isBroken = false;
+  erasing.begin(1);
+  await erasing.settled();
+  assert.deepEqual([reported.length, ...(await counts(catalog))], [1, 10, 0]);
+  await catalog.close();
+});
