@@ -1,11 +1,12 @@
 // Assets, the backbone of a plant: a tree of named things that all other resources hang on.
 import { scopeOf } from "../../access/caller.ts";
+import { reachOf } from "../../access/reach.ts";
 import type { RequestContext } from "../../context.ts";
 import { and, between, equals, type Filter, startsWith, underAsset } from "../../query/filter.ts";
 import { byId, type OrderBy, type Page, type PageQuestion, type Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
-import type { Reader } from "../../storage/catalog.ts";
+import type { Reader, Writer } from "../../storage/catalog.ts";
 import type { Typed } from "./asset-types/schema.ts";
 import {
   changeTypes,
@@ -221,11 +222,14 @@ async function update(
 ): Promise<Asset[]> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
   const placeOf = (index: number) => (named.field === "items" ? `items[${index}].` : "");
-  return writeAssets(ctx, scope, "replace", async (tx) => {
-    const before = await existingRows(tx, scope, { ids: changes.map(({ id }) => id), ...named });
-    const after = await changeRows(tx, before, { changes, placeOf, nowMs: ctx.world.nowMs() });
-    return moveSubtrees(tx, scope, { before, after });
-  });
+  const write = () =>
+    writeAssets(ctx, scope, "replace", async (tx) => {
+      const before = await existingRows(tx, scope, { ids: changes.map(({ id }) => id), ...named });
+      const after = await changeRows(tx, before, { changes, placeOf, nowMs: ctx.world.nowMs() });
+      return moveSubtrees(tx, scope, { before, after });
+    });
+  const mayMove = changes.some(({ parentId }) => parentId !== undefined);
+  return mayMove ? reachOf(ctx.catalog, ctx.project).whileMoving(write) : write();
 }
 
 /**
@@ -234,13 +238,14 @@ async function update(
  */
 export async function deleteAssets(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
-  await ctx.catalog.write(ctx.project, async (tx) => {
+  const remove = async (tx: Writer) => {
     await existingRows(tx, scope, { ids, field: "items" });
     const doomed: number[] = [];
     for await (const { id } of rowsUnder(tx, ids)) doomed.push(id);
     await tx.clearAssetLinks(doomed);
     await tx.remove(assetTable, underAsset(ids));
-  });
+  };
+  await reachOf(ctx.catalog, ctx.project).whileMoving(() => ctx.catalog.write(ctx.project, remove));
 }
 
 /** As `writeRows`; returns those planned. */

@@ -1,7 +1,9 @@
 // Keeps in memory what datapoint operations need to know of a series, found by its name or by its id.
 //
 // A series never changes its id, kind or step; it can only be renamed or deleted, and both pass through
-// `whileChanging` here. What is kept says nothing about assets or rights, so that neither can make it stale.
+// `whileChanging` here. Callers without bounds may have all that is kept; for others it is noted by which
+// scopes a series is reached, under numbers that are given anew when anything moves (`access/reach.ts`).
+import { ChangeGate } from "../../lib/change-gate.ts";
 import { RecentMap } from "../../lib/recent-map.ts";
 import { limits } from "../../limits.ts";
 import type { Catalog, ProjectId } from "../../storage/catalog.ts";
@@ -16,28 +18,45 @@ export interface SeriesRef {
 /** How a request names a series: a text is a name, a number is an id. */
 export type SeriesKey = string | number;
 
+interface Kept {
+  readonly ref: SeriesRef;
+  /** Numbers of the scopes that are known to hold it, the latest last. */
+  reachedBy: readonly number[];
+}
+
+/** Callers with different scopes that commonly share a series. */
+const scopesPerSeriesMax = 8;
+
+/** What must not have changed since the catalog was asked, so that its answer may be kept. */
+interface Asked {
+  readonly state: number;
+  /** The number of the scope that was asked for, and the state of what it reaches; absent without bounds. */
+  readonly reach?: { readonly number: number; readonly isUnchanged: () => boolean };
+}
+
 class SeriesNames {
+  /** For renames and deletes. */
+  readonly gate = new ChangeGate();
   /** Each series under its name and under its id; texts and numbers cannot be mistaken for each other. */
-  readonly #kept = new RecentMap<SeriesKey, SeriesRef>(limits.seriesKeysKeptMax);
-  #changing = 0;
-  #state = 0;
+  readonly #kept = new RecentMap<SeriesKey, Kept>(limits.seriesKeysKeptMax);
 
-  get(key: SeriesKey): SeriesRef | undefined {
-    return this.#kept.get(key);
+  /** The series, if it is kept and, with `scope`, known to be reached by the scope of that number. */
+  get(key: SeriesKey, scope?: number): SeriesRef | undefined {
+    const kept = this.#kept.get(key);
+    if (scope !== undefined && !kept?.reachedBy.includes(scope)) return undefined;
+    return kept?.ref;
   }
 
-  /** Changes whenever a rename or a delete begins or ends; to be read before the catalog is asked. */
-  get state(): number {
-    return this.#state;
-  }
-
-  /** Keeps what the catalog answered, unless a rename or a delete may have overtaken that answer. */
-  remember(series: readonly SeriesRef[], stateBefore: number): void {
-    if (this.#changing > 0 || this.#state !== stateBefore) return;
+  /** Keeps what the catalog answered, unless a rename, a delete or a move may have overtaken that answer. */
+  remember(series: readonly SeriesRef[], { state, reach }: Asked): void {
+    if (!this.gate.isUnchangedSince(state)) return;
+    const isReachKnown = reach?.isUnchanged() ?? false;
     for (const { id, name, isString, isStep } of series) {
-      const ref = { id, name, isString, isStep };
-      this.#kept.set(name, ref);
-      this.#kept.set(id, ref);
+      const kept = this.#kept.get(id) ?? { ref: { id, name, isString, isStep }, reachedBy: [] };
+      if (isReachKnown && !kept.reachedBy.includes(reach!.number))
+        kept.reachedBy = [...kept.reachedBy.slice(1 - scopesPerSeriesMax), reach!.number];
+      this.#kept.set(name, kept);
+      this.#kept.set(id, kept);
     }
   }
 
@@ -45,15 +64,8 @@ class SeriesNames {
    * Runs a transaction that renames or deletes series. It must `forget` them before it commits; until it has
    * settled, and for reads begun before that, nothing is remembered, so the catalog alone decides.
    */
-  async whileChanging<Answer>(change: () => Promise<Answer>): Promise<Answer> {
-    this.#changing++;
-    this.#state++;
-    try {
-      return await change();
-    } finally {
-      this.#changing--;
-      this.#state++;
-    }
+  whileChanging<Answer>(change: () => Promise<Answer>): Promise<Answer> {
+    return this.gate.during(change);
   }
 
   forget(series: readonly Pick<SeriesRef, "id" | "name">[]): void {

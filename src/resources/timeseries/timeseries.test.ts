@@ -18,7 +18,7 @@ import { openNaiveCatalog } from "../../storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "../../storage/conformance/naive-points.ts";
 import type { PointsStore } from "../../storage/points.ts";
 import { openSqlCatalog } from "../../storage/sql/sql-catalog.ts";
-import { createAssets, deleteAssets } from "../assets/assets.ts";
+import { createAssets, deleteAssets, updateAsset } from "../assets/assets.ts";
 import { assetTable } from "../assets/schema.ts";
 import { type Project, projectTable } from "../projects/schema.ts";
 import { finishErasures } from "./erasures.ts";
@@ -447,3 +447,80 @@ async function applyStep(ctx: RequestContext, known: Map<string, number>, step: 
     assert.deepEqual(found, expected);
   }
 }
+
+describe("memory of what a bounded caller reaches", () => {
+  /** A series on a pump in a plant, and somebody who may only see what is in the plant. */
+  async function setting() {
+    const { catalog, hold, holdCommits } = slowCatalog(freshCatalog());
+    const reads = { count: 0 };
+    const counting: Catalog = {
+      ...catalog,
+      read: (scope, work) => {
+        reads.count += 1;
+        return catalog.read(scope, work);
+      },
+    };
+    const ctx = contextOf(counting);
+    const [plant, pump, yard] = await createAssets(ctx, [
+      { name: "plant", refId: "p" },
+      { name: "pump", parentRefId: "p" },
+      { name: "yard" },
+    ]);
+    const [series] = await createTimeSeries(ctx, [{ ...plain("a"), assetId: pump!.id }]);
+    const scope = { kind: "subtrees", assetIds: [plant!.id] } as const;
+    const capabilities = [{ acl: "timeSeriesAcl", actions: ["READ"], scope }] as const;
+    const bounded = { ...ctx, caller: { ...ctx.caller, capabilities } };
+    const isReached = async () => (await idOf(bounded, "a")) !== undefined;
+    return { ctx, pump: pump!, yard: yard!, series: series!, isReached, reads, hold, holdCommits };
+  }
+
+  it("answers without asking, and not for those with other rights", async () => {
+    const { ctx, isReached, reads } = await setting();
+    assert.equal(await isReached(), true);
+    reads.count = 0;
+    assert.equal(await isReached(), true);
+    assert.equal(reads.count, 0);
+    const scope = { kind: "subtrees", assetIds: [7] } as const;
+    const capabilities = [{ acl: "timeSeriesAcl", actions: ["READ"], scope }] as const;
+    assert.equal(await idOf({ ...ctx, caller: { ...ctx.caller, capabilities } }, "a"), undefined);
+  });
+
+  it("follows moves, deletes and new links at once", async () => {
+    type Setting = Awaited<ReturnType<typeof setting>>;
+    const change = ({ ctx, series }: Setting, one: Parameters<typeof updateTimeSeries>[1]["changes"][0]) =>
+      updateTimeSeries(ctx, { keys: { ids: [series.id] }, changes: [one], status: 404 });
+    const leaving: readonly ((held: Setting) => Promise<unknown>)[] = [
+      ({ ctx, pump, yard }) => updateAsset(ctx, { id: pump.id, parentId: yard.id }),
+      ({ ctx, pump }) => deleteAssets(ctx, [pump.id]),
+      (held) => change(held, { assetId: held.yard.id }),
+      (held) => change(held, { securityCategories: { add: [7] } }),
+    ];
+    for (const leave of leaving) {
+      const held = await setting();
+      assert.equal(await held.isReached(), true);
+      await leave(held);
+      assert.equal(await held.isReached(), false, `${leave}`);
+    }
+  });
+
+  it("does not learn what a move has overtaken", async () => {
+    const { ctx, pump, yard, isReached, hold } = await setting();
+    const slow = hold();
+    const reading = isReached();
+    slow.noMore();
+    await updateAsset(ctx, { id: pump.id, parentId: yard.id });
+    slow.release();
+    assert.equal(await reading, true, "a read that began before the move may still see the series");
+    assert.equal(await isReached(), false);
+  });
+
+  it("does not learn while a move is not yet on disk", async () => {
+    const { ctx, pump, yard, isReached, holdCommits } = await setting();
+    const commit = holdCommits();
+    const moving = updateAsset(ctx, { id: pump.id, parentId: yard.id });
+    assert.equal(await isReached(), true);
+    commit();
+    await moving;
+    assert.equal(await isReached(), false);
+  });
+});

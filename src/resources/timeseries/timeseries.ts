@@ -2,6 +2,7 @@
 
 import { membershipOf, scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
+import { reachOf } from "../../access/reach.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { and, type Filter } from "../../query/filter.ts";
@@ -116,9 +117,12 @@ export interface SeriesUpdate {
  * 400 repeated ones, names that are taken (also by a series renamed at the same time) and unknown assets.
  */
 export async function updateTimeSeries(ctx: RequestContext, update: SeriesUpdate): Promise<TimeSeries[]> {
+  const { changes } = update;
+  const mayMove = changes.some((one) => one.assetId !== undefined || one.securityCategories !== undefined);
+  const mayRename = changes.some((one) => one.name !== undefined);
   const write = () => writeChanges(ctx, update);
-  const mayRename = update.changes.some((change) => change.name !== undefined);
-  return mayRename ? seriesNamesOf(ctx.catalog, ctx.project).whileChanging(write) : write();
+  const move = () => (mayMove ? reachOf(ctx.catalog, ctx.project).whileMoving(write) : write());
+  return mayRename ? seriesNamesOf(ctx.catalog, ctx.project).whileChanging(move) : move();
 }
 
 async function writeChanges(
@@ -162,8 +166,8 @@ export async function deleteTimeSeries(ctx: RequestContext, keys: SeriesKeys): P
 
 /**
  * What datapoint operations need to know of many series: one element a key, names and ids mixed, in the order
- * asked; `undefined` where there is no such series or the caller may not do `action` to it. Memory answers a
- * caller whose rights have no bounds; for all others, and for what is not in memory, the catalog does.
+ * asked; `undefined` where there is no such series or the caller may not do `action` to it. Memory answers as
+ * far as it can: of 1,000 series each scan cycle names the same ones. For the rest the catalog does.
  */
 export async function resolveSeries(
   ctx: RequestContext,
@@ -172,18 +176,20 @@ export async function resolveSeries(
 ): Promise<(SeriesRef | undefined)[]> {
   const scope = scopeFor(ctx, action);
   const known = seriesNamesOf(ctx.catalog, ctx.project);
-  const answerable = scope.kind === "everything";
-  const found = keys.map((key) => (answerable ? known.get(key) : undefined));
+  const reach = reachOf(ctx.catalog, ctx.project);
+  const number = scope.kind === "everything" ? undefined : reach.numberOf(scope);
+  const found = keys.map((key) => known.get(key, number));
   const missing = keys.filter((_, i) => found[i] === undefined);
   if (missing.length === 0) return found;
-  const state = known.state;
+  const [state, reachState] = [known.gate.state, reach.gate.state];
+  const isUnchanged = () => reach.gate.isUnchangedSince(reachState);
   const names = missing.filter((key) => typeof key === "string");
   const ids = missing.filter((key) => typeof key === "number");
   const read = await ctx.catalog.read(ctx.project, async (tx) => [
     ...(await visibleRows(tx, scope, { names })),
     ...(await visibleRows(tx, scope, { ids })),
   ]);
-  known.remember(read, state);
+  known.remember(read, { state, ...(number !== undefined && { reach: { number, isUnchanged } }) });
   const byKey = new Map<SeriesKey, SeriesRef>();
   for (const series of read) byKey.set(series.name, series).set(series.id, series);
   return keys.map((key, i) => found[i] ?? byKey.get(key));
