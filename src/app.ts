@@ -4,8 +4,10 @@ import { hkdfSync } from "node:crypto";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import { adoptKeys } from "./access/administrators.ts";
 import { Keyring } from "./access/keys.ts";
-import { apiKeyTable } from "./access/schema.ts";
+import { Rights } from "./access/rights.ts";
+import { accountTable, apiKeyTable, groupTable } from "./access/schema.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
 import { catalogFileOf, openDataFolder, StartRefused } from "./data-folder.ts";
@@ -33,7 +35,7 @@ import { finishRemovals } from "./resources/files/removals.ts";
 import { fileTable, removalTable, uploadTable } from "./resources/files/schema.ts";
 import { endExpiredUploads } from "./resources/files/uploads.ts";
 import { projectRoutes } from "./resources/projects/projects.rest.ts";
-import { ensureProject, projectIds } from "./resources/projects/projects.ts";
+import { defaultGroupOf, ensureProject, projectIds } from "./resources/projects/projects.ts";
 import { projectTable } from "./resources/projects/schema.ts";
 import { rawRoutes } from "./resources/raw/raw.rest.ts";
 import {
@@ -68,6 +70,8 @@ import { openSqlCatalog } from "./storage/sql/sql-catalog.ts";
 export const tables: readonly AnyTable[] = [
   projectTable,
   apiKeyTable,
+  accountTable,
+  groupTable,
   assetTable,
   assetTypeTable,
   timeSeriesTable,
@@ -147,9 +151,11 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
       log.error({ err: problem }, "Could not take rows away whose raw table or sequence is gone"),
     ),
     cursors: cursorSigner(secretFor("cursors", folder.secret)),
+    ...accessOf({ catalog, ids, world }, folder.secret),
     ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }),
   };
-  const keys = keyringOf(services, folder.secret);
+  const { keys } = services;
+  await catalog.write("system", (tx) => adoptKeys(tx, services));
   await finishErasures(services);
   await finishRemovals(services);
   opened.defer(() => services.uploads.endAll());
@@ -192,9 +198,14 @@ If a newer version of Millrace wrote it, start that one; if it is damaged, resto
   }
 }
 
-/** Keys of the catalog of a data folder with this secret. */
-export const keyringOf = (services: Pick<Services, "catalog" | "ids" | "world">, secret: Uint8Array) =>
-  new Keyring({ ...services, secret: secretFor("api-keys", secret) });
+/** Who may ask what of the catalog of a data folder with this secret. */
+export function accessOf(
+  parts: Pick<Services, "catalog" | "ids" | "world">,
+  secret: Uint8Array,
+): Pick<Services, "keys" | "rights"> {
+  const rights = new Rights({ ...parts, defaultGroupOf });
+  return { rights, keys: new Keyring({ ...parts, rights, secret: secretFor("api-keys", secret) }) };
+}
 
 const secretFor = (purpose: string, secret: Uint8Array) =>
   new Uint8Array(hkdfSync("sha256", secret, "", `millrace ${purpose}`, 32));
@@ -232,8 +243,10 @@ async function ensureFirstKey(
 ): Promise<string | undefined> {
   const { project, isNew } = await ensureProject(services, urlName);
   if (adminKey !== undefined) {
-    await keys.ensure(project, settingsKeyName, adminKey);
-    return undefined;
+    if (await keys.ensure(project, settingsKeyName, adminKey)) return undefined;
+    throw new StartRefused(
+      `MILLRACE_ADMIN_KEY is a key of another project than ${urlName}; a key is for one project, choose another`,
+    );
   }
   return isNew ? (await keys.create(project, "administrator")).key : undefined;
 }

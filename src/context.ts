@@ -1,5 +1,7 @@
 // What a request carries through every stage: who asks, in which project, and the stores that may answer.
 import type { Caller } from "./access/caller.ts";
+import type { Keyring } from "./access/keys.ts";
+import type { Rights } from "./access/rights.ts";
 import type { IdSource } from "./lib/ids.ts";
 import type { Turns } from "./lib/turns.ts";
 import type { World } from "./lib/world.ts";
@@ -21,6 +23,8 @@ export interface Services {
   /** Takes rows away whose record is gone. */
   readonly erasures: Erasures;
   readonly cursors: CursorSigner;
+  readonly keys: Keyring;
+  readonly rights: Rights;
   /** The server's public address, without a slash at its end; absent when it is where clients reach it. */
   readonly baseUrl?: string;
 }

@@ -230,6 +230,29 @@ export const catalogue = {
       `${field} names the same externalId more than once: ${firstOf(externalIds)}`,
     members: ({ externalIds }) => ({ notFound: externalIds }),
   }),
+  "account-names-taken": entry<{ names: readonly string[] }>({
+    status: 409,
+    when: "Another service account has this name, or the request twice; `duplicates` lists them.",
+    message: ({ names }) => `A user has this uniqueName already: ${firstOf(names)}`,
+    members: ({ names }) => ({ duplicates: names.map((uniqueName) => ({ uniqueName })) }),
+  }),
+  "category-names-taken": entry<{ names: readonly string[] }>({
+    status: 409,
+    when: "Another security category has this name; `duplicates` lists them.",
+    message: ({ names }) => `A security category has this name already: ${firstOf(names)}`,
+    members: ({ names }) => ({ duplicates: names.map((name) => ({ name })) }),
+  }),
+  "members-present": entry<{ ids: readonly number[] }>({
+    status: 400,
+    when: "Accounts are added to a group that they are in.",
+    message: ({ ids }) => `These are members of the group already: ${firstOf(ids)}`,
+  }),
+  "last-administrator": entry<Record<string, never>>({
+    status: 400,
+    when: "A group, membership, account or key is taken away without which no key could administer the project.",
+    message: () =>
+      "Nobody could administer the project with a key after this; make another administrator with a key first",
+  }),
   "file-exists": entry<{ names: readonly string[] }>({
     status: 409,
     when: "A file of this directory and name exists already, and the upload does not overwrite.",

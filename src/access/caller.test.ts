@@ -8,6 +8,7 @@ import type { Acl, Action, Capability, CapabilityScope } from "./capabilities.ts
 
 const holding = (...capabilities: readonly Capability[]): Caller => ({
   user: "test",
+  groupIds: [],
   projectId: 1,
   project: "demo",
   capabilities,

@@ -7,6 +7,10 @@ import type { Acl, Action, Capability, CapabilityScope } from "./capabilities.ts
 export interface Caller {
   /** Name shown by the login endpoints. */
   readonly user: string;
+  /** The account that a key acts for; whoever comes with a token has none. */
+  readonly userId?: number;
+  /** The groups that the capabilities come from. */
+  readonly groupIds: readonly number[];
   readonly projectId: ProjectId;
   /** The project's URL name. */
   readonly project: string;
@@ -60,4 +64,13 @@ function united(scopes: readonly CapabilityScope[]): Filter {
     assetIds.size > 0 ? underAsset([...assetIds]) : nothing,
     ids.size > 0 ? oneOf("id", [...ids]) : nothing,
   );
+}
+
+/**
+ * As `scopeOf`, for the records of access itself: groups, accounts, keys, security categories. `own` is what
+ * belongs to the caller.
+ */
+export function scopeOrOwn(caller: Caller, [acl, action]: readonly [Acl, Action], own: Filter): Filter {
+  const hasOwn = scopesOf(caller, acl, action).some(({ kind }) => kind === "own");
+  return or(scopeOf(caller, acl, action), hasOwn ? own : nothing);
 }

@@ -24,7 +24,7 @@ const everywhere = ["all"] as const;
 const bySubtree = ["all", "subtrees"] as const;
 const orOwn = ["all", "own"] as const;
 
-const aclRules = {
+export const aclRules = {
   groupsAcl: { actions: ["LIST", "READ", "CREATE", "UPDATE", "DELETE"], scopes: orOwn },
   usersAcl: { actions: ["LIST", "CREATE", "DELETE"], scopes: orOwn },
   apikeysAcl: { actions: ["LIST", "CREATE", "DELETE"], scopes: orOwn },

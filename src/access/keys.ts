@@ -1,14 +1,16 @@
 // API keys: made, listed, revoked, and turned into the caller they stand for.
-import { createHmac } from "node:crypto";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IdSource } from "../lib/ids.ts";
+import { RecentMap } from "../lib/recent-map.ts";
 import type { World } from "../lib/world.ts";
 import { limits } from "../limits.ts";
 import { and, equals, type Filter } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
-import type { Catalog } from "../storage/catalog.ts";
+import type { Catalog, Reader } from "../storage/catalog.ts";
+import { ensureAdministrator } from "./administrators.ts";
 import type { Caller } from "./caller.ts";
-import { administrator } from "./capabilities.ts";
-import { type ApiKey, apiKeyTable } from "./schema.ts";
+import { liveIn, type Rights } from "./rights.ts";
+import { type ApiKey, accountTable, apiKeyTable } from "./schema.ts";
 
 /** The project a key is for. */
 export interface KeyProject {
@@ -16,93 +18,196 @@ export interface KeyProject {
   readonly urlName: string;
 }
 
-/**
- * Keys are remembered for `keyCacheMsMax`: a request waits neither for the catalog nor for a hash (15 us).
- */
-const rememberedMax = 10_000;
+/** What a new key is made with. */
+export interface NewKey {
+  readonly name: string;
+  readonly accountId: number;
+  readonly expiresTime?: number;
+}
+
+interface KeyringParts {
+  readonly catalog: Catalog;
+  readonly ids: IdSource;
+  readonly world: World;
+  readonly secret: Uint8Array;
+  readonly rights: Rights;
+}
+
+interface Remembered {
+  readonly caller: Caller;
+  readonly generation: number;
+  readonly untilMs: number;
+}
+
+/** A look into the catalog under way, for all requests with the key. */
+interface Asking {
+  readonly generation: number;
+  readonly answer: Promise<Caller | undefined>;
+}
 
 export class Keyring {
-  readonly #catalog: Catalog;
-  readonly #ids: IdSource;
-  readonly #world: World;
-  readonly #secret: Uint8Array;
-  readonly #remembered = new Map<string, { caller: Caller; untilMs: number }>();
+  readonly #parts: KeyringParts;
+  /**
+   * For `keyCacheMsMax` a request waits neither for the catalog nor for a hash (15 us). Kept by the whole key:
+   * how long it takes to find one tells nothing about others, as the hash of a map has a secret seed.
+   */
+  readonly #remembered = new RecentMap<string, Remembered>(10_000);
+  readonly #asking = new Map<string, Asking>();
 
-  constructor(parts: { catalog: Catalog; ids: IdSource; world: World; secret: Uint8Array }) {
-    this.#catalog = parts.catalog;
-    this.#ids = parts.ids;
-    this.#world = parts.world;
-    this.#secret = parts.secret;
+  constructor(parts: KeyringParts) {
+    this.#parts = parts;
   }
 
-  /** Makes a key. It is in this answer and nowhere else. */
-  async create(project: KeyProject, name: string): Promise<{ id: number; key: string }> {
-    const key = `mr_${Buffer.from(this.#world.randomBytes(24)).toString("base64url")}`;
-    return { id: await this.#insert(project, name, key), key };
+  /** A key and its record, which is yet to be inserted. The key is in this answer and nowhere else. */
+  draft(project: KeyProject, wanted: NewKey): { record: ApiKey; key: string } {
+    const key = `mr_${Buffer.from(this.#parts.world.randomBytes(24)).toString("base64url")}`;
+    return { record: this.#recordOf(project, wanted, key), key };
   }
 
-  /** Makes `key`, chosen by the operator, the one key of this project with this name. */
-  async ensure(project: KeyProject, name: string, key: string): Promise<void> {
-    const hash = this.#hashOf(key);
-    const named = await this.#find(and(equals("projectId", project.id), equals("name", name)));
-    if (named.length === 1 && named[0]!.hash === hash) return;
-    for (const old of named) await this.revoke(old.id);
-    await this.#insert(project, name, key);
+  /** Makes a key of the account, or else of the administrator, who is made where missing. */
+  async create(
+    project: KeyProject,
+    name: string,
+    wanted: Partial<NewKey> = {},
+  ): Promise<{ id: number; key: string }> {
+    return this.#parts.catalog.write("system", async (tx) => {
+      const accountId = wanted.accountId ?? (await ensureAdministrator(tx, project.id, this.#parts)).id;
+      const { record, key } = this.draft(project, { ...wanted, name, accountId });
+      await tx.insert(apiKeyTable, [record]);
+      return { id: record.id, key };
+    });
   }
 
+  /**
+   * Makes `key`, chosen by the operator, the one key of the project's administrator with this name. Answers
+   * false, and does nothing, when it is a key of another project.
+   */
+  async ensure(project: KeyProject, name: string, key: string): Promise<boolean> {
+    const { catalog, world } = this.#parts;
+    const isKept = await catalog.write("system", async (tx) => {
+      const { id: accountId } = await ensureAdministrator(tx, project.id, this.#parts);
+      const record = this.#recordOf(project, { name, accountId }, key);
+      const [known] = await keysWhere(tx, equals("hash", record.hash));
+      if (known && known.projectId !== project.id) return false;
+      const named = await keysWhere(tx, and(liveIn(project.id), equals("name", name)));
+      const old = named.filter(({ id }) => id !== known?.id).map(({ id }) => ({ id }));
+      const deletedTime = world.nowMs();
+      await tx.setColumns(
+        apiKeyTable,
+        ["deletedTime"],
+        old.map(({ id }) => ({ id, deletedTime })),
+      );
+      if (!known) await tx.insert(apiKeyTable, [record]);
+      else await tx.setColumns(apiKeyTable, revived, [{ id: known.id, name, accountId }]);
+      return true;
+    });
+    this.#parts.rights.changed();
+    return isKept;
+  }
+
+  /** The keys of a project that are not deleted. */
   async list(project: KeyProject): Promise<readonly ApiKey[]> {
-    return this.#find(equals("projectId", project.id));
+    return this.#parts.catalog.read("system", (tx) => keysWhere(tx, liveIn(project.id)));
   }
 
-  /** False when there is no such key. */
+  /** False when there is no such key. Whoever holds the data folder may revoke the last one as well. */
   async revoke(id: number): Promise<boolean> {
-    this.#remembered.clear();
-    return (await this.#catalog.write("system", (tx) => tx.remove(apiKeyTable, equals("id", id)))) > 0;
+    const { catalog, world, rights } = this.#parts;
+    const isRevoked = await catalog.write("system", async (tx) => {
+      const found = await keysWhere(tx, and(equals("id", id), equals("deletedTime", null)));
+      const deletedTime = world.nowMs();
+      await tx.setColumns(
+        apiKeyTable,
+        ["deletedTime"],
+        found.map((key) => ({ id: key.id, deletedTime })),
+      );
+      return found.length > 0;
+    });
+    rights.changed();
+    return isRevoked;
   }
 
-  /** Whom the key stands for; undefined when unknown, or revoked for `keyCacheMsMax`. */
+  /**
+   * Whom the key stands for; undefined when it is unknown, revoked, expired, or its account deleted. What other
+   * processes change counts within twice `keyCacheMsMax`, what this one changes at once.
+   */
   async callerOf(key: string): Promise<Caller | undefined> {
-    const nowMs = this.#world.nowMs();
+    const { rights, world } = this.#parts;
     const known = this.#remembered.get(key);
-    if (known && known.untilMs > nowMs) return known.caller;
-    const [record] = await this.#find(equals("hash", this.#hashOf(key)));
-    if (!record) {
+    if (known && known.generation === rights.generation && known.untilMs > world.nowMs()) return known.caller;
+    const asking = this.#asking.get(key);
+    if (asking?.generation === rights.generation) return asking.answer;
+    const begun = { generation: rights.generation, answer: this.#ask(key) };
+    this.#asking.set(key, begun);
+    try {
+      return await begun.answer;
+    } finally {
+      if (this.#asking.get(key) === begun) this.#asking.delete(key);
+    }
+  }
+
+  async #ask(key: string): Promise<Caller | undefined> {
+    const { catalog, rights, world } = this.#parts;
+    const { generation } = rights;
+    const found = await catalog.read("system", (tx) => this.#find(tx, key));
+    if (!found) {
       this.#remembered.delete(key);
       return undefined;
     }
-    const caller = callerFor(record);
-    if (this.#remembered.size >= rememberedMax) this.#remembered.clear();
-    this.#remembered.set(key, { caller, untilMs: nowMs + limits.keyCacheMsMax });
+    const { record, account } = found;
+    const { projectId, project, expiresTime = Number.POSITIVE_INFINITY } = record;
+    const grants = await rights.grantsTo(projectId, { ids: account.groupIds });
+    const caller = { user: account.uniqueName, userId: account.id, projectId, project, ...grants };
+    const untilMs = Math.min(world.nowMs() + limits.keyCacheMsMax, expiresTime);
+    this.#remembered.set(key, { caller, generation, untilMs });
+    this.#noteUse(record);
     return caller;
   }
 
-  async #insert(project: KeyProject, name: string, key: string): Promise<number> {
-    const record: ApiKey = {
-      id: this.#ids.next(),
-      projectId: project.id,
-      project: project.urlName,
-      name,
-      hash: this.#hashOf(key),
-      createdTime: this.#world.nowMs(),
-    };
-    await this.#catalog.write("system", (tx) => tx.insert(apiKeyTable, [record]));
-    return record.id;
+  async #find(tx: Reader, key: string) {
+    const hash = this.#hashOf(key);
+    const [record] = await keysWhere(tx, and(equals("hash", hash), equals("deletedTime", null)));
+    if (record?.accountId === undefined || !isSame(record.hash, hash)) return undefined;
+    if (record.expiresTime !== undefined && record.expiresTime <= this.#parts.world.nowMs()) return undefined;
+    const [account] = await tx.get(accountTable, [record.accountId]);
+    return account && account.deletedTime === undefined ? { record, account } : undefined;
   }
 
-  #find(filter: Filter): Promise<ApiKey[]> {
-    const question = { filter, order: byId, page: { limit: limits.listItemsMax } };
-    return this.#catalog.read("system", (tx) => tx.find(apiKeyTable, question));
+  /** Writes down the last use from time to time, and no request waits for it. */
+  #noteUse({ id, lastUsedTime = 0 }: ApiKey): void {
+    const { catalog, world } = this.#parts;
+    const nowMs = world.nowMs();
+    if (nowMs - lastUsedTime < limits.keyUseNotedMs) return;
+    const noted = [{ id, lastUsedTime: nowMs }];
+    // A disk that takes no more writes must not keep anybody from reading.
+    catalog
+      .write("system", (tx) => tx.setColumns(apiKeyTable, ["lastUsedTime"], noted))
+      .catch(() => undefined);
+  }
+
+  #recordOf(project: KeyProject, { name, accountId, expiresTime }: NewKey, key: string): ApiKey {
+    return {
+      id: this.#parts.ids.next(),
+      projectId: project.id,
+      project: project.urlName,
+      accountId,
+      name,
+      hash: this.#hashOf(key),
+      createdTime: this.#parts.world.nowMs(),
+      ...(expiresTime !== undefined && { expiresTime }),
+    };
   }
 
   #hashOf(key: string): string {
-    return createHmac("sha256", this.#secret).update(key).digest("base64url");
+    return createHmac("sha256", this.#parts.secret).update(key).digest("base64url");
   }
 }
 
-/** In this version every key is an administrator of its project. */
-const callerFor = (record: ApiKey): Caller => ({
-  user: record.name,
-  project: record.project,
-  projectId: record.projectId,
-  capabilities: administrator,
-});
+/** What is written to a key that counts again; a column without a value is emptied. */
+const revived = ["deletedTime", "expiresTime", "name", "accountId"] as const;
+
+const isSame = (one: string, other: string): boolean =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+
+const keysWhere = (tx: Reader, filter: Filter): Promise<ApiKey[]> =>
+  tx.find(apiKeyTable, { filter, order: byId, page: { limit: limits.listItemsMax } });

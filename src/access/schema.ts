@@ -1,28 +1,104 @@
-// What the catalog keeps of API keys: never the key, only a keyed hash of it.
-import type { Table } from "../storage/catalog.ts";
+// What the catalog keeps of who may ask: groups with their rights, accounts in groups, and keys of accounts.
+//
+// A key is looked up before its project is known, so these tables belong to the installation; every question to
+// them names the project. What is deleted stays, marked by the time, so that ids in old logs can be explained.
+import type { Stored, Table } from "../storage/catalog.ts";
+import type { Capability } from "./capabilities.ts";
+import type { Permissions } from "./permissions.ts";
 
-export interface ApiKey {
-  readonly id: number;
+/** What groups, accounts and keys have in common. */
+interface Kept extends Stored {
   readonly projectId: number;
+  readonly createdTime: number;
+  readonly deletedTime?: number;
+}
+
+export interface ApiKey extends Kept {
   /** The project's URL name, which never changes. */
   readonly project: string;
+  /** The account it acts for. Keys that an early version wrote have none until the next start. */
+  readonly accountId?: number;
+  /** What people call it. */
   readonly name: string;
+  /** Never the key, only a keyed hash of it. */
   readonly hash: string;
-  readonly createdTime: number;
+  readonly expiresTime?: number;
+  /** To within `keyUseNotedMs`. */
+  readonly lastUsedTime?: number;
 }
+
+/** Whom keys act for; clients know accounts as users (client-endpoints 14.2). */
+export interface Account extends Kept {
+  /** Unique among the accounts of the project that are not deleted. */
+  readonly uniqueName: string;
+  readonly groupIds: readonly number[];
+  /** The account that the command line makes keys of. */
+  readonly isAdministrator?: boolean;
+}
+
+export interface Group extends Kept {
+  readonly name: string;
+  readonly source?: string;
+  /** Members of what an identity provider calls so are members of this group. */
+  readonly sourceId?: string;
+  readonly capabilities: readonly Capability[];
+  /** How rights were granted before there were capabilities; they count as well. */
+  readonly permissions?: Permissions;
+  /** Grants all there is, also rights that come with later versions. */
+  readonly grantsEverything?: boolean;
+}
+
+const kept = {
+  id: { type: "integer", optional: false },
+  projectId: { type: "integer", optional: false },
+  createdTime: { type: "integer", optional: false },
+  deletedTime: { type: "integer", optional: true },
+} as const;
 
 export const apiKeyTable: Table<ApiKey> = {
   name: "api_keys",
   belongsTo: "system",
   columns: {
-    id: { type: "integer", optional: false },
-    projectId: { type: "integer", optional: false },
+    ...kept,
     project: { type: "text", optional: false },
+    accountId: { type: "integer", optional: true },
     name: { type: "text", optional: false },
     hash: { type: "text", optional: false },
-    createdTime: { type: "integer", optional: false },
+    expiresTime: { type: "integer", optional: true },
+    lastUsedTime: { type: "integer", optional: true },
   },
-  indexes: [["projectId"]],
+  indexes: [["projectId"], ["accountId"]],
   unique: [["hash"]],
+  wordsOf: [],
+};
+
+export const accountTable: Table<Account> = {
+  name: "accounts",
+  belongsTo: "system",
+  columns: {
+    ...kept,
+    uniqueName: { type: "text", optional: false },
+    groupIds: { type: "json", optional: false },
+    isAdministrator: { type: "boolean", optional: true },
+  },
+  indexes: [["projectId", "uniqueName"]],
+  unique: [],
+  wordsOf: [],
+};
+
+export const groupTable: Table<Group> = {
+  name: "groups",
+  belongsTo: "system",
+  columns: {
+    ...kept,
+    name: { type: "text", optional: false },
+    source: { type: "text", optional: true },
+    sourceId: { type: "text", optional: true },
+    capabilities: { type: "json", optional: false },
+    permissions: { type: "json", optional: true },
+    grantsEverything: { type: "boolean", optional: true },
+  },
+  indexes: [["projectId", "sourceId"]],
+  unique: [],
   wordsOf: [],
 };

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { KeyProject, Keyring } from "../access/keys.ts";
-import { keyringOf, openCatalog } from "../app.ts";
+import { accessOf, openCatalog } from "../app.ts";
 import { readSettings } from "../config.ts";
 import { catalogFileOf, StartRefused, secretOf } from "../data-folder.ts";
 import { IdSource } from "../lib/ids.ts";
@@ -79,7 +79,7 @@ async function withKeys(
     const project = await catalog.read("system", (tx) => byUrlName(tx, urlName));
     if (!project) throw new StartRefused(`There is no project ${urlName} in ${settings.data}`);
     const ids = new IdSource(world, await catalog.lastId());
-    await work(keyringOf({ catalog, ids, world }, secretOf(settings.data, world)), project);
+    await work(accessOf({ catalog, ids, world }, secretOf(settings.data, world)).keys, project);
   } finally {
     await catalog.close();
   }

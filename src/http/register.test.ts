@@ -11,7 +11,8 @@ import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { Type } from "typebox";
 import { Keyring } from "../access/keys.ts";
-import { apiKeyTable } from "../access/schema.ts";
+import { Rights } from "../access/rights.ts";
+import { accountTable, apiKeyTable, groupTable } from "../access/schema.ts";
 import type { Services } from "../context.ts";
 import { fail } from "../errors.ts";
 import { IdSource } from "../lib/ids.ts";
@@ -73,13 +74,15 @@ let base: string;
 let headers: { "api-key": string };
 
 before(async () => {
-  const catalog = openNaiveCatalog([apiKeyTable]);
+  const catalog = openNaiveCatalog([apiKeyTable, accountTable, groupTable]);
   const secret = world.randomBytes(32);
   const ids = new IdSource(world, 0);
   const points = new NaivePointsStore();
   const unused = { blobs: undefined as never, uploads: undefined as never, erasures: undefined as never };
-  const services: Services = { world, ids, catalog, points, ...unused, cursors: cursorSigner(secret) };
-  const keys = new Keyring({ catalog, ids, world, secret });
+  const rights = new Rights({ catalog, world, defaultGroupOf: async () => undefined });
+  const keys = new Keyring({ catalog, ids, world, secret, rights });
+  const cursors = cursorSigner(secret);
+  const services: Services = { world, ids, catalog, points, ...unused, cursors, keys, rights };
   const { key } = await keys.create({ id: 1, urlName: "demo" }, "tester");
   const log = pino({}, { write: (line: string) => logged.push(line) });
   http = await createHttp(log, createMetrics());

@@ -74,8 +74,10 @@ function newContext(catalog: Catalog): RequestContext {
     blobs: undefined as never,
     uploads: undefined as never,
     erasures: undefined as never,
+    keys: undefined as never,
+    rights: undefined as never,
     cursors: cursorSigner(new Uint8Array(32)),
-    caller: { user: "test", projectId: project, project: "test", capabilities: administrator },
+    caller: { user: "test", projectId: project, project: "test", groupIds: [], capabilities: administrator },
     signal: new AbortController().signal,
   };
 }

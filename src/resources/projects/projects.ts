@@ -5,7 +5,7 @@ import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { equals, everything } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
-import type { ProjectId, Reader } from "../../storage/catalog.ts";
+import type { ProjectId, Reader, Writer } from "../../storage/catalog.ts";
 import { type Authentication, type Project, projectTable } from "./schema.ts";
 
 export type { Authentication, Project } from "./schema.ts";
@@ -24,7 +24,7 @@ export function readProject(ctx: RequestContext): Promise<Project> {
 }
 
 /** Overwrites the project of the request; its `urlName` cannot change (client-endpoints 3). */
-export function replaceProject(ctx: RequestContext, content: ProjectContent): Promise<Project> {
+export async function replaceProject(ctx: RequestContext, content: ProjectContent): Promise<Project> {
   scopeOf(ctx.caller, "projectsAcl", "UPDATE");
   const { urlName, ...rest } = content;
   if (urlName !== undefined && urlName !== ctx.caller.project)
@@ -33,7 +33,7 @@ export function replaceProject(ctx: RequestContext, content: ProjectContent): Pr
       expected: `${ctx.caller.project}, which cannot change,`,
       got: urlName,
     });
-  return ctx.catalog.write("system", async (tx) => {
+  const replaced = await ctx.catalog.write("system", async (tx) => {
     const { authentication: old, ...before } = await projectWith(tx, ctx.project);
     const after: Project = {
       id: before.id,
@@ -46,7 +46,21 @@ export function replaceProject(ctx: RequestContext, content: ProjectContent): Pr
     await tx.replace(projectTable, [after]);
     return after;
   });
+  ctx.rights.changed();
+  return replaced;
 }
+
+/** Makes another group, or none, the group of those who are in no other. */
+export async function setDefaultGroup(tx: Writer, projectId: ProjectId, groupId?: number): Promise<Project> {
+  const { defaultGroupId: _, ...rest } = await projectWith(tx, projectId);
+  const after = { ...rest, ...(groupId !== undefined && { defaultGroupId: groupId }) };
+  await tx.setColumns(projectTable, ["defaultGroupId"], [after]);
+  return after;
+}
+
+/** The group of those who are in no other, if there is one. */
+export const defaultGroupOf = async (tx: Reader, projectId: ProjectId): Promise<number | undefined> =>
+  (await tx.get(projectTable, [projectId]))[0]?.defaultGroupId;
 
 /** The project with this URL name, made when it does not exist; `isNew` tells which. */
 export async function ensureProject(

@@ -200,7 +200,13 @@ test("who may only read does not write, and who may nothing sees nothing", async
   const project = 1;
   const contextOf = (...actions: readonly "READ"[]): RequestContext => {
     const capability = { acl: "relationshipsAcl", actions, scope: { kind: "all" } } as const;
-    const caller = { user: "test", projectId: project, project: "demo", capabilities: [capability] };
+    const caller = {
+      user: "test",
+      projectId: project,
+      project: "demo",
+      groupIds: [],
+      capabilities: [capability],
+    };
     return { ...server.app.services, caller, project, signal: new AbortController().signal };
   };
   const forbidden = (problem: unknown) => problem instanceof Failure && problem.failure === "forbidden";

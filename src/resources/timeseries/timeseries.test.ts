@@ -39,7 +39,13 @@ import {
 const project = 1;
 
 function contextOf(catalog: Catalog, points: PointsStore = new NaivePointsStore()): RequestContext {
-  const caller = { user: "test", projectId: project, project: "demo", capabilities: administrator };
+  const caller = {
+    user: "test",
+    projectId: project,
+    project: "demo",
+    groupIds: [],
+    capabilities: administrator,
+  };
   return {
     world: realWorld,
     ids: new IdSource(realWorld, 0),
@@ -48,6 +54,8 @@ function contextOf(catalog: Catalog, points: PointsStore = new NaivePointsStore(
     blobs: undefined as never,
     uploads: undefined as never,
     erasures: undefined as never,
+    keys: undefined as never,
+    rights: undefined as never,
     cursors: cursorSigner(new Uint8Array(32)),
     caller,
     project,

@@ -385,7 +385,7 @@ test("older versions have no types, and who may only read makes none", async () 
   }
   const contextOf = (...actions: readonly "READ"[]): RequestContext => {
     const capability = { acl: "assetsAcl", actions, scope: { kind: "all" } } as const;
-    const caller = { user: "test", projectId: 1, project: "demo", capabilities: [capability] };
+    const caller = { user: "test", groupIds: [], projectId: 1, project: "demo", capabilities: [capability] };
     return { ...server.app.services, caller, project: 1, signal: new AbortController().signal };
   };
   const forbidden = (problem: unknown) => problem instanceof Failure && problem.failure === "forbidden";

@@ -1,0 +1,113 @@
+// Administrators of a project: the account and the group that hold all rights, and that some key always does.
+import { fail } from "../errors.ts";
+import type { IdSource } from "../lib/ids.ts";
+import type { World } from "../lib/world.ts";
+import { limits } from "../limits.ts";
+import { and, between, equals, everything, type Filter, hasOneOf, oneOf, or } from "../query/filter.ts";
+import { byId } from "../query/page.ts";
+import type { Reader, Writer } from "../storage/catalog.ts";
+import { capabilitiesIn, liveGroups, liveIn } from "./rights.ts";
+import { type Account, accountTable, apiKeyTable, type Group, groupTable } from "./schema.ts";
+
+interface Maker {
+  readonly ids: IdSource;
+  readonly world: World;
+}
+
+/** The account that holds all rights of a project; it and its group are made where they are missing. */
+export async function ensureAdministrator(tx: Writer, projectId: number, maker: Maker): Promise<Account> {
+  const group = await ensureAdministrators(tx, projectId, maker);
+  const [known] = await accountsIn(tx, projectId, equals("isAdministrator", true));
+  if (known?.groupIds.includes(group.id)) return known;
+  if (known) {
+    const back = { ...known, groupIds: [...known.groupIds, group.id] };
+    await tx.setColumns(accountTable, ["groupIds"], [back]);
+    return back;
+  }
+  const id = maker.ids.next();
+  // Not an account that somebody else has made under this name, and may have keys of.
+  const taken = await tx.count(accountTable, and(liveIn(projectId), equals("uniqueName", "administrator")));
+  const account: Account = {
+    id,
+    projectId,
+    uniqueName: taken === 0 ? "administrator" : `administrator ${id}`,
+    groupIds: [group.id],
+    isAdministrator: true,
+    createdTime: maker.world.nowMs(),
+  };
+  await tx.insert(accountTable, [account]);
+  return account;
+}
+
+async function ensureAdministrators(tx: Writer, projectId: number, maker: Maker): Promise<Group> {
+  const [known] = await liveGroups(tx, projectId, equals("grantsEverything", true));
+  if (known) return known;
+  const group: Group = {
+    id: maker.ids.next(),
+    projectId,
+    name: "administrators",
+    capabilities: [],
+    grantsEverything: true,
+    createdTime: maker.world.nowMs(),
+  };
+  await tx.insert(groupTable, [group]);
+  return group;
+}
+
+/** Gives keys that an early version wrote, when every key held all rights, to their administrators. */
+export async function adoptKeys(tx: Writer, maker: Maker): Promise<void> {
+  const filter = equals("accountId", null);
+  const keys = await tx.find(apiKeyTable, { filter, order: byId, page: { limit: limits.listItemsMax } });
+  for (const [projectId, own] of Map.groupBy(keys, (key) => key.projectId)) {
+    const { id: accountId } = await ensureAdministrator(tx, projectId, maker);
+    await tx.setColumns(
+      apiKeyTable,
+      ["accountId"],
+      own.map(({ id }) => ({ id, accountId })),
+    );
+  }
+}
+
+/** Refuses (400) a change after which no key could administer the groups of the project any more. */
+export async function keepAdministered<Answer>(
+  tx: Writer,
+  { projectId, nowMs }: { readonly projectId: number; readonly nowMs: number },
+  change: () => Promise<Answer>,
+): Promise<Answer> {
+  const before = await isAdministered(tx, projectId, nowMs);
+  const answer = await change();
+  if (before && !(await isAdministered(tx, projectId, nowMs))) throw fail("last-administrator", {});
+  return answer;
+}
+
+async function isAdministered(tx: Reader, projectId: number, nowMs: number): Promise<boolean> {
+  const groups = (await liveGroups(tx, projectId, everything)).filter(isForAdministrators);
+  const members = hasOneOf(
+    "groupIds",
+    groups.map(({ id }) => id),
+  );
+  const accounts = await accountsIn(tx, projectId, members);
+  const owned = oneOf(
+    "accountId",
+    accounts.map(({ id }) => id),
+  );
+  return (await tx.count(apiKeyTable, and(liveIn(projectId), owned, unexpiredAt(nowMs)))) > 0;
+}
+
+const isForAdministrators = (group: Group): boolean =>
+  (["groupsAcl", "apikeysAcl"] as const).every((wanted) =>
+    capabilitiesIn(group).some(
+      ({ acl, actions, scope }) => acl === wanted && scope.kind === "all" && actions.includes("CREATE"),
+    ),
+  );
+
+/** Keys that have no end, or have not come to it. */
+export const unexpiredAt = (nowMs: number): Filter =>
+  or(equals("expiresTime", null), between("expiresTime", { from: { value: nowMs, inclusive: false } }));
+
+const accountsIn = (tx: Reader, projectId: number, filter: Filter): Promise<Account[]> =>
+  tx.find(accountTable, {
+    filter: and(liveIn(projectId), filter),
+    order: byId,
+    page: { limit: limits.listItemsMax },
+  });

@@ -1,0 +1,57 @@
+// How groups were granted rights before there were capabilities, and what that means in capabilities.
+import {
+  type Acl,
+  type Action,
+  aclRules,
+  administrator,
+  type Capability,
+  type CapabilityScope,
+} from "./capabilities.ts";
+
+export const accessTypes = ["READ", "WRITE", "ADMIN", "RAW_READ"] as const;
+type AccessType = (typeof accessTypes)[number];
+
+/** Client-endpoints 14.1. */
+export interface Permissions {
+  readonly accessTypes?: readonly AccessType[];
+  /** Roots of the subtrees that READ and WRITE are limited to; none or an empty list is no limit. */
+  readonly assetIds?: readonly number[];
+  /** The security categories that one is a member of. */
+  readonly securityCategoryIds?: readonly number[];
+}
+
+const administration: readonly Acl[] = [
+  "groupsAcl",
+  "usersAcl",
+  "apikeysAcl",
+  "securityCategoriesAcl",
+  "projectsAcl",
+];
+
+/** What each access type means for resources that hold data. ADMIN and RAW_READ are a matter of their own. */
+const meaning: Readonly<Partial<Record<AccessType, readonly Action[]>>> = {
+  READ: ["READ", "LIST"],
+  WRITE: ["WRITE", "CREATE", "UPDATE", "DELETE", "EXECUTE"],
+};
+
+/** Where rights are limited to assets, nothing is granted on resources that do not hang on assets. */
+export function capabilitiesOf(permissions: Permissions): Capability[] {
+  const { accessTypes: types = [], assetIds = [], securityCategoryIds: ids = [] } = permissions;
+  if (types.includes("ADMIN")) return [...administrator];
+  const scope: CapabilityScope = assetIds.length > 0 ? { kind: "subtrees", assetIds } : { kind: "all" };
+  const wanted = types.flatMap((type) => meaning[type] ?? []);
+  const resources = (Object.keys(aclRules) as Acl[]).filter((acl) => !administration.includes(acl));
+  const granted = resources.flatMap((acl): Capability[] => {
+    const rule: { readonly actions: readonly Action[]; readonly scopes: readonly string[] } = aclRules[acl];
+    const isRaw = acl === "rawAcl";
+    const actions = rule.actions.filter(
+      (action) => wanted.includes(action) && (!isRaw || action === "WRITE"),
+    );
+    return actions.length > 0 && rule.scopes.includes(scope.kind) ? [{ acl, actions, scope }] : [];
+  });
+  if (types.includes("RAW_READ"))
+    granted.push({ acl: "rawAcl", actions: ["READ", "LIST"], scope: { kind: "all" } });
+  if (ids.length > 0)
+    granted.push({ acl: "securityCategoriesAcl", actions: ["MEMBEROF"], scope: { kind: "ids", ids } });
+  return granted;
+}

@@ -1,0 +1,89 @@
+// What a caller may do by being in groups: their capabilities together, remembered for a moment.
+
+import { RecentMap } from "../lib/recent-map.ts";
+import type { World } from "../lib/world.ts";
+import { limits } from "../limits.ts";
+import { and, equals, type Filter, oneOf } from "../query/filter.ts";
+import { byId } from "../query/page.ts";
+import type { Catalog, Reader } from "../storage/catalog.ts";
+import { administrator, type Capability } from "./capabilities.ts";
+import { capabilitiesOf } from "./permissions.ts";
+import { type Group, groupTable } from "./schema.ts";
+
+export interface Grants {
+  /** The groups that count: those that exist, else the project's default group. */
+  readonly groupIds: readonly number[];
+  readonly capabilities: readonly Capability[];
+}
+
+/** How a caller is in groups: an account names them, an identity provider names what they come from. */
+export type Membership = { readonly ids: readonly number[] } | { readonly sourceIds: readonly string[] };
+
+interface RightsParts {
+  readonly catalog: Catalog;
+  readonly world: World;
+  /** The group of those who are in no other. */
+  readonly defaultGroupOf: (tx: Reader, projectId: number) => Promise<number | undefined>;
+}
+
+export class Rights {
+  readonly #parts: RightsParts;
+  readonly #known = new RecentMap<string, { grants: Grants; generation: number; untilMs: number }>(1_000);
+  #generation = 0;
+
+  constructor(parts: RightsParts) {
+    this.#parts = parts;
+  }
+
+  /** Other than when something was remembered: it may not hold any more. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Groups, accounts, keys or projects were changed: from now on nothing remembered counts. */
+  changed(): void {
+    this.#generation++;
+  }
+
+  /** What the groups of a project grant together; changes by other processes count within `keyCacheMsMax`. */
+  async grantsTo(projectId: number, membership: Membership): Promise<Grants> {
+    const { catalog, world } = this.#parts;
+    const name = JSON.stringify([projectId, membership]);
+    const generation = this.#generation;
+    const known = this.#known.get(name);
+    if (known?.generation === generation && known.untilMs > world.nowMs()) return known.grants;
+    const groups = await catalog.read("system", (tx) => this.#groupsOf(tx, projectId, membership));
+    const grants = { groupIds: groups.map(({ id }) => id), capabilities: groups.flatMap(capabilitiesIn) };
+    this.#known.set(name, { grants, generation, untilMs: world.nowMs() + limits.keyCacheMsMax });
+    return grants;
+  }
+
+  async #groupsOf(tx: Reader, projectId: number, membership: Membership): Promise<Group[]> {
+    const named = "ids" in membership ? oneOf("id", membership.ids) : oneOf("sourceId", membership.sourceIds);
+    const groups = await liveGroups(tx, projectId, named);
+    if (groups.length > 0) return groups;
+    const byDefault = await this.#parts.defaultGroupOf(tx, projectId);
+    return byDefault === undefined ? [] : liveGroups(tx, projectId, equals("id", byDefault));
+  }
+}
+
+/** The records of a project that are not deleted. */
+export const liveIn = (projectId: number): Filter =>
+  and(equals("projectId", projectId), equals("deletedTime", null));
+
+export const liveGroups = (tx: Reader, projectId: number, filter: Filter): Promise<Group[]> =>
+  tx.find(groupTable, {
+    filter: and(liveIn(projectId), filter),
+    order: byId,
+    page: { limit: limits.listItemsMax },
+  });
+
+/** All that a group grants. */
+export function capabilitiesIn({
+  grantsEverything,
+  capabilities,
+  permissions,
+}: Group): readonly Capability[] {
+  if (grantsEverything) return administrator;
+  return permissions ? [...capabilities, ...capabilitiesOf(permissions)] : capabilities;
+}
