@@ -34,6 +34,11 @@ import { fileRoutes } from "./resources/files/files.rest.ts";
 import { finishRemovals } from "./resources/files/removals.ts";
 import { fileTable, removalTable, uploadTable } from "./resources/files/schema.ts";
 import { endExpiredUploads } from "./resources/files/uploads.ts";
+import { groupRoutes } from "./resources/groups/groups.rest.ts";
+import { securityCategoryTable } from "./resources/groups/schema.ts";
+import { securityCategoryRoutes } from "./resources/groups/security-categories.rest.ts";
+import { accountRoutes } from "./resources/identities/accounts.rest.ts";
+import { apiKeyRoutes } from "./resources/identities/api-keys.rest.ts";
 import { projectRoutes } from "./resources/projects/projects.rest.ts";
 import { defaultGroupOf, ensureProject, projectIds } from "./resources/projects/projects.ts";
 import { projectTable } from "./resources/projects/schema.ts";
@@ -72,6 +77,7 @@ export const tables: readonly AnyTable[] = [
   apiKeyTable,
   accountTable,
   groupTable,
+  securityCategoryTable,
   assetTable,
   assetTypeTable,
   timeSeriesTable,
@@ -95,6 +101,10 @@ export const tables: readonly AnyTable[] = [
 /** Every operation of every room. */
 export const routes: readonly Route[] = [
   ...projectRoutes,
+  ...accountRoutes,
+  ...apiKeyRoutes,
+  ...groupRoutes,
+  ...securityCategoryRoutes,
   ...assetRoutes,
   ...assetTypeRoutes,
   ...timeSeriesRoutes,
@@ -245,7 +255,7 @@ async function ensureFirstKey(
   if (adminKey !== undefined) {
     if (await keys.ensure(project, settingsKeyName, adminKey)) return undefined;
     throw new StartRefused(
-      `MILLRACE_ADMIN_KEY is a key of another project than ${urlName}; a key is for one project, choose another`,
+      `MILLRACE_ADMIN_KEY is a key of another project than ${urlName}, or was; choose another for this one`,
     );
   }
   return isNew ? (await keys.create(project, "administrator")).key : undefined;

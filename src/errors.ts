@@ -230,17 +230,11 @@ export const catalogue = {
       `${field} names the same externalId more than once: ${firstOf(externalIds)}`,
     members: ({ externalIds }) => ({ notFound: externalIds }),
   }),
-  "account-names-taken": entry<{ names: readonly string[] }>({
+  "names-taken": entry<{ what: string; field: string; names: readonly string[] }>({
     status: 409,
-    when: "Another service account has this name, or the request twice; `duplicates` lists them.",
-    message: ({ names }) => `A user has this uniqueName already: ${firstOf(names)}`,
-    members: ({ names }) => ({ duplicates: names.map((uniqueName) => ({ uniqueName })) }),
-  }),
-  "category-names-taken": entry<{ names: readonly string[] }>({
-    status: 409,
-    when: "Another security category has this name; `duplicates` lists them.",
-    message: ({ names }) => `A security category has this name already: ${firstOf(names)}`,
-    members: ({ names }) => ({ duplicates: names.map((name) => ({ name })) }),
+    when: "Another user or security category has this name, or the request twice; `duplicates` lists them.",
+    message: ({ what, field, names }) => `A ${what} has this ${field} already: ${firstOf(names)}`,
+    members: ({ field, names }) => ({ duplicates: names.map((name) => ({ [field]: name })) }),
   }),
   "members-present": entry<{ ids: readonly number[] }>({
     status: 400,
@@ -249,9 +243,9 @@ export const catalogue = {
   }),
   "last-administrator": entry<Record<string, never>>({
     status: 400,
-    when: "A group, membership, account or key is taken away without which no key could administer the project.",
+    when: "What is taken away is the last group, membership, account or key that administers the project.",
     message: () =>
-      "Nobody could administer the project with a key after this; make another administrator with a key first",
+      "After this no key could administer the project; give another account these rights and a key first",
   }),
   "file-exists": entry<{ names: readonly string[] }>({
     status: 409,

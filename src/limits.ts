@@ -175,6 +175,8 @@ export const described = {
   groupsPerPageMax: limit(1_000, "groups", "A page of groups; a larger `limit` is lowered to this."),
   groupRightsLengthMax: limit(65_536, "characters", "Capabilities and permissions of a group, as JSON."),
   accountGroupsMax: limit(100, "groups", "Groups that one service account is in."),
+  categoriesPerPageMax: limit(1_000, "categories", "A page of security categories; more is lowered."),
+  categoriesListDefault: limit(25, "categories", "A page of security categories when `limit` is absent."),
   packAnswersFromBytes: limit(2_048, "bytes", "Smaller answers are never packed with gzip."),
   importPointsPerRequest: limit(20_000, "points", "Datapoints that `millrace import` sends in one request."),
   importBodyBytesMax: limit(8 * 2 ** 20, "bytes", "The body of one request of `millrace import`."),

@@ -69,7 +69,9 @@ function sizeFindings({ path, lines }: Source): Finding[] {
 
 function fileLinesMax(path: string): number {
   if (isTest(path) || path.startsWith("src/storage/conformance/")) return bounds.testFileLines;
-  return path.startsWith("src/storage/embedded-points/") ? bounds.engineFileLines : bounds.fileLines;
+  // The catalogue of failures is a list to look things up in.
+  const isLonger = path.startsWith("src/storage/embedded-points/") || path === "src/errors.ts";
+  return isLonger ? bounds.engineFileLines : bounds.fileLines;
 }
 
 function functionFindings(source: Source): Finding[] {

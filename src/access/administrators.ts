@@ -102,7 +102,7 @@ const isForAdministrators = (group: Group): boolean =>
   );
 
 /** Keys that have no end, or have not come to it. */
-export const unexpiredAt = (nowMs: number): Filter =>
+const unexpiredAt = (nowMs: number): Filter =>
   or(equals("expiresTime", null), between("expiresTime", { from: { value: nowMs, inclusive: false } }));
 
 const accountsIn = (tx: Reader, projectId: number, filter: Filter): Promise<Account[]> =>

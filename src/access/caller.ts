@@ -74,3 +74,9 @@ export function scopeOrOwn(caller: Caller, [acl, action]: readonly [Acl, Action]
   const hasOwn = scopesOf(caller, acl, action).some(({ kind }) => kind === "own");
   return or(scopeOf(caller, acl, action), hasOwn ? own : nothing);
 }
+
+/** Refuses (403) a caller who may not make new records of `acl`, which belong to nobody yet. */
+export function requireUnlimited(caller: Caller, acl: Acl, action: Action): void {
+  if (scopeOrOwn(caller, [acl, action], nothing).kind !== "everything")
+    throw fail("forbidden", { acl, action });
+}

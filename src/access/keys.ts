@@ -48,8 +48,8 @@ interface Asking {
 export class Keyring {
   readonly #parts: KeyringParts;
   /**
-   * For `keyCacheMsMax` a request waits neither for the catalog nor for a hash (15 us). Kept by the whole key:
-   * how long it takes to find one tells nothing about others, as the hash of a map has a secret seed.
+   * For `keyCacheMsMax` a request waits neither for the catalog nor for a hash (15 us). Kept by the whole
+   * key: how long it takes to find one tells nothing about others, as the hash of a map has a secret seed.
    */
   readonly #remembered = new RecentMap<string, Remembered>(10_000);
   readonly #asking = new Map<string, Asking>();
@@ -128,8 +128,8 @@ export class Keyring {
   }
 
   /**
-   * Whom the key stands for; undefined when it is unknown, revoked, expired, or its account deleted. What other
-   * processes change counts within twice `keyCacheMsMax`, what this one changes at once.
+   * Whom the key stands for; undefined when it is unknown, revoked, expired, or its account deleted. What
+   * other processes change counts within twice `keyCacheMsMax`, what this one changes at once.
    */
   async callerOf(key: string): Promise<Caller | undefined> {
     const { rights, world } = this.#parts;

@@ -30,7 +30,7 @@ const authenticationMembers = {
   ),
 };
 
-const projectShape = Type.Object(
+export const projectShape = Type.Object(
   {
     name: Type.String(),
     urlName: Type.String(),
@@ -72,7 +72,7 @@ export const projectRoutes: readonly Route[] = [
     source: "platform-api Projects",
     capability: "member",
     answer: () => ({ schema: itemsOf(projectShape) }),
-    handle: async (ctx) => itemsAnswer([shapeOf(await readProject(ctx))]),
+    handle: async (ctx) => itemsAnswer([projectOf(await readProject(ctx))]),
   }),
   route({
     method: "PUT",
@@ -86,11 +86,11 @@ export const projectRoutes: readonly Route[] = [
       schema: Type.Object({ items: Type.Array(projectContent, { minItems: 1, maxItems: 1 }) }),
     },
     answer: () => ({ schema: itemsOf(projectShape) }),
-    handle: async (ctx, { body }) => itemsAnswer([shapeOf(await replaceProject(ctx, body.items[0]!))]),
+    handle: async (ctx, { body }) => itemsAnswer([projectOf(await replaceProject(ctx, body.items[0]!))]),
   }),
 ];
 
-const shapeOf = ({ name, urlName, defaultGroupId, authentication }: Project) => ({
+export const projectOf = ({ name, urlName, defaultGroupId, authentication }: Project) => ({
   name,
   urlName,
   ...(defaultGroupId !== undefined && { defaultGroupId }),

@@ -1,0 +1,113 @@
+// Capabilities as clients write them: `{"assetsAcl":{"actions":["READ"],"scope":{"all":{}}}}` (14.1).
+import { Type } from "typebox";
+import {
+  type Acl,
+  type Action,
+  aclRules,
+  type Capability,
+  type CapabilityScope,
+} from "../../access/capabilities.ts";
+import { fail } from "../../errors.ts";
+import { idField } from "../../rest/fields.ts";
+
+type Kind = CapabilityScope["kind"];
+type SentIds = readonly (number | string)[];
+interface SentScope {
+  readonly subtreeIds?: SentIds;
+  readonly ids?: SentIds;
+}
+
+/** As the schema below has checked it: every member that is known is right. */
+export type SentCapability = Readonly<
+  Record<string, { readonly actions: readonly Action[]; readonly scope: Readonly<Record<string, SentScope>> }>
+>;
+
+const acls = Object.keys(aclRules) as Acl[];
+const scopesOf = (acl: Acl): readonly Kind[] => aclRules[acl].scopes;
+const scopeName = {
+  all: "all",
+  own: "currentuserscope",
+  subtrees: "assetIdScope",
+  ids: "idscope",
+} as const satisfies Record<Kind, string>;
+
+const sentIds = (description: string) =>
+  Type.Array(Type.Union([idField("An id"), Type.String({ pattern: "^[1-9][0-9]{0,15}$" })]), { description });
+const shownIds = (description: string) => Type.Array(Type.String(), { description });
+
+const scopesWith = (ids: typeof sentIds | typeof shownIds) => ({
+  all: Type.Object({}, { description: "Everything" }),
+  own: Type.Object({}, { description: "What belongs to the caller" }),
+  subtrees: Type.Object({ subtreeIds: ids("Assets; what is or hangs on one of them or below") }),
+  ids: Type.Object({ ids: ids("These records alone") }),
+});
+
+const sentScopes = scopesWith(sentIds);
+const shownScopes = scopesWith(shownIds);
+
+/** One member for each type of capability. */
+const capabilityWith = (scopes: typeof sentScopes | typeof shownScopes, title: string) =>
+  Type.Object(
+    Object.fromEntries(
+      acls.map((acl) => {
+        const known = scopesOf(acl).map((kind) => [scopeName[kind], Type.Optional(scopes[kind])]);
+        const actions = Type.Array(Type.Enum<Action[]>([...aclRules[acl].actions]), { minItems: 1 });
+        const scope = Type.Object(Object.fromEntries(known), { description: "One of these" });
+        return [acl, Type.Optional(Type.Object({ actions, scope }))];
+      }),
+    ),
+    { title },
+  );
+
+export const capabilityField = Type.Unsafe<SentCapability>(capabilityWith(sentScopes, "NewCapability"));
+export const capabilityShape = capabilityWith(shownScopes, "Capability");
+
+/** The capabilities in one object of the wire, of which clients send several types at once. */
+export function capabilitiesFrom(sent: SentCapability, field: string): Capability[] {
+  const types = Object.keys(sent);
+  if (types.length === 0) throw refusal(field, acls, "none");
+  return types.map((type) => {
+    const acl = acls.find((one) => one === type);
+    if (!acl) throw refusal(field, acls, type);
+    const { actions, scope } = sent[type]!;
+    return { acl, actions: [...new Set(actions)], scope: scopeFrom(acl, scope, `${field}.${type}.scope`) };
+  });
+}
+
+function scopeFrom(acl: Acl, sent: Readonly<Record<string, SentScope>>, field: string): CapabilityScope {
+  const allowed = scopesOf(acl);
+  const names = Object.keys(sent);
+  const kind = allowed.find((one) => scopeName[one] === names[0]);
+  if (!kind || names.length > 1)
+    throw refusal(
+      field,
+      allowed.map((one) => scopeName[one]),
+      names.join(" and ") || "none",
+    );
+  const { subtreeIds = [], ids = [] } = sent[names[0]!]!;
+  if (kind === "subtrees") return { kind, assetIds: idsFrom(subtreeIds, `${field}.${names[0]}.subtreeIds`) };
+  return kind === "ids" ? { kind, ids: idsFrom(ids, `${field}.${names[0]}.ids`) } : { kind };
+}
+
+const refusal = (field: string, allowed: readonly string[], got: string) =>
+  fail("field-invalid", {
+    field,
+    expected: allowed.length === 1 ? allowed[0]! : `one of ${allowed.join(", ")}`,
+    got,
+  });
+
+const idsFrom = (sent: SentIds, field: string): number[] =>
+  [...new Set(sent.map(Number))].map((id, index) => {
+    if (Number.isSafeInteger(id)) return id;
+    throw fail("field-invalid", { field: `${field}[${index}]`, expected: "an id", got: String(sent[index]) });
+  });
+
+/** As `capabilitiesFrom` reads it; ids are answered as texts (client-endpoints C8). */
+export const capabilityOf = ({ acl, actions, scope }: Capability) => ({
+  [acl]: { actions, scope: { [scopeName[scope.kind]]: scopeShown(scope) } },
+});
+
+function scopeShown(scope: CapabilityScope) {
+  if (scope.kind === "subtrees") return { subtreeIds: scope.assetIds.map(String) };
+  return scope.kind === "ids" ? { ids: scope.ids.map(String) } : {};
+}

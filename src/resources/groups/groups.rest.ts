@@ -1,0 +1,224 @@
+// Groups and their members over REST (platform-api Group and capability, client-endpoints 14.1).
+import { type Static, Type } from "typebox";
+import { administrator } from "../../access/capabilities.ts";
+import { accessTypes } from "../../access/permissions.ts";
+import { limits } from "../../limits.ts";
+import {
+  cursorParameter,
+  emptyAnswer,
+  emptyShape,
+  itemsAnswer,
+  itemsOf,
+  pageAnswer,
+  pageAsked,
+  pageOf,
+} from "../../rest/envelope.ts";
+import { idField, itemsBody, nameField, textField } from "../../rest/fields.ts";
+import { boolean, id, pageSize } from "../../rest/parameters.ts";
+import { apiVersions, type Route, route } from "../../rest/route.ts";
+import { userOf, userShape } from "../identities/accounts.rest.ts";
+import { projectOf, projectShape } from "../projects/projects.rest.ts";
+import { capabilitiesFrom, capabilityField, capabilityOf, capabilityShape } from "./capabilities.rest.ts";
+import {
+  addMembers,
+  createGroups,
+  deleteGroups,
+  type Group,
+  getGroup,
+  listGroups,
+  listMembers,
+  makeDefault,
+  type NewGroup,
+  removeMembers,
+} from "./groups.ts";
+
+const common = { versions: apiVersions, source: "client-endpoints 14.1" } as const;
+const update = { ...common, capability: ["groupsAcl", "UPDATE"] } as const;
+const read = { ...common, capability: ["groupsAcl", "READ"] } as const;
+
+const permissions = Type.Object(
+  {
+    accessTypes: Type.Optional(Type.Array(Type.Enum([...accessTypes]))),
+    assetIds: Type.Optional(Type.Array(idField("An asset; what is or hangs on it or below"))),
+    securityCategoryIds: Type.Optional(Type.Array(idField("A security category that one is a member of"))),
+  },
+  { title: "Permissions", description: "How rights were granted before there were capabilities" },
+);
+
+const named = {
+  name: nameField("What people call it"),
+  source: Type.Optional(textField("Where it comes from")),
+  sourceId: Type.Optional(textField("Its id there: people that an identity provider puts into it are in it")),
+  permissions: Type.Optional(permissions),
+};
+
+const newGroup = Type.Object(
+  { ...named, capabilities: Type.Optional(Type.Array(capabilityField)) },
+  { title: "NewGroup" },
+);
+
+const groupShape = Type.Object(
+  {
+    id: Type.Integer(),
+    ...named,
+    capabilities: Type.Array(capabilityShape),
+    isDeleted: Type.Boolean(),
+    deletedTime: Type.Optional(Type.Integer()),
+  },
+  { title: "Group" },
+);
+
+const one = { groupId: id("The group") };
+const account = idField("A service account");
+const groups = () => ({ schema: itemsOf(groupShape) });
+const empty = () => ({ schema: emptyShape });
+
+const listQuery = {
+  all: boolean("All of the project; without it, those that the caller is in"),
+  includeDeleted: boolean("With those that were deleted"),
+  cursor: cursorParameter,
+  limit: pageSize({ byDefault: limits.groupsPerPageMax, max: limits.groupsPerPageMax }),
+};
+
+export const groupRoutes: readonly Route[] = [
+  route({
+    ...common,
+    capability: ["groupsAcl", "CREATE"],
+    method: "POST",
+    path: "/groups",
+    summary: "Create groups with the rights they grant",
+    body: { kind: "json", schema: itemsBody(newGroup, { min: 1 }) },
+    answer: groups,
+    created: ["0.6"],
+    handle: async (ctx, { body }) =>
+      itemsAnswer((await createGroups(ctx, body.items.map(newGroupOf))).map(groupOf)),
+  }),
+  route({
+    ...common,
+    capability: ["groupsAcl", "LIST"],
+    method: "GET",
+    path: "/groups",
+    summary: "List groups, ordered by id",
+    query: listQuery,
+    answer: () => ({ schema: pageOf(groupShape) }),
+    handle: async (ctx, { query: { all = false, includeDeleted, ...place } }) => {
+      const collection = ["groups", ctx.project, all, includeDeleted];
+      const asked = pageAsked(ctx, collection, place);
+      const found = await listGroups(ctx, { all, includeDeleted, page: asked });
+      return pageAnswer(ctx, collection, { asked, found }, groupOf);
+    },
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/groups/{groupId}",
+    summary: "Read a group",
+    parameters: one,
+    answer: groups,
+    handle: async (ctx, { path }) => itemsAnswer([groupOf(await getGroup(ctx, path.groupId))]),
+  }),
+  route({
+    ...common,
+    capability: ["groupsAcl", "DELETE"],
+    method: "POST",
+    path: "/groups/delete",
+    summary: "Delete groups; their members lose what they granted",
+    body: { kind: "json", schema: itemsBody(idField("Which one"), { min: 1 }) },
+    answer: empty,
+    handle: async (ctx, { body }) => {
+      await deleteGroups(ctx, body.items);
+      return emptyAnswer;
+    },
+  }),
+  ...memberRoutes(),
+  route({
+    versions: apiVersions,
+    source: "client-endpoints 3",
+    capability: ["projectsAcl", "UPDATE"],
+    method: "PUT",
+    path: "/defaultgroup",
+    summary: "Make a group that of all who are in no other",
+    body: { kind: "json", schema: itemsBody(idField("The group"), { min: 1, max: 1 }) },
+    answer: () => ({ schema: itemsOf(projectShape) }),
+    handle: async (ctx, { body }) => itemsAnswer([projectOf(await makeDefault(ctx, body.items[0]!))]),
+  }),
+];
+
+function memberRoutes(): Route[] {
+  return [
+    route({
+      ...read,
+      method: "GET",
+      path: "/groups/{groupId}/users",
+      summary: "List the service accounts in a group, ordered by id",
+      parameters: one,
+      answer: () => ({ schema: itemsOf(userShape) }),
+      handle: async (ctx, { path }) => itemsAnswer((await listMembers(ctx, path.groupId)).map(userOf)),
+    }),
+    route({
+      ...update,
+      method: "POST",
+      path: "/groups/{groupId}/users",
+      summary: "Add service accounts to a group",
+      parameters: one,
+      body: {
+        kind: "json",
+        schema: itemsBody(Type.Union([account, Type.Object({ id: account })]), { min: 1 }),
+      },
+      answer: empty,
+      handle: async (ctx, { path, body }) => {
+        // Objects from some clients, plain ids from others (client-endpoints C12).
+        const ids = body.items.map((item) => (typeof item === "number" ? item : item.id));
+        await addMembers(ctx, path.groupId, ids);
+        return emptyAnswer;
+      },
+    }),
+    route({
+      ...update,
+      method: "POST",
+      path: "/groups/{groupId}/users/remove",
+      summary: "Remove service accounts from a group",
+      parameters: one,
+      body: { kind: "json", schema: itemsBody(account, { min: 1 }) },
+      answer: empty,
+      handle: async (ctx, { path, body }) => {
+        await removeMembers(ctx, path.groupId, body.items);
+        return emptyAnswer;
+      },
+    }),
+  ];
+}
+
+const newGroupOf = (sent: Static<typeof newGroup>, index: number): NewGroup => ({
+  ...sourceOf(sent),
+  name: sent.name,
+  capabilities: (sent.capabilities ?? []).flatMap((one, at) =>
+    capabilitiesFrom(one, `items[${index}].capabilities[${at}]`),
+  ),
+});
+
+const groupOf = (group: Group) => ({
+  id: group.id,
+  name: group.name,
+  ...sourceOf(group),
+  capabilities: (group.grantsEverything ? administrator : group.capabilities).map(capabilityOf),
+  isDeleted: group.deletedTime !== undefined,
+  ...(group.deletedTime !== undefined && { deletedTime: group.deletedTime }),
+});
+
+/** The optional members that are the same inside and outside; others that a client sends are left behind. */
+const sourceOf = ({ source, sourceId, permissions }: Pick<Group, "source" | "sourceId" | "permissions">) => ({
+  ...(source !== undefined && { source }),
+  ...(sourceId !== undefined && { sourceId }),
+  ...(permissions && { permissions: { ...permissionsOf(permissions) } }),
+});
+
+const permissionsOf = ({
+  accessTypes,
+  assetIds,
+  securityCategoryIds,
+}: NonNullable<Group["permissions"]>): NonNullable<Group["permissions"]> => ({
+  ...(accessTypes && { accessTypes }),
+  ...(assetIds && { assetIds }),
+  ...(securityCategoryIds && { securityCategoryIds }),
+});

@@ -1,0 +1,173 @@
+// Groups: what grants rights to the accounts, and to the people, that are in them (client-endpoints 14.1).
+import { keepAdministered } from "../../access/administrators.ts";
+import { requireCapability, requireUnlimited, scopeOrOwn } from "../../access/caller.ts";
+import type { Action } from "../../access/capabilities.ts";
+import { liveIn } from "../../access/rights.ts";
+import { type Account, accountTable, type Group, groupTable } from "../../access/schema.ts";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { existingRecords, type IdsNamed } from "../../query/existing.ts";
+import { and, equals, type Filter, hasOneOf, oneOf } from "../../query/filter.ts";
+import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { readPage } from "../../query/read-page.ts";
+import type { Reader, Writer } from "../../storage/catalog.ts";
+import { defaultGroupOf, type Project, setDefaultGroup } from "../projects/projects.ts";
+
+export type { Account, Group } from "../../access/schema.ts";
+
+export type NewGroup = Pick<Group, "name" | "source" | "sourceId" | "capabilities" | "permissions">;
+
+/** The groups of the project that the caller may touch. */
+const groupsFor = ({ caller, project }: RequestContext, action: Action): Filter =>
+  and(equals("projectId", project), scopeOrOwn(caller, ["groupsAcl", action], oneOf("id", caller.groupIds)));
+
+/** Creates all of these or none, in the order sent; several may have one name. */
+export async function createGroups(ctx: RequestContext, items: readonly NewGroup[]): Promise<Group[]> {
+  requireUnlimited(ctx.caller, "groupsAcl", "CREATE");
+  for (const [index, { capabilities, permissions }] of items.entries()) {
+    const { length } = JSON.stringify([capabilities, permissions]);
+    const expected = `at most ${limits.groupRightsLengthMax} characters of rights as JSON`;
+    if (length > limits.groupRightsLengthMax)
+      throw fail("field-invalid", { field: `items[${index}]`, expected, got: String(length) });
+  }
+  const own = { projectId: ctx.project, createdTime: ctx.world.nowMs() };
+  const groups: Group[] = items.map((item) => ({ ...item, ...own, id: ctx.ids.next() }));
+  await ctx.catalog.write("system", (tx) => tx.insert(groupTable, groups));
+  return groups;
+}
+
+export interface GroupsWanted {
+  /** All of the project that the caller may see, or those alone that the caller is in. */
+  readonly all: boolean;
+  readonly includeDeleted?: boolean | undefined;
+  readonly page: PageQuestion;
+}
+
+/** One page of groups, by id. */
+export async function listGroups(
+  ctx: RequestContext,
+  { all, includeDeleted, page }: GroupsWanted,
+): Promise<Page<Group>> {
+  const own = all ? undefined : oneOf("id", ctx.caller.groupIds);
+  const filter = and(groupsFor(ctx, "LIST"), own, includeDeleted ? undefined : liveIn(ctx.project));
+  return ctx.catalog.read("system", (tx) => readPage(tx, groupTable, { filter, order: byId, page }));
+}
+
+/** Refuses (404) one that is unknown or deleted. */
+export async function getGroup(ctx: RequestContext, id: number): Promise<Group> {
+  const [found] = await ctx.catalog.read("system", (tx) => live(tx, ctx, "READ", inPath(id)));
+  return found!;
+}
+
+/**
+ * Deletes all of these or none: nobody is in them any more, and the default group is none when it was one of
+ * them. Refuses (400) unknown and repeated ids, and to leave the project without an administrator.
+ */
+export async function deleteGroups(ctx: RequestContext, ids: readonly number[]): Promise<void> {
+  requireCapability(ctx.caller, "groupsAcl", "DELETE");
+  const deletedTime = ctx.world.nowMs();
+  await changeRights(ctx, async (tx) => {
+    await live(tx, ctx, "DELETE", { ids, field: "items" });
+    await tx.setColumns(
+      groupTable,
+      ["deletedTime"],
+      ids.map((id) => ({ id, deletedTime })),
+    );
+    await takeOut(tx, await membersOf(tx, ctx, ids), new Set(ids));
+    const byDefault = await defaultGroupOf(tx, ctx.project);
+    if (byDefault !== undefined && ids.includes(byDefault)) await setDefaultGroup(tx, ctx.project);
+  });
+}
+
+/** The accounts in a group, by id; refuses (404) an unknown group. */
+export async function listMembers(ctx: RequestContext, id: number): Promise<Account[]> {
+  return ctx.catalog.read("system", async (tx) => {
+    await live(tx, ctx, "READ", inPath(id));
+    return membersOf(tx, ctx, [id]);
+  });
+}
+
+/**
+ * Puts all of these accounts into a group, or none. Refuses unknown accounts, members (400), and an unknown
+ * group (404).
+ */
+export async function addMembers(
+  ctx: RequestContext,
+  id: number,
+  accountIds: readonly number[],
+): Promise<void> {
+  await changeRights(ctx, async (tx) => {
+    await live(tx, ctx, "UPDATE", inPath(id));
+    const accounts = await existingRecords(tx, accountTable, liveIn(ctx.project), {
+      ids: accountIds,
+      field: "items",
+    });
+    const present = accounts.filter(({ groupIds }) => groupIds.includes(id));
+    if (present.length > 0) throw fail("members-present", { ids: present.map((account) => account.id) });
+    const after = accounts.map((account) => ({ id: account.id, groupIds: [...account.groupIds, id] }));
+    const { groupIds = [] } = after.find((one) => one.groupIds.length > limits.accountGroupsMax) ?? {};
+    if (groupIds.length > 0)
+      throw fail("too-many", { field: "groups", limit: limits.accountGroupsMax, got: groupIds.length });
+    await tx.setColumns(accountTable, ["groupIds"], after);
+  });
+}
+
+/** Takes all of these accounts out of a group, or none; refuses (400) those that are not in it. */
+export async function removeMembers(
+  ctx: RequestContext,
+  id: number,
+  accountIds: readonly number[],
+): Promise<void> {
+  await changeRights(ctx, async (tx) => {
+    await live(tx, ctx, "UPDATE", inPath(id));
+    const members = and(liveIn(ctx.project), hasOneOf("groupIds", [id]));
+    const named = { ids: accountIds, field: "items" };
+    await takeOut(tx, await existingRecords(tx, accountTable, members, named), new Set([id]));
+  });
+}
+
+/** Makes a group that of all who are in no other (client-endpoints 3); refuses (400) an unknown one. */
+export async function makeDefault(ctx: RequestContext, id: number): Promise<Project> {
+  requireCapability(ctx.caller, "projectsAcl", "UPDATE");
+  return changeRights(ctx, async (tx) => {
+    await existingRecords(tx, groupTable, liveIn(ctx.project), { ids: [id], field: "items" });
+    return setDefaultGroup(tx, ctx.project, id);
+  });
+}
+
+const inPath = (id: number): IdsNamed => ({ ids: [id], field: "groupId", status: 404 });
+
+/** Groups that are not deleted; those outside of the caller's scope look like unknown ones. */
+const live = (tx: Reader, ctx: RequestContext, action: Action, named: IdsNamed): Promise<Group[]> =>
+  existingRecords(tx, groupTable, and(liveIn(ctx.project), groupsFor(ctx, action)), named);
+
+/** A change that counts from the moment it is answered, and leaves the project an administrator. */
+async function changeRights<Answer>(
+  ctx: RequestContext,
+  change: (tx: Writer) => Promise<Answer>,
+): Promise<Answer> {
+  const answer = await ctx.catalog.write("system", (tx) =>
+    keepAdministered(tx, { projectId: ctx.project, nowMs: ctx.world.nowMs() }, () => change(tx)),
+  );
+  ctx.rights.changed();
+  return answer;
+}
+
+async function membersOf(
+  tx: Reader,
+  { project }: RequestContext,
+  groupIds: readonly number[],
+): Promise<Account[]> {
+  const filter = and(liveIn(project), hasOneOf("groupIds", groupIds));
+  const limit = await tx.count(accountTable, filter);
+  return tx.find(accountTable, { filter, order: byId, page: { limit } });
+}
+
+async function takeOut(tx: Writer, accounts: readonly Account[], gone: ReadonlySet<number>): Promise<void> {
+  const after = accounts.map(({ id, groupIds }) => ({
+    id,
+    groupIds: groupIds.filter((groupId) => !gone.has(groupId)),
+  }));
+  await tx.setColumns(accountTable, ["groupIds"], after);
+}

@@ -1,0 +1,19 @@
+// What the catalog keeps of security categories; groups themselves are in src/access/schema.ts.
+import type { Stored, Table } from "../../storage/catalog.ts";
+
+/** Restricts the time series that name it to those who are members of it (client-endpoints 14.2). */
+export interface SecurityCategory extends Stored {
+  readonly name: string;
+}
+
+export const securityCategoryTable: Table<SecurityCategory> = {
+  name: "security_categories",
+  belongsTo: "project",
+  columns: {
+    id: { type: "integer", optional: false },
+    name: { type: "text", optional: false },
+  },
+  indexes: [],
+  unique: [["name"]],
+  wordsOf: [],
+};

@@ -1,0 +1,85 @@
+// Security categories over REST (client-endpoints 14.2).
+import { Type } from "typebox";
+import { limits } from "../../limits.ts";
+import {
+  cursorParameter,
+  emptyAnswer,
+  emptyShape,
+  itemsAnswer,
+  itemsOf,
+  pageAnswer,
+  pageAsked,
+  pageOf,
+} from "../../rest/envelope.ts";
+import { idField, itemsBody, nameField } from "../../rest/fields.ts";
+import { oneOfWords, pageSize } from "../../rest/parameters.ts";
+import { apiVersions, type Route, route } from "../../rest/route.ts";
+import {
+  createCategories,
+  deleteCategories,
+  listCategories,
+  type SecurityCategory,
+} from "./security-categories.ts";
+
+const common = { versions: apiVersions, source: "client-endpoints 14.2" } as const;
+
+const categoryShape = Type.Object({ id: Type.Integer(), name: Type.String() }, { title: "SecurityCategory" });
+
+const newCategory = Type.Object(
+  { name: nameField("What it is called, unlike any other of the project") },
+  { title: "NewSecurityCategory" },
+);
+
+const listQuery = {
+  sort: oneOfWords("Oldest or newest first; oldest when absent", ["ASC", "DESC"]),
+  cursor: cursorParameter,
+  limit: pageSize({ byDefault: limits.categoriesListDefault, max: limits.categoriesPerPageMax }),
+};
+
+export const securityCategoryRoutes: readonly Route[] = [
+  route({
+    ...common,
+    capability: ["securityCategoriesAcl", "CREATE"],
+    method: "POST",
+    path: "/securitycategories",
+    summary: "Create security categories; a name that is sent twice counts once",
+    body: { kind: "json", schema: itemsBody(newCategory, { min: 1 }) },
+    answer: () => ({ schema: itemsOf(categoryShape) }),
+    created: ["0.6"],
+    handle: async (ctx, { body }) => {
+      const names = body.items.map(({ name }) => name);
+      return itemsAnswer((await createCategories(ctx, names)).map(categoryOf));
+    },
+  }),
+  route({
+    ...common,
+    capability: ["securityCategoriesAcl", "LIST"],
+    method: "GET",
+    path: "/securitycategories",
+    summary: "List security categories, ordered by id",
+    query: listQuery,
+    answer: () => ({ schema: pageOf(categoryShape) }),
+    handle: async (ctx, { query: { sort, ...place } }) => {
+      const direction = sort === "DESC" ? "descending" : "ascending";
+      const collection = ["securitycategories", ctx.project, direction];
+      const asked = pageAsked(ctx, collection, place);
+      const found = await listCategories(ctx, { direction, page: asked });
+      return pageAnswer(ctx, collection, { asked, found }, categoryOf);
+    },
+  }),
+  route({
+    ...common,
+    capability: ["securityCategoriesAcl", "DELETE"],
+    method: "POST",
+    path: "/securitycategories/delete",
+    summary: "Delete security categories; what was in them stays closed to all but members of all",
+    body: { kind: "json", schema: itemsBody(idField("Which one"), { min: 1 }) },
+    answer: () => ({ schema: emptyShape }),
+    handle: async (ctx, { body }) => {
+      await deleteCategories(ctx, body.items);
+      return emptyAnswer;
+    },
+  }),
+];
+
+const categoryOf = ({ id, name }: SecurityCategory) => ({ id, name });

@@ -1,0 +1,54 @@
+// Security categories: names for what only their members may see (client-endpoints 14.2).
+import { requireUnlimited, scopeOrOwn } from "../../access/caller.ts";
+import type { Action } from "../../access/capabilities.ts";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { existingRecords } from "../../query/existing.ts";
+import { type Filter, nothing, oneOf } from "../../query/filter.ts";
+import { byId, type OrderBy, type Page, type PageQuestion } from "../../query/page.ts";
+import { readPage } from "../../query/read-page.ts";
+import { type SecurityCategory, securityCategoryTable } from "./schema.ts";
+
+export type { SecurityCategory } from "./schema.ts";
+
+const scopeFor = ({ caller }: RequestContext, action: Action): Filter =>
+  scopeOrOwn(caller, ["securityCategoriesAcl", action], nothing);
+
+/** Creates one of each name; refuses (409) names that there are. */
+export async function createCategories(
+  ctx: RequestContext,
+  names: readonly string[],
+): Promise<SecurityCategory[]> {
+  requireUnlimited(ctx.caller, "securityCategoriesAcl", "CREATE");
+  const distinct = [...new Set(names)];
+  return ctx.catalog.write(ctx.project, async (tx) => {
+    const page = { limit: distinct.length };
+    const held = await tx.find(securityCategoryTable, { filter: oneOf("name", distinct), order: byId, page });
+    const names = held.map(({ name }) => name);
+    if (names.length > 0) throw fail("names-taken", { what: "security category", field: "name", names });
+    const categories = distinct.map((name) => ({ id: ctx.ids.next(), name }));
+    await tx.insert(securityCategoryTable, categories);
+    return categories;
+  });
+}
+
+/** One page of the categories that the caller may see, by id. */
+export async function listCategories(
+  ctx: RequestContext,
+  { direction, page }: { readonly direction: OrderBy["direction"]; readonly page: PageQuestion },
+): Promise<Page<SecurityCategory>> {
+  const question = { filter: scopeFor(ctx, "LIST"), order: [{ field: "id", direction }], page };
+  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, securityCategoryTable, question));
+}
+
+/**
+ * All of them or none; refuses (400) unknown and repeated ids. What was in a category is not opened by this:
+ * it stays with those who are members of all categories.
+ */
+export async function deleteCategories(ctx: RequestContext, ids: readonly number[]): Promise<void> {
+  const scope = scopeFor(ctx, "DELETE");
+  await ctx.catalog.write(ctx.project, async (tx) => {
+    await existingRecords(tx, securityCategoryTable, scope, { ids, field: "items" });
+    await tx.remove(securityCategoryTable, oneOf("id", ids));
+  });
+}

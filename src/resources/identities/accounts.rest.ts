@@ -1,0 +1,111 @@
+// Service accounts over REST, where they are called users (client-endpoints 14.2).
+import { Type } from "typebox";
+import { limits } from "../../limits.ts";
+import {
+  cursorParameter,
+  emptyAnswer,
+  emptyShape,
+  itemsAnswer,
+  itemsOf,
+  pageAnswer,
+  pageAsked,
+  pageOf,
+} from "../../rest/envelope.ts";
+import { idField, itemsBody, nameField } from "../../rest/fields.ts";
+import { boolean, id, pageSize } from "../../rest/parameters.ts";
+import { apiVersions, type Route, route } from "../../rest/route.ts";
+import { type Account, createAccounts, deleteAccounts, getAccount, listAccounts } from "./accounts.ts";
+
+const common = { versions: apiVersions, source: "client-endpoints 14.2" } as const;
+
+export const userShape = Type.Object(
+  {
+    id: Type.Integer(),
+    uniqueName: Type.String(),
+    groups: Type.Array(Type.Integer({ description: "A group it is in" })),
+    isDeleted: Type.Boolean(),
+    deletedTime: Type.Optional(Type.Integer()),
+  },
+  { title: "User" },
+);
+
+const newUser = Type.Object(
+  {
+    uniqueName: nameField("What it is called, unlike any other of the project"),
+    groups: Type.Optional(
+      Type.Array(idField("A group it is in"), {
+        description: "Needs the capability groupsAcl with the action UPDATE as well",
+      }),
+    ),
+  },
+  { title: "NewUser" },
+);
+
+const listQuery = {
+  includeDeleted: boolean("With those that were deleted"),
+  cursor: cursorParameter,
+  limit: pageSize({ byDefault: limits.listItemsMax, max: limits.listItemsMax }),
+};
+
+export const accountRoutes: readonly Route[] = [
+  route({
+    ...common,
+    capability: ["usersAcl", "CREATE"],
+    method: "POST",
+    path: "/users",
+    summary: "Create service accounts",
+    body: { kind: "json", schema: itemsBody(newUser, { min: 1 }) },
+    answer: () => ({ schema: itemsOf(userShape) }),
+    created: ["0.6"],
+    handle: async (ctx, { body }) => {
+      const items = body.items.map(({ uniqueName, groups = [] }) => ({ uniqueName, groupIds: groups }));
+      return itemsAnswer((await createAccounts(ctx, items)).map(userOf));
+    },
+  }),
+  route({
+    ...common,
+    capability: ["usersAcl", "LIST"],
+    method: "GET",
+    path: "/users",
+    summary: "List service accounts, ordered by id",
+    query: listQuery,
+    answer: () => ({ schema: pageOf(userShape) }),
+    handle: async (ctx, { query }) => {
+      const collection = ["users", ctx.project, query.includeDeleted];
+      const asked = pageAsked(ctx, collection, query);
+      const found = await listAccounts(ctx, { includeDeleted: query.includeDeleted, page: asked });
+      return pageAnswer(ctx, collection, { asked, found }, userOf);
+    },
+  }),
+  route({
+    ...common,
+    capability: ["usersAcl", "LIST"],
+    method: "GET",
+    path: "/users/{userId}",
+    summary: "Read a service account",
+    parameters: { userId: id("The service account") },
+    answer: () => ({ schema: itemsOf(userShape) }),
+    handle: async (ctx, { path }) => itemsAnswer([userOf(await getAccount(ctx, path.userId))]),
+  }),
+  route({
+    ...common,
+    capability: ["usersAcl", "DELETE"],
+    method: "POST",
+    path: "/users/delete",
+    summary: "Delete service accounts and their API keys",
+    body: { kind: "json", schema: itemsBody(idField("Which one"), { min: 1 }) },
+    answer: () => ({ schema: emptyShape }),
+    handle: async (ctx, { body }) => {
+      await deleteAccounts(ctx, body.items);
+      return emptyAnswer;
+    },
+  }),
+];
+
+export const userOf = ({ id, uniqueName, groupIds, deletedTime }: Account) => ({
+  id,
+  uniqueName,
+  groups: groupIds,
+  isDeleted: deletedTime !== undefined,
+  ...(deletedTime !== undefined && { deletedTime }),
+});

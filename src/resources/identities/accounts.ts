@@ -1,0 +1,123 @@
+// Service accounts: whom API keys act for, and which groups they are in (client-endpoints 14.2, users).
+import { keepAdministered } from "../../access/administrators.ts";
+import { requireUnlimited, scopeOrOwn } from "../../access/caller.ts";
+import type { Action } from "../../access/capabilities.ts";
+import { liveIn } from "../../access/rights.ts";
+import { type Account, accountTable, apiKeyTable, groupTable } from "../../access/schema.ts";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { existingRecords } from "../../query/existing.ts";
+import { and, equals, type Filter, nothing, oneOf } from "../../query/filter.ts";
+import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { readPage } from "../../query/read-page.ts";
+import type { Reader, Writer } from "../../storage/catalog.ts";
+
+export type { Account } from "../../access/schema.ts";
+
+export type NewAccount = Pick<Account, "uniqueName" | "groupIds">;
+
+/** The accounts of the project that the caller may touch. */
+function accountsFor({ caller, project }: RequestContext, action: Action): Filter {
+  const own = caller.userId === undefined ? nothing : equals("id", caller.userId);
+  return and(equals("projectId", project), scopeOrOwn(caller, ["usersAcl", action], own));
+}
+
+/**
+ * Creates all of these or none, in the order sent. Refuses names that are taken (409), unknown groups (400),
+ * and groups whose members the caller may not change.
+ */
+export async function createAccounts(ctx: RequestContext, items: readonly NewAccount[]): Promise<Account[]> {
+  requireUnlimited(ctx.caller, "usersAcl", "CREATE");
+  const createdTime = ctx.world.nowMs();
+  return ctx.catalog.write("system", async (tx) => {
+    await refuseTakenNames(tx, ctx, items);
+    for (const [index, { groupIds }] of items.entries())
+      await requireGroups(tx, ctx, { ids: groupIds, field: `items[${index}].groups` });
+    const accounts: Account[] = items.map((item) => ({
+      ...item,
+      id: ctx.ids.next(),
+      projectId: ctx.project,
+      createdTime,
+    }));
+    await tx.insert(accountTable, accounts);
+    return accounts;
+  });
+}
+
+export interface AccountsWanted {
+  readonly includeDeleted?: boolean | undefined;
+  readonly page: PageQuestion;
+}
+
+/** One page of the accounts that the caller may see, by id. */
+export async function listAccounts(
+  ctx: RequestContext,
+  { includeDeleted, page }: AccountsWanted,
+): Promise<Page<Account>> {
+  const seen = accountsFor(ctx, "LIST");
+  const filter = includeDeleted ? seen : and(seen, liveIn(ctx.project));
+  return ctx.catalog.read("system", (tx) => readPage(tx, accountTable, { filter, order: byId, page }));
+}
+
+/** Refuses (404) one that is unknown or deleted. */
+export async function getAccount(ctx: RequestContext, id: number): Promise<Account> {
+  const seen = and(accountsFor(ctx, "LIST"), liveIn(ctx.project));
+  const [found] = await ctx.catalog.read("system", (tx) =>
+    existingRecords(tx, accountTable, seen, { ids: [id], field: "userId", status: 404 }),
+  );
+  return found!;
+}
+
+/**
+ * Deletes all of these or none, and their keys with them. Refuses (400) unknown and repeated ids, and to
+ * leave the project without an administrator.
+ */
+export async function deleteAccounts(ctx: RequestContext, ids: readonly number[]): Promise<void> {
+  const seen = and(accountsFor(ctx, "DELETE"), liveIn(ctx.project));
+  const nowMs = ctx.world.nowMs();
+  await ctx.catalog.write("system", async (tx) => {
+    await existingRecords(tx, accountTable, seen, { ids, field: "items" });
+    await keepAdministered(tx, { projectId: ctx.project, nowMs }, async () => {
+      const deleted = ids.map((id) => ({ id, groupIds: [], deletedTime: nowMs }));
+      await tx.setColumns(accountTable, ["groupIds", "deletedTime"], deleted);
+      await deleteKeysOf(tx, ids, nowMs);
+    });
+  });
+  ctx.rights.changed();
+}
+
+async function deleteKeysOf(tx: Writer, accountIds: readonly number[], nowMs: number): Promise<void> {
+  const filter = and(oneOf("accountId", accountIds), equals("deletedTime", null));
+  const limit = await tx.count(apiKeyTable, filter);
+  const keys = await tx.find(apiKeyTable, { filter, order: byId, page: { limit } });
+  const deleted = keys.map(({ id }) => ({ id, deletedTime: nowMs }));
+  await tx.setColumns(apiKeyTable, ["deletedTime"], deleted);
+}
+
+async function refuseTakenNames(
+  tx: Reader,
+  { project }: RequestContext,
+  items: readonly NewAccount[],
+): Promise<void> {
+  const names = items.map(({ uniqueName }) => uniqueName);
+  const repeated = names.filter((name, index) => names.indexOf(name) < index);
+  const filter = and(liveIn(project), oneOf("uniqueName", [...new Set(names)]));
+  const held = await tx.find(accountTable, { filter, order: byId, page: { limit: names.length } });
+  const taken = new Set([...held.map(({ uniqueName }) => uniqueName), ...repeated]);
+  if (taken.size > 0) throw fail("names-taken", { what: "user", field: "uniqueName", names: [...taken] });
+}
+
+/** Being made a member is being granted rights: it takes the right to change the members of a group. */
+async function requireGroups(
+  tx: Reader,
+  { caller, project }: RequestContext,
+  named: { readonly ids: readonly number[]; readonly field: string },
+): Promise<void> {
+  const { ids, field } = named;
+  if (ids.length === 0) return;
+  if (ids.length > limits.accountGroupsMax)
+    throw fail("too-many", { field, limit: limits.accountGroupsMax, got: ids.length });
+  const changeable = scopeOrOwn(caller, ["groupsAcl", "UPDATE"], oneOf("id", caller.groupIds));
+  await existingRecords(tx, groupTable, and(liveIn(project), changeable), named);
+}

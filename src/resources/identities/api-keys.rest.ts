@@ -1,0 +1,119 @@
+// API keys over REST (client-endpoints 14.2).
+import { Type } from "typebox";
+import { limits } from "../../limits.ts";
+import {
+  cursorParameter,
+  emptyAnswer,
+  emptyShape,
+  itemsAnswer,
+  itemsOf,
+  pageAnswer,
+  pageAsked,
+  pageOf,
+} from "../../rest/envelope.ts";
+import { idField, itemsBody } from "../../rest/fields.ts";
+import { boolean, id, integer, pageSize } from "../../rest/parameters.ts";
+import { apiVersions, type Route, route } from "../../rest/route.ts";
+import { type ApiKey, createApiKeys, deleteApiKeys, getApiKey, listApiKeys } from "./api-keys.ts";
+
+const common = { versions: apiVersions, source: "client-endpoints 14.2" } as const;
+
+const keyMembers = {
+  id: Type.Integer(),
+  userId: Type.Integer({ description: "The service account it acts for" }),
+  createdTime: Type.Integer(),
+  status: Type.Enum(["ACTIVE", "DELETED"]),
+  expiresTime: Type.Optional(Type.Integer({ description: "After this it is refused" })),
+  lastUsedTime: Type.Optional(Type.Integer({ description: "To within a minute" })),
+};
+
+const keyShape = Type.Object(keyMembers, { title: "ApiKey" });
+
+const newKeyShape = Type.Object(
+  { value: Type.String({ description: "The key, shown this once" }), ...keyMembers },
+  { title: "CreatedApiKey" },
+);
+
+const newKey = Type.Object(
+  {
+    userId: idField("The service account it acts for"),
+    expiresTime: Type.Optional(
+      Type.Integer({ description: "In ms since 1970, after now; never when absent", minimum: 1 }),
+    ),
+  },
+  { title: "NewApiKey" },
+);
+
+const listQuery = {
+  all: boolean("Those of all service accounts; without any parameter, those of the caller"),
+  userId: integer("Those of this service account", { min: 1 }),
+  includeDeleted: boolean("With those that were deleted"),
+  cursor: cursorParameter,
+  limit: pageSize({ byDefault: limits.listItemsMax, max: limits.listItemsMax }),
+};
+
+export const apiKeyRoutes: readonly Route[] = [
+  route({
+    ...common,
+    capability: ["apikeysAcl", "CREATE"],
+    method: "POST",
+    path: "/apikeys",
+    summary: "Create API keys; they are shown in this answer and never again",
+    body: { kind: "json", schema: itemsBody(newKey, { min: 1 }) },
+    answer: () => ({ schema: itemsOf(newKeyShape) }),
+    created: ["0.6"],
+    handle: async (ctx, { body }) => {
+      const items = body.items.map(({ userId, expiresTime }) => ({ accountId: userId, expiresTime }));
+      const made = await createApiKeys(ctx, items);
+      return itemsAnswer(made.map(({ key, record }) => ({ value: key, ...keyOf(record) })));
+    },
+  }),
+  route({
+    ...common,
+    capability: ["apikeysAcl", "LIST"],
+    method: "GET",
+    path: "/apikeys",
+    summary: "List API keys, ordered by id",
+    query: listQuery,
+    answer: () => ({ schema: pageOf(keyShape) }),
+    handle: async (ctx, { query: { all, userId, includeDeleted, ...place } }) => {
+      const of = userId ?? (all ? "all" : "caller");
+      const collection = ["apikeys", ctx.project, of, includeDeleted];
+      const asked = pageAsked(ctx, collection, place);
+      const found = await listApiKeys(ctx, { of, includeDeleted, page: asked });
+      return pageAnswer(ctx, collection, { asked, found }, keyOf);
+    },
+  }),
+  route({
+    ...common,
+    capability: ["apikeysAcl", "LIST"],
+    method: "GET",
+    path: "/apikeys/{keyId}",
+    summary: "Read what is known of an API key",
+    parameters: { keyId: id("The id of the key") },
+    answer: () => ({ schema: itemsOf(keyShape) }),
+    handle: async (ctx, { path }) => itemsAnswer([keyOf(await getApiKey(ctx, path.keyId))]),
+  }),
+  route({
+    ...common,
+    capability: ["apikeysAcl", "DELETE"],
+    method: "POST",
+    path: "/apikeys/delete",
+    summary: "Revoke API keys",
+    body: { kind: "json", schema: itemsBody(idField("Which one"), { min: 1 }) },
+    answer: () => ({ schema: emptyShape }),
+    handle: async (ctx, { body }) => {
+      await deleteApiKeys(ctx, body.items);
+      return emptyAnswer;
+    },
+  }),
+];
+
+const keyOf = ({ id, accountId, createdTime, deletedTime, expiresTime, lastUsedTime }: ApiKey) => ({
+  id,
+  userId: accountId,
+  createdTime,
+  status: deletedTime === undefined ? "ACTIVE" : "DELETED",
+  ...(expiresTime !== undefined && { expiresTime }),
+  ...(lastUsedTime !== undefined && { lastUsedTime }),
+});
