@@ -1,7 +1,7 @@
 // Time series: what a plant measures, by name and by id (platform-api Time series; client-endpoints 8).
 
 import { membershipOf, scopeOf } from "../../access/caller.ts";
-import type { Action } from "../../access/capabilities.ts";
+import type { Action, Capability } from "../../access/capabilities.ts";
 import { reachOf } from "../../access/reach.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -31,9 +31,20 @@ export type { SeriesKey, SeriesRef } from "./series-names.ts";
 
 export type NewTimeSeries = Omit<TimeSeries, "id" | "createdTime" | "lastUpdatedTime">;
 
-/** What the capability grants, but of series with security categories only those one is a member of. */
-const scopeFor = (ctx: RequestContext, action: Action): Filter =>
-  and(scopeOf(ctx.caller, "timeSeriesAcl", action), membershipOf(ctx.caller, "securityCategories"));
+const scopes = new WeakMap<readonly Capability[], Map<Action, Filter>>();
+
+/**
+ * What the capability grants, but of series with security categories only those one is a member of. The same
+ * object as long as the capabilities are the same ones, because every write of points asks for it.
+ */
+function scopeFor({ caller }: RequestContext, action: Action): Filter {
+  const known = scopes.get(caller.capabilities) ?? new Map<Action, Filter>();
+  const scope =
+    known.get(action) ??
+    and(scopeOf(caller, "timeSeriesAcl", action), membershipOf(caller, "securityCategories"));
+  scopes.set(caller.capabilities, known.set(action, scope));
+  return scope;
+}
 
 /** One page of the series the caller may see, ordered by name (code points). */
 export async function listTimeSeries(
