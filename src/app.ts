@@ -59,6 +59,7 @@ import {
   sequenceTable,
 } from "./resources/sequences/schema.ts";
 import { sequenceRoutes } from "./resources/sequences/sequences.rest.ts";
+import { tagMatchingRoutes } from "./resources/tag-matching/tag-matching.rest.ts";
 import { finishErasures } from "./resources/timeseries/erasures.ts";
 import { erasureTable, timeSeriesTable } from "./resources/timeseries/schema.ts";
 import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
@@ -107,6 +108,7 @@ export const routes: readonly Route[] = [
   ...securityCategoryRoutes,
   ...assetRoutes,
   ...assetTypeRoutes,
+  ...tagMatchingRoutes,
   ...timeSeriesRoutes,
   ...datapointRoutes,
   ...eventRoutes,

@@ -35,6 +35,14 @@ export const described = {
   itemsPerWriteMax: limit(10_000, "items", "Items in one create, update, delete or by-ids request."),
   listItemsMax: limit(10_000, "items", "A page of a list; a larger `limit` is lowered to this."),
   assetDepthMax: limit(500, "levels", "Levels of assets below a root; deeper is refused."),
+  tagsPerMatchMax: limit(1_000, "tags", "Tags of one tag matching; more are refused."),
+  tagMatchesMax: limit(100, "matches", "Matches of one tag, the best of all."),
+  tagEditsMax: limit(10, "edits", "`fuzzyThreshold` of a tag matching; a larger one is lowered to this."),
+  tagComparisonsAtOnce: limit(
+    50_000,
+    "comparisons",
+    "Tags and names that are compared before other requests have their turn (some milliseconds).",
+  ),
   assetTypeFieldsMax: limit(200, "fields", "Fields of one asset type; more are refused."),
   assetTypesMax: limit(100, "types", "Asset types that one asset has; more are refused."),
   assetValuesLengthMax: limit(

@@ -9,6 +9,7 @@ const rooms = [
   "identities",
   "groups",
   "assets",
+  "tag-matching",
   "timeseries",
   "datapoints",
   "calculated",

@@ -58,6 +58,17 @@ test("assets", async () => {
   assert.deepEqual((await api.getAssets(project)).data.items, []);
 });
 
+test("asset types and tag matching", async () => {
+  const fields = [{ name: "rpm", valueType: "Long" as const }];
+  const type = one(await api.postAssetsTypes(project, { items: [{ name: "motor", fields }] }));
+  const types = [{ id: type.id, fields: [{ id: type.fields[0]!.id, value: 1500 }] }];
+  const motor = one(await api.postAssets(project, { items: [{ name: "21-M-007", types }] }));
+  assert.equal(motor.types[0]?.fields[0]?.value, 1500);
+  const { matches } = one(await api.postTagmatching(project, { tagIds: ["21M7"] }));
+  assert.deepEqual(matches, [{ tagId: "21-M-007", score: 0, platform: null }]);
+  await api.postAssetsDelete(project, { items: [motor.id] });
+});
+
 test("time series and datapoints", async () => {
   const [series] = (await api.postTimeseries(project, { items: [{ name: "P-101/flow", unit: "m3/h" }] })).data
     .items;

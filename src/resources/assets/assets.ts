@@ -192,6 +192,25 @@ export async function getAssets(ctx: RequestContext, ids: readonly number[]): Pr
   );
 }
 
+/** Every asset that the caller may see and that meets the filter, `atOnce` of them at a time. */
+export async function visitAssets(
+  ctx: RequestContext,
+  { filter, atOnce }: { readonly filter: Filter; readonly atOnce: number },
+  visit: (page: readonly Pick<AssetRow, "name" | "source">[]) => void,
+): Promise<void> {
+  const wanted = and(scopeOf(ctx.caller, "assetsAcl", "READ"), filter);
+  await ctx.catalog.read(ctx.project, async (tx) => {
+    for (let after: Position | undefined; ; ) {
+      const page = { limit: atOnce, ...(after && { after }) };
+      const rows = await tx.find(assetTable, { filter: wanted, order: byId, page });
+      visit(rows);
+      if (rows.length < atOnce) return;
+      ctx.signal.throwIfAborted();
+      after = [rows.at(-1)!.id];
+    }
+  });
+}
+
 /** Best matches first (client-endpoints (b) 10). */
 export async function searchAssets(ctx: RequestContext, wanted: TextSearch): Promise<Asset[]> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "READ");

@@ -1,0 +1,63 @@
+// Tag matching over REST, as the Python clients ask for it (client-endpoints 15).
+import { Type } from "typebox";
+import { limits } from "../../limits.ts";
+import { itemsAnswer, itemsOf } from "../../rest/envelope.ts";
+import { textField } from "../../rest/fields.ts";
+import { apiVersions, type Route, route } from "../../rest/route.ts";
+import type { Match } from "./similarity.ts";
+import { matchTags } from "./tag-matching.ts";
+
+const question = Type.Object({
+  tagIds: Type.Array(textField("A tag", { max: limits.nameLengthMax }), { maxItems: limits.tagsPerMatchMax }),
+  metadata: Type.Optional(
+    Type.Object({
+      fuzzyThreshold: Type.Optional(
+        Type.Number({
+          description:
+            `The greatest score of a match; 0, as when absent, for tags that differ in case, separators ` +
+            `and leading zeros alone; lowered to ${limits.tagEditsMax}`,
+          minimum: 0,
+        }),
+      ),
+      platform: Type.Optional(Type.String({ description: "Only assets of exactly this source" })),
+    }),
+  ),
+});
+
+const matchShape = Type.Object({
+  tagId: Type.String({ description: "The name of an asset" }),
+  score: Type.Integer({
+    description:
+      "Letters to change, add or take away, case, separators and leading zeros aside; 0 is the best",
+  }),
+  platform: Type.Union([Type.String(), Type.Null()], { description: "The source of the asset" }),
+});
+
+const tagShape = Type.Object({
+  tagId: Type.String(),
+  matches: Type.Array(matchShape, { description: "Best first" }),
+});
+
+export const tagMatchingRoutes: readonly Route[] = [
+  route({
+    method: "POST",
+    path: "/tagmatching",
+    versions: apiVersions,
+    capability: ["assetsAcl", "READ"],
+    summary: "Find the assets whose names come nearest to tags of other systems",
+    source: "client-endpoints 15",
+    body: { kind: "json", schema: question },
+    answer: () => ({ schema: itemsOf(tagShape) }),
+    handle: async (ctx, { body }) => {
+      const { tagIds, metadata = {} } = body;
+      const { fuzzyThreshold: scoreMax = 0, platform } = metadata;
+      const found = await matchTags(ctx, { tags: tagIds, scoreMax, platform });
+      return itemsAnswer(tagIds.map((tagId, index) => ({ tagId, matches: found[index]!.map(shown) })));
+    },
+  }),
+];
+
+const shown = ({ name, score, platform }: Match) => ({
+  ...{ tagId: name, score },
+  platform: platform ?? null,
+});
