@@ -202,10 +202,25 @@ export const described = {
     "cells",
     "Refused cells that `millrace import` prints; its report has all.",
   ),
-  linkedRecordsGatheredMax: limit(
+  recordsGatheredFirst: limit(
+    200,
+    "records",
+    "Records that are gathered by their assets and sorted before a look at the first ones of the order.",
+  ),
+  recordsWalkedFirst: limit(
+    100,
+    "records",
+    "The first records of an order, and half more than a page, that are looked at before more are gathered.",
+  ),
+  recordsGatheredMax: limit(
+    200_000,
+    "records",
+    "Records that are gathered by their assets and sorted; of more, the order is walked.",
+  ),
+  recordsRankedMax: limit(
     5_000,
     "records",
-    "Records that are gathered by the assets they list and sorted; of more, the order is walked.",
+    "Records that are all ranked when they have the words of a search; of more, the best are looked for.",
   ),
   catalogReadersMax: limit(8, "transactions", "Catalog reads open at the same time; further ones wait."),
   catalogCacheKibMax: limit(16 * 1024, "KiB", "Pages of the catalog that one connection keeps in memory."),

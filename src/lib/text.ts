@@ -28,6 +28,17 @@ export const foldCase = (text: string): string => text.toLowerCase().replaceAll(
 export const wordsIn = (text: string): string[] =>
   foldCase(text.normalize("NFC")).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 
+const startLength = 24;
+
+/**
+ * The folded beginning of a text, to be looked up by: of texts whose folded form begins with another's, this
+ * begins with that one's too.
+ */
+export function startOf(text: string): string {
+  const start = foldCase(text).slice(0, startLength);
+  return start.isWellFormed() ? start : start.slice(0, -1);
+}
+
 /** The least text above every text that begins with `prefix`; absent when there is none. */
 export function endOfPrefix(prefix: string): string | undefined {
   const codePoints = Array.from(prefix, (letter) => letter.codePointAt(0)!);

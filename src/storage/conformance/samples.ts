@@ -123,6 +123,10 @@ export const hostileTexts: readonly string[] = [
   "pump 101 ÄRGER",
   "PUMP",
   "pum",
+  "pump 1",
+  "PUMP 10 äb",
+  "a pump",
+  "e\u0301 pump",
   "straße STRASSE",
   "ΣΊΣΥΦΟΣ σίσυφος",
   "İstanbul ıI",
@@ -352,3 +356,23 @@ export const someRank = fc.array(
   fc.record({ field: fc.constantFrom("name", "description"), text: hostileText }),
   { maxLength: 2 },
 );
+
+/** Few words, so that most places are found, and texts that begin with one another. */
+const rankedText = fc.constantFrom("Pump", "pump 1", "PUMP 10 äb", "a pump", "e\u0301 pump", "é", "p", "");
+
+/** Searches by words with ranks, as rooms ask them; together with `somePlaces` named likewise. */
+export const someRankedSearch = fc
+  .record({
+    fields: fc.constantFrom(["name"], ["description"], ["name", "description"]),
+    text: rankedText,
+    further: fc.oneof(fc.constant<Filter>({ kind: "everything" }), someFilter),
+    rank: fc.array(fc.record({ field: fc.constantFrom("name", "description"), text: rankedText }), {
+      maxLength: 2,
+    }),
+    limit: fc.nat(6),
+    offset: fc.nat(3),
+  })
+  .map(({ fields, text, further, ...rest }) => {
+    const filter: Filter = { kind: "and", parts: [further, { kind: "words", fields, text }] };
+    return { ...rest, filter };
+  });

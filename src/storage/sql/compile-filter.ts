@@ -8,7 +8,7 @@ import { invariant } from "../../lib/invariant.ts";
 import { endOfPrefix, foldCase, wellFormed, wordsIn } from "../../lib/text.ts";
 import type { Bound, Filter, Scalar } from "../../query/filter.ts";
 import type { AnyTable, Scope } from "../catalog.ts";
-import type { Condition, Expression, Expressions, MemberType } from "./dialect.ts";
+import type { Condition, Expression, Expressions, MemberType, WantedWords } from "./dialect.ts";
 import { columnOf, encodeValue, projectColumn } from "./tables.ts";
 
 /** What a condition is about: one table's records within a scope. */
@@ -17,8 +17,20 @@ export interface Subject {
   readonly tables: readonly AnyTable[];
   readonly scope: Scope;
   readonly expressions: Expressions;
-  /** Records are looked at one by one instead of being gathered from the assets they hang on. */
-  readonly walk?: boolean;
+  readonly gathering: Gathering;
+  /** Conditions held against one record after the other, instead of being gathered from their index. */
+  readonly oneByOne?: readonly ("links" | "words")[];
+}
+
+/** How many records are gathered from an index and sorted, before those of an order are met on the way. */
+export interface Gathering {
+  /** Of no more than these, without a look at the order. */
+  readonly first: number;
+  /** The first records of an order that are looked at, before more are gathered. */
+  readonly walkedFirst: number;
+  readonly most: number;
+  /** Of records that have some words: more are not all ranked. */
+  readonly ranked: number;
 }
 
 type Kind = Filter["kind"];
@@ -80,14 +92,14 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
   contains: (filter, subject) => textCondition(filter, subject, "anywhere"),
   within: ({ field, text, distance }, { table, expressions }) =>
     expressions.within(textColumn(table, field), wellFormed(text), distance),
-  words({ fields, text }, { table, expressions }) {
-    invariant(
-      fields.length > 0 && fields.every((field) => table.wordsOf.includes(field)),
-      `${table.name} keeps the words of ${fields.join(", ")}`,
-    );
-    const words = [...new Set(wordsIn(text.toWellFormed()))];
+  words(filter, subject) {
+    const { table, expressions, oneByOne } = subject;
+    const { fields, words } = wantedWords(filter, table);
     if (words.length === 0) return always;
-    return sql`${columnRef(table, "id")} in ${expressions.idsWithWords(table, fields, words)}`;
+    if (!oneByOne?.includes("words"))
+      return sql`${columnRef(table, "id")} in ${expressions.idsWithWords(table, [{ fields, words }])}`;
+    const texts = fields.map((field) => columnRef(table, field));
+    return expressions.hasWords(texts, words);
   },
   hasMember({ field, key, value, from, to }, { table, expressions }) {
     invariant(columnOf(table, field).type === "json", `${table.name}.${field} is an object`);
@@ -120,6 +132,7 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
     const { table } = subject;
     const { underAsset } = table;
     invariant(underAsset !== undefined, `${table.name} says how it hangs on assets`);
+    if (subject.oneByOne?.includes("links")) return isUnder(assetIds, subject);
     const below = idsBelow(assetIds, subject);
     if ("path" in underAsset) return sql`${columnRef(table, "id")} in ${below}`;
     const link = columnRef(table, underAsset.link);
@@ -128,25 +141,76 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
   },
 };
 
+/** What a filter by words asks of its table, each word once. */
+export function wantedWords({ fields, text }: FilterOf<"words">, table: AnyTable): WantedWords {
+  invariant(
+    fields.length > 0 && fields.every((field) => table.wordsOf.includes(field)),
+    `${table.name} keeps the words of ${fields.join(", ")}`,
+  );
+  return { fields, words: [...new Set(wordsIn(text.toWellFormed()))] };
+}
+
 /** The list has one of the values of a subquery. */
-function listHas({ table, expressions, walk }: Subject, field: string, values: Expression): Condition {
+function listHas({ table, expressions, oneByOne }: Subject, field: string, values: Expression): Condition {
   invariant(columnOf(table, field).type === "json", `${table.name}.${field} is a list`);
-  const ids = walk ? undefined : expressions.idsHaving(table, field, values);
+  const ids = oneByOne?.includes("links") ? undefined : expressions.idsHaving(table, field, values);
   if (ids) return sql`${columnRef(table, "id")} in ${ids}`;
   const elements = expressions.elements(columnRef(table, field));
   return sql`exists (select 1 from ${elements} held where held.value in ${values})`;
 }
 
-/** The ids, as subqueries, that the filter's conditions on lists of assets can be gathered from. */
-export function gatheredIds(filter: Filter, subject: Subject): Expression[] {
-  const { table, expressions } = subject;
+/** The record, by its own path or those of the assets it hangs on. */
+function isUnder(assetIds: readonly number[], subject: Subject): Condition {
+  const { table, expressions, scope } = subject;
+  const underAsset = table.underAsset!;
+  const { name, path } = assetTree(subject);
+  const project = sql.ref(`asset.${projectColumn}`);
+  const roots = sql`(
+    select asset.${path} as path from ${name} asset
+    where asset.id in ${expressions.listed(assetIds)} and ${project} = ${scope}
+  )`;
+  if ("path" in underAsset) return expressions.isUnder(columnRef(table, underAsset.path), roots);
+  const link = columnRef(table, underAsset.link);
+  const linked =
+    columnOf(table, underAsset.link).type === "json"
+      ? sql`asset.id in ${expressions.elements(link)}`
+      : sql`asset.id = ${link}`;
+  return sql`exists (
+    select 1 from ${name} asset
+    where ${linked} and ${project} = ${scope} and ${expressions.isUnder(sql`asset.${path}`, roots)}
+  )`;
+}
+
+/** The conditions that a record must all meet. */
+export const conjunctsOf = (filter: Filter): Filter[] =>
+  filter.kind === "and" ? filter.parts.flatMap(conjunctsOf) : [filter];
+
+/** The filter asks which assets a record is, or hangs on, in a way that an index can answer. */
+export function hangsOnAssets(filter: Filter, subject: Subject): boolean {
+  if (filter.kind === "not") return hangsOnAssets(filter.part, subject);
   if (filter.kind === "and" || filter.kind === "or")
-    return filter.parts.flatMap((part) => gatheredIds(part, subject));
+    return filter.parts.some((part) => hangsOnAssets(part, subject));
+  return gatheredIds(filter, subject).length > 0;
+}
+
+/** A subquery of the ids of all records that meet the condition, if an index by assets has them. */
+export function gatheredIds(filter: Filter, subject: Subject): Expression[] {
+  const { table, expressions, scope } = subject;
   if (filter.kind === "hasOneOf")
     return listed(expressions.idsHaving(table, filter.field, expressions.listed(filter.values)));
-  if (filter.kind !== "underAsset" || !table.underAsset || !("link" in table.underAsset)) return [];
+  const { underAsset } = table;
+  if (filter.kind !== "underAsset" || !underAsset) return [];
   const below = idsBelow(filter.assetIds, subject);
-  return listed(expressions.idsHaving(table, table.underAsset.link, below));
+  if ("path" in underAsset) return [below];
+  const byList = expressions.idsHaving(table, underAsset.link, below);
+  if (byList) return [byList];
+  const [name, link, project] = [table.name, underAsset.link, projectColumn].map((text) => sql.ref(text));
+  return [
+    sql`(
+      select linked.id as id from ${below} below cross join ${name} linked
+      where linked.${link} = below.id and linked.${project} = ${scope}
+    )`,
+  ];
 }
 
 const listed = (ids: Expression | undefined): Expression[] => (ids ? [ids] : []);
@@ -177,16 +241,23 @@ function textCondition(
   return expressions.textHas(expressions.folded(column), foldCase(wellFormed(text)), where);
 }
 
-/** A subquery of the ids of the assets in these subtrees: a range of paths for each root's own path. */
-function idsBelow(assetIds: readonly number[], { tables, scope, expressions }: Subject): Expression {
+/** The table that is the asset tree, and its column of paths. */
+function assetTree({ tables }: Subject): { readonly name: Expression; readonly path: Expression } {
   const assets = tables.find(({ underAsset }) => underAsset && "path" in underAsset);
   invariant(assets !== undefined, "one of the tables is the asset tree");
   const { path } = assets.underAsset as { readonly path: string };
-  const [name, root, below] = [sql.table(assets.name), sql.ref(`root.${path}`), sql.ref(`below.${path}`)];
+  return { name: sql.table(assets.name), path: sql.ref(path) };
+}
+
+/** A subquery of the ids of the assets in these subtrees: a range of paths for each root's own path. */
+function idsBelow(assetIds: readonly number[], subject: Subject): Expression {
+  const { scope, expressions } = subject;
+  const { name, path } = assetTree(subject);
+  const [root, below] = [sql`root.${path}`, sql`below.${path}`];
   const project = sql.ref(projectColumn);
   // `/1/7/` has below it what lies from `/1/7/` up to, but without, `/1/70`: `0` follows `/`.
   return sql`(
-    select below.id from ${name} root cross join ${name} below
+    select below.id as id from ${name} root cross join ${name} below
     where root.id in ${expressions.listed(assetIds)} and root.${project} = ${scope}
       and below.${project} = ${scope} and ${below} >= ${root}
       and ${below} < substr(${root}, 1, length(${root}) - 1) || '0'

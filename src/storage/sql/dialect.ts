@@ -40,8 +40,20 @@ export interface Expressions {
    * for lists that no index is kept of.
    */
   idsHaving(table: AnyTable, field: string, values: Expression): Expression | undefined;
-  /** A parenthesised subquery of the ids of records where each word begins a word of one of the fields. */
-  idsWithWords(table: AnyTable, fields: readonly string[], words: readonly string[]): Expression;
+  /** A parenthesised subquery of the ids of records that have all of these words, read in order of `id`. */
+  idsWithWords(table: AnyTable, wanted: readonly WantedWords[]): Expression;
+  /** Each of the words begins a word of one of the texts: as `idsWithWords`, of one record. */
+  hasWords(texts: readonly Expression[], words: readonly string[]): Condition;
+  /** The folded beginning of a text that has its words kept; an index is kept of it. */
+  startOf(text: Expression): Expression;
+  /** A path that begins with one of those of a subquery of paths, parenthesised, its column called `path`. */
+  isUnder(path: Expression, roots: Expression): Condition;
+}
+
+/** Each of the words begins a word of one of the fields. */
+export interface WantedWords {
+  readonly fields: readonly string[];
+  readonly words: readonly string[];
 }
 
 /** One open database. */

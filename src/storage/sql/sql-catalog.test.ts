@@ -10,7 +10,7 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import { realWorld } from "../../lib/world.ts";
 import { equals, everything, hasOneOf, words } from "../../query/filter.ts";
 import type { AnyTable, Catalog, Stored, Table } from "../catalog.ts";
-import { catalogConformance } from "../conformance/catalog.ts";
+import { catalogConformance, comparisons } from "../conformance/catalog.ts";
 import {
   type Gauge,
   gauges,
@@ -21,13 +21,18 @@ import {
   places,
   tables,
 } from "../conformance/samples.ts";
+import type { Gathering } from "./compile-filter.ts";
 import { openSqlCatalog } from "./sql-catalog.ts";
 
-catalogConformance("sqlite", async () => {
+const opening = (gathering?: Gathering) => async () => {
   const file = join(temporaryFolder(), "catalog.db");
-  const catalog = await openSqlCatalog({ file, tables, world: realWorld });
+  const catalog = await openSqlCatalog({ file, tables, world: realWorld, ...(gathering && { gathering }) });
   return { catalog, drop: () => catalog.close() };
-});
+};
+
+catalogConformance("sqlite", opening());
+const few = { first: 0, walkedFirst: 1, most: 2, ranked: 2 };
+catalogConformance("sqlite, three records being many", opening(few), comparisons);
 
 /** A folder, and catalogs on files in it, closed by then. */
 function workplace(t: TestContext) {

@@ -1,7 +1,9 @@
 // The catalog on a SQL database: transactions and their end, the life of the whole.
 import { invariant } from "../../lib/invariant.ts";
 import type { World } from "../../lib/world.ts";
+import { limits } from "../../limits.ts";
 import type { AnyTable, Catalog, Scope, Writer } from "../catalog.ts";
+import type { Gathering } from "./compile-filter.ts";
 import type { Db } from "./dialect.ts";
 import { openSqlite } from "./dialects/sqlite/open.ts";
 import { metaTable, prepareMeta, readLastId } from "./meta.ts";
@@ -14,10 +16,24 @@ export interface SqlCatalogSettings {
   /** All tables there are. Those the file lacks are made; columns new to it must be optional. */
   readonly tables: readonly AnyTable[];
   readonly world: World;
+  /** Other bounds than the usual ones, for tests: both ways to read give the same. */
+  readonly gathering?: Gathering;
 }
 
+const usualGathering: Gathering = {
+  first: limits.recordsGatheredFirst,
+  walkedFirst: limits.recordsWalkedFirst,
+  most: limits.recordsGatheredMax,
+  ranked: limits.recordsRankedMax,
+};
+
 /** Opens the catalog. Other processes may have the file open too; the next read sees their writes. */
-export async function openSqlCatalog({ file, tables, world }: SqlCatalogSettings): Promise<Catalog> {
+export async function openSqlCatalog({
+  file,
+  tables,
+  world,
+  gathering = usualGathering,
+}: SqlCatalogSettings): Promise<Catalog> {
   checkTables(tables);
   const database = await openSqlite(file, [metaTable as AnyTable, ...tables], (db) =>
     prepareMeta(db, world.nowMs()),
@@ -35,7 +51,7 @@ export async function openSqlCatalog({ file, tables, world }: SqlCatalogSettings
 
   const runBound = <Answer>(db: Db, scope: Scope, work: (tx: Writer) => Promise<Answer>): Promise<Answer> =>
     run(db, async (db) => {
-      const tx = new SqlTransaction({ database, db, tables, scope });
+      const tx = new SqlTransaction({ database, db, tables, scope, gathering });
       return await work(tx).finally(() => tx.end());
     });
 

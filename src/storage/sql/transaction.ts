@@ -1,8 +1,7 @@
 // One transaction on a SQL database, bound to its scope: the port's questions and changes as statements.
 import { sql } from "kysely";
 import { invariant } from "../../lib/invariant.ts";
-import { foldCase, wellFormed } from "../../lib/text.ts";
-import { limits } from "../../limits.ts";
+import { wellFormed } from "../../lib/text.ts";
 import { cutsOf } from "../../query/evaluate.ts";
 import { type Filter, hasOneOf, oneOf } from "../../query/filter.ts";
 import type { OrderBy, Position } from "../../query/page.ts";
@@ -18,10 +17,12 @@ import {
   UniqueViolation,
   type Writer,
 } from "../catalog.ts";
-import { columnRef, gatheredIds, recordsWhere, type Subject } from "./compile-filter.ts";
-import type { Condition, Database, Db, Expression, Values } from "./dialect.ts";
-import { orderList, pagePieces, sortedBy } from "./keyset.ts";
+import { columnRef, type Gathering, recordsWhere, type Subject } from "./compile-filter.ts";
+import type { Database, Db, Expression, Values } from "./dialect.ts";
+import { readNearest } from "./gathering.ts";
+import { orderList, pagePieces, sortedBy, upTo } from "./keyset.ts";
 import { raiseLastId } from "./meta.ts";
+import { bestIds, rankTerm } from "./ranked-search.ts";
 import { columnOf, decodeRow, encodeValue, indexColumns, projectColumn } from "./tables.ts";
 
 const highestId = (rows: readonly Stored[]): number => rows.reduce((id, row) => Math.max(id, row.id), 0);
@@ -40,6 +41,7 @@ interface Binding {
   readonly db: Db;
   readonly tables: readonly AnyTable[];
   readonly scope: Scope;
+  readonly gathering: Gathering;
 }
 
 export class SqlTransaction implements Writer {
@@ -61,28 +63,31 @@ export class SqlTransaction implements Writer {
     const backwards = page.before !== undefined;
     const sorted = orderList(table, order, backwards);
     const rows: Row[] = [];
-    const wanted = await this.#bestWhere(table, filter);
-    for (const piece of pagePieces(table, order, page)) {
-      const where = sql.join([wanted, ...piece], sql` and `);
+    const subject = this.#subject(table);
+    const end = (position: Position) => upTo(table, order, { position, backwards });
+    for (const within of pagePieces(table, order, page)) {
       const limit = page.limit - rows.length;
-      rows.push(...(await this.#select<Row>(table, sql`where ${where} order by ${sorted} limit ${limit}`)));
+      const piece = { filter, order, sorted, within, upTo: end, limit };
+      const found = await readNearest(this.#db, subject, piece, (where) =>
+        this.#select<Row>(table, sql`where ${where} order by ${sorted} limit ${limit}`),
+      );
+      rows.push(...found);
       if (rows.length === page.limit) break;
     }
     return backwards ? rows.reverse() : rows;
   }
 
-  async get<Row extends Stored>(table: Table<Row>, ids: readonly number[]): Promise<Row[]> {
-    const found = await this.#select<Row>(table, sql`where ${this.#where(table, oneOf("id", ids))}`);
-    if (found.length < 2 && ids.length < 2) return found;
-    const byId = new Map(found.map((row) => [row.id, row]));
-    return ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
+  get<Row extends Stored>(table: Table<Row>, ids: readonly number[]): Promise<Row[]> {
+    return this.#get(table, ids);
   }
 
   async search<Row extends object>(table: Table<Row>, question: RankedQuestion): Promise<Row[]> {
     const { filter, rank, order, limit, offset } = question;
-    const ranks = rank.map(({ field, text }) => this.#rank(table, field, text));
-    const terms = sql.join([...ranks, sortedBy(table, order)]);
-    const where = await this.#bestWhere(table, filter);
+    const subject = this.#subject(table);
+    const best = await bestIds(this.#db, subject, question);
+    if (best) return this.#get(table, best);
+    const terms = sql.join([...rank.map((one) => rankTerm(subject, one)), sortedBy(table, order)]);
+    const where = recordsWhere(filter, rank.length > 0 ? { ...subject, oneByOne: ["links"] } : subject);
     return this.#select<Row>(table, sql`where ${where} order by ${terms} limit ${limit} offset ${offset}`);
   }
 
@@ -202,35 +207,23 @@ export class SqlTransaction implements Writer {
   }
 
   #subject(table: AnyTable): Subject {
-    const { tables, scope } = this.#binding;
+    const { tables, scope, gathering } = this.#binding;
     invariant(
       (table.belongsTo === "system") === (scope === "system"),
       `${table.name} is within the transaction's scope`,
     );
-    return { table, tables, scope, expressions: this.#expressions };
+    return { table, tables, scope, gathering, expressions: this.#expressions };
   }
 
   #where(table: AnyTable, filter: Filter) {
     return recordsWhere(filter, this.#subject(table));
   }
 
-  /**
-   * As `#where`, for some records of an order. Those that hang on assets are gathered and sorted while they
-   * are few: of 100,000 events those of a pump in 1 ms, by looking at one after the other in 250 ms. When
-   * they are many, the next ones are never far: of a whole plant's 1,000 in 15 ms, gathered in 140 ms.
-   */
-  async #bestWhere(table: AnyTable, filter: Filter): Promise<Condition> {
-    const subject = this.#subject(table);
-    const most = limits.linkedRecordsGatheredMax;
-    let walk = false;
-    for (const ids of gatheredIds(filter, subject)) {
-      const { rows } = await sql<{ count: number }>`
-        select count(*) as count from (select 1 from ${ids} limit ${most + 1})
-      `.execute(this.#db);
-      walk = rows[0]!.count > most;
-      if (!walk) break;
-    }
-    return recordsWhere(filter, { ...subject, walk });
+  async #get<Row extends object>(table: Table<Row>, ids: readonly number[]): Promise<Row[]> {
+    const found = await this.#select<Row & Stored>(table, sql`where ${this.#where(table, oneOf("id", ids))}`);
+    if (found.length < 2 && ids.length < 2) return found;
+    const byId = new Map(found.map((row) => [row.id, row]));
+    return ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
   }
 
   async #select<Row extends object>(table: AnyTable, rest: Expression): Promise<Row[]> {
@@ -238,13 +231,6 @@ export class SqlTransaction implements Writer {
     const query = sql<Record<string, unknown>>`select ${columns} from ${sql.table(table.name)} ${rest}`;
     const { rows } = await query.execute(this.#db);
     return rows.map((row) => decodeRow<Row>(table, row));
-  }
-
-  #rank(table: AnyTable, field: string, text: string): Expression {
-    const value = this.#expressions.folded(columnRef(table, field));
-    const wanted = foldCase(wellFormed(text));
-    const begins = this.#expressions.textHas(value, wanted, "start");
-    return sql`case when ${value} = ${wanted} then 0 when ${begins} then 1 else 2 end`;
   }
 
   /** The rows as the values of all columns, the id first if they have one. */

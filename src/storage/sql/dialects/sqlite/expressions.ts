@@ -1,6 +1,6 @@
 // The filter tree's conditions in SQLite's words.
 import { sql } from "kysely";
-import type { Expressions, MemberType } from "../../dialect.ts";
+import type { Expressions, MemberType, WantedWords } from "../../dialect.ts";
 import { linkListOf, linksTableOf, wordsTableOf } from "./schema.ts";
 
 /** One parameter holds a list of any length, so that the statement stays the same. */
@@ -15,6 +15,12 @@ const memberTypes: Readonly<Record<MemberType, readonly string[]>> = {
   number: ["integer", "real"],
   boolean: ["true", "false"],
 };
+
+/** What FTS5 looks for: `{"name"} : ("pump" * AND "motor" *)`. */
+function matchOf({ fields, words }: WantedWords): string {
+  const columns = fields.map((field) => `"${field}"`).join(" ");
+  return `{${columns}} : (${words.map((word) => `"${word}" *`).join(" AND ")})`;
+}
 
 export const expressions: Expressions = {
   listed,
@@ -39,10 +45,11 @@ export const expressions: Expressions = {
     if (linkListOf(table) !== field) return undefined;
     return sql`(select record from ${sql.table(linksTableOf(table))} where asset in ${values})`;
   },
-  idsWithWords(table, fields, words) {
-    const columns = fields.map((field) => `"${field}"`).join(" ");
-    const wanted = `{${columns}} : (${words.map((word) => `"${word}" *`).join(" AND ")})`;
+  idsWithWords(table, wanted) {
     const index = sql.table(wordsTableOf(table));
-    return sql`(select rowid from ${index} where ${index} match ${wanted})`;
+    return sql`(select rowid as id from ${index} where ${index} match ${wanted.map(matchOf).join(" AND ")})`;
   },
+  hasWords: (texts, words) => sql`has_words(${words.join(" ")}, ${sql.join(texts)})`,
+  startOf: (text) => sql`start_of(${text})`,
+  isUnder: (path, roots) => sql`is_under(${path}, (select json_group_array(path) from ${roots}))`,
 };

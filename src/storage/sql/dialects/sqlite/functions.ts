@@ -2,7 +2,8 @@
 
 import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { distance } from "fastest-levenshtein";
-import { foldCase, wordsIn } from "../../../../lib/text.ts";
+import { parseJson } from "../../../../lib/json.ts";
+import { foldCase, startOf, wordsIn } from "../../../../lib/text.ts";
 
 const ofText =
   (call: (text: string) => SQLInputValue) =>
@@ -15,6 +16,32 @@ export const functions: Readonly<Record<string, (...values: SQLOutputValue[]) =>
   fold_case: (value) => ofText(foldCase)(value!),
   /** The words of a text, blanks between them, as the full-text index holds them. */
   words_in: (value) => ofText((text) => wordsIn(text).join(" "))(value!),
+  start_of: (value) => ofText(startOf)(value!),
+  /** Each of the words, blanks between them, begins a word of one of the texts. */
+  has_words(wanted, ...texts) {
+    const held = texts.flatMap((text) => (typeof text === "string" ? wordsIn(text) : []));
+    return Number(
+      String(wanted)
+        .split(" ")
+        .every((start) => held.some((word) => word.startsWith(start))),
+    );
+  },
+  /** The path, `/1/7/9/`, begins with one of a json array of paths. */
+  is_under: (value, roots) => ofText((path) => Number(beginsWithOne(path, rootsIn(String(roots)))))(value!),
   /** Single-letter edits between two texts. */
   edits_between: (value, other) => ofText((text) => distance(text, String(other)))(value!),
 };
+
+/** The paths read last, as they are the same for one record after the other. */
+let lastRoots = { json: "[]", paths: new Set<string>() };
+
+function rootsIn(json: string): ReadonlySet<string> {
+  if (lastRoots.json !== json) lastRoots = { json, paths: new Set(parseJson(json) as string[]) };
+  return lastRoots.paths;
+}
+
+function beginsWithOne(path: string, roots: ReadonlySet<string>): boolean {
+  for (let end = path.indexOf("/", 1); end > 0; end = path.indexOf("/", end + 1))
+    if (roots.has(path.slice(0, end + 1))) return true;
+  return false;
+}

@@ -88,6 +88,9 @@ function indexesOf({ belongsTo, key, indexes, unique }: AnyTable): Index[] {
   ];
 }
 
+/** The name of the index of a text's folded beginnings. */
+const startsIndexName = (table: AnyTable, column: string): string => [table.name, "start", column].join("__");
+
 interface Definition {
   readonly name: string;
   readonly kind: "index" | "table" | "trigger";
@@ -109,8 +112,14 @@ function definitionsOf(table: AnyTable): Definition[] {
     const start = `CREATE ${unique ? "UNIQUE " : ""}INDEX ${quoted(name)} on ${quoted(table.name)} (${list})`;
     return { name, kind: "index", text: where ? `${start} where ${where}` : start };
   };
+  const starts = (column: string): Definition => {
+    const list = [...indexColumns(table, []).map(quoted), `start_of(${quoted(column)})`].join(", ");
+    const name = startsIndexName(table, column);
+    return { name, kind: "index", text: `CREATE INDEX ${quoted(name)} on ${quoted(table.name)} (${list})` };
+  };
   return [
     ...indexesOf(table).map(({ columns, unique }) => index(columns, unique)),
+    ...table.wordsOf.map(starts),
     ...(table.wordsOf.length > 0 ? wordsDefinitions(table) : []),
     ...linkDefinitions(table),
   ];
@@ -148,7 +157,7 @@ function linkDefinitions(table: AnyTable): Definition[] {
 function wordsDefinitions(table: AnyTable): Definition[] {
   const name = wordsTableOf(table);
   const columns = table.wordsOf.map(quoted).join(", ");
-  const options = `content='', contentless_delete=1, detail=column, tokenize='ascii', prefix='2 3 4'`;
+  const options = `content='', contentless_delete=1, detail=column, tokenize='ascii', prefix='1 2 3 4 5 6 7'`;
   const trigger = `${name}__delete`;
   const remove = `delete from ${quoted(name)} where rowid = old.id`;
   const event = `${quoted(trigger)} after delete on ${quoted(table.name)}`;
@@ -201,7 +210,13 @@ async function writeStatistics(db: Db, table: AnyTable): Promise<void> {
     const project = table.belongsTo === "project" ? [recordsAssumed] : [];
     return [indexName(table, index, unique), [recordsAssumed, ...project, ...alike].join(" ")];
   };
-  const statistics = indexesOf(table).map(({ columns, unique }) => statistic(columns, unique));
+  const statistics = [
+    ...indexesOf(table).map(({ columns, unique }) => statistic(columns, unique)),
+    ...table.wordsOf.map((column): [string, string] => [
+      startsIndexName(table, column),
+      statistic([column], false)[1],
+    ]),
+  ];
   await sql`delete from sqlite_stat1 where tbl = ${table.name}`.execute(db);
   for (const [name, text] of statistics) {
     await sql`insert into sqlite_stat1 (tbl, idx, stat) values (${table.name}, ${name}, ${text})`.execute(db);

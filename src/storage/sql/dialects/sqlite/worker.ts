@@ -61,7 +61,7 @@ class Connection {
     } else this.#db.exec("pragma query_only = true");
     this.#db.exec(`pragma cache_size = -${limits.catalogCacheKibMax}; pragma temp_store = memory`);
     for (const [name, call] of Object.entries(functions)) {
-      this.#db.function(name, { deterministic: true }, call);
+      this.#db.function(name, { deterministic: true, varargs: true }, call);
     }
   }
 

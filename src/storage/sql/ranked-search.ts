@@ -1,0 +1,122 @@
+// The best of many records that have some words, found without looking at all of them.
+//
+// A rank has three levels: equal to its text, beginning with it, any other. Of records with the same levels
+// in all ranks, a tier, those with the lowest ids come first. So tier after tier is asked for its first
+// records, until there are enough: few records that begin with a text are gathered from the index of
+// beginnings, many are met soon enough among those that have the words, in order of id. Records passed over
+// in a tier have been found in an earlier one, but for the rare ones that other conditions keep out: among
+// 1,000,000 names of which 600,000 have a word, the best 25 take 2 ms, ranking all of them 1,100 ms.
+import { sql } from "kysely";
+import { endOfPrefix, foldCase, startOf, wellFormed } from "../../lib/text.ts";
+import { and, type Filter } from "../../query/filter.ts";
+import type { RankedQuestion } from "../catalog.ts";
+import { columnRef, conjunctsOf, recordsWhere, type Subject, wantedWords } from "./compile-filter.ts";
+import type { Condition, Db, Expression } from "./dialect.ts";
+import { isMore } from "./gathering.ts";
+
+type Rank = RankedQuestion["rank"][number];
+
+/** One level of one rank: its condition, and where records that meet it can be gathered from. */
+interface Level {
+  readonly condition: Condition;
+  readonly gathered?: Expression;
+}
+
+/** The level of a record, 0 to 2, to be sorted by. */
+export function rankTerm(subject: Subject, rank: Rank): Expression {
+  const { equal, begins } = conditionsOf(subject, rank);
+  return sql`case when ${equal} then 0 when ${begins} then 1 else 2 end`;
+}
+
+function conditionsOf({ table, expressions }: Subject, { field, text }: Rank) {
+  const value = expressions.folded(columnRef(table, field));
+  const wanted = foldCase(wellFormed(text));
+  const equal: Condition = sql`${value} = ${wanted}`;
+  return { equal, begins: expressions.textHas(value, wanted, "start") };
+}
+
+/**
+ * The ids of the best records, best first; undefined when another order than that of ids decides among
+ * equals, or when those that have the words are so few that all can be ranked.
+ */
+export async function bestIds(
+  db: Db,
+  subject: Subject,
+  { filter, rank, order, limit, offset }: RankedQuestion,
+): Promise<number[] | undefined> {
+  const hits = hitsOf(filter, subject);
+  const isById = order[0]?.field === "id" && order[0].direction === "ascending";
+  if (!hits || !isById || rank.length === 0) return undefined;
+  if (!(await isMore(db, hits, subject.gathering.ranked))) return undefined;
+  const levels = await Promise.all(rank.map((one) => levelsOf(db, subject, one)));
+  const { table } = subject;
+  const id = columnRef(table, "id");
+  const oneByOne = { ...subject, oneByOne: ["links", "words"] } as const;
+  const wanted = recordsWhere(filter, oneByOne);
+  const wantedOfHits = recordsWhere(
+    and(...conjunctsOf(filter).filter(({ kind }) => kind !== "words")),
+    oneByOne,
+  );
+  const found: number[] = [];
+  for (const tier of tiersOf(levels)) {
+    const gathered = tier.map((level) => level.gathered).find((ids) => ids !== undefined);
+    const met = [gathered ? wanted : wantedOfHits, ...tier.map(({ condition }) => condition)];
+    const { rows } = await sql<{ id: number }>`
+      select ${id} as id from ${gathered ?? hits} hits cross join ${sql.table(table.name)}
+      where ${id} = hits.id and ${sql.join(met, sql` and `)}
+      order by hits.id limit ${offset + limit - found.length}
+    `.execute(db);
+    found.push(...rows.map((row) => row.id));
+    if (found.length === offset + limit) break;
+  }
+  return found.slice(offset);
+}
+
+/** The subquery of the records with all words that the filter asks for, in order of id. */
+function hitsOf(filter: Filter, { table, expressions }: Subject): Expression | undefined {
+  const wanted = conjunctsOf(filter)
+    .filter((part) => part.kind === "words")
+    .map((part) => wantedWords(part, table))
+    .filter(({ words }) => words.length > 0);
+  return wanted.length > 0 ? expressions.idsWithWords(table, wanted) : undefined;
+}
+
+/** Every combination of a level of each rank, best first. */
+function tiersOf(levels: readonly (readonly Level[])[]): Level[][] {
+  const [first, ...rest] = levels;
+  if (!first) return [[]];
+  return first.flatMap((level) => tiersOf(rest).map((others) => [level, ...others]));
+}
+
+async function levelsOf(db: Db, subject: Subject, rank: Rank): Promise<Level[]> {
+  const { equal, begins } = conditionsOf(subject, rank);
+  const start = startOf(wellFormed(rank.text));
+  const end = endOfPrefix(start);
+  const [same, beginning] = await Promise.all([
+    startingWithin(db, subject, rank.field, (value) => sql`${value} = ${start}`),
+    startingWithin(db, subject, rank.field, (value) =>
+      end === undefined ? sql`${value} >= ${start}` : sql`${value} >= ${start} and ${value} < ${end}`,
+    ),
+  ]);
+  return [
+    { condition: equal, ...(same && { gathered: same }) },
+    { condition: sql`${begins} and not ${equal}`, ...(beginning && { gathered: beginning }) },
+    { condition: sql`(${begins}) is not true` },
+  ];
+}
+
+/** The ids of records whose beginning lies in a range, as a subquery; undefined when they are many. */
+async function startingWithin(
+  db: Db,
+  subject: Subject,
+  field: string,
+  within: (start: Expression) => Condition,
+): Promise<Expression | undefined> {
+  const { table, expressions, gathering } = subject;
+  const everything = recordsWhere({ kind: "everything" }, subject);
+  const lies = within(expressions.startOf(columnRef(table, field)));
+  const ids = sql`(
+    select ${columnRef(table, "id")} as id from ${sql.table(table.name)} where ${everything} and ${lies}
+  )`;
+  return (await isMore(db, ids, gathering.ranked)) ? undefined : ids;
+}
