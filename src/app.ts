@@ -25,6 +25,7 @@ import { assetTypeRoutes } from "./resources/assets/asset-types/asset-types.rest
 import { assetTypeTable } from "./resources/assets/asset-types/schema.ts";
 import { assetRoutes } from "./resources/assets/assets.rest.ts";
 import { assetTable } from "./resources/assets/schema.ts";
+import { calculatedRoutes } from "./resources/calculated/calculated.rest.ts";
 import { datapointRoutes } from "./resources/datapoints/datapoints.rest.ts";
 import { eventRoutes } from "./resources/events/events.rest.ts";
 import { eventTable, eventTransformerTable, semanticTypeTable } from "./resources/events/schema.ts";
@@ -111,6 +112,7 @@ export const routes: readonly Route[] = [
   ...tagMatchingRoutes,
   ...timeSeriesRoutes,
   ...datapointRoutes,
+  ...calculatedRoutes,
   ...eventRoutes,
   ...termRoutes,
   ...sequenceRoutes,

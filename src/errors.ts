@@ -151,11 +151,6 @@ export const catalogue = {
     when: "Aggregates are asked of a series whose values are texts.",
     message: ({ name }) => `The time series ${name} holds texts, which have no aggregates`,
   }),
-  "function-not-served": entry<{ field: string }>({
-    status: 400,
-    when: "An item of a multi-series query is a calculated series.",
-    message: ({ field }) => `Invalid field - ${field} - calculated time series are not served yet`,
-  }),
   "series-exist": entry<{ names: readonly string[] }>({
     status: 400,
     when: "Time series are created with, or renamed to, names that are taken; the text lists all of them.",

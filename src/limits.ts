@@ -146,6 +146,17 @@ export const described = {
   frameRowsMax: limit(100_000, "rows", "Rows of a data frame; a larger `limit` is lowered."),
   frameColumnsMax: limit(1_000, "columns", "Columns of a data frame; more are refused."),
   seriesPerReadMax: limit(100, "series", "Items of one multi-series query or data frame."),
+  functionLengthMax: limit(4_096, "characters", "The text of a calculated series; longer is refused."),
+  functionDepthMax: limit(
+    64,
+    "levels",
+    "Brackets, functions and signs inside each other in a calculated series.",
+  ),
+  functionLeavesMax: limit(
+    100,
+    "series",
+    "Different series and aggregates in one calculated series, and its aliases.",
+  ),
   timeMsMin: limit(Date.UTC(1900, 0, 1), "ms", "The earliest time stamp of a datapoint (1900-01-01)."),
   timeMsMax: limit(Date.UTC(2100, 0, 1) - 1, "ms", "The latest time stamp of a datapoint (2099-12-31)."),
   stringValueLengthMax: limit(16_384, "characters", "A value of a string series."),

@@ -6,7 +6,6 @@ import { csvCell } from "../../lib/csv.ts";
 import { numberBytesMax, writeInteger, writeNumber } from "../../lib/number-text.ts";
 import { begunAhead, bytesOrStream } from "../../lib/streams.ts";
 import type { ApiVersion } from "../../rest/route.ts";
-import type { AggregateName } from "../../storage/points.ts";
 import type { Rows, SeriesAnswer } from "./datapoints.ts";
 import type { Frame, FrameRows } from "./frame.ts";
 import { dataFieldHeader, pointsMessage } from "./protobuf.ts";
@@ -46,17 +45,25 @@ export const pointsShape = (version: ApiVersion): TSchema => {
   );
 };
 
+/** Rows under the name of a series, and the members that each of their columns is written as. */
+export interface NamedRows {
+  readonly name: string;
+  readonly members: readonly (readonly string[])[];
+  readonly rows: () => AsyncGenerator<Rows>;
+}
+
+/** What a version calls the points or aggregates of a series. */
+export function namedRows({ series, question, rows }: SeriesAnswer, version: ApiVersion): NamedRows {
+  const members = question.aggregates?.wanted.map((name) => membersOfAggregate(name, version));
+  return { name: series.name, members: members ?? [["value"]], rows };
+}
+
 /**
  * `{"data":{"items":[{"name","datapoints":[...]}]}}`, in memory when short, else streamed (client-endpoints
  * 9.2).
  */
-export async function jsonAnswer(answers: readonly SeriesAnswer[], version: ApiVersion) {
-  const membersOf = ({ question }: SeriesAnswer) =>
-    question.aggregates?.wanted.map((name: AggregateName) => membersOfAggregate(name, version)) ?? [
-      ["value"],
-    ];
-  return streamed(jsonType, itemsJson(answers, { keyMember: keyMember(version), membersOf }));
-}
+export const jsonAnswer = (answers: readonly NamedRows[], version: ApiVersion) =>
+  streamed(jsonType, itemsJson(answers, keyMember(version)));
 
 /** One point or none, without the name of its series (client-endpoints 9.4); minus zero stays what it is. */
 export function latestAnswer(
@@ -111,20 +118,12 @@ const rowsAtOnce = { numbers: 256, texts: 1 };
 /** Series read while another one is written. */
 const seriesAhead = 8;
 
-interface JsonShape {
-  /** The member that names the series: `name` or `tagId`. */
-  readonly keyMember: string;
-  /** The members that each column of the series' rows is written as. */
-  readonly membersOf: (answer: SeriesAnswer) => readonly (readonly string[])[];
-}
-
 /** `{"data":{"items":[{"name":...,"datapoints":[{"timestamp":...,...},...]},...]}}` */
-async function* itemsJson(answers: readonly SeriesAnswer[], shape: JsonShape): AsyncGenerator<Buffer> {
+async function* itemsJson(answers: readonly NamedRows[], nameMember: string): AsyncGenerator<Buffer> {
   const sheet = new ByteSheet(firstSheetBytes);
   sheet.text('{"data":{"items":[');
-  for await (const [answer, pieces] of begunAhead(answers, seriesAhead, (one) => one.rows())) {
-    sheet.text(`{"${shape.keyMember}":${JSON.stringify(answer.series.name)},"datapoints":[`);
-    const members = shape.membersOf(answer);
+  for await (const [{ name, members }, pieces] of begunAhead(answers, seriesAhead, (one) => one.rows())) {
+    sheet.text(`{"${nameMember}":${JSON.stringify(name)},"datapoints":[`);
     for await (const rows of pieces) {
       const { write, atOnce } = rowWriter(sheet, rows, members);
       for (let from = 0; from < rows.times.length; from += atOnce) {

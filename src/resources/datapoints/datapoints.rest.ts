@@ -10,14 +10,15 @@ import type { SeriesKey } from "../timeseries/timeseries.ts";
 import {
   jsonAnswer,
   latestAnswer,
+  namedRows,
   pointShape,
   pointsShape,
   protobufAnswer,
   protobufType,
 } from "./answers.rest.ts";
 import { erasePoints, insertPoints, latestPoint, readMany } from "./datapoints.ts";
+import { frameRoutes } from "./frame.rest.ts";
 import { readInsert } from "./insert-json.rest.ts";
-import { manyRoutes } from "./many.rest.ts";
 import { readInsertMessage } from "./protobuf.ts";
 import { keyFields, moment, questionOf, questionParameters, rangeOf } from "./questions.rest.ts";
 
@@ -94,7 +95,11 @@ const readRoutes = addresses("data").map((address) =>
     handle: async (ctx, { version, path, query, headers }) => {
       const answers = await readMany(ctx, [questionOf(ctx, keyIn(path), { asked: query })]);
       const wantsMessage = headers["accept"]?.includes(protobufType) && query.aggregates === undefined;
-      return wantsMessage ? protobufAnswer(answers[0]!) : jsonAnswer(answers, version);
+      if (wantsMessage) return protobufAnswer(answers[0]!);
+      return jsonAnswer(
+        answers.map((answer) => namedRows(answer, version)),
+        version,
+      );
     },
   }),
 );
@@ -156,5 +161,5 @@ export const datapointRoutes: readonly Route[] = [
   ...latestRoutes,
   ...deleteSingleRoutes,
   ...deleteRangeRoutes,
-  ...manyRoutes,
+  ...frameRoutes,
 ];

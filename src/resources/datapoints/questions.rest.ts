@@ -65,7 +65,7 @@ export const questionParameters = {
   ),
 } as const;
 
-function granularityIn(sent: string, field: string): Granularity {
+export function granularityIn(sent: string, field: string): Granularity {
   const found = readGranularity(sent);
   if (!found)
     throw fail("field-invalid", { field, expected: "d, h, m or s, or a multiple such as 12h", got: sent });
@@ -226,7 +226,7 @@ function readAggregates(sent: readonly string[], field: string): AggregateName[]
   return words.filter((word) => word !== "").map((word) => readAggregate(word, field));
 }
 
-function readAggregate(word: string, field: string): AggregateName {
+export function readAggregate(word: string, field: string): AggregateName {
   const found = byWord.get(word.toLowerCase());
   if (!found)
     throw fail("field-invalid", { field, expected: `one of ${aggregateNames.join(", ")}`, got: word });

@@ -319,10 +319,6 @@ refused("queries and frames that ask for what cannot be", [
     { items: [{ name: "n" }, { name: "t" }], aggregates: "avg", granularity: "d" },
     "The time series t holds texts, which have no aggregates",
   ),
-  query(
-    { items: [{ name: "sum", function: "[1]+[2]" }] },
-    "Invalid field - items[0].function - calculated time series are not served yet",
-  ),
   frame({ granularity: undefined }, "Missing required field - granularity", {
     missingFields: ["granularity"],
   }),

@@ -1,0 +1,157 @@
+// The REST operation that asks many series at once, stored and calculated ones (client-endpoints 9.3 and 10).
+import { Type } from "typebox";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { itemsOf } from "../../rest/envelope.ts";
+import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
+import { jsonAnswer, type NamedRows, namedRows, pointsShape } from "../datapoints/answers.rest.ts";
+import { readMany, type SeriesQuestion } from "../datapoints/datapoints.ts";
+import {
+  type Asked,
+  askedFields,
+  askedIn,
+  askedOver,
+  granularityIn,
+  keyFields,
+  keyOf,
+  questionOf,
+  rangeOf,
+  readAggregate,
+  type SentAsked,
+  type SentKey,
+} from "../datapoints/questions.rest.ts";
+import { type Alias, type CalculatedQuestion, calculate } from "./calculated.ts";
+
+const aliasShape = Type.Object(
+  {
+    alias: Type.String({ description: "What the function calls the series, without the brackets" }),
+    id: Type.Integer({ description: "The id of the series" }),
+    aggregate: Type.Optional(
+      Type.String({
+        description: "Read as this aggregate; needs a granularity. Absent or `none`: the points",
+      }),
+    ),
+    granularity: Type.Optional(Type.String({ description: "How long an aggregate reaches" })),
+  },
+  { title: "FunctionAlias" },
+);
+
+const querySchema = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      ...keyFields,
+      ...askedFields,
+      function: Type.Optional(
+        Type.String({
+          description:
+            "An expression over series in square brackets; `name` is then what the result is called",
+          examples: ["([123] - 32) * 5 / 9", "max([a], [b])"],
+        }),
+      ),
+      aliases: Type.Optional(
+        Type.Array(aliasShape, { maxItems: limits.functionLeavesMax, description: "For `function`" }),
+      ),
+    }),
+    { maxItems: limits.seriesPerReadMax },
+  ),
+  ...askedFields,
+});
+
+type SentAlias = Pick<Alias, "alias" | "id"> & { readonly aggregate?: string; readonly granularity?: string };
+
+type SentItem = SentKey & SentAsked & { readonly function?: string; readonly aliases?: readonly SentAlias[] };
+
+type Body = SentAsked & { readonly items: readonly SentItem[] };
+
+type Question =
+  | { readonly kind: "stored"; readonly question: SeriesQuestion }
+  | { readonly kind: "calculated"; readonly name: string; readonly question: CalculatedQuestion };
+
+/**
+ * Members of an item go before those of the body; `"aggregates":""` asks for points (client-endpoints
+ * 9.3).
+ */
+function questionsIn(ctx: RequestContext, body: Body): Question[] {
+  const common = askedIn(body, "");
+  return body.items.map((item, i): Question => {
+    const at = `items[${i}].`;
+    const own = askedIn(item, at);
+    const asked = askedOver(own, common);
+    if (item.function === undefined)
+      return { kind: "stored", question: questionOf(ctx, keyOf(item, at), { asked, at }) };
+    const name = item.name ?? item.tagId;
+    if (name === undefined) throw fail("fields-missing", { fields: [`${at}name`] });
+    refuseAggregates(own, at);
+    return { kind: "calculated", name, question: calculatedIn(ctx, item, { asked, at }) };
+  });
+}
+
+/** A function says itself what it reads of a series; aggregates beside it would be passed over silently. */
+function refuseAggregates({ aggregates = [] }: Asked, at: string): void {
+  if (aggregates.length === 0) return;
+  const expected = "nothing beside a function, whose aliases name aggregates,";
+  throw fail("field-invalid", { field: `${at}aggregates`, expected, got: aggregates.join(",") });
+}
+
+function calculatedIn(
+  ctx: RequestContext,
+  item: SentItem,
+  { asked, at }: { readonly asked: Asked; readonly at: string },
+): CalculatedQuestion {
+  const range = rangeOf(ctx, asked, { start: `${at}start`, end: `${at}end` });
+  const aliases = (item.aliases ?? []).map((alias, i) => aliasIn(alias, `${at}aliases[${i}].`));
+  const repeated = aliases.findIndex((one, i) => aliases.findIndex(({ alias }) => alias === one.alias) < i);
+  if (repeated >= 0)
+    throw fail("field-invalid", {
+      field: `${at}aliases[${repeated}].alias`,
+      expected: "a name of its own",
+      got: aliases[repeated]!.alias,
+    });
+  const limit = asked.limit ?? limits.pointsPerReadDefault;
+  return { text: item.function!, aliases, range, limit, field: `${at}function` };
+}
+
+/** Published clients also send the aggregate `none`, together with a granularity (client-endpoints 10). */
+function aliasIn({ alias, id, ...sent }: SentAlias, at: string): Alias {
+  const isRaw = sent.aggregate === undefined || ["", "none"].includes(sent.aggregate.toLowerCase());
+  const granularity = sent.granularity ? granularityIn(sent.granularity, `${at}granularity`) : undefined;
+  if (!isRaw && !granularity) throw fail("fields-missing", { fields: [`${at}granularity`] });
+  return {
+    alias,
+    id,
+    ...(!isRaw && { aggregate: readAggregate(sent.aggregate!, `${at}aggregate`) }),
+    ...(granularity && { granularity }),
+  };
+}
+
+/** In the order asked. */
+async function answersTo(
+  ctx: RequestContext,
+  questions: readonly Question[],
+  version: ApiVersion,
+): Promise<NamedRows[]> {
+  const stored = questions.filter((one) => one.kind === "stored").map(({ question }) => question);
+  const calculated = questions.filter((one) => one.kind === "calculated").map(({ question }) => question);
+  const [read, results] = [await readMany(ctx, stored), await calculate(ctx, calculated)];
+  return questions.map((one) => {
+    if (one.kind === "stored") return namedRows(read[stored.indexOf(one.question)]!, version);
+    const rows = results[calculated.indexOf(one.question)]!;
+    return { name: one.name, members: [["value"]], rows };
+  });
+}
+
+export const calculatedRoutes: readonly Route[] = [
+  route({
+    method: "POST",
+    versions: apiVersions,
+    capability: ["timeSeriesAcl", "READ"],
+    path: "/timeseries/dataquery",
+    summary: "Points or aggregates of many series, and results of functions over series",
+    source: "platform-api Calculated time series, client-endpoints 9.3 and 10",
+    body: { kind: "json", schema: querySchema },
+    answer: (version) => ({ schema: itemsOf(pointsShape(version)) }),
+    handle: async (ctx, { version, body }) =>
+      jsonAnswer(await answersTo(ctx, questionsIn(ctx, body as Body), version), version),
+  }),
+];

@@ -1,0 +1,146 @@
+// Calculated time series: an expression over series and their aggregates, evaluated when it is read.
+import { setImmediate } from "node:timers/promises";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import type { Granularity, TimeRange } from "../../lib/time.ts";
+import { limits } from "../../limits.ts";
+import type { AggregateName } from "../../storage/points.ts";
+import type { Rows } from "../datapoints/datapoints.ts";
+import { requireSeries, type SeriesRef } from "../timeseries/timeseries.ts";
+import { evaluate } from "./evaluate.ts";
+import { type Expression, type Leaf, parseFunction } from "./expression.ts";
+import { LeafReader, type LeafSource } from "./leaf-reader.ts";
+
+/** A name for a series within a function, read as an aggregate when it has one. */
+export interface Alias {
+  readonly alias: string;
+  readonly id: number;
+  readonly aggregate?: AggregateName;
+  readonly granularity?: Granularity;
+}
+
+export interface CalculatedQuestion {
+  /** The expression (client-endpoints 10). */
+  readonly text: string;
+  readonly aliases: readonly Alias[];
+  readonly range: TimeRange;
+  /** Of results; lowered to what one read may hold. */
+  readonly limit: number;
+  /** What refusals call the text. */
+  readonly field: string;
+}
+
+/** Results in ascending time, read as they are taken: one column, no NaN. */
+export type CalculatedRows = () => AsyncGenerator<Rows>;
+
+/**
+ * Prepares these calculations. Refuses (400) what is no function, aliases that are unknown and series of
+ * texts, and (404) unknown series.
+ */
+export async function calculate(
+  ctx: RequestContext,
+  questions: readonly CalculatedQuestion[],
+): Promise<CalculatedRows[]> {
+  const parsed = questions.map((question) => {
+    const { expression, leaves } = parseFunction(question.text, question.field);
+    return { expression, leaves: [...leaves].map((leaf) => ({ leaf, ...meaningOf(leaf, question) })) };
+  });
+  const ids = [...new Set(parsed.flatMap(({ leaves }) => leaves.map(({ id }) => id)))];
+  const found = await requireSeries(ctx, ids, "READ");
+  const series = new Map(found.map((one) => [one.id, one]));
+  return parsed.map(({ expression, leaves }, index) => {
+    const question = questions[index]!;
+    const sources = new Map(
+      leaves.map(({ leaf, id, aggregate }) => [leaf, sourceOf(series.get(id)!, aggregate, question.field)]),
+    );
+    return () => resultRows(ctx, { expression, sources }, question);
+  });
+}
+
+interface Meaning {
+  readonly id: number;
+  readonly aggregate: LeafSource["aggregate"];
+}
+
+/** An alias goes before an id that looks the same. */
+function meaningOf({ name, aggregate }: Leaf, { aliases, field }: CalculatedQuestion): Meaning {
+  const refused = (expected: string) => fail("field-invalid", { field, expected, got: `[${name}]` });
+  const alias = aliases.find((one) => one.alias === name);
+  const id = alias?.id ?? (/^\d+$/.test(name) ? Number(name) : undefined);
+  if (id === undefined || !Number.isSafeInteger(id))
+    throw refused("an alias of this item or the id of a series in square brackets");
+  const wanted = alias?.aggregate ?? aggregate;
+  if (wanted === undefined) return { id, aggregate: undefined };
+  if (!alias?.granularity)
+    throw refused("an alias with an aggregate and a granularity, as functions apply to aggregates,");
+  return { id, aggregate: { name: wanted, granularity: alias.granularity } };
+}
+
+function sourceOf(series: SeriesRef, aggregate: LeafSource["aggregate"], field: string): LeafSource {
+  const got = `${series.name}, which holds texts`;
+  if (series.isString) throw fail("field-invalid", { field, expected: "series of numbers", got });
+  return { series, ...(aggregate && { aggregate }) };
+}
+
+/** Rows evaluated at once: columns this short stay in the processor's caches, and others get their turn. */
+const rowsAtOnce = 4_096;
+const pointsAtOnce = { least: 256, most: 20_000 };
+
+interface Calculation {
+  readonly expression: Expression;
+  readonly sources: ReadonlyMap<Leaf, LeafSource>;
+}
+
+/**
+ * A row at each time in the range at which any leaf has a point and every leaf has a value (client-endpoints
+ * 10).
+ */
+async function* resultRows(
+  ctx: RequestContext,
+  { expression, sources }: Calculation,
+  { range, limit }: CalculatedQuestion,
+): AsyncGenerator<Rows> {
+  let left = Math.min(limit, limits.pointsPerReadMax);
+  if (left === 0 || range.startMs === range.endMs) return;
+  const atOnce = Math.min(Math.max(left + 2, pointsAtOnce.least), pointsAtOnce.most);
+  const readers = [...sources].map(([leaf, source]) => ({
+    leaf,
+    reader: new LeafReader(ctx, source, range, atOnce),
+  }));
+  for (let doneMs = range.startMs - 1; doneMs < range.endMs - 1 && left > 0; ) {
+    ctx.signal.throwIfAborted();
+    await Promise.all(readers.map(({ reader }) => reader.readBeyond(doneMs)));
+    const untilMs = Math.min(range.endMs - 1, ...readers.map(({ reader }) => reader.knownUntilMs));
+    const times = readers.map(({ reader }) => reader.timesBetween(doneMs, untilMs)).reduce(union);
+    for (let from = 0; from < times.length && left > 0; from += rowsAtOnce) {
+      const wanted = times.subarray(from, Math.min(from + rowsAtOnce, times.length));
+      const columns = new Map(readers.map(({ leaf, reader }) => [leaf, reader.valuesAt(wanted)]));
+      const rows = present(wanted, evaluate(expression, columns, wanted.length), left);
+      left -= rows.times.length;
+      yield rows;
+      await setImmediate();
+    }
+    for (const { reader } of readers) reader.forgetBefore(untilMs);
+    doneMs = untilMs;
+  }
+}
+
+/** The times of both, ascending and each once. */
+function union(a: Float64Array, b: Float64Array): Float64Array {
+  const both = new Float64Array(a.length + b.length);
+  let count = 0;
+  for (let i = 0, j = 0; i < a.length || j < b.length; count += 1) {
+    const timeMs = Math.min(a[i] ?? Number.POSITIVE_INFINITY, b[j] ?? Number.POSITIVE_INFINITY);
+    if (a[i] === timeMs) i += 1;
+    if (b[j] === timeMs) j += 1;
+    both[count] = timeMs;
+  }
+  return both.subarray(0, count);
+}
+
+/** The rows that have a value, at most `limit` of them. */
+function present(times: Float64Array, values: Float64Array, limit: number): Rows {
+  const has = (_: number, i: number) => !Number.isNaN(values[i]!);
+  const some = { times: times.filter(has), values: values.filter(has) };
+  return { times: some.times.subarray(0, limit), columns: [some.values.subarray(0, limit)] };
+}

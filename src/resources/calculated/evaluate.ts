@@ -1,0 +1,34 @@
+// Evaluates an expression on columns, one value a time stamp, and leaves out where there is no result.
+import type { Expression, Leaf } from "./expression.ts";
+import { type Column, functions } from "./functions.ts";
+
+/** The column of each leaf, all of one length. */
+export type Leaves = ReadonlyMap<Leaf, Column>;
+
+/**
+ * The values of the expression in `count` rows: NaN where any leaf has no value, and where the result is no
+ * finite number, as after a division by zero (client-endpoints 10).
+ */
+export function evaluate(expression: Expression, leaves: Leaves, count: number): Column {
+  const result = columnOf(expression, leaves, count).map((one) => (Number.isFinite(one) ? one : Number.NaN));
+  for (const leaf of leaves.values())
+    for (let i = 0; i < count; i += 1) {
+      // Some functions make a value of none: pow(NaN, 0) is 1.
+      if (Number.isNaN(leaf[i]!)) result[i] = Number.NaN;
+    }
+  return result;
+}
+
+function columnOf(expression: Expression, leaves: Leaves, count: number): Column {
+  switch (expression.kind) {
+    case "number":
+      return new Float64Array(count).fill(expression.value);
+    case "leaf":
+      return leaves.get(expression.leaf)!;
+    case "call": {
+      const [first, ...rest] = expression.given;
+      const valuesOf = (one: Expression) => columnOf(one, leaves, count);
+      return functions[expression.name].apply([valuesOf(first), ...rest.map(valuesOf)]);
+    }
+  }
+}

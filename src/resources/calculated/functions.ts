@@ -1,0 +1,90 @@
+// The functions of calculated series: their names, how many arguments they take, and what they do to columns.
+
+/** NaN stands for "no value". Columns that come in are not changed. */
+export type Column = Float64Array;
+
+interface FunctionRule {
+  readonly least: number;
+  readonly most: number;
+  readonly apply: (columns: readonly [Column, ...Column[]]) => Column;
+}
+
+const each = (operation: (value: number) => number): FunctionRule => ({
+  least: 1,
+  most: 1,
+  apply: ([column]) => column.map(operation),
+});
+
+const pair = (operation: (a: number, b: number) => number): FunctionRule => ({
+  least: 2,
+  most: 2,
+  apply: ([a, b]) => a.map((value, i) => operation(value, b![i]!)),
+});
+
+/** From left to right over all arguments. */
+const fold = (operation: (a: number, b: number) => number): FunctionRule => ({
+  least: 1,
+  most: Number.POSITIVE_INFINITY,
+  apply: ([first, ...rest]) => {
+    const folded = first.slice();
+    for (const column of rest)
+      for (let i = 0; i < folded.length; i += 1) folded[i] = operation(folded[i]!, column[i]!);
+    return folded;
+  },
+});
+
+/** As `operation` of the value and of a second argument, or of `otherwise` where there is none. */
+const pairOr = (operation: (a: number, b: number) => number, otherwise: number): FunctionRule => ({
+  least: 1,
+  most: 2,
+  apply: ([a, b]) => a.map((value, i) => operation(value, b ? b[i]! : otherwise)),
+});
+
+const add = (a: number, b: number) => a + b;
+
+/** Half away from zero, to so many digits behind the point. */
+function roundTo(value: number, digits: number): number {
+  const scale = 10 ** digits;
+  const scaled = Math.abs(value) * scale;
+  // Beyond 2^52 a double has no digits left to round.
+  return scaled < 2 ** 52 ? (Math.sign(value) * Math.round(scaled)) / scale : value;
+}
+
+const average: FunctionRule = {
+  ...fold(add),
+  apply: (columns) =>
+    fold(add)
+      .apply(columns)
+      .map((sum) => sum / columns.length),
+};
+
+/**
+ * By name, in lower case; the operators stand among them under their signs, minus with one argument as
+ * `negate` (client-endpoints 10).
+ */
+export const functions = {
+  "+": pair(add),
+  "-": pair((a, b) => a - b),
+  "*": pair((a, b) => a * b),
+  "/": pair((a, b) => a / b),
+  negate: each((value) => -value),
+  abs: each(Math.abs),
+  avg: average,
+  ceil: each(Math.ceil),
+  cos: each(Math.cos),
+  exp: each(Math.exp),
+  floor: each(Math.floor),
+  ln: each(Math.log),
+  log: pairOr((value, base) => (base === 10 ? Math.log10(value) : Math.log(value) / Math.log(base)), 10),
+  max: fold(Math.max),
+  min: fold(Math.min),
+  mod: pair((a, b) => a % b),
+  pow: pair(Math.pow),
+  round: pairOr(roundTo, 0),
+  sign: each(Math.sign),
+  sin: each(Math.sin),
+  sqrt: each(Math.sqrt),
+  sum: fold(add),
+} as const satisfies Readonly<Record<string, FunctionRule>>;
+
+export type FunctionName = keyof typeof functions;
