@@ -165,6 +165,23 @@ test("relationships", async () => {
   assert.deepEqual((await api.getRelationships(project)).data.items, []);
 });
 
+test("service accounts, keys, groups and security categories", async () => {
+  const capabilities = [{ eventsAcl: { actions: ["READ" as const], scope: { all: {} } } }];
+  const group = one(await api.postGroups(project, { items: [{ name: "readers", capabilities }] }));
+  assert.deepEqual(group.capabilities, capabilities);
+  const user = one(await api.postUsers(project, { items: [{ uniqueName: "robot", groups: [group.id] }] }));
+  assert.equal(one(await api.getGroupsByGroupIdUsers(project, group.id)).id, user.id);
+  const key = one(await api.postApikeys(project, { items: [{ userId: user.id }] }));
+  const asRobot = { headers: { "api-key": key.value } };
+  assert.deepEqual((await api.getEvents(project, {}, asRobot)).data.items, []);
+  await assert.rejects(api.getAssets(project, {}, asRobot), { status: 403 });
+  await api.postApikeysDelete(project, { items: [key.id] });
+  await assert.rejects(api.getEvents(project, {}, asRobot), { status: 401 });
+  assert.equal(one(await api.putDefaultgroup(project, { items: [group.id] })).defaultGroupId, group.id);
+  const category = one(await api.postSecuritycategories(project, { items: [{ name: "secret" }] }));
+  assert.deepEqual((await api.getSecuritycategories(project)).data.items, [category]);
+});
+
 interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly tags: readonly [string] }>>>>;
 }
