@@ -21,6 +21,7 @@ import { IdSource } from "./lib/ids.ts";
 import { Turns } from "./lib/turns.ts";
 import type { World } from "./lib/world.ts";
 import { limits } from "./limits.ts";
+import { archiveRoutes } from "./resources/archives/archives.rest.ts";
 import { assetTypeRoutes } from "./resources/assets/asset-types/asset-types.rest.ts";
 import { assetTypeTable } from "./resources/assets/asset-types/schema.ts";
 import { assetRoutes } from "./resources/assets/assets.rest.ts";
@@ -119,6 +120,7 @@ export const routes: readonly Route[] = [
   ...relationshipRoutes,
   ...fileRoutes,
   ...rawRoutes,
+  ...archiveRoutes,
 ];
 
 /** The OpenAPI description of one version. */

@@ -30,8 +30,12 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import("./command-line/key.ts")).key,
   },
   import: {
-    summary: "Load CSV files into a running server",
+    summary: "Load CSV files or an archive into a running server",
     load: async () => (await import("./command-line/import.ts")).importFiles,
+  },
+  export: {
+    summary: "Write a whole project of a running server into one file",
+    load: async () => (await import("./command-line/export.ts")).exportProject,
   },
 };
 

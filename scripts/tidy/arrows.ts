@@ -19,6 +19,7 @@ const rooms = [
   "sequences",
   "relationships",
   "models",
+  "archives",
 ] as const;
 
 type Part =
@@ -140,6 +141,7 @@ function partOf(path: string): Part {
   }
   if (first === "resources") return "room";
   if (first === "storage") return placeOf(path, 3) === "" ? "port" : "store";
+  if (first === "archive") return "import";
   const parts: readonly string[] = ["http", "rest", "odata", "access", "import", "query", "lib"];
   return parts.includes(first) ? (first as Part) : "top";
 }

@@ -1,17 +1,23 @@
-// `millrace import csv`: loads data files into a running server; a client of the public API, nothing else.
+// `millrace import`: loads data files into a running server; a client of the public API, nothing else.
+import { importArchive, restoreUsage } from "../archive/restore.ts";
 import { importCsv } from "../import/import-csv.ts";
-import { usage } from "../import/options.ts";
+import { usage as csvUsage } from "../import/options.ts";
+import { asClient, type ClientCommand } from "./client.ts";
 import { type Command, Misused } from "./command.ts";
 
+const kinds: Readonly<Record<string, { readonly run: ClientCommand; readonly usage: string }>> = {
+  csv: { run: importCsv, usage: csvUsage },
+  archive: { run: importArchive, usage: restoreUsage },
+};
+
 export const importFiles: Command = {
-  usage,
+  usage: Object.values(kinds)
+    .map(({ usage }) => usage)
+    .join("\n\n"),
   async run([kind, ...words]) {
-    if (kind !== "csv")
+    const found = kind !== undefined && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
+    if (!found)
       throw new Misused(kind === undefined ? "What is to be imported?" : `"${kind}" cannot be imported`);
-    const [stop, abort] = [new AbortController(), new AbortController()];
-    const onSignal = () => (stop.signal.aborted ? abort.abort() : stop.abort());
-    process.on("SIGTERM", onSignal).on("SIGINT", onSignal);
-    const { env, stdout } = process;
-    return await importCsv(words, { env, output: stdout, stop: stop.signal, abort: abort.signal });
+    return await asClient(found.run, words);
   },
 };

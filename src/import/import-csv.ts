@@ -1,8 +1,9 @@
 // `millrace import csv`: from the words of the command line to the exit code.
 import { statSync } from "node:fs";
 import { limits } from "../limits.ts";
-import { Api, ServerProblem } from "./api.ts";
+import { Api } from "./api.ts";
 import { type Batch, batchesOf } from "./batches.ts";
+import { ServerProblem } from "./connection.ts";
 import { load } from "./load.ts";
 import { type ImportOptions, readOptions, UsageError } from "./options.ts";
 import { createMissing, type Plan, planOf } from "./plan.ts";
@@ -29,7 +30,7 @@ export async function importCsv(words: readonly string[], surroundings: Surround
   try {
     const options = readOptions(words, surroundings.env);
     const fileBytes = sizeOf(options.file);
-    const api = new Api(options.server, options.key, surroundings.abort);
+    const api = new Api(options, surroundings.abort);
     await api.login();
     const plan = await planOf(options, api);
     const state = new State(options.stateFile, identityOf(options, api.project, plan));

@@ -82,8 +82,7 @@ export function readOptions(words: readonly string[], env: NodeJS.ProcessEnv): I
   const [file, ...more] = positionals;
   if (file === undefined) throw new UsageError("Name the CSV file to import");
   if (more.length > 0) throw new UsageError(`One file at a time, but there is also ${more.join(" ")}`);
-  const key = values.key ?? env["MILLRACE_KEY"];
-  if (!key) throw new UsageError("An API key is needed: --key, or the environment variable MILLRACE_KEY");
+  const key = keyOf(values.key, env);
   const timeFormat = oneOf("--time-format", values["time-format"] ?? "auto", ["auto", ...timeFormats]);
   const counted = values.epoch !== undefined || values["epoch-by"] !== undefined;
   if (timeFormat === "iso" && counted)
@@ -96,7 +95,7 @@ export function readOptions(words: readonly string[], env: NodeJS.ProcessEnv): I
   if (delimiter.length !== 1) throw new UsageError("--delimiter is one character (\\t for a tab)");
   return {
     file,
-    server: serverOf(values.server ?? "http://127.0.0.1:8787"),
+    server: serverOf(values.server),
     key,
     ...(values["time-column"] !== undefined && { timeColumn: values["time-column"] }),
     timeFormat,
@@ -129,7 +128,15 @@ function oneOf<Word extends string>(option: string, given: string, allowed: read
   return found;
 }
 
-function serverOf(given: string): string {
+/** The API key of the command line, else of the environment. */
+export function keyOf(given: string | undefined, env: NodeJS.ProcessEnv): string {
+  const key = given ?? env["MILLRACE_KEY"];
+  if (!key) throw new UsageError("An API key is needed: --key, or the environment variable MILLRACE_KEY");
+  return key;
+}
+
+/** The address without a slash at its end; that of a server on this machine when none is given. */
+export function serverOf(given = "http://127.0.0.1:8787"): string {
   if (!URL.canParse(given) || !/^https?:/.test(given))
     throw new UsageError(`--server is an address such as http://127.0.0.1:8787, not ${given}`);
   return given.replace(/\/+$/, "");

@@ -13,28 +13,26 @@ interface Reached {
 const barEveryMs = 100;
 const lineEveryMs = 5_000;
 
-export class Progress {
+/** One line that is written over and over on a terminal, and now and then elsewhere. */
+export class StatusLine {
   readonly #output: Output;
-  readonly #totalBytes: number;
   readonly #nowMs: () => number;
-  readonly #begun: Reached & { readonly atMs: number };
   #shownMs: number;
 
-  constructor(output: Output, totalBytes: number, from: Reached, nowMs: () => number = Date.now) {
+  constructor(output: Output, nowMs: () => number = Date.now) {
     this.#output = output;
-    this.#totalBytes = totalBytes;
     this.#nowMs = nowMs;
-    this.#begun = { ...from, atMs: nowMs() };
     this.#shownMs = nowMs();
   }
 
-  /** Shows where it is, unless that was shown just now. */
-  update(reached: Reached): void {
-    const sinceMs = this.#nowMs() - this.#shownMs;
-    if (sinceMs < (this.#output.isTTY ? barEveryMs : lineEveryMs)) return;
+  /** Shows where it is, unless that was shown just now; `share` of everything, from 0 to 1, as a bar. */
+  show(status: () => { readonly share: number; readonly text: string }): void {
+    const { isTTY } = this.#output;
+    if (this.#nowMs() - this.#shownMs < (isTTY ? barEveryMs : lineEveryMs)) return;
     this.#shownMs = this.#nowMs();
-    const line = this.#describe(reached);
-    this.#output.write(this.#output.isTTY ? `\r${this.#bar(reached)}${line}\u001b[K` : `${line}\n`);
+    const { share, text } = status();
+    const line = `${Math.floor(share * 100)} %`.padStart(5) + text;
+    this.#output.write(isTTY ? `\r${this.#bar(share)}${line}\u001b[K` : `${line}\n`);
   }
 
   /** Leaves the line of the bar, so that what follows starts on its own. */
@@ -42,21 +40,51 @@ export class Progress {
     if (this.#output.isTTY) this.#output.write("\r\u001b[K");
   }
 
-  #describe(reached: Reached): string {
+  #bar(share: number): string {
+    const width = Math.min(30, (this.#output.columns || 80) - 55);
+    if (width < 5) return "";
+    const filled = Math.round(share * width);
+    return `${"█".repeat(filled)}${"░".repeat(width - filled)} `;
+  }
+}
+
+/** How far the bytes of a file are, with rate and time left. */
+export class Progress {
+  readonly #line: StatusLine;
+  readonly #totalBytes: number;
+  readonly #unit: string;
+  readonly #nowMs: () => number;
+  readonly #begun: Reached & { readonly atMs: number };
+
+  constructor(
+    output: Output,
+    totalBytes: number,
+    { unit = "points", ...from }: Reached & { readonly unit?: string },
+    nowMs: () => number = Date.now,
+  ) {
+    this.#line = new StatusLine(output, nowMs);
+    this.#totalBytes = totalBytes;
+    this.#unit = unit;
+    this.#nowMs = nowMs;
+    this.#begun = { ...from, atMs: nowMs() };
+  }
+
+  update(reached: Reached): void {
+    this.#line.show(() => this.#statusOf(reached));
+  }
+
+  end(): void {
+    this.#line.end();
+  }
+
+  #statusOf(reached: Reached) {
     const share = this.#totalBytes === 0 ? 1 : reached.bytes / this.#totalBytes;
     const seconds = Math.max(0.001, (this.#nowMs() - this.#begun.atMs) / 1000);
     const rate = (reached.points - this.#begun.points) / seconds;
     const bytesASecond = (reached.bytes - this.#begun.bytes) / seconds;
     const left = bytesASecond > 0 ? duration((this.#totalBytes - reached.bytes) / bytesASecond) : "?";
-    const percent = `${Math.floor(share * 100)} %`.padStart(5);
-    return `${percent}  ${count(reached.points)} points  ${count(rate)} points/s  ${left} left`;
-  }
-
-  #bar({ bytes }: Reached): string {
-    const width = Math.min(30, (this.#output.columns || 80) - 55);
-    if (width < 5) return "";
-    const filled = Math.round((this.#totalBytes === 0 ? 1 : bytes / this.#totalBytes) * width);
-    return `${"█".repeat(filled)}${"░".repeat(width - filled)} `;
+    const unit = this.#unit;
+    return { share, text: `  ${count(reached.points)} ${unit}  ${count(rate)} ${unit}/s  ${left} left` };
   }
 }
 

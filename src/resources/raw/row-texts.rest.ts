@@ -7,16 +7,30 @@ import { afterBlanks, elementsIn, membersIn } from "../../lib/json-text.ts";
 import { limits } from "../../limits.ts";
 import { jsonChecker, readJsonText } from "../../rest/json.ts";
 import type { NewRow, RawRow } from "./rows.ts";
-import { rowsBody } from "./shapes.rest.ts";
-
-const checked = jsonChecker<Static<typeof rowsBody>>(rowsBody);
+import { restoredRowsBody, rowsBody } from "./shapes.rest.ts";
 
 /** The rows of `{"items":[{"key","columns"},...]}`; no columns are `{}`. */
-export function readRows(body: Buffer): NewRow[] {
-  const text = readJsonText(body);
-  const columns: (string | undefined)[] = [];
-  const { items } = checked(withoutColumns(text, columns));
-  return items.map(({ key }, index) => ({ key, columns: boundedColumns(columns[index] ?? "{}", index) }));
+export const readRows = rowsReader(rowsBody, ({ key }) => ({ key }));
+
+/** As `readRows`, with the time at which each was last written. */
+export const readRestoredRows = rowsReader(restoredRowsBody, ({ key, lastUpdatedTime }) => ({
+  key,
+  lastUpdatedTime,
+}));
+
+function rowsReader<Body extends typeof rowsBody | typeof restoredRowsBody>(
+  schema: Body,
+  known: (item: Static<Body>["items"][number]) => Omit<NewRow, "columns">,
+): (body: Buffer) => NewRow[] {
+  const checked = jsonChecker<Static<Body>>(schema);
+  return (body) => {
+    const columns: (string | undefined)[] = [];
+    const { items } = checked(withoutColumns(readJsonText(body), columns));
+    return items.map((item, index) => ({
+      ...known(item),
+      columns: boundedColumns(columns[index] ?? "{}", index),
+    }));
+  };
 }
 
 /** A row whose columns are longer than the limit is refused; `index` is its place in the request. */
@@ -52,9 +66,9 @@ function withoutColumns(text: string, columns: (string | undefined)[]): unknown 
 const emptyColumns = {};
 
 function rowWithoutColumns(text: string, at: number, keep: (columns: string | undefined) => void): object {
-  const row: { key?: unknown; columns?: unknown } = {};
+  const row: { key?: unknown; columns?: unknown; lastUpdatedTime?: unknown } = {};
   for (const { name, valueStart, end } of membersIn(text, at)) {
-    if (name !== "key" && name !== "columns") continue;
+    if (name !== "key" && name !== "columns" && name !== "lastUpdatedTime") continue;
     const written = text.slice(valueStart, end);
     const isKept = name === "columns" && written.startsWith("{");
     row[name] = isKept ? emptyColumns : parseJson(written);

@@ -14,11 +14,11 @@ export interface NewRow {
   readonly key: string;
   /** The JSON text of an object. */
   readonly columns: string;
+  /** Milliseconds since 1970; now when absent. */
+  readonly lastUpdatedTime?: number;
 }
 
-export interface RawRow extends NewRow {
-  readonly lastUpdatedTime: number;
-}
+export type RawRow = Required<NewRow>;
 
 /**
  * Writes all of these rows or none; a row whose key exists is replaced, of several with one key the last one
@@ -32,8 +32,8 @@ export async function putRows(
   const scope = scopeOf(ctx.caller, "rawAcl", "WRITE");
   await ctx.catalog.write(ctx.project, async (tx) => {
     const table = ensureParent ? await ensureTable(ctx, tx, name) : await existingTable(tx, scope, name);
-    const lastUpdatedTime = ctx.world.nowMs();
-    const records = rows.map((row): RowRecord => ({ ...row, tableId: table.id, lastUpdatedTime }));
+    const nowMs = ctx.world.nowMs();
+    const records = rows.map((row): RowRecord => ({ lastUpdatedTime: nowMs, ...row, tableId: table.id }));
     await tx.put(rawRowTable, records);
   });
 }

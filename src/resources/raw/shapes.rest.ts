@@ -34,7 +34,14 @@ export const rowShape = Type.Object(
 
 export const databasesBody = itemsBody(databaseShape, { min: 1 });
 export const tablesBody = itemsBody(tableShape, { min: 1 });
-export const rowsBody = itemsBody(Type.Object({ key: keyField, columns: Type.Optional(columnsField) }));
+const newRow = { key: keyField, columns: Type.Optional(columnsField) };
+export const rowsBody = itemsBody(Type.Object(newRow));
+export const restoredRowsBody = itemsBody(
+  Type.Object({
+    ...newRow,
+    lastUpdatedTime: Type.Integer({ description: "When the row was last written, in ms", minimum: 0 }),
+  }),
+);
 export const keysBody = itemsBody(Type.Object({ key: keyField }));
 
 export const inDatabase = { database: required(text("The name of the database")) };

@@ -1,0 +1,172 @@
+// A project goes into an archive and comes back under another name: every record, every point, every letter.
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { type Fault, type Passed, withFaults } from "../../test/support/faulty-proxy.ts";
+import { temporaryFolder } from "../../test/support/folder.ts";
+import { type AskProject, askerOf, fillProject, readProject } from "../../test/support/random-project.ts";
+import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { exitCodes, type Surroundings } from "../import/import-csv.ts";
+import { ensureProject } from "../resources/projects/projects.ts";
+import { exportArchive } from "./export.ts";
+import { importArchive } from "./restore.ts";
+
+const seed = Math.floor(Math.random() * 2 ** 31);
+const folder = temporaryFolder();
+const archive = join(folder, "plant.tar.zst");
+let server: TestServer;
+let original: Readonly<Record<string, unknown>>;
+
+before(async () => {
+  console.log(`seed ${seed}`);
+  server = await startTestServer();
+  const ask = askerOf(server);
+  await fillProject(ask, seed);
+  original = await readProject(ask);
+  const { code, said } = await exported(archive);
+  assert.equal(code, exitCodes.loaded, said);
+});
+after(() => server.close());
+
+const never = new AbortController().signal;
+type Command = (words: readonly string[], surroundings: Surroundings) => Promise<number>;
+
+async function run(command: Command, words: readonly string[], key: string) {
+  const said: string[] = [];
+  const output = { write: (text: string) => said.push(text) };
+  const code = await command(words, { env: { MILLRACE_KEY: key }, output, stop: never, abort: never });
+  return { code, said: said.join("") };
+}
+
+const exported = (file: string, address = server.baseUrl) =>
+  run(exportArchive, ["--output", file, "--server", address], server.key);
+
+const restored = (file: string, { project, key }: Copy, address = server.baseUrl) =>
+  run(importArchive, [file, "--project", project, "--server", address], key);
+
+interface Copy {
+  readonly project: string;
+  readonly key: string;
+  readonly ask: AskProject;
+}
+
+/** A new and empty project of the same server. */
+async function emptyProject(urlName: string): Promise<Copy> {
+  const { project } = await ensureProject(server.app.services, urlName);
+  const { key } = await server.app.keys.create(project, "test");
+  return { project: urlName, key, ask: askerOf({ baseUrl: server.baseUrl, project: urlName, key }) };
+}
+
+async function assertSame(copy: Copy): Promise<void> {
+  const found = await readProject(copy.ask);
+  for (const [name, expected] of Object.entries(original)) assert.deepEqual(found[name], expected, name);
+}
+
+test("a restored project is the same, to the last record, point, byte and letter", async () => {
+  const copy = await emptyProject("copy ü");
+  const { code, said } = await restored(archive, copy);
+  assert.equal(code, exitCodes.loaded, said);
+  await assertSame(copy);
+  assert.deepEqual(readdirSync(folder), ["plant.tar.zst"]);
+});
+
+test("an archive in gzip restores as well", async () => {
+  const file = join(folder, "plant.tar.gz");
+  assert.equal((await exported(file)).code, exitCodes.loaded);
+  const copy = await emptyProject("gzip");
+  assert.equal((await restored(file, copy)).code, exitCodes.loaded);
+  await assertSame(copy);
+});
+
+test("an import that breaks off again and again ends with nothing twice and nothing missing", async () => {
+  const copy = await emptyProject("broken");
+  let runs = 0;
+  for (let code = -1; code !== exitCodes.loaded; runs++) {
+    let writes = 0;
+    const allowed = 2 + 3 * runs;
+    // The answer to one write is lost, and then the server refuses everything.
+    const faultOf = ({ method, path }: Passed): Fault => {
+      if (method === "GET" || path.endsWith("/byids")) return undefined;
+      writes += 1;
+      if (writes < allowed) return undefined;
+      return writes === allowed ? "lose" : 400;
+    };
+    const ended = await withFaults(server.baseUrl, faultOf, (address) => restored(archive, copy, address));
+    ({ code } = ended);
+    assert.ok(code === exitCodes.interrupted || code === exitCodes.loaded, ended.said);
+    assert.ok(runs < 40, ended.said);
+  }
+  assert.ok(runs > 3);
+  await assertSame(copy);
+});
+
+test("answers that are lost on the way are no reason to stop, and make nothing twice", async () => {
+  const copy = await emptyProject("lossy");
+  let writes = 0;
+  const faultOf = ({ method }: Passed): Fault =>
+    method === "POST" && ++writes % 5 === 0 ? "lose" : undefined;
+  const { code, said } = await withFaults(server.baseUrl, faultOf, (address) =>
+    restored(archive, copy, address),
+  );
+  assert.equal(code, exitCodes.loaded, said);
+  await assertSame(copy);
+});
+
+test("an export that breaks off leaves no file", async () => {
+  const file = join(folder, "half.tar.zst");
+  let requests = 0;
+  const faultOf = (): Fault => (++requests > 20 ? 400 : undefined);
+  const { code, said } = await withFaults(server.baseUrl, faultOf, (address) => exported(file, address));
+  assert.equal(code, exitCodes.interrupted, said);
+  assert.match(said, /was answered 400: faulty\nNo file was made\.\n$/);
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.startsWith("half")),
+    [],
+  );
+});
+
+test("what is damaged, cut short or no archive is refused before anything is written", async () => {
+  const whole = readFileSync(archive);
+  const flipped = Buffer.from(whole);
+  flipped[Math.floor(whole.length / 2)]! ^= 1;
+  const copy = await emptyProject("untouched");
+  const cases: readonly (readonly [Buffer, RegExp])[] = [
+    [flipped, /is damaged/],
+    [whole.subarray(0, whole.length - 2000), /damaged or cut short/],
+    [Buffer.from("timestamp,a\n0,1\n"), /damaged or cut short|is not an archive/],
+    [Buffer.alloc(0), /damaged or cut short|is not an archive/],
+  ];
+  for (const [bytes, text] of cases) {
+    const file = join(folder, "bad.tar.zst");
+    writeFileSync(file, bytes);
+    const { code, said } = await restored(file, copy);
+    assert.equal(code, exitCodes.notBegun, said);
+    assert.match(said, text);
+    assert.deepEqual((await copy.ask("GET /assets")).items, []);
+    assert.ok(!existsSync(`${file}.untouched.import.db`));
+  }
+});
+
+test("what cannot begin says why", async () => {
+  const here = { project: server.project, key: server.key, ask: askerOf(server) };
+  const other = await emptyProject("other");
+  const cases: readonly (readonly [() => ReturnType<typeof run>, RegExp])[] = [
+    [() => restored(archive, here), /The project demo already holds assets/],
+    [
+      () => restored(archive, { ...other, project: "elsewhere" }),
+      /The key is for the project other, not for elsewhere/,
+    ],
+    [() => restored(join(folder, "none"), other), /There is no file/],
+    [() => restored(archive, { ...other, key: "wrong" }), /401|does not know this API key/],
+    [() => run(importArchive, [archive], server.key), /Name the project to fill/],
+    [() => run(importArchive, [archive, "--colour"], server.key), /Unknown option/],
+    [() => exported(archive), /exists already/],
+    [() => run(exportArchive, [], server.key), /Name the file to make/],
+  ];
+  for (const [begin, text] of cases) {
+    const { code, said } = await begin();
+    assert.equal(code, exitCodes.notBegun, said);
+    assert.match(said, text);
+  }
+});

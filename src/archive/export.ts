@@ -1,0 +1,98 @@
+// `millrace export`: a whole project of a running server as one file.
+import { parseArgs } from "node:util";
+import { Connection, ServerProblem } from "../import/connection.ts";
+import { exitCodes, type Surroundings } from "../import/import-csv.ts";
+import { keyOf, serverOf, UsageError } from "../import/options.ts";
+import { count, duration, StatusLine } from "../import/progress.ts";
+import { exportSections, Stopped } from "./export-sections.ts";
+import { BadArchive, type Manifest, type SectionName, sections } from "./format.ts";
+import { ArchiveWriter } from "./writer.ts";
+
+export const exportUsage = `Usage: millrace export --output <file> [options]
+
+Writes a whole project of a running server into one file: all records, datapoints, files with their bytes, raw
+rows. What changes meanwhile may be in it or not. The file gets its name when it is complete; docs/archive.md
+says what is in it.
+
+  --output FILE         the file to make, packed with zstd, or with gzip when its name ends in .gz
+  --server URL          the server (http://127.0.0.1:8787)
+  --key KEY             API key of the project (or the environment variable MILLRACE_KEY)
+
+Ends with 0 when the file is complete, else it makes none: 1 when it was interrupted, 2 when it could not begin.`;
+
+const known = { output: { type: "string" }, server: { type: "string" }, key: { type: "string" } } as const;
+
+/** Runs the command and answers its exit code; everything a user should know is written to `output`. */
+export async function exportArchive(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { output, env, abort, stop } = surroundings;
+  let writer: ArchiveWriter | undefined;
+  try {
+    const { values } = parseArgs({ args: [...words], options: known });
+    if (values.output === undefined) throw new UsageError("Name the file to make: --output plant.tar.zst");
+    const target = { server: serverOf(values.server), key: keyOf(values.key, env) };
+    const connection = new Connection(target, abort);
+    await connection.login();
+    writer = new ArchiveWriter(values.output, connection.project);
+    output.write(`Project ${connection.project} at ${target.server} into ${values.output}\n`);
+    const startedMs = Date.now();
+    const shown = new Shown(output);
+    try {
+      await writer.begin();
+      await exportSections({
+        connection,
+        writer,
+        stop,
+        progress: (name, records) => shown.add(name, records),
+      });
+    } finally {
+      shown.end();
+    }
+    describe(await writer.finish(), (Date.now() - startedMs) / 1000).forEach((line) => {
+      output.write(`${line}\n`);
+    });
+    return exitCodes.loaded;
+  } catch (problem) {
+    await writer?.abandon();
+    const isStop = problem instanceof Stopped || abort.aborted;
+    if (!isStop && !isExpected(problem)) throw problem;
+    output.write(`${isStop ? "Stopped" : (problem as Error).message}\n`);
+    if (writer) output.write("No file was made.\n");
+    return writer ? exitCodes.interrupted : exitCodes.notBegun;
+  }
+}
+
+const isExpected = (problem: unknown): boolean =>
+  problem instanceof UsageError ||
+  problem instanceof ServerProblem ||
+  problem instanceof BadArchive ||
+  String((problem as NodeJS.ErrnoException).code).startsWith("ERR_PARSE_ARGS");
+
+function describe({ sections }: Manifest, seconds: number): string[] {
+  const lines = sections.map(({ name, records }) => `  ${name.padEnd(18)} ${count(records)}`);
+  return [...lines, `Complete in ${duration(seconds)}`];
+}
+
+/** The sections on their way: how much of the one at work there is so far, and how fast it grows. */
+class Shown {
+  readonly #line: StatusLine;
+  readonly #records = new Map<SectionName, number>();
+  readonly #startedMs = Date.now();
+
+  constructor(output: Surroundings["output"]) {
+    this.#line = new StatusLine(output);
+  }
+
+  add(section: SectionName, records: number): void {
+    const so = (this.#records.get(section) ?? 0) + records;
+    this.#records.set(section, so);
+    this.#line.show(() => {
+      const seconds = Math.max(0.001, (Date.now() - this.#startedMs) / 1000);
+      const share = sections.indexOf(section) / sections.length;
+      return { share, text: `  ${section}: ${count(so)}  ${duration(seconds)} so far` };
+    });
+  }
+
+  end(): void {
+    this.#line.end();
+  }
+}

@@ -1,0 +1,133 @@
+// Reads an archive as a stream of entries, and verifies all of it against its manifest.
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, createZstdDecompress } from "node:zlib";
+import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
+import { parseJson } from "../lib/json.ts";
+import {
+  BadArchive,
+  formatName,
+  formatVersion,
+  type Head,
+  headName,
+  type Manifest,
+  manifestName,
+  type SectionName,
+  sections,
+  Tally,
+} from "./format.ts";
+
+export interface Entry {
+  readonly name: string;
+  readonly size: number;
+  /** Undefined for the first and the last entry. */
+  readonly section: SectionName | undefined;
+  /** Read to the end, or not at all. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** The entries in their order; what is not read of one is passed over. `onBytes` hears of the file's bytes. */
+export async function* entriesOf(file: string, onBytes?: (bytes: number) => void): AsyncGenerator<Entry> {
+  const unpacked = (await isGzip(file)) ? createGunzip() : createZstdDecompress();
+  const input = createReadStream(file);
+  input.on("data", (chunk) => onBytes?.(chunk.length));
+  const flowing = pipeline(input, unpacked);
+  flowing.catch(() => {}); // It is raised where the entries are read.
+  const tar = ReadableStream.from<Uint8Array>(unpacked).pipeThrough(createTarDecoder({ strict: true }));
+  try {
+    for await (const { header, body } of tar as AsyncIterable<ParsedTarEntry>) {
+      const section = sections.find((name) => header.name.startsWith(`${name}/`));
+      const chunks = body as AsyncIterable<Uint8Array>;
+      let isRead = false;
+      const read = async function* () {
+        isRead = true;
+        try {
+          yield* chunks;
+        } catch (problem) {
+          throw asBadArchive(file, problem);
+        }
+      };
+      yield { name: header.name, size: header.size, section, body: read() };
+      // Not `cancel`: of a body that has arrived whole it would end the one after it (modern-tar 0.8.6).
+      if (!isRead) for await (const _ of chunks);
+    }
+  } catch (problem) {
+    throw asBadArchive(file, problem);
+  } finally {
+    input.destroy();
+    unpacked.destroy();
+  }
+}
+
+const gzipMagic = 0x1f8b;
+
+async function isGzip(file: string): Promise<boolean> {
+  const opened = await open(file, "r");
+  try {
+    const { buffer, bytesRead } = await opened.read(Buffer.alloc(2), 0, 2, 0);
+    return bytesRead === 2 && buffer.readUInt16BE() === gzipMagic;
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Errors of the unpacking and of the tar format; those of whoever uses the entries stay what they are. */
+function asBadArchive(file: string, problem: unknown): unknown {
+  const { code, syscall, message } = problem as NodeJS.ErrnoException;
+  const isOfTar = /tar|archive|checksum|header/i.test(message);
+  const isOfReading = /^(Z_|ZSTD_|ERR_)/.test(String(code)) || syscall === "read" || isOfTar;
+  if (!isOfReading || problem instanceof BadArchive) return problem;
+  return new BadArchive(`${file} is damaged or cut short: ${message}`);
+}
+
+/** All bytes of an entry that is known to be small. */
+export async function bytesOf({ body }: Pick<Entry, "body">): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(body));
+}
+
+/**
+ * Reads everything once and answers the manifest. Refuses what is no archive, one of a newer format, and one
+ * in which anything is missing or other than it was written.
+ */
+export async function verified(file: string, onBytes?: (bytes: number) => void): Promise<Manifest> {
+  const tallies = new Map<string, Tally>();
+  let head: Head | undefined;
+  let manifest: Manifest | undefined;
+  for await (const entry of entriesOf(file, onBytes)) {
+    if (!head) head = await headOf(file, entry);
+    else if (entry.name === manifestName) manifest = parsed(file, await bytesOf(entry)) as Manifest;
+    else if (entry.section) {
+      const tally = tallies.get(entry.section) ?? new Tally();
+      tallies.set(entry.section, tally);
+      tally.beginEntry();
+      for await (const chunk of entry.body) tally.add(chunk);
+    }
+  }
+  if (!head) throw new BadArchive(`${file} is not an archive of a project`);
+  if (!manifest) throw new BadArchive(`${file} is cut short: it ends without its manifest`);
+  for (const section of manifest.sections) {
+    const found = (tallies.get(section.name) ?? new Tally()).finish(section.name);
+    if (found.sha256 !== section.sha256 || found.entries !== section.entries || found.bytes !== section.bytes)
+      throw new BadArchive(`${file} is damaged: its ${section.name} are not what its manifest says`);
+  }
+  return manifest;
+}
+
+async function headOf(file: string, first: Entry): Promise<Head> {
+  const head = first.name === headName ? (parsed(file, await bytesOf(first)) as Head) : undefined;
+  if (head?.format !== formatName) throw new BadArchive(`${file} is not an archive of a project`);
+  if (head.version > formatVersion)
+    throw new BadArchive(
+      `${file} has the format version ${head.version}; this program reads up to ${formatVersion}`,
+    );
+  return head;
+}
+
+function parsed(file: string, bytes: Buffer): unknown {
+  try {
+    return parseJson(bytes.toString());
+  } catch (problem) {
+    throw new BadArchive(`${file} is damaged: ${(problem as Error).message}`);
+  }
+}

@@ -1,0 +1,109 @@
+// Writes an archive: entries as they come, packed on the way to disk; under its name only once it is whole.
+import { createWriteStream, existsSync, rmSync } from "node:fs";
+import { open, rename } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { constants, createGzip, createZstdCompress } from "node:zlib";
+import { createTarPacker } from "modern-tar";
+import { UsageError } from "../import/options.ts";
+import {
+  formatName,
+  formatVersion,
+  type Head,
+  headName,
+  type Manifest,
+  manifestName,
+  type SectionName,
+  sections,
+  Tally,
+} from "./format.ts";
+
+export class ArchiveWriter {
+  readonly #file: string;
+  readonly #partial: string;
+  readonly #head: Head;
+  readonly #tar = createTarPacker();
+  readonly #written: Promise<void>;
+  readonly #tallies = new Map(sections.map((name) => [name, new Tally()]));
+
+  /** Refuses to take the place of a file. */
+  constructor(file: string, project: string) {
+    if (existsSync(file)) throw new UsageError(`${file} exists already; name another file, or remove it`);
+    this.#file = file;
+    this.#partial = `${file}.partial`;
+    this.#head = { format: formatName, version: formatVersion, project, exportedTime: Date.now() };
+    const packed = file.endsWith(".gz")
+      ? createGzip()
+      : createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } });
+    this.#written = pipeline(Readable.fromWeb(this.#tar.readable), packed, createWriteStream(this.#partial));
+    this.#written.catch(() => {}); // It is raised where the next entry is written.
+  }
+
+  async begin(): Promise<void> {
+    await this.#entry(headName, jsonBytes(this.#head));
+  }
+
+  /** One more entry of a section, with this many records. */
+  async add(section: SectionName, bytes: Uint8Array, records: number): Promise<void> {
+    const tally = this.#tallies.get(section)!;
+    const number = tally.beginEntry(records);
+    tally.add(bytes);
+    const suffix = section === "datapoints" ? "pb" : "jsonl";
+    await this.#entry(`${section}/${String(number).padStart(6, "0")}.${suffix}`, bytes);
+  }
+
+  /** As `add`, one record in an entry of its own name, of exactly `size` bytes that are never all in memory. */
+  async addStream(
+    section: SectionName,
+    { name, size }: { readonly name: string; readonly size: number },
+    bytes: AsyncIterable<Uint8Array>,
+  ): Promise<void> {
+    const tally = this.#tallies.get(section)!;
+    tally.beginEntry(1);
+    const sink = this.#tar.controller.add({ ...header(`${section}/${name}`), size }).getWriter();
+    for await (const chunk of bytes) {
+      tally.add(chunk);
+      await this.#orFailure(sink.write(chunk));
+    }
+    await this.#orFailure(sink.close());
+  }
+
+  /** Writes the manifest and gives the file its name, once all of it is on disk. */
+  async finish(): Promise<Manifest> {
+    const done = sections.map((name) => this.#tallies.get(name)!.finish(name));
+    const manifest: Manifest = { ...this.#head, finishedTime: Date.now(), sections: done };
+    await this.#entry(manifestName, jsonBytes(manifest));
+    this.#tar.controller.finalize();
+    await this.#written;
+    const written = await open(this.#partial, "r+");
+    await written.sync();
+    await written.close();
+    await rename(this.#partial, this.#file);
+    return manifest;
+  }
+
+  /** Takes away what has been written; nothing when it is finished. */
+  async abandon(): Promise<void> {
+    this.#tar.controller.error(new Error("The export ended early"));
+    await this.#written.catch(() => {});
+    rmSync(this.#partial, { force: true });
+  }
+
+  async #entry(name: string, bytes: Uint8Array): Promise<void> {
+    const sink = this.#tar.controller.add({ ...header(name), size: bytes.length }).getWriter();
+    await this.#orFailure(sink.write(bytes));
+    await this.#orFailure(sink.close());
+  }
+
+  /** A full disk ends the writing, and with it whoever waits for room in the stream. */
+  #orFailure(written: Promise<void>): Promise<void> {
+    written.catch(() => {});
+    return Promise.race([written, this.#written.then(() => written)]).catch((problem: Error) => {
+      throw new UsageError(`${this.#partial} cannot be written: ${problem.message}`);
+    });
+  }
+}
+
+const header = (name: string) => ({ name, mode: 0o644, mtime: new Date(0) });
+
+const jsonBytes = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);

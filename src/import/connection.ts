@@ -1,0 +1,182 @@
+// A command's side of the public API: login, requests with bounded retries, pages behind cursors.
+import { setTimeout as pause } from "node:timers/promises";
+import { parseJson } from "../lib/json.ts";
+import { limits } from "../limits.ts";
+
+/** The server refused or cannot be reached; the message says which and why. */
+export class ServerProblem extends Error {
+  /** The server may have done what was asked for, and only the answer was lost. */
+  readonly mayBeDone: boolean;
+  readonly status: number | undefined;
+
+  constructor(message: string, { mayBeDone = false, status }: { mayBeDone?: boolean; status?: number } = {}) {
+    super(message);
+    this.mayBeDone = mayBeDone;
+    this.status = status;
+  }
+}
+
+/** How a command reaches a project. */
+export interface Target {
+  readonly server: string;
+  readonly key: string;
+}
+
+interface LoginStatus {
+  readonly loggedIn: boolean;
+  readonly project: string;
+  readonly projectId: number;
+}
+
+/** What is sent, unless it is nothing. */
+interface Sent {
+  readonly body?: string | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type ApiVersion = "0.4" | "0.5" | "0.6";
+
+type FetchBody = Exclude<NonNullable<Parameters<typeof fetch>[1]>["body"], undefined>;
+
+export class Connection {
+  readonly server: string;
+  readonly #key: string;
+  readonly #signal: AbortSignal;
+  #project = "";
+  #projectId = -1;
+
+  constructor({ server, key }: Target, signal: AbortSignal) {
+    this.server = server;
+    this.#key = key;
+    this.#signal = signal;
+  }
+
+  get project(): string {
+    return this.#project;
+  }
+
+  get projectId(): number {
+    return this.#projectId;
+  }
+
+  /** Learns the key's project; every further call is for that one. Tries once: nothing is begun yet. */
+  async login(): Promise<void> {
+    const response = await this.#once("GET", "/login/status");
+    const { data } = parseJson(await response.text()) as { data: LoginStatus };
+    if (!data.loggedIn) throw new ServerProblem(`${this.server} does not know this API key`);
+    this.#project = data.project;
+    this.#projectId = data.projectId;
+  }
+
+  /** The path of a resource below the project. */
+  pathOf(resource: string, version: ApiVersion = "0.5"): string {
+    return `/api/${version}/projects/${encodeURIComponent(this.#project)}${resource && `/${resource}`}`;
+  }
+
+  /** What may be asked twice: tries again after 429, 5xx and a broken connection, longer apart each time. */
+  async json(method: string, path: string, sent: Sent = {}): Promise<unknown> {
+    return parseJson(await this.#retried(async () => (await this.#once(method, path, sent)).text()));
+  }
+
+  /** As `json`, the bytes of the answer. */
+  bytes(method: string, path: string, sent: Sent = {}): Promise<Buffer> {
+    return this.#retried(async () => Buffer.from(await (await this.#once(method, path, sent)).arrayBuffer()));
+  }
+
+  /** Asks once: only a server that was too busy to begin is asked again. */
+  async jsonOnce(method: string, path: string, sent: Sent = {}): Promise<unknown> {
+    const once = async () => (await this.#once(method, path, sent)).text();
+    return parseJson(await this.#retried(once, ({ status }) => status === 429));
+  }
+
+  /** The answer of a link, which needs no credentials; its body is still to be read. */
+  link(method: string, address: string, sent: Sent = {}): Promise<Response> {
+    return this.#send(method, address, sent, undefined);
+  }
+
+  /** Every item of a list, a page at a time. `query` holds the filters and the size of a page. */
+  async *pages<Item>(path: string, query: Readonly<Record<string, string>>): AsyncGenerator<Item[]> {
+    let cursor: string | undefined;
+    do {
+      const asked = new URLSearchParams({ ...query, ...(cursor !== undefined && { cursor }) });
+      const { data } = (await this.json("GET", `${path}?${asked}`)) as {
+        data: { items: Item[]; nextCursor?: string };
+      };
+      yield data.items;
+      cursor = data.nextCursor;
+    } while (cursor);
+  }
+
+  /** Waits before a further attempt, longer each time. */
+  async pause(attempt: number): Promise<void> {
+    const waitMs = Math.min(limits.importRetryWaitMsMax, 250 * 2 ** attempt);
+    await pause(waitMs * (0.5 + Math.random() / 2), undefined, { signal: this.#signal });
+  }
+
+  async #retried<Answer>(
+    attempt: () => Promise<Answer>,
+    isWorthwhile: (problem: ServerProblem) => boolean = ({ status, mayBeDone }) =>
+      mayBeDone || status === 429,
+  ): Promise<Answer> {
+    for (let failed = 0; ; failed++) {
+      try {
+        return await attempt();
+      } catch (problem) {
+        const known =
+          problem instanceof ServerProblem || this.#signal.aborted ? problem : this.#lost(problem);
+        const isFinal = !(known instanceof ServerProblem) || !isWorthwhile(known);
+        if (isFinal || failed === limits.importRetriesMax) throw known;
+        await this.pause(failed);
+      }
+    }
+  }
+
+  #once(method: string, path: string, sent: Sent = {}): Promise<Response> {
+    return this.#send(method, this.server + path, sent, this.#key);
+  }
+
+  async #send(method: string, address: string, { body, headers }: Sent, key?: string): Promise<Response> {
+    const isStream = body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array);
+    const timeout = isStream || key === undefined ? [] : [AbortSignal.timeout(limits.requestMsMax)];
+    try {
+      const response = await fetch(address, {
+        method,
+        headers: {
+          ...(key !== undefined && { "api-key": key }),
+          ...(typeof body === "string" && { "content-type": "application/json" }),
+          ...headers,
+        },
+        signal: AbortSignal.any([...timeout, this.#signal]),
+        ...(body !== undefined && { body: body as FetchBody }),
+        ...(isStream && { duplex: "half" }),
+      });
+      if (response.ok) return response;
+      const problem = `${method} ${new URL(address).pathname} was answered ${response.status}`;
+      const { status } = response;
+      throw new ServerProblem(`${problem}: ${messageIn(await response.text())}`, {
+        mayBeDone: status >= 500,
+        status,
+      });
+    } catch (problem) {
+      if (this.#signal.aborted || problem instanceof ServerProblem) throw problem;
+      throw this.#lost(problem);
+    }
+  }
+
+  #lost(problem: unknown): ServerProblem {
+    return new ServerProblem(`${this.server} does not answer: ${causeOf(problem)}`, { mayBeDone: true });
+  }
+}
+
+function messageIn(text: string): string {
+  try {
+    return (parseJson(text) as { error: { message: string } }).error.message;
+  } catch {
+    return text.slice(0, 300);
+  }
+}
+
+function causeOf(problem: unknown): string {
+  const error = problem as Error & { cause?: { code?: string; message?: string } };
+  return error.cause?.code ?? error.cause?.message ?? error.message;
+}

@@ -1,0 +1,70 @@
+// Creates records exactly once, also when the answer to a request is lost on its way.
+import { limits } from "../limits.ts";
+import { type Connection, ServerProblem } from "./connection.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** A record as the server answers it. */
+export type Created = Readonly<Record<string, unknown>> & { readonly id: number };
+
+/** What the ledger calls these records, and where the API has them. */
+interface Kind {
+  readonly kind: string;
+  readonly resource: string;
+}
+
+/**
+ * Creations of one import, one after another. The server gives ids in ascending order, so that whatever it
+ * holds beyond the last id that is noted is what a request made whose answer nobody has seen. For that to be
+ * true nothing else may be creating such records meanwhile.
+ */
+export class CreateOnce {
+  readonly #connection: Connection;
+  readonly #ledger: Ledger<unknown>;
+  readonly #asked = new Set<string>();
+  readonly #isResumed: boolean;
+
+  constructor(
+    connection: Connection,
+    ledger: Ledger<unknown>,
+    { isResumed }: { readonly isResumed: boolean },
+  ) {
+    this.#connection = connection;
+    this.#ledger = ledger;
+    this.#isResumed = isResumed;
+  }
+
+  /**
+   * The records made of `items`, in their order; the caller notes them as of this `kind` before the next are
+   * made.
+   */
+  async create({ kind, resource }: Kind, items: readonly object[]): Promise<readonly Created[]> {
+    if (items.length === 0) return [];
+    const path = this.#connection.pathOf(resource, "0.6");
+    const body = JSON.stringify({ items });
+    let isUnsure = this.#isResumed && !this.#asked.has(kind);
+    this.#asked.add(kind);
+    for (let failed = 0; ; failed++) {
+      const there = isUnsure ? await this.#beyondNote(path, this.#ledger.lastId(kind)) : [];
+      if (there.length === items.length) return there;
+      if (there.length > 0)
+        throw new ServerProblem(`Something else is creating ${resource} at the same time`);
+      try {
+        const answer = await this.#connection.jsonOnce("POST", path, { body });
+        return (answer as { data: { items: Created[] } }).data.items;
+      } catch (problem) {
+        const isLost = problem instanceof ServerProblem && problem.mayBeDone;
+        if (!isLost || failed === limits.importRetriesMax) throw problem;
+        await this.#connection.pause(failed);
+        isUnsure = true;
+      }
+    }
+  }
+
+  async #beyondNote(path: string, last: number): Promise<Created[]> {
+    const found: Created[] = [];
+    const query = { limit: String(limits.listItemsMax) };
+    for await (const page of this.#connection.pages<Created>(path, query))
+      found.push(...page.filter(({ id }) => id > last));
+    return found.sort((a, b) => a.id - b.id);
+  }
+}

@@ -1,0 +1,74 @@
+// Restoring an archive over REST: the one operation that `millrace import archive` needs beside the others.
+import { Type } from "typebox";
+import { limits } from "../../limits.ts";
+import { emptyAnswer, emptyShape } from "../../rest/envelope.ts";
+import { idField, itemsBody } from "../../rest/fields.ts";
+import { oneOfWords, required } from "../../rest/parameters.ts";
+import { type Route, route } from "../../rest/route.ts";
+import { readRestoredRows } from "../raw/row-texts.rest.ts";
+import { inTable, restoredRowsBody } from "../raw/shapes.rest.ts";
+import { restoreRawRows, restoreTimes, timedResources } from "./archives.ts";
+
+const time = (description: string) =>
+  Type.Integer({
+    description: `${description}, in ms since 1970`,
+    minimum: limits.timeMsMin,
+    maximum: limits.timeMsMax,
+  });
+
+const times = {
+  createdTime: time("When it was created"),
+  lastUpdatedTime: time("When it last changed"),
+};
+
+const body = itemsBody(
+  Type.Object(
+    {
+      id: idField("Which record"),
+      ...times,
+      uploadedAt: Type.Optional(time("Of files alone: when all of its bytes had come")),
+      columns: Type.Optional(
+        Type.Array(Type.Object({ id: idField("Which column"), ...times }), {
+          description: "Of sequences alone: the times of their columns",
+          maxItems: limits.sequenceColumnsMax,
+        }),
+      ),
+    },
+    { title: "RecordTimes" },
+  ),
+  { min: 1 },
+);
+
+const restoring = {
+  method: "POST",
+  versions: ["0.6"],
+  source: "Millrace's own, for `millrace import archive`; no published client sends it",
+  capability: ["projectsAcl", "UPDATE"],
+  answer: () => ({ schema: emptyShape }),
+} as const;
+
+export const archiveRoutes: readonly Route[] = [
+  route({
+    ...restoring,
+    path: "/restore/times/{resource}",
+    summary: "Give records that were restored from an archive the times that they had",
+    parameters: { resource: required(oneOfWords("What kind of records", timedResources)) },
+    body: { kind: "json", schema: body },
+    handle: async (ctx, { path, body }) => {
+      const items = body.items.map(({ uploadedAt, ...item }) => ({ ...item, uploadedTime: uploadedAt }));
+      await restoreTimes(ctx, path.resource, items);
+      return emptyAnswer;
+    },
+  }),
+  route({
+    ...restoring,
+    path: "/restore/raw/{database}/{table}",
+    summary: "Write raw rows that were in an archive, with the times that they had",
+    parameters: inTable,
+    body: { kind: "bytes", schema: restoredRowsBody },
+    handle: async (ctx, { path, body }) => {
+      await restoreRawRows(ctx, path, readRestoredRows(body));
+      return emptyAnswer;
+    },
+  }),
+];

@@ -1,0 +1,57 @@
+// A proxy before a test server that loses answers and refuses requests as a test says.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** "lose" passes the request on and breaks the connection instead of answering; a status answers in its place. */
+export type Fault = "lose" | number | undefined;
+
+export interface Passed {
+  readonly method: string;
+  readonly path: string;
+  readonly body: Buffer;
+}
+
+/** Lets `use` talk to the server at `target` through the proxy, whose address it is given. */
+export async function withFaults<Answer>(
+  target: string,
+  faultOf: (request: Passed) => Fault,
+  use: (address: string) => Promise<Answer>,
+): Promise<Answer> {
+  const proxy = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    const { method = "GET", url = "/", headers } = request;
+    const fault = faultOf({ method, path: url, body });
+    if (typeof fault === "number") {
+      response.writeHead(fault).end('{"error":{"message":"faulty"}}');
+      return;
+    }
+    const sent = Object.entries(headers).filter(
+      ([name]) => !/^(host|connection|transfer-encoding|content-length|expect)$/.test(name),
+    );
+    const passed = await fetch(target + url, {
+      method,
+      headers: Object.fromEntries(sent) as Record<string, string>,
+      ...(method !== "GET" && { body }),
+    });
+    const answer = Buffer.from(await passed.arrayBuffer());
+    if (fault === "lose") {
+      response.destroy();
+      return;
+    }
+    const type = passed.headers.get("content-type");
+    response.writeHead(passed.status, {
+      ...(type && { "content-type": type }),
+      "content-length": answer.length,
+    });
+    response.end(answer);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  try {
+    return await use(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+  } finally {
+    proxy.closeAllConnections();
+    proxy.close();
+  }
+}
