@@ -7,7 +7,9 @@ import { entryBytes, resourceOf, type SectionName } from "./format.ts";
 import { namedPiece, pointsIn } from "./points.ts";
 import type { ArchiveWriter } from "./writer.ts";
 
-/** What an export works with; `progress` hears of the records of a section, and of its parts that are done. */
+/**
+ * What an export works with; `progress` hears of the records of a section, and of its parts that are done.
+ */
 export interface Exporting {
   readonly connection: Connection;
   readonly writer: ArchiveWriter;

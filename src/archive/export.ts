@@ -18,7 +18,8 @@ says what is in it.
   --server URL          the server (http://127.0.0.1:8787)
   --key KEY             API key of the project (or the environment variable MILLRACE_KEY)
 
-Ends with 0 when the file is complete, else it makes none: 1 when it was interrupted, 2 when it could not begin.`;
+Ends with 0 when the file is complete, else it makes none: 1 when it was interrupted, 2 when it could not
+begin.`;
 
 const known = { output: { type: "string" }, server: { type: "string" }, key: { type: "string" } } as const;
 

@@ -27,7 +27,9 @@ export interface Entry {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** The entries in their order; what is not read of one is passed over. `onBytes` hears of the file's bytes. */
+/**
+ * The entries in their order; what is not read of one is passed over. `onBytes` hears of the file's bytes.
+ */
 export async function* entriesOf(file: string, onBytes?: (bytes: number) => void): AsyncGenerator<Entry> {
   const unpacked = (await isGzip(file)) ? createGunzip() : createZstdDecompress();
   const input = createReadStream(file);

@@ -129,7 +129,7 @@ async function refuseUnlessEmpty(connection: Connection): Promise<void> {
     const { data } = (await connection.json("GET", path)) as { data: { items: unknown[] } };
     if (data.items.length > 0)
       throw new UsageError(
-        `The project ${connection.project} already holds ${resource}; an archive is restored into an empty one`,
+        `The project ${connection.project} already holds ${resource}; an archive needs an empty one`,
       );
   }
 }

@@ -52,7 +52,9 @@ export class ArchiveWriter {
     await this.#entry(`${section}/${String(number).padStart(6, "0")}.${suffix}`, bytes);
   }
 
-  /** As `add`, one record in an entry of its own name, of exactly `size` bytes that are never all in memory. */
+  /**
+   * As `add`, one record in an entry of its own name, of exactly `size` bytes that are never all in memory.
+   */
   async addStream(
     section: SectionName,
     { name, size }: { readonly name: string; readonly size: number },

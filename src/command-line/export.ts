@@ -1,4 +1,5 @@
-// `millrace export`: a whole project of a running server as one file; a client of the public API, nothing else.
+// `millrace export`: a whole project of a running server as one file; a client of the public API, nothing
+// else.
 import { exportArchive, exportUsage } from "../archive/export.ts";
 import { asClient } from "./client.ts";
 import type { Command } from "./command.ts";

@@ -30,7 +30,8 @@ export class Ledger<Progress> {
       this.#database.exec(`
         PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
         CREATE TABLE IF NOT EXISTS note (name TEXT PRIMARY KEY, value TEXT);
-        CREATE TABLE IF NOT EXISTS made (kind TEXT, given, id INTEGER, PRIMARY KEY (kind, given)) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS made
+          (kind TEXT, given, id INTEGER, PRIMARY KEY (kind, given)) WITHOUT ROWID;
       `);
     } catch (problem) {
       throw new UsageError(`Progress cannot be noted in ${file}: ${(problem as Error).message}`);

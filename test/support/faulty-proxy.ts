@@ -2,7 +2,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** "lose" passes the request on and breaks the connection instead of answering; a status answers in its place. */
+/**
+ * "lose" passes the request on and breaks the connection instead of answering; a status answers in its place.
+ */
 export type Fault = "lose" | number | undefined;
 
 export interface Passed {
