@@ -39,7 +39,7 @@ test("what is refused changes nothing", async () => {
         { id, ...times },
         { id, ...times },
       ],
-      `Repeated ids - ${id}`,
+      `items names the same id more than once: ${id}`,
     ],
     [
       "times/assets",
@@ -47,9 +47,9 @@ test("what is refused changes nothing", async () => {
         { id, ...times },
         { id: 7, ...times },
       ],
-      "Unknown ids - 7",
+      "No such ids: 7",
     ],
-    ["times/assets", [{ id, createdTime: 1 }], "Missing field - items[0].lastUpdatedTime"],
+    ["times/assets", [{ id, createdTime: 1 }], "Missing required field - items[0].lastUpdatedTime"],
     [
       "times/sequences",
       [{ id: sequence, ...times, columns: [{ id: 7, ...times }] }],
@@ -58,9 +58,10 @@ test("what is refused changes nothing", async () => {
     [
       "times/moons",
       [{ id, ...times }],
-      "Invalid field - resource - expected one of assets, timeseries, events, files, sequences, relationships but got moons",
+      "Invalid field - resource - expected one of assets, timeseries, events, files, sequences, " +
+        "relationships but got moons",
     ],
-    ["raw/db/t", [{ key: "b" }], "Missing field - items[0].lastUpdatedTime"],
+    ["raw/db/t", [{ key: "b" }], "Missing required field - items[0].lastUpdatedTime"],
   ];
   for (const [path, items, message] of cases) {
     const answer = await ask(`POST /restore/${path}`, { items });

@@ -42,7 +42,7 @@ const body = itemsBody(
 const restoring = {
   method: "POST",
   versions: ["0.6"],
-  source: "Millrace's own, for `millrace import archive`; no published client sends it",
+  source: "platform-api What the service does 2; Millrace's own, for archives",
   capability: ["projectsAcl", "UPDATE"],
   answer: () => ({ schema: emptyShape }),
 } as const;
