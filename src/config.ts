@@ -81,7 +81,7 @@ const names = Object.keys(described) as Name[];
 const elsewhere = ["MILLRACE_KEY"];
 
 /** Letters and digits of any script, and hyphens not at either end (client-endpoints 3). */
-function isProjectName(name: string): boolean {
+export function isProjectName(name: string): boolean {
   return name.length <= 128 && /^[\p{L}\p{M}\p{N}]+(-+[\p{L}\p{M}\p{N}]+)*$/u.test(name);
 }
 

@@ -29,6 +29,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "Create, list and revoke API keys",
     load: async () => (await import("./command-line/key.ts")).key,
   },
+  project: {
+    summary: "Create and list projects",
+    load: async () => (await import("./command-line/project.ts")).project,
+  },
   import: {
     summary: "Load CSV files or an archive into a running server",
     load: async () => (await import("./command-line/import.ts")).importFiles,

@@ -9,7 +9,7 @@ import type { Reader, Writer } from "../storage/catalog.ts";
 import { capabilitiesIn, liveGroups, liveIn } from "./rights.ts";
 import { type Account, accountTable, apiKeyTable, type Group, groupTable } from "./schema.ts";
 
-interface Maker {
+export interface Maker {
   readonly ids: IdSource;
   readonly world: World;
 }

@@ -1,86 +1,100 @@
 // `millrace key`: makes, lists and revokes API keys, also while a server runs on the same data folder.
-import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
-import type { KeyProject, Keyring } from "../access/keys.ts";
-import { accessOf, openCatalog } from "../app.ts";
-import { readSettings } from "../config.ts";
-import { catalogFileOf, StartRefused, secretOf } from "../data-folder.ts";
-import { IdSource } from "../lib/ids.ts";
-import { realWorld as world } from "../lib/world.ts";
-import { byUrlName } from "../resources/projects/projects.ts";
+import { accountsNamed, ensureAccount } from "../access/accounts.ts";
+import { StartRefused } from "../data-folder.ts";
+import { byUrlName, type Project } from "../resources/projects/projects.ts";
+import { expectWords, type Opened, printTable, withCatalog } from "./beside-server.ts";
 import { type Command, Misused } from "./command.ts";
 
-const options = { label: { type: "string" }, project: { type: "string" } } as const;
+const options = {
+  label: { type: "string" },
+  project: { type: "string" },
+  user: { type: "string" },
+  days: { type: "string" },
+} as const;
 
-type Words = readonly string[];
-type Action = (keys: Keyring, project: KeyProject, given: { words: Words; label: string }) => Promise<void>;
+interface Given {
+  readonly words: readonly string[];
+  readonly label?: string | undefined;
+  readonly user?: string | undefined;
+  readonly days?: string | undefined;
+}
+type Action = (opened: Opened, project: Project, given: Given) => Promise<void>;
 
 export const key: Command = {
-  usage: `Usage: millrace key create [--label TEXT] [--project NAME]
+  usage: `Usage: millrace key create [--label TEXT] [--user NAME] [--days N] [--project NAME]
        millrace key list [--project NAME]
        millrace key revoke <id> [--project NAME]
 
-A key gives full rights in one project: that of --project, else of MILLRACE_PROJECT, else "default".
-It is shown when it is created, and never again. A running server knows of changes within a second.
-The data folder is that of MILLRACE_DATA, else ./millrace-data.`,
+A key acts for a service account in one project: that of --project, else of MILLRACE_PROJECT, else "default".
+Without --user it is the administrator, who has all rights and is made again where missing. Another account is
+made when there is none of the name; it may do what its groups grant (docs/access.md).
+A key is shown when it is created, and never again. With --days it expires after so many days.
+A running server knows of changes within a second. The data folder is that of MILLRACE_DATA, else
+./millrace-data.`,
   async run(words) {
     const { positionals, values } = parseArgs({ args: [...words], options, allowPositionals: true });
+    const { project: projectName, ...given } = values;
     const [name = "", ...rest] = positionals;
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (!action) throw new Misused(name === "" ? "What should be done?" : `There is no "key ${name}".`);
-    await withKeys(values.project, (keys, project) =>
-      action(keys, project, { words: rest, label: values.label ?? "made on the command line" }),
-    );
+    await withCatalog(async (opened) => {
+      const { catalog, settings } = opened;
+      const urlName = projectName?.normalize("NFC") ?? settings.project;
+      const project = await catalog.read("system", (tx) => byUrlName(tx, urlName));
+      if (!project) throw new StartRefused(`There is no project ${urlName} in ${settings.data}`);
+      await action(opened, project, { ...given, words: rest });
+    });
     return 0;
   },
 };
 
+const idMissing = "The id of the key is missing; see: millrace key list";
+const dayMs = 24 * 3_600_000;
+
 const actions: Readonly<Record<string, Action>> = {
-  async create(keys, project, { words, label }) {
-    expectWords(words, 0);
-    const made = await keys.create(project, label);
-    console.log(`Key ${made.id} of project ${project.urlName}, shown this once:\n\n  ${made.key}\n`);
+  async create({ catalog, keys, ...maker }, project, given) {
+    expectWords(given.words, 0, "");
+    const { user, label = "made on the command line", days } = given;
+    if (days !== undefined && !/^[1-9]\d{0,4}$/.test(days))
+      throw new Misused(`--days must be a number of days from 1 to 99999, but is "${days}".`);
+    const account =
+      user === undefined
+        ? undefined
+        : await catalog.write("system", (tx) => ensureAccount(tx, project.id, user, maker));
+    const made = await keys.create(project, label, {
+      ...(account && { accountId: account.id }),
+      ...(days !== undefined && { expiresTime: maker.world.nowMs() + Number(days) * dayMs }),
+    });
+    const whose = user === undefined ? "" : ` for ${user}`;
+    console.log(`Key ${made.id} of project ${project.urlName}${whose}, shown this once:\n\n  ${made.key}\n`);
+    if (account?.groupIds.length === 0)
+      console.log(`${user} is in no group yet, and may do what the project's default group grants, if any.`);
   },
 
-  async list(keys, project, { words }) {
-    expectWords(words, 0);
-    const line = (id: string | number, created: string, label: string) =>
-      console.log(`${String(id).padEnd(16)}  ${created.padEnd(24)}  ${label}`);
-    line("id", "created", "label");
-    for (const { id, name, createdTime } of await keys.list(project))
-      line(id, new Date(createdTime).toISOString(), name);
+  async list({ catalog, keys }, project, { words }) {
+    expectWords(words, 0, "");
+    const listed = await keys.list(project);
+    const accounts = await catalog.read("system", (tx) => accountsNamed(tx, project.id));
+    const day = (time: number | undefined) => (time === undefined ? "never" : new Date(time).toISOString());
+    printTable([
+      ["id", "created", "last used", "expires", "user", "label"],
+      ...listed.map((one) => [
+        one.id,
+        day(one.createdTime),
+        day(one.lastUsedTime),
+        day(one.expiresTime),
+        accounts.get(one.accountId ?? 0) ?? "administrator",
+        one.name,
+      ]),
+    ]);
   },
 
-  async revoke(keys, project, { words }) {
-    expectWords(words, 1);
+  async revoke({ keys }, project, { words }) {
+    expectWords(words, 1, idMissing);
     const known = (await keys.list(project)).find(({ id }) => String(id) === words[0]);
     if (!known) throw new StartRefused(`The project ${project.urlName} has no key ${words[0]}`);
     await keys.revoke(known.id);
     console.log(`Key ${known.id} (${known.name}) is revoked.`);
   },
 };
-
-function expectWords(words: Words, count: number): void {
-  if (words.length < count) throw new Misused("The id of the key is missing; see: millrace key list");
-  if (words.length > count) throw new Misused(`"${words[count]}" is one word too many.`);
-}
-
-/** Opens the catalog beside a server that may be running on it. */
-async function withKeys(
-  projectName: string | undefined,
-  work: (keys: Keyring, project: KeyProject) => Promise<void>,
-): Promise<void> {
-  const settings = readSettings(process.env, process.cwd());
-  const urlName = projectName?.normalize("NFC") ?? settings.project;
-  if (!existsSync(catalogFileOf(settings.data)))
-    throw new StartRefused(`${settings.data} is no data folder (MILLRACE_DATA); the first start makes it`);
-  const catalog = await openCatalog(settings.data, world);
-  try {
-    const project = await catalog.read("system", (tx) => byUrlName(tx, urlName));
-    if (!project) throw new StartRefused(`There is no project ${urlName} in ${settings.data}`);
-    const ids = new IdSource(world, await catalog.lastId());
-    await work(accessOf({ catalog, ids, world }, secretOf(settings.data, world)).keys, project);
-  } finally {
-    await catalog.close();
-  }
-}

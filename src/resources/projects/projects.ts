@@ -94,14 +94,15 @@ export async function byUrlName(tx: Reader, urlName: string): Promise<Project | 
   return found;
 }
 
+/** Every project of the installation, oldest first. */
+export async function allProjects(tx: Reader): Promise<Project[]> {
+  const limit = await tx.count(projectTable, everything);
+  return tx.find(projectTable, { filter: everything, order: byId, page: { limit } });
+}
+
 /** The ids of all projects: the scopes of all transactions on their records. */
-export function projectIds({ catalog }: Pick<Services, "catalog">): Promise<ProjectId[]> {
-  return catalog.read("system", async (tx) => {
-    const limit = await tx.count(projectTable, everything);
-    return (await tx.find(projectTable, { filter: everything, order: byId, page: { limit } })).map(
-      ({ id }) => id,
-    );
-  });
+export async function projectIds({ catalog }: Pick<Services, "catalog">): Promise<ProjectId[]> {
+  return (await catalog.read("system", allProjects)).map(({ id }) => id);
 }
 
 async function projectWith(tx: Reader, id: number): Promise<Project> {

@@ -1,0 +1,43 @@
+// What commands share that work on the data folder, also beside a server that runs on it.
+import { existsSync } from "node:fs";
+import { accessOf, openCatalog } from "../app.ts";
+import { readSettings, type Settings } from "../config.ts";
+import type { Services } from "../context.ts";
+import { catalogFileOf, StartRefused, secretOf } from "../data-folder.ts";
+import { IdSource } from "../lib/ids.ts";
+import { realWorld as world } from "../lib/world.ts";
+import { Misused } from "./command.ts";
+
+/** The catalog of the data folder, and who may ask what of it. */
+export type Opened = Pick<Services, "catalog" | "ids" | "world" | "keys" | "rights"> & {
+  readonly settings: Settings;
+};
+
+/** Opens the catalog of the settings' data folder, which must be there, for as long as `work` takes. */
+export async function withCatalog(work: (opened: Opened) => Promise<void>): Promise<void> {
+  const settings = readSettings(process.env, process.cwd());
+  if (!existsSync(catalogFileOf(settings.data)))
+    throw new StartRefused(`${settings.data} is no data folder (MILLRACE_DATA); the first start makes it`);
+  const catalog = await openCatalog(settings.data, world);
+  try {
+    const services = { catalog, ids: new IdSource(world, await catalog.lastId()), world };
+    await work({ ...services, ...accessOf(services, secretOf(settings.data, world)), settings });
+  } finally {
+    await catalog.close();
+  }
+}
+
+/** The words after those of a command: as many as it knows. `missing` says what is not there. */
+export function expectWords(words: readonly string[], count: number, missing: string): void {
+  if (words.length < count) throw new Misused(missing);
+  if (words.length > count) throw new Misused(`"${words[count]}" is one word too many.`);
+}
+
+/** A table for people: columns as wide as what they hold, the last one as long as it likes. */
+export function printTable(rows: readonly (readonly (string | number)[])[]): void {
+  const widths = rows[0]!.map((_, at) => Math.max(...rows.map((row) => String(row[at]).length)));
+  for (const row of rows) {
+    const cells = row.map((cell, at) => (at < row.length - 1 ? String(cell).padEnd(widths[at]!) : cell));
+    console.log(cells.join("  "));
+  }
+}

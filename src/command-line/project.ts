@@ -1,0 +1,57 @@
+// `millrace project`: makes and lists projects, also while a server runs on the same data folder.
+import { parseArgs } from "node:util";
+import { isProjectName } from "../config.ts";
+import { StartRefused } from "../data-folder.ts";
+import { allProjects, ensureProject } from "../resources/projects/projects.ts";
+import { expectWords, type Opened, printTable, withCatalog } from "./beside-server.ts";
+import { type Command, Misused } from "./command.ts";
+
+type Action = (opened: Opened, words: readonly string[]) => Promise<void>;
+
+export const project: Command = {
+  usage: `Usage: millrace project create <name>
+       millrace project list
+
+A project is a world of its own: no key of one sees anything of another. Its name is part of every address
+and never changes: letters, digits and hyphens, with no hyphen at either end. A new project gets an
+administrator with a key, which is shown this once. A running server serves it at once.
+The data folder is that of MILLRACE_DATA, else ./millrace-data.`,
+  async run(words) {
+    const { positionals } = parseArgs({ args: [...words], options: {}, allowPositionals: true });
+    const [name = "", ...rest] = positionals;
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+    if (!action) throw new Misused(name === "" ? "What should be done?" : `There is no "project ${name}".`);
+    await withCatalog((opened) => action(opened, rest));
+    return 0;
+  },
+};
+
+const actions: Readonly<Record<string, Action>> = {
+  async create({ keys, settings, ...services }, words) {
+    expectWords(words, 1, "The name of the project is missing.");
+    const urlName = words[0]!.normalize("NFC");
+    if (!isProjectName(urlName))
+      throw new Misused(`"${urlName}" cannot name a project: letters, digits and hyphens in between can.`);
+    const made = await ensureProject(services, urlName);
+    if (!made.isNew)
+      throw new StartRefused(
+        `There is a project ${urlName} already; for a key of it: millrace key create --project ${urlName}`,
+      );
+    const { key } = await keys.create(made.project, "administrator");
+    console.log(`Project ${urlName} is made. Its administrator's API key, shown this once:\n\n  ${key}\n`);
+  },
+
+  async list({ catalog }, words) {
+    expectWords(words, 0, "");
+    const projects = await catalog.read("system", allProjects);
+    printTable([
+      ["id", "created", "project", "name"],
+      ...projects.map(({ id, createdTime, urlName, name }) => [
+        id,
+        new Date(createdTime).toISOString(),
+        urlName,
+        name,
+      ]),
+    ]);
+  },
+};
