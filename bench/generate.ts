@@ -9,7 +9,7 @@ export const startMs = Date.UTC(2026, 5, 1);
 const stepMs = 1000;
 
 /** A small generator of uniform numbers in [0, 1) (mulberry32), the same for the same seed everywhere. */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

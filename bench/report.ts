@@ -41,9 +41,10 @@ function machine(): string[] {
 function tableOf(ours: Results, peers: readonly Results[]): string[] {
   const all = [ours, ...peers];
   const head = ["", "Workload", "Unit", ...all.map(({ system }) => system.name), "Ratio to best peer", "Bar"];
-  const rows = (Object.keys(workloads) as WorkloadKey[]).map((key) => {
+  const isMeasured = (key: WorkloadKey) => figuresOf(ours.rounds, key).length > 0;
+  const rows = (Object.keys(workloads) as WorkloadKey[]).filter(isMeasured).map((key) => {
     const workload: Workload = workloads[key];
-    const cells = all.map(({ rounds }) => cellOf(rounds.map((one) => one[key])));
+    const cells = all.map(({ rounds }) => cellOf(figuresOf(rounds, key)));
     const ratio = ratioOf(workload, key, ours, peers);
     return [workload.name, workload.what, workload.unit, ...cells, ratio, barOf(workload)];
   });
@@ -51,22 +52,26 @@ function tableOf(ours: Results, peers: readonly Results[]): string[] {
   return [line(head), line(head.map(() => "---")), ...rows.map(line)];
 }
 
-const barOf = ({ unit, bar }: Workload) => (bar === undefined ? "" : `${isRate(unit) ? ">=" : "<="} ${bar}`);
+function barOf({ unit, bar, bound }: Workload): string {
+  if (bar === undefined && bound === undefined) return "";
+  return `${isRate(unit) ? ">=" : "<="} ${bar === undefined ? `${bound} ${unit}` : bar}`;
+}
 
-const isRate = (unit: Workload["unit"]) => unit === "points/s";
+const isRate = (unit: Workload["unit"]) => unit.endsWith("/s");
+
+const figuresOf = (rounds: readonly Figures[], key: WorkloadKey): number[] =>
+  rounds.map((one) => one[key]).filter((figure) => figure !== undefined);
 
 function ratioOf(workload: Workload, key: WorkloadKey, ours: Results, peers: readonly Results[]): string {
-  if (peers.length === 0 || key === "memory") return "";
+  if (peers.length === 0 || key === "memory" || workload.bound !== undefined) return "";
   const medians = peers.map(({ rounds }) => medianOf(rounds, key)).filter((one) => !Number.isNaN(one));
+  if (medians.length === 0) return "";
   const best = isRate(workload.unit) ? Math.max(...medians) : Math.min(...medians);
   return `${(medianOf(ours.rounds, key) / best).toFixed(2)}x`;
 }
 
 const medianOf = (rounds: readonly Figures[], key: WorkloadKey): number =>
-  percentile(
-    rounds.map((one) => one[key]),
-    0.5,
-  );
+  percentile(figuresOf(rounds, key), 0.5);
 
 function cellOf(values: readonly number[]): string {
   if (values.length === 0 || values.every(Number.isNaN)) return "-";

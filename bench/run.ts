@@ -5,12 +5,13 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { requireNode } from "../scripts/require-node.ts";
 import { stopProcess } from "./process.ts";
+import { fullRecords, measureRecords, quickRecords } from "./records.ts";
 import { type Results, reportOf } from "./report.ts";
 import { clickHouse } from "./systems/clickhouse.ts";
 import { installPackages, packageVersion } from "./systems/debian.ts";
 import { influxDb } from "./systems/influxdb.ts";
 import { millrace } from "./systems/millrace.ts";
-import type { System } from "./systems/system.ts";
+import type { Running, System } from "./systems/system.ts";
 import { victoriaMetrics } from "./systems/victoria-metrics.ts";
 import {
   type Figures,
@@ -22,10 +23,11 @@ import {
   type Scale,
 } from "./workloads.ts";
 
-const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--write]
+const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--records] [--write]
   --peers     the same work against VictoriaMetrics, InfluxDB and ClickHouse (installed from Debian when root)
   --rounds N  rounds, each with fresh servers (5)
   --quick     a twenty-fifth of the data and one round: whether everything works, not figures to keep
+  --records   assets and raw rows alone (W11), which no peer has
   --write     also write the table to bench/RESULTS.md`;
 
 requireNode("npm run bench");
@@ -34,6 +36,7 @@ const { values: asked } = parseArgs({
     peers: { type: "boolean", default: false },
     rounds: { type: "string" },
     quick: { type: "boolean", default: false },
+    records: { type: "boolean", default: false },
     write: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -46,12 +49,14 @@ async function bench(): Promise<void> {
   const rounds = Number(asked.rounds ?? (asked.quick ? 1 : 5));
   const { systems, missing } = chosen();
   for (const name of missing) console.log(`${name} is not installed and will not be measured.`);
-  const prepared = new Map(systems.map((system) => [system, prepare(system, scale)]));
+  const prepared = new Map(
+    systems.map((system) => [system, asked.records ? undefined : prepare(system, scale)]),
+  );
   const results: Results[] = systems.map((system) => ({ system, rounds: [] }));
   for (let round = 1; round <= rounds; round++) {
     for (const result of results) {
       console.log(`round ${round} of ${rounds}: ${result.system.name}`);
-      const figures = await roundOf(result.system, prepared.get(result.system) as Prepared, scale);
+      const figures = await roundOf(result.system, prepared.get(result.system), scale);
       (result.rounds as Figures[]).push(figures);
     }
   }
@@ -71,13 +76,21 @@ function chosen(): { systems: System[]; missing: string[] } {
   return { systems: [millrace, ...present], missing };
 }
 
+/** Our own server has assets and raw rows as well, measured on a server of their own. */
+async function roundOf(system: System, prepared: Prepared | undefined, scale: Scale): Promise<Figures> {
+  const points = prepared && (await onFresh(system, (running) => measure(system, running, prepared, scale)));
+  if (system !== millrace) return { ...points };
+  const records = asked.quick ? quickRecords : fullRecords;
+  return { ...points, ...(await onFresh(system, ({ port }) => measureRecords(port, records))) };
+}
+
 /** Starts the system on a fresh folder, measures it, and leaves nothing behind. */
-async function roundOf(system: System, prepared: Prepared, scale: Scale): Promise<Figures> {
+async function onFresh(system: System, work: (running: Running) => Promise<Figures>): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));
   try {
     const running = await system.start(folder);
     try {
-      return await measure(system, running, prepared, scale);
+      return await work(running);
     } finally {
       await stopProcess(running.started);
     }

@@ -7,9 +7,11 @@ import type { Running, System, Window } from "./systems/system.ts";
 export interface Workload {
   readonly name: string;
   readonly what: string;
-  readonly unit: "points/s" | "ms" | "bytes" | "MiB";
+  readonly unit: "points/s" | "assets/s" | "rows/s" | "ms" | "bytes" | "MiB";
   /** Against the best peer: at least (rates) or at most (times and sizes) this ratio; absent: no bar. */
   readonly bar?: number;
+  /** Where there is no peer: at least (rates) or at most (times) this figure. */
+  readonly bound?: number;
 }
 
 export const workloads = {
@@ -22,11 +24,23 @@ export const workloads = {
   W8a: { name: "W8", what: "latest value of one series, p50", unit: "ms", bar: 1 },
   W8b: { name: "W8", what: "latest values of 1,000 series, p99", unit: "ms" },
   W9: { name: "W9", what: "bytes per point on disk after W1", unit: "bytes", bar: 0.9 },
+  W11create: { name: "W11", what: "create assets, 1,000 a request", unit: "assets/s", bound: 20_000 },
+  W11page: { name: "W11", what: "page of 1,000 assets by cursor, p50", unit: "ms", bound: 10 },
+  W11subtree: { name: "W11", what: "subtree of 10,000 assets, all pages", unit: "ms", bound: 100 },
+  W11rare: { name: "W11", what: "search of 1 M assets: words that few have, p50", unit: "ms", bound: 20 },
+  W11common: { name: "W11", what: "search: a word that most have, p50", unit: "ms", bound: 20 },
+  W11prefix: { name: "W11", what: "search: two letters that most begin with, p50", unit: "ms", bound: 20 },
+  W11description: { name: "W11", what: "search in descriptions, p50", unit: "ms", bound: 20 },
+  W11sorted: { name: "W11", what: "search: a word that most have, newest first, p50", unit: "ms" },
+  rawOrdered: { name: "raw", what: "load 1 M rows in order of key", unit: "rows/s", bound: 50_000 },
+  rawShuffled: { name: "raw", what: "load 1 M rows in random order", unit: "rows/s", bound: 50_000 },
+  rawPage: { name: "raw", what: "page of 10,000 rows, p50", unit: "ms", bound: 50 },
   memory: { name: "-", what: "peak resident memory of the server", unit: "MiB" },
 } as const satisfies Readonly<Record<string, Workload>>;
 
 export type WorkloadKey = keyof typeof workloads;
-export type Figures = Readonly<Record<WorkloadKey, number>>;
+/** Of the workloads that a system has been given. */
+export type Figures = Readonly<Partial<Record<WorkloadKey, number>>>;
 
 export interface Scale {
   readonly series: number;
@@ -147,7 +161,7 @@ async function readFigures(
   connections: readonly Connection[],
   prepared: Prepared,
   { reads }: Scale,
-): Promise<Pick<Figures, "W4" | "W5" | "W6a" | "W6b" | "W8a">> {
+): Promise<Figures> {
   const [connection] = connections;
   if (!connection) throw new Error("a connection is open");
   const p50 = async (request: RequestBytes, count: number, whole?: (body: Buffer) => boolean) => {
@@ -169,7 +183,7 @@ async function readFigures(
 }
 
 /** Milliseconds of each of `count` runs, one after the other. */
-async function timesOf(count: number, run: () => Promise<unknown>): Promise<number[]> {
+export async function timesOf(count: number, run: () => Promise<unknown>): Promise<number[]> {
   const times: number[] = [];
   for (let i = 0; i < count; i++) {
     const started = performance.now();

@@ -1,5 +1,6 @@
 // Our own server, as a user starts it.
 import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import type { GeneratedSeries, Scan } from "../generate.ts";
 import { type RequestParts, requestBytes } from "../http.ts";
 import { freePort, startProcess } from "../process.ts";
@@ -7,16 +8,19 @@ import { linesIn, occurrences, type System, type Window } from "./system.ts";
 
 const key = "benchmark-key-0123456789abcdef0123456789abcdef";
 const root = new URL("../..", import.meta.url).pathname;
-const base = "/api/0.5/projects/default/timeseries";
+const project = "/api/0.5/projects/default";
+const base = "/timeseries";
 
 const request = (parts: RequestParts) =>
   requestBytes({
     ...parts,
+    path: project + parts.path,
     headers: { "api-key": key, ...(parts.body !== undefined && { "content-type": "application/json" }) },
   });
 
-const get = (path: string) => request({ method: "GET", path });
-const post = (path: string, body: string) => request({ method: "POST", path, body });
+/** A request of the project: `path` begins with `/assets` or the like. */
+export const get = (path: string) => request({ method: "GET", path });
+export const post = (path: string, body: string) => request({ method: "POST", path, body });
 
 export const millrace: System = {
   name: "Millrace",
@@ -37,6 +41,7 @@ export const millrace: System = {
       env,
       probe,
     });
+    await untilKeyIsGood(port);
     return { started, port, declare: (names) => declare(port, names), settle: async () => {} };
   },
   requests: {
@@ -68,6 +73,13 @@ export const millrace: System = {
   },
 };
 
+/** The server listens a moment before it knows the key. */
+async function untilKeyIsGood(port: number): Promise<void> {
+  const ask = () =>
+    fetch(`http://127.0.0.1:${port}${project}${base}?limit=1`, { headers: { "api-key": key } });
+  while ((await ask()).status === 401) await pause(20);
+}
+
 const range = ({ startMs, endMs }: Window) => `start=${startMs}&end=${endMs}`;
 
 function pointsOf({ times, values }: GeneratedSeries, from: number, to: number): string {
@@ -82,7 +94,7 @@ const itemsOf = (names: readonly string[], { timeMs, values }: Scan) =>
     .join(",");
 
 async function declare(port: number, names: readonly string[]): Promise<void> {
-  const response = await fetch(`http://127.0.0.1:${port}${base}`, {
+  const response = await fetch(`http://127.0.0.1:${port}${project}${base}`, {
     method: "POST",
     headers: { "api-key": key, "content-type": "application/json" },
     body: JSON.stringify({ items: names.map((name) => ({ name })) }),
