@@ -11,7 +11,15 @@ import { realWorld } from "./lib/world.ts";
 
 const good = temporaryFolder();
 const at = (data: string) => {
-  const settings = { host: "127.0.0.1", port: 0, data, project: "demo", logLevel: "silent" } as const;
+  const settings = {
+    host: "127.0.0.1",
+    port: 0,
+    data,
+    project: "demo",
+    logLevel: "silent",
+    trustedProxies: [],
+    attemptsPerMinute: 1_000_000,
+  } as const;
   return openApp(settings, realWorld, pino({ level: "silent" }));
 };
 

@@ -5,12 +5,14 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { adoptKeys } from "./access/administrators.ts";
+import { endedSessionTable } from "./access/ended-sessions.ts";
 import { Keyring } from "./access/keys.ts";
 import { Rights } from "./access/rights.ts";
 import { accountTable, apiKeyTable, groupTable } from "./access/schema.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
 import { catalogFileOf, openDataFolder, StartRefused } from "./data-folder.ts";
+import { openDoors } from "./doors.ts";
 import { ByteBudget } from "./http/byte-budget.ts";
 import { loginRoutes } from "./http/login.ts";
 import { createMetrics } from "./http/metrics.ts";
@@ -67,7 +69,7 @@ import { erasureTable, timeSeriesTable } from "./resources/timeseries/schema.ts"
 import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
 import { cursorSigner } from "./rest/cursor.ts";
 import { openApiOf } from "./rest/openapi.ts";
-import { type ApiVersion, apiVersions, type Route } from "./rest/route.ts";
+import { type ApiVersion, apiVersions, type Doors, type Route } from "./rest/route.ts";
 import type { AnyTable, Catalog } from "./storage/catalog.ts";
 import { openEmbeddedPoints } from "./storage/embedded-points/embedded-points.ts";
 import { Erasures } from "./storage/erasures.ts";
@@ -81,6 +83,7 @@ export const tables: readonly AnyTable[] = [
   accountTable,
   groupTable,
   securityCategoryTable,
+  endedSessionTable,
   assetTable,
   assetTypeTable,
   timeSeriesTable,
@@ -153,8 +156,8 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   const store = openEmbeddedPoints({ folder: join(folder.path, "points") });
   const points = metrics.counted(await usable("datapoint store", store, log));
   opened.defer(() => points.close());
-  const linkSecret = secretFor("links", folder.secret);
-  const blobs = await openLocalBlobs({ folder: join(folder.path, "blobs"), secret: linkSecret });
+  const secretOf = (purpose: string) => secretFor(purpose, folder.secret);
+  const blobs = await openLocalBlobs({ folder: join(folder.path, "blobs"), secret: secretOf("links") });
   const ids = new IdSource(world, await catalog.lastId());
   const services: Services = {
     world,
@@ -166,8 +169,8 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
     erasures: new Erasures(catalog, [ownedRawRows, ownedSequenceRows], (problem) =>
       log.error({ err: problem }, "Could not take rows away whose raw table or sequence is gone"),
     ),
-    cursors: cursorSigner(secretFor("cursors", folder.secret)),
     ...accessOf({ catalog, ids, world }, folder.secret),
+    cursors: cursorSigner(secretOf("cursors")),
     ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }),
   };
   const { keys } = services;
@@ -179,9 +182,10 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   opened.defer(endSweeping);
   opened.defer(() => services.erasures.end());
   for (const project of await projectIds(services)) services.erasures.begin(project);
-  const http = await createHttp(log, metrics);
+  const doors = await openDoors(services, { settings, secretFor: secretOf, log });
+  const http = await createHttp({ log, metrics, settings });
   const bodies = new ByteBudget(limits.bodiesInFlightBytesMax, limits.bodyBytesUncounted);
-  addRoutes(http, { services, keys, bodies });
+  addRoutes(http, { services, ...doors, bodies });
   addHealth(http, { catalog, points, metrics, log });
   addMetrics(http, { catalog, points, metrics, log });
   const serving = opened.move();
@@ -242,7 +246,7 @@ function sweepUploads(services: Services, log: Logger): () => Promise<void> {
   };
 }
 
-function addRoutes(http: FastifyInstance, kernel: Kernel): void {
+function addRoutes(http: FastifyInstance, kernel: Kernel & Doors): void {
   registerRoutes(http, kernel, routes);
   registerOpenRoutes(http, kernel, loginRoutes);
   registerLinkRoutes(http, kernel.services, fileLinkRoutes);

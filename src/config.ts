@@ -1,5 +1,6 @@
 // Settings: from the environment and one optional file, checked before anything starts.
 import { existsSync, readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { StartRefused } from "./data-folder.ts";
@@ -17,6 +18,8 @@ export interface Settings {
   readonly project: string;
   readonly adminKey?: string;
   readonly logLevel: LogLevel;
+  readonly trustedProxies: readonly string[];
+  readonly attemptsPerMinute: number;
 }
 
 interface Setting {
@@ -66,6 +69,18 @@ export const described = {
     isGood: (value) => /^[\x21-\x7e]{16,}$/.test(value),
     isSecret: true,
   },
+  MILLRACE_TRUSTED_PROXIES: {
+    meaning: "Addresses of proxies that say in X-Forwarded-For whom they ask for",
+    byDefault: "",
+    expected: "IP addresses or networks such as 10.0.0.0/8, with commas between",
+    isGood: (value) => addressesIn(value).every(isNetwork),
+  },
+  MILLRACE_ATTEMPTS_PER_MINUTE: {
+    meaning: "Failed credentials, and logins in a browser, that one address may have a minute",
+    byDefault: "120",
+    expected: "a number from 1 to 1000000",
+    isGood: (value) => /^[1-9]\d{0,6}$/.test(value) && Number(value) <= 1_000_000,
+  },
   MILLRACE_LOG_LEVEL: {
     meaning: "How much is logged",
     byDefault: "info",
@@ -79,6 +94,13 @@ const names = Object.keys(described) as Name[];
 
 /** Not settings of the server, but likely to be in the same environment. */
 const elsewhere = ["MILLRACE_KEY"];
+
+const addressesIn = (value: string) => value.split(",").flatMap((one) => one.trim() || []);
+
+function isNetwork(value: string): boolean {
+  const [address = "", bits = "0", ...more] = value.split("/");
+  return isIP(address) !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= 128 && more.length === 0;
+}
 
 /** Letters and digits of any script, and hyphens not at either end (client-endpoints 3). */
 export function isProjectName(name: string): boolean {
@@ -110,6 +132,8 @@ export function readSettings(
     data: resolve(folder, value("MILLRACE_DATA")!),
     project: value("MILLRACE_PROJECT")!.normalize("NFC"),
     logLevel: value("MILLRACE_LOG_LEVEL") as LogLevel,
+    trustedProxies: addressesIn(value("MILLRACE_TRUSTED_PROXIES")!),
+    attemptsPerMinute: Number(value("MILLRACE_ATTEMPTS_PER_MINUTE")),
     ...(baseUrl !== undefined && { baseUrl }),
     ...(adminKey !== undefined && { adminKey }),
   };

@@ -2,52 +2,11 @@
 //
 // docs/ERRORS.md is generated from this list. Our own faults are not here: they are invariants.
 
-type Members = Readonly<Record<string, unknown>>;
-
-interface Entry<Details> {
-  readonly status: number;
-  /** One sentence for docs/ERRORS.md: when a caller gets this. */
-  readonly when: string;
-  readonly message: (details: Details) => string;
-  /** Members of the `error` object besides `code` and `message` (client-endpoints 1.6). */
-  readonly members?: (details: Details) => Members;
-}
-
-/** A message stays readable however many things it is about; members of the answer name them all. */
-const firstOf = (all: readonly (string | number)[], separator = ", ") =>
-  `${all.slice(0, 10).join(separator)}${all.length > 10 ? `${separator}...` : ""}`;
-
-const entry = <Details>(one: Entry<Details>): Entry<Details> => one;
+import { accessFailures } from "./errors/access.ts";
+import { type Entry, entry, firstOf, type Members } from "./errors/entry.ts";
 
 export const catalogue = {
-  unauthenticated: entry<{ problem?: string }>({
-    status: 401,
-    when: "The request has no valid API key or token.",
-    message: () => "HTTP 401 Unauthorized",
-  }),
-  "no-identity-provider": entry<{ project: string }>({
-    status: 400,
-    when: "A login in a browser is asked for, and the project has no identity provider, or does not exist.",
-    message: ({ project }) =>
-      `The project ${project} has no identity provider to log in with; use an API key in the header api-key`,
-  }),
-  "no-session": entry<Record<string, never>>({
-    status: 400,
-    when: "The address that ends a login in a browser is asked for, and no identity provider has begun one.",
-    message: () =>
-      "There is no identity provider to log out from; an API key needs no logout, it is good until revoked",
-  }),
-  forbidden: entry<{ acl: string; action: string }>({
-    status: 403,
-    when: "The caller lacks the capability that the route needs.",
-    message: ({ acl, action }) => `This needs the capability ${acl} with the action ${action}`,
-  }),
-  "foreign-project": entry<{ project: string }>({
-    status: 403,
-    when: "The project in the path does not exist or is not the caller's.",
-    message: ({ project }) =>
-      `The project ${project} does not exist, or your credentials are for another one`,
-  }),
+  ...accessFailures,
   "no-such-route": entry<{ method: string; path: string }>({
     status: 404,
     when: "No operation has this path.",

@@ -33,6 +33,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "Create and list projects",
     load: async () => (await import("./command-line/project.ts")).project,
   },
+  oidc: {
+    summary: "Set the identity provider that people log in with",
+    load: async () => (await import("./command-line/oidc.ts")).oidc,
+  },
   import: {
     summary: "Load CSV files or an archive into a running server",
     load: async () => (await import("./command-line/import.ts")).importFiles,

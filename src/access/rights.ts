@@ -3,7 +3,7 @@
 import { RecentMap } from "../lib/recent-map.ts";
 import type { World } from "../lib/world.ts";
 import { limits } from "../limits.ts";
-import { and, equals, type Filter, oneOf } from "../query/filter.ts";
+import { and, equals, type Filter, oneOf, or } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
 import type { Catalog, Reader } from "../storage/catalog.ts";
 import { administrator, type Capability } from "./capabilities.ts";
@@ -16,8 +16,13 @@ export interface Grants {
   readonly capabilities: readonly Capability[];
 }
 
-/** How a caller is in groups: an account names them, an identity provider names what they come from. */
-export type Membership = { readonly ids: readonly number[] } | { readonly sourceIds: readonly string[] };
+/**
+ * How a caller is in groups: an account names them, an identity provider names what they come from, and is
+ * itself one of the `sources` that a group may be bound to.
+ */
+export type Membership =
+  | { readonly ids: readonly number[] }
+  | { readonly sourceIds: readonly string[]; readonly sources: readonly string[] };
 
 interface RightsParts {
   readonly catalog: Catalog;
@@ -58,13 +63,25 @@ export class Rights {
     return grants;
   }
 
+  /** The groups of a project that are meant, without the default group for those who are in none. */
+  async groupIdsOf(projectId: number, membership: Membership): Promise<number[]> {
+    const named = namedBy(membership);
+    const groups = await this.#parts.catalog.read("system", (tx) => liveGroups(tx, projectId, named));
+    return groups.map(({ id }) => id);
+  }
+
   async #groupsOf(tx: Reader, projectId: number, membership: Membership): Promise<Group[]> {
-    const named = "ids" in membership ? oneOf("id", membership.ids) : oneOf("sourceId", membership.sourceIds);
-    const groups = await liveGroups(tx, projectId, named);
+    const groups = await liveGroups(tx, projectId, namedBy(membership));
     if (groups.length > 0) return groups;
     const byDefault = await this.#parts.defaultGroupOf(tx, projectId);
     return byDefault === undefined ? [] : liveGroups(tx, projectId, equals("id", byDefault));
   }
+}
+
+function namedBy(membership: Membership): Filter {
+  if ("ids" in membership) return oneOf("id", membership.ids);
+  const fitting = or(equals("source", null), oneOf("source", membership.sources));
+  return and(oneOf("sourceId", membership.sourceIds), fitting);
 }
 
 /** The records of a project that are not deleted. */

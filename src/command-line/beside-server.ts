@@ -6,6 +6,7 @@ import type { Services } from "../context.ts";
 import { catalogFileOf, StartRefused, secretOf } from "../data-folder.ts";
 import { IdSource } from "../lib/ids.ts";
 import { realWorld as world } from "../lib/world.ts";
+import { byUrlName, type Project } from "../resources/projects/projects.ts";
 import { Misused } from "./command.ts";
 
 /** The catalog of the data folder, and who may ask what of it. */
@@ -25,6 +26,20 @@ export async function withCatalog(work: (opened: Opened) => Promise<void>): Prom
   } finally {
     await catalog.close();
   }
+}
+
+/** The same with the project `name`, else that of the settings; `StartRefused` when there is none. */
+export function withProject(
+  name: string | undefined,
+  work: (opened: Opened, project: Project) => Promise<void>,
+): Promise<void> {
+  return withCatalog(async (opened) => {
+    const { settings, catalog } = opened;
+    const urlName = name?.normalize("NFC") ?? settings.project;
+    const project = await catalog.read("system", (tx) => byUrlName(tx, urlName));
+    if (!project) throw new StartRefused(`There is no project ${urlName} in ${settings.data}`);
+    await work(opened, project);
+  });
 }
 
 /** The words after those of a command: as many as it knows. `missing` says what is not there. */

@@ -2,8 +2,8 @@
 import { parseArgs } from "node:util";
 import { accountsNamed, ensureAccount } from "../access/accounts.ts";
 import { StartRefused } from "../data-folder.ts";
-import { byUrlName, type Project } from "../resources/projects/projects.ts";
-import { expectWords, type Opened, printTable, withCatalog } from "./beside-server.ts";
+import type { Project } from "../resources/projects/projects.ts";
+import { expectWords, type Opened, printTable, withProject } from "./beside-server.ts";
 import { type Command, Misused } from "./command.ts";
 
 const options = {
@@ -38,13 +38,7 @@ A running server knows of changes within a second. The data folder is that of MI
     const [name = "", ...rest] = positionals;
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (!action) throw new Misused(name === "" ? "What should be done?" : `There is no "key ${name}".`);
-    await withCatalog(async (opened) => {
-      const { catalog, settings } = opened;
-      const urlName = projectName?.normalize("NFC") ?? settings.project;
-      const project = await catalog.read("system", (tx) => byUrlName(tx, urlName));
-      if (!project) throw new StartRefused(`There is no project ${urlName} in ${settings.data}`);
-      await action(opened, project, { ...given, words: rest });
-    });
+    await withProject(projectName, (opened, project) => action(opened, project, { ...given, words: rest }));
     return 0;
   },
 };

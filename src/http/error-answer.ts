@@ -13,7 +13,9 @@ export function errorAnswer(log: Logger) {
   return (problem: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const failure = problem instanceof Failure ? problem : refusalByFastify(problem, request.id);
     if (failure.status >= 500)
-      log.error({ err: problem, requestId: request.id, path: request.url }, failure.message);
+      log.error({ err: problem, requestId: request.id, path: pathToLog(request) }, failure.message);
+    const { retryAfterSeconds } = failure.details as { readonly retryAfterSeconds?: number };
+    if (retryAfterSeconds !== undefined) reply.header("Retry-After", retryAfterSeconds);
     return reply.code(failure.status).send(errorBody(failure));
   };
 }
@@ -29,3 +31,11 @@ const ownWords: Readonly<Record<string, string>> = {
   FST_ERR_BAD_URL: "its path is not valid percent-encoding",
   FST_ERR_MAX_PARAM_LENGTH: `a path segment is longer than ${limits.pathSegmentBytesMax} bytes`,
 };
+
+/** Values of parameters may be tokens, and so may the paths of links: neither is for logs. */
+function pathToLog({ url, routeOptions }: FastifyRequest): string {
+  if ((routeOptions?.config as { isLink?: boolean } | undefined)?.isLink) return routeOptions.url ?? "";
+  const [path = "", query] = url.split("?", 2);
+  const names = [...new URLSearchParams(query).keys()].map((name) => `${encodeURIComponent(name)}=...`);
+  return names.length === 0 ? path : `${path}?${names.join("&")}`;
+}

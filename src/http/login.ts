@@ -1,11 +1,13 @@
 // The login endpoints, which belong to no version and no project (client-endpoints 2).
 import { Type } from "typebox";
 import type { Caller } from "../access/caller.ts";
+import { sessionCookieName } from "../access/gate.ts";
 import { fail } from "../errors.ts";
-import { parseJson } from "../lib/json.ts";
+import { cookieIn, setCookie } from "../lib/cookies.ts";
+import { limits } from "../limits.ts";
 import { dataAnswer, dataOf } from "../rest/envelope.ts";
-import { required, text } from "../rest/parameters.ts";
-import { type OpenRoute, openRoute } from "../rest/route.ts";
+import { oneOfWords, required, text } from "../rest/parameters.ts";
+import { type BrowserAnswer, type OpenRoute, openRoute } from "../rest/route.ts";
 
 const statusShape = dataOf(
   Type.Object(
@@ -31,19 +33,40 @@ const urlShape = dataOf(Type.Object({ url: Type.String() }, { title: "BrowserAdd
 /** What a login in a browser is asked with; its refusal tells strangers nothing about projects. */
 const browserLogin = {
   project: required(text("URL name of the project")),
-  redirectUrl: required(text("Where the browser goes with its tokens")),
-  errorRedirectUrl: text("Where the browser goes when the login fails"),
-  prompt: text("`none`: without asking the user"),
+  redirectUrl: required(text("Where the browser goes with `access_token` and `id_token`")),
+  errorRedirectUrl: text("Where the browser goes with `error` and `error_description`"),
+  prompt: oneOfWords("`none`: without asking the user", ["none"]),
 };
 
-const noProvider = async ({ query }: { readonly query: { readonly project: string } }) => {
-  throw fail("no-identity-provider", { project: query.project });
-};
+interface BrowserLoginQuery {
+  readonly project: string;
+  readonly redirectUrl: string;
+  readonly errorRedirectUrl: string | undefined;
+  readonly prompt: "none" | undefined;
+}
+
+const wishOf = ({ project, redirectUrl, errorRedirectUrl, prompt }: BrowserLoginQuery) => ({
+  project: project.normalize("NFC"),
+  redirectUrl,
+  errorRedirectUrl,
+  isSilent: prompt === "none",
+});
 
 const statusOf = ({ user, project, projectId }: Caller) => ({ user, loggedIn: true, project, projectId });
 
 /** What strangers get from the status, with 200 (client-endpoints C1). */
 const loggedOut = { user: "", loggedIn: false, project: "", projectId: -1 };
+
+const callbackOf = (baseUrl: string) => `${baseUrl}/login/callback`;
+
+/** One for each login under way in a browser, such as a silent one in a frame beside another. */
+const errandCookieName = (baseUrl: string, state: string) =>
+  `${isSecure(baseUrl) ? "__Host-" : ""}millrace_login_${state.slice(0, 16)}`;
+
+const isSecure = (baseUrl: string) => baseUrl.startsWith("https:");
+
+const cookie = (baseUrl: string, name: string, { value = "", maxAgeMs = 0 } = {}) =>
+  setCookie({ name, value, maxAgeSeconds: maxAgeMs / 1000, isSecure: isSecure(baseUrl) });
 
 export const loginRoutes: readonly OpenRoute[] = [
   openRoute({
@@ -53,8 +76,8 @@ export const loginRoutes: readonly OpenRoute[] = [
     source: "platform-api Login and session",
     body: { kind: "json", schema: Type.Object({ apiKey: Type.String() }) },
     answer: { schema: statusShape },
-    handle: async ({ body, callerOf }) => {
-      const caller = await callerOf(body.apiKey);
+    handle: async ({ gate }, { body, sender }) => {
+      const { caller } = await gate.presentKey(body.apiKey, sender.address);
       if (!caller) throw fail("unauthenticated", {});
       return dataAnswer(statusOf(caller));
     },
@@ -65,72 +88,95 @@ export const loginRoutes: readonly OpenRoute[] = [
     summary: "Whom the credentials of this request stand for",
     source: "client-endpoints 2, C1",
     answer: { schema: statusShape },
-    handle: async ({ caller }) => dataAnswer(caller ? statusOf(caller) : loggedOut),
-  }),
-  openRoute({
-    method: "GET",
-    path: "/login/token",
-    summary: "Whether a token is valid; none is, while no identity provider is configured",
-    source: "platform-api Login and session",
-    query: { token: required(text("The token to check")) },
-    answer: { schema: tokenShape },
-    handle: async ({ query: { token }, nowMs }) =>
-      dataAnswer({ token, valid: false, expired: isExpired(token, nowMs) }),
-  }),
-  openRoute({
-    method: "GET",
-    path: "/login/url",
-    summary: "The address of a login in a browser; refused, as projects have no identity provider yet",
-    source: "client-endpoints 2",
-    query: browserLogin,
-    answer: { schema: urlShape },
-    handle: noProvider,
-  }),
-  openRoute({
-    method: "GET",
-    path: "/login/redirect",
-    summary: "Begin a login in a browser; refused, as projects have no identity provider yet",
-    source: "client-endpoints 2",
-    query: browserLogin,
-    answer: { schema: urlShape },
-    handle: noProvider,
-  }),
-  openRoute({
-    method: "GET",
-    path: "/logout/url",
-    summary: "The address that ends a login in a browser; refused, as none can begin yet",
-    source: "client-endpoints 2",
-    query: { redirectUrl: required(text("Where the browser goes afterwards")) },
-    answer: { schema: urlShape },
-    handle: async () => {
-      throw fail("no-session", {});
+    handle: async ({ gate }, { sender }) => {
+      const { caller } = await gate.present(sender);
+      return dataAnswer(caller ? statusOf(caller) : loggedOut);
     },
   }),
   openRoute({
     method: "GET",
-    path: "/logout",
-    summary: "End a session",
-    source: "client-endpoints 2, C25",
-    answer: { schema: statusShape },
-    handle: async () => dataAnswer(loggedOut),
+    path: "/login/token",
+    summary: "Whether a token is valid, and whether it has expired",
+    source: "platform-api Login and session",
+    query: { token: required(text("The token to check")) },
+    answer: { schema: tokenShape },
+    handle: async ({ gate }, { query: { token }, sender }) =>
+      dataAnswer({ token, ...(await gate.tokenStatus(token, sender.address)) }),
   }),
   openRoute({
-    method: "POST",
-    path: "/logout",
-    summary: "End a session",
-    source: "client-endpoints C25",
-    answer: { schema: statusShape },
-    handle: async () => dataAnswer(loggedOut),
+    method: "GET",
+    path: "/login/url",
+    summary: "The address that begins a login in a browser",
+    source: "client-endpoints 2",
+    query: browserLogin,
+    answer: { schema: urlShape },
+    handle: async ({ gate, logins }, { query, baseUrl, sender, search }) => {
+      gate.throttle.countLogin(sender.address);
+      await logins.check(wishOf(query));
+      return dataAnswer({ url: `${baseUrl}/login/redirect${search}` });
+    },
   }),
+  openRoute({
+    method: "GET",
+    path: "/login/redirect",
+    summary: "Send a browser to the project's identity provider; it comes back to `/login/callback`",
+    source: "client-endpoints 2",
+    query: browserLogin,
+    answer: "redirect",
+    handle: async ({ gate, logins }, { query, baseUrl, sender }) => {
+      gate.throttle.countLogin(sender.address);
+      const { location, state, kept } = await logins.begin(wishOf(query), callbackOf(baseUrl));
+      const errand = { value: kept, maxAgeMs: limits.loginErrandMsMax };
+      return { location, cookies: [cookie(baseUrl, errandCookieName(baseUrl, state), errand)] };
+    },
+  }),
+  openRoute({
+    method: "GET",
+    path: "/login/callback",
+    summary:
+      "Where the identity provider sends the browser back to; it goes on with tokens, or with an error",
+    source: "client-endpoints 2",
+    query: { state: required(text("As sent to the provider")) },
+    answer: "redirect",
+    handle: async ({ gate, logins }, { query, baseUrl, sender, search }) => {
+      gate.throttle.countLogin(sender.address);
+      const errand = errandCookieName(baseUrl, query.state);
+      const answer = new URL(callbackOf(baseUrl) + search);
+      const { location, session } = await logins.finish(answer, cookieIn(sender.headers.cookie, errand));
+      const opened = { value: session, maxAgeMs: limits.loginMsMax };
+      const name = sessionCookieName(isSecure(baseUrl));
+      const begun = session === undefined ? [] : [cookie(baseUrl, name, opened)];
+      return { location, cookies: [cookie(baseUrl, errand), ...begun] };
+    },
+  }),
+  openRoute({
+    method: "GET",
+    path: "/logout/url",
+    summary: "The address that ends the user's login with the identity provider",
+    source: "client-endpoints 2",
+    query: { redirectUrl: required(text("Where the browser goes afterwards")) },
+    answer: { schema: urlShape },
+    handle: async ({ gate, logins }, { query: { redirectUrl }, sender }) => {
+      const { project, refusal } = await gate.present(sender);
+      if (!project) throw refusal ?? fail("no-session", {});
+      return dataAnswer({ url: await logins.logoutUrl(project, redirectUrl) });
+    },
+  }),
+  ...(["GET", "POST"] as const).map((method) =>
+    openRoute({
+      method,
+      path: "/logout",
+      summary: "End a session: its cookie and the tokens of the same login are void from now on",
+      source: "client-endpoints 2, C25",
+      answer: { schema: statusShape },
+      handle: async ({ gate, logins }, { sender, baseUrl }): Promise<BrowserAnswer> => {
+        const { login, refusal } = await gate.present(sender);
+        if (refusal?.failure === "foreign-origin") throw refusal;
+        if (login) await logins.end(login);
+        const name = sessionCookieName(isSecure(baseUrl));
+        const isSent = cookieIn(sender.headers.cookie, name) !== undefined;
+        return { json: dataAnswer(loggedOut), cookies: isSent ? [cookie(baseUrl, name)] : [] };
+      },
+    }),
+  ),
 ];
-
-/** By the token's own word, unverified: whether its `exp` (seconds since 1970) lies in the past. */
-function isExpired(token: string, nowMs: number): boolean {
-  try {
-    const claims: unknown = parseJson(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
-    const { exp } = claims as { exp?: unknown };
-    return typeof exp === "number" && exp * 1000 <= nowMs;
-  } catch {
-    return false;
-  }
-}

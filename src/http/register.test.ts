@@ -10,6 +10,7 @@ import { gunzipSync } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { Type } from "typebox";
+import type { Sender } from "../access/gate.ts";
 import { Keyring } from "../access/keys.ts";
 import { Rights } from "../access/rights.ts";
 import { accountTable, apiKeyTable, groupTable } from "../access/schema.ts";
@@ -85,8 +86,14 @@ before(async () => {
   const services: Services = { world, ids, catalog, points, ...unused, cursors, keys, rights };
   const { key } = await keys.create({ id: 1, urlName: "demo" }, "tester");
   const log = pino({}, { write: (line: string) => logged.push(line) });
-  http = await createHttp(log, createMetrics());
-  registerRoutes(http, { services, keys, bodies: new ByteBudget(2 ** 20, 2 ** 10) }, routes);
+  http = await createHttp({ log, metrics: createMetrics(), settings: { trustedProxies: [] } });
+  const gate = {
+    present: async (sender: Sender) => {
+      const caller = await keys.callerOf(String(sender.headers["api-key"]));
+      return { ...(caller && { caller }) };
+    },
+  };
+  registerRoutes(http, { services, gate, bodies: new ByteBudget(2 ** 20, 2 ** 10) }, routes);
   base = `${await http.listen({ port: 0, host: "127.0.0.1" })}/api/0.5/projects/demo`;
   headers = { "api-key": key };
 });

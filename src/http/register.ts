@@ -1,14 +1,17 @@
 // From route tables to a serving instance: what every request goes through, in order, is `answerTo`.
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { admit, callerOf } from "../access/authenticate.ts";
-import type { Keyring } from "../access/keys.ts";
+import { admit } from "../access/authenticate.ts";
+import type { Gate, Sender } from "../access/gate.ts";
 import type { Services } from "../context.ts";
 import { limits } from "../limits.ts";
+import { baseUrlOf } from "../rest/base-url.ts";
 import { type BodyDecoder, jsonDecoder } from "../rest/json.ts";
 import { decodeParameters } from "../rest/parameters.ts";
 import {
   type Answer,
+  type BrowserAnswer,
+  type Doors,
   type LinkAnswer,
   type LinkRoute,
   type OpenRoute,
@@ -20,10 +23,10 @@ import type { ByteBudget } from "./byte-budget.ts";
 import { errorBody } from "./error-answer.ts";
 import { RequestScope } from "./request-scope.ts";
 
-/** What the routes are served with. */
+/** What the routes of projects are served with. */
 export interface Kernel {
   readonly services: Services;
-  readonly keys: Keyring;
+  readonly gate: Pick<Gate, "present">;
   /** For the bodies of all requests under way. */
   readonly bodies: ByteBudget;
 }
@@ -39,7 +42,11 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
       const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
         const sentPath = request.params as Sent;
         const project = sentPath["project"] as string;
-        const caller = admit(await callerOf(kernel.keys, request.headers), project, route.capability);
+        const caller = admit(
+          await kernel.gate.present(senderOf(request), project),
+          project,
+          route.capability,
+        );
         const path = decodeParameters(route.parameters, sentPath);
         const query = decodeParameters(route.query, request.query as Sent);
         const scope = new RequestScope(reply.raw);
@@ -58,23 +65,32 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
 /** Adds operations that belong to no project and need no credentials. */
 export function registerOpenRoutes(
   http: FastifyInstance,
-  kernel: Kernel,
+  kernel: Kernel & Doors,
   routes: readonly OpenRoute[],
 ): void {
-  const keyHolder = (key: string) => kernel.keys.callerOf(key);
+  const { gate, logins, services } = kernel;
   for (const route of routes) {
     const decodeBody = bodyDecoderOf(route.body);
     const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
       const query = decodeParameters(route.query, request.query as Sent);
       const scope = new RequestScope(reply.raw);
       const body = decodeBody(await receive(request, kernel, scope));
-      const caller = await callerOf(kernel.keys, request.headers);
-      const nowMs = kernel.services.world.nowMs();
-      const answer = await scope.within(route.handle({ query, body, caller, callerOf: keyHolder, nowMs }));
-      return send(reply, answer, scope);
+      const sender = senderOf(request);
+      const search = URL.parse(request.url, "http://-")?.search ?? "";
+      const baseUrl = baseUrlOf(services, request.headers);
+      const question = { query, body, sender, search, baseUrl };
+      const answer = await scope.within(route.handle({ gate, logins }, question));
+      return "cookies" in answer ? sendToBrowser(reply, answer) : send(reply, answer, scope);
     };
     http.route({ method: route.method, url: route.path, handler: answerTo });
   }
+}
+
+const senderOf = ({ method, headers, ip }: FastifyRequest): Sender => ({ method, headers, address: ip });
+
+function sendToBrowser(reply: FastifyReply, { cookies, location, json }: BrowserAnswer): FastifyReply {
+  if (cookies.length > 0) reply.header("Set-Cookie", [...cookies]);
+  return location === undefined ? reply.send(json) : reply.redirect(location, 303);
 }
 
 /** Adds operations that a link permits; they may take their time, as long as something moves. */
@@ -96,8 +112,8 @@ export function registerLinkRoutes(
   }
 }
 
-/** Bytes go out as they are, and may take their time. */
-const streamed = { compress: false, config: { mayTakeLong: true } } as const;
+/** Bytes go out as they are, and may take their time; who has the path may have the file. */
+const streamed = { compress: false, config: { mayTakeLong: true, isLink: true } } as const;
 
 function sendStreamed(reply: FastifyReply, { status, headers, ...answer }: LinkAnswer): FastifyReply {
   reply.code(status).headers(headers);

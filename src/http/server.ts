@@ -8,13 +8,27 @@ import { refuseUnknownRoutes, routerOptions } from "./allowed-methods.ts";
 import { answerClientError } from "./client-error.ts";
 import { errorAnswer } from "./error-answer.ts";
 import { type Metrics, measureRequests } from "./metrics.ts";
+import { addSecurityHeaders } from "./security-headers.ts";
+
+interface Surroundings {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly settings: {
+    /** Whose word counts on the address that a request comes from. */
+    readonly trustedProxies: readonly string[];
+    readonly baseUrl?: string;
+  };
+}
 
 /** An instance without routes; requests are answered as the requirement says, bodies are left unread. */
-export async function createHttp(log: Logger, metrics: Metrics): Promise<FastifyInstance> {
+export async function createHttp(surroundings: Surroundings): Promise<FastifyInstance> {
+  const { log, metrics, settings } = surroundings;
+  const { trustedProxies, baseUrl } = settings;
   const nextRequestId = requestIds();
   const onError = errorAnswer(log);
   const http = fastify({
     logger: false,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     genReqId: nextRequestId,
     routerOptions,
     requestTimeout: limits.uploadMsMax,
@@ -33,6 +47,7 @@ export async function createHttp(log: Logger, metrics: Metrics): Promise<Fastify
     reply.raw.setHeader("X-Request-Id", request.id);
     done();
   });
+  addSecurityHeaders(http, baseUrl?.startsWith("https:") ?? false);
   leaveBodiesUnread(http);
   boundReceiving(http);
   measureRequests(http, metrics.registry);

@@ -24,8 +24,10 @@ const errorStatuses: Readonly<Record<string, string>> = {
   409: "The request clashes with what is stored",
   413: "The body is too large, as sent or inflated",
   415: "The body is packed in another way than gzip",
+  429: "Too many attempts from this address, or with these credentials; see `Retry-After`",
   500: "A fault of the server",
-  503: "The deadline of the request passed",
+  502: "A login failed between the server and the identity provider",
+  503: "The deadline of the request passed, or the identity provider does not answer",
 };
 
 const errorSchema = {
@@ -44,6 +46,22 @@ const errorSchema = {
         duplicates: { type: "array", items: { type: "object", additionalProperties: true } },
       },
     },
+  },
+};
+
+const securitySchemes = {
+  apiKey: { type: "apiKey", in: "header", name: "api-key" },
+  token: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "JWT",
+    description: "Of the project's identity provider, or handed out by a login in a browser",
+  },
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "millrace_session",
+    description: "Set by a login in a browser; under https its name begins with `__Host-`",
   },
 };
 
@@ -73,10 +91,10 @@ export function openApiOf(
       description: "Operations marked `x-preview` are in preview: they may change.",
     },
     servers: [{ url: "/" }],
-    security: [{ apiKey: [] }],
+    security: [{ apiKey: [] }, { token: [] }, { session: [] }],
     paths: sorted(paths),
     components: {
-      securitySchemes: { apiKey: { type: "apiKey", in: "header", name: "api-key" } },
+      securitySchemes,
       schemas: sorted({ ...schemas.all, Error: errorSchema }),
       responses: Object.fromEntries(
         Object.entries(errorStatuses).map(([status, description]) => [
@@ -135,9 +153,20 @@ function openOperationOf(route: OpenRoute, schemas: NamedSchemas): Json {
     security: [],
     parameters: parametersIn("query", route.query),
     ...bodyOf(route.body, schemas),
-    responses: { 200: successOf(route.answer, schemas), ...errorResponses() },
+    responses: {
+      ...(route.answer === "redirect" ? { 303: redirected } : { 200: successOf(route.answer, schemas) }),
+      ...errorResponses(),
+    },
   };
 }
+
+const redirected = {
+  description: "On to another address",
+  headers: {
+    "X-Request-Id": { $ref: "#/components/headers/RequestId" },
+    Location: { schema: { type: "string" } },
+  },
+};
 
 function linkOperationOf(route: LinkRoute): Json {
   const anyBytes = { content: { "application/octet-stream": { schema: {} } } };

@@ -2,8 +2,9 @@
 // validation, the rights check, OpenAPI, and a test that fails for a route without capability or schema.
 import type { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
-import type { Caller } from "../access/caller.ts";
+import type { BrowserLogin } from "../access/browser-login.ts";
 import type { Acl, Action } from "../access/capabilities.ts";
+import type { Gate, Sender } from "../access/gate.ts";
 import type { RequestContext, Services } from "../context.ts";
 import type { Failure } from "../errors.ts";
 import type { Parameter, Values } from "./parameters.ts";
@@ -130,24 +131,45 @@ export interface OpenRoute {
   readonly source: string;
   readonly query: Parameters;
   readonly body?: JsonBody<TSchema>;
-  readonly answer: AnswerShape;
-  readonly handle: (question: OpenQuestion<Parameters, unknown>) => Promise<Answer>;
+  /** "redirect": 303 to another address. */
+  readonly answer: AnswerShape | "redirect";
+  readonly handle: (
+    doors: Doors,
+    question: OpenQuestion<Parameters, unknown>,
+  ) => Promise<Answer | BrowserAnswer>;
+}
+
+/** By what people come in. */
+export interface Doors {
+  readonly gate: Gate;
+  readonly logins: BrowserLogin;
 }
 
 export interface OpenQuestion<Query extends Parameters, Body> {
   readonly query: Values<Query>;
   readonly body: Body;
-  /** Who the credentials of the request say, if they are good. */
-  readonly caller: Caller | undefined;
-  /** Whom a key sent in another place stands for. */
-  readonly callerOf: (key: string) => Promise<Caller | undefined>;
-  readonly nowMs: number;
+  readonly sender: Sender;
+  /** The query as it was sent, with its question mark. */
+  readonly search: string;
+  /** The address by which clients reach the server, without a slash at its end. */
+  readonly baseUrl: string;
+}
+
+/** An answer that leaves cookies with a browser, and may send it elsewhere. */
+export interface BrowserAnswer {
+  readonly cookies: readonly string[];
+  /** One of these. */
+  readonly location?: string;
+  readonly json?: object;
 }
 
 type GivenOpen<Query extends Parameters, Body> = Omit<OpenRoute, "query" | "body" | "handle"> & {
   readonly query?: Query;
   readonly body?: Body;
-  readonly handle: (question: OpenQuestion<Query, BodyOf<Body>>) => Promise<Answer>;
+  readonly handle: (
+    doors: Doors,
+    question: OpenQuestion<Query, BodyOf<Body>>,
+  ) => Promise<Answer | BrowserAnswer>;
 };
 
 /** As `route`, for an operation outside any project. */

@@ -1,5 +1,5 @@
 // A real server for tests: its own data folder, a project, a key, and a client that checks every answer.
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { type App, openApp } from "../../src/app.ts";
 import { realWorld, type World } from "../../src/lib/world.ts";
 import type { ApiVersion } from "../../src/rest/route.ts";
@@ -10,6 +10,10 @@ export interface ServerOptions {
   /** The project's URL name; `demo` when absent. */
   readonly project?: string;
   readonly world?: World;
+  /** Of failures and logins; as good as no limit when absent. */
+  readonly attemptsPerMinute?: number;
+  /** Where its log goes; nowhere when absent. */
+  readonly log?: Logger;
 }
 
 /** Its shape has been checked against the description; a test reads the members it cares for. */
@@ -65,11 +69,20 @@ export interface TestServer {
 }
 
 export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
-  const { project = "demo", world = realWorld } = options;
+  const { project = "demo", world = realWorld, attemptsPerMinute = 1_000_000 } = options;
   const dataFolder = temporaryFolder();
-  const settings = { host: "127.0.0.1", port: 0, data: dataFolder, project, logLevel: "silent" } as const;
+  const settings = {
+    host: "127.0.0.1",
+    port: 0,
+    data: dataFolder,
+    project,
+    logLevel: "silent",
+    trustedProxies: [],
+    attemptsPerMinute,
+  } as const;
+  const { log = pino({ level: "silent" }) } = options;
   const start = async () => {
-    const app = await openApp(settings, world, pino({ level: "silent" }));
+    const app = await openApp(settings, world, log);
     return { app, ...(await app.listen()) };
   };
   const first = await start();

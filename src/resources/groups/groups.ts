@@ -34,6 +34,8 @@ export async function createGroups(ctx: RequestContext, items: readonly NewGroup
   const own = { projectId: ctx.project, createdTime: ctx.world.nowMs() };
   const groups: Group[] = items.map((item) => ({ ...item, ...own, id: ctx.ids.next() }));
   await ctx.catalog.write("system", (tx) => tx.insert(groupTable, groups));
+  // People whom an identity provider calls members are in them from now on.
+  ctx.rights.changed();
   return groups;
 }
 

@@ -1,5 +1,6 @@
 // Projects over REST: read and overwrite (client-endpoints 3).
 import { Type } from "typebox";
+import { signingAlgorithms } from "../../access/provider.ts";
 import { limits } from "../../limits.ts";
 import { itemsAnswer, itemsOf } from "../../rest/envelope.ts";
 import { idField, nameField, textField } from "../../rest/fields.ts";
@@ -30,6 +31,41 @@ const authenticationMembers = {
   ),
 };
 
+const openIdMembers = {
+  openIdConfiguration: Type.Optional(
+    Type.Object(
+      {
+        issuer: Type.Optional(textField("Address of the OpenID Connect provider; Azure AD needs none")),
+        audiences: Type.Optional(
+          Type.Array(textField("Audience"), {
+            description: "Whom tokens are for; the client id when absent",
+            maxItems: limits.audiencesMax,
+          }),
+        ),
+        groupsClaim: Type.Optional(
+          textField(
+            "Claim that lists the groups by what groups here have as `sourceId`; `groups` when absent",
+          ),
+        ),
+        redirectUrls: Type.Optional(
+          Type.Array(textField("Address; one that ends in a slash allows all below it"), {
+            description: "Where a browser may be sent with tokens",
+            maxItems: limits.redirectUrlsMax,
+          }),
+        ),
+        algorithms: Type.Optional(
+          Type.Array(Type.Enum([...signingAlgorithms]), {
+            description: "How tokens may be signed; all of these when absent",
+            maxItems: signingAlgorithms.length,
+          }),
+        ),
+        scope: Type.Optional(textField("What a login asks for; `openid profile email` when absent")),
+      },
+      { description: "An addition of Millrace: what the members above have no place for" },
+    ),
+  ),
+};
+
 export const projectShape = Type.Object(
   {
     name: Type.String(),
@@ -38,6 +74,7 @@ export const projectShape = Type.Object(
     authentication: Type.Optional(
       Type.Object({
         ...authenticationMembers,
+        ...openIdMembers,
         azureADConfiguration: Type.Optional(Type.Object(azureMembers)),
         oAuth2Configuration: Type.Optional(Type.Object(oAuth2Members)),
       }),
@@ -53,6 +90,7 @@ const projectContent = Type.Object({
   authentication: Type.Optional(
     Type.Object({
       ...authenticationMembers,
+      ...openIdMembers,
       azureADConfiguration: Type.Optional(
         Type.Object({ ...azureMembers, appSecret: Type.Optional(textField("Kept, never shown")) }),
       ),

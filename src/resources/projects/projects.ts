@@ -1,14 +1,16 @@
 // Projects: the top of everything (platform-api, What the service does 1). One is made at the first start.
 import { scopeOf } from "../../access/caller.ts";
+import type { LoginProject } from "../../access/login-directory.ts";
+import { type Authentication, checkAuthentication, providerOf } from "../../access/provider.ts";
 import type { RequestContext, Services } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { equals, everything } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import type { ProjectId, Reader, Writer } from "../../storage/catalog.ts";
-import { type Authentication, type Project, projectTable } from "./schema.ts";
+import { type Project, projectTable } from "./schema.ts";
 
-export type { Authentication, Project } from "./schema.ts";
+export type { Project } from "./schema.ts";
 
 /** All that a caller may say about a project; what is absent is cleared, except secrets, which are kept. */
 export interface ProjectContent {
@@ -33,6 +35,7 @@ export async function replaceProject(ctx: RequestContext, content: ProjectConten
       expected: `${ctx.caller.project}, which cannot change,`,
       got: urlName,
     });
+  if (rest.authentication) checkAuthentication(rest.authentication, "items[0].authentication");
   const replaced = await ctx.catalog.write("system", async (tx) => {
     const { authentication: old, ...before } = await projectWith(tx, ctx.project);
     const after: Project = {
@@ -61,6 +64,18 @@ export async function setDefaultGroup(tx: Writer, projectId: ProjectId, groupId?
 /** The group of those who are in no other, if there is one. */
 export const defaultGroupOf = async (tx: Reader, projectId: ProjectId): Promise<number | undefined> =>
   (await tx.get(projectTable, [projectId]))[0]?.defaultGroupId;
+
+/** Sets who may log in to a project, secrets included. */
+export async function setAuthentication(
+  { catalog, world }: Pick<Services, "catalog" | "world">,
+  projectId: ProjectId,
+  authentication: Authentication,
+): Promise<void> {
+  const changed = { id: projectId, authentication, lastUpdatedTime: world.nowMs() };
+  await catalog.write("system", (tx) =>
+    tx.setColumns(projectTable, ["authentication", "lastUpdatedTime"], [changed]),
+  );
+}
 
 /** The project with this URL name, made when it does not exist; `isNew` tells which. */
 export async function ensureProject(
@@ -103,6 +118,15 @@ export async function allProjects(tx: Reader): Promise<Project[]> {
 /** The ids of all projects: the scopes of all transactions on their records. */
 export async function projectIds({ catalog }: Pick<Services, "catalog">): Promise<ProjectId[]> {
   return (await catalog.read("system", allProjects)).map(({ id }) => id);
+}
+
+/** All projects with their identity providers, the oldest first. */
+export async function loginProjects({ catalog }: Pick<Services, "catalog">): Promise<LoginProject[]> {
+  return (await catalog.read("system", allProjects)).map(({ id, urlName, authentication }) => ({
+    id,
+    urlName,
+    provider: providerOf(authentication),
+  }));
 }
 
 async function projectWith(tx: Reader, id: number): Promise<Project> {

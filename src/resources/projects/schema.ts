@@ -1,13 +1,6 @@
 // What the catalog keeps of a project. Projects belong to the installation; everything else to a project.
+import type { Authentication } from "../../access/provider.ts";
 import type { Table } from "../../storage/catalog.ts";
-
-export interface Authentication {
-  readonly type?: string;
-  readonly protocol?: string;
-  readonly validDomains?: readonly string[];
-  readonly azureADConfiguration?: Readonly<Record<string, string>>;
-  readonly oAuth2Configuration?: Readonly<Record<string, string>>;
-}
 
 export interface Project {
   readonly id: number;

@@ -1,0 +1,268 @@
+// Logging in by a browser: to the project's provider by an authorization code, and back with tokens of ours.
+//
+// What must be remembered meanwhile is in a cookie that only this server can read, bound to this browser. It
+// says where the browser goes afterwards, so that an answer without it leads nowhere.
+import { EncryptJWT, errors as joseErrors, jwtDecrypt } from "jose";
+import {
+  AuthorizationResponseError,
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  buildEndSessionUrl,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  Configuration,
+  calculatePKCECodeChallenge,
+  customFetch,
+  fetchUserInfo,
+  None,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+  type ServerMetadata,
+} from "openid-client";
+import { Failure, fail } from "../errors.ts";
+import type { World } from "../lib/world.ts";
+import { limits } from "../limits.ts";
+import type { EndedSessions } from "./ended-sessions.ts";
+import type { LoginDirectory, LoginProject } from "./login-directory.ts";
+import type { Login, OwnTokens } from "./own-tokens.ts";
+import { allowedRedirect, type Provider } from "./provider.ts";
+import { providerFetch } from "./provider-connection.ts";
+import type { Rights } from "./rights.ts";
+import { groupsIn, isFromValidDomain, type Tokens, userIn } from "./tokens.ts";
+
+/** What a login is asked with (client-endpoints 2). */
+export interface LoginWish {
+  readonly project: string;
+  readonly redirectUrl: string;
+  readonly errorRedirectUrl: string | undefined;
+  /** Only if the user is logged in to the provider already. */
+  readonly isSilent: boolean;
+}
+
+/** What is remembered from the way to the provider until the way back. */
+interface Errand {
+  readonly project: string;
+  readonly redirectUrl: string;
+  readonly errorRedirectUrl: string | undefined;
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+/** How a login ended: where the browser goes, with what. */
+export interface LoginEnd {
+  readonly location: string;
+  /** The session's token for a cookie; absent when the login has failed. */
+  readonly session?: string;
+}
+
+interface LoginParts {
+  readonly directory: LoginDirectory;
+  readonly tokens: Tokens;
+  readonly own: OwnTokens;
+  readonly ended: EndedSessions;
+  readonly rights: Rights;
+  readonly world: World;
+  /** 32 bytes, for what is remembered in cookies. */
+  readonly secret: Uint8Array;
+  readonly onProblem: (problem: unknown) => void;
+}
+
+export class BrowserLogin {
+  readonly #parts: LoginParts;
+
+  constructor(parts: LoginParts) {
+    this.#parts = parts;
+  }
+
+  /** Refuses (400) a project without a provider, and addresses that are not on its list. */
+  async check(wish: LoginWish): Promise<void> {
+    await this.#permitted(wish);
+  }
+
+  /** The provider's page to send the browser to, and what the browser is to keep as a cookie meanwhile. */
+  async begin(
+    wish: LoginWish,
+    callbackUrl: string,
+  ): Promise<{ location: string; state: string; kept: string }> {
+    const { provider, redirectUrl, errorRedirectUrl } = await this.#permitted(wish);
+    const client = await this.#clientOf(provider);
+    const errand = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
+    const location = buildAuthorizationUrl(client, {
+      redirect_uri: callbackUrl,
+      response_type: "code",
+      scope: provider.scope,
+      state: errand.state,
+      nonce: errand.nonce,
+      code_challenge: await calculatePKCECodeChallenge(errand.verifier),
+      code_challenge_method: "S256",
+      ...(wish.isSilent && { prompt: "none" }),
+    }).href;
+    const kept = await this.#sealed({ project: wish.project, redirectUrl, errorRedirectUrl, ...errand });
+    return { location, state: errand.state, kept };
+  }
+
+  /**
+   * Takes up the provider's answer, which came to `answer` with the cookie of `begin`. Refuses (400) an
+   * answer that this browser has not asked for; every other failure leads to the address for errors, if there
+   * is one.
+   */
+  async finish(answer: URL, kept: string | undefined): Promise<LoginEnd> {
+    const errand = kept === undefined ? undefined : await this.#opened(kept);
+    if (!errand || errand.state !== answer.searchParams.get("state")) throw fail("login-unknown", {});
+    try {
+      const project = await this.#parts.directory.projectNamed(errand.project);
+      if (!project?.provider) throw fail("no-identity-provider", { project: errand.project });
+      const login = await this.#loginBy(answer, errand, { ...project, provider: project.provider });
+      const { own } = this.#parts;
+      const [accessToken, idToken, session] = await Promise.all(
+        (["access", "id", "session"] as const).map((kind) => own.make(kind, login)),
+      );
+      const found = { access_token: accessToken!, id_token: idToken! };
+      return { location: withQuery(errand.redirectUrl, found), session: session! };
+    } catch (problem) {
+      const { error, description, failure } = this.#explained(problem);
+      if (errand.errorRedirectUrl === undefined) throw failure;
+      const location = withQuery(errand.errorRedirectUrl, { error, error_description: description });
+      return { location };
+    }
+  }
+
+  /** The provider's page that ends its session; refused (400) where there is none to go to. */
+  async logoutUrl({ provider }: LoginProject, redirectUrl: string): Promise<string> {
+    if (!provider) throw fail("no-session", {});
+    const target = allowedRedirect(provider, redirectUrl);
+    if (!target) throw fail("redirect-not-allowed", { field: "redirectUrl" });
+    const client = await this.#clientOf(provider);
+    if (client.serverMetadata().end_session_endpoint !== undefined)
+      return buildEndSessionUrl(client, { post_logout_redirect_uri: target.href }).href;
+    if (provider.logoutUrl === undefined) throw fail("no-session", {});
+    return withQuery(provider.logoutUrl, { post_logout_redirect_uri: target.href });
+  }
+
+  /** Voids the cookie and the tokens of a login. */
+  end({ sessionId, untilMs }: Login): Promise<void> {
+    return this.#parts.ended.end(sessionId, untilMs);
+  }
+
+  async #permitted({ project, redirectUrl, errorRedirectUrl }: LoginWish) {
+    const provider = (await this.#parts.directory.projectNamed(project))?.provider;
+    if (provider?.clientId === undefined) throw fail("no-identity-provider", { project });
+    const allowed = (field: string, wanted: string) => {
+      const url = allowedRedirect(provider, wanted);
+      if (!url) throw fail("redirect-not-allowed", { field });
+      return url.href;
+    };
+    return {
+      provider,
+      redirectUrl: allowed("redirectUrl", redirectUrl),
+      errorRedirectUrl:
+        errorRedirectUrl === undefined ? undefined : allowed("errorRedirectUrl", errorRedirectUrl),
+    };
+  }
+
+  async #clientOf(provider: Provider): Promise<Configuration> {
+    const { directory } = this.#parts;
+    const metadata = await directory.connectionTo(provider).metadata();
+    const client = new Configuration(
+      metadata,
+      provider.clientId!,
+      undefined,
+      authenticationOf(provider, metadata),
+    );
+    client[customFetch] = providerFetch;
+    client.timeout = limits.providerAnswerMsMax / 1000;
+    // No provider has an unencrypted address but on this machine: `describeProvider` has seen to that.
+    if (provider.issuer.startsWith("http:")) allowInsecureRequests(client);
+    return client;
+  }
+
+  /** Exchanges the code, checks who has logged in, and makes that a login of ours. */
+  async #loginBy(
+    answer: URL,
+    errand: Errand,
+    project: LoginProject & { provider: Provider },
+  ): Promise<Login> {
+    const { provider } = project;
+    const client = await this.#clientOf(provider);
+    const granted = await authorizationCodeGrant(client, answer, {
+      expectedState: errand.state,
+      expectedNonce: errand.nonce,
+      pkceCodeVerifier: errand.verifier,
+      idTokenExpected: true,
+    });
+    // Again by our own rules: signature, algorithm and times.
+    const claims = await this.#parts.tokens.verify(granted.id_token!, provider, [provider.clientId!]);
+    const subject = claims.sub!;
+    const mayTellMore = client.serverMetadata().userinfo_endpoint !== undefined;
+    const more = mayTellMore ? await fetchUserInfo(client, granted.access_token, subject) : {};
+    const all = { ...more, ...claims };
+    if (!isFromValidDomain(all, provider)) throw fail("domain-excluded", {});
+    const membership = { sourceIds: groupsIn(all, provider), sources: provider.sources };
+    return {
+      sessionId: Buffer.from(this.#parts.world.randomBytes(16)).toString("base64url"),
+      projectId: project.id,
+      project: project.urlName,
+      user: userIn(all),
+      issuer: provider.issuer,
+      subject,
+      groupIds: await this.#parts.rights.groupIdsOf(project.id, membership),
+      untilMs: this.#parts.own.untilMs(),
+    };
+  }
+
+  /** What to tell the browser of a failure; what only operators can mend goes to the log. */
+  #explained(problem: unknown): { error: string; description: string; failure: Failure } {
+    if (problem instanceof AuthorizationResponseError) {
+      const { error, error_description: description = "" } = problem;
+      return { error, description, failure: fail("login-refused", { error }) };
+    }
+    if (problem instanceof Failure) {
+      const error = problem.status >= 500 ? "temporarily_unavailable" : "access_denied";
+      return { error, description: problem.message, failure: problem };
+    }
+    this.#parts.onProblem(problem);
+    const failure = fail("login-failed", {});
+    return { error: "server_error", description: failure.message, failure };
+  }
+
+  #sealed(errand: Errand): Promise<string> {
+    const nowMs = this.#parts.world.nowMs();
+    return new EncryptJWT({ ...errand })
+      .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
+      .setExpirationTime(Math.floor((nowMs + limits.loginErrandMsMax) / 1000))
+      .encrypt(this.#parts.secret);
+  }
+
+  async #opened(kept: string): Promise<Errand | undefined> {
+    try {
+      const { payload } = await jwtDecrypt(kept, this.#parts.secret, {
+        keyManagementAlgorithms: ["dir"],
+        contentEncryptionAlgorithms: ["A256GCM"],
+        currentDate: new Date(this.#parts.world.nowMs()),
+      });
+      return payload as unknown as Errand;
+    } catch (problem) {
+      if (problem instanceof joseErrors.JOSEError) return undefined;
+      throw problem;
+    }
+  }
+}
+
+/** With a secret in the header, as clients do by default (OpenID Connect Core, 9), or in the body at last. */
+function authenticationOf({ clientSecret }: Provider, metadata: ServerMetadata): ClientAuth {
+  if (clientSecret === undefined) return None();
+  const { token_endpoint_auth_methods_supported: ways = ["client_secret_basic"] } = metadata;
+  return ways.includes("client_secret_basic")
+    ? ClientSecretBasic(clientSecret)
+    : ClientSecretPost(clientSecret);
+}
+
+function withQuery(address: string, members: Readonly<Record<string, string>>): string {
+  const url = new URL(address);
+  for (const [name, value] of Object.entries(members)) url.searchParams.set(name, value);
+  return url.href;
+}

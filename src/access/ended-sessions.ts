@@ -1,0 +1,62 @@
+// Logins that were ended before their tokens expire: on disk, so that a restart does not bring them back.
+import type { IdSource } from "../lib/ids.ts";
+import type { World } from "../lib/world.ts";
+import { between, everything } from "../query/filter.ts";
+import { byId } from "../query/page.ts";
+import type { Catalog, Table } from "../storage/catalog.ts";
+
+interface EndedSession {
+  readonly id: number;
+  readonly sessionId: string;
+  /** When its tokens expire and it need not be known any more. */
+  readonly untilMs: number;
+}
+
+export const endedSessionTable: Table<EndedSession> = {
+  name: "ended_sessions",
+  belongsTo: "system",
+  columns: {
+    id: { type: "integer", optional: false },
+    sessionId: { type: "text", optional: false },
+    untilMs: { type: "integer", optional: false },
+  },
+  indexes: [["untilMs"]],
+  unique: [["sessionId"]],
+  wordsOf: [],
+};
+
+export class EndedSessions {
+  readonly #parts: { readonly catalog: Catalog; readonly ids: IdSource; readonly world: World };
+  readonly #ended = new Map<string, number>();
+
+  constructor(parts: { readonly catalog: Catalog; readonly ids: IdSource; readonly world: World }) {
+    this.#parts = parts;
+  }
+
+  /** Reads what earlier runs have ended; before the first request. */
+  async load(): Promise<void> {
+    const ended = await this.#parts.catalog.read("system", async (tx) => {
+      const limit = await tx.count(endedSessionTable, everything);
+      return tx.find(endedSessionTable, { filter: everything, order: byId, page: { limit } });
+    });
+    for (const { sessionId, untilMs } of ended) this.#ended.set(sessionId, untilMs);
+  }
+
+  has(sessionId: string): boolean {
+    return this.#ended.has(sessionId);
+  }
+
+  /** Voids all tokens of a login, which would expire at `untilMs`; on disk when it resolves. */
+  async end(sessionId: string, untilMs: number): Promise<void> {
+    if (this.#ended.has(sessionId)) return;
+    const { catalog, ids, world } = this.#parts;
+    const nowMs = world.nowMs();
+    this.#ended.set(sessionId, untilMs);
+    for (const [old, oldUntilMs] of this.#ended) if (oldUntilMs <= nowMs) this.#ended.delete(old);
+    const expired = between("untilMs", { to: { value: nowMs, inclusive: true } });
+    await catalog.write("system", async (tx) => {
+      await tx.remove(endedSessionTable, expired);
+      await tx.insert(endedSessionTable, [{ id: ids.next(), sessionId, untilMs }]);
+    });
+  }
+}

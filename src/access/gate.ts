@@ -1,0 +1,143 @@
+// Turns the credentials of a request into its caller: an API key, else a token, else the cookie of a session.
+import type { IncomingHttpHeaders } from "node:http";
+import { type Failure, fail } from "../errors.ts";
+import { cookieIn } from "../lib/cookies.ts";
+import type { Caller } from "./caller.ts";
+import type { Keyring } from "./keys.ts";
+import type { LoginProject } from "./login-directory.ts";
+import type { Login } from "./own-tokens.ts";
+import type { Rights } from "./rights.ts";
+import type { Throttle } from "./throttle.ts";
+import type { Tokens, TokenUser } from "./tokens.ts";
+
+/** What is asked of a request to know who sends it. */
+export interface Sender {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The address of the network that it comes from. */
+  readonly address: string;
+}
+
+/** Who sends a request. Without credentials there is none of these. */
+export interface Presented {
+  readonly caller?: Caller;
+  /** Why the credentials are not good. */
+  readonly refusal?: Failure;
+  /** The project that a token or a session is for, and the login that it is of. */
+  readonly project?: LoginProject;
+  readonly login?: Login;
+}
+
+interface GateParts {
+  readonly keys: Pick<Keyring, "callerOf">;
+  readonly tokens: Tokens;
+  readonly throttle: Throttle;
+  readonly rights: Rights;
+  /** The server's public address; absent when it is where clients reach it. */
+  readonly baseUrl?: string;
+}
+
+export class Gate {
+  readonly throttle: Throttle;
+  readonly #parts: GateParts;
+
+  constructor(parts: GateParts) {
+    this.throttle = parts.throttle;
+    this.#parts = parts;
+  }
+
+  /**
+   * A key decides, whatever comes beside it (client-endpoints 1.2). `project` is that of the path. Throws 429
+   * for who has failed too often, and 503 when a token cannot be judged because its provider is away.
+   */
+  async present(sender: Sender, project?: string): Promise<Presented> {
+    const { headers, address } = sender;
+    const key = headers["api-key"];
+    if (typeof key === "string" && key !== "") return this.presentKey(key, address);
+    const token = bearerIn(headers.authorization);
+    if (token !== undefined) return this.#presentToken(token, address, project);
+    const cookie = cookieIn(headers.cookie, sessionCookieName(this.#isSecure));
+    return cookie === undefined ? {} : this.#presentSession(cookie, sender);
+  }
+
+  async presentKey(key: string, address: string): Promise<Presented> {
+    const credential = `key ${key}`;
+    this.throttle.refuseFailing(address, credential);
+    const caller = await this.#parts.keys.callerOf(key);
+    if (caller) this.throttle.succeeded(credential);
+    else this.throttle.failed(address, credential);
+    return caller ? { caller } : { refusal: fail("unauthenticated", {}) };
+  }
+
+  /**
+   * Whether a token is good, and whether it has expired; of one that nobody vouches for, by its own word.
+   * Such a one counts as a failure.
+   */
+  async tokenStatus(token: string, address: string): Promise<{ valid: boolean; expired: boolean }> {
+    const credential = credentialOf(token);
+    this.throttle.refuseFailing(address, credential);
+    const { tokens } = this.#parts;
+    const { state } = await tokens.read(token, ["access", "id"]);
+    if (state === "bad") this.throttle.failed(address, credential);
+    const expired = state === "expired" || (state === "bad" && tokens.saysExpired(token));
+    return { valid: state === "good", expired };
+  }
+
+  async #presentToken(token: string, address: string, project: string | undefined): Promise<Presented> {
+    const credential = credentialOf(token);
+    this.throttle.refuseFailing(address, credential);
+    const reading = await this.#parts.tokens.read(token, ["access"], project);
+    if (reading.state === "good") {
+      this.throttle.succeeded(credential);
+      return this.#presented(reading.user);
+    }
+    if (reading.state === "bad") this.throttle.failed(address, credential);
+    return { refusal: fail(reading.state === "excluded" ? "domain-excluded" : "unauthenticated", {}) };
+  }
+
+  async #presentSession(cookie: string, sender: Sender): Promise<Presented> {
+    const reading = await this.#parts.tokens.read(cookie, ["session"]);
+    if (reading.state !== "good") return { refusal: fail("unauthenticated", {}) };
+    if (!this.#isWanted(sender, reading.user.project)) return { refusal: fail("foreign-origin", {}) };
+    return this.#presented(reading.user);
+  }
+
+  async #presented({ project, user, login, providerGroups = [] }: TokenUser): Promise<Presented> {
+    const { id: projectId, urlName, provider } = project;
+    const membership = login
+      ? { ids: login.groupIds }
+      : { sourceIds: providerGroups, sources: provider!.sources };
+    const { groupIds, capabilities } = await this.#parts.rights.grantsTo(projectId, membership);
+    const caller: Caller = { user, projectId, project: urlName, groupIds, capabilities };
+    return { caller, project, ...(login && { login }) };
+  }
+
+  /**
+   * Browsers send cookies along whoever makes them send a request. It counts when it comes from a page of
+   * this server or of an address that gets tokens anyway; without an `Origin` it changes nothing, or the
+   * browser itself says that it is of the same origin.
+   */
+  #isWanted({ method, headers }: Sender, { provider }: LoginProject): boolean {
+    const { origin } = headers;
+    if (origin === undefined)
+      return ["GET", "HEAD"].includes(method) || headers["sec-fetch-site"] === "same-origin";
+    const { baseUrl } = this.#parts;
+    const own = baseUrl === undefined ? `http://${headers.host}` : new URL(baseUrl).origin;
+    return origin === own || (provider?.redirectUrls ?? []).some((url) => new URL(url).origin === origin);
+  }
+
+  get #isSecure(): boolean {
+    return this.#parts.baseUrl?.startsWith("https:") ?? false;
+  }
+}
+
+/** Under https a name that no other host of the domain can set (RFC 6265bis, 4.1.3.2). */
+export const sessionCookieName = (isSecure: boolean): string =>
+  isSecure ? "__Host-millrace_session" : "millrace_session";
+
+/** Also as one client writes it, `Bearer: x` (client-endpoints 1.2). */
+const bearerIn = (header: string | undefined): string | undefined =>
+  /^bearer:?\s+(\S+)\s*$/i.exec(header ?? "")?.[1];
+
+/** Tokens are told apart by the end of their signature. */
+const credentialOf = (token: string) => `token ${token.length} ${token.slice(-64)}`;

@@ -1,0 +1,73 @@
+// The projects that people can log in to, and their providers, as the catalog has them now or had them just
+// before.
+import type { World } from "../lib/world.ts";
+import { limits } from "../limits.ts";
+import type { Provider } from "./provider.ts";
+import { ProviderConnection } from "./provider-connection.ts";
+import type { Rights } from "./rights.ts";
+
+export interface LoginProject {
+  readonly id: number;
+  readonly urlName: string;
+  readonly provider: Provider | undefined;
+}
+
+export class LoginDirectory {
+  readonly #load: () => Promise<readonly LoginProject[]>;
+  readonly #rights: Pick<Rights, "generation">;
+  readonly #world: World;
+  readonly #onProblem: (problem: unknown) => void;
+  #projects: Promise<readonly LoginProject[]> = Promise.resolve([]);
+  #loadedMs = Number.NEGATIVE_INFINITY;
+  #generation = 0;
+  #connections = new Map<string, ProviderConnection>();
+
+  /** `load` reads all projects; `onProblem` hears why a provider could not be asked. */
+  constructor(parts: {
+    load: () => Promise<readonly LoginProject[]>;
+    rights: Pick<Rights, "generation">;
+    world: World;
+    onProblem: (problem: unknown) => void;
+  }) {
+    this.#load = parts.load;
+    this.#rights = parts.rights;
+    this.#world = parts.world;
+    this.#onProblem = parts.onProblem;
+  }
+
+  /** Every project, by id; changes by other processes count within `keyCacheMsMax`. */
+  projects(): Promise<readonly LoginProject[]> {
+    const nowMs = this.#world.nowMs();
+    const { generation } = this.#rights;
+    const isCurrent = generation === this.#generation && nowMs - this.#loadedMs < limits.keyCacheMsMax;
+    if (isCurrent) return this.#projects;
+    this.#loadedMs = nowMs;
+    this.#generation = generation;
+    this.#projects = this.#load();
+    this.#projects.then(
+      (projects) => this.#forgetOthers(projects),
+      () => {
+        this.#loadedMs = Number.NEGATIVE_INFINITY;
+      },
+    );
+    return this.#projects;
+  }
+
+  async projectNamed(urlName: string): Promise<LoginProject | undefined> {
+    return (await this.projects()).find((one) => one.urlName === urlName);
+  }
+
+  /** What is known of a provider, shared by the projects that have it. */
+  connectionTo({ issuer }: Provider): ProviderConnection {
+    const known = this.#connections.get(issuer);
+    if (known) return known;
+    const made = new ProviderConnection(issuer, this.#world, this.#onProblem);
+    this.#connections.set(issuer, made);
+    return made;
+  }
+
+  #forgetOthers(projects: readonly LoginProject[]): void {
+    const used = new Set(projects.map(({ provider }) => provider?.issuer));
+    for (const issuer of this.#connections.keys()) if (!used.has(issuer)) this.#connections.delete(issuer);
+  }
+}

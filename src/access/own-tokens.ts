@@ -1,0 +1,106 @@
+// Tokens that Millrace hands out after a login in a browser: made and checked here, by nobody else.
+//
+// Why not pass on those of the provider: published clients read `project_name` and `expire_time` from the id
+// token (client-endpoints 2), which no provider puts there, and an access token of a provider is often for
+// itself alone or opaque. Ours are signed with Ed25519, by a key derived from the secret of the data folder,
+// and each kind has its own `typ` and `aud`, so that none passes for another (RFC 8725, 3.11 and 3.12).
+import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { jwtVerify, SignJWT } from "jose";
+import type { World } from "../lib/world.ts";
+import { limits } from "../limits.ts";
+
+/** `iss` of our own tokens: no address, so that no provider has it. */
+export const ownIssuer = "urn:millrace";
+
+export type TokenKind = "access" | "id" | "session";
+
+const kinds: Readonly<Record<TokenKind, { readonly typ: string; readonly aud: string }>> = {
+  access: { typ: "at+jwt", aud: "millrace" },
+  id: { typ: "id+jwt", aud: "millrace-id" },
+  session: { typ: "session+jwt", aud: "millrace-session" },
+};
+
+/** One login of one user: what its three tokens say alike. */
+export interface Login {
+  /** Ending it voids all of its tokens. */
+  readonly sessionId: string;
+  readonly projectId: number;
+  readonly project: string;
+  readonly user: string;
+  /** The provider, and its name for the user. */
+  readonly issuer: string;
+  readonly subject: string;
+  /** The project's groups that the provider's claim has named. */
+  readonly groupIds: readonly number[];
+  /** When its tokens expire. */
+  readonly untilMs: number;
+}
+
+export class OwnTokens {
+  readonly #privateKey: KeyObject;
+  readonly #publicKey: KeyObject;
+  readonly #world: World;
+
+  /** `secret`: 32 bytes. */
+  constructor(secret: Uint8Array, world: World) {
+    this.#privateKey = createPrivateKey({
+      key: Buffer.concat([pkcs8Head, secret]),
+      format: "der",
+      type: "pkcs8",
+    });
+    this.#publicKey = createPublicKey(this.#privateKey);
+    this.#world = world;
+  }
+
+  make(kind: TokenKind, login: Login): Promise<string> {
+    const { typ, aud } = kinds[kind];
+    const { sessionId, projectId, project, user, issuer, subject, groupIds, untilMs } = login;
+    const expires = Math.floor(untilMs / 1000);
+    return new SignJWT({
+      sid: sessionId,
+      project_id: projectId,
+      project_name: project,
+      user,
+      provider: issuer,
+      group_ids: groupIds,
+      expire_time: expires,
+    })
+      .setProtectedHeader({ alg: "Ed25519", typ })
+      .setIssuer(ownIssuer)
+      .setAudience(aud)
+      .setSubject(subject)
+      .setIssuedAt(Math.floor(this.#world.nowMs() / 1000))
+      .setExpirationTime(expires)
+      .sign(this.#privateKey);
+  }
+
+  /** The login that a token of this kind is of; rejects with a JOSEError when it is not good. */
+  async read(kind: TokenKind, token: string): Promise<Login> {
+    const { payload } = await jwtVerify(token, this.#publicKey, {
+      algorithms: ["Ed25519"],
+      issuer: ownIssuer,
+      audience: kinds[kind].aud,
+      typ: kinds[kind].typ,
+      currentDate: new Date(this.#world.nowMs()),
+      requiredClaims: ["exp", "sub", "sid"],
+    });
+    return {
+      sessionId: payload["sid"] as string,
+      projectId: payload["project_id"] as number,
+      project: payload["project_name"] as string,
+      user: payload["user"] as string,
+      issuer: payload["provider"] as string,
+      subject: payload.sub!,
+      groupIds: payload["group_ids"] as number[],
+      untilMs: payload.exp! * 1000,
+    };
+  }
+
+  /** When a login that begins now ends. */
+  untilMs(): number {
+    return this.#world.nowMs() + limits.loginMsMax;
+  }
+}
+
+/** What stands before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410, section 7). */
+const pkcs8Head = Buffer.from("302e020100300506032b657004220420", "hex");

@@ -1,0 +1,133 @@
+// What is known of one identity provider: its description and its keys, fetched seldom and kept for long.
+//
+// Whoever sends tokens cannot make this server fetch: an unknown key asks the provider again at most once in
+// `providerRefetchMsMin`, whether it answers or not, and only addresses that the provider itself describes
+// are asked. Keys once known serve on for `providerStaleMsMax` when the provider is away.
+import { createLocalJWKSet, errors, importJWK, type JWTVerifyGetKey } from "jose";
+import type { ServerMetadata } from "openid-client";
+import { fail } from "../errors.ts";
+import { boundedFetch, FetchRefused } from "../lib/bounded-fetch.ts";
+import { parseJson } from "../lib/json.ts";
+import type { World } from "../lib/world.ts";
+import { limits } from "../limits.ts";
+import { isSafeAddress, type Provider } from "./provider.ts";
+
+const fetchBounds = { timeoutMs: limits.providerAnswerMsMax, bytesMax: limits.providerAnswerBytesMax };
+
+/** As `fetch`, within the bounds for providers. */
+export const providerFetch = (address: string, sent: Parameters<typeof boundedFetch>[1]) =>
+  boundedFetch(address, sent, fetchBounds);
+
+interface Known {
+  readonly metadata: ServerMetadata;
+  readonly keys: JWTVerifyGetKey;
+  readonly fetchedMs: number;
+}
+
+export class ProviderConnection {
+  readonly #issuer: string;
+  readonly #world: World;
+  readonly #onProblem: (problem: unknown) => void;
+  #known: Known | undefined;
+  #triedMs = Number.NEGATIVE_INFINITY;
+  #fetching: Promise<void> | undefined;
+
+  constructor(issuer: string, world: World, onProblem: (problem: unknown) => void) {
+    this.#issuer = issuer;
+    this.#world = world;
+    this.#onProblem = onProblem;
+  }
+
+  /** The provider's own description; 503 when it is not known and cannot be had. */
+  async metadata(): Promise<ServerMetadata> {
+    return (await this.#current()).metadata;
+  }
+
+  /** The key that a token names, for `jwtVerify`; a JOSEError when the provider has none such. */
+  readonly keyFor: JWTVerifyGetKey = async (header, token) => {
+    const known = await this.#current();
+    try {
+      return await known.keys(header, token);
+    } catch (problem) {
+      if (!(problem instanceof errors.JWKSNoMatchingKey) || !this.#mayFetch()) throw problem;
+      await this.#refresh();
+      return (this.#known ?? known).keys(header, token);
+    }
+  };
+
+  async #current(): Promise<Known> {
+    const ageMs = this.#world.nowMs() - (this.#known?.fetchedMs ?? Number.NEGATIVE_INFINITY);
+    if (this.#mayFetch() && ageMs >= limits.providerFreshMsMax) {
+      const refreshed = this.#refresh();
+      // Known keys do not wait for their own renewal.
+      if (!this.#known || ageMs >= limits.providerStaleMsMax) await refreshed;
+    } else if (!this.#known) await this.#fetching;
+    const oldest = this.#world.nowMs() - limits.providerStaleMsMax;
+    if (this.#known && this.#known.fetchedMs > oldest) return this.#known;
+    throw fail("identity-provider-away", { retryAfterSeconds: limits.providerRefetchMsMin / 1000 });
+  }
+
+  #mayFetch(): boolean {
+    return this.#world.nowMs() - this.#triedMs >= limits.providerRefetchMsMin;
+  }
+
+  /** What was known stays when this fails. */
+  #refresh(): Promise<void> {
+    this.#triedMs = this.#world.nowMs();
+    this.#fetching ??= describeProvider(this.#issuer)
+      .then(({ metadata, keys }) => {
+        this.#known = { metadata, keys: createLocalJWKSet(keys), fetchedMs: this.#world.nowMs() };
+      })
+      .catch(this.#onProblem)
+      .finally(() => {
+        this.#fetching = undefined;
+      });
+    return this.#fetching;
+  }
+}
+
+type KeySet = Parameters<typeof createLocalJWKSet>[0];
+
+/** Asks a provider who it is and for its keys; rejects with a sentence for operators when it does not fit. */
+export async function describeProvider(issuer: string): Promise<{ metadata: ServerMetadata; keys: KeySet }> {
+  const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+  const metadata = (await jsonAt(address)) as Partial<ServerMetadata>;
+  if (metadata.issuer !== issuer)
+    throw new FetchRefused(`${address} calls itself ${String(metadata.issuer)}, not ${issuer}`);
+  for (const name of ["jwks_uri", "token_endpoint", "authorization_endpoint", "userinfo_endpoint"] as const) {
+    const given = metadata[name];
+    const url = given === undefined ? undefined : URL.parse(given);
+    const isLocal = URL.parse(issuer)?.protocol === "http:";
+    if (url === null || (url && !(url.protocol === "https:" || (isLocal && isSafeAddress(url)))))
+      throw new FetchRefused(`${address} names the ${name} ${given}, which is not encrypted`);
+  }
+  if (metadata.jwks_uri === undefined) throw new FetchRefused(`${address} names no jwks_uri`);
+  const keys = (await jsonAt(metadata.jwks_uri)) as Partial<KeySet>;
+  if (!Array.isArray(keys.keys)) throw new FetchRefused(`${metadata.jwks_uri} answers with no set of keys`);
+  return { metadata: metadata as ServerMetadata, keys: keys as KeySet };
+}
+
+/** How many of a provider's keys can check a token that is signed as the project allows. */
+export async function usableKeysIn({ keys }: KeySet, { algorithms }: Provider): Promise<number> {
+  const usable = await Promise.all(
+    keys.map(async (key) => {
+      if (key.kty === "oct" || (key.use !== undefined && key.use !== "sig")) return false;
+      const fitting = key.alg === undefined ? algorithms : algorithms.filter((one) => one === key.alg);
+      const imports = fitting.map((algorithm) => importJWK(key, algorithm).then(isLongEnough, () => false));
+      return (await Promise.all(imports)).includes(true);
+    }),
+  );
+  return usable.filter(Boolean).length;
+}
+
+/** RSA below 2048 bits is refused when it comes to checking a token (RFC 7518, 3.3). */
+const isLongEnough = (key: Awaited<ReturnType<typeof importJWK>>): boolean =>
+  key instanceof CryptoKey && ((key.algorithm as { modulusLength?: number }).modulusLength ?? 2048) >= 2048;
+
+async function jsonAt(address: string): Promise<object> {
+  const answer = await providerFetch(address, { headers: { accept: "application/json" } });
+  if (answer.status !== 200) throw new FetchRefused(`${address} answers with status ${answer.status}`);
+  const json = parseJson(await answer.text());
+  if (typeof json !== "object" || json === null) throw new FetchRefused(`${address} answers with no object`);
+  return json;
+}

@@ -1,0 +1,45 @@
+// Puts together by what people come in: keys, tokens of identity providers, and logins in a browser.
+import type { Logger } from "pino";
+import { BrowserLogin } from "./access/browser-login.ts";
+import { EndedSessions } from "./access/ended-sessions.ts";
+import { Gate } from "./access/gate.ts";
+import { LoginDirectory } from "./access/login-directory.ts";
+import { OwnTokens } from "./access/own-tokens.ts";
+import { Throttle } from "./access/throttle.ts";
+import { Tokens } from "./access/tokens.ts";
+import type { Settings } from "./config.ts";
+import type { Services } from "./context.ts";
+import { loginProjects } from "./resources/projects/projects.ts";
+import type { Doors } from "./rest/route.ts";
+
+interface DoorParts {
+  readonly settings: Settings;
+  /** 32 bytes that only this installation knows. */
+  readonly secretFor: (purpose: string) => Uint8Array;
+  readonly log: Logger;
+}
+
+/** By what people come in: keys, tokens, and logins in a browser. */
+export async function openDoors(services: Services, { settings, secretFor, log }: DoorParts): Promise<Doors> {
+  const { world, keys, rights, baseUrl } = services;
+  const onProblem = (problem: unknown) => log.warn({ err: problem }, "An identity provider does not answer");
+  const directory = new LoginDirectory({ load: () => loginProjects(services), rights, world, onProblem });
+  const own = new OwnTokens(secretFor("tokens"), world);
+  const ended = new EndedSessions(services);
+  await ended.load();
+  const tokens = new Tokens({ directory, own, ended, world });
+  const throttle = new Throttle(settings.attemptsPerMinute, world);
+  const gate = new Gate({ keys, tokens, throttle, rights, ...(baseUrl !== undefined && { baseUrl }) });
+  const loginSecret = secretFor("logins");
+  const logins = new BrowserLogin({
+    directory,
+    tokens,
+    own,
+    ended,
+    rights,
+    world,
+    secret: loginSecret,
+    onProblem,
+  });
+  return { gate, logins };
+}
