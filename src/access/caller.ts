@@ -40,6 +40,10 @@ export function knownAssets(caller: Caller, acl: Acl, action: Action): Filter {
   return united([...scopesOf(caller, "assetsAcl", "READ"), ...spelledOut]);
 }
 
+/** The security categories that the caller is a member of. */
+export const ownCategories = (caller: Caller): Filter =>
+  united(scopesOf(caller, "securityCategoriesAcl", "MEMBEROF"));
+
 /**
  * The records whose security categories, listed in `field`, all have the caller as a member; records without
  * any are everybody's (client-endpoints 14.2).

@@ -18,11 +18,13 @@ export interface Thing {
   name: string;
   assetIds: readonly number[];
   parentId?: number | undefined;
-  readonly categories: readonly number[];
+  /** Security categories of a series. */
+  categories: readonly number[];
 }
 
 export class Plant {
   readonly things = new Map<number, Thing>();
+  readonly categoryIds: number[] = [];
   /** Ids of what was there once. */
   readonly gone: number[] = [];
   #named = 0;
@@ -73,11 +75,7 @@ export function may(plant: Plant, rights: Rights, action: "READ" | "WRITE", thin
   const isInScope = granted(rights, aclOf[thing.kind], action).some(
     (scope) => scope.kind === "all" || (scope.kind === "subtrees" && plant.isUnder(thing, scope.assetIds)),
   );
-  const memberships = granted(rights, "securityCategoriesAcl", "MEMBEROF");
-  const isMember = thing.categories.every((id) =>
-    memberships.some((scope) => scope.kind === "all" || (scope.kind === "ids" && scope.ids.includes(id))),
-  );
-  return isInScope && isMember;
+  return isInScope && thing.categories.every((id) => isMember(rights, id));
 }
 
 /** Whether one may know of an asset when it comes to things of this kind: by its own right, or by theirs. */
@@ -98,5 +96,10 @@ export function mayKnow(
 /** Whether one may write things of this kind wherever they hang. */
 export const isUnbounded = (rights: Rights, kind: Kind) =>
   granted(rights, aclOf[kind], "WRITE").some((scope) => scope.kind === "all");
+
+export const isMember = (rights: Rights, categoryId: number) =>
+  granted(rights, "securityCategoriesAcl", "MEMBEROF").some(
+    (scope) => scope.kind === "all" || (scope.kind === "ids" && scope.ids.includes(categoryId)),
+  );
 
 export const everyRight: Rights = administrator;

@@ -1,6 +1,6 @@
 // Writes over REST: what lies outside of one's rights is refused like what does not exist; nothing changes.
 
-import { aclOf, isUnbounded, type Kind, may, mayKnow, type Thing } from "./plant.ts";
+import { aclOf, isMember, isUnbounded, type Kind, may, mayKnow, type Thing } from "./plant.ts";
 import { type Asker, type Question, refused } from "./question.ts";
 import { anyId, below, pointTimes, unknown, words } from "./rest-reads.ts";
 import { givePoints } from "./setting.ts";
@@ -170,6 +170,32 @@ function relink(asker: Asker): Question {
   };
 }
 
+/** Puts a series into other security categories: those one is a member of. */
+function guard(asker: Asker): Question {
+  const { plant, rights, random } = asker;
+  const id = anyId(asker, "timeseries");
+  const series = writable(asker, "timeseries", id);
+  const set = [...new Set(random.some([...plant.categoryIds, ...plant.categoryIds, 9], 2))];
+  const added = set.filter((one) => !series?.categories.includes(one));
+  const foreign = added.find((one) => one === 9 || !isMember(rights, one));
+  const expected = "ids of security categories that you are a member of";
+  const refusal = { field: "securityCategories", expected, got: `${foreign}` };
+  return {
+    ask: `POST ${below("0.5")}/timeseries/${id}/update`,
+    body: { securityCategories: { set } },
+    needs: needs("timeseries"),
+    seen: (reply) => reply.json.data.items.map((item) => item.id),
+    expected: !series
+      ? unknown("timeseries", [id], 404)
+      : foreign === undefined
+        ? [id]
+        : refused("field-invalid", refusal),
+    changed: () => {
+      series!.categories = set;
+    },
+  };
+}
+
 function plantAsset(asker: Asker): Question {
   const { plant, rights, random } = asker;
   const parentId = random.chance(0.85) ? anyId(asker, "assets") : undefined;
@@ -225,6 +251,8 @@ const writes = [
   create,
   relink,
   relink,
+  guard,
+  guard,
   plantAsset,
   move,
   move,

@@ -1,6 +1,5 @@
 // The setting of the oracle test: a random plant on a real server, and callers with random rights.
 import type { Acl, Action, Capability, CapabilityScope } from "../../src/access/capabilities.ts";
-import type { TestServer } from "../support/server.ts";
 import type { Client } from "./client.ts";
 import { aclOf, type Kind, type Plant, type Rights, type Thing } from "./plant.ts";
 import type { Random } from "./random.ts";
@@ -8,10 +7,12 @@ import { below, pointTimes, words } from "./rest-reads.ts";
 
 const assetsCount = 60;
 const thingsCount = { timeseries: 70, events: 50, files: 30, sequences: 20 } as const;
-export const categoryIds = [101, 102, 103];
 
 /** Makes a forest of assets and things that hang on some of them. */
 export async function fill(plant: Plant, random: Random, admin: Client): Promise<void> {
+  const names = ["secret", "safety", "contract"].map((name) => ({ name }));
+  const categories = await admin(`POST ${below("0.6")}/securitycategories`, { items: names });
+  plant.categoryIds.push(...categories.json.data.items.map(({ id }) => id));
   await plantForest(plant, random, admin);
   for (const kind of ["timeseries", "events", "sequences"] as const)
     await hang(plant, random, { admin, kind });
@@ -48,7 +49,7 @@ function draft(plant: Plant, random: Random, kind: Kind): Omit<Thing, "id"> {
   const assetIds = random.some(plant.of("assets"), isOfOne ? 1 : 3).map(({ id }) => id);
   const isGuarded = kind === "timeseries" && random.chance(0.3);
   const name = plant.freshName(random.pick(words));
-  return { kind, name, assetIds, categories: isGuarded ? random.some(categoryIds, 2) : [] };
+  return { kind, name, assetIds, categories: isGuarded ? random.some(plant.categoryIds, 2) : [] };
 }
 
 type Hung = "timeseries" | "events" | "sequences";
@@ -105,19 +106,27 @@ export function someRights(plant: Plant, random: Random): Rights {
     actions: ["MEMBEROF"],
     scope: random.chance(0.2) ? { kind: "all" } : { kind: "ids", ids },
   });
-  const memberships = random.some(categoryIds, 2).map((id) => memberOf([id]));
+  const memberships = random.some(plant.categoryIds, 2).map((id) => memberOf([id]));
   return [...Object.values(aclOf).flatMap(grant), ...memberships];
 }
 
-let keys = 0;
+/** The key of a new account in a new group that grants these rights. */
+export async function keyFor(admin: Client, rights: Rights): Promise<string> {
+  const at = below("0.6");
+  const made = async (path: string, item: object) =>
+    (await admin(`POST ${at}/${path}`, { items: [item] })).json.data.items[0]!;
+  const capabilities = rights.map(({ acl, actions, scope }) => ({ [acl]: { actions, scope: sent(scope) } }));
+  const { id: groupId } = await made("groups", { name: "some", capabilities });
+  accounts += 1;
+  const { id: userId } = await made("users", { uniqueName: `caller ${accounts}`, groups: [groupId] });
+  return (await made("apikeys", { userId }))["value"] as string;
+}
 
-/** A key whose holder has these rights. */
-export async function keyFor(server: TestServer, capabilities: Rights): Promise<string> {
-  keys += 1;
-  const key = `oracle-${keys}`;
-  const { keys: keyring } = server.app;
-  const admin = (await keyring.callerOf(server.key))!;
-  const callerOf = keyring.callerOf.bind(keyring);
-  keyring.callerOf = async (one) => (one === key ? { ...admin, user: key, capabilities } : callerOf(one));
-  return key;
+let accounts = 0;
+
+function sent(scope: CapabilityScope): object {
+  if (scope.kind === "all") return { all: {} };
+  return scope.kind === "ids"
+    ? { idscope: { ids: scope.ids } }
+    : { assetIdScope: { subtreeIds: "assetIds" in scope ? scope.assetIds.map(String) : [] } };
 }

@@ -1,12 +1,13 @@
 // Security categories: names for what only their members may see (client-endpoints 14.2).
-import { requireUnlimited, scopeOrOwn } from "../../access/caller.ts";
+import { ownCategories, requireUnlimited, scopeOrOwn } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { existingRecords } from "../../query/existing.ts";
-import { type Filter, nothing, oneOf } from "../../query/filter.ts";
+import { and, type Filter, nothing, oneOf } from "../../query/filter.ts";
 import { byId, type OrderBy, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
+import type { Reader } from "../../storage/catalog.ts";
 import { type SecurityCategory, securityCategoryTable } from "./schema.ts";
 
 export type { SecurityCategory } from "./schema.ts";
@@ -39,6 +40,18 @@ export async function listCategories(
 ): Promise<Page<SecurityCategory>> {
   const question = { filter: scopeFor(ctx, "LIST"), order: [{ field: "id", direction }], page };
   return ctx.catalog.read(ctx.project, (tx) => readPage(tx, securityCategoryTable, question));
+}
+
+/** Of these ids the ones that name no category the caller is a member of: nobody learns of any other. */
+export async function foreignCategories(
+  ctx: RequestContext,
+  tx: Reader,
+  ids: readonly number[],
+): Promise<number[]> {
+  const filter = and(ownCategories(ctx.caller), oneOf("id", ids));
+  const found = await tx.find(securityCategoryTable, { filter, order: byId, page: { limit: ids.length } });
+  const own = new Set(found.map(({ id }) => id));
+  return [...new Set(ids)].filter((id) => !own.has(id));
 }
 
 /**

@@ -6,6 +6,7 @@ import { and, type Filter, oneOf } from "../../query/filter.ts";
 import type { OrderBy } from "../../query/page.ts";
 import type { Reader } from "../../storage/catalog.ts";
 import { unknownAssets } from "../assets/assets.ts";
+import { foreignCategories } from "../groups/security-categories.ts";
 import { type TimeSeries, timeSeriesTable } from "./schema.ts";
 import type { SeriesKey } from "./series-names.ts";
 
@@ -73,6 +74,18 @@ export async function refuseUnknownAssets(
     expected: "the id of an existing asset",
     got: `${unknown}`,
   });
+}
+
+/** Refuses categories to be put on series that do not exist or that the caller is no member of. */
+export async function refuseForeignCategories(
+  ctx: RequestContext,
+  tx: Reader,
+  categoryIds: readonly number[],
+): Promise<void> {
+  const [foreign] = categoryIds.length > 0 ? await foreignCategories(ctx, tx, categoryIds) : [];
+  if (foreign === undefined) return;
+  const expected = "ids of security categories that you are a member of";
+  throw fail("field-invalid", { field: "securityCategories", expected, got: `${foreign}` });
 }
 
 /** Refuses (403) records that now lie outside of what the caller may write. */

@@ -3,12 +3,17 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { type Answer, idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { everything } from "../../query/filter.ts";
+import { securityCategoryTable } from "../groups/schema.ts";
 import { projectIds } from "../projects/projects.ts";
 import { erasureTable } from "./schema.ts";
 
 let server: TestServer;
 before(async () => {
   server = await startTestServer();
+  const { catalog } = server.app.services;
+  const [project] = await projectIds(server.app.services);
+  const categories = [1, 2, 3, 7, 8, 9].map((id) => ({ id, name: `category ${id}` }));
+  await catalog.write(project!, (tx) => tx.insert(securityCategoryTable, categories));
 });
 after(() => server.close());
 beforeEach(async () => {
@@ -427,6 +432,11 @@ const refusedCreates: readonly Refusal[] = [
   ],
   [
     "POST /timeseries",
+    items({ name: "c" }, { name: "d", securityCategories: [4] }),
+    invalid("securityCategories", "ids of security categories that you are a member of", 4),
+  ],
+  [
+    "POST /timeseries",
     items(...tooMany.map((i) => ({ name: `s${i}` }))),
     "items may hold at most 10000 items but holds 10001",
   ],
@@ -476,6 +486,11 @@ const refusedChanges: readonly Refusal[] = [
     "PATCH /timeseries/{a}",
     { assetId: { set: 12345 } },
     invalid("assetId", "the id of an existing asset", 12345),
+  ],
+  [
+    "PATCH /timeseries/{a}",
+    { securityCategories: { add: [2, 4] } },
+    invalid("securityCategories", "ids of security categories that you are a member of", 4),
   ],
   [
     "PATCH /timeseries/{a}",

@@ -20,6 +20,7 @@ import type { PointsStore } from "../../storage/points.ts";
 import { openSqlCatalog } from "../../storage/sql/sql-catalog.ts";
 import { createAssets, deleteAssets, updateAsset } from "../assets/assets.ts";
 import { assetTable } from "../assets/schema.ts";
+import { securityCategoryTable } from "../groups/schema.ts";
 import { type Project, projectTable } from "../projects/schema.ts";
 import { finishErasures } from "./erasures.ts";
 import { erasureTable, timeSeriesTable } from "./schema.ts";
@@ -63,7 +64,7 @@ function contextOf(catalog: Catalog, points: PointsStore = new NaivePointsStore(
   };
 }
 
-const tables = [projectTable, assetTable, timeSeriesTable, erasureTable];
+const tables = [projectTable, assetTable, timeSeriesTable, erasureTable, securityCategoryTable];
 const freshCatalog = () => openNaiveCatalog(tables);
 
 const plain = (name: string): NewTimeSeries => ({ name, isString: false, isStep: false, metadata: {} });
@@ -469,6 +470,7 @@ describe("memory of what a bounded caller reaches", () => {
       },
     };
     const ctx = contextOf(counting);
+    await catalog.write(project, (tx) => tx.insert(securityCategoryTable, [{ id: 7, name: "secret" }]));
     const [plant, pump, yard] = await createAssets(ctx, [
       { name: "plant", refId: "p" },
       { name: "pump", parentRefId: "p" },

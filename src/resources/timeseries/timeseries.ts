@@ -15,6 +15,7 @@ import { erase, removeRecords } from "./erasures.ts";
 import {
   byName,
   existingRows,
+  refuseForeignCategories,
   refuseOutside,
   refuseTakenNames,
   refuseUnknownAssets,
@@ -85,7 +86,7 @@ export async function searchTimeSeries(ctx: RequestContext, wanted: TextSearch):
 
 /**
  * Creates all of these series or none, and returns them in the same order. Refuses (400) names that are
- * taken or occur twice, and links to unknown assets (client-endpoints 8.2, (b) 20).
+ * taken or occur twice, unknown assets and foreign security categories (client-endpoints 8.2, (b) 20).
  */
 export async function createTimeSeries(
   ctx: RequestContext,
@@ -102,6 +103,11 @@ export async function createTimeSeries(
       ctx,
       tx,
       items.map((item) => item.assetId),
+    );
+    await refuseForeignCategories(
+      ctx,
+      tx,
+      items.flatMap((item) => item.securityCategories ?? []),
     );
     const rows = items.map((item) => ({
       ...item,
@@ -149,6 +155,10 @@ async function writeChanges(
     const newLinks = after.map((row, i) => (row.assetId === before[i]!.assetId ? undefined : row.assetId));
     await refuseTakenNames(tx, newNames);
     await refuseUnknownAssets(ctx, tx, newLinks);
+    const newCategories = after.flatMap(({ securityCategories = [] }, i) =>
+      securityCategories.filter((id) => !before[i]!.securityCategories?.includes(id)),
+    );
+    await refuseForeignCategories(ctx, tx, newCategories);
     seriesNamesOf(ctx.catalog, ctx.project).forget(renamed);
     await tx.replace(timeSeriesTable, after);
     await refuseOutside(tx, scope, after);
