@@ -1,7 +1,9 @@
-// Every route of every version refuses strangers and callers of other projects before it looks any further.
+// Every route of every version refuses strangers, callers of other projects, and those without its capability
+// before it looks any further.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { type Acl, type Action, aclRules } from "../access/capabilities.ts";
 import { routes } from "../app.ts";
 import { ensureProject } from "../resources/projects/projects.ts";
 import { pathOf } from "../rest/route.ts";
@@ -21,6 +23,8 @@ after(() => server.close());
 const operations = routes.flatMap((route) =>
   route.versions.map((version) => ({
     method: route.method,
+    capability: route.capability,
+    isNewest: version === route.versions.at(-1),
     path: (project: string) =>
       pathOf(route, version)
         .replace("{project}", project)
@@ -54,6 +58,72 @@ test("for a project that is unknown, or another's, each operation answers 403", 
       foreign.error?.message,
       "The project demo does not exist, or your credentials are for another one",
     );
+  }
+});
+
+const capabilities = [
+  ...new Map(
+    routes.flatMap(({ capability }) => (capability === "member" ? [] : [[`${capability}`, capability]])),
+  ).values(),
+];
+
+test("every route needs a capability that there is, but for looking at the project", () => {
+  for (const { method, path, capability } of routes)
+    if (capability === "member") assert.equal(`${method} ${path}`, "GET ");
+    else {
+      const actions: readonly Action[] = aclRules[capability[0]].actions;
+      assert.ok(actions.includes(capability[1]), `${method} ${path} needs ${capability}`);
+    }
+});
+
+/** Everything, scopes left without bounds, as far as `isGranted` lets it. */
+const grantsOf = (isGranted: (acl: Acl, action: Action) => boolean) =>
+  (Object.keys(aclRules) as Acl[]).flatMap((acl) => {
+    const actions = aclRules[acl].actions.filter((action) => isGranted(acl, action));
+    return actions.length > 0 ? [{ [acl]: { actions, scope: { all: {} } } }] : [];
+  });
+
+let accounts = 0;
+
+async function keyWith(granted: readonly object[]): Promise<string> {
+  accounts += 1;
+  const made = async (path: string, item: object) => {
+    const answer = await server.ask.v06(`POST /${path}`, { items: [item] });
+    assert.equal(answer.status, 201, answer.text);
+    return answer.items[0]!;
+  };
+  const group = await made("groups", { name: "some", capabilities: granted });
+  const user = await made("users", { uniqueName: `account ${accounts}`, groups: [group["id"]] });
+  return (await made("apikeys", { userId: user["id"] }))["value"] as string;
+}
+
+test("who holds all but the capability of an operation is answered 403, which names just that", async () => {
+  for (const [acl, action] of capabilities) {
+    const key = await keyWith(grantsOf((...one) => `${one}` !== `${acl},${action}`));
+    const message = `This needs the capability ${acl} with the action ${action}`;
+    for (const { method, path, capability } of operations) {
+      if (`${capability}` !== `${acl},${action}`) continue;
+      const answer = await server.ask.root(`${method} ${path(server.project)}`, undefined, {
+        "api-key": key,
+      });
+      assert.equal(answer.status, 403, `${method} ${path(server.project)}`);
+      assert.deepEqual(answer.json, { error: { code: 403, message } });
+    }
+  }
+});
+
+test("who holds the capability of an operation and nothing else is let in", async () => {
+  const nobody = await keyWith([]);
+  for (const [acl, action] of capabilities) {
+    const key = await keyWith(grantsOf((...one) => `${one}` === `${acl},${action}`));
+    for (const { method, path, capability, isNewest } of operations) {
+      if (!isNewest || (capability !== "member" && `${capability}` !== `${acl},${action}`)) continue;
+      const holder = capability === "member" ? nobody : key;
+      const answer = await server.ask.root(`${method} ${path(server.project)}`, undefined, {
+        "api-key": holder,
+      });
+      assert.ok(![401, 403].includes(answer.status), `${method} ${path(server.project)} ${answer.text}`);
+    }
   }
 });
 
