@@ -186,8 +186,8 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   const http = await createHttp({ log, metrics, settings });
   const bodies = new ByteBudget(limits.bodiesInFlightBytesMax, limits.bodyBytesUncounted);
   addRoutes(http, { services, ...doors, bodies });
-  addHealth(http, { catalog, points, metrics, log });
-  addMetrics(http, { catalog, points, metrics, log });
+  addHealth(http, services, log);
+  addMetrics(http, metrics, points);
   const serving = opened.move();
   return {
     services,

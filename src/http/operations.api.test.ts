@@ -1,7 +1,8 @@
 // What operators, browsers and tools get: health, metrics, descriptions, cross-origin rules, packed answers.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync } from "node:fs";
 import { get } from "node:http";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
@@ -22,6 +23,18 @@ test("health needs no credentials and tells what is quarantined", async () => {
   const response = await at("/health");
   assert.equal(response.status, 200);
   assert.deepEqual(await response.json(), { status: "ok", version, store: "open", quarantined: [] });
+});
+
+test("health fails while the folder of files is not there", async () => {
+  const [folder, aside] = ["blobs", "aside"].map((name) => join(server.dataFolder, name)) as [string, string];
+  renameSync(folder, aside);
+  const failing = await at("/health");
+  renameSync(aside, folder);
+  assert.equal(failing.status, 503);
+  const expected = { status: "failing", version, store: "not answering", quarantined: [] };
+  assert.deepEqual(await failing.json(), expected);
+  assert.equal((await at("/health")).status, 200);
+  assert.deepEqual(readdirSync(folder), []);
 });
 
 test("metrics count requests by route and status, and points", async () => {

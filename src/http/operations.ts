@@ -2,22 +2,22 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { version } from "../lib/version.ts";
+import type { BlobStore } from "../storage/blobs.ts";
 import type { Catalog } from "../storage/catalog.ts";
 import type { PointsStore } from "../storage/points.ts";
 import type { Metrics } from "./metrics.ts";
 
-export interface Watched {
+export interface Stores {
   readonly catalog: Catalog;
   readonly points: PointsStore;
-  readonly metrics: Metrics;
-  readonly log: Logger;
+  readonly blobs: BlobStore;
 }
 
-/** `GET /health`: 200 while both stores answer, else 503. Damaged pieces are listed, the rest serves. */
-export function addHealth(http: FastifyInstance, { catalog, points, log }: Watched): void {
+/** `GET /health`: 200 while all stores answer, else 503. Damaged pieces are listed, the rest serves. */
+export function addHealth(http: FastifyInstance, { catalog, points, blobs }: Stores, log: Logger): void {
   http.get("/health", async (_request, reply) => {
     try {
-      const [stats] = await Promise.all([points.stats(), catalog.lastId()]);
+      const [stats] = await Promise.all([points.stats(), catalog.lastId(), blobs.check()]);
       return { status: "ok", version, store: "open", quarantined: stats.quarantined };
     } catch (problem) {
       log.error({ err: problem }, "A store does not answer");
@@ -27,7 +27,7 @@ export function addHealth(http: FastifyInstance, { catalog, points, log }: Watch
 }
 
 /** `GET /metrics` in the text format of Prometheus. */
-export function addMetrics(http: FastifyInstance, { metrics, points }: Watched): void {
+export function addMetrics(http: FastifyInstance, metrics: Metrics, points: PointsStore): void {
   http.get("/metrics", async (_request, reply) =>
     reply.type(metrics.registry.contentType).send(await metrics.text(points)),
   );

@@ -1,9 +1,11 @@
 // From route tables to a serving instance: what every request goes through, in order, is `answerTo`.
-import { Readable } from "node:stream";
+import type { OutgoingHttpHeaders } from "node:http";
+import { pipeline, Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { admit } from "../access/authenticate.ts";
 import type { Gate, Sender } from "../access/gate.ts";
 import type { Services } from "../context.ts";
+import { freeing } from "../lib/streams.ts";
 import { limits } from "../limits.ts";
 import { baseUrlOf } from "../rest/base-url.ts";
 import { type BodyDecoder, jsonDecoder } from "../rest/json.ts";
@@ -119,8 +121,16 @@ function sendStreamed(reply: FastifyReply, { status, headers, ...answer }: LinkA
   reply.code(status).headers(headers);
   if (answer.refusal) return reply.send(errorBody(answer.refusal));
   if (answer.json) return reply.send(answer.json);
-  if (answer.stream) return reply.send(answer.stream);
+  if (answer.stream) return sendFreeing(reply, answer.stream);
   return headers["Content-Length"] === undefined ? reply.send() : reply.send(Readable.from([]));
+}
+
+/** A transfer that breaks off can only be cut short: its status has been sent. */
+function sendFreeing(reply: FastifyReply, stream: Readable): FastifyReply {
+  reply.hijack();
+  reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
+  pipeline(stream, freeing(reply.raw), () => {});
+  return reply;
 }
 
 /** `/assets/{assetId}` as Fastify writes it. */

@@ -1,8 +1,10 @@
 // Generators begun early, and bytes in memory or as a stream.
 import assert from "node:assert/strict";
+import { PassThrough, Readable, Writable } from "node:stream";
 import { buffer } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
 import { test } from "node:test";
-import { begunAhead, bytesOrStream } from "./streams.ts";
+import { begunAhead, bytesOrStream, freeing } from "./streams.ts";
 
 async function* pieces(count: number, bytes: number) {
   for (let i = 0; i < count; i += 1) yield Buffer.alloc(bytes, i);
@@ -51,4 +53,39 @@ test("some run before their turn, never more than said, and the order stays", as
     items.flatMap((item) => [item, item * 10]),
   );
   assert.ok(most > 1 && most <= 4, `${most} ran at once`);
+});
+
+/** Chunks with memory of their own, as a file is read in. */
+const ownChunks = (count: number) => Array.from({ length: count }, (_, at) => Buffer.alloc(20_000, at + 1));
+
+test("chunks are freed when they are written, and not before", async () => {
+  const arrived: number[] = [];
+  const target = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      setImmediate(() => {
+        arrived.push(chunk[0]! * chunk.length);
+        done();
+      });
+    },
+  });
+  const chunks = ownChunks(5);
+  await pipeline(Readable.from(chunks), freeing(target));
+  assert.deepEqual(arrived, [20_000, 40_000, 60_000, 80_000, 100_000]);
+  assert.ok(chunks.every(({ length }) => length === 0));
+});
+
+test("a target that breaks off ends its source, and a source that fails its target", async () => {
+  const gone = new PassThrough();
+  const source = Readable.from(ownChunks(9));
+  const broken = pipeline(source, freeing(gone));
+  gone.once("data", () => gone.destroy());
+  await assert.rejects(broken);
+  assert.ok(source.destroyed);
+  async function* failing() {
+    yield Buffer.alloc(20_000);
+    throw new Error("disk");
+  }
+  const target = new PassThrough().resume();
+  await assert.rejects(pipeline(Readable.from(failing()), freeing(target)), /disk/);
+  assert.ok(target.destroyed && !target.writableFinished);
 });

@@ -1,5 +1,5 @@
 // Generators between stores and answers: begun early, and gathered into bytes that are sent as they come.
-import { Readable } from "node:stream";
+import { Readable, Writable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 
 /** Lets a generator run up to its first value while its reader is still busy elsewhere. */
@@ -46,6 +46,33 @@ export async function bytesOrStream(
     bytes += value.length;
   }
   return { stream: Readable.from(joined(held, pieces), { objectMode: false }) };
+}
+
+/**
+ * Frees a chunk that has been written, whoever made it: left to the collector, a fast transfer piles up more
+ * than 60 MB of them. A chunk that shares its memory with others stays.
+ */
+export function freeChunk({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+}
+
+/** Writes to `target` and frees each chunk once it is taken; when either breaks off, so does the other. */
+export function freeing(target: Writable): Writable {
+  const sink = new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
+      target.write(chunk, (problem) => {
+        freeChunk(chunk);
+        done(problem);
+      });
+    },
+    final: (done) => void target.end(done),
+    destroy(problem, done) {
+      if (!target.writableEnded) target.destroy();
+      done(problem);
+    },
+  });
+  target.once("close", () => sink.destroy());
+  return sink;
 }
 
 /** Other requests have their turn between two pieces. */

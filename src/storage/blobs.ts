@@ -44,10 +44,15 @@ export interface BlobStore {
   put(part: Part): Promise<number>;
   /** Makes what was put readable; sealing twice changes nothing. */
   seal(key: BlobKey): Promise<void>;
-  /** The bytes of a sealed blob, or of a piece of it; undefined when there is no such blob. */
+  /**
+   * The bytes of a sealed blob, or of a piece of it; undefined when there is no such blob. Each chunk belongs
+   * to the reader from then on.
+   */
   open(key: BlobKey, range?: ByteRange): Promise<Readable | undefined>;
   /** The size of a sealed blob; undefined when there is none, or none yet. */
   stat(key: BlobKey): Promise<{ readonly bytes: number } | undefined>;
+  /** Rejects while nothing can be stored. */
+  check(): Promise<void>;
   /** Takes a blob away, sealed or not; nothing happens when there is none. */
   remove(key: BlobKey): Promise<void>;
   /** An absolute address below `baseUrl` that works without credentials: whoever has it may use it. */

@@ -150,6 +150,27 @@ test("a download tells name and type, and gives pieces", async () => {
   assert.deepEqual([head.status, head.headers.get("content-length")], [200, "10"]);
 });
 
+test("a download that its reader breaks off is counted, and another one gives all bytes", async () => {
+  const { fileId, url } = await start("large.bin");
+  const bytes = randomBytes(4 * 2 ** 20);
+  await put(url, bytes);
+  const link = await linkOf(fileId);
+  const leaving = new AbortController();
+  const broken = await fetch(link, { signal: leaving.signal });
+  await broken.body!.getReader().read();
+  leaving.abort();
+  assert.ok(Buffer.from(await (await fetch(link)).arrayBuffer()).equals(bytes));
+  const counted = async () => {
+    const { text } = await server.ask.root("GET /metrics");
+    return Number(
+      /millrace_http_request_seconds_count\{method="GET",route="\/blobs[^}]+\} (\d+)/.exec(text)?.[1],
+    );
+  };
+  const before = await counted();
+  await (await fetch(link)).arrayBuffer();
+  assert.equal(await counted(), before + 1);
+});
+
 test("the type that came with the bytes serves when none was announced; a form's does not", async () => {
   const typeOf = async (name: string, type: string) => {
     const { fileId, url } = await start(name);

@@ -1,9 +1,10 @@
 // Blobs as files in a folder: `<project>/<id>`, and `<project>/<id>.part` until it is sealed.
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, mkdtemp, open, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
+import { freeChunk } from "../../lib/streams.ts";
 import type { BlobKey, BlobStore } from "../blobs.ts";
 import { linkSigner } from "./links.ts";
 
@@ -29,6 +30,9 @@ export async function openLocalBlobs(options: {
       const found = await unlessMissing(stat(pathOf(key)));
       return found && { bytes: found.size };
     },
+    async check() {
+      await rmdir(await mkdtemp(join(folder, "probe-")));
+    },
     async remove(key) {
       await rm(partOf(key), { force: true });
       await rm(pathOf(key), { force: true });
@@ -49,7 +53,7 @@ async function writeAt(path: string, at: number, bytes: AsyncIterable<Uint8Array
     for await (const chunk of bytes) {
       await writeAll(file, chunk, end);
       end += chunk.length;
-      giveBack(chunk);
+      freeChunk(chunk);
     }
     await file.sync();
     return end;
@@ -65,11 +69,6 @@ async function openPart(path: string): Promise<FileHandle> {
   const made = await open(path, constants.O_RDWR | constants.O_CREAT);
   await syncFolder(dirname(path));
   return made;
-}
-
-/** Frees a written chunk at once: left to the collector, a fast upload piles up 64 MB of them. */
-function giveBack({ buffer, byteLength }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
 async function writeAll(file: FileHandle, chunk: Uint8Array, at: number): Promise<void> {
