@@ -37,26 +37,6 @@ test("project and login", async () => {
   assert.equal((await api.getLogout()).data.loggedIn, false);
 });
 
-test("users, keys, groups and security categories", async () => {
-  const category = one(await api.postSecuritycategories(project, { items: [{ name: "secret" }] }));
-  assert.deepEqual((await api.getSecuritycategories(project)).data.items, [category]);
-  const scope = { idscope: { ids: [category.id] } };
-  const capabilities = [{ securityCategoriesAcl: { actions: ["MEMBEROF" as const], scope } }];
-  const group = one(await api.postGroups(project, { items: [{ name: "insiders", capabilities }] }));
-  const shown = { actions: ["MEMBEROF"], scope: { idscope: { ids: [String(category.id)] } } };
-  assert.deepEqual(group.capabilities, [{ securityCategoriesAcl: shown }]);
-  const user = one(await api.postUsers(project, { items: [{ uniqueName: "gateway" }] }));
-  await api.postGroupsByGroupIdUsers(project, group.id, { items: [user.id] });
-  assert.deepEqual(one(await api.getGroupsByGroupIdUsers(project, group.id)), {
-    ...user,
-    groups: [group.id],
-  });
-  assert.equal(one(await api.putDefaultgroup(project, { items: [group.id] })).defaultGroupId, group.id);
-  const { value, ...key } = one(await api.postApikeys(project, { items: [{ userId: user.id }] }));
-  assert.equal((await api.postLogin({ apiKey: value })).data.user, "gateway");
-  assert.equal(one(await api.getApikeys(project, { userId: user.id })).id, key.id);
-});
-
 test("a refusal is a typed error", async () => {
   const refused = api.getAssetsByAssetId(project, 1);
   await assert.rejects(refused, (error: { status: number; data: api.Error }) => {
