@@ -44,6 +44,8 @@ function scenario(name: string, run: (ctx: RequestContext) => Promise<void>): vo
       ...{ world: realWorld, ids, catalog, project, blobs, uploads: new Turns() },
       points: undefined as never,
       erasures: undefined as never,
+      keys: undefined as never,
+      rights: undefined as never,
       cursors: cursorSigner(new Uint8Array(32)),
       caller: {
         user: "test",
