@@ -61,7 +61,7 @@ export interface Database {
   readonly expressions: Expressions;
   /** Transactions that may change something; one at a time. */
   readonly writes: Db;
-  /** Transactions that only read; each sees one state. */
+  /** Transactions that only read; each sees one state. Rows of both lack the members of missing values. */
   readonly reads: Db;
   /** Inserts rows of values in the sequence of `columns`, the id first. */
   insertAll(db: Db, table: AnyTable, columns: readonly string[], rows: readonly Values[]): Promise<void>;

@@ -38,17 +38,18 @@ function encodeJson(value: unknown): string {
   return json.includes("\\ud") ? JSON.stringify(wellFormed(value)) : json;
 }
 
-/** The record in a database's row of the declared columns; missing values are absent members. */
-export function decodeRow<Row extends object>(table: AnyTable, row: Readonly<Record<string, unknown>>): Row {
-  const record: Record<string, unknown> = {};
-  for (const name in table.columns) {
-    const value = row[name];
-    if (value === null || value === undefined) continue;
-    const { type } = table.columns[name]!;
-    if (type === "json") record[name] = parseJson(value as string);
-    else record[name] = type === "boolean" ? Boolean(value) : value;
+/** Turns a database's rows of the declared columns, in place, into records; they lack what is missing. */
+export function decodeRows<Row extends object>(table: AnyTable, rows: readonly object[]): Row[] {
+  const encoded = Object.entries(table.columns).filter(
+    ([, { type }]) => type === "json" || type === "boolean",
+  );
+  for (const row of rows as Record<string, unknown>[]) {
+    for (const [name, { type }] of encoded) {
+      const value = row[name];
+      if (value !== undefined) row[name] = type === "json" ? parseJson(value as string) : value === 1;
+    }
   }
-  return record as unknown as Row;
+  return rows as Row[];
 }
 
 /** A table's declaration must hold together before a database is made from it. */

@@ -23,7 +23,7 @@ import { readNearest } from "./gathering.ts";
 import { orderList, pagePieces, sortedBy, upTo } from "./keyset.ts";
 import { raiseLastId } from "./meta.ts";
 import { bestIds, rankTerm } from "./ranked-search.ts";
-import { columnOf, decodeRow, encodeValue, indexColumns, projectColumn } from "./tables.ts";
+import { columnOf, decodeRows, encodeValue, indexColumns, projectColumn } from "./tables.ts";
 
 const highestId = (rows: readonly Stored[]): number => rows.reduce((id, row) => Math.max(id, row.id), 0);
 
@@ -230,7 +230,7 @@ export class SqlTransaction implements Writer {
     const columns = sql.join(Object.keys(table.columns).map((name) => columnRef(table, name)));
     const query = sql<Record<string, unknown>>`select ${columns} from ${sql.table(table.name)} ${rest}`;
     const { rows } = await query.execute(this.#db);
-    return rows.map((row) => decodeRow<Row>(table, row));
+    return decodeRows<Row>(table, rows);
   }
 
   /** The rows as the values of all columns, the id first if they have one. */

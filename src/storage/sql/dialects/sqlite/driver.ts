@@ -110,9 +110,10 @@ class ThreadConnection implements DatabaseConnection {
   }
 }
 
+/** A missing value is an absent member. */
 function named<Row>(columns: readonly string[], values: readonly unknown[]): Row {
   const row: Record<string, unknown> = {};
-  for (let at = 0; at < columns.length; at++) row[columns[at]!] = values[at];
+  for (let at = 0; at < columns.length; at++) if (values[at] !== null) row[columns[at]!] = values[at];
   return row as Row;
 }
 
