@@ -6,6 +6,13 @@ import type { Ledger } from "./ledger.ts";
 /** A record as the server answers it. */
 export type Created = Readonly<Record<string, unknown>> & { readonly id: number };
 
+interface Options {
+  /** An earlier run may have ended before it saw an answer. */
+  readonly isResumed: boolean;
+  /** Needed where others create such records as well: whether a record may be what the request has made. */
+  readonly isSame?: (item: object, found: Created) => boolean;
+}
+
 /** What the ledger calls these records, and where the API has them. */
 interface Kind {
   readonly kind: string;
@@ -22,15 +29,13 @@ export class CreateOnce {
   readonly #ledger: Ledger<unknown>;
   readonly #asked = new Set<string>();
   readonly #isResumed: boolean;
+  readonly #isSame: Options["isSame"];
 
-  constructor(
-    connection: Connection,
-    ledger: Ledger<unknown>,
-    { isResumed }: { readonly isResumed: boolean },
-  ) {
+  constructor(connection: Connection, ledger: Ledger<unknown>, { isResumed, isSame }: Options) {
     this.#connection = connection;
     this.#ledger = ledger;
     this.#isResumed = isResumed;
+    this.#isSame = isSame;
   }
 
   /**
@@ -44,7 +49,8 @@ export class CreateOnce {
     let isUnsure = this.#isResumed && !this.#asked.has(kind);
     this.#asked.add(kind);
     for (let failed = 0; ; failed++) {
-      const there = isUnsure ? await this.#beyondNote(path, this.#ledger.lastId(kind)) : [];
+      const beyond = isUnsure ? await this.#beyondNote(path, this.#ledger.lastId(kind)) : [];
+      const there = this.#isSame ? this.#sameAs(items, beyond) : beyond;
       if (there.length === items.length) return there;
       if (there.length > 0)
         throw new ServerProblem(`Something else is creating ${resource} at the same time`);
@@ -58,6 +64,14 @@ export class CreateOnce {
         isUnsure = true;
       }
     }
+  }
+
+  /** All of them in their order, or none: a request makes everything or nothing. */
+  #sameAs(items: readonly object[], beyond: readonly Created[]): readonly Created[] {
+    const same: Created[] = [];
+    for (const one of beyond)
+      if (same.length < items.length && this.#isSame!(items[same.length]!, one)) same.push(one);
+    return same.length === items.length ? same : [];
   }
 
   async #beyondNote(path: string, last: number): Promise<Created[]> {

@@ -1,0 +1,103 @@
+// What records of a file become: assets, events and raw rows as the API takes them, or why they cannot.
+import type { FileRecord } from "./records.ts";
+import { parseIso } from "./times.ts";
+
+/** The record cannot be loaded; the rest can. */
+export class Refused extends Error {
+  readonly field: string;
+  readonly value: unknown;
+
+  constructor(field: string, value: unknown, reason: string) {
+    super(reason);
+    this.field = field;
+    this.value = value;
+  }
+}
+
+const texts = {
+  assets: ["name", "description", "source", "sourceId"],
+  events: ["description", "type", "subtype", "source", "sourceId"],
+} as const;
+
+const others = {
+  assets: ["id", "parentId", "parentName", "parentSource", "parentSourceId", "metadata"],
+  events: ["startTime", "endTime", "assetIds", "assetNames", "metadata"],
+} as const;
+
+export type RecordKind = keyof typeof texts;
+
+/** Whether a record of this kind may have the field. */
+export const isField = (kind: RecordKind, field: string): boolean =>
+  [...texts[kind], ...others[kind]].some((one) => one === field) || field.startsWith("metadata.");
+
+export const fieldsOf = (kind: RecordKind): string =>
+  [...texts[kind], ...others[kind], "metadata.*"].join(", ");
+
+/** The members that are plain texts, and the metadata. */
+export function plainMembers(kind: RecordKind, { fields }: FileRecord): Record<string, unknown> {
+  const stranger = [...fields.keys()].find((field) => !isField(kind, field));
+  if (stranger !== undefined)
+    throw new Refused(stranger, fields.get(stranger), "not a field of these records");
+  const plain = texts[kind].flatMap((name) => {
+    const value = fields.get(name);
+    return value === undefined ? [] : [[name, textOf(value)]];
+  });
+  const metadata = metadataOf(fields);
+  return { ...Object.fromEntries(plain), ...(Object.keys(metadata).length > 0 && { metadata }) };
+}
+
+function metadataOf(fields: FileRecord["fields"]): Record<string, string> {
+  const whole = fields.get("metadata") ?? {};
+  if (typeof whole !== "object") throw new Refused("metadata", whole, "not an object of values");
+  const single = [...fields].filter(([name]) => name.startsWith("metadata."));
+  const pairs = [
+    ...Object.entries(whole as object),
+    ...single.map(([name, value]) => [name.slice(9), value]),
+  ];
+  return Object.fromEntries(pairs.map(([name, value]) => [name, textOf(value)]));
+}
+
+/** Values of JSON that are no texts as JSON. */
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** Milliseconds since 1970, or ISO 8601 (UTC without a zone). */
+export function timeOf(field: string, value: unknown): number {
+  const text = textOf(value);
+  const timeMs = /^-?\d{1,16}$/.test(text) ? Number(text) : parseIso(text);
+  if (timeMs === undefined) throw new Refused(field, value, "neither ISO 8601 nor milliseconds since 1970");
+  return timeMs;
+}
+
+/** A list of JSON, or texts separated by semicolons. */
+export const listOf = (value: unknown): string[] => {
+  if (value === undefined) return [];
+  if (Array.isArray(value)) return value.map(textOf);
+  return textOf(value)
+    .split(";")
+    .map((one) => one.trim())
+    .filter((one) => one !== "");
+};
+
+export function idIn(field: string, value: unknown): number {
+  const id = Number(textOf(value));
+  if (!Number.isSafeInteger(id) || id < 1) throw new Refused(field, value, "not an id");
+  return id;
+}
+
+/**
+ * A raw row as JSON text. Members of JSON stay as they are written: those of `columns` when there is nothing
+ * but it beside the key, else all but the key.
+ */
+export function rawRowOf({ fields, written }: FileRecord, keyColumn: string): string {
+  const key = fields.get(keyColumn);
+  if (key === undefined) throw new Refused(keyColumn, "", "missing: the row has no key");
+  const named = JSON.stringify(textOf(key));
+  const rest = [...(written ?? [...fields].map(([name, value]) => [name, JSON.stringify(value)] as const))];
+  const members = rest.filter(([name]) => name !== keyColumn);
+  const only = members.length === 1 ? members[0] : undefined;
+  const isWhole = written && only?.[0] === "columns" && only[1].startsWith("{");
+  const columns = isWhole
+    ? only[1]
+    : `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
+  return `{"key":${named},"columns":${columns}}`;
+}

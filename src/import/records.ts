@@ -1,0 +1,84 @@
+// The lines of a CSV or JSON lines file as records: the text of each member, where it stands, what is
+// refused.
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { parseJson } from "../lib/json.ts";
+import { membersIn } from "../lib/json-text.ts";
+import { UsageError } from "./options.ts";
+import { rowsOf, startOfFile } from "./rows.ts";
+
+export type Format = "csv" | "jsonl";
+
+export interface FileRecord {
+  /** The line of the file on which it ends, from 1. */
+  readonly line: number;
+  /** The bytes of the file up to and including it. */
+  readonly endBytes: number;
+  /** By field: a text of CSV, or any value of JSON; empty cells are absent. */
+  readonly fields: ReadonlyMap<string, unknown>;
+  /** The members by field as they are written, when it is JSON. */
+  readonly written?: ReadonlyMap<string, string>;
+  /** Why it is not a record at all. */
+  readonly problem?: string;
+}
+
+export interface Reading {
+  readonly file: string;
+  readonly format: Format;
+  readonly delimiter: string;
+  /** What a column or member is called here; an empty text leaves it out. */
+  readonly map: ReadonlyMap<string, string>;
+}
+
+/** What the file's name says. */
+export function formatOf(file: string, given: string | undefined): Format {
+  const word = given ?? /\.(csv|jsonl|ndjson)$/i.exec(file)?.[1]?.toLowerCase();
+  if (word === "csv") return "csv";
+  if (word === "jsonl" || word === "ndjson") return "jsonl";
+  throw new UsageError("Say with --format what the file is: csv or jsonl");
+}
+
+/** Every record, in the order of the file; memory does not grow with it. */
+export const recordsOf = (reading: Reading): AsyncGenerator<FileRecord> =>
+  reading.format === "csv" ? fromCsv(reading) : fromJsonLines(reading);
+
+async function* fromCsv({ file, delimiter, map }: Reading): AsyncGenerator<FileRecord> {
+  let header: readonly string[] | undefined;
+  for await (const { cells, line, endBytes } of rowsOf(file, delimiter, startOfFile)) {
+    if (!header) {
+      header = cells.map((name) => map.get(name) ?? name);
+      continue;
+    }
+    const named = header.map((name, at) => [name, cells[at] ?? ""] as const);
+    const fields = new Map(named.filter(([name, cell]) => name !== "" && cell !== ""));
+    const problem = cells.length > header.length ? "more cells than the header has" : undefined;
+    yield { line, endBytes, fields, ...(problem && { problem }) };
+  }
+}
+
+async function* fromJsonLines({ file, map }: Reading): AsyncGenerator<FileRecord> {
+  const lines = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY });
+  let [line, endBytes] = [0, 0];
+  for await (const text of lines) {
+    line += 1;
+    endBytes += Buffer.byteLength(text) + 1;
+    const trimmed = text.replace(/^\ufeff/, "").trim();
+    if (trimmed !== "") yield { line, endBytes, ...fieldsIn(trimmed, map) };
+  }
+}
+
+function fieldsIn(text: string, map: Reading["map"]): Omit<FileRecord, "line" | "endBytes"> {
+  try {
+    const value = parseJson(text);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("no object");
+    const written = membersIn(text, 0)
+      .map(({ name, valueStart, end }) => [map.get(name) ?? name, text.slice(valueStart, end)] as const)
+      .filter(([name, value]) => name !== "" && value !== "null");
+    return {
+      fields: new Map(written.map(([name, value]) => [name, parseJson(value)])),
+      written: new Map(written),
+    };
+  } catch (problem) {
+    return { fields: new Map(), problem: `not a JSON object: ${(problem as Error).message}` };
+  }
+}
