@@ -91,8 +91,8 @@ function parsed(words: readonly string[]) {
 function refuseOtherProject(asked: string, ofKey: string): void {
   if (asked === ofKey) return;
   throw new UsageError(
-    `The key is for the project ${ofKey}, not for ${asked}; make the project there, and a key for it ` +
-      `(millrace key create --project ${asked})`,
+    `The key is for the project ${ofKey}, not for ${asked}; on the machine of the server ` +
+      `"millrace project create ${asked}" makes the project and a key for it`,
   );
 }
 
