@@ -103,6 +103,55 @@ test("keys come and go beside a running server, within a second", async () => {
   await server.ended;
 });
 
+test("keys act for the account that is named; revoking the last one locks nobody out", async () => {
+  const server = await serveMillrace({}, folder);
+  const key = async (...words: string[]) => runMillrace(["key", ...words], {}, folder).ended;
+  const made = await key("create", "--user", "historian", "--days", "30");
+  assert.match(made.output, /^Key \d+ of project default for historian, shown this once:/);
+  assert.match(made.output, /historian is in no group yet/);
+  const path = "/api/0.5/projects/default/assets";
+  assert.equal(await statusOf(server.baseUrl, path, keyIn(made.output)!), 403);
+  const { output } = await key("list");
+  assert.match(output, /historian\s+made on the command line$/m);
+  const [first] = /^\d+(?= .* administrator$)/m.exec(output)!;
+  assert.equal((await key("revoke", first)).status, 0);
+  const again = await key("create");
+  assert.equal(await statusOf(server.baseUrl, path, keyIn(again.output)!), 200);
+  const wrong = await key("create", "--days", "soon");
+  assert.equal(wrong.status, 2);
+  assert.match(wrong.errors, /^--days must be a number of days from 1 to 99999, but is "soon"\./);
+  server.child.kill("SIGTERM");
+  await server.ended;
+});
+
+test("projects are made and listed beside a running server, which serves them at once", async () => {
+  const server = await serveMillrace({}, folder);
+  const project = async (...words: string[]) => runMillrace(["project", ...words], {}, folder).ended;
+  const made = await project("create", "north-plant");
+  const north = keyIn(made.output)!;
+  assert.equal(await statusOf(server.baseUrl, "/api/0.5/projects/north-plant/assets", north), 200);
+  assert.equal(await statusOf(server.baseUrl, "/api/0.5/projects/default/assets", north), 403);
+  const { output } = await project("list");
+  assert.deepEqual(
+    output
+      .trim()
+      .split("\n")
+      .map((line) => line.split(/\s+/)[2]),
+    ["project", "default", "north-plant"],
+  );
+  const again = await project("create", "north-plant");
+  assert.equal(again.status, 1);
+  assert.equal(
+    again.errors.trim(),
+    "There is a project north-plant already; for a key of it: millrace key create --project north-plant",
+  );
+  const wrong = await project("create", "-plant");
+  assert.equal(wrong.status, 2);
+  assert.match(wrong.errors, /^"-plant" cannot name a project|^There is no|Unknown option/);
+  server.child.kill("SIGTERM");
+  await server.ended;
+});
+
 test("MILLRACE_ADMIN_KEY is the key, is not printed, and a new one takes its place", async () => {
   writeFileSync(
     join(folder, "millrace.env"),

@@ -111,3 +111,84 @@ test("what a group grants counts from the moment its members change, and until t
   assert.equal((await ask("GET /assets")).status, 403);
   assert.deepEqual((await server.ask(`GET /users/${userId}`)).items[0]!["groups"], []);
 });
+
+test("the older permissions count as what they mean", async () => {
+  const [pump, other] = await made("/assets", { name: "pump" }, { name: "other" });
+  const cases: [permissions: object, allowed: string[], refused: string[]][] = [
+    [
+      { accessTypes: ["READ"] },
+      ["GET /assets", "GET /events", "GET /relationships"],
+      ["GET /raw", "GET /users"],
+    ],
+    [{ accessTypes: ["READ"], assetIds: [pump] }, ["GET /assets"], ["GET /relationships", "GET /raw"]],
+    [{ accessTypes: ["RAW_READ"] }, ["GET /raw"], ["GET /assets"]],
+    [{ accessTypes: ["ADMIN"], assetIds: [pump] }, ["GET /assets", "GET /users", "GET /groups"], []],
+    [{ accessTypes: ["WRITE"] }, [], ["GET /assets", "GET /raw"]],
+  ];
+  for (const [permissions, allowed, refused] of cases) {
+    const [group] = await made("/groups", { name: "older", permissions });
+    const { ask } = await accountIn(group!);
+    for (const one of allowed)
+      assert.equal((await ask(one)).status, 200, `${JSON.stringify(permissions)} ${one}`);
+    for (const one of refused)
+      assert.equal((await ask(one)).status, 403, `${JSON.stringify(permissions)} ${one}`);
+    if (allowed.length === 1 && "assetIds" in permissions)
+      assert.deepEqual(idsOf(await ask("GET /assets")), [pump]);
+  }
+  assert.ok(other);
+});
+
+test("who is in no group has what the default group grants, until there is none", async () => {
+  const [group] = await made("/groups", { name: "everybody", capabilities: [reads] });
+  const { ask } = await accountIn();
+  assert.equal((await ask("GET /assets")).status, 403);
+  const [project] = (await server.ask("PUT /defaultgroup", list(group))).items;
+  assert.deepEqual(project, { name: "demo", urlName: "demo", defaultGroupId: group });
+  assert.equal((await ask("GET /assets")).status, 200);
+  const [none] = await made("/groups", { name: "nothing" });
+  assert.equal((await (await accountIn(none!)).ask("GET /assets")).status, 403);
+  await server.ask("POST /groups/delete", list(group));
+  assert.equal((await ask("GET /assets")).status, 403);
+  assert.deepEqual((await server.ask("GET /")).items, [{ name: "demo", urlName: "demo" }]);
+});
+
+test("without all, a list of groups is of own ones; with it, as far as the scope reaches", async () => {
+  const sees = (scope: object) => ({ groupsAcl: { actions: ["LIST", "READ"], scope } });
+  const [own] = await made("/groups", { name: "own", capabilities: [sees({ currentuserscope: {} })] });
+  const [wide] = await made("/groups", { name: "wide", capabilities: [sees(all)] });
+  const [narrow, broad] = [await accountIn(own!), await accountIn(wide!)];
+  assert.deepEqual(idsOf(await narrow.ask("GET /groups")), [own]);
+  assert.deepEqual(idsOf(await narrow.ask("GET /groups?all=true")), [own]);
+  assert.equal((await narrow.ask(`GET /groups/${wide}`)).status, 404);
+  assert.equal((await narrow.ask(`GET /groups/${wide}/users`)).status, 404);
+  assert.deepEqual(idsOf(await narrow.ask(`GET /groups/${own}/users`)), [narrow.userId]);
+  assert.deepEqual(idsOf(await broad.ask("GET /groups")), [wide]);
+  const every = idsOf(await broad.ask("GET /groups?all=true"));
+  assert.ok(every.includes(own!) && every.includes(wide!));
+  await server.ask("POST /groups/delete", list(own));
+  assert.ok(!idsOf(await server.ask("GET /groups?all=true")).includes(own!));
+  const kept = (await server.ask("GET /groups?all=true&includeDeleted=true")).items;
+  const gone = kept.find((group) => group["id"] === own)!;
+  assert.ok(gone["isDeleted"] === true && (gone["deletedTime"] as number) > 0);
+});
+
+test("security categories: names count once, lists run either way, members do not manage", async () => {
+  const ids = await made("/securitycategories", { name: "a" }, { name: "b" }, { name: "a" }, { name: "c" });
+  assert.equal(ids.length, 3);
+  const first = await server.ask("GET /securitycategories?limit=2");
+  assert.deepEqual(idsOf(first), ids.slice(0, 2));
+  const rest = await server.ask(`GET /securitycategories?limit=2&cursor=${first.nextCursor}`);
+  assert.deepEqual([idsOf(rest), rest.nextCursor], [ids.slice(2), undefined]);
+  assert.deepEqual(idsOf(await server.ask("GET /securitycategories?sort=DESC")), ids.toReversed());
+  const scope = { idscope: { ids: ids.slice(0, 1) } };
+  const capability = { securityCategoriesAcl: { actions: ["MEMBEROF", "LIST", "DELETE", "CREATE"], scope } };
+  const [group] = await made("/groups", { name: "some", capabilities: [capability] });
+  const { ask } = await accountIn(group!);
+  assert.deepEqual(idsOf(await ask("GET /securitycategories")), ids.slice(0, 1));
+  assert.equal((await ask("POST /securitycategories", list({ name: "d" }))).status, 403);
+  assert.deepEqual((await ask("POST /securitycategories/delete", list(ids[1]))).error?.["notFound"], [
+    ids[1],
+  ]);
+  assert.equal((await server.ask("POST /securitycategories/delete", list(...ids))).text, "{}");
+  assert.deepEqual((await server.ask("GET /securitycategories")).items, []);
+});
