@@ -13,8 +13,9 @@ export interface SystemPackage {
 
 export type SystemPackages = Readonly<Record<string, SystemPackage>>;
 
-/** Nothing yet: every test of today needs only what `npm ci` installs. */
-export const systemPackages: SystemPackages = {};
+export const systemPackages: SystemPackages = {
+  chromium: { command: "chromium", debian: ["chromium"], usedFor: "logins in a browser" },
+};
 
 /** The machine as far as installing goes; a parameter so that tests can decide it. */
 export interface Machine {

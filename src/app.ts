@@ -139,7 +139,8 @@ export interface App {
 }
 
 export interface Started {
-  /** The address that clients use. */
+  /** Where it listens, and the address that clients use. */
+  readonly address: string;
   readonly baseUrl: string;
   /** The key of a project that this start has made: to be shown once. */
   readonly newKey?: string;
@@ -195,7 +196,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
     listen: async () => {
       const address = await listenAt(http, settings);
       const newKey = await ensureFirstKey(services, keys, settings);
-      return { baseUrl: settings.baseUrl ?? address, ...(newKey !== undefined && { newKey }) };
+      return { address, baseUrl: settings.baseUrl ?? address, ...(newKey !== undefined && { newKey }) };
     },
     close: async () => {
       await closeWithin(http, limits.shutdownMsMax);

@@ -1,5 +1,5 @@
 // Headers of every answer that tell browsers to be careful with it.
-import type { FastifyInstance } from "fastify";
+import type { ServerResponse } from "node:http";
 
 /**
  * Nothing here is a page: no script runs from an answer, uploaded files included, none is shown in a frame or
@@ -14,15 +14,14 @@ const always = {
 
 const aYear = 365 * 24 * 3600;
 
-/** Routes may answer with others of their own. `isSecure`: clients reach this server by https. */
-export function addSecurityHeaders(http: FastifyInstance, isSecure: boolean): void {
+/** `isSecure`: clients reach this server by https. Routes may answer with others of their own. */
+export function securityHeaders(isSecure: boolean): (response: ServerResponse) => void {
   const headers = {
     ...always,
     ...(isSecure && { "Strict-Transport-Security": `max-age=${aYear}` }),
   };
   const pairs = Object.entries(headers);
-  http.addHook("onRequest", (_request, reply, done) => {
-    for (const [name, value] of pairs) reply.raw.setHeader(name, value);
-    done();
-  });
+  return (response) => {
+    for (const [name, value] of pairs) response.setHeader(name, value);
+  };
 }

@@ -8,7 +8,7 @@ import { refuseUnknownRoutes, routerOptions } from "./allowed-methods.ts";
 import { answerClientError } from "./client-error.ts";
 import { errorAnswer } from "./error-answer.ts";
 import { type Metrics, measureRequests } from "./metrics.ts";
-import { addSecurityHeaders } from "./security-headers.ts";
+import { securityHeaders } from "./security-headers.ts";
 
 interface Surroundings {
   readonly log: Logger;
@@ -26,6 +26,7 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
   const { trustedProxies, baseUrl } = settings;
   const nextRequestId = requestIds();
   const onError = errorAnswer(log);
+  const setSecurityHeaders = securityHeaders(baseUrl?.startsWith("https:") ?? false);
   const http = fastify({
     logger: false,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
@@ -38,6 +39,7 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
     frameworkErrors: (problem, request, reply) => {
       const answer = reply as unknown as FastifyReply;
       answer.raw.setHeader("X-Request-Id", request.id);
+      setSecurityHeaders(answer.raw);
       onError(problem, request as FastifyRequest, answer);
     },
     clientErrorHandler: (problem, socket) => answerClientError(problem, socket, nextRequestId()),
@@ -45,9 +47,9 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
   http.setErrorHandler(onError);
   http.addHook("onRequest", (request, reply, done) => {
     reply.raw.setHeader("X-Request-Id", request.id);
+    setSecurityHeaders(reply.raw);
     done();
   });
-  addSecurityHeaders(http, baseUrl?.startsWith("https:") ?? false);
   leaveBodiesUnread(http);
   boundReceiving(http);
   measureRequests(http, metrics.registry);

@@ -8,6 +8,12 @@ import { Provider } from "oidc-provider";
 /** Whom the provider knows the server under test by. */
 export const client = { id: "millrace-client", secret: "a-secret-of-the-client" } as const;
 
+/** Where the provider may send a browser. */
+interface Registered {
+  readonly redirectUris: readonly string[];
+  readonly logoutUris: readonly string[];
+}
+
 export interface SigningKey {
   readonly alg: string;
   readonly kid: string;
@@ -39,7 +45,7 @@ type Claims = Readonly<Record<string, unknown>>;
 const groupsOf = (account: string) => [`${account.split("@")[0]}s`, "everyone"];
 
 export async function startProvider(
-  options: { readonly redirectUris?: readonly string[] } = {},
+  registered: Registered = { redirectUris: [], logoutUris: [] },
 ): Promise<TestProvider> {
   const server = createServer();
   server.listen(0, "127.0.0.1");
@@ -48,7 +54,7 @@ export async function startProvider(
   let key = await signingKey("RS256");
   let state: ProviderState = "well";
   let keyRequests = 0;
-  const make = () => providerWith(issuer, key, options.redirectUris ?? []);
+  const make = () => providerWith(issuer, key, registered);
   let handle = make();
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     if (request.url?.startsWith("/jwks")) keyRequests++;
@@ -110,14 +116,14 @@ export function signed(
     .sign(privateKey);
 }
 
-function providerWith(issuer: string, { privateJwk }: SigningKey, redirectUris: readonly string[]) {
+function providerWith(issuer: string, { privateJwk }: SigningKey, registered: Registered) {
   const provider = new Provider(issuer, {
     clients: [
       {
         client_id: client.id,
         client_secret: client.secret,
-        redirect_uris: redirectUris,
-        post_logout_redirect_uris: redirectUris,
+        redirect_uris: registered.redirectUris,
+        post_logout_redirect_uris: registered.logoutUris,
         response_types: ["code"],
         grant_types: ["authorization_code"],
       },

@@ -10,6 +10,8 @@ export interface ServerOptions {
   /** The project's URL name; `demo` when absent. */
   readonly project?: string;
   readonly world?: World;
+  /** The address that it believes to be reached by; that where it is when absent. */
+  readonly baseUrl?: string;
   /** Of failures and logins; as good as no limit when absent. */
   readonly attemptsPerMinute?: number;
   /** Where its log goes; nowhere when absent. */
@@ -79,11 +81,13 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     logLevel: "silent",
     trustedProxies: [],
     attemptsPerMinute,
+    ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
   } as const;
   const { log = pino({ level: "silent" }) } = options;
   const start = async () => {
     const app = await openApp(settings, world, log);
-    return { app, ...(await app.listen()) };
+    const { address, newKey } = await app.listen();
+    return { app, baseUrl: address, newKey };
   };
   const first = await start();
   let { app, baseUrl } = first;

@@ -1,0 +1,256 @@
+// Logging in with a real browser, by a real provider: there, back with tokens, silently again, and out.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, describe, it } from "node:test";
+import { decodeJwt } from "jose";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { needs } from "../../test/support/needs.ts";
+import { client, startProvider, type TestProvider } from "../../test/support/provider.ts";
+import { startTestServer, type TestServer } from "../../test/support/server.ts";
+
+const user = "operator@plant.example";
+const needed = needs("chromium");
+
+/** A page of somebody else's, on an origin of its own. */
+async function startPages(): Promise<{ server: Server; origin: string }> {
+  const server = createServer((_request, response) => {
+    response.setHeader("content-type", "text/html");
+    response.end("<!doctype html><title>a page</title>");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+let server: TestServer;
+let provider: TestProvider;
+let browser: Browser;
+let app: { server: Server; origin: string };
+let foreign: { server: Server; origin: string };
+
+before(async () => {
+  if (needed.skip !== false) return;
+  [server, app, foreign] = await Promise.all([startTestServer(), startPages(), startPages()]);
+  provider = await startProvider({
+    redirectUris: [`${server.baseUrl}/login/callback`],
+    logoutUris: [`${app.origin}/out`],
+  });
+  const authentication = {
+    oAuth2Configuration: { clientId: client.id, clientSecret: client.secret },
+    openIdConfiguration: {
+      issuer: provider.issuer,
+      redirectUrls: [`${app.origin}/`],
+      scope: "openid email groups",
+    },
+  };
+  const put = await server.ask("PUT /", { items: [{ name: "demo", authentication }] });
+  assert.equal(put.status, 200, put.text);
+  const canRead = { assetsAcl: { actions: ["READ"], scope: { all: {} } } };
+  await server.ask("POST /groups", {
+    items: [{ name: "operators", sourceId: "operators", capabilities: [canRead] }],
+  });
+  const executablePath = execFileSync("sh", ["-c", "command -v chromium"]).toString().trim();
+  browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+});
+after(async () => {
+  if (needed.skip !== false) return;
+  await browser.close();
+  for (const pages of [app, foreign]) {
+    pages.server.closeAllConnections();
+    pages.server.close();
+  }
+  await Promise.all([server.close(), provider.close()]);
+});
+
+const wish = (more: Readonly<Record<string, string>> = {}) =>
+  new URLSearchParams({
+    project: "demo",
+    redirectUrl: `${app.origin}/done?kept=1`,
+    errorRedirectUrl: `${app.origin}/error`,
+    ...more,
+  });
+
+const go = (page: Page, address: string) => page.goto(address, { waitUntil: "commit" });
+
+/** Goes through the provider's page, and answers where the browser ends. */
+async function logIn(page: Page): Promise<URL> {
+  await go(page, `${server.baseUrl}/login/redirect?${wish()}`);
+  await page.fill("input[name=login]", user);
+  await page.fill("input[name=password]", "any");
+  await Promise.all([
+    page.waitForURL(`${app.origin}/**`, { waitUntil: "commit" }),
+    page.click("button[type=submit]"),
+  ]);
+  return new URL(page.url());
+}
+
+async function withLogin(work: (page: Page, arrived: URL, context: BrowserContext) => Promise<void>) {
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    await work(page, await logIn(page), context);
+  } finally {
+    await context.close();
+  }
+}
+
+interface Status {
+  readonly user: string;
+  readonly loggedIn: boolean;
+  readonly project: string;
+}
+
+/** What the server says to the browser itself, by its cookie. */
+async function ownStatus(page: Page): Promise<Status> {
+  await page.goto(`${server.baseUrl}/login/status`);
+  return (JSON.parse((await page.textContent("body"))!) as { data: Status }).data;
+}
+
+const bearer = (token: string | null) => ({ "api-key": undefined, authorization: `Bearer ${token}` });
+
+async function statusBy(token: string | null): Promise<Status> {
+  const { json } = await server.ask.root("GET /login/status", undefined, bearer(token));
+  return (json as { data: Status }).data;
+}
+
+const isValid = async (token: string | null): Promise<boolean> => {
+  const { json } = await server.ask.root(`GET /login/token?token=${token}`, undefined, {
+    "api-key": undefined,
+  });
+  return (json as { data: { valid: boolean } }).data.valid;
+};
+
+/** Sends a request from within the page, with its cookies. */
+const fetchFrom = (page: Page, address: string, method = "GET"): Promise<number | string> =>
+  page.evaluate(
+    `fetch(${JSON.stringify(address)}, { method: "${method}", credentials: "include" })
+       .then((answer) => answer.status, (problem) => problem.message)`,
+  );
+
+describe("a login in a browser", needed, () => {
+  it("comes back with tokens that say what clients read, and that authenticate", async () => {
+    await withLogin(async (_page, arrived) => {
+      assert.equal(arrived.pathname, "/done");
+      assert.equal(arrived.searchParams.get("kept"), "1");
+      const [access, id] = ["access_token", "id_token"].map((name) => arrived.searchParams.get(name));
+      const claims = decodeJwt(id!);
+      assert.equal(claims["project_name"], "demo");
+      const seconds = (claims["expire_time"] as number) - Date.now() / 1000;
+      assert.ok(seconds > 3_500 && seconds <= 3_600, `${seconds} s`);
+      const { projectId: _, ...status } = (await statusBy(access!)) as Status & { projectId: number };
+      assert.deepEqual(status, { user, loggedIn: true, project: "demo" });
+      assert.deepEqual([await isValid(access!), await isValid(id!)], [true, true]);
+      assert.equal((await server.ask("GET /assets", undefined, bearer(access!))).status, 200);
+      assert.equal((await server.ask("POST /assets", { items: [] }, bearer(access!))).status, 403);
+      // Each kind of token is good for its own purpose alone.
+      assert.equal((await statusBy(id!)).loggedIn, false);
+    });
+  });
+
+  it("leaves a cookie that scripts cannot read, good for the same rights until the logout", async () => {
+    await withLogin(async (page, arrived, context) => {
+      assert.equal((await ownStatus(page)).user, user);
+      const cookies = await context.cookies(server.baseUrl);
+      const [session, ...others] = cookies.filter(({ name }) => name.startsWith("millrace"));
+      assert.deepEqual(
+        { ...session, value: "", expires: 0 },
+        {
+          name: "millrace_session",
+          value: "",
+          expires: 0,
+          domain: "127.0.0.1",
+          path: "/",
+          httpOnly: true,
+          secure: false,
+          sameSite: "Lax",
+        },
+      );
+      assert.deepEqual(others, [], "what was remembered on the way is gone");
+      const asToken = await statusBy(session!.value);
+      assert.equal(asToken.loggedIn, false, "the cookie's token is none to send as a bearer");
+      const assets = await page.goto(`${server.baseUrl}/api/0.5/projects/demo/assets`);
+      assert.equal(assets?.status(), 200);
+      await page.goto(`${server.baseUrl}/logout`);
+      assert.equal((await ownStatus(page)).loggedIn, false);
+      // A copy of the cookie is void, and so are the tokens of this login.
+      await context.addCookies([session!]);
+      assert.equal((await ownStatus(page)).loggedIn, false);
+      assert.equal((await statusBy(arrived.searchParams.get("access_token"))).loggedIn, false);
+      assert.equal(await isValid(arrived.searchParams.get("id_token")), false);
+    });
+  });
+
+  it("counts its cookie for pages of the project's addresses, not for those of other origins", async () => {
+    await withLogin(async (page) => {
+      const assets = `${server.baseUrl}/api/0.5/projects/demo/assets`;
+      await go(page, `${foreign.origin}/`);
+      assert.equal(await fetchFrom(page, assets), 403);
+      assert.equal(await fetchFrom(page, `${server.baseUrl}/logout`, "POST"), 403);
+      assert.equal((await ownStatus(page)).loggedIn, true);
+      await go(page, `${app.origin}/`);
+      assert.equal(await fetchFrom(page, assets), 200);
+      assert.equal(await fetchFrom(page, `${server.baseUrl}/logout`, "POST"), 200);
+      assert.equal((await ownStatus(page)).loggedIn, false);
+    });
+  });
+
+  it("is repeated silently in a frame while the provider remembers the user, and refused else", async () => {
+    await withLogin(async (page) => {
+      await go(page, `${app.origin}/`);
+      const search = await page.evaluate(`new Promise((resolve) => {
+        const frame = document.createElement("iframe");
+        frame.onload = () => resolve(frame.contentWindow.location.search);
+        frame.src = ${JSON.stringify(`${server.baseUrl}/login/redirect?${wish()}&prompt=none`)};
+        document.body.append(frame);
+      })`);
+      const again = new URLSearchParams(search as string);
+      assert.equal((await statusBy(again.get("access_token"))).user, user);
+    });
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await go(page, `${server.baseUrl}/login/redirect?${wish({ prompt: "none" })}`);
+    await page.waitForURL(`${app.origin}/**`, { waitUntil: "commit" });
+    const { pathname, searchParams } = new URL(page.url());
+    assert.equal(pathname, "/error");
+    assert.equal(searchParams.get("error"), "login_required");
+    assert.notEqual(searchParams.get("error_description"), null);
+    assert.equal(searchParams.get("access_token"), null);
+    await context.close();
+  });
+
+  it("ends at the provider too by the address of the logout", async () => {
+    await withLogin(async (page, arrived) => {
+      const asked = `GET /logout/url?redirectUrl=${encodeURIComponent(`${app.origin}/out`)}`;
+      const { json } = await server.ask.root(
+        asked,
+        undefined,
+        bearer(arrived.searchParams.get("access_token")),
+      );
+      const { url } = (json as { data: { url: string } }).data;
+      assert.equal(new URL(url).origin, provider.issuer);
+      await go(page, url);
+      await Promise.all([
+        page.waitForURL(`${app.origin}/out**`, { waitUntil: "commit" }),
+        page.click("button[value=yes]"),
+      ]);
+      await go(page, `${server.baseUrl}/login/redirect?${wish({ prompt: "none" })}`);
+      await page.waitForURL(`${app.origin}/**`, { waitUntil: "commit" });
+      assert.equal(new URL(page.url()).searchParams.get("error"), "login_required");
+    });
+  });
+
+  it("cannot be finished in another browser than it was begun in, nor twice", async () => {
+    const begun = await fetch(`${server.baseUrl}/login/redirect?${wish()}`, { redirect: "manual" });
+    assert.equal(begun.status, 303);
+    const state = new URL(begun.headers.get("location")!).searchParams.get("state");
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const answer = await page.goto(`${server.baseUrl}/login/callback?state=${state}&code=x`);
+    assert.equal(answer?.status(), 400);
+    assert.match((await page.textContent("body"))!, /was not begun in this browser/);
+    await context.close();
+  });
+});
