@@ -14,6 +14,7 @@ import { type NewRow, putRows } from "../raw/rows.ts";
 import { relationshipTable } from "../relationships/schema.ts";
 import { type SequenceColumn, sequenceTable } from "../sequences/schema.ts";
 import { timeSeriesTable } from "../timeseries/schema.ts";
+import { seriesScope } from "../timeseries/timeseries.ts";
 
 interface Timed extends Stored {
   readonly createdTime: number;
@@ -55,7 +56,7 @@ export async function restoreTimes(
 ): Promise<void> {
   requireCapability(ctx.caller, "projectsAcl", "UPDATE");
   const { acl, table } = timed[resource];
-  const scope = scopeOf(ctx.caller, acl, "WRITE");
+  const scope = resource === "timeseries" ? seriesScope(ctx, "WRITE") : scopeOf(ctx.caller, acl, "WRITE");
   const named = { ids: times.map(({ id }) => id), field: "items" };
   await ctx.catalog.write(ctx.project, async (tx) => {
     const any: Table<Timed> = table as unknown as Table<Timed>;

@@ -38,7 +38,7 @@ const scopes = new WeakMap<readonly Capability[], Map<Action, Filter>>();
  * What the capability grants, but of series with security categories only those one is a member of. The same
  * object as long as the capabilities are the same ones, because every write of points asks for it.
  */
-function scopeFor({ caller }: RequestContext, action: Action): Filter {
+export function seriesScope({ caller }: RequestContext, action: Action): Filter {
   const known = scopes.get(caller.capabilities) ?? new Map<Action, Filter>();
   const scope =
     known.get(action) ??
@@ -52,7 +52,7 @@ export async function listTimeSeries(
   ctx: RequestContext,
   { filter, page }: { readonly filter: Filter; readonly page: PageQuestion },
 ): Promise<Page<TimeSeries>> {
-  const scope = scopeFor(ctx, "READ");
+  const scope = seriesScope(ctx, "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
     const wanted = and(scope, await inKnownSubtrees(ctx, tx, "timeSeriesAcl", filter));
     return readPage(tx, timeSeriesTable, { filter: wanted, order: byName, page });
@@ -71,13 +71,13 @@ export async function getManyTimeSeries(ctx: RequestContext, ids: readonly numbe
 }
 
 async function read(ctx: RequestContext, wanted: Parameters<typeof existingRows>[2]): Promise<TimeSeries[]> {
-  const scope = scopeFor(ctx, "READ");
+  const scope = seriesScope(ctx, "READ");
   return ctx.catalog.read(ctx.project, (tx) => existingRows(tx, scope, wanted));
 }
 
 /** Best matches first. */
 export async function searchTimeSeries(ctx: RequestContext, wanted: TextSearch): Promise<TimeSeries[]> {
-  const scope = scopeFor(ctx, "READ");
+  const scope = seriesScope(ctx, "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
     const filter = and(scope, await inKnownSubtrees(ctx, tx, "timeSeriesAcl", wanted.filter));
     return searchTexts(tx, timeSeriesTable, { ...wanted, filter });
@@ -92,7 +92,7 @@ export async function createTimeSeries(
   ctx: RequestContext,
   items: readonly NewTimeSeries[],
 ): Promise<TimeSeries[]> {
-  const scope = scopeFor(ctx, "WRITE");
+  const scope = seriesScope(ctx, "WRITE");
   return ctx.catalog.write(ctx.project, async (tx) => {
     const now = ctx.world.nowMs();
     await refuseTakenNames(
@@ -146,7 +146,7 @@ async function writeChanges(
   ctx: RequestContext,
   { keys, changes, status }: SeriesUpdate,
 ): Promise<TimeSeries[]> {
-  const scope = scopeFor(ctx, "WRITE");
+  const scope = seriesScope(ctx, "WRITE");
   return ctx.catalog.write(ctx.project, async (tx) => {
     const before = await existingRows(tx, scope, { keys, status });
     const after = before.map((row, i) => changeSeries(row, changes[i]!, ctx.world.nowMs()));
@@ -171,7 +171,7 @@ async function writeChanges(
  * Once the records are gone, the datapoints follow even if the process dies in between.
  */
 export async function deleteTimeSeries(ctx: RequestContext, keys: SeriesKeys): Promise<void> {
-  const scope = scopeFor(ctx, "WRITE");
+  const scope = seriesScope(ctx, "WRITE");
   const names = seriesNamesOf(ctx.catalog, ctx.project);
   const gone = await names.whileChanging(() =>
     ctx.catalog.write(ctx.project, async (tx) => {
@@ -195,7 +195,7 @@ export async function resolveSeries(
   keys: readonly SeriesKey[],
   action: Action,
 ): Promise<(SeriesRef | undefined)[]> {
-  const scope = scopeFor(ctx, action);
+  const scope = seriesScope(ctx, action);
   const known = seriesNamesOf(ctx.catalog, ctx.project);
   const reach = reachOf(ctx.catalog, ctx.project);
   const number = scope.kind === "everything" ? undefined : reach.numberOf(scope);
