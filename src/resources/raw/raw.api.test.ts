@@ -221,12 +221,14 @@ test("long rows end a page early, with a cursor to the rest, in both directions"
       items: keys.slice(at, at + 20).map((key) => ({ key, columns: { long } })),
     });
   const first = await ok(`GET ${path}?limit=10000`, undefined, { "accept-encoding": "identity" });
-  assert.equal(first.items.length, 1_000);
+  assert.equal(first.items.length, 39);
   const second = await ok(`GET ${path}?limit=10000&columns=,&cursor=${first.nextCursor}`);
   assert.deepEqual([...keysOf(first), ...keysOf(second)], ["00", ...keys]);
   assert.equal(second.nextCursor, undefined);
   const back = await ok(`GET ${path}?limit=10000&columns=,&cursor=${second.previousCursor}`);
-  assert.deepEqual(keysOf(back), keysOf(first));
+  assert.deepEqual(keysOf(back), keysOf(first).slice(1));
+  const start = await ok(`GET ${path}?limit=10000&columns=,&cursor=${back.previousCursor}`);
+  assert.deepEqual(keysOf(start), ["00"]);
 });
 
 test("CSV out: quoted header, plain cells, JSON text of what nests, numbers as sent", async () => {

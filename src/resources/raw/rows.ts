@@ -90,7 +90,7 @@ async function boundedPage(tx: Reader, filter: Filter, page: PageQuestion): Prom
   const isBackwards = page.before !== undefined;
   const read = (limit: number, position: PageQuestion) =>
     readPage(tx, rawRowTable, { filter, order: byKey, page: { ...position, limit } });
-  let whole = await read(Math.min(page.limit, rowsAtOnce), page);
+  let whole = await read(Math.min(page.limit, rowsAtFirst), page);
   let length = lengthOf(whole);
   for (;;) {
     const left = page.limit - whole.items.length;
@@ -98,14 +98,23 @@ async function boundedPage(tx: Reader, filter: Filter, page: PageQuestion): Prom
     if (!further || left === 0 || length >= limits.rawPageLengthMax) return whole;
     const { after: _, before: __, ...rest } = page;
     const position = isBackwards ? { ...rest, before: further } : { ...rest, after: further };
-    const piece = await read(Math.min(left, rowsAtOnce), position);
+    const piece = await read(Math.min(left, rowsNext(whole.items.length, length)), position);
     length += lengthOf(piece);
     whole = isBackwards ? joined(piece, whole) : joined(whole, piece);
   }
 }
 
-/** Few enough to be held however long they are, enough to cost no time. */
-const rowsAtOnce = 1_000;
+/** Few enough to be held however long they are: as many of the longest as fill a page. */
+const rowsAtFirst = Math.ceil(limits.rawPageLengthMax / limits.rawColumnsLengthMax);
+
+/** Enough to cost no time. */
+const rowsAtOnceMax = 256;
+
+/** Twice as many as so far, as far as they fit into the page if they are as long as those were. */
+function rowsNext(rowsHeld: number, length: number): number {
+  const fitting = Math.ceil(((limits.rawPageLengthMax - length) * rowsHeld) / length);
+  return Math.min(rowsHeld, fitting, rowsAtOnceMax);
+}
 
 const lengthOf = ({ items }: Page<RowRecord>): number =>
   items.reduce((sum, { key, columns }) => sum + key.length + columns.length, 0);
