@@ -61,6 +61,7 @@ export async function exportSections(exporting: Exporting): Promise<void> {
   await lines.end();
   await list(exporting, "assettypes");
   await list(exporting, "assets");
+  await list(exporting, "securitycategories");
   await exportSeries(exporting);
   await list(exporting, "eventtransformers");
   await list(exporting, "semantictypes");

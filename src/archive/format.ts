@@ -19,6 +19,7 @@ export const sections = [
   "project",
   "assettypes",
   "assets",
+  "securitycategories",
   "timeseries",
   "datapoints",
   "eventtransformers",

@@ -101,7 +101,7 @@ export class Restorer {
       if (section === "events") return this.#newEvent(members);
       if (section === "sequences") return { ...this.#hung(members), columns: newParts(item["columns"]) };
       if (section === "assettypes") return { ...members, fields: newParts(item["fields"]) };
-      return section === "timeseries" ? this.#hung(members) : members;
+      return section === "timeseries" ? this.#newSeries(members) : members;
     });
   }
 
@@ -146,6 +146,12 @@ export class Restorer {
         eventTransformerId: this.#ledger.idOf("eventtransformers", transformer) ?? transformer,
       }),
     };
+  }
+
+  #newSeries({ securityCategories, ...series }: Line): Line {
+    const categories = ((securityCategories ?? []) as readonly number[]).map((id) => ({ id }));
+    const known = this.#translated("securitycategories", categories).map(({ id }) => id);
+    return { ...this.#hung(series), ...(known.length > 0 && { securityCategories: known }) };
   }
 
   /** With the asset that it hangs on. */
@@ -295,4 +301,9 @@ const pairsOfParts = (member: string, items: readonly Item[], created: readonly 
   });
 
 /** Sections of records that carry no times. */
-const timeless: readonly SectionName[] = ["assettypes", "eventtransformers", "semantictypes"];
+const timeless: readonly SectionName[] = [
+  "assettypes",
+  "securitycategories",
+  "eventtransformers",
+  "semantictypes",
+];

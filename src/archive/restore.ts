@@ -112,6 +112,7 @@ async function verifiedWithProgress(file: string, { output }: Surroundings): Pro
 const holders = [
   "assets/types",
   "assets",
+  "securitycategories",
   "timeseries",
   "events",
   "eventtransformers",

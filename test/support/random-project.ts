@@ -156,12 +156,18 @@ async function fillAssets(ask: AskProject, draws: Draws): Promise<number[]> {
 }
 
 async function fillSeries(ask: AskProject, draws: Draws, assetIds: readonly number[]): Promise<void> {
+  const { items: categories } = await ask("POST /securitycategories", {
+    items: [{ name: "s" }, { name: "t" }],
+  });
   const series = Array.from({ length: 14 }, (_, i) => ({
     name: `${i}/${draws.text()}`,
     isString: i % 3 === 1,
     isStep: i % 4 === 0,
     ...draws.some({ description: draws.text(), unit: "°C", assetId: draws.pick(assetIds) }),
-    ...draws.some({ metadata: draws.metadata(`series ${i}`), securityCategories: [3, 9] }),
+    ...draws.some({
+      metadata: draws.metadata(`series ${i}`),
+      securityCategories: categories.map(({ id }) => id),
+    }),
   }));
   const { items } = await ask("POST /timeseries", { items: series });
   for (const [i, { id, isString }] of items.entries()) {
@@ -310,6 +316,7 @@ export async function readProject(ask: AskProject): Promise<Readonly<Record<stri
     return at < 0 ? id : `term ${at}`;
   };
   const series = await all(ask, "/timeseries", "includeMetadata=true&");
+  const categories = new Map((await all(ask, "/securitycategories")).map(({ id, name }) => [id, name]));
   const events = await all(ask, "/events");
   const { items: old } = await ask("POST /events/byids", { items: events.map(({ id }) => id) }, "0.4");
   return {
@@ -322,7 +329,13 @@ export async function readProject(ask: AskProject): Promise<Readonly<Record<stri
         path: labelled(path),
       })),
     ),
-    series: bySort(series.map(({ id: _, assetId, ...one }) => ({ ...one, assetId: labels.get(assetId) }))),
+    series: bySort(
+      series.map(({ id: _, assetId, securityCategories, ...one }) => ({
+        ...one,
+        assetId: labels.get(assetId),
+        categories: (securityCategories as number[] | undefined)?.map((id) => categories.get(id)),
+      })),
+    ),
     points: await Promise.all(series.map(async ({ id, name }) => [name, await pointsOf(ask, id)])),
     transformers: transformers.map(({ id: _, ...one }) => one),
     semanticTypes: (await all(ask, "/semantictypes")).map(({ id: _, ...one }) => one),
