@@ -1,0 +1,94 @@
+// Keys and administrators without a server: keys of old folders and of settings, deceiving names.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { IdSource } from "../lib/ids.ts";
+import { realWorld as world } from "../lib/world.ts";
+import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
+import { adoptKeys } from "./administrators.ts";
+import { administrator } from "./capabilities.ts";
+import { Keyring } from "./keys.ts";
+import { capabilitiesOf } from "./permissions.ts";
+import { Rights } from "./rights.ts";
+import { type Account, type ApiKey, accountTable, apiKeyTable, groupTable } from "./schema.ts";
+
+const demo = { id: 1, urlName: "demo" };
+
+function newKeyring() {
+  const catalog = openNaiveCatalog([apiKeyTable, accountTable, groupTable]);
+  const rights = new Rights({ catalog, world, defaultGroupOf: async () => undefined });
+  const ids = new IdSource(world, 0);
+  const keys = new Keyring({ catalog, ids, world, secret: new Uint8Array(32), rights });
+  return { catalog, ids, keys, world, rights };
+}
+
+test("a key of a folder from before there were accounts becomes the administrator's", async () => {
+  const { catalog, keys, ...maker } = newKeyring();
+  const { record, key } = keys.draft(demo, { name: "old", accountId: 5 });
+  const { accountId: _, ...old } = record;
+  await catalog.write("system", (tx) => tx.insert<ApiKey>(apiKeyTable, [old]));
+  assert.equal(await keys.callerOf(key), undefined);
+  await catalog.write("system", (tx) => adoptKeys(tx, maker));
+  const { user, capabilities } = (await keys.callerOf(key))!;
+  assert.deepEqual([user, capabilities], ["administrator", administrator]);
+});
+
+test("the operator's key replaces the one before, comes back when deleted, serves one project", async () => {
+  const { keys } = newKeyring();
+  assert.equal(await keys.ensure(demo, "operator", "first-choice"), true);
+  assert.equal(await keys.ensure(demo, "operator", "second-choice"), true);
+  assert.equal(await keys.callerOf("first-choice"), undefined);
+  const [{ id } = { id: 0 }, ...others] = await keys.list(demo);
+  assert.deepEqual(others, []);
+  await keys.revoke(id);
+  assert.equal(await keys.callerOf("second-choice"), undefined);
+  assert.equal(await keys.ensure(demo, "operator", "second-choice"), true);
+  assert.equal((await keys.callerOf("second-choice"))?.project, "demo");
+  assert.equal(await keys.ensure({ id: 2, urlName: "other" }, "operator", "second-choice"), false);
+  assert.equal((await keys.callerOf("second-choice"))?.project, "demo");
+});
+
+test("an account that only calls itself administrator is not made one", async () => {
+  const { catalog, ids, keys } = newKeyring();
+  const impostor: Account = {
+    id: ids.next(),
+    projectId: demo.id,
+    uniqueName: "administrator",
+    groupIds: [],
+    createdTime: 0,
+  };
+  await catalog.write("system", (tx) => tx.insert(accountTable, [impostor]));
+  const theirs = await keys.create(demo, "theirs", { accountId: impostor.id });
+  const { key } = await keys.create(demo, "ours");
+  assert.deepEqual((await keys.callerOf(theirs.key))?.capabilities, []);
+  const ours = (await keys.callerOf(key))!;
+  assert.deepEqual(ours.capabilities, administrator);
+  assert.equal(ours.user, `administrator ${ours.userId}`);
+});
+
+test("requests that come together look a key up once; what comes after a change sees it", async () => {
+  const { keys, rights } = newKeyring();
+  const { id, key } = await keys.create(demo, "busy");
+  const [one, other] = await Promise.all([keys.callerOf(key), keys.callerOf(key)]);
+  assert.equal(one, other);
+  const before = keys.callerOf(key);
+  await keys.revoke(id);
+  assert.equal(await keys.callerOf(key), undefined);
+  assert.ok(await before);
+  assert.ok(rights.generation > 0);
+});
+
+test("limited to assets, older permissions grant nothing on what hangs on none", () => {
+  const scope = { kind: "subtrees", assetIds: [7] } as const;
+  const limited = capabilitiesOf({ accessTypes: ["READ", "WRITE"], assetIds: [7] });
+  const onAssets = ["assetsAcl", "timeSeriesAcl", "eventsAcl", "filesAcl", "sequencesAcl"] as const;
+  const actions = ["READ", "WRITE"] as const;
+  assert.deepEqual(
+    limited,
+    onAssets.map((acl) => ({ acl, actions, scope })),
+  );
+  const raw = { acl: "rawAcl", actions: ["READ", "LIST"], scope: { kind: "all" } };
+  assert.deepEqual(capabilitiesOf({ accessTypes: ["RAW_READ"] }), [raw]);
+  const member = { acl: "securityCategoriesAcl", actions: ["MEMBEROF"], scope: { kind: "ids", ids: [3] } };
+  assert.deepEqual(capabilitiesOf({ securityCategoryIds: [3], assetIds: [7] }), [member]);
+  assert.deepEqual(capabilitiesOf({}), []);
+});
