@@ -182,6 +182,13 @@ test("service accounts, keys, groups and security categories", async () => {
   assert.deepEqual((await api.getSecuritycategories(project)).data.items, [category]);
 });
 
+test("records restored from an archive", async () => {
+  const { id } = await newAsset("restored");
+  const times = { createdTime: startMs, lastUpdatedTime: startMs + 1 };
+  await api.postRestoreTimesByResource(project, "assets", { items: [{ id, ...times }] });
+  assert.equal(one(await api.getAssetsByAssetId(project, id)).createdTime, startMs);
+});
+
 interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly tags: readonly [string] }>>>>;
 }
