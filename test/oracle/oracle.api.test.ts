@@ -6,12 +6,16 @@ import { type Client, clientFor } from "./client.ts";
 import { everyRight, holds, Plant, type Rights } from "./plant.ts";
 import { type Dialect, isRefusal, type Question, refused } from "./question.ts";
 import { Random } from "./random.ts";
+import { fillElsewhere, readsElsewhere } from "./rest-elsewhere.ts";
 import { restRead } from "./rest-reads.ts";
 import { move, restWrite } from "./rest-writes.ts";
 import { fill, keyFor, someRights } from "./setting.ts";
 
 /** A further protocol asks its own questions about the same plant. */
-const dialects: readonly Dialect[] = [{ name: "REST", reads: restRead, writes: restWrite }];
+const dialects: readonly Dialect[] = [
+  { name: "REST", reads: restRead, writes: restWrite, share: 0.9 },
+  { name: "REST elsewhere", reads: (asker) => asker.random.pick(readsElsewhere)(asker), share: 0.1 },
+];
 
 const rounds = 5;
 const readsPerRound = 2_000;
@@ -37,6 +41,7 @@ test(`what a caller may see is all that any route shows (ORACLE_SEED=${seed})`, 
   const plant = new Plant();
   const admin = clientFor(server.baseUrl, server.key);
   await fill(plant, random, admin);
+  await fillElsewhere(admin);
   const everybody = Array.from({ length: callersCount }, () => someRights(plant, random));
   const callers: Asking[] = [{ rights: everyRight, client: admin }];
   for (const rights of everybody)
@@ -47,8 +52,8 @@ test(`what a caller may see is all that any route shows (ORACLE_SEED=${seed})`, 
     if (isRefusal(await check(question, { rights, client, admin }))) refusals += 1;
   };
   for (let round = 0; round < rounds; round += 1) {
-    for (const { reads } of dialects)
-      await severally(readsPerRound, () => {
+    for (const { reads, share } of dialects)
+      await severally(readsPerRound * share, () => {
         const caller = random.pick(callers);
         return put(reads({ plant, random, rights: caller.rights }), caller);
       });

@@ -22,6 +22,8 @@ export interface Question {
 /** How a protocol asks about the plant: a question, or a change, by chance. */
 export interface Dialect {
   readonly name: string;
+  /** Of all questions. */
+  readonly share: number;
   readonly reads: (asker: Asker) => Question;
   readonly writes?: (asker: Asker) => Question;
 }

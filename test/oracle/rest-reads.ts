@@ -215,7 +215,8 @@ function someSeries(asker: Asker, most: number) {
   });
 }
 
-const pointsOf = (id: number) => pointTimes.map((timestamp) => ({ timestamp, value: id }));
+/** What a series must answer. */
+export const pointsOf = (id: number) => pointTimes.map((timestamp) => ({ timestamp, value: id }));
 const unknownKeys = (keys: readonly (string | number)[]) =>
   refused("series-unknown", { keys: [...new Set(keys)] });
 
@@ -297,7 +298,7 @@ const kinds: readonly Kind[] = ["assets", "timeseries", "events", "files", "sequ
 const perKind = [list, listAll, underAssets, search, byId, byIds, byId, byIds];
 const others = [divided, onAsset, byName, subtree, download, rows, points, points, manyPoints, manyPoints];
 
-/** One question, by chance. */
+/** One question about what hangs on assets, by chance. */
 export const restRead = (asker: Asker): Question =>
   asker.random.chance(0.55)
     ? asker.random.pick(perKind)(asker, asker.random.pick(kinds))

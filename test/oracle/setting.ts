@@ -107,7 +107,12 @@ export function someRights(plant: Plant, random: Random): Rights {
     scope: random.chance(0.2) ? { kind: "all" } : { kind: "ids", ids },
   });
   const memberships = random.some(plant.categoryIds, 2).map((id) => memberOf([id]));
-  return [...Object.values(aclOf).flatMap(grant), ...memberships];
+  const elsewhere: readonly Capability[] = [
+    { acl: "relationshipsAcl", actions: ["READ"], scope: { kind: "all" } },
+    { acl: "rawAcl", actions: ["READ"], scope: { kind: "all" } },
+    { acl: "rawAcl", actions: ["LIST"], scope: { kind: "all" } },
+  ];
+  return [...Object.values(aclOf).flatMap(grant), ...memberships, ...random.some(elsewhere, 3)];
 }
 
 /** The key of a new account in a new group that grants these rights. */
