@@ -61,7 +61,7 @@ export class Gate {
   }
 
   async presentKey(key: string, address: string): Promise<Presented> {
-    const credential = `key ${key}`;
+    const credential = `key ${key.slice(0, keyLengthRemembered)}`;
     this.throttle.refuseFailing(address, credential);
     const caller = await this.#parts.keys.callerOf(key);
     if (caller) this.throttle.succeeded(credential);
@@ -138,6 +138,9 @@ export const sessionCookieName = (isSecure: boolean): string =>
 /** Also as one client writes it, `Bearer: x` (client-endpoints 1.2). */
 const bearerIn = (header: string | undefined): string | undefined =>
   /^bearer:?\s+(\S+)\s*$/i.exec(header ?? "")?.[1];
+
+/** More than any key has, and little enough for many to be remembered. */
+const keyLengthRemembered = 128;
 
 /** Tokens are told apart by the end of their signature. */
 const credentialOf = (token: string) => `token ${token.length} ${token.slice(-64)}`;

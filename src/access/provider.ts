@@ -110,11 +110,11 @@ const azureIssuers = (tenant: string) => [
   `https://sts.windows.net/${tenant}/`,
 ];
 
-const audiencesOf = (clientId: string | undefined, azure: Readonly<Record<string, string>> | undefined) => [
-  ...(clientId === undefined ? [] : [clientId]),
-  ...(azure?.["appId"] === undefined ? [] : [azure["appId"], `api://${azure["appId"]}`]),
-  ...(azure?.["appResourceId"] === undefined ? [] : [azure["appResourceId"]]),
-];
+function audiencesOf(clientId: string | undefined, azure: Readonly<Record<string, string>> = {}): string[] {
+  const { appId, appResourceId } = azure;
+  const all = [clientId, appId, appId && `api://${appId}`, appResourceId];
+  return [...new Set(all.filter((one) => one !== undefined))];
+}
 
 /** Refuses (400) what cannot be a provider's configuration, by the field of the request that says so. */
 export function checkAuthentication(authentication: Authentication, field: string): void {
@@ -125,6 +125,9 @@ export function checkAuthentication(authentication: Authentication, field: strin
   const tenant = azure?.["tenantId"];
   if (tenant !== undefined && !/^[\w-]+(\.[\w-]+)*$/.test(tenant))
     refuse("azureADConfiguration.tenantId", "the id or the domain of a tenant", tenant);
+  const logoutUrl = authentication.oAuth2Configuration?.["logoutUrl"];
+  if (logoutUrl !== undefined && !isWebAddress(URL.parse(logoutUrl)))
+    refuse("oAuth2Configuration.logoutUrl", "an http or https address", logoutUrl);
   if (own?.issuer !== undefined && !isIssuer(own.issuer))
     refuse("openIdConfiguration.issuer", issuerExpected, own.issuer);
   for (const [index, url] of (own?.redirectUrls ?? []).entries())
@@ -141,10 +144,10 @@ function isIssuer(text: string): boolean {
 
 function isRedirectUrl(text: string): boolean {
   const url = URL.parse(text);
-  return (
-    url !== null && /^https?:$/.test(url.protocol) && bare(url) && text.length <= limits.addressLengthMax
-  );
+  return isWebAddress(url) && bare(url) && text.length <= limits.addressLengthMax;
 }
+
+const isWebAddress = (url: URL | null): url is URL => url !== null && /^https?:$/.test(url.protocol);
 
 const bare = ({ search, hash, username, password }: URL) => search + hash + username + password === "";
 
@@ -165,7 +168,7 @@ export function allowedRedirect({ redirectUrls }: Provider, wanted: string): URL
     return undefined;
   const isAllowed = redirectUrls.some((one) => {
     const { origin, pathname } = new URL(one);
-    if (origin !== url.origin || !/^https?:$/.test(url.protocol)) return false;
+    if (origin !== url.origin || !isWebAddress(url)) return false;
     return pathname === url.pathname || (pathname.endsWith("/") && url.pathname.startsWith(pathname));
   });
   return isAllowed ? url : undefined;

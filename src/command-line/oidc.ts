@@ -29,8 +29,9 @@ export const oidc: Command = {
        millrace oidc show [--project NAME]
 
 Sets by which OpenID Connect provider people log in to a project, after asking the provider whether it fits.
-What is not given stays as it was; a list that is given replaces the old one. A running server knows within a
-second. The project is that of --project, else of MILLRACE_PROJECT, else "default".
+What is not given stays as it was, but another issuer needs its secret anew; a list that is given replaces the
+old one. A running server knows within a second. The project is that of --project, else of MILLRACE_PROJECT,
+else "default".
 
   --issuer ADDRESS           the provider, as it calls itself in its tokens
   --client-id ID             what the provider knows Millrace by
@@ -71,8 +72,11 @@ function changed(old: Authentication, given: Given): Authentication {
     ...(given.redirect && { redirectUrls: given.redirect }),
     ...(given.scope !== undefined && { scope: given.scope }),
   };
+  const isMoved = given.issuer !== undefined && given.issuer !== providerOf(old)?.issuer;
+  const { clientSecret, ...known } = old.oAuth2Configuration ?? {};
   const oAuth2Configuration = {
-    ...old.oAuth2Configuration,
+    ...known,
+    ...(clientSecret !== undefined && !isMoved && { clientSecret }),
     ...(given["client-id"] !== undefined && { clientId: given["client-id"] }),
     ...(secret !== undefined && { clientSecret: secret }),
   };

@@ -141,7 +141,9 @@ const secrets = [
   ["oAuth2Configuration", "clientSecret"],
 ] as const;
 
+/** Secrets go with their provider: another issuer must not be sent those of the old one. */
 function withSecretsOf(old: Authentication | undefined, content: Authentication): Authentication {
+  if (providerOf(old)?.issuer !== providerOf(content)?.issuer) return content;
   const merged: Record<string, unknown> = { ...content };
   for (const [part, secret] of secrets) {
     const kept = old?.[part]?.[secret];

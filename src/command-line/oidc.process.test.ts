@@ -1,0 +1,127 @@
+// `millrace oidc` as operators run it: what it refuses to save, and that a running server takes up the rest.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { temporaryFolder } from "../../test/support/folder.ts";
+import { endLeftProcesses, runMillrace, serveMillrace } from "../../test/support/process.ts";
+import { signed, signingKey, startProvider, type TestProvider } from "../../test/support/provider.ts";
+
+const folder = temporaryFolder();
+let server: Awaited<ReturnType<typeof serveMillrace>>;
+let provider: TestProvider;
+let odd: { readonly server: Server; readonly issuer: string };
+
+before(async () => {
+  [server, provider, odd] = await Promise.all([serveMillrace({}, folder), startProvider(), oddProvider()]);
+});
+after(async () => {
+  endLeftProcesses();
+  await provider.close();
+  odd.server.closeAllConnections();
+  odd.server.close();
+});
+
+/**
+ * Under `/name/`, `/insecure/`, `/weak/`: a provider with another name, an unencrypted door, a useless key.
+ */
+async function oddProvider(): Promise<{ server: Server; issuer: string }> {
+  const { publicJwk } = await signingKey("RS256");
+  const answers: Readonly<Record<string, (issuer: string) => object>> = {
+    "/name": () => ({ issuer: "https://another.example", jwks_uri: "https://another.example/keys" }),
+    "/insecure": (issuer) => ({ issuer, jwks_uri: "http://plant.example/keys" }),
+    "/weak": (issuer) => ({ issuer, jwks_uri: `${issuer}/keys` }),
+    "/keys": () => ({
+      keys: [
+        { kty: "oct", k: "c2VjcmV0" },
+        { ...publicJwk, use: "enc" },
+      ],
+    }),
+  };
+  const made = createServer((request, response) => {
+    const { port } = made.address() as AddressInfo;
+    const [place = ""] = /^\/\w+/.exec(request.url ?? "") ?? [];
+    const isKeys = request.url?.endsWith("/keys");
+    const answer = answers[isKeys ? "/keys" : place];
+    response.end(JSON.stringify(answer?.(`http://127.0.0.1:${port}${place}`) ?? {}));
+  });
+  made.listen(0, "127.0.0.1");
+  await once(made, "listening");
+  return { server: made, issuer: `http://127.0.0.1:${(made.address() as AddressInfo).port}` };
+}
+
+const oidc = (...words: string[]) => runMillrace(["oidc", ...words], {}, folder).ended;
+
+async function statusOf(token: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  return (await fetch(`${server.baseUrl}/api/0.5/projects/default`, { headers })).status;
+}
+
+test("a provider that does not fit is not saved, and the refusal says why", async () => {
+  const cases: [words: string[], status: number, errors: RegExp][] = [
+    [
+      ["--issuer", "http://127.0.0.1:1"],
+      1,
+      /^The provider http:\/\/127.0.0.1:1 does not fit: fetch failed: /,
+    ],
+    [["--issuer", "http://sso.plant.example"], 1, /expected an https address .*\. Nothing was saved\.$/m],
+    [["--issuer", `${odd.issuer}/name`], 1, /calls itself https:\/\/another\.example, not http/],
+    [["--issuer", `${odd.issuer}/insecure`], 1, /names the jwks_uri http:\/\/plant\.example\/keys, which is/],
+    [["--issuer", `${odd.issuer}/weak`], 1, /has no key to check tokens with/],
+    [["--redirect", "javascript:alert(1)"], 1, /redirectUrls\[0\] - expected an http or https address/],
+    [["--domain", "plant.example"], 2, /^A provider needs an --issuer and a --client-id/],
+  ];
+  for (const [words, status, errors] of cases) {
+    const ended = await oidc("set", "--client-id", "millrace-client", ...words);
+    assert.equal(ended.status, status, ended.errors);
+    assert.match(ended.errors, errors);
+  }
+  assert.equal((await oidc("show")).output, "The project default has no identity provider.\n");
+  assert.equal((await oidc("forget")).status, 2);
+  assert.equal((await oidc("set", "--project", "nowhere")).status, 1);
+});
+
+test("a provider that fits is saved, shown without its secret, and used by a running server", async () => {
+  writeFileSync(join(folder, "secret.txt"), "hush\n");
+  const token = await signed({ iss: provider.issuer }, provider.key);
+  assert.equal(await statusOf(token), 401);
+  const home = "https://app.plant.example/";
+  const all = ["--issuer", provider.issuer, "--client-id", "millrace-client", "--redirect", home];
+  const made = await oidc("set", ...all, "--client-secret-file", "secret.txt", "--domain", "plant.example");
+  assert.equal(made.status, 0, made.errors);
+  assert.equal(
+    made.output,
+    `The provider answers, with 1 key to check tokens with.
+People log in to project default by this provider from now on.\n`,
+  );
+  await wait(1_000);
+  assert.equal(await statusOf(token), 200);
+  const more = await oidc("set", "--audience", "one", "--audience", "two", "--groups-claim", "roles");
+  assert.equal(more.status, 0, more.errors);
+  const { output } = await oidc("show");
+  assert.equal(
+    output,
+    `issuer          ${provider.issuer}
+client id       millrace-client
+client secret   (set)
+audiences       one two
+groups claim    roles
+redirects       https://app.plant.example/
+domains         plant.example
+algorithms      RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519
+scope           openid profile email
+`,
+  );
+});
+
+test("the secret for one provider is not kept for another", async () => {
+  const other = await startProvider();
+  const moved = await oidc("set", "--issuer", other.issuer);
+  assert.equal(moved.status, 0, moved.errors);
+  assert.match((await oidc("show")).output, /^client secret {3}-$/m);
+  await other.close();
+});
