@@ -6,9 +6,11 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { SignJWT } from "jose";
 import { client, signed, signingKey, startProvider, type TestProvider } from "../../test/support/provider.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { routes } from "../app.ts";
 import { realWorld } from "../lib/world.ts";
 import { limits } from "../limits.ts";
 import { ensureProject, setAuthentication } from "../resources/projects/projects.ts";
+import { pathOf } from "../rest/route.ts";
 
 let clockMs = 0;
 const world = { ...realWorld, nowMs: () => Date.now() + clockMs };
@@ -52,6 +54,17 @@ const tokenStatus = async (token: string) => {
   assert.equal(data.token, token);
   return data;
 };
+
+/** Every route of every version, addressed with whatever ids. */
+const operations = routes.flatMap((route) =>
+  route.versions.map((version) => ({
+    method: route.method,
+    path: pathOf(route, version)
+      .replace("{project}", "demo")
+      .replaceAll(/\{\w+\}/g, "1"),
+    capability: route.capability,
+  })),
+);
 
 describe("a good token", () => {
   it("lets in to its project, in each spelling of the header", async () => {
@@ -139,6 +152,20 @@ describe("a bad token", () => {
     "is oversized": () => provider.token({ padding: "x".repeat(limits.tokenLengthMax) }),
     "says it is one of ours": () => provider.token({ iss: "urn:millrace", aud: "millrace", sid: "x" }),
   };
+  it("is 401 at every route, whatever is wrong with it; a good one without rights is 403", async () => {
+    const makers = Object.values(cases);
+    const powerless = bearer(await provider.token({ groups: ["unheard of"] }));
+    for (const [at, { method, path, capability }] of operations.entries()) {
+      const token = await makers[at % makers.length]!();
+      const refused = await server.ask.root(`${method} ${path}`, undefined, bearer(token));
+      assert.equal(refused.status, 401, `${method} ${path}`);
+      assert.deepEqual(refused.json, { error: { code: 401, message: "HTTP 401 Unauthorized" } });
+      if (capability === "member") continue;
+      const { status } = await server.ask.root(`${method} ${path}`, undefined, powerless);
+      assert.equal(status, 403, `${method} ${path}`);
+    }
+  });
+
   for (const [what, make] of Object.entries(cases))
     it(`${what}: 401, and valid nowhere`, async () => {
       const token = await make();
