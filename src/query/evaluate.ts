@@ -7,12 +7,17 @@ import type { OrderBy, Position } from "./page.ts";
 /** A record as a filter sees it: named values; an absent member is a missing value. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Whether the record is, or hangs on, an asset in the subtree of one of these. Only a store can know. */
-export type UnderAsset = (assetIds: readonly number[]) => boolean;
+/** What a filter asks beyond the record itself, and only a store can know. */
+export interface Surroundings {
+  /** Whether the record is, or hangs on, an asset in the subtree of one of these. */
+  isUnder(assetIds: readonly number[]): boolean;
+  /** Whether the table has a record of this id that meets the filter. */
+  has(table: string, id: number, filter: Filter): boolean;
+}
 
 /** Whether a record meets the filter. A condition on a missing value is false (and its `not` true). */
-export function matches(filter: Filter, record: Values, isUnder: UnderAsset): boolean {
-  const every = (part: Filter): boolean => matches(part, record, isUnder);
+export function matches(filter: Filter, record: Values, around: Surroundings): boolean {
+  const every = (part: Filter): boolean => matches(part, record, around);
   switch (filter.kind) {
     case "everything":
       return true;
@@ -25,15 +30,29 @@ export function matches(filter: Filter, record: Values, isUnder: UnderAsset): bo
     case "not":
       return !every(filter.part);
     case "underAsset":
-      return isUnder(filter.assetIds);
+      return around.isUnder(filter.assetIds);
     case "words":
       return hasWords(filter.fields, filter.text, record);
+    case "some":
+      return elementsOf(record[filter.field]).some((element) => matches(filter.part, element, around));
+    case "related": {
+      const id = record[filter.field];
+      return typeof id === "number" && around.has(filter.table, id, filter.part);
+    }
     default:
       return matchesValue(filter, record[filter.field]);
   }
 }
 
-type OfOneField = Extract<Filter, { readonly field: string }>;
+type OfOneField = Exclude<Extract<Filter, { readonly field: string }>, { readonly part: Filter }>;
+
+/** The elements of a list or the pairs of an object as records. */
+function elementsOf(held: unknown): Values[] {
+  if (Array.isArray(held)) return held.map((value) => (isObject(value) ? value : { value }));
+  return isObject(held) ? Object.entries(held).map(([key, value]) => ({ key, value })) : [];
+}
+
+const isObject = (value: unknown): value is Values => typeof value === "object" && value !== null;
 
 function matchesValue(filter: OfOneField, value: unknown): boolean {
   switch (filter.kind) {
@@ -52,9 +71,9 @@ function matchesValue(filter: OfOneField, value: unknown): boolean {
     case "within":
       return typeof value === "string" && distance(value, wellFormed(filter.text)) <= filter.distance;
     default: {
-      if (typeof value !== "string") return false;
+      if (!isPresent(value)) return false;
       const fold = filter.ignoreCase ? foldCase : (text: string) => text;
-      const [whole, part] = [fold(value), fold(wellFormed(filter.text))];
+      const [whole, part] = [fold(String(value)), fold(wellFormed(filter.text))];
       if (filter.kind === "startsWith") return whole.startsWith(part);
       return filter.kind === "endsWith" ? whole.endsWith(part) : whole.includes(part);
     }
@@ -81,9 +100,10 @@ const isBelow = (value: unknown, to: Bound | undefined): boolean =>
 const isPresent = (value: unknown): value is string | number =>
   typeof value === "string" || typeof value === "number";
 
-/** -1, 0 or 1; texts by code point. */
+/** -1, 0 or 1; texts by code point, a number beside a text as its digits. */
 function compareValues(a: string | number, b: string | number): number {
-  if (typeof a === "string" && typeof b === "string") return Math.sign(compareText(a, wellFormed(b)));
+  if (typeof a === "string" || typeof b === "string")
+    return Math.sign(compareText(String(a), wellFormed(String(b))));
   return a === b ? 0 : a < b ? -1 : 1;
 }
 

@@ -1,4 +1,7 @@
 // The closed tree between questions and stores: what a record must be to be part of an answer.
+//
+// Where a text is compared with an integer column (`between`, `startsWith`, `endsWith`, `contains`), the
+// integer counts as its decimal digits: identifiers are texts to some clients.
 
 /** A stored value a filter can compare with. */
 export type Scalar = string | number | boolean;
@@ -29,6 +32,8 @@ export type Filter =
   | { readonly kind: "hasOneOf"; readonly field: string; readonly values: readonly (string | number)[] }
   | { readonly kind: "hasOnly"; readonly field: string; readonly values: readonly (string | number)[] }
   | { readonly kind: "underAsset"; readonly assetIds: readonly number[] }
+  | { readonly kind: "some"; readonly field: string; readonly part: Filter }
+  | { readonly kind: "related"; readonly field: string; readonly table: string; readonly part: Filter }
   | { readonly kind: "and" | "or"; readonly parts: readonly Filter[] }
   | { readonly kind: "not"; readonly part: Filter };
 
@@ -51,12 +56,17 @@ export const between = (field: string, range: { from?: Bound; to?: Bound }): Fil
   ...range,
 });
 
-export const startsWith = (field: string, text: string): Filter => ({
-  kind: "startsWith",
+export type TextTest = "startsWith" | "endsWith" | "contains";
+
+/** Letters of the same case alone match. */
+export const textHas = (test: TextTest, field: string, text: string): Filter => ({
+  kind: test,
   field,
   text,
   ignoreCase: false,
 });
+
+export const startsWith = (field: string, text: string): Filter => textHas("startsWith", field, text);
 
 /** Substring, letters of either case (client-endpoints (b) 8). */
 export const containsIgnoringCase = (field: string, text: string): Filter => ({
@@ -107,6 +117,20 @@ export const hasOnly = (field: string, values: readonly (string | number)[]): Fi
 
 /** The record is, or hangs on, an asset in the subtree of one of these assets, their roots included. */
 export const underAsset = (assetIds: readonly number[]): Filter => ({ kind: "underAsset", assetIds });
+
+/**
+ * An element of the list, or a pair of the object, that the field holds meets `part`, whose fields are `value`
+ * for plain elements, `key` and `value` for pairs, and the members themselves for elements that are objects.
+ */
+export const some = (field: string, part: Filter): Filter => ({ kind: "some", field, part });
+
+/** The record of `table` that the field names by its id exists and meets `part`. */
+export const related = (field: string, table: string, part: Filter): Filter => ({
+  kind: "related",
+  field,
+  table,
+  part,
+});
 
 export const not = (part: Filter): Filter => ({ kind: "not", part });
 

@@ -1,7 +1,15 @@
 // The catalog in its plainest form, arrays in memory: what every other backend is compared with.
 import { invariant } from "../../lib/invariant.ts";
 import { wellFormed } from "../../lib/text.ts";
-import { compareBy, cutsOf, matches, rankOf, recordAt, type Values } from "../../query/evaluate.ts";
+import {
+  compareBy,
+  cutsOf,
+  matches,
+  rankOf,
+  recordAt,
+  type Surroundings,
+  type Values,
+} from "../../query/evaluate.ts";
 import { and, equals, type Filter } from "../../query/filter.ts";
 import type { OrderBy, Position } from "../../query/page.ts";
 import {
@@ -190,7 +198,17 @@ class NaiveTransaction implements Reader, Writer {
     return held
       .filter(({ scope }) => scope === this.#scope)
       .map(({ row }) => row)
-      .filter((row) => matches(filter, row, (assetIds) => this.#isUnder(table, row, assetIds)));
+      .filter((row) => matches(filter, row, this.#around(table, row)));
+  }
+
+  #around(table: AnyTable, row: Held): Surroundings {
+    return {
+      isUnder: (assetIds) => this.#isUnder(table, row, assetIds),
+      has: (name, id, filter) => {
+        const other = this.#tables.find((one) => one.name === name)!;
+        return this.#rows(other, and(equals("id", id), filter)).length > 0;
+      },
+    };
   }
 
   #isUnder(table: AnyTable, row: Held, assetIds: readonly number[]): boolean {

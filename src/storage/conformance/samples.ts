@@ -270,6 +270,30 @@ const hasMember = (
   );
 };
 
+const integerField = fc.constantFrom("id", "depth", "parentId");
+const digits = fc.constantFrom("", "0", "1", "10", "2", "20", "-1", "7", "70");
+
+/** What can be asked of a pair of metadata. */
+const pairFilter: fc.Arbitrary<Filter> = fc.oneof(
+  fc.record({
+    kind: fc.constant("equals" as const),
+    field: fc.constantFrom("key", "value"),
+    value: hostileText,
+  }),
+  fc.record({
+    kind: fc.constant("oneOf" as const),
+    field: fc.constantFrom("key", "value"),
+    values: fc.array(hostileText),
+  }),
+  betweenOf(fc.constantFrom("key", "value"), hostileText),
+  fc.record({
+    kind: fc.constantFrom("startsWith" as const, "endsWith" as const, "contains" as const),
+    field: fc.constantFrom("key", "value"),
+    text: hostileText,
+    ignoreCase: fc.boolean(),
+  }),
+);
+
 const leaf: fc.Arbitrary<Filter> = fc.oneof(
   fc.constantFrom<Filter>({ kind: "everything" }, { kind: "nothing" }),
   fc.record({ kind: fc.constant("equals" as const), field: textField, value: fc.option(hostileText) }),
@@ -307,14 +331,30 @@ const leaf: fc.Arbitrary<Filter> = fc.oneof(
   }),
   hasMember("metadata", hostileText, hostileText),
   hasMember("traits", traitName, trait),
+  betweenOf(integerField, digits),
+  fc.record({
+    kind: fc.constantFrom("startsWith" as const, "endsWith" as const, "contains" as const),
+    field: integerField,
+    text: fc.oneof(digits, hostileText),
+    ignoreCase: fc.boolean(),
+  }),
+  fc.record({ kind: fc.constant("some" as const), field: fc.constant("metadata"), part: pairFilter }),
   underAsset,
 );
+
+const parent = fc.record({
+  kind: fc.constant("related" as const),
+  field: fc.constant("parentId"),
+  table: fc.constant("places"),
+  part: leaf,
+});
 
 /** Random trees of every kind of filter there is. */
 export const someFilter: fc.Arbitrary<Filter> = fc.letrec<{ filter: Filter }>((tie) => ({
   filter: fc.oneof(
     { maxDepth: 3, depthIdentifier: "filter" },
-    leaf,
+    { weight: 8, arbitrary: leaf },
+    parent,
     fc.record({ kind: fc.constant("not" as const), part: tie("filter") }),
     fc.record({
       kind: fc.constantFrom("and" as const, "or" as const),
@@ -334,8 +374,29 @@ const ofList = fc.record({
   values: fc.array(placeId, { maxLength: 3 }),
 });
 
+const someLinked = fc.record({
+  kind: fc.constant("some" as const),
+  field: fc.constant("placeIds"),
+  part: fc.oneof(
+    fc.record({ kind: fc.constant("equals" as const), field: fc.constant("value"), value: placeId }),
+    betweenOf(fc.constant("value"), digits),
+    fc.record({
+      kind: fc.constantFrom("startsWith" as const, "endsWith" as const, "contains" as const),
+      field: fc.constant("value"),
+      text: digits,
+      ignoreCase: fc.boolean(),
+    }),
+  ),
+});
+
 /** What a table with a list of assets can be asked. */
-export const someListFilter: fc.Arbitrary<Filter> = fc.oneof(someLinkFilter, ofList, ofList.map(not));
+export const someListFilter: fc.Arbitrary<Filter> = fc.oneof(
+  someLinkFilter,
+  ofList,
+  ofList.map(not),
+  someLinked,
+  someLinked.map(not),
+);
 
 const direction = fc.constantFrom("ascending" as const, "descending" as const);
 

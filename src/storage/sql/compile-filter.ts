@@ -20,6 +20,8 @@ export interface Subject {
   readonly gathering: Gathering;
   /** Conditions held against one record after the other, instead of being gathered from their index. */
   readonly oneByOne?: readonly ("links" | "words")[];
+  /** The condition is about an element of a json column of the table, and not about its records. */
+  readonly inElement?: true;
 }
 
 /** How many records are gathered from an index and sorted, before those of an order are met on the way. */
@@ -61,26 +63,28 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
   and: ({ parts }, subject) => joined(parts, sql` and `, subject) ?? always,
   or: ({ parts }, subject) => joined(parts, sql` or `, subject) ?? never,
   not: ({ part }, subject) => sql`(${compileFilter(part, subject)}) is not true`,
-  equals({ field, value }, { table }) {
-    const column = columnRef(table, field);
+  equals({ field, value }, subject) {
+    const column = fieldOf(subject, field);
     if (value === null) return sql`${column} is null`;
-    return sql`${column} = ${encodeValue(columnOf(table, field), wellFormed(value))}`;
+    return sql`${column} = ${encoded(subject, field, value)}`;
   },
-  oneOf({ field, values }, { table, expressions }) {
-    const encoded = values.map((value) => encodeValue(columnOf(table, field), wellFormed(value))!);
-    return sql`${columnRef(table, field)} in ${expressions.listed(encoded)}`;
+  oneOf({ field, values }, subject) {
+    const list = values.map((value) => encoded(subject, field, value)!);
+    return sql`${fieldOf(subject, field)} in ${subject.expressions.listed(list)}`;
   },
-  between({ field, from, to }, { table }) {
-    const column = columnRef(table, field);
-    const bound = ({ value }: Bound) => encodeValue(columnOf(table, field), wellFormed(value));
-    const above = from && sql<boolean>`${column} ${from.inclusive ? sql`>=` : sql`>`} ${bound(from)}`;
-    const below = to && sql<boolean>`${column} ${to.inclusive ? sql`<=` : sql`<`} ${bound(to)}`;
+  between({ field, from, to }, subject) {
+    const column = (one?: Bound) =>
+      typeof one?.value === "string" ? textOf(subject, field) : fieldOf(subject, field);
+    const bound = ({ value }: Bound) =>
+      typeof value === "string" ? wellFormed(value) : encoded(subject, field, value);
+    const above = from && sql<boolean>`${column(from)} ${from.inclusive ? sql`>=` : sql`>`} ${bound(from)}`;
+    const below = to && sql<boolean>`${column(to)} ${to.inclusive ? sql`<=` : sql`<`} ${bound(to)}`;
     if (above && below) return sql`(${above} and ${below})`;
-    return above ?? below ?? sql`${column} is not null`;
+    return above ?? below ?? sql`${column()} is not null`;
   },
   startsWith(filter, subject) {
     if (filter.ignoreCase) return textCondition(filter, subject, "start");
-    const column = textColumn(subject.table, filter.field);
+    const column = textOf(subject, filter.field);
     const prefix = wellFormed(filter.text);
     const end = endOfPrefix(prefix);
     // A range, which an index can answer.
@@ -90,8 +94,8 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
   },
   endsWith: (filter, subject) => textCondition(filter, subject, "end"),
   contains: (filter, subject) => textCondition(filter, subject, "anywhere"),
-  within: ({ field, text, distance }, { table, expressions }) =>
-    expressions.within(textColumn(table, field), wellFormed(text), distance),
+  within: ({ field, text, distance }, subject) =>
+    subject.expressions.within(textOf(subject, field), wellFormed(text), distance),
   words(filter, subject) {
     const { table, expressions, oneByOne } = subject;
     const { fields, words } = wantedWords(filter, table);
@@ -127,6 +131,19 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
     const others = sql`held.value not in ${expressions.listed(values.map(wellFormed))}`;
     const elements = expressions.elements(column);
     return sql`(${column} is not null and not exists (select 1 from ${elements} held where ${others}))`;
+  },
+  some({ field, part }, subject) {
+    invariant(columnOf(subject.table, field).type === "json", `${subject.table.name}.${field} has elements`);
+    const condition = compileFilter(part, { ...subject, inElement: true });
+    return subject.expressions.someElement(fieldOf(subject, field), condition);
+  },
+  related({ field, table: name, part }, subject) {
+    const table = subject.tables.find((one) => one.name === name);
+    invariant(table !== undefined, `${name} is a table`);
+    const { inElement: _, oneByOne: __, ...plain } = subject;
+    const ids = sql`(select ${columnRef(table, "id")} from ${sql.table(name)}
+      where ${recordsWhere(part, { ...plain, table })})`;
+    return sql`${fieldOf(subject, field)} in ${ids}`;
   },
   underAsset({ assetIds }, subject) {
     const { table } = subject;
@@ -224,19 +241,32 @@ function joined(parts: readonly Filter[], operator: Expression, subject: Subject
   return sql`(${left}${operator}${joined(parts.slice(middle), operator, subject)})`;
 }
 
-function textColumn(table: AnyTable, field: string): Expression {
-  invariant(columnOf(table, field).type === "text", `${table.name}.${field} is a text`);
-  return columnRef(table, field);
+/** What a field means in a condition: a column of the table, or a member of an element. */
+const fieldOf = ({ table, expressions, inElement }: Subject, field: string): Expression =>
+  inElement ? expressions.elementMember(field) : columnRef(table, field);
+
+function encoded({ table, inElement }: Subject, field: string, value: Scalar): string | number | null {
+  if (!inElement) return encodeValue(columnOf(table, field), wellFormed(value));
+  return typeof value === "boolean" ? Number(value) : wellFormed(value);
+}
+
+/** A field as a text: the digits of an integer. */
+function textOf(subject: Subject, field: string): Expression {
+  const type = subject.inElement ? undefined : columnOf(subject.table, field).type;
+  invariant(type !== "real" && type !== "json" && type !== "boolean", `${field} can be compared as a text`);
+  const column = fieldOf(subject, field);
+  return type === "text" ? column : sql`cast(${column} as text)`;
 }
 
 type TextFilter = FilterOf<"startsWith" | "endsWith" | "contains">;
 
 function textCondition(
   { field, text, ignoreCase }: TextFilter,
-  { table, expressions }: Subject,
+  subject: Subject,
   where: "start" | "end" | "anywhere",
 ): Condition {
-  const column = textColumn(table, field);
+  const { expressions } = subject;
+  const column = textOf(subject, field);
   if (!ignoreCase) return expressions.textHas(column, wellFormed(text), where);
   return expressions.textHas(expressions.folded(column), foldCase(wellFormed(text)), where);
 }

@@ -30,6 +30,10 @@ export interface Expressions {
     key: string,
     wanted?: { readonly type: MemberType; readonly holds: (value: Expression) => Condition },
   ): Condition;
+  /** An element of a json list, or a pair of a json object, meets a condition on its `elementMember`s. */
+  someElement(json: Expression, condition: Condition): Condition;
+  /** A member of the element a condition is about: `key` and `value` of what is no object itself. */
+  elementMember(name: string): Expression;
   /** Case taken away, as `foldCase` does. */
   folded(text: Expression): Expression;
   /** Literal: nothing in `part` is special. */

@@ -33,6 +33,11 @@ export const expressions: Expressions = {
     const isOfType = sql`member.type in ${listed(memberTypes[wanted.type])}`;
     return sql`exists (${found} and ${isOfType} and ${wanted.holds(sql`member.value`)})`;
   },
+  someElement: (json, condition) => sql`exists (select 1 from json_each(${json}) element where ${condition})`,
+  elementMember: (name) =>
+    name === "key" || name === "value"
+      ? sql.ref(`element.${name}`)
+      : sql`json_extract(element.value, ${`$."${name}"`})`,
   folded: (text) => sql`fold_case(${text})`,
   textHas(text, part, where) {
     if (where === "anywhere") return sql`instr(${text}, ${part}) > 0`;
