@@ -23,6 +23,7 @@ import { IdSource } from "./lib/ids.ts";
 import { Turns } from "./lib/turns.ts";
 import type { World } from "./lib/world.ts";
 import { limits } from "./limits.ts";
+import { cursorSigner } from "./query/cursor.ts";
 import { archiveRoutes } from "./resources/archives/archives.rest.ts";
 import { assetTypeRoutes } from "./resources/assets/asset-types/asset-types.rest.ts";
 import { assetTypeTable } from "./resources/assets/asset-types/schema.ts";
@@ -67,7 +68,6 @@ import { tagMatchingRoutes } from "./resources/tag-matching/tag-matching.rest.ts
 import { finishErasures } from "./resources/timeseries/erasures.ts";
 import { erasureTable, timeSeriesTable } from "./resources/timeseries/schema.ts";
 import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
-import { cursorSigner } from "./rest/cursor.ts";
 import { openApiOf } from "./rest/openapi.ts";
 import { type ApiVersion, apiVersions, type Doors, type Route } from "./rest/route.ts";
 import type { AnyTable, Catalog } from "./storage/catalog.ts";

@@ -5,7 +5,7 @@ import type { Rights } from "./access/rights.ts";
 import type { IdSource } from "./lib/ids.ts";
 import type { Turns } from "./lib/turns.ts";
 import type { World } from "./lib/world.ts";
-import type { CursorSigner } from "./rest/cursor.ts";
+import type { CursorSigner } from "./query/cursor.ts";
 import type { BlobStore } from "./storage/blobs.ts";
 import type { Catalog, ProjectId } from "./storage/catalog.ts";
 import type { Erasures } from "./storage/erasures.ts";

@@ -4,6 +4,7 @@
 
 import { accessFailures } from "./errors/access.ts";
 import { type Entry, entry, firstOf, type Members } from "./errors/entry.ts";
+import { odataFailures } from "./errors/odata.ts";
 
 export const catalogue = {
   ...accessFailures,
@@ -323,6 +324,7 @@ export const catalogue = {
     message: ({ series, startMs, endMs }) =>
       `The stored datapoints of series ${series} from ${startMs} to ${endMs} (ms) are damaged; see /health`,
   }),
+  ...odataFailures,
 } as const;
 
 export type FailureCode = keyof typeof catalogue;

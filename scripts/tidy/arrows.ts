@@ -140,6 +140,7 @@ function partOf(path: string): Part {
     return first === "context.ts" ? "context" : "top";
   }
   if (first === "resources") return "room";
+  if (first === "errors") return "words";
   if (first === "storage") return placeOf(path, 3) === "" ? "port" : "store";
   if (first === "archive") return "import";
   if (first === "errors") return "words";

@@ -18,7 +18,7 @@ import type { Services } from "../context.ts";
 import { fail } from "../errors.ts";
 import { IdSource } from "../lib/ids.ts";
 import { realWorld as world } from "../lib/world.ts";
-import { cursorSigner } from "../rest/cursor.ts";
+import { cursorSigner } from "../query/cursor.ts";
 import { dataOf } from "../rest/envelope.ts";
 import { type Answer, apiVersions, type Route, route } from "../rest/route.ts";
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";

@@ -119,8 +119,8 @@ export const hasOnly = (field: string, values: readonly (string | number)[]): Fi
 export const underAsset = (assetIds: readonly number[]): Filter => ({ kind: "underAsset", assetIds });
 
 /**
- * An element of the list, or a pair of the object, that the field holds meets `part`, whose fields are `value`
- * for plain elements, `key` and `value` for pairs, and the members themselves for elements that are objects.
+ * An element of the list, or a pair of the object, that the field holds meets `part`. Its fields are
+ * `value` for plain elements, `key` and `value` for pairs, and the members themselves for objects in a list.
  */
 export const some = (field: string, part: Filter): Filter => ({ kind: "some", field, part });
 

@@ -2,7 +2,7 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { fail } from "../errors.ts";
 import { parseJson } from "../lib/json.ts";
-import type { PageQuestion, Position } from "../query/page.ts";
+import type { PageQuestion, Position } from "./page.ts";
 
 type Place = Omit<PageQuestion, "limit">;
 

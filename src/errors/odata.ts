@@ -1,0 +1,93 @@
+// Refusals of the entity-model interface alone: they end in the catalogue of `src/errors.ts`.
+//
+// The names are part of that interface: `filter-syntax` is `FilterSyntax` in `error.details[0].code`.
+import { entry } from "./entry.ts";
+
+export const odataFailures = {
+  "filter-required": entry<{ set: string }>({
+    status: 400,
+    when: "An entity set that requires a filter is read without one.",
+    message: ({ set }) => `${set} requires $filter on at least one property`,
+  }),
+  "filter-syntax": entry<{ problem: string; at: number }>({
+    status: 400,
+    when: "An expression cannot be read; `at` counts its decoded characters from 0.",
+    message: ({ problem, at }) => `Syntax error at character ${at}: ${problem}`,
+  }),
+  "filter-type": entry<{ problem: string; at: number }>({
+    status: 400,
+    when: "A property is compared with a value of another type.",
+    message: ({ problem, at }) => `Type mismatch at character ${at}: ${problem}`,
+  }),
+  "filter-too-large": entry<{ what: string; limit: number }>({
+    status: 400,
+    when: "An expression is longer, deeper or has more parts than the limit.",
+    message: ({ what, limit }) => `The expression has more ${what} than ${limit}`,
+  }),
+  "property-not-filterable": entry<{ property: string; set: string }>({
+    status: 400,
+    when: "A filter uses a property that its entity set does not filter by.",
+    message: ({ property, set }) => `Property '${property}' of ${set} cannot be used in $filter`,
+  }),
+  "filter-expression-not-allowed": entry<{ property: string; set: string }>({
+    status: 400,
+    when: "A property that takes one value alone is used in another way than `eq` and `and`.",
+    message: ({ property, set }) => `Property '${property}' of ${set} accepts only a single eq value`,
+  }),
+  "filter-feature-not-supported": entry<{ feature: string; at: number }>({
+    status: 501,
+    when: "A filter uses a part of OData that is not served.",
+    message: ({ feature, at }) => `${feature} (character ${at}) is not supported`,
+  }),
+  "query-option-not-supported": entry<{ option: string }>({
+    status: 501,
+    when: "A request uses a system query option that is not served, or not in this place.",
+    message: ({ option }) => `The query option ${option} is not supported`,
+  }),
+  "query-option-invalid": entry<{ option: string; problem: string }>({
+    status: 400,
+    when: "A system query option has a value that cannot be read.",
+    message: ({ option, problem }) => `Invalid ${option}: ${problem}`,
+  }),
+  "query-option-repeated": entry<{ option: string }>({
+    status: 400,
+    when: "A system query option is given twice.",
+    message: ({ option }) => `The query option ${option} is given more than once`,
+  }),
+  "not-expandable": entry<{ navigation: string; set: string }>({
+    status: 400,
+    when: "A navigation that can only be followed by its path is expanded.",
+    message: ({ navigation, set }) =>
+      `${navigation} of ${set} cannot be expanded; follow it by its path, such as ${set}('id')/${navigation}`,
+  }),
+  "resource-not-found": entry<{ problem: string }>({
+    status: 404,
+    when: "A path of the entity-model interface leads nowhere.",
+    message: ({ problem }) => problem,
+  }),
+  "key-invalid": entry<{ problem: string }>({
+    status: 400,
+    when: "The key of an entity, or an argument of a function, cannot be read.",
+    message: ({ problem }) => problem,
+  }),
+  "feature-not-supported": entry<{ feature: string }>({
+    status: 501,
+    when: "A path asks for a part of OData that is not served, such as `$batch`.",
+    message: ({ feature }) => `${feature} is not supported`,
+  }),
+  "not-acceptable": entry<{ wanted: string }>({
+    status: 406,
+    when: "An answer is asked for in another format than the interface has.",
+    message: ({ wanted }) => `No answer can be given as ${wanted}; ask for application/json`,
+  }),
+  "odata-version-unsupported": entry<{ header: string; value: string }>({
+    status: 400,
+    when: "A request is made for another version of OData than 4.",
+    message: ({ header, value }) => `${header} is ${value}, but answers are OData 4.0`,
+  }),
+  "skip-token-invalid": entry<Record<string, never>>({
+    status: 400,
+    when: "A `$skiptoken` is forged, damaged, or belongs to another request.",
+    message: () => "This $skiptoken does not belong to this request; follow @odata.nextLink as it is",
+  }),
+} as const;
