@@ -18,15 +18,18 @@ import { loginRoutes } from "./http/login.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { addDescription, addHealth, addMetrics } from "./http/operations.ts";
 import { type Kernel, registerLinkRoutes, registerOpenRoutes, registerRoutes } from "./http/register.ts";
+import { registerOData } from "./http/register-odata.ts";
 import { createHttp } from "./http/server.ts";
 import { IdSource } from "./lib/ids.ts";
 import { Turns } from "./lib/turns.ts";
 import type { World } from "./lib/world.ts";
 import { limits } from "./limits.ts";
+import { assembleModel } from "./odata/model.ts";
 import { cursorSigner } from "./query/cursor.ts";
 import { archiveRoutes } from "./resources/archives/archives.rest.ts";
 import { assetTypeRoutes } from "./resources/assets/asset-types/asset-types.rest.ts";
 import { assetTypeTable } from "./resources/assets/asset-types/schema.ts";
+import { assetModel } from "./resources/assets/assets.odata.ts";
 import { assetRoutes } from "./resources/assets/assets.rest.ts";
 import { assetTable } from "./resources/assets/schema.ts";
 import { calculatedRoutes } from "./resources/calculated/calculated.rest.ts";
@@ -67,6 +70,7 @@ import { sequenceRoutes } from "./resources/sequences/sequences.rest.ts";
 import { tagMatchingRoutes } from "./resources/tag-matching/tag-matching.rest.ts";
 import { finishErasures } from "./resources/timeseries/erasures.ts";
 import { erasureTable, timeSeriesTable } from "./resources/timeseries/schema.ts";
+import { timeSeriesModel } from "./resources/timeseries/timeseries.odata.ts";
 import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
 import { openApiOf } from "./rest/openapi.ts";
 import { type ApiVersion, apiVersions, type Doors, type Route } from "./rest/route.ts";
@@ -125,6 +129,9 @@ export const routes: readonly Route[] = [
   ...rawRoutes,
   ...archiveRoutes,
 ];
+
+/** The entity model: what every room adds to it. */
+export const model = assembleModel([assetModel, timeSeriesModel]);
 
 /** The OpenAPI description of one version. */
 export const describe = (version: ApiVersion) => openApiOf(version, routes, loginRoutes, fileLinkRoutes);
@@ -251,6 +258,7 @@ function addRoutes(http: FastifyInstance, kernel: Kernel & Doors): void {
   registerRoutes(http, kernel, routes);
   registerOpenRoutes(http, kernel, loginRoutes);
   registerLinkRoutes(http, kernel.services, fileLinkRoutes);
+  registerOData(http, kernel, model);
   for (const version of apiVersions) addDescription(http, version, describe(version));
 }
 

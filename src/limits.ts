@@ -247,6 +247,22 @@ export const described = {
     "cells",
     "Refused cells that `millrace import` prints; its report has all.",
   ),
+  odataExpressionLengthMax: limit(8_192, "characters", "A `$filter` of the entity-model interface."),
+  odataExpressionPartsMax: limit(500, "parts", "Names, values and operators of a `$filter`."),
+  odataExpressionDepthMax: limit(100, "levels", "Nesting of a `$filter`."),
+  odataExpandDepthMax: limit(4, "levels", "Nesting of `$expand`."),
+  odataPageMax: limit(1_000, "entities", "A page of an entity set; a link leads to the next one."),
+  odataPointsPageMax: limit(10_000, "entities", "A page of datapoints or of raw or sequence rows."),
+  odataPreviewMax: limit(
+    1_000,
+    "entities",
+    "`$top` up to which a set that requires a filter is shown without one.",
+  ),
+  odataExpandedMax: limit(
+    20_000,
+    "entities",
+    "Expanded entities of one answer; of further ones links lead to the rest.",
+  ),
   recordsGatheredFirst: limit(
     200,
     "records",

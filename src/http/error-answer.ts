@@ -3,6 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { Failure, fail } from "../errors.ts";
 import { limits } from "../limits.ts";
+import { refusalOf } from "../odata/refusal.ts";
 
 export const errorBody = (failure: Failure) => ({
   error: { code: failure.status, message: failure.message, ...failure.members },
@@ -16,7 +17,9 @@ export function errorAnswer(log: Logger) {
       log.error({ err: problem, requestId: request.id, path: pathToLog(request) }, failure.message);
     const { retryAfterSeconds } = failure.details as { readonly retryAfterSeconds?: number };
     if (retryAfterSeconds !== undefined) reply.header("Retry-After", retryAfterSeconds);
-    return reply.code(failure.status).send(errorBody(failure));
+    if (!request.url.startsWith("/odata/")) return reply.code(failure.status).send(errorBody(failure));
+    const { headers, body } = refusalOf(failure);
+    return reply.code(failure.status).headers(headers).send(Buffer.from(body));
   };
 }
 

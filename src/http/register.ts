@@ -88,7 +88,11 @@ export function registerOpenRoutes(
   }
 }
 
-const senderOf = ({ method, headers, ip }: FastifyRequest): Sender => ({ method, headers, address: ip });
+export const senderOf = ({ method, headers, ip }: FastifyRequest): Sender => ({
+  method,
+  headers,
+  address: ip,
+});
 
 function sendToBrowser(reply: FastifyReply, { cookies, location, json }: BrowserAnswer): FastifyReply {
   if (cookies.length > 0) reply.header("Set-Cookie", [...cookies]);

@@ -58,7 +58,7 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
     origin: true,
     credentials: true,
     methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-    exposedHeaders: ["X-Request-Id", "Range", "Content-Range", "Content-Disposition"],
+    exposedHeaders,
     strictPreflight: false,
   });
   await http.register(compress, {
@@ -69,6 +69,12 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
   });
   return http;
 }
+
+/** What scripts of other origins may read, beside what all may. */
+const exposedHeaders = [
+  ...["X-Request-Id", "Range", "Content-Range", "Content-Disposition", "Location", "ETag", "Retry-After"],
+  ...["OData-Version", "OData-EntityId", "Preference-Applied"],
+];
 
 /** Short, unique over restarts, and cheap: a random beginning for the process and a count. */
 function requestIds(): () => string {

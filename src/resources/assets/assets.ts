@@ -169,6 +169,15 @@ async function pageBelow(
   return { ...found, items: await assetsOf(tx, found.items) };
 }
 
+/** The assets the caller may see, as a condition within questions about other records. */
+export const visibleAssets = (ctx: RequestContext): Filter => scopeOf(ctx.caller, "assetsAcl", "READ");
+
+/** How many of the assets that the caller may see meet the filter. */
+export async function countAssets(ctx: RequestContext, filter: Filter): Promise<number> {
+  const visible = and(visibleAssets(ctx), filter);
+  return ctx.catalog.read(ctx.project, (tx) => tx.count(assetTable, visible));
+}
+
 /** At most `parts - 1` positions that cut the list of all assets into pieces of about equal size. */
 export async function divideAssets(ctx: RequestContext, parts: number): Promise<Position[]> {
   const filter = scopeOf(ctx.caller, "assetsAcl", "READ");

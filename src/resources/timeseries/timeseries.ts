@@ -59,6 +59,12 @@ export async function listTimeSeries(
   });
 }
 
+/** How many of the series that the caller may see meet the filter. */
+export async function countTimeSeries(ctx: RequestContext, filter: Filter): Promise<number> {
+  const wanted = and(scopeOf(ctx.caller, "timeSeriesAcl", "READ"), filter);
+  return ctx.catalog.read(ctx.project, (tx) => tx.count(timeSeriesTable, wanted));
+}
+
 /** Refuses (404) an unknown series. */
 export async function getTimeSeries(ctx: RequestContext, id: number): Promise<TimeSeries> {
   const [found] = await read(ctx, { keys: { ids: [id] }, status: 404 });

@@ -1,0 +1,61 @@
+// The entity-model interface among the routes: every path below its root goes to one handler, undecoded.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { admit } from "../access/authenticate.ts";
+import type { Sender } from "../access/gate.ts";
+import { fail } from "../errors.ts";
+import { baseUrlOf } from "../lib/base-url.ts";
+import type { Model } from "../odata/model.ts";
+import { odataService } from "../odata/service.ts";
+import { vocabulary } from "../odata/vocabularies.ts";
+import { type Kernel, senderOf } from "./register.ts";
+import { RequestScope } from "./request-scope.ts";
+
+const rootPath = "/odata/v1/projects/:project";
+
+/** Adds the interface with this model, and beside it, for everyone, the vocabularies that it names. */
+export function registerOData(http: FastifyInstance, { services, gate }: Kernel, model: Model): void {
+  const service = odataService(model);
+  const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { project } = request.params as { project: string };
+    const caller = admit(await gate.present(odataSenderOf(request), project), project, "member");
+    const base = baseUrlOf(services.baseUrl, request.headers);
+    if (base === undefined) throw fail("fields-missing", { fields: ["Host"] });
+    const scope = new RequestScope(reply.raw);
+    const ctx = { ...services, caller, project: caller.projectId, signal: scope.signal };
+    const { method, headers } = request;
+    const root = `${base}/odata/v1/projects/${encodeURIComponent(project)}`;
+    const asked = { method, headers, root, rest: belowRoot(request.raw.url!) };
+    const answer = await scope.within(service(ctx, asked));
+    reply.code(answer.status).headers(answer.headers).header("Vary", varyOf(reply));
+    return reply.send(answer.body === undefined ? undefined : Buffer.from(answer.body));
+  };
+  const method = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+  for (const url of [rootPath, `${rootPath}/*`]) http.route({ method, url, handler: answerTo });
+  http.get(`${rootPath}/vocabularies/:file`, (request, reply) => {
+    const { file } = request.params as { file: string };
+    const document = vocabulary(file);
+    if (document === undefined)
+      throw fail("resource-not-found", { problem: `There is no vocabulary ${file}` });
+    return reply.type("application/xml").send(Buffer.from(document));
+  });
+}
+
+const belowRoot = (url: string): string => /^(?:\/[^/?]*){4}(.*)$/s.exec(url)![1]!;
+
+const varyOf = (reply: FastifyReply): string =>
+  [reply.getHeader("Vary") ?? [], "Accept", "Prefer", "Authorization"].flat().join(", ");
+
+/**
+ * As over REST; and because tools for business reports can send nothing else, a key or a token also as the
+ * password of HTTP Basic (odata.md D13). Tokens are told by their two dots.
+ */
+function odataSenderOf(request: FastifyRequest): Sender {
+  const sender = senderOf(request);
+  const { authorization, ...headers } = request.headers;
+  const [, encoded] = /^basic +(\S+)$/i.exec(authorization ?? "") ?? [];
+  if (encoded === undefined || headers["api-key"] !== undefined) return sender;
+  const [, password = ""] = /^[^:]*:(.*)$/s.exec(Buffer.from(encoded, "base64").toString()) ?? [];
+  const isToken = /^[^.]+\.[^.]+\.[^.]+$/.test(password);
+  const credential = isToken ? { authorization: `Bearer ${password}` } : { "api-key": password || "none" };
+  return { ...sender, headers: { ...headers, ...credential } };
+}

@@ -1,0 +1,120 @@
+// `$metadata` in JSON, made from the model (CSDL JSON 4.01, which 4.0 services may offer as well).
+import { type Annotation, type AnnotationValue, ofContainer, ofSet } from "./annotations.ts";
+import {
+  type EntityFunction,
+  type EntitySet,
+  type EntityType,
+  type Model,
+  type Navigation,
+  namespace,
+  openComplexTypes,
+  type Property,
+} from "./model.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The whole document. Unlike in XML, what does not say otherwise is not nullable. */
+export function csdlJson(model: Model): Json {
+  const types = [...model.types.values()].map((type) => [type.name, entityTypeJson(model, type)]);
+  const opens = openComplexTypes.map((name) => [name, { $Kind: "ComplexType", $OpenType: true }]);
+  const functions = [...model.functions.values()].map((one) => [one.name, [functionJson(model, one)]]);
+  return {
+    $Version: "4.0",
+    $EntityContainer: `${namespace}.Container`,
+    $Reference: Object.fromEntries(["Core", "Capabilities"].map(referenceOf)),
+    [namespace]: Object.fromEntries([...types, ...opens, ...functions, ["Container", containerJson(model)]]),
+  };
+}
+
+const referenceOf = (name: string) => [
+  `vocabularies/Org.OData.${name}.V1.xml`,
+  { $Include: [{ $Namespace: `Org.OData.${name}.V1` }] },
+];
+
+const typed = (type: string): Json =>
+  type === "Edm.String" ? {} : { $Type: type.startsWith("Edm.") ? type : `${namespace}.${type}` };
+
+function entityTypeJson(model: Model, type: EntityType): Json {
+  const properties = type.properties.filter(({ isDynamic }) => !isDynamic);
+  const navigations = [...model.navigationsOf(type).values()];
+  return {
+    $Kind: "EntityType",
+    $OpenType: true,
+    ...(type.hasStream && { $HasStream: true }),
+    $Key: [type.key],
+    ...Object.fromEntries(properties.map((one) => [one.name, propertyJson(one)])),
+    ...Object.fromEntries(navigations.map((one) => [one.name, navigationJson(model, one)])),
+  };
+}
+
+const propertyJson = ({ type, isList, isRequired }: Property): Json => ({
+  ...typed(type),
+  ...(isList && { $Collection: true }),
+  ...(!isRequired && { $Nullable: true }),
+  ...(type === "Edm.DateTimeOffset" && { $Precision: 3 }),
+});
+
+function navigationJson(model: Model, navigation: Navigation): Json {
+  const { to, isMany, isRequired, isContained, partner, constraint } = navigation;
+  return {
+    $Kind: "NavigationProperty",
+    ...(isMany && { $Collection: true }),
+    ...typed(model.sets.get(to)!.type),
+    ...(!isMany && !isRequired && { $Nullable: true }),
+    ...(partner && { $Partner: partner }),
+    ...(isContained && { $ContainsTarget: true }),
+    ...(constraint && { $ReferentialConstraint: { [constraint[0]]: constraint[1] } }),
+  };
+}
+
+const functionJson = (model: Model, { parameters, set }: EntityFunction): Json => ({
+  $Kind: "Function",
+  ...(parameters.length > 0 && { $Parameter: parameters.map(parameterJson) }),
+  $ReturnType: { $Collection: true, ...typed(model.sets.get(set)!.type) },
+});
+
+const parameterJson = ({ name, type, isOptional }: EntityFunction["parameters"][number]): Json => ({
+  $Name: name,
+  ...typed(type),
+  ...(isOptional && { $Nullable: true, "@Org.OData.Core.V1.OptionalParameter": {} }),
+  ...(type === "Edm.DateTimeOffset" && { $Precision: 3 }),
+});
+
+function containerJson(model: Model): Json {
+  const sets = [...model.sets.values()].map((set) => [set.name, setJson(model, set)]);
+  const imports = [...model.functions.values()].map(({ name, set, parameters }) => [
+    name,
+    {
+      $Function: `${namespace}.${name}`,
+      $EntitySet: set,
+      ...(parameters.length === 0 && { $IncludeInServiceDocument: true }),
+    },
+  ]);
+  return {
+    $Kind: "EntityContainer",
+    ...Object.fromEntries([...sets, ...imports]),
+    ...annotationsJson(ofContainer),
+  };
+}
+
+function setJson(model: Model, set: EntitySet): Json {
+  const navigations = [...model.navigationsOf(model.typeOf(set)).values()].filter((one) => !one.isContained);
+  const bindings = Object.fromEntries(navigations.map(({ name, to }) => [name, to]));
+  return {
+    $Collection: true,
+    $Type: `${namespace}.${set.type}`,
+    ...(set.isHidden && { $IncludeInServiceDocument: false }),
+    ...(navigations.length > 0 && { $NavigationPropertyBinding: bindings }),
+    ...annotationsJson(ofSet(model, set)),
+  };
+}
+
+const annotationsJson = (all: readonly Annotation[]): Json =>
+  Object.fromEntries(all.map(({ term, value }) => [`@${term}`, valueJson(value)]));
+
+function valueJson(value: AnnotationValue): unknown {
+  if (typeof value !== "object") return value;
+  if ("path" in value) return value.path;
+  if ("list" in value) return value.list.map(valueJson);
+  return Object.fromEntries(Object.entries(value.record).map(([name, one]) => [name, valueJson(one)]));
+}

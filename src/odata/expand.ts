@@ -1,0 +1,155 @@
+// Brings expanded entities to those they belong to: one question a navigation, however many entities there are.
+import type { RequestContext } from "../context.ts";
+import { limits } from "../limits.ts";
+import { and } from "../query/filter.ts";
+import type { Position } from "../query/page.ts";
+import type { Key, Row } from "./model.ts";
+import type { Expansion, Shape } from "./shape.ts";
+
+/** An entity with what was expanded of it, in the sequence of the expansions of its shape. */
+export interface Entity {
+  readonly row: Row;
+  readonly expanded: readonly (Entity | undefined | Entities)[];
+}
+
+/** Expanded entities of one entity. */
+export interface Entities {
+  readonly items: readonly Entity[];
+  readonly count?: number;
+  /** Where the rest begins. */
+  readonly next?: Position;
+}
+
+/** How many entities may still be expanded in this answer. */
+interface Budget {
+  left: number;
+}
+
+export async function expandAll(ctx: RequestContext, rows: readonly Row[], shape: Shape): Promise<Entity[]> {
+  return entitiesOf(ctx, rows, shape, { left: limits.odataExpandedMax });
+}
+
+async function entitiesOf(
+  ctx: RequestContext,
+  rows: readonly Row[],
+  shape: Shape,
+  budget: Budget,
+): Promise<Entity[]> {
+  const columns: (Entity | undefined | Entities)[][] = [];
+  for (const expansion of shape.expansions)
+    columns.push(
+      expansion.navigation.isMany
+        ? await manyOf(ctx, rows, expansion, budget)
+        : await oneOf(ctx, rows, expansion, budget),
+    );
+  return rows.map((row, at) => ({ row, expanded: columns.map((column) => column[at]) }));
+}
+
+/** For each row the one entity it names, if the caller may see it. */
+async function oneOf(
+  ctx: RequestContext,
+  rows: readonly Row[],
+  expansion: Expansion,
+  budget: Budget,
+): Promise<(Entity | undefined)[]> {
+  const { join } = expansion.navigation;
+  const keys = new Set(rows.flatMap((row) => join.own(row)));
+  if (keys.size === 0) return rows.map(() => undefined);
+  const found: Row[] = [];
+  for await (const page of pagesOf(ctx, expansion, { keys, limit: keys.size })) found.push(...page);
+  const entities = await entitiesOf(ctx, found, expansion.shape, budget);
+  const byKey = new Map<Key, Entity>();
+  for (const entity of entities) for (const key of join.theirs(entity.row)) byKey.set(key, entity);
+  return rows.map((row) => byKey.get(join.own(row)[0] ?? ""));
+}
+
+interface Gathered {
+  readonly rows: Row[];
+  hasMore: boolean;
+}
+
+/** For each row the entities that belong to it, as many as the answer has room for. */
+async function manyOf(
+  ctx: RequestContext,
+  rows: readonly Row[],
+  expansion: Expansion,
+  budget: Budget,
+): Promise<Entities[]> {
+  const { navigation, top, shape } = expansion;
+  const fitting = Math.floor(budget.left / Math.max(1, rows.length));
+  const pageMax = Math.max(1, Math.min(limits.odataPageMax, fitting));
+  const each = Math.min(top ?? pageMax, pageMax);
+  const gathered = await gather(ctx, rows, expansion, each);
+  const flat = [...new Set(gathered.flatMap((one) => one.rows))];
+  budget.left = Math.max(0, budget.left - flat.length);
+  const entities = await entitiesOf(ctx, flat, shape, budget);
+  const byRow = new Map(flat.map((row, at) => [row, entities[at]!]));
+  return Promise.all(
+    gathered.map(async (one, at) => ({
+      items: one.rows.map((row) => byRow.get(row)!),
+      ...(expansion.isCounted && {
+        count: await countOf(ctx, navigation.join.own(rows[at]!), expansion, one),
+      }),
+      ...(one.hasMore && one.rows.length < (top ?? Number.POSITIVE_INFINITY) && nextOf(expansion, one)),
+    })),
+  );
+}
+
+const nextOf = ({ shape }: Expansion, { rows }: Gathered) =>
+  rows.length > 0 ? { next: shape.set.position(rows.at(-1)!) } : {};
+
+/** What was gathered whole needs no counting. */
+const countOf = async (
+  ctx: RequestContext,
+  keys: readonly Key[],
+  { navigation, filter, shape }: Expansion,
+  { rows, hasMore }: Gathered,
+): Promise<number> =>
+  hasMore ? shape.set.count(ctx, and(navigation.join.filter(keys), filter)) : rows.length;
+
+/**
+ * Reads what belongs to any of the rows until each has `each` or all is read. Rows that have theirs are asked
+ * for no longer, so that a large collection of one does not cost the others.
+ */
+async function gather(
+  ctx: RequestContext,
+  rows: readonly Row[],
+  expansion: Expansion,
+  each: number,
+): Promise<Gathered[]> {
+  const { own, theirs } = expansion.navigation.join;
+  const gathered: Gathered[] = rows.map(() => ({ rows: [], hasMore: false }));
+  const wanting = new Map<Key, number[]>();
+  for (const [at, row] of rows.entries())
+    for (const key of own(row)) wanting.set(key, [...(wanting.get(key) ?? []), at]);
+  const limit = Math.min(limits.listItemsMax, (each + 1) * Math.max(1, wanting.size));
+  for await (const page of pagesOf(ctx, expansion, { keys: wanting, limit }))
+    for (const found of page)
+      for (const key of theirs(found)) {
+        for (const at of wanting.get(key) ?? []) {
+          const one = gathered[at]!;
+          if (one.rows.length < each) {
+            if (one.rows.at(-1) !== found) one.rows.push(found);
+          } else if (one.rows.at(-1) !== found) one.hasMore = true;
+        }
+        if ((wanting.get(key) ?? []).every((at) => gathered[at]!.hasMore)) wanting.delete(key);
+      }
+  return gathered;
+}
+
+/** Pages of what belongs to the keys, which may become fewer on the way; ends when none is left. */
+async function* pagesOf(
+  ctx: RequestContext,
+  { navigation, filter, shape }: Expansion,
+  { keys, limit }: { readonly keys: ReadonlySet<Key> | ReadonlyMap<Key, unknown>; readonly limit: number },
+): AsyncGenerator<readonly Row[]> {
+  const properties = new Set(shape.properties.map(({ name }) => name));
+  for (let after: Position | undefined; keys.size > 0; ) {
+    const asked = and(navigation.join.filter([...keys.keys()]), filter);
+    const page = { limit, ...(after && { after }) };
+    const found = await shape.set.read(ctx, { filter: asked, page, properties });
+    yield found.items;
+    if (!found.next) return;
+    after = found.next;
+  }
+}

@@ -1,0 +1,120 @@
+// The tree that the text of an expression means, before any entity type has a say in it.
+import type { LiteralType, LiteralValue } from "./tokens.ts";
+
+export type Comparison = "eq" | "ne" | "gt" | "ge" | "lt" | "le";
+export type Arithmetic = "add" | "sub" | "mul" | "div" | "divby" | "mod";
+
+/** `at` counts the characters before it in the decoded text. */
+export type Expression =
+  | Literal
+  | Path
+  | Lambda
+  | {
+      readonly kind: "call";
+      readonly name: string;
+      readonly parts: readonly Expression[];
+      readonly at: number;
+    }
+  | { readonly kind: "not" | "negate"; readonly part: Expression; readonly at: number }
+  | Binary
+  | {
+      readonly kind: "in";
+      readonly left: Expression;
+      readonly items: readonly Expression[];
+      readonly at: number;
+    }
+  /** Grammar that no entity set here has a use for, by the name it is refused with. */
+  | { readonly kind: "foreign"; readonly feature: string; readonly at: number };
+
+export interface Literal {
+  readonly kind: "literal";
+  readonly type: LiteralType;
+  readonly value: LiteralValue;
+  readonly at: number;
+}
+
+/** `Name`, `MetaData/serial_no`. */
+export interface Path {
+  readonly kind: "path";
+  readonly names: readonly string[];
+  readonly at: number;
+}
+
+/** `AssetIds/any(a:a eq '5')`; `AssetIds/any()` has neither variable nor body. */
+export interface Lambda {
+  readonly kind: "lambda";
+  readonly path: Path;
+  readonly quantifier: "any" | "all";
+  readonly variable: string;
+  readonly body: Expression | undefined;
+  readonly at: number;
+}
+
+export interface Binary {
+  readonly kind: "binary";
+  readonly operator: "and" | "or" | "has" | Comparison | Arithmetic;
+  readonly left: Expression;
+  readonly right: Expression;
+  readonly at: number;
+}
+
+/** How tightly operators bind, all to the left: the higher binds tighter (odata.md 4.3). */
+const strengths: Readonly<Record<string, number>> = {
+  or: 1,
+  and: 2,
+  eq: 3,
+  ne: 3,
+  gt: 4,
+  ge: 4,
+  lt: 4,
+  le: 4,
+  add: 5,
+  sub: 5,
+  mul: 6,
+  div: 6,
+  divby: 6,
+  mod: 6,
+  has: 8,
+  in: 8,
+};
+
+export const strengthOf = (word: string): number => strengths[word.toLowerCase()] ?? 0;
+
+/** Fewest and most arguments of every function of OData 4.01, its name in small letters. */
+export const functions: Readonly<Record<string, readonly [fewest: number, most: number]>> = {
+  contains: [2, 2],
+  startswith: [2, 2],
+  endswith: [2, 2],
+  concat: [2, 2],
+  indexof: [2, 2],
+  length: [1, 1],
+  substring: [2, 3],
+  matchespattern: [2, 2],
+  tolower: [1, 1],
+  toupper: [1, 1],
+  trim: [1, 1],
+  hassubset: [2, 2],
+  hassubsequence: [2, 2],
+  date: [1, 1],
+  time: [1, 1],
+  year: [1, 1],
+  month: [1, 1],
+  day: [1, 1],
+  hour: [1, 1],
+  minute: [1, 1],
+  second: [1, 1],
+  fractionalseconds: [1, 1],
+  totaloffsetminutes: [1, 1],
+  totalseconds: [1, 1],
+  now: [0, 0],
+  maxdatetime: [0, 0],
+  mindatetime: [0, 0],
+  ceiling: [1, 1],
+  floor: [1, 1],
+  round: [1, 1],
+  cast: [1, 2],
+  isof: [1, 2],
+  "geo.distance": [2, 2],
+  "geo.intersects": [2, 2],
+  "geo.length": [1, 1],
+};

@@ -1,0 +1,24 @@
+// Names of open members as OData writes them: what is no identifier is encoded, and read back (odata.md 2.14).
+
+const plain = /^[\p{L}_][\p{L}\p{Nd}_]{0,127}$/u;
+const escape = /_x[0-9A-Fa-f]{4}_/g;
+
+/** A name that every client can read; `a.b` becomes `a_x002E_b`. */
+export function encodeName(name: string): string {
+  if (plain.test(name) && !name.includes("_x")) return name;
+  let encoded = "";
+  for (let at = 0; at < name.length; at++) {
+    const letter = name[at]!;
+    const isPlain = at === 0 ? /[\p{L}_]/u.test(letter) : /[\p{L}\p{Nd}_]/u.test(letter);
+    const looksEscaped = letter === "_" && /^_x[0-9A-Fa-f]{4}_/.test(name.slice(at, at + 7));
+    encoded += isPlain && !looksEscaped ? letter : codeOf(letter);
+  }
+  return encoded === "" ? "_" : encoded;
+}
+
+const codeOf = (letter: string): string =>
+  `_x${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}_`;
+
+/** The name that was encoded. */
+export const decodeName = (name: string): string =>
+  name.replace(escape, (code) => String.fromCharCode(Number.parseInt(code.slice(2, 6), 16)));

@@ -1,0 +1,89 @@
+// What a client asks of the form of an answer: versions, formats, preferences (odata.md 2.13).
+import { fail } from "../errors.ts";
+import type { Format } from "./write-value.ts";
+
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Refuses versions of OData before 4.0. Headers of version 3 are of no concern here. */
+export function checkVersions(headers: Headers): void {
+  const max = textOf(headers["odata-maxversion"]);
+  if (max !== undefined && !(Number.parseFloat(max) >= 4))
+    throw fail("odata-version-unsupported", { header: "OData-MaxVersion", value: max });
+  const version = textOf(headers["odata-version"]);
+  if (version !== undefined && !/^4\.(0|01);?$/.test(version))
+    throw fail("odata-version-unsupported", { header: "OData-Version", value: version });
+}
+
+const textOf = (header: string | string[] | undefined): string | undefined =>
+  (Array.isArray(header) ? header.join(",") : header)?.trim() || undefined;
+
+interface MediaType {
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly quality: number;
+}
+
+function mediaTypes(header: string): MediaType[] {
+  const all = header.split(",").map((part) => {
+    const [type = "", ...rest] = part.split(";").map((one) => one.trim());
+    const pairs = rest.map((one) => one.split("=", 2).map((word) => word.trim().toLowerCase()));
+    const parameters = new Map(pairs.map(([name = "", value = ""]) => [name, value.replaceAll('"', "")]));
+    const quality = Number(parameters.get("q") ?? 1);
+    return { type: type.toLowerCase(), parameters, quality: Number.isNaN(quality) ? 1 : quality };
+  });
+  return all.filter(({ type, quality }) => type !== "" && quality > 0);
+}
+
+/** How to write data. `$format` wins over `Accept`; 406 when neither names a form of JSON. */
+export function formatOf(headers: Headers, option: string | undefined): Format {
+  const wanted = option ?? textOf(headers["accept"]);
+  if (wanted === undefined) return formatWith(new Map());
+  if (option?.toLowerCase() === "json") return formatWith(new Map());
+  const sorted = mediaTypes(wanted).sort((a, b) => b.quality - a.quality);
+  const json = sorted.find(({ type }) => isJson(type));
+  if (!json) throw fail("not-acceptable", { wanted });
+  return formatWith(json.parameters);
+}
+
+const isJson = (type: string): boolean => ["application/json", "application/*", "*/*"].includes(type);
+
+function formatWith(parameters: ReadonlyMap<string, string>): Format {
+  const level = parameters.get("odata.metadata") ?? parameters.get("metadata");
+  return {
+    level: level === "none" || level === "full" ? level : "minimal",
+    isIeee754Compatible: parameters.get("ieee754compatible") === "true",
+  };
+}
+
+/** The content type of JSON in this format. */
+export const contentTypeOf = ({ level, isIeee754Compatible }: Format): string =>
+  `application/json;odata.metadata=${level}${isIeee754Compatible ? ";IEEE754Compatible=true" : ""}`;
+
+/** XML unless JSON is wanted and nothing else would do (odata.md 2.2). */
+export function metadataFormatOf(headers: Headers, option: string | undefined): "xml" | "json" {
+  if (option !== undefined) {
+    const word = option.toLowerCase().split(";", 1)[0]!.trim();
+    if (word === "json" || word === "application/json") return "json";
+    if (word === "xml" || word === "application/xml") return "xml";
+    throw fail("not-acceptable", { wanted: option });
+  }
+  const types = mediaTypes(textOf(headers["accept"]) ?? "").map(({ type }) => type);
+  const takesXml = ["application/xml", "text/xml", "*/*"].some((type) => types.includes(type));
+  return types.includes("application/json") && !takesXml ? "json" : "xml";
+}
+
+export interface Preferences {
+  readonly pageSize?: number;
+  readonly answer?: "minimal" | "representation";
+}
+
+/** The preferences that are honoured; all others are passed over. */
+export function preferencesOf(headers: Headers): Preferences {
+  const prefer = textOf(headers["prefer"]) ?? "";
+  const size = /(?:^|[,;\s])(?:odata\.)?maxpagesize\s*=\s*"?(\d{1,9})"?/i.exec(prefer)?.[1];
+  const answer = /(?:^|[,;\s])return\s*=\s*(minimal|representation)/i.exec(prefer)?.[1]?.toLowerCase();
+  return {
+    ...(size !== undefined && Number(size) > 0 && { pageSize: Number(size) }),
+    ...(answer !== undefined && { answer: answer as "minimal" | "representation" }),
+  };
+}

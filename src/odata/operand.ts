@@ -1,0 +1,120 @@
+// What a filter can ask of a property: each comparison as a condition in the query tree.
+import {
+  and,
+  type Bound,
+  between,
+  equals,
+  everything,
+  type Filter,
+  hasOneOf,
+  not,
+  nothing,
+  oneOf,
+  or,
+  related,
+  type Scalar,
+  some,
+  type TextTest,
+  textHas,
+} from "../query/filter.ts";
+
+/** Types that a property has in a filter, and that its values are written as. */
+export type PrimitiveType = "Edm.String" | "Edm.Boolean" | "Edm.DateTimeOffset" | "Edm.Double" | "Edm.Int64";
+
+export interface Range {
+  readonly from?: Bound;
+  readonly to?: Bound;
+}
+
+/**
+ * One value of a record as a filter sees it. Values are given as the property's type has them: texts for
+ * identifiers, milliseconds since 1970 for times. What is absent here cannot be asked.
+ */
+export interface Operand {
+  readonly type: PrimitiveType;
+  /** `null` asks for records without the value. */
+  equals(value: Scalar | null): Filter;
+  oneOf?(values: readonly Scalar[]): Filter;
+  /** False for records without the value. */
+  between?(range: Range): Filter;
+  /** False for records without the value. */
+  has?(test: TextTest, text: string): Filter;
+}
+
+/** A column that holds what the property holds. */
+export const column = (field: string, type: PrimitiveType = "Edm.String"): Operand => ({
+  type,
+  equals: (value) => equals(field, value),
+  oneOf: (values) => oneOf(field, values),
+  between: (range) => between(field, range),
+  ...(type === "Edm.String" && { has: (test: TextTest, text: string) => textHas(test, field, text) }),
+});
+
+/** A column of ids, which are decimal texts on the wire. */
+export const idColumn = (field: string): Operand => ({
+  type: "Edm.String",
+  equals(value) {
+    if (value === null) return equals(field, null);
+    const id = idOf(value);
+    return id === undefined ? nothing : equals(field, id);
+  },
+  oneOf: (values) =>
+    oneOf(
+      field,
+      values.map(idOf).filter((id) => id !== undefined),
+    ),
+  between: (range) => between(field, range),
+  has: (test, text) => textHas(test, field, text),
+});
+
+/** The id that a text names; undefined for one that is no id. */
+export function idOf(text: Scalar): number | undefined {
+  const id = typeof text === "string" && /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(id) ? id : undefined;
+}
+
+/** A value that no record has. */
+export const absent = (type: PrimitiveType = "Edm.String"): Operand => ({
+  type,
+  equals: (value) => (value === null ? everything : nothing),
+  between: () => nothing,
+  has: () => nothing,
+});
+
+/** The value under a key of the open object that a column holds. */
+export const member =
+  (field: string) =>
+  (key: string): Operand => {
+    const value = column("value");
+    const under = (part: Filter) => some(field, and(equals("key", key), part));
+    return {
+      type: "Edm.String",
+      equals: (text) => (text === null ? not(under(everything)) : under(value.equals(text))),
+      oneOf: (texts) => under(value.oneOf!(texts)),
+      between: (range) => under(value.between!(range)),
+      has: (test, text) => under(value.has!(test, text)),
+    };
+  };
+
+/** A value of the record of `table` that a column names, as far as that record meets `visible`. */
+export function ofRelated(
+  { field, table, visible }: { readonly field: string; readonly table: string; readonly visible: Filter },
+  operand: Operand,
+): Operand {
+  const isSo = (part: Filter) => related(field, table, and(visible, part));
+  return {
+    type: operand.type,
+    equals: (value) => (value === null ? not(isSo(not(operand.equals(null)))) : isSo(operand.equals(value))),
+    ...(operand.oneOf && { oneOf: (values) => isSo(operand.oneOf!(values)) }),
+    ...(operand.between && { between: (range) => isSo(operand.between!(range)) }),
+    ...(operand.has && { has: (test, text) => isSo(operand.has!(test, text)) }),
+  };
+}
+
+/** The ids in the list that a column holds; by one of them records are found from an index. */
+export function idListHas(field: string, part: Filter): Filter {
+  if (part.kind === "or") return or(...part.parts.map((one) => idListHas(field, one)));
+  const { value, values = [value] } = part as { value?: Scalar | null; values?: readonly Scalar[] };
+  const isPlain = part.kind === "oneOf" || (part.kind === "equals" && value !== null);
+  return isPlain ? hasOneOf(field, values as number[]) : some(field, part);
+}

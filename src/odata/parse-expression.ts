@@ -1,0 +1,275 @@
+// Reads the grammar of OData expressions: recursive descent, operators by how tightly they bind.
+//
+// Written by hand, as no parser of the npm registry gets `not`, `in` and the precedence of operators right
+// (docs/decisions). What is grammar but has no meaning here becomes `foreign`, so that it is refused as not
+// supported and not as wrong.
+import { fail } from "../errors.ts";
+import { limits } from "../limits.ts";
+import { type Binary, type Expression, functions, type Path, strengthOf } from "./expression.ts";
+import { syntax, type Token, tokensOf } from "./tokens.ts";
+
+/** The values of parameter aliases by name (`@p1`), as texts. */
+export type Aliases = ReadonlyMap<string, string>;
+
+/** Refuses what is no expression, and one that is too long, too deep or has too many parts. */
+export function parseExpression(text: string, aliases: Aliases): Expression {
+  return new Parser(text, aliases, { parts: 0, depth: 0 }).whole();
+}
+
+/** What all texts of one expression share: an alias is a text of its own. */
+interface Spent {
+  parts: number;
+  depth: number;
+}
+
+class Parser {
+  readonly #tokens: readonly Token[];
+  readonly #aliases: Aliases;
+  readonly #spent: Spent;
+  #place = 0;
+
+  constructor(text: string, aliases: Aliases, spent: Spent) {
+    if (text.length > limits.odataExpressionLengthMax)
+      throw fail("filter-too-large", { what: "characters", limit: limits.odataExpressionLengthMax });
+    this.#tokens = tokensOf(text);
+    this.#aliases = aliases;
+    this.#spent = spent;
+  }
+
+  whole(): Expression {
+    const expression = this.#operation(0);
+    if (this.#next.kind !== "end") throw this.#unexpected("an operator such as and, or, eq");
+    return expression;
+  }
+
+  get #next(): Token {
+    return this.#tokens[this.#place]!;
+  }
+
+  get #nextText(): string {
+    return "text" in this.#next ? this.#next.text : "";
+  }
+
+  #take(): Token {
+    const token = this.#next;
+    if (token.kind === "end") throw this.#unexpected("an expression");
+    if (++this.#spent.parts > limits.odataExpressionPartsMax)
+      throw fail("filter-too-large", { what: "parts", limit: limits.odataExpressionPartsMax });
+    this.#place++;
+    return token;
+  }
+
+  #takeSign(sign: string): boolean {
+    const isThere = this.#next.kind === "sign" && this.#next.text === sign;
+    if (isThere) this.#place++;
+    return isThere;
+  }
+
+  #expect(sign: string): void {
+    if (!this.#takeSign(sign)) throw this.#unexpected(`'${sign}'`);
+  }
+
+  #unexpected(wanted: string) {
+    const { at } = this.#next;
+    if (this.#next.kind === "end") return syntax(`${wanted} is missing at the end`, at);
+    const found = this.#next.kind === "literal" ? "a value" : `'${this.#nextText}'`;
+    return syntax(`expected ${wanted} but found ${found}`, at);
+  }
+
+  /** Within one more level of nesting. */
+  #deeper<Result>(read: () => Result): Result {
+    if (++this.#spent.depth > limits.odataExpressionDepthMax)
+      throw fail("filter-too-large", { what: "levels of nesting", limit: limits.odataExpressionDepthMax });
+    const result = read();
+    this.#spent.depth--;
+    return result;
+  }
+
+  /** Operands and the operators between them that bind tighter than `weakest`. */
+  #operation(weakest: number): Expression {
+    let left = this.#operand();
+    for (;;) {
+      const { at } = this.#next;
+      const strength = this.#next.kind === "name" ? strengthOf(this.#nextText) : 0;
+      if (strength <= weakest) return left;
+      const operator = (this.#take() as { text: string }).text.toLowerCase();
+      if (operator === "in") left = { kind: "in", left, items: this.#items(), at };
+      else {
+        const right = this.#operation(strength);
+        left = { kind: "binary", operator: operator as Binary["operator"], left, right, at };
+      }
+    }
+  }
+
+  #operand(): Expression {
+    const token = this.#take();
+    const { at } = token;
+    if (token.kind === "literal") return token;
+    if (token.kind === "foreign") {
+      if (token.text.startsWith('"')) throw syntax("texts stand in single quotes", at);
+      return { kind: "foreign", feature: `The literal ${token.text}`, at };
+    }
+    if (token.kind === "name") return this.#named(token.text, at);
+    const sign = (token as { text: string }).text;
+    if (sign === "(") return this.#parenthesised();
+    if (sign === "-") return { kind: "negate", part: this.#deeper(() => this.#operation(6)), at };
+    if (sign === "[" || sign === "{") return this.#json(sign, at);
+    this.#place--;
+    throw this.#unexpected("a property, a value or a function");
+  }
+
+  #parenthesised(): Expression {
+    const inside = this.#deeper(() => this.#operation(0));
+    this.#expect(")");
+    return inside;
+  }
+
+  #named(word: string, at: number): Expression {
+    if (word.startsWith("@")) return this.#alias(word, at);
+    const isCall = this.#nextText === "(" && this.#next.kind === "sign";
+    if (word.toLowerCase() === "not" && !this.#endsPath())
+      return { kind: "not", part: this.#deeper(() => this.#operation(6)), at };
+    if (isCall && word.toLowerCase() in functions) return this.#call(word, at);
+    return this.#path(word, at);
+  }
+
+  /** A word with nothing behind it that it could be an operator of. */
+  #endsPath(): boolean {
+    const { kind } = this.#next;
+    return kind === "end" || (kind === "sign" && !["(", "-"].includes(this.#nextText));
+  }
+
+  #call(word: string, at: number): Expression {
+    const name = word.toLowerCase();
+    const parts = this.#list();
+    const [fewest, most] = functions[name]!;
+    if (parts.length < fewest || parts.length > most)
+      throw syntax(`${word} takes ${fewest === most ? fewest : `${fewest} or ${most}`} arguments`, at);
+    if (this.#nextText !== "/") return { kind: "call", name, parts, at };
+    this.#further();
+    return { kind: "foreign", feature: `A path behind ${word}(...)`, at };
+  }
+
+  /** Expressions between parentheses, perhaps named (`Word=...`), perhaps none. */
+  #list(): Expression[] {
+    this.#expect("(");
+    const parts: Expression[] = [];
+    if (this.#takeSign(")")) return parts;
+    do parts.push(this.#deeper(() => this.#argument()));
+    while (this.#takeSign(","));
+    this.#expect(")");
+    return parts;
+  }
+
+  #argument(): Expression {
+    const following = this.#tokens[this.#place + 1];
+    const isNamed = this.#next.kind === "name" && following?.kind === "sign" && following.text === "=";
+    if (isNamed) this.#place += 2;
+    return this.#operation(0);
+  }
+
+  /** The values behind `in`: literals, or one expression, which is a list itself (OData 4.01). */
+  #items(): Expression[] {
+    const { at } = this.#next;
+    const [first] = this.#nextText;
+    if (first !== "(") return [this.#operation(8)];
+    const items = this.#list();
+    const isValue = ({ kind }: Expression) => kind === "literal" || kind === "foreign";
+    if (items.length > 1 && !items.every(isValue))
+      throw syntax("the list behind in holds values, not properties", at);
+    return items;
+  }
+
+  #path(word: string, at: number): Expression {
+    const names = [word];
+    let feature = word.startsWith("$")
+      ? word
+      : this.#nextText === "("
+        ? `The function or key ${word}(...)`
+        : "";
+    if (word.startsWith("$") && !["$it", "$root", "$this", "$count"].includes(word))
+      throw syntax(`${word} has no meaning here`, at);
+    if (this.#nextText === "(" && this.#next.kind === "sign") {
+      const isUnknown = !word.includes(".") && /^[a-z]/.test(word);
+      if (isUnknown) throw syntax(`there is no function ${word}`, at);
+      this.#list();
+    }
+    while (this.#takeSign("/")) {
+      const segment = this.#segment({ kind: "path", names, at });
+      if (typeof segment === "string") names.push(segment);
+      else if (segment.kind === "foreign") feature ||= segment.feature;
+      else return feature ? { kind: "foreign", feature, at } : segment;
+    }
+    if (feature) return { kind: "foreign", feature, at };
+    return { kind: "path", names, at };
+  }
+
+  /** What stands behind a `/`: a name, or what ends or estranges the path. */
+  #segment(path: Path): string | Exclude<Expression, Path> {
+    const token = this.#take();
+    const { at } = token;
+    if (token.kind !== "name") {
+      this.#place--;
+      throw this.#unexpected("a name");
+    }
+    const { text } = token;
+    const isCall = this.#next.kind === "sign" && this.#nextText === "(";
+    if ((text === "any" || text === "all") && isCall) return this.#lambda(path, text, at);
+    if (isCall) this.#list();
+    if (isCall || text.startsWith("$") || text.startsWith("@") || text.includes("."))
+      return { kind: "foreign", feature: `The path segment ${text}`, at };
+    return text;
+  }
+
+  #lambda(path: Path, quantifier: "any" | "all", at: number): Expression & { kind: "lambda" } {
+    this.#expect("(");
+    if (quantifier === "any" && this.#takeSign(")"))
+      return { kind: "lambda", path, quantifier, variable: "", body: undefined, at };
+    const variable = this.#next;
+    if (variable.kind !== "name") throw this.#unexpected("a variable such as a:");
+    this.#place++;
+    this.#expect(":");
+    const body = this.#deeper(() => this.#operation(0));
+    this.#expect(")");
+    return { kind: "lambda", path, quantifier, variable: variable.text, body, at };
+  }
+
+  /** The expression an alias stands for; one without a value is null. Annotations look alike. */
+  #alias(word: string, at: number): Expression {
+    if (word.includes(".") || word.includes("#") || this.#nextText === "/") {
+      this.#further();
+      return { kind: "foreign", feature: `The annotation ${word}`, at };
+    }
+    const text = this.#aliases.get(word);
+    if (text === undefined) return { kind: "literal", type: "null", value: null, at };
+    return this.#deeper(() => new Parser(text, this.#aliases, this.#spent).whole());
+  }
+
+  /** Segments behind something that is refused whatever they are. */
+  #further(): void {
+    while (this.#takeSign("/")) this.#segment({ kind: "path", names: [], at: this.#next.at });
+  }
+
+  /** A list or an object in JSON, its values expressions. */
+  #json(opening: "[" | "{", at: number): Expression {
+    const closing = opening === "[" ? "]" : "}";
+    const feature = opening === "[" ? "A list in brackets" : "An object in braces";
+    if (this.#takeSign(closing)) return { kind: "foreign", feature, at };
+    do
+      this.#deeper(() => {
+        if (opening === "{") this.#memberName();
+        if (this.#next.kind === "foreign") this.#take();
+        else this.#operation(0);
+      });
+    while (this.#takeSign(","));
+    this.#expect(closing);
+    return { kind: "foreign", feature, at };
+  }
+
+  #memberName(): void {
+    if (this.#next.kind !== "foreign" || !this.#nextText.startsWith('"'))
+      throw this.#unexpected("a name in quotes");
+    this.#take();
+    this.#expect(":");
+  }
+}

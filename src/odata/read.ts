@@ -1,0 +1,146 @@
+// Reads a page of a collection as a request asks for it, and tells where the next one starts.
+import type { RequestContext } from "../context.ts";
+import { Failure, fail } from "../errors.ts";
+import { limits } from "../limits.ts";
+import { and, everything, type Filter } from "../query/filter.ts";
+import type { Position } from "../query/page.ts";
+import { type Entity, expandAll } from "./expand.ts";
+import type { EntitySet, Model } from "./model.ts";
+import { parseExpression } from "./parse-expression.ts";
+import type { Collection } from "./place.ts";
+import { asksProperty } from "./restrictions.ts";
+import { filterFor, readFlag, readTop, refuseSkip, type Shape, shapeOf } from "./shape.ts";
+import type { Target } from "./target.ts";
+
+export interface CollectionQuestion {
+  readonly filter: Filter;
+  /** Rows still wanted, over this page and those after it. */
+  readonly wanted: number;
+  readonly pageMax: number;
+  readonly after: Position | undefined;
+  readonly isCounted: boolean;
+  readonly shape: Shape;
+  /** What a token for a further page is bound to. */
+  readonly bound: unknown;
+}
+
+export interface Entries {
+  readonly items: readonly Entity[];
+  readonly count?: number;
+  /** The `$skiptoken` of the next page. */
+  readonly next?: string;
+}
+
+export interface Env {
+  readonly ctx: RequestContext;
+  readonly model: Model;
+  readonly target: Target;
+  /** The page size that the client prefers. */
+  readonly pageAsked: number | undefined;
+}
+
+const served: ReadonlySet<string> = new Set([
+  "$filter",
+  "$select",
+  "$expand",
+  "$top",
+  "$skip",
+  "$count",
+  "$format",
+  "$skiptoken",
+]);
+
+/** Refuses (501) system query options that no request here may have. */
+export function refuseForeignOptions({ options }: Target): void {
+  for (const option of options.keys())
+    if (!served.has(option)) throw fail("query-option-not-supported", { option });
+  refuseSkip(options.get("$skip"));
+}
+
+/** What is asked of a collection. Refuses options that cannot be read, and filters against the rules. */
+export function collectionQuestion(
+  { ctx, model, target, pageAsked }: Env,
+  of: Collection,
+): CollectionQuestion {
+  const { options, aliases } = target;
+  const asked = { ctx, model, aliases };
+  const top = readTop(options.get("$top"));
+  const isCounted = readFlag("$count", options.get("$count"));
+  const shape = shapeOf(asked, of.set, options);
+  const filter = filterOfOptions({ ctx, model, target }, of);
+  const bound = [ctx.project, target.resource, options.get("$filter"), [...aliases], top];
+  const token = options.get("$skiptoken");
+  const place = token === undefined ? undefined : readToken(ctx, bound, token);
+  if (!place) requireFilter(of, options.get("$filter"), { aliases, top });
+  const pageMax = Math.min(of.set.pageMax ?? limits.odataPageMax, pageAsked ?? Number.POSITIVE_INFINITY);
+  return {
+    ...{ filter, pageMax, isCounted, shape, bound },
+    wanted: place?.wanted ?? top ?? Number.POSITIVE_INFINITY,
+    after: place?.after,
+  };
+}
+
+/** What `$filter` and the path ask together. */
+export function filterOfOptions({ ctx, model, target }: Omit<Env, "pageAsked">, of: Collection): Filter {
+  const { options, aliases } = target;
+  const text = options.get("$filter");
+  return and(of.scope, text === undefined ? everything : filterFor({ ctx, model, aliases }, of.set, text));
+}
+
+/** One page, with the number of all if that is asked. */
+export async function readCollection(
+  ctx: RequestContext,
+  of: Collection,
+  question: CollectionQuestion,
+): Promise<Entries> {
+  const { filter, wanted, pageMax, after, isCounted, shape } = question;
+  const limit = Math.min(pageMax, wanted);
+  const page = { limit, ...(after && { after }) };
+  const properties = new Set(shape.properties.map(({ name }) => name));
+  const found = limit === 0 ? { items: [] } : await of.read(ctx, { filter, page, properties });
+  const left = wanted - found.items.length;
+  const items = await expandAll(ctx, found.items, shape);
+  return {
+    items,
+    ...(isCounted && { count: await of.count(ctx, filter) }),
+    ...(found.next &&
+      left > 0 && { next: tokenAt(ctx, question.bound, { after: found.next, wanted: left }) }),
+  };
+}
+
+interface PlaceInPages {
+  readonly after: Position;
+  readonly wanted: number;
+}
+
+/** A cursor of the kernel for REST, with the rows still owed before the position. */
+function tokenAt(ctx: RequestContext, bound: unknown, { after, wanted }: PlaceInPages): string {
+  return ctx.cursors.sign(bound, { after: [Number.isFinite(wanted) ? wanted : -1, ...after] });
+}
+
+function readToken(ctx: RequestContext, bound: unknown, token: string): PlaceInPages {
+  try {
+    const [wanted, ...after] = ctx.cursors.read([bound], token).after as readonly number[];
+    return { after, wanted: wanted === -1 ? Number.POSITIVE_INFINITY : wanted! };
+  } catch (problem) {
+    if (problem instanceof Failure && problem.failure === "cursor-invalid")
+      throw fail("skip-token-invalid", {});
+    throw problem;
+  }
+}
+
+/** The `$skiptoken` of the rest of an expanded collection, read by its own path with the options given. */
+export function tokenFor(ctx: RequestContext, bound: unknown, after: Position, wanted: number): string {
+  return tokenAt(ctx, bound, { after, wanted });
+}
+
+/** A whole set without a filter is no more than shown, for tools that preview it (odata.md 4.1). */
+function requireFilter(
+  { set, isWholeSet }: Pick<Collection, "isWholeSet"> & { readonly set: EntitySet },
+  filter: string | undefined,
+  { aliases, top }: { readonly aliases: Target["aliases"]; readonly top: number | undefined },
+): void {
+  if (!set.requiresFilter || !isWholeSet) return;
+  if (filter !== undefined && asksProperty(parseExpression(filter, aliases))) return;
+  if (top === undefined || top > limits.odataPreviewMax) throw fail("filter-required", { set: set.name });
+}

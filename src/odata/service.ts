@@ -1,0 +1,189 @@
+// One request to the entity-model interface, from its address to the bytes of its answer.
+import { createHash } from "node:crypto";
+import type { RequestContext } from "../context.ts";
+import { fail } from "../errors.ts";
+import { csdlJson } from "./csdl-json.ts";
+import { csdlXml } from "./csdl-xml.ts";
+import { expandAll } from "./expand.ts";
+import { Links } from "./links.ts";
+import type { Model, Property, Row } from "./model.ts";
+import {
+  checkVersions,
+  contentTypeOf,
+  formatOf,
+  type Headers,
+  metadataFormatOf,
+  preferencesOf,
+} from "./negotiate.ts";
+import { type Collection, type One, type Place, placeOf, readOne } from "./place.ts";
+import { collectionQuestion, filterOfOptions, readCollection, refuseForeignOptions } from "./read.ts";
+import { shapeOf } from "./shape.ts";
+import { readTarget, type Target } from "./target.ts";
+import { countJson, entityWriter, type Writing } from "./write-entity.ts";
+import { plainText, valueWriter } from "./write-value.ts";
+
+export interface ODataRequest {
+  readonly method: string;
+  /** What follows the root in the request line, as it was sent. */
+  readonly rest: string;
+  /** The absolute address of the service, without a slash at its end. */
+  readonly root: string;
+  readonly headers: Headers;
+}
+
+export interface ODataAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export type ODataService = (ctx: RequestContext, request: ODataRequest) => Promise<ODataAnswer>;
+
+/** Everything that one request is answered with. */
+interface Answering {
+  readonly ctx: RequestContext;
+  readonly model: Model;
+  readonly request: ODataRequest;
+  readonly target: Target;
+  readonly links: Links;
+}
+
+/** The service of a model. Refuses as the catalogue says, in the order of odata.md 4.4. */
+export function odataService(model: Model): ODataService {
+  const documents = metadataDocuments(model);
+  return async (ctx, request) => {
+    checkVersions(request.headers);
+    const target = readTarget(request.rest);
+    const answering = { ctx, model, request, target, links: new Links(ctx, request.root, target) };
+    const place = await placeOf({ ctx, model, aliases: target.aliases }, target.segments);
+    checkMethod(request, target);
+    const answer = place.kind === "metadata" ? documents(request, target) : await answerAt(answering, place);
+    return { ...answer, headers: { "OData-Version": "4.0", ...answer.headers } };
+  };
+}
+
+function checkMethod({ method }: ODataRequest, { resource }: Target): void {
+  if (method === "GET" || method === "HEAD") return;
+  throw fail("method-not-allowed", { method, path: resource, allowed: ["GET", "HEAD"] });
+}
+
+function answerAt(answering: Answering, place: Exclude<Place, { kind: "metadata" }>) {
+  refuseForeignOptions(answering.target);
+  switch (place.kind) {
+    case "collection":
+      return collectionAnswer(answering, place);
+    case "entity":
+      return entityAnswer(answering, place);
+    case "count":
+      return countAnswer(answering, place.of);
+    case "property":
+      return propertyAnswer(answering, place);
+    default:
+      return serviceDocument(answering);
+  }
+}
+
+/** Both documents are made once; clients ask whether theirs is still good. */
+function metadataDocuments(model: Model) {
+  const texts = { xml: csdlXml(model), json: JSON.stringify(csdlJson(model)) };
+  const tagOf = (text: string) => `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
+  return ({ headers }: ODataRequest, { options }: Target): ODataAnswer => {
+    const format = metadataFormatOf(headers, options.get("$format"));
+    const ETag = tagOf(texts[format]);
+    if (headers["if-none-match"] === ETag) return { status: 304, headers: { ETag } };
+    return { status: 200, headers: { "Content-Type": `application/${format}`, ETag }, body: texts[format] };
+  };
+}
+
+function formatFor({ request, target }: Answering) {
+  return formatOf(request.headers, target.options.get("$format"));
+}
+
+function writingFor(answering: Answering): Writing & { readonly contentType: string } {
+  const { model, links } = answering;
+  const format = formatFor(answering);
+  return { model, links, format, contentType: contentTypeOf(format) };
+}
+
+const contextMember = ({ format, links }: Writing, fragment: string): string =>
+  format.level === "none" ? "" : `"@odata.context":${JSON.stringify(links.context(fragment))},`;
+
+async function collectionAnswer(answering: Answering, of: Collection): Promise<ODataAnswer> {
+  const { ctx, request } = answering;
+  const writing = writingFor(answering);
+  const { pageSize } = preferencesOf(request.headers);
+  const question = collectionQuestion({ ...answering, pageAsked: pageSize }, of);
+  const { items, count, next } = await readCollection(ctx, of, question);
+  const write = entityWriter(writing, question.shape);
+  const parts = [
+    `{${contextMember(writing, of.address + question.shape.fragment)}`,
+    ...(count === undefined ? [] : [`"@odata.count":${countJson(count, writing.format)},`]),
+    `"value":[${items.map(write).join(",")}]`,
+    ...(next === undefined ? [] : [`,"@odata.nextLink":${JSON.stringify(writing.links.next(next))}`]),
+    "}",
+  ];
+  const applied = pageSize === undefined ? {} : { "Preference-Applied": `odata.maxpagesize=${pageSize}` };
+  return { status: 200, headers: { "Content-Type": writing.contentType, ...applied }, body: parts.join("") };
+}
+
+async function entityAnswer(answering: Answering, place: One): Promise<ODataAnswer> {
+  const { ctx, model, target } = answering;
+  const writing = writingFor(answering);
+  refuseOptions(target, ["$filter", "$top", "$count", "$skiptoken"]);
+  const { set, address } = place.of;
+  const shape = shapeOf({ ctx, model, aliases: target.aliases }, set, target.options);
+  const row = await readOne(ctx, place, new Set(shape.properties.map(({ name }) => name)));
+  if (!row) return { status: 204, headers: {} };
+  const [entity] = await expandAll(ctx, [row], shape);
+  const context = contextMember(writing, `${address}${shape.fragment}/$entity`);
+  const body = entityWriter(writing, shape)(entity!);
+  const rest = body === "{}" ? "" : body.slice(1, -1);
+  const whole = `{${context}${rest}`.replace(/,$/, "");
+  return { status: 200, headers: { "Content-Type": writing.contentType }, body: `${whole}}` };
+}
+
+/** What the options of collections are for. */
+function refuseOptions({ options }: Target, names: readonly string[]): void {
+  for (const option of names)
+    if (options.has(option))
+      throw fail("query-option-invalid", { option, problem: "it applies to collections alone" });
+}
+
+async function countAnswer(answering: Answering, of: Collection): Promise<ODataAnswer> {
+  const count = await of.count(answering.ctx, filterOfOptions(answering, of));
+  return { status: 200, headers: { "Content-Type": "text/plain" }, body: String(count) };
+}
+
+async function propertyAnswer(
+  answering: Answering,
+  { row, property, member, address, isRaw }: Place & { kind: "property" },
+): Promise<ODataAnswer> {
+  refuseOptions(answering.target, ["$filter", "$top", "$count", "$select", "$expand", "$skiptoken"]);
+  const held = property.valueOf(row);
+  const value = member === undefined ? held : (held as Row)[member];
+  if (value === undefined || value === null) return { status: 204, headers: {} };
+  const shown: Property = member === undefined ? property : { ...property, type: "Edm.String" };
+  if (isRaw) {
+    const headers = { "Content-Type": "text/plain;charset=utf-8" };
+    return { status: 200, headers, body: plainText(shown, value) };
+  }
+  const writing = writingFor(answering);
+  const write = valueWriter(shown, writing.format);
+  const isObject = !shown.type.startsWith("Edm.");
+  const context = contextMember(writing, address);
+  const body = isObject ? `{${context}${write(value).slice(1)}` : `{${context}"value":${write(value)}}`;
+  return { status: 200, headers: { "Content-Type": writing.contentType }, body: body.replace(/,\}$/, "}") };
+}
+
+async function serviceDocument(answering: Answering): Promise<ODataAnswer> {
+  const { model } = answering;
+  const writing = writingFor(answering);
+  const sets = [...model.sets.values()].filter(({ isHidden }) => !isHidden).map(({ name }) => name);
+  const functions = [...model.functions.values()].filter(({ parameters }) => parameters.length === 0);
+  const value = [
+    ...sets.map((name) => ({ name, kind: "EntitySet", url: name })),
+    ...functions.map(({ name }) => ({ name, kind: "FunctionImport", url: name })),
+  ];
+  const body = `{${contextMember(writing, "")}"value":${JSON.stringify(value)}}`;
+  return { status: 200, headers: { "Content-Type": writing.contentType }, body };
+}

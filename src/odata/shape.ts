@@ -1,0 +1,176 @@
+// What an answer holds of each entity: the properties selected, the navigations expanded, and how deep.
+import type { RequestContext } from "../context.ts";
+import { fail } from "../errors.ts";
+import { everything, type Filter } from "../query/filter.ts";
+import { filterOf } from "./filter.ts";
+import type { EntitySet, EntityType, Model, Navigation, Property } from "./model.ts";
+import { decodeName } from "./names.ts";
+import { parseExpression } from "./parse-expression.ts";
+import { checkRestrictions } from "./restrictions.ts";
+import { checkDepth, type Expanded, readExpand, readSelect, type Selected } from "./select-expand.ts";
+
+export interface Shape {
+  readonly set: EntitySet;
+  readonly type: EntityType;
+  /** In the order of the model. */
+  readonly properties: readonly Property[];
+  /** Of open objects the members selected; all where there is none. */
+  readonly members: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly expansions: readonly Expansion[];
+  /** What context addresses say of it: `(Id,Parent(Id,Name))`, or nothing. */
+  readonly fragment: string;
+}
+
+export interface Expansion {
+  readonly navigation: Navigation;
+  readonly shape: Shape;
+  readonly filter: Filter;
+  readonly top: number | undefined;
+  readonly isCounted: boolean;
+  /** As sent, for links to the rest. */
+  readonly options: ReadonlyMap<string, string>;
+}
+
+/** Whose entities are asked for, by whom. */
+export interface Asked {
+  readonly ctx: RequestContext;
+  readonly model: Model;
+  readonly aliases: ReadonlyMap<string, string>;
+}
+
+type Options = ReadonlyMap<string, string>;
+
+/** What `$select` and `$expand` ask of the entities of a set. */
+export function shapeOf(asked: Asked, set: EntitySet, options: Options): Shape {
+  const expand = options.get("$expand");
+  return shapeAt(asked, set, { options, expanded: expand === undefined ? [] : readExpand(expand), depth: 1 });
+}
+
+interface Nesting {
+  readonly options: Options;
+  readonly expanded: readonly Expanded[];
+  readonly depth: number;
+}
+
+function shapeAt(asked: Asked, set: EntitySet, { options, expanded, depth }: Nesting): Shape {
+  const type = asked.model.typeOf(set);
+  const select = options.get("$select");
+  const selected = select === undefined ? undefined : readSelect(select);
+  if (expanded.length > 0) checkDepth(depth);
+  const expansions = expanded.flatMap((one) => expansionsOf(asked, set, one, depth));
+  const names = expansions.map(({ navigation }) => navigation.name);
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice) throw fail("query-option-invalid", { option: "$expand", problem: `it names ${twice} twice` });
+  const { properties, members } = propertiesOf(type, selected);
+  const fragment = fragmentOf(selected && properties, expansions);
+  return { set, type, properties, members, expansions, fragment };
+}
+
+function propertiesOf(type: EntityType, selected: readonly Selected[] | undefined) {
+  const members = new Map<string, Set<string>>();
+  const whole = new Set<string>();
+  for (const [name, ...rest] of selected ?? []) {
+    if (rest.length === 0) whole.add(name!);
+    else members.set(name!, (members.get(name!) ?? new Set()).add(decodeName(rest.join("/"))));
+  }
+  for (const name of whole) members.delete(name);
+  const isAll = selected === undefined || whole.has("*");
+  const properties = type.properties.filter(({ name }) => isAll || whole.has(name) || members.has(name));
+  return { properties, members: isAll ? new Map<string, Set<string>>() : members };
+}
+
+/** A plain expansion adds nothing in 4.0 (odata.md 2.3). */
+function fragmentOf(selected: readonly Property[] | undefined, expansions: readonly Expansion[]): string {
+  const nested = expansions.filter(({ shape }) => shape.fragment !== "");
+  const parts = [
+    ...(selected ?? []).map(({ name }) => name),
+    ...nested.map(({ navigation, shape }) => `${navigation.name}${shape.fragment}`),
+  ];
+  return parts.length === 0 ? "" : `(${parts.join(",")})`;
+}
+
+/** `*` expands every navigation that can be but `Subtree`, which can be the whole project. */
+function expansionsOf(asked: Asked, set: EntitySet, expanded: Expanded, depth: number): Expansion[] {
+  const navigations = asked.model.navigationsOf(asked.model.typeOf(set));
+  if (expanded.name !== "*") {
+    const navigation = navigations.get(expanded.name);
+    if (!navigation)
+      throw fail("query-option-invalid", {
+        option: "$expand",
+        problem: `${set.name} has no navigation ${expanded.name}`,
+      });
+    if (navigation.isPathOnly) throw fail("not-expandable", { navigation: navigation.name, set: set.name });
+    return [expansionOf(asked, navigation, expanded, depth)];
+  }
+  const all = [...navigations.values()].filter((one) => !one.isPathOnly && one.name !== "Subtree");
+  return all.map((navigation) => expansionOf(asked, navigation, expanded, depth));
+}
+
+function expansionOf(
+  asked: Asked,
+  navigation: Navigation,
+  { options, name }: Expanded,
+  depth: number,
+): Expansion {
+  const { model, ctx, aliases } = asked;
+  const set = model.sets.get(navigation.to)!;
+  for (const option of ["$orderby", "$search", "$compute", "$apply"])
+    if (options.has(option)) throw fail("query-option-not-supported", { option: `${option} within $expand` });
+  refuseSkip(options.get("$skip"));
+  const inner = options.get("$expand");
+  const expanded = [
+    ...(inner === undefined ? [] : readExpand(inner)),
+    ...furtherLevels(navigation, name, options),
+  ];
+  const shape = shapeAt(asked, set, { options, expanded, depth: depth + 1 });
+  const text = options.get("$filter");
+  const filter = text === undefined ? everything : filterFor({ ctx, model, aliases }, set, text);
+  const top = readTop(options.get("$top"));
+  return { navigation, shape, filter, top, isCounted: readFlag("$count", options.get("$count")), options };
+}
+
+/** `$levels=2` is the same expansion once more inside of it. */
+function furtherLevels(navigation: Navigation, name: string, options: Options): Expanded[] {
+  const sent = options.get("$levels");
+  if (sent === undefined) return [];
+  if (!["Children", "Parent"].includes(navigation.name))
+    throw fail("query-option-not-supported", { option: `$levels of ${navigation.name}` });
+  const levels = sent === "max" ? 4 : Number(sent);
+  checkDepth(levels);
+  if (levels === 1) return [];
+  return [
+    {
+      name: name === "*" ? navigation.name : name,
+      options: new Map([...options, ["$levels", String(levels - 1)]]),
+    },
+  ];
+}
+
+/** A filter within the rules of its set. */
+export function filterFor({ ctx, model, aliases }: Asked, set: EntitySet, text: string): Filter {
+  const expression = parseExpression(text, aliases);
+  checkRestrictions(expression, set);
+  return filterOf(expression, { ctx, model, type: model.typeOf(set) });
+}
+
+/** A whole number from 0. */
+export function readTop(sent: string | undefined): number | undefined {
+  if (sent === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(sent))
+    throw fail("query-option-invalid", { option: "$top", problem: "expected a whole number from 0" });
+  return Number(sent);
+}
+
+export function readFlag(option: string, sent: string | undefined): boolean {
+  if (sent !== undefined && !/^(true|false)$/i.test(sent))
+    throw fail("query-option-invalid", { option, problem: "expected true or false" });
+  return sent?.toLowerCase() === "true";
+}
+
+/** Clients send `$skip=0`; more than that is not served (odata.md 4.4). */
+export function refuseSkip(sent: string | undefined): void {
+  if (sent === undefined || sent === "0") return;
+  if (!/^\d+$/.test(sent))
+    throw fail("query-option-invalid", { option: "$skip", problem: "expected a whole number from 0" });
+  throw fail("query-option-not-supported", { option: "$skip above 0" });
+}

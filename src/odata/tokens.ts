@@ -1,0 +1,172 @@
+// Cuts the text of an expression into tokens: literals of every EDM type, names, operators, punctuation.
+import { fail } from "../errors.ts";
+
+/** What a literal without a name of its own is in EDM; `null` belongs to every type. */
+export type LiteralType =
+  | "Edm.String"
+  | "Edm.Boolean"
+  | "Edm.DateTimeOffset"
+  | "Edm.Date"
+  | "Edm.TimeOfDay"
+  | "Edm.Duration"
+  | "Edm.Guid"
+  | "Edm.Binary"
+  | "Edm.Int64"
+  | "Edm.Double"
+  | "null";
+
+export type Token =
+  | {
+      readonly kind: "literal";
+      readonly type: LiteralType;
+      readonly value: LiteralValue;
+      readonly at: number;
+    }
+  /** A literal of a kind that no set has: an enumeration member, a shape on a map. */
+  | { readonly kind: "foreign"; readonly text: string; readonly at: number }
+  | { readonly kind: "name" | "sign"; readonly text: string; readonly at: number }
+  | { readonly kind: "end"; readonly text: ""; readonly at: number };
+
+/** Moments in milliseconds since 1970; durations in milliseconds; other literals as they are written. */
+export type LiteralValue = string | number | bigint | boolean | null;
+
+const quoted = "'(?:[^']|'')*'";
+const digits = "[0-9a-fA-F]";
+const day = "-?\\d{4,}-\\d{2}-\\d{2}";
+const clock = "\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,12})?)?";
+const letter = "[\\p{L}\\p{Nl}_]";
+const further = "[\\p{L}\\p{Nl}\\p{Nd}\\p{Mn}\\p{Mc}\\p{Pc}\\p{Cf}]";
+const identifier = `${letter}${further}{0,127}`;
+const dotted = `${identifier}(?:\\.${identifier})*`;
+
+type Make = (text: string, at: number) => Token;
+
+const literal =
+  (type: LiteralType, valueOf: (text: string, at: number) => LiteralValue): Make =>
+  (text, at) => ({ kind: "literal", type, value: valueOf(text, at), at });
+
+const foreign: Make = (text, at) => ({ kind: "foreign", text, at });
+const name: Make = (text, at) => ({ kind: "name", text, at });
+const sign: Make = (text, at) => ({ kind: "sign", text, at });
+
+/** Of `prefix'text'`, the text with its quotes made single. */
+export const unquoted = (text: string): string => text.slice(text.indexOf("'") + 1, -1).replaceAll("''", "'");
+
+/** The first that fits counts. What ends in a letter or digit must not run on in one. */
+const kinds: readonly { readonly pattern: RegExp; readonly make: Make; readonly isWord?: true }[] = [
+  { pattern: pattern(quoted), make: literal("Edm.String", unquoted) },
+  { pattern: pattern(`duration${quoted}`, "i"), make: literal("Edm.Duration", durationMs) },
+  { pattern: pattern(`binary${quoted}`, "i"), make: literal("Edm.Binary", unquoted) },
+  { pattern: pattern(`(?:geography|geometry)${quoted}`, "i"), make: foreign },
+  { pattern: pattern(`${identifier}(?:\\.${identifier})+${quoted}`), make: foreign },
+  {
+    pattern: pattern(`${digits}{8}-(?:${digits}{4}-){3}${digits}{12}`),
+    make: literal("Edm.Guid", (text) => text.toLowerCase()),
+    isWord: true,
+  },
+  {
+    pattern: pattern(`${day}T${clock}(?:Z|[+-]\\d{2}:\\d{2})`, "i"),
+    make: literal("Edm.DateTimeOffset", momentMs),
+    isWord: true,
+  },
+  {
+    pattern: pattern(day),
+    make: literal("Edm.Date", (text, at) => momentMs(`${text}T00:00Z`, at)),
+    isWord: true,
+  },
+  { pattern: pattern(clock), make: literal("Edm.TimeOfDay", (text) => text), isWord: true },
+  { pattern: pattern("-?INF"), make: literal("Edm.Double", infinity), isWord: true },
+  { pattern: pattern("NaN"), make: literal("Edm.Double", () => Number.NaN), isWord: true },
+  {
+    pattern: pattern("[+-]?\\d+(?:(?:\\.\\d+)?e[+-]?\\d+|\\.\\d+)", "i"),
+    make: literal("Edm.Double", Number),
+    isWord: true,
+  },
+  { pattern: pattern("[+-]?\\d+"), make: literal("Edm.Int64", BigInt), isWord: true },
+  { pattern: pattern("(?:true|false)(?![\\w.(/])", "i"), make: literal("Edm.Boolean", isTrue), isWord: true },
+  { pattern: pattern("null(?![\\w.(/])", "i"), make: literal("null", () => null), isWord: true },
+  { pattern: pattern(`@${dotted}(?:#${identifier})?`), make: name, isWord: true },
+  { pattern: pattern(`\\$?${dotted}(?:\\.\\*)?`), make: name, isWord: true },
+  { pattern: pattern('"(?:[^"\\\\]|\\\\.)*"'), make: foreign },
+  { pattern: pattern("[()[\\]{},:/=*-]"), make: sign },
+];
+
+function pattern(source: string, flags = ""): RegExp {
+  return new RegExp(source, `uy${flags}`);
+}
+
+const blank = /[ \t]*/y;
+const runOn = /[\p{L}\p{N}_'"]/uy;
+
+/** All tokens, the end last. */
+export function tokensOf(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  for (let at = skipBlanks(text, 0); at < text.length; ) {
+    const [token, end] = tokenAt(text, at);
+    tokens.push(token);
+    at = skipBlanks(text, end);
+  }
+  tokens.push({ kind: "end", text: "", at: text.length });
+  return tokens;
+}
+
+function skipBlanks(text: string, at: number): number {
+  blank.lastIndex = at;
+  return at + blank.exec(text)![0].length;
+}
+
+function tokenAt(text: string, at: number): [Token, end: number] {
+  for (const { pattern, make, isWord } of kinds) {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text)?.[0];
+    if (found === undefined) continue;
+    const end = at + found.length;
+    runOn.lastIndex = end;
+    if (isWord && runOn.test(text)) break;
+    return [make(found, at), end];
+  }
+  throw syntax(problemAt(text, at), at);
+}
+
+function problemAt(text: string, at: number): string {
+  const letter = String.fromCodePoint(text.codePointAt(at)!);
+  if (letter === "'") return "a text in quotes does not end; write a quote inside of it as ''";
+  return `unexpected ${letter === '"' ? "double quote; texts stand in single quotes" : `'${letter}'`}`;
+}
+
+export const syntax = (problem: string, at: number) => fail("filter-syntax", { problem, at });
+
+function isTrue(text: string): boolean {
+  return text.toLowerCase() === "true";
+}
+
+function infinity(text: string): number {
+  return text.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+}
+
+const momentParts =
+  /^(-?\d{4,})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d):(\d\d))$/i;
+
+/** Fractions beyond milliseconds are dropped (odata.md 5). */
+function momentMs(text: string, at: number): number {
+  const parts = momentParts.exec(text)!;
+  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map((part) => Number(part ?? 0));
+  const fraction = Number((parts[7] ?? "").slice(0, 3).padEnd(3, "0"));
+  const zone = (Number(parts[9] ?? 0) * 60 + Number(parts[10] ?? 0)) * (parts[8] === "-" ? -1 : 1);
+  const moment = new Date(0);
+  moment.setUTCFullYear(year!, month! - 1, day);
+  const isDay = moment.getUTCMonth() === month! - 1 && moment.getUTCDate() === day;
+  const isClock = hour! < 24 && minute! < 60 && second! < 60 && Math.abs(zone) <= 14 * 60;
+  if (!isDay || !isClock || year! < 1 || year! > 9999) throw syntax(`${text} is no time of the calendar`, at);
+  return moment.getTime() + ((hour! * 60 + minute! - zone) * 60 + second!) * 1000 + fraction;
+}
+
+const durationParts = /^([+-]?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/i;
+
+function durationMs(text: string, at: number): number {
+  const parts = durationParts.exec(unquoted(text));
+  if (!parts || !/\d/.test(text) || /T'$/i.test(text)) throw syntax(`${text} is no duration`, at);
+  const [days, hours, minutes, seconds] = parts.slice(2).map((part) => Number(part ?? 0));
+  const total = ((days! * 24 + hours!) * 60 + minutes!) * 60_000 + seconds! * 1000;
+  return parts[1] === "-" ? -total : total;
+}

@@ -1,0 +1,48 @@
+// The terms that `$metadata` uses, declared where it says that they are.
+//
+// Some clients fetch what is referenced, with the credentials of the request: so nothing foreign is.
+import { element } from "./csdl-xml.ts";
+
+interface Term {
+  readonly name: string;
+  readonly type: string;
+}
+
+const terms: Readonly<Record<string, readonly Term[]>> = {
+  "Org.OData.Core.V1": [
+    { name: "AutoExpand", type: "Org.OData.Core.V1.Tag" },
+    { name: "OptionalParameter", type: "Edm.ComplexType" },
+  ],
+  "Org.OData.Capabilities.V1": [
+    { name: "BatchSupported", type: "Edm.Boolean" },
+    { name: "BatchSupport", type: "Edm.ComplexType" },
+    { name: "AsynchronousRequestsSupported", type: "Edm.Boolean" },
+    { name: "CrossJoinSupported", type: "Edm.Boolean" },
+    { name: "KeyAsSegmentSupported", type: "Edm.Boolean" },
+    { name: "FilterFunctions", type: "Collection(Edm.String)" },
+    { name: "SupportedFormats", type: "Collection(Edm.String)" },
+    { name: "SkipSupported", type: "Edm.Boolean" },
+    { name: "SortRestrictions", type: "Edm.ComplexType" },
+    { name: "CountRestrictions", type: "Edm.ComplexType" },
+    { name: "FilterRestrictions", type: "Edm.ComplexType" },
+    { name: "ExpandRestrictions", type: "Edm.ComplexType" },
+    { name: "InsertRestrictions", type: "Edm.ComplexType" },
+    { name: "UpdateRestrictions", type: "Edm.ComplexType" },
+    { name: "DeleteRestrictions", type: "Edm.ComplexType" },
+  ],
+};
+
+/** The document of this name (`Org.OData.Core.V1.xml`), if there is one. */
+export function vocabulary(file: string): string | undefined {
+  const name = file.replace(/\.xml$/, "");
+  const declared = Object.hasOwn(terms, name) ? terms[name] : undefined;
+  if (!declared || name === file) return undefined;
+  const isTag = declared.some(({ type }) => type.endsWith(".Tag"));
+  const schema = element("Schema", { xmlns: "http://docs.oasis-open.org/odata/ns/edm", Namespace: name }, [
+    ...(isTag ? [element("TypeDefinition", { Name: "Tag", UnderlyingType: "Edm.Boolean" })] : []),
+    ...declared.map((term) => element("Term", { Name: term.name, Type: term.type })),
+  ]);
+  const edmx = { "xmlns:edmx": "http://docs.oasis-open.org/odata/ns/edmx", Version: "4.0" };
+  const whole = element("edmx:Edmx", edmx, [element("edmx:DataServices", {}, [schema])]);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${whole}\n`;
+}

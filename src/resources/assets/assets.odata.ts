@@ -1,0 +1,150 @@
+// Assets over OData: the set Assets with its tree, and the functions AssetsRoots and AssetsSearch.
+import type { RequestContext } from "../../context.ts";
+import {
+  entityFunction,
+  entitySet,
+  entityType,
+  type ModelPart,
+  navigation,
+  type SetQuestion,
+} from "../../odata/model.ts";
+import { absent, column, idOf, type Operand, ofRelated } from "../../odata/operand.ts";
+import { id, metadata, required, text, time } from "../../odata/property.ts";
+import { searchFunction } from "../../odata/search.ts";
+import { and, equals, oneOf, startsWith, underAsset } from "../../query/filter.ts";
+import type { Page } from "../../query/page.ts";
+import { type Asset, countAssets, listAssets, searchAssets, visibleAssets } from "./assets.ts";
+
+interface AssetEntity extends Asset {
+  /** Of the parent, if the caller may see that one and it has one. */
+  readonly parentSourceId?: string;
+}
+
+const asset = entityType<AssetEntity>({
+  name: "Asset",
+  key: "Id",
+  properties: [
+    required(id("Id", (row) => row.id, "id")),
+    text("ExternalId", (row) => row.sourceId, column("sourceId")),
+    text("Name", (row) => row.name, column("name")),
+    text("Description", (row) => row.description, column("description")),
+    id("ParentId", (row) => row.parentId, "parentId"),
+    text("ParentExternalId", (row) => row.parentSourceId, ofParent),
+    text("Source", (row) => row.source, column("source")),
+    metadata(),
+    text("RootId", (row) => String(row.path[0]), rootId()),
+    text("DataSetId", () => undefined, absent()),
+    text("Labels", () => undefined, absent()),
+    required(time("CreatedTime", (row) => row.createdTime, "createdTime")),
+    required(time("LastUpdatedTime", (row) => row.lastUpdatedTime, "lastUpdatedTime")),
+  ],
+});
+
+function ofParent(ctx: RequestContext): Operand {
+  return ofRelated({ field: "parentId", table: "assets", visible: visibleAssets(ctx) }, column("sourceId"));
+}
+
+/** The root of an asset is where its path begins. */
+function rootId(): Operand {
+  return {
+    type: "Edm.String",
+    equals(value) {
+      const root = value === null ? undefined : idOf(value);
+      return root === undefined ? oneOf("id", []) : startsWith("path", `/${root}/`);
+    },
+  };
+}
+
+async function read(
+  ctx: RequestContext,
+  { filter, page, properties }: SetQuestion,
+): Promise<Page<AssetEntity>> {
+  const found = await listAssets(ctx, { filter, page });
+  return properties.has("ParentExternalId")
+    ? { ...found, items: await withParents(ctx, found.items) }
+    : found;
+}
+
+async function withParents(ctx: RequestContext, assets: readonly Asset[]): Promise<AssetEntity[]> {
+  const ids = [...new Set(assets.map(({ parentId }) => parentId))].filter((one) => one !== undefined);
+  if (ids.length === 0) return [...assets];
+  const { items } = await listAssets(ctx, { filter: oneOf("id", ids), page: { limit: ids.length } });
+  const sourceIds = new Map(items.map((parent) => [parent.id, parent.sourceId]));
+  return assets.map((one) => {
+    const parentSourceId = one.parentId === undefined ? undefined : sourceIds.get(one.parentId);
+    return parentSourceId === undefined ? one : { ...one, parentSourceId };
+  });
+}
+
+const assets = entitySet<AssetEntity>({
+  name: "Assets",
+  type: "Asset",
+  isCountable: true,
+  requiresFilter: true,
+  nonFilterable: ["ParentId", "MetaData"],
+  singleValue: ["Id", "Source"],
+  read,
+  count: countAssets,
+  position: (row) => [row.depth, row.id],
+});
+
+const toAsset = { from: "Asset", to: "Assets" } as const;
+const byOwnId = (row: Asset) => [row.id];
+const withIds = (ids: readonly (string | number)[]) => oneOf("id", ids);
+
+const tree = [
+  navigation<AssetEntity, AssetEntity>({
+    ...{ ...toAsset, name: "Root" },
+    join: { own: (row) => row.path.slice(0, 1), theirs: byOwnId, filter: withIds },
+  }),
+  navigation<AssetEntity, AssetEntity>({
+    ...{ ...toAsset, name: "Parent", partner: "Children", constraint: ["ParentId", "Id"] },
+    join: {
+      own: (row) => (row.parentId === undefined ? [] : [row.parentId]),
+      theirs: byOwnId,
+      filter: withIds,
+    },
+  }),
+  navigation<AssetEntity, AssetEntity>({
+    ...{ ...toAsset, name: "Children", isMany: true, partner: "Parent" },
+    join: {
+      own: byOwnId,
+      theirs: (row) => (row.parentId === undefined ? [] : [row.parentId]),
+      filter: (ids) => oneOf("parentId", ids),
+    },
+  }),
+  navigation<AssetEntity, AssetEntity>({
+    ...{ ...toAsset, name: "Subtree", isMany: true },
+    join: {
+      own: byOwnId,
+      theirs: (row) => row.path,
+      filter: (ids) => underAsset(ids as readonly number[]),
+    },
+  }),
+];
+
+const roots = equals("depth", 0);
+
+export const assetModel: ModelPart = {
+  types: [asset],
+  sets: [assets],
+  navigations: tree,
+  functions: [
+    entityFunction<AssetEntity>({
+      name: "AssetsRoots",
+      parameters: [],
+      set: "Assets",
+      results: () => ({
+        read: (ctx, question) => read(ctx, { ...question, filter: and(roots, question.filter) }),
+        count: (ctx, filter) => countAssets(ctx, and(roots, filter)),
+      }),
+    }),
+    searchFunction({
+      name: "AssetsSearch",
+      set: "Assets",
+      fields: ["name", "description"],
+      search: searchAssets,
+      count: countAssets,
+    }),
+  ],
+};

@@ -1,0 +1,72 @@
+// Time series over OData: the set Timeseries, its asset, and the function TimeseriesSearch.
+
+import { entitySet, entityType, type ModelPart, navigation } from "../../odata/model.ts";
+import { absent, column } from "../../odata/operand.ts";
+import { flag, id, metadata, required, text, time } from "../../odata/property.ts";
+import { searchFunction } from "../../odata/search.ts";
+import { oneOf } from "../../query/filter.ts";
+import type { Asset } from "../assets/assets.ts";
+import { countTimeSeries, listTimeSeries, searchTimeSeries, type TimeSeries } from "./timeseries.ts";
+
+const series = entityType<TimeSeries>({
+  name: "Timeseries",
+  key: "Id",
+  properties: [
+    required(id("Id", (row) => row.id, "id")),
+    // A name is unique, and what other systems know a series by.
+    text("ExternalId", (row) => row.name, column("name")),
+    text("Name", (row) => row.name, column("name")),
+    flag("IsString", (row) => row.isString, column("isString", "Edm.Boolean")),
+    metadata(),
+    text("Unit", (row) => row.unit, column("unit")),
+    flag("IsStep", (row) => row.isStep, column("isStep", "Edm.Boolean")),
+    text("Description", (row) => row.description, column("description")),
+    {
+      ...{ name: "SecurityCategories", type: "Edm.Int64", isList: true, isRequired: true },
+      valueOf: (row) => row.securityCategories ?? [],
+    },
+    text("DataSetId", () => undefined, absent()),
+    required(time("CreatedTime", (row) => row.createdTime, "createdTime")),
+    required(time("LastUpdatedTime", (row) => row.lastUpdatedTime, "lastUpdatedTime")),
+    id("AssetId", (row) => row.assetId, "assetId"),
+  ],
+});
+
+const timeSeries = entitySet<TimeSeries>({
+  name: "Timeseries",
+  type: "Timeseries",
+  requiresFilter: true,
+  nonFilterable: ["MetaData", "SecurityCategories"],
+  singleValue: ["Id"],
+  isMultiRange: true,
+  read: (ctx, { filter, page }) => listTimeSeries(ctx, { filter, page }),
+  count: countTimeSeries,
+  position: (row) => [row.name],
+});
+
+const assetOf = ({ assetId }: TimeSeries) => (assetId === undefined ? [] : [assetId]);
+
+export const timeSeriesModel: ModelPart = {
+  types: [series],
+  sets: [timeSeries],
+  navigations: [
+    navigation<TimeSeries, Asset>({
+      ...{ from: "Timeseries", name: "Asset", to: "Assets", partner: "Timeseries" },
+      constraint: ["AssetId", "Id"],
+      join: { own: assetOf, theirs: ({ id }) => [id], filter: (ids) => oneOf("id", ids) },
+    }),
+    navigation<Asset, TimeSeries>({
+      ...{ from: "Asset", name: "Timeseries", to: "Timeseries", isMany: true, partner: "Asset" },
+      join: { own: ({ id }) => [id], theirs: assetOf, filter: (ids) => oneOf("assetId", ids) },
+    }),
+  ],
+  functions: [
+    searchFunction({
+      name: "TimeseriesSearch",
+      set: "Timeseries",
+      fields: ["name", "description"],
+      search: searchTimeSeries,
+      count: countTimeSeries,
+    }),
+  ],
+};
