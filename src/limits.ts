@@ -252,7 +252,6 @@ export const described = {
   odataExpressionDepthMax: limit(100, "levels", "Nesting of a `$filter`."),
   odataExpandDepthMax: limit(4, "levels", "Nesting of `$expand`."),
   odataPageMax: limit(1_000, "entities", "A page of an entity set; a link leads to the next one."),
-  odataPointsPageMax: limit(10_000, "entities", "A page of datapoints or of raw or sequence rows."),
   odataPreviewMax: limit(
     1_000,
     "entities",

@@ -23,7 +23,8 @@ export const bounds = {
   testFileLines: 800,
   positionalParameters: 4,
   portMethods: 10,
-  roomFiles: 9,
+  /** One of them is the room's part of the entity model. */
+  roomFiles: 10,
 } as const;
 
 const rules: readonly ((source: Source) => Finding[])[] = [

@@ -1,4 +1,4 @@
-// Brings expanded entities to those they belong to: one question a navigation, however many entities there are.
+// Brings expanded entities to those they belong to: one question a navigation, however many there are.
 import type { RequestContext } from "../context.ts";
 import { limits } from "../limits.ts";
 import { and } from "../query/filter.ts";

@@ -1,4 +1,4 @@
-// From the tree of a `$filter` to the query tree of the stores, or to the refusal that says what is not served.
+// From the tree of a `$filter` to the query tree of the stores, or to a refusal of what is not served.
 //
 // Nothing is filtered over rows that were read: what no condition of the query tree means is refused. OData
 // knows true, false and null; the query tree has no null. So `truth` asks for the records for which an

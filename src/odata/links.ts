@@ -59,7 +59,7 @@ export class Links {
   }
 }
 
-/** The options of an expansion as a request by its path has them, where levels are an expansion themselves. */
+/** The options of an expansion as a request by its path has them, where levels are an expansion. */
 function ownOptions({ navigation, options }: Expansion): [string, string][] {
   const { $levels: levels, ...plain } = Object.fromEntries(options);
   const depth = levels === "max" ? 4 : Number(levels ?? 1);

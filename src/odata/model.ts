@@ -15,7 +15,7 @@ export const namespace = "DataPlatform.V1";
 /** A record that stands for an entity. The kernel does not look into it. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** What of a property a filter can ask: nothing, a value, the members of an object, the elements of a list. */
+/** What of a property a filter can ask: a value, the members of an object, the elements of a list. */
 export type Askable =
   | { readonly kind: "value"; readonly operand: Operand | ((ctx: RequestContext) => Operand) }
   | { readonly kind: "members"; readonly member: (key: string) => Operand }
@@ -35,7 +35,7 @@ export interface Property<From = Row> {
   readonly isList?: true;
   readonly isRequired?: true;
   /** Times in milliseconds, ids and texts as texts, open objects as objects; undefined is null. */
-  readonly valueOf: (row: From) => unknown;
+  readonly get: (row: From) => unknown;
   readonly asked?: Askable;
   /** Not declared in `$metadata`, though it is always there: the types are open. */
   readonly isDynamic?: true;

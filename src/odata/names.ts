@@ -1,7 +1,7 @@
-// Names of open members as OData writes them: what is no identifier is encoded, and read back (odata.md 2.14).
+// Names of open members as OData writes them: what is no identifier is encoded (odata.md 2.14).
 
 const plain = /^[\p{L}_][\p{L}\p{Nd}_]{0,127}$/u;
-const escape = /_x[0-9A-Fa-f]{4}_/g;
+const escapes = /_x[0-9A-Fa-f]{4}_/g;
 
 /** A name that every client can read; `a.b` becomes `a_x002E_b`. */
 export function encodeName(name: string): string {
@@ -21,4 +21,4 @@ const codeOf = (letter: string): string =>
 
 /** The name that was encoded. */
 export const decodeName = (name: string): string =>
-  name.replace(escape, (code) => String.fromCharCode(Number.parseInt(code.slice(2, 6), 16)));
+  name.replace(escapes, (code) => String.fromCharCode(Number.parseInt(code.slice(2, 6), 16)));

@@ -207,7 +207,7 @@ function fromProperty(place: Place & { kind: "property" }, { name, inside }: Seg
     return { ...place, isRaw: true };
   if (!isOpen || member !== undefined || name.startsWith("$")) throw nowhere(name, "a value");
   const key = decodeName(name);
-  const held = property.valueOf(place.row) as Row;
+  const held = property.get(place.row) as Row;
   if (!Object.hasOwn(held, key)) throw nowhere(name, property.name);
   return { ...place, member: key, address: `${address}/${name}` };
 }
@@ -226,6 +226,6 @@ export async function readOne(
 
 /** `Assets('101')`, as it can be part of an address. */
 export function addressOf({ address, type }: Pick<Collection, "address" | "type">, row: Row): string {
-  const key = type.properties.find(({ name }) => name === type.key)!.valueOf(row) as string;
+  const key = type.properties.find(({ name }) => name === type.key)!.get(row) as string;
   return `${address}('${encodeURIComponent(key.replaceAll("'", "''"))}')`;
 }

@@ -9,15 +9,15 @@ type Asked = Operand | ((ctx: RequestContext) => Operand);
 const value = (operand: Asked) => ({ kind: "value", operand }) as const;
 
 /** A text, and how a filter finds it. */
-export const text = <From>(name: string, valueOf: Of<From, string>, asked: Asked): Property<From> => ({
-  ...{ name, type: "Edm.String", valueOf },
+export const text = <From>(name: string, get: Of<From, string>, asked: Asked): Property<From> => ({
+  ...{ name, type: "Edm.String", get },
   asked: value(asked),
 });
 
 /** The id of a record, in the column `field`, as a text. */
-export const id = <From>(name: string, valueOf: Of<From, number>, field: string): Property<From> => ({
+export const id = <From>(name: string, get: Of<From, number>, field: string): Property<From> => ({
   ...{ name, type: "Edm.String" },
-  valueOf: (row) => textOfId(valueOf(row)),
+  get: (row) => textOfId(get(row)),
   asked: value(idColumn(field)),
 });
 
@@ -26,11 +26,11 @@ const textOfId = (id: number | undefined) => (id === undefined ? undefined : Str
 /** The ids of records that a record hangs on, in the list that the column `field` holds. */
 export const idList = <From>(
   name: string,
-  valueOf: Of<From, readonly number[]>,
+  get: Of<From, readonly number[]>,
   field: string,
 ): Property<From> => ({
   ...{ name, type: "Edm.String", isList: true, isRequired: true },
-  valueOf: (row) => (valueOf(row) ?? []).map(String),
+  get: (row) => (get(row) ?? []).map(String),
   asked: {
     kind: "elements",
     elements: { operand: idColumn("value"), some: (part) => idListHas(field, part) },
@@ -38,20 +38,20 @@ export const idList = <From>(
 });
 
 /** A moment, in milliseconds since 1970 in the column `field`. */
-export const time = <From>(name: string, valueOf: Of<From, number>, field: string): Property<From> => ({
-  ...{ name, type: "Edm.DateTimeOffset", valueOf },
+export const time = <From>(name: string, get: Of<From, number>, field: string): Property<From> => ({
+  ...{ name, type: "Edm.DateTimeOffset", get },
   asked: value(column(field, "Edm.DateTimeOffset")),
 });
 
-export const flag = <From>(name: string, valueOf: Of<From, boolean>, asked: Asked): Property<From> => ({
-  ...{ name, type: "Edm.Boolean", isRequired: true, valueOf },
+export const flag = <From>(name: string, get: Of<From, boolean>, asked: Asked): Property<From> => ({
+  ...{ name, type: "Edm.Boolean", isRequired: true, get },
   asked: value(asked),
 });
 
 /** Pairs of texts, in the column `metadata`. */
 export const metadata = <From extends { readonly metadata: object }>(): Property<From> => ({
   ...{ name: "MetaData", type: "MetaData" },
-  valueOf: (row) => row.metadata,
+  get: (row) => row.metadata,
   asked: { kind: "members", member: member("metadata") },
 });
 

@@ -159,7 +159,7 @@ async function propertyAnswer(
   { row, property, member, address, isRaw }: Place & { kind: "property" },
 ): Promise<ODataAnswer> {
   refuseOptions(answering.target, ["$filter", "$top", "$count", "$select", "$expand", "$skiptoken"]);
-  const held = property.valueOf(row);
+  const held = property.get(row);
   const value = member === undefined ? held : (held as Row)[member];
   if (value === undefined || value === null) return { status: 204, headers: {} };
   const shown: Property = member === undefined ? property : { ...property, type: "Edm.String" };

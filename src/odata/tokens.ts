@@ -42,15 +42,15 @@ const dotted = `${identifier}(?:\\.${identifier})*`;
 type Make = (text: string, at: number) => Token;
 
 const literal =
-  (type: LiteralType, valueOf: (text: string, at: number) => LiteralValue): Make =>
-  (text, at) => ({ kind: "literal", type, value: valueOf(text, at), at });
+  (type: LiteralType, read: (text: string, at: number) => LiteralValue): Make =>
+  (text, at) => ({ kind: "literal", type, value: read(text, at), at });
 
 const foreign: Make = (text, at) => ({ kind: "foreign", text, at });
 const name: Make = (text, at) => ({ kind: "name", text, at });
 const sign: Make = (text, at) => ({ kind: "sign", text, at });
 
 /** Of `prefix'text'`, the text with its quotes made single. */
-export const unquoted = (text: string): string => text.slice(text.indexOf("'") + 1, -1).replaceAll("''", "'");
+const unquoted = (text: string): string => text.slice(text.indexOf("'") + 1, -1).replaceAll("''", "'");
 
 /** The first that fits counts. What ends in a letter or digit must not run on in one. */
 const kinds: readonly { readonly pattern: RegExp; readonly make: Make; readonly isWord?: true }[] = [

@@ -29,13 +29,13 @@ export function entityWriter(writing: Writing, shape: Shape): WriteEntity {
 }
 
 function propertyWriter({ format }: Writing, { members }: Shape, property: Property): WriteMember {
-  const { name, valueOf } = property;
+  const { name, get } = property;
   const write = valueWriter(property, format);
   const annotation = format.level === "full" ? typeAnnotation(property) : undefined;
   const prefix = `${annotation === undefined ? "" : `"${name}@odata.type":"${annotation}",`}"${name}":`;
   const wanted = members.get(name);
-  if (!wanted) return ({ row }) => prefix + write(valueOf(row));
-  return ({ row }) => prefix + write(picked(valueOf(row) as Row | undefined, wanted));
+  if (!wanted) return ({ row }) => prefix + write(get(row));
+  return ({ row }) => prefix + write(picked(get(row) as Row | undefined, wanted));
 }
 
 const picked = (value: Row | undefined, wanted: ReadonlySet<string>) =>

@@ -20,7 +20,7 @@ export function timeText(ms: number): string {
 }
 
 /** JSON has no such numbers; OData writes them as texts. */
-export function doubleJson(value: number): string {
+function doubleJson(value: number): string {
   if (Number.isFinite(value)) return value === 0 ? "0" : String(value);
   return Number.isNaN(value) ? '"NaN"' : value > 0 ? '"INF"' : '"-INF"';
 }

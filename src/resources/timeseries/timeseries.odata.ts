@@ -23,7 +23,7 @@ const series = entityType<TimeSeries>({
     text("Description", (row) => row.description, column("description")),
     {
       ...{ name: "SecurityCategories", type: "Edm.Int64", isList: true, isRequired: true },
-      valueOf: (row) => row.securityCategories ?? [],
+      get: (row) => row.securityCategories ?? [],
     },
     text("DataSetId", () => undefined, absent()),
     required(time("CreatedTime", (row) => row.createdTime, "createdTime")),

@@ -61,8 +61,10 @@ export async function listTimeSeries(
 
 /** How many of the series that the caller may see meet the filter. */
 export async function countTimeSeries(ctx: RequestContext, filter: Filter): Promise<number> {
-  const wanted = and(scopeOf(ctx.caller, "timeSeriesAcl", "READ"), filter);
-  return ctx.catalog.read(ctx.project, (tx) => tx.count(timeSeriesTable, wanted));
+  const scope = seriesScope(ctx, "READ");
+  return ctx.catalog.read(ctx.project, async (tx) =>
+    tx.count(timeSeriesTable, and(scope, await inKnownSubtrees(ctx, tx, "timeSeriesAcl", filter))),
+  );
 }
 
 /** Refuses (404) an unknown series. */
