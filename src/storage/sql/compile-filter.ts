@@ -181,12 +181,8 @@ function isUnder(assetIds: readonly number[], subject: Subject): Condition {
   const { table, expressions, scope } = subject;
   const underAsset = table.underAsset!;
   const { name, path } = assetTree(subject);
+  if ("path" in underAsset) return expressions.isUnder(columnRef(table, underAsset.path), assetIds);
   const project = sql.ref(`asset.${projectColumn}`);
-  const roots = sql`(
-    select asset.${path} as path from ${name} asset
-    where asset.id in ${expressions.listed(assetIds)} and ${project} = ${scope}
-  )`;
-  if ("path" in underAsset) return expressions.isUnder(columnRef(table, underAsset.path), roots);
   const link = columnRef(table, underAsset.link);
   const linked =
     columnOf(table, underAsset.link).type === "json"
@@ -194,7 +190,7 @@ function isUnder(assetIds: readonly number[], subject: Subject): Condition {
       : sql`asset.id = ${link}`;
   return sql`exists (
     select 1 from ${name} asset
-    where ${linked} and ${project} = ${scope} and ${expressions.isUnder(sql`asset.${path}`, roots)}
+    where ${linked} and ${project} = ${scope} and ${expressions.isUnder(sql`asset.${path}`, assetIds)}
   )`;
 }
 

@@ -50,8 +50,8 @@ export interface Expressions {
   hasWords(texts: readonly Expression[], words: readonly string[]): Condition;
   /** The folded beginning of a text that has its words kept; an index is kept of it. */
   startOf(text: Expression): Expression;
-  /** A path that begins with one of those of a subquery of paths, parenthesised, its column called `path`. */
-  isUnder(path: Expression, roots: Expression): Condition;
+  /** A path that goes through one of these assets: it holds the ids of all that is above. */
+  isUnder(path: Expression, assetIds: readonly number[]): Condition;
 }
 
 /** Each of the words begins a word of one of the fields. */

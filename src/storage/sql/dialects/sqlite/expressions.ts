@@ -56,5 +56,5 @@ export const expressions: Expressions = {
   },
   hasWords: (texts, words) => sql`has_words(${words.join(" ")}, ${sql.join(texts)})`,
   startOf: (text) => sql`start_of(${text})`,
-  isUnder: (path, roots) => sql`is_under(${path}, (select json_group_array(path) from ${roots}))`,
+  isUnder: (path, assetIds) => sql`is_under(${path}, ${assetIds.join("/")})`,
 };

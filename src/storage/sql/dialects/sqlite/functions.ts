@@ -2,7 +2,6 @@
 
 import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { distance } from "fastest-levenshtein";
-import { parseJson } from "../../../../lib/json.ts";
 import { foldCase, startOf, wordsIn } from "../../../../lib/text.ts";
 
 const ofText =
@@ -26,22 +25,24 @@ export const functions: Readonly<Record<string, (...values: SQLOutputValue[]) =>
         .every((start) => held.some((word) => word.startsWith(start))),
     );
   },
-  /** The path, `/1/7/9/`, begins with one of a json array of paths. */
-  is_under: (value, roots) => ofText((path) => Number(beginsWithOne(path, rootsIn(String(roots)))))(value!),
+  /** The path, `/1/7/9/`, goes through one of the assets `7/12`. */
+  is_under: (value, roots) => ofText((path) => Number(hasOne(path, rootsIn(String(roots)))))(value!),
   /** Single-letter edits between two texts. */
   edits_between: (value, other) => ofText((text) => distance(text, String(other)))(value!),
 };
 
-/** The paths read last, as they are the same for one record after the other. */
-let lastRoots = { json: "[]", paths: new Set<string>() };
+/** The ids read last, as they are the same for one record after the other. */
+let lastRoots = { text: "", ids: new Set<string>() };
 
-function rootsIn(json: string): ReadonlySet<string> {
-  if (lastRoots.json !== json) lastRoots = { json, paths: new Set(parseJson(json) as string[]) };
-  return lastRoots.paths;
+function rootsIn(text: string): ReadonlySet<string> {
+  if (lastRoots.text !== text) lastRoots = { text, ids: new Set(text.split("/")) };
+  return lastRoots.ids;
 }
 
-function beginsWithOne(path: string, roots: ReadonlySet<string>): boolean {
-  for (let end = path.indexOf("/", 1); end > 0; end = path.indexOf("/", end + 1))
-    if (roots.has(path.slice(0, end + 1))) return true;
+function hasOne(path: string, roots: ReadonlySet<string>): boolean {
+  for (let start = 1, end = path.indexOf("/", 1); end > 0; end = path.indexOf("/", start)) {
+    if (roots.has(path.slice(start, end))) return true;
+    start = end + 1;
+  }
   return false;
 }
