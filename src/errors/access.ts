@@ -66,6 +66,11 @@ export const accessFailures = {
     when: "The caller lacks the capability that the route needs.",
     message: ({ acl, action }) => `This needs the capability ${acl} with the action ${action}`,
   }),
+  "outside-scope": entry<{ acl: string; action: string }>({
+    status: 403,
+    when: "A change would put a record where the caller may not write, or take an asset from such a place.",
+    message: ({ acl, action }) => `This lies outside of what your capability ${acl} with ${action} reaches`,
+  }),
   "foreign-project": entry<{ project: string }>({
     status: 403,
     when: "The project in the path does not exist or is not the caller's.",

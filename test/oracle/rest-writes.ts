@@ -14,7 +14,7 @@ function writable({ plant, rights }: Asker, kind: Kind, id: number): Thing | und
   return thing?.kind === kind && may(plant, rights, "WRITE", thing) ? thing : undefined;
 }
 
-const forbidden = (kind: Kind) => refused("forbidden", { acl: aclOf[kind], action: "WRITE" });
+const outside = (kind: Kind) => refused("outside-scope", { acl: aclOf[kind], action: "WRITE" });
 
 /** What the name of a thing is called; of events it is the description. */
 const nameMember = { events: "description", files: "fileName" } as const;
@@ -105,7 +105,7 @@ function refusedLinks(
   const expected = isOfOne(kind) ? "the id of an existing asset" : "ids of existing assets";
   if (hidden !== undefined) return refused("field-invalid", { field, expected, got: `${hidden}` });
   const isOutside = (id: number) => !may(plant, rights, "WRITE", { ...blank(kind), assetIds: [id] });
-  return links.some(isOutside) ? forbidden(kind) : undefined;
+  return links.some(isOutside) ? outside(kind) : undefined;
 }
 
 const blank = (kind: Kind): Thing => ({ kind, id: 0, name: "", assetIds: [], categories: [] });
@@ -136,7 +136,7 @@ function create(asker: Asker): Question {
     seen: nothing,
     expected: taken
       ? refused("series-exist", { names: [taken] })
-      : (refusedLinks(asker, kind, { links, field }) ?? (isHomeless ? forbidden(kind) : "done")),
+      : (refusedLinks(asker, kind, { links, field }) ?? (isHomeless ? outside(kind) : "done")),
     changed: async ({ json: { data } }, admin) => {
       const id = kind === "files" ? (data as unknown as { fileId: number }).fileId : data.items[0]!.id;
       plant.things.set(id, { ...blank(kind), id, name, assetIds: links });
@@ -162,7 +162,7 @@ function relink(asker: Asker): Question {
     needs: needs(kind),
     seen: (reply) => reply.json.data.items.map((item) => item.id),
     expected: thing
-      ? (refusedLinks(asker, kind, { links: added, field }) ?? (isHomeless ? forbidden(kind) : [id]))
+      ? (refusedLinks(asker, kind, { links: added, field }) ?? (isHomeless ? outside(kind) : [id]))
       : unknown(kind, [id], 404),
     changed: () => {
       thing!.assetIds = links;
@@ -207,7 +207,7 @@ function plantAsset(asker: Asker): Question {
     body: { items: [{ name, ...(parentId !== undefined && { parentId }) }] },
     needs: needs("assets"),
     seen: nothing,
-    expected: isHidden ? unknown("assets", [parentId]) : isRoot ? forbidden("assets") : "done",
+    expected: isHidden ? unknown("assets", [parentId]) : isRoot ? outside("assets") : "done",
     changed: ({ json }) => {
       const { id } = json.data.items[0]!;
       plant.things.set(id, { ...blank("assets"), id, name, assetIds: [id], parentId });
@@ -228,7 +228,7 @@ export function move(asker: Asker): Question {
     !isUnbounded(rights, "assets") &&
     (parentId === undefined || !writable(asker, "assets", asset?.parentId ?? 0));
   const isHidden = parentId !== undefined && !writable(asker, "assets", parentId);
-  const refusal = isForeign ? forbidden("assets") : isHidden ? unknown("assets", [parentId]) : undefined;
+  const refusal = isForeign ? outside("assets") : isHidden ? unknown("assets", [parentId]) : undefined;
   return {
     ask: `POST ${below("0.6")}/assets/${id}/update`,
     body: { parentId: parentId === undefined ? { setNull: true } : { set: parentId } },

@@ -270,7 +270,7 @@ scenario(
     const write = (row: AssetRow) =>
       writeRows(ctx, underAsset([pump.id]), "replace", async () => ({ rows: [row] }));
     const outside = { ...held!, parentId: boiler.id, path: `/${[...boiler.path, motor.id].join("/")}/` };
-    await assert.rejects(write(outside), refusal("forbidden"));
+    await assert.rejects(write(outside), refusal("outside-scope"));
     assert.deepEqual(await all(ctx), before);
     await write({ ...held!, name: "drive" });
     assert.equal((await getAsset(ctx, motor.id)).name, "drive");

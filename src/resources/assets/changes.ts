@@ -105,7 +105,7 @@ async function refuseForeignPlaces(
   const writable = await visibleRows(tx, scope, parentIds);
   const areWritable = parentIds.every((id) => writable.has(id));
   const haveParents = moved.every((row) => row.parentId !== undefined);
-  if (!areWritable || !haveParents) throw fail("forbidden", { acl: "assetsAcl", action: "WRITE" });
+  if (!areWritable || !haveParents) throw fail("outside-scope", { acl: "assetsAcl", action: "WRITE" });
 }
 
 async function parentsOutside(

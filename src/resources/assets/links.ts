@@ -22,7 +22,7 @@ export async function unknownAssets(
   const scope = scopeOf(ctx.caller, acl, "WRITE");
   if (unknown.length > 0 || scope.kind === "everything") return unknown;
   const inside = await visibleRows(tx, scope, ids);
-  if (inside.size < found.size) throw fail("forbidden", { acl, action: "WRITE" });
+  if (inside.size < found.size) throw fail("outside-scope", { acl, action: "WRITE" });
   return [];
 }
 

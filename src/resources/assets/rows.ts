@@ -1,4 +1,5 @@
 // Asset records in a transaction: those a caller may touch, whole subtrees, and writes that may clash.
+import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -63,19 +64,12 @@ export async function writeRows(
       rows = planned.rows;
       await tx[how](assetTable, rows);
       await tx.setColumns(assetTable, ["path", "depth"], following);
-      await refuseOutside(tx, scope, [...rows, ...following]);
+      await refuseOutside(tx, assetTable, scope, { acl: "assetsAcl", rows: [...rows, ...following] });
     });
   } catch (problem) {
     if (!(problem instanceof UniqueViolation)) throw problem;
     throw await clashOf(ctx, rows);
   }
-}
-
-async function refuseOutside(tx: Reader, scope: Filter, rows: readonly AssetRow[]): Promise<void> {
-  if (scope.kind === "everything") return;
-  const ids = rows.map((row) => row.id);
-  const inside = await tx.count(assetTable, and(scope, oneOf("id", ids)));
-  if (inside < rows.length) throw fail("forbidden", { acl: "assetsAcl", action: "WRITE" });
 }
 
 async function clashOf(ctx: RequestContext, rows: readonly AssetRow[]): Promise<Error> {

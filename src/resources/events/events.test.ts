@@ -235,7 +235,7 @@ scenario(
     const [event] = await createEvents(ctx, [plain({ assetIds: [asset!.id] })]);
     const write = (assetIds: number[]) =>
       writeRows(ctx, underAsset([asset!.id]), "replace", async () => [rowOf({ ...event!, assetIds })]);
-    await assert.rejects(write([other!.id]), refusal("forbidden"));
+    await assert.rejects(write([other!.id]), refusal("outside-scope"));
     assert.deepEqual(await all(ctx), [event]);
     await write([other!.id, asset!.id]);
     assert.deepEqual((await getEvent(ctx, event!.id)).assetIds, [other!.id, asset!.id]);

@@ -1,5 +1,7 @@
 // Event records in a transaction: what a change makes of them, and writes that may clash or lead astray.
+
 import { isDeepStrictEqual } from "node:util";
+import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -65,7 +67,7 @@ export async function writeRows(
       const rows = await plan(tx);
       await before(tx, scope, rows);
       await tx[how](eventTable, rows);
-      await refuseOutside(tx, scope, rows);
+      await refuseOutside(tx, eventTable, scope, { acl: "eventsAcl", rows });
       return rows;
     });
   try {
@@ -75,13 +77,6 @@ export async function writeRows(
     // Told apart in a transaction of its own: what clashed may have gone since, and then nothing clashes.
     return write(refuseClashes);
   }
-}
-
-async function refuseOutside(tx: Reader, scope: Filter, rows: readonly EventRow[]): Promise<void> {
-  if (scope.kind === "everything") return;
-  const ids = rows.map((row) => row.id);
-  const inside = await tx.count(eventTable, and(scope, oneOf("id", ids)));
-  if (inside < rows.length) throw fail("forbidden", { acl: "eventsAcl", action: "WRITE" });
 }
 
 type Sourced = EventRow & { readonly source: string; readonly sourceId: string };

@@ -1,5 +1,7 @@
 // Files: documents and other bytes that hang on assets (platform-api, Stored file; client-endpoints 6).
+
 import { scopeOf } from "../../access/caller.ts";
+import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -10,7 +12,7 @@ import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
 import { inKnownSubtrees } from "../assets/assets.ts";
 import { changeFile, type FileChange } from "./changes.ts";
 import { noteRemovals, removeBlobs } from "./removals.ts";
-import { existingRows, refuseOutside, refuseUnknownAssets, visibleRows, writeFiles } from "./rows.ts";
+import { existingRows, refuseUnknownAssets, visibleRows, writeFiles } from "./rows.ts";
 import { fileTable, type StoredFile, uploadTable } from "./schema.ts";
 
 /** One page of the files the caller may see, in the order they were made or the other way round. */
@@ -97,7 +99,7 @@ async function update(
     planned.push(...before.map((row, index) => changeFile(row, changes[index]!.change, nowMs)));
     await refuseUnknownAssets(ctx, tx, planned, before);
     await tx.replace(fileTable, planned);
-    await refuseOutside(tx, scope, planned);
+    await refuseOutside(tx, fileTable, scope, { acl: "filesAcl", rows: planned });
     return planned;
   });
 }

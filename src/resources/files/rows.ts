@@ -55,14 +55,6 @@ export async function refuseUnknownAssets(
   });
 }
 
-/** Refuses (403) records that now lie outside of what the caller may write. */
-export async function refuseOutside(tx: Reader, scope: Filter, rows: readonly StoredFile[]): Promise<void> {
-  if (scope.kind === "everything") return;
-  const ids = rows.map((row) => row.id);
-  const inside = await tx.count(fileTable, and(scope, oneOf("id", ids)));
-  if (inside < rows.length) throw fail("forbidden", { acl: "filesAcl", action: "WRITE" });
-}
-
 /** Runs a write of file records; a clash of names or sources is refused (409) with nothing changed. */
 export async function writeFiles<Answer>(
   ctx: RequestContext,

@@ -2,7 +2,9 @@
 //
 // The bytes gather under a blob of their own. Only when all are on disk does the record of the file name that
 // blob, so that nobody ever reads half a file, and a file that is overwritten keeps its old bytes until then.
+
 import { scopeOf } from "../../access/caller.ts";
+import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext, Services } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -13,7 +15,7 @@ import type { Reader, Writer } from "../../storage/catalog.ts";
 import { projectIds } from "../projects/projects.ts";
 import { changeFile } from "./changes.ts";
 import { type BlobStores, noteRemovals, removeBlobs } from "./removals.ts";
-import { fileNamed, refuseOutside, refuseUnknownAssets, visibleRows, writeFiles } from "./rows.ts";
+import { fileNamed, refuseUnknownAssets, visibleRows, writeFiles } from "./rows.ts";
 import { fileTable, removalTable, type StoredFile, type Upload, uploadTable } from "./schema.ts";
 
 export type NewFile = Pick<
@@ -51,7 +53,7 @@ export async function startUpload(
     planned.push(row);
     await refuseUnknownAssets(ctx, tx, planned, held ? [held] : []);
     await tx[held ? "replace" : "insert"](fileTable, planned);
-    await refuseOutside(tx, scope, planned);
+    await refuseOutside(tx, fileTable, scope, { acl: "filesAcl", rows: planned });
     const upload: Upload = {
       id: ctx.ids.next(),
       fileId: row.id,

@@ -2,6 +2,7 @@
 
 import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
+import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
@@ -37,7 +38,7 @@ export async function createRelationships(
     const times = { createdTime: nowMs, lastUpdatedTime: nowMs };
     const rows = items.map((item) => ({ ...item, id: ctx.ids.next(), ...times }));
     await tx.insert(relationshipTable, rows);
-    await refuseOutside(tx, scope, rows);
+    await refuseOutside(tx, relationshipTable, scope, { acl: "relationshipsAcl", rows });
     return rows;
   });
 }
@@ -119,13 +120,6 @@ async function rowsNamed(
 ): Promise<Relationship[]> {
   const filter = and(scope, oneOf("externalId", [...new Set(externalIds)]));
   return tx.find(relationshipTable, { filter, order: byId, page: { limit: externalIds.length } });
-}
-
-async function refuseOutside(tx: Reader, scope: Filter, rows: readonly Relationship[]): Promise<void> {
-  if (scope.kind === "everything") return;
-  const ids = rows.map((row) => row.id);
-  const inside = await tx.count(relationshipTable, and(scope, oneOf("id", ids)));
-  if (inside < rows.length) throw fail("forbidden", { acl: "relationshipsAcl", action: "WRITE" });
 }
 
 function repeatedOf(keys: readonly string[]): string[] {

@@ -1,5 +1,4 @@
 // Records of sequences in a transaction: those a caller may touch, and what must hold before a write.
-import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
@@ -57,15 +56,6 @@ export async function refuseUnknownAssets(
   if (unknown === undefined) return;
   const expected = "the id of an existing asset";
   throw fail("field-invalid", { field: "assetId", expected, got: `${unknown}` });
-}
-
-/** Refuses (403) records that now lie outside of what the caller may write. */
-export async function refuseOutside(tx: Reader, scope: Filter, rows: readonly Sequence[]): Promise<void> {
-  if (scope.kind === "everything") return;
-  const ids = rows.map((row) => row.id);
-  const inside = await tx.count(sequenceTable, and(scope, oneOf("id", ids)));
-  const action: Action = "WRITE";
-  if (inside < rows.length) throw fail("forbidden", { acl: "sequencesAcl", action });
 }
 
 /** The elements that occur more than once, each once. */

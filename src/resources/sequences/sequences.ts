@@ -2,6 +2,7 @@
 
 import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
+import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext } from "../../context.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
@@ -22,7 +23,6 @@ import {
   existingSequences,
   inPath,
   type Named,
-  refuseOutside,
   refuseTakenExternalIds,
   refuseUnknownAssets,
 } from "./records.ts";
@@ -66,7 +66,7 @@ export async function createSequences(
       rows.map((row) => row.assetId),
     );
     await tx.insert(sequenceTable, rows);
-    await refuseOutside(tx, scope, rows);
+    await refuseOutside(tx, sequenceTable, scope, { acl: "sequencesAcl", rows });
     return rows;
   });
 }
@@ -185,7 +185,7 @@ async function update(
     await refuseTakenExternalIds(tx, newExternalIds);
     await refuseUnknownAssets(ctx, tx, newAssets);
     await tx.replace(sequenceTable, changed);
-    await refuseOutside(tx, scope, changed);
+    await refuseOutside(tx, sequenceTable, scope, { acl: "sequencesAcl", rows: changed });
     return after;
   });
 }

@@ -1,5 +1,4 @@
 // Series records inside a transaction: only those a caller may touch, and what must hold before a write.
-import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
@@ -86,15 +85,6 @@ export async function refuseForeignCategories(
   if (foreign === undefined) return;
   const expected = "ids of security categories that you are a member of";
   throw fail("field-invalid", { field: "securityCategories", expected, got: `${foreign}` });
-}
-
-/** Refuses (403) records that now lie outside of what the caller may write. */
-export async function refuseOutside(tx: Reader, scope: Filter, rows: readonly TimeSeries[]): Promise<void> {
-  if (scope.kind === "everything") return;
-  const ids = rows.map((row) => row.id);
-  const inside = await tx.count(timeSeriesTable, and(scope, oneOf("id", ids)));
-  const action: Action = "WRITE";
-  if (inside < rows.length) throw fail("forbidden", { acl: "timeSeriesAcl", action });
 }
 
 function repeatedOf<Key>(keys: readonly Key[]): Key[] {

@@ -2,6 +2,7 @@
 
 import { membershipOf, scopeOf } from "../../access/caller.ts";
 import type { Action, Capability } from "../../access/capabilities.ts";
+import { refuseOutside } from "../../access/outside.ts";
 import { reachOf } from "../../access/reach.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -16,7 +17,6 @@ import {
   byName,
   existingRows,
   refuseForeignCategories,
-  refuseOutside,
   refuseTakenNames,
   refuseUnknownAssets,
   type SeriesKeys,
@@ -124,7 +124,7 @@ export async function createTimeSeries(
       lastUpdatedTime: now,
     }));
     await tx.insert(timeSeriesTable, rows);
-    await refuseOutside(tx, scope, rows);
+    await refuseOutside(tx, timeSeriesTable, scope, { acl: "timeSeriesAcl", rows });
     return rows;
   });
 }
@@ -169,7 +169,7 @@ async function writeChanges(
     await refuseForeignCategories(ctx, tx, newCategories);
     seriesNamesOf(ctx.catalog, ctx.project).forget(renamed);
     await tx.replace(timeSeriesTable, after);
-    await refuseOutside(tx, scope, after);
+    await refuseOutside(tx, timeSeriesTable, scope, { acl: "timeSeriesAcl", rows: after });
     return after;
   });
 }
