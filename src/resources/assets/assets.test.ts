@@ -12,7 +12,7 @@ import { compareText } from "../../lib/text.ts";
 import { realWorld } from "../../lib/world.ts";
 import { limits } from "../../limits.ts";
 import { cursorSigner } from "../../query/cursor.ts";
-import { equals, everything, underAsset } from "../../query/filter.ts";
+import { equals, everything, type Filter, underAsset } from "../../query/filter.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import type { Catalog, Stored, Table } from "../../storage/catalog.ts";
 import { openNaiveCatalog } from "../../storage/conformance/naive-catalog.ts";
@@ -25,6 +25,7 @@ import {
   divideAssets,
   getAsset,
   getAssets,
+  inKnownSubtrees,
   listAssets,
   listSubtree,
   unknownAssets,
@@ -276,6 +277,26 @@ scenario(
     assert.equal((await getAsset(ctx, motor.id)).name, "drive");
   },
 );
+
+scenario("subtrees of hidden assets match nothing, however deep in a question", async (ctx) => {
+  const { pump, motor, boiler } = await plant(ctx);
+  const scope = { kind: "subtrees", assetIds: [pump.id] } as const;
+  const capabilities = [{ acl: "eventsAcl", actions: ["READ"], scope }] as const;
+  const reader = { ...ctx, caller: { ...ctx.caller, capabilities } };
+  const asked = underAsset([boiler.id, motor.id, 7]);
+  const nest = (part: Filter): Filter => ({
+    kind: "and",
+    parts: [
+      part,
+      { kind: "or", parts: [equals("type", "x"), { kind: "not", part }] },
+      { kind: "related", field: "parentId", table: "assets", part },
+    ],
+  });
+  const within = (who: RequestContext) =>
+    ctx.catalog.read(ctx.project, (tx) => inKnownSubtrees(who, tx, "eventsAcl", nest(asked)));
+  assert.deepEqual(await within(reader), nest(underAsset([motor.id])));
+  assert.deepEqual(await within(ctx), nest(asked));
+});
 
 /** A forest as plainly as can be: names and parents, places found by climbing. */
 class PlainForest {

@@ -3,7 +3,7 @@ import { knownAssets, scopeOf } from "../../access/caller.ts";
 import type { Acl } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { and, type Filter, not, or, underAsset } from "../../query/filter.ts";
+import { type Filter, underAsset } from "../../query/filter.ts";
 import type { Reader } from "../../storage/catalog.ts";
 import { visibleRows } from "./rows.ts";
 
@@ -44,14 +44,13 @@ export async function inKnownSubtrees(
 
 function rootsIn(filter: Filter): readonly number[] {
   if (filter.kind === "underAsset") return filter.assetIds;
-  if (filter.kind === "and" || filter.kind === "or") return filter.parts.flatMap(rootsIn);
-  return filter.kind === "not" ? rootsIn(filter.part) : [];
+  if ("parts" in filter) return filter.parts.flatMap(rootsIn);
+  return "part" in filter ? rootsIn(filter.part) : [];
 }
 
 function withRoots(filter: Filter, known: ReadonlyMap<number, unknown>): Filter {
   const within = (part: Filter) => withRoots(part, known);
   if (filter.kind === "underAsset") return underAsset(filter.assetIds.filter((id) => known.has(id)));
-  if (filter.kind === "and") return and(...filter.parts.map(within));
-  if (filter.kind === "or") return or(...filter.parts.map(within));
-  return filter.kind === "not" ? not(within(filter.part)) : filter;
+  if ("parts" in filter) return { ...filter, parts: filter.parts.map(within) };
+  return "part" in filter ? { ...filter, part: within(filter.part) } : filter;
 }
