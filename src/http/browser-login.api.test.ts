@@ -1,12 +1,9 @@
 // Logging in with a real browser, by a real provider: there, back with tokens, silently again, and out.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { decodeJwt } from "jose";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { launchBrowser, type Pages, startPages } from "../../test/support/browser.ts";
 import { needs } from "../../test/support/needs.ts";
 import { client, startProvider, type TestProvider } from "../../test/support/provider.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
@@ -14,22 +11,12 @@ import { startTestServer, type TestServer } from "../../test/support/server.ts";
 const user = "operator@plant.example";
 const needed = needs("chromium");
 
-/** A page of somebody else's, on an origin of its own. */
-async function startPages(): Promise<{ server: Server; origin: string }> {
-  const server = createServer((_request, response) => {
-    response.setHeader("content-type", "text/html");
-    response.end("<!doctype html><title>a page</title>");
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
-
 let server: TestServer;
 let provider: TestProvider;
 let browser: Browser;
-let app: { server: Server; origin: string };
-let foreign: { server: Server; origin: string };
+let app: Pages;
+/** A page of somebody else's. */
+let foreign: Pages;
 
 before(async () => {
   if (needed.skip !== false) return;
@@ -52,16 +39,12 @@ before(async () => {
   await server.ask("POST /groups", {
     items: [{ name: "operators", sourceId: "operators", capabilities: [canRead] }],
   });
-  const executablePath = execFileSync("sh", ["-c", "command -v chromium"]).toString().trim();
-  browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+  browser = await launchBrowser();
 });
 after(async () => {
   if (needed.skip !== false) return;
   await browser.close();
-  for (const pages of [app, foreign]) {
-    pages.server.closeAllConnections();
-    pages.server.close();
-  }
+  for (const pages of [app, foreign]) pages.close();
   await Promise.all([server.close(), provider.close()]);
 });
 

@@ -1,0 +1,75 @@
+// A real browser for tests, pages to visit with it, and packages from npm to run in them.
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire, isBuiltin } from "node:module";
+import type { AddressInfo } from "node:net";
+import { type Browser, chromium } from "playwright-core";
+
+/** The system's Chromium without a window. */
+export function launchBrowser(): Promise<Browser> {
+  const executablePath = execFileSync("sh", ["-c", "command -v chromium"]).toString().trim();
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+}
+
+export interface Pages {
+  readonly origin: string;
+  close(): void;
+}
+
+/** One page under every path of an origin of its own; it runs `script`. */
+export async function startPages(script = ""): Promise<Pages> {
+  const server = createServer((request, response) => {
+    const isScript = request.url?.startsWith("/script.js");
+    response.setHeader("content-type", isScript ? "text/javascript" : "text/html");
+    response.end(
+      isScript ? script : `<!doctype html><title>a page</title><body><script src="/script.js"></script>`,
+    );
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/**
+ * A script that defines the global `name` as what `require(packageName)` answers, with all that it requires.
+ */
+export function packed(packageName: string, name: string, instead: Readonly<Record<string, string>>): string {
+  const modules = new Map<string, string>();
+  const add = (wanted: string, from: string): string => {
+    // Some packages give Node a module beside the script that it stands for.
+    const path = createRequire(from)
+      .resolve(instead[wanted] ?? wanted)
+      .replace(/require\.mjs$/, "index.js");
+    if (modules.has(path)) return path;
+    modules.set(path, "");
+    // As bundlers do it, by what packages say for browsers.
+    if (isBuiltin(path) || path.endsWith("/util.inspect.js")) return path;
+    const text = readFileSync(path, "utf8");
+    const found = text.replaceAll(
+      /\brequire\((['"])([^'"]+)\1\)/g,
+      (_, _quote, one: string) => `require(${JSON.stringify(add(one, path))})`,
+    );
+    modules.set(path, found);
+    return path;
+  };
+  const entry = add(packageName, import.meta.url);
+  const texts = [...modules].map(
+    ([path, text]) => `${JSON.stringify(path)}: (module, exports, require) => {${text}\n}`,
+  );
+  return `const ${name} = ((modules) => {
+    const loaded = {};
+    const require = (path) => {
+      if (!loaded[path]) modules[path]((loaded[path] = { exports: {} }), loaded[path].exports, require);
+      return loaded[path].exports;
+    };
+    return require(${JSON.stringify(entry)});
+  })({${texts.join(",\n")}});\n`;
+}
