@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../support/server.ts";
 import { type Client, clientFor } from "./client.ts";
+import { odataRead } from "./odata-reads.ts";
 import { everyRight, holds, Plant, type Rights } from "./plant.ts";
 import { type Dialect, isRefusal, type Question, refused } from "./question.ts";
 import { Random } from "./random.ts";
@@ -13,8 +14,9 @@ import { fill, keyFor, someRights } from "./setting.ts";
 
 /** A further protocol asks its own questions about the same plant. */
 const dialects: readonly Dialect[] = [
-  { name: "REST", reads: restRead, writes: restWrite, share: 0.9 },
+  { name: "REST", reads: restRead, writes: restWrite, share: 0.8 },
   { name: "REST elsewhere", reads: (asker) => asker.random.pick(readsElsewhere)(asker), share: 0.1 },
+  { name: "OData", reads: odataRead, share: 0.1 },
 ];
 
 const rounds = 5;
@@ -75,10 +77,12 @@ async function check(
 ): Promise<unknown> {
   const { ask, body, headers, needs, seen, changed } = question;
   const [acl, action] = needs;
-  const expected = holds(rights, acl, action) ? question.expected : refused("forbidden", { acl, action });
+  const forbidden = question.refusals ? { status: 403 } : refused("forbidden", { acl, action });
+  const expected = holds(rights, acl, action) ? question.expected : forbidden;
   const reply = await client(ask, body, headers);
   const { status, json } = reply;
-  const got = status >= 400 ? { status, error: json.error } : await seen(reply, client);
+  const refusal = question.refusals ? { status } : { status, error: json?.error };
+  const got = status >= 400 ? refusal : await seen(reply, client);
   const who = rights === everyRight ? "an administrator" : JSON.stringify(rights);
   const what = `seed ${seed}: ${ask} ${JSON.stringify(body)} by ${who}`;
   assert.deepEqual(got, expected, what);

@@ -15,6 +15,8 @@ export interface Question {
   /** The part of a good answer that is compared; it may ask on, such as for the other pages. */
   readonly seen: (reply: Reply, client: Client) => unknown;
   readonly expected: unknown;
+  /** Of refusals the status alone is compared, instead of all that they say. */
+  readonly refusals?: "by status";
   /** What has changed when the answer is good. */
   readonly changed?: (reply: Reply, admin: Client) => void | Promise<void>;
 }
@@ -41,4 +43,4 @@ export function refused<Code extends FailureCode>(code: Code, details: DetailsOf
 }
 
 export const isRefusal = (expected: unknown): boolean =>
-  typeof expected === "object" && expected !== null && "error" in expected;
+  typeof expected === "object" && expected !== null && "status" in expected;
