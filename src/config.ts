@@ -99,7 +99,8 @@ const addressesIn = (value: string) => value.split(",").flatMap((one) => one.tri
 
 function isNetwork(value: string): boolean {
   const [address = "", bits = "0", ...more] = value.split("/");
-  return isIP(address) !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= 128 && more.length === 0;
+  const bitsMax = { 0: -1, 4: 32, 6: 128 }[isIP(address) as 0 | 4 | 6];
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax && more.length === 0;
 }
 
 /** Letters and digits of any script, and hyphens not at either end (client-endpoints 3). */

@@ -22,7 +22,8 @@ interface DoorParts {
 /** By what people come in: keys, tokens, and logins in a browser. */
 export async function openDoors(services: Services, { settings, secretFor, log }: DoorParts): Promise<Doors> {
   const { world, keys, rights, baseUrl } = services;
-  const onProblem = (problem: unknown) => log.warn({ err: problem }, "An identity provider does not answer");
+  const onProblem = (problem: unknown) =>
+    log.warn({ err: problem }, "An identity provider does not answer as it should");
   const directory = new LoginDirectory({ load: () => loginProjects(services), rights, world, onProblem });
   const own = new OwnTokens(secretFor("tokens"), world);
   const ended = new EndedSessions(services);

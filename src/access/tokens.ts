@@ -58,8 +58,7 @@ export class Tokens {
       return readingOf(verified, meant);
     } catch (problem) {
       if (problem instanceof errors.JWTExpired) return { state: "expired" };
-      // A TypeError is how jose refuses keys that are too weak to be used.
-      if (problem instanceof errors.JOSEError || problem instanceof TypeError) return { state: "bad" };
+      if (problem instanceof errors.JOSEError) return { state: "bad" };
       throw problem;
     }
   }
@@ -74,6 +73,10 @@ export class Tokens {
       currentDate: new Date(nowMs),
       clockTolerance: limits.clockToleranceMs / 1000,
       requiredClaims: ["exp", "sub"],
+    }).catch((problem: unknown) => {
+      // How jose refuses a key that is too weak.
+      if (problem instanceof TypeError) throw new errors.JWSInvalid(problem.message, { cause: problem });
+      throw problem;
     });
     if ((payload.iat ?? 0) * 1000 > nowMs + limits.clockToleranceMs)
       throw new errors.JWTClaimValidationFailed("it was issued in the future", payload, "iat");

@@ -227,6 +227,20 @@ describe("attempts are limited", () => {
     assert.equal((await server.ask("GET /assets", undefined, stranger)).status, 401, "nothing was tried");
   });
 
+  it("by the address that a trusted proxy names, and no other", async () => {
+    for (const trustedProxies of [["127.0.0.0/8"], []]) {
+      const behind = await startTestServer({ attemptsPerMinute: 1, trustedProxies });
+      const guess = async (client: string, at: number) => {
+        const headers = { "api-key": `guess ${at}`, "x-forwarded-for": `203.0.113.9, ${client}` };
+        return (await behind.ask("GET /assets", undefined, headers)).status;
+      };
+      assert.equal(await guess("198.51.100.1", 1), 401);
+      assert.equal(await guess("198.51.100.1", 2), 429);
+      assert.equal(await guess("198.51.100.2", 3), trustedProxies.length > 0 ? 401 : 429);
+      await behind.close();
+    }
+  });
+
   it("to begin a login in a browser", async () => {
     aMinuteLater();
     const statuses = new Set<number>();

@@ -12,6 +12,7 @@ export interface ServerOptions {
   readonly world?: World;
   /** The address that it believes to be reached by; that where it is when absent. */
   readonly baseUrl?: string;
+  readonly trustedProxies?: readonly string[];
   /** Of failures and logins; as good as no limit when absent. */
   readonly attemptsPerMinute?: number;
   /** Where its log goes; nowhere when absent. */
@@ -79,7 +80,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     data: dataFolder,
     project,
     logLevel: "silent",
-    trustedProxies: [],
+    trustedProxies: options.trustedProxies ?? [],
     attemptsPerMinute,
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
   } as const;

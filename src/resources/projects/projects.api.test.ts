@@ -23,6 +23,39 @@ test("a project is read in every version", async () => {
 
 const storable = "text without U+0000 and halves of characters";
 
+const bareAddress = "an http or https address without query, fragment and credentials";
+
+const refusedProviders: [authentication: object, field: string, expected: string, got: string][] = [
+  ...["http://sso.example", "https://sso.example?a=1", "https://u:p@sso.example", "sso"].map(
+    (issuer): [object, string, string, string] => [
+      { openIdConfiguration: { issuer } },
+      "openIdConfiguration.issuer",
+      "an https address without query and fragment (http on this machine alone)",
+      issuer,
+    ],
+  ),
+  ...["https://app.example/#x", "javascript:alert(1)", "/relative"].map(
+    (url): [object, string, string, string] => [
+      { openIdConfiguration: { redirectUrls: ["https://app.example/", url] } },
+      "openIdConfiguration.redirectUrls[1]",
+      bareAddress,
+      url,
+    ],
+  ),
+  [
+    { azureADConfiguration: { tenantId: "t/../x" } },
+    "azureADConfiguration.tenantId",
+    "the id or the domain of a tenant",
+    "t/../x",
+  ],
+  [
+    { oAuth2Configuration: { logoutUrl: "javascript:alert(1)" } },
+    "oAuth2Configuration.logoutUrl",
+    "an http or https address",
+    "javascript:alert(1)",
+  ],
+];
+
 test("what a project cannot be is refused with its field, and changes nothing", async () => {
   const cases: [items: unknown, message: string][] = [
     [undefined, "Missing required field - items"],
@@ -44,6 +77,11 @@ test("what a project cannot be is refused with its field, and changes nothing", 
       "Invalid field - items[0].authentication.validDomains - expected array but got string",
     ],
   ];
+  for (const [authentication, field, expected, got] of refusedProviders)
+    cases.push([
+      [{ name: "x", authentication }],
+      `Invalid field - items[0].authentication.${field} - expected ${expected} but got ${got}`,
+    ]);
   for (const [items, message] of cases) {
     const { status, error } = await server.ask("PUT /", { items });
     assert.equal(status, 400, message);
@@ -69,4 +107,25 @@ test("an overwrite replaces everything but keeps secrets, which are never shown"
   assert.equal(stored?.authentication?.oAuth2Configuration?.["clientSecret"], "hush");
   const bare = await server.ask("PUT /", { items: [{ name: "Demo" }] });
   assert.deepEqual(bare.items, [{ name: "Demo", urlName: "demo" }]);
+});
+
+test("a secret is kept for its provider and not for another, which could be anybody's", async () => {
+  const at = (issuer: string, clientSecret?: string) => ({
+    oAuth2Configuration: { clientId: "millrace", ...(clientSecret !== undefined && { clientSecret }) },
+    openIdConfiguration: { issuer },
+  });
+  const put = (authentication: object) =>
+    server.ask("PUT /", { items: [{ name: "demo", authentication }] }).then(({ status }) => status);
+  const question = { filter: everything, order: byId, page: { limit: 1 } };
+  const secret = async () => {
+    const [stored] = await server.app.services.catalog.read("system", (tx) =>
+      tx.find(projectTable, question),
+    );
+    return stored?.authentication?.oAuth2Configuration?.["clientSecret"];
+  };
+  assert.equal(await put(at("https://sso.example", "hush")), 200);
+  assert.equal(await put(at("https://sso.example")), 200);
+  assert.equal(await secret(), "hush");
+  assert.equal(await put(at("https://evil.example")), 200);
+  assert.equal(await secret(), undefined);
 });
