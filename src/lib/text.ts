@@ -28,7 +28,8 @@ export const foldCase = (text: string): string => text.toLowerCase().replaceAll(
 export const wordsIn = (text: string): string[] =>
   foldCase(text.normalize("NFC")).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 
-const startLength = 24;
+/** Letters of a folded text that it is looked up by. */
+export const startLength = 24;
 
 /**
  * The folded beginning of a text, to be looked up by: of texts whose folded form begins with another's, this

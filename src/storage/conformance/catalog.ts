@@ -390,6 +390,27 @@ const contract: Readonly<Record<string, Scenario>> = {
     });
   },
 
+  async "words are found in their own project alone"(catalog) {
+    const projects = [1, 2, 1_022, 2_043, 2 ** 53 - 1];
+    for (const [at, project] of projects.entries()) {
+      const rows = [at + 1, 2 ** 53 - 1 - at].map((id) => place(id, { name: `Pümpe of ${project}` }));
+      await catalog.write(project, (tx) => tx.insert(places, rows));
+    }
+    const found = (project: number) =>
+      catalog.read(project, async (tx) => {
+        const filter = words(["name"], "püm");
+        const rank = [{ field: "name", text: "PÜMPE" }];
+        const ranked = await tx.search(places, { filter, rank, order: byId, limit: 9, offset: 0 });
+        assert.deepEqual(await tx.find(places, { ...allBy(byId), filter }), ranked);
+        return idsOf(ranked);
+      });
+    for (const [at, project] of projects.entries())
+      assert.deepEqual(await found(project), [at + 1, 2 ** 53 - 1 - at]);
+    await catalog.write(1, (tx) => tx.remove(places, everything));
+    assert.deepEqual(await found(1), []);
+    assert.deepEqual(await found(1_022), [3, 2 ** 53 - 3]);
+  },
+
   async "case is ignored beyond ASCII, and no letter of a pattern is special"(catalog) {
     const names = ["ÄRGER 50%", "ärger 500", "a_b", "aXb", "100*"];
     await catalog.write(1, (tx) =>

@@ -97,11 +97,13 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
   within: ({ field, text, distance }, subject) =>
     subject.expressions.within(textOf(subject, field), wellFormed(text), distance),
   words(filter, subject) {
-    const { table, expressions, oneByOne } = subject;
+    const { table, scope, expressions, oneByOne } = subject;
     const { fields, words } = wantedWords(filter, table);
     if (words.length === 0) return always;
-    if (!oneByOne?.includes("words"))
-      return sql`${columnRef(table, "id")} in ${expressions.idsWithWords(table, [{ fields, words }])}`;
+    if (!oneByOne?.includes("words")) {
+      const places = expressions.placesWithWords(table, scope, [{ fields, words }]);
+      return sql`${columnRef(table, "id")} in (select ${expressions.idAt(sql`place`)} from ${places} found)`;
+    }
     const texts = fields.map((field) => columnRef(table, field));
     return expressions.hasWords(texts, words);
   },

@@ -1,6 +1,6 @@
 // The seam between the SQL catalog and a database product: everything that databases spell differently.
 import type { Kysely, RawBuilder, SqlBool } from "kysely";
-import type { AnyTable } from "../catalog.ts";
+import type { AnyTable, Scope } from "../catalog.ts";
 
 /** Tables and columns are declared at run time, so that names are plain strings to Kysely. */
 export type Rows = Record<string, Record<string, unknown>>;
@@ -44,9 +44,14 @@ export interface Expressions {
    * for lists that no index is kept of.
    */
   idsHaving(table: AnyTable, field: string, values: Expression): Expression | undefined;
-  /** A parenthesised subquery of the ids of records that have all of these words, read in order of `id`. */
-  idsWithWords(table: AnyTable, wanted: readonly WantedWords[]): Expression;
-  /** Each of the words begins a word of one of the texts: as `idsWithWords`, of one record. */
+  /**
+   * A parenthesised subquery of the places of records that have all of these words, read in order of its
+   * column `place`: by project, then by id. It may have a few records of other projects.
+   */
+  placesWithWords(table: AnyTable, scope: Scope, wanted: readonly WantedWords[]): Expression;
+  /** The id of the record at a place. */
+  idAt(place: Expression): Expression;
+  /** Each of the words begins a word of one of the texts: as `placesWithWords`, of one record. */
   hasWords(texts: readonly Expression[], words: readonly string[]): Condition;
   /** The folded beginning of a text that has its words kept; an index is kept of it. */
   startOf(text: Expression): Expression;

@@ -49,7 +49,7 @@ export async function bestIds(
   if (!hits || !isById || rank.length === 0) return undefined;
   if (!(await isMore(db, hits, subject.gathering.ranked))) return undefined;
   const levels = await Promise.all(rank.map((one) => levelsOf(db, subject, one)));
-  const { table } = subject;
+  const { table, expressions } = subject;
   const id = columnRef(table, "id");
   const oneByOne = { ...subject, oneByOne: ["links", "words"] } as const;
   const wanted = recordsWhere(filter, oneByOne);
@@ -63,8 +63,8 @@ export async function bestIds(
     const met = [gathered ? wanted : wantedOfHits, ...tier.map(({ condition }) => condition)];
     const { rows } = await sql<{ id: number }>`
       select ${id} as id from ${gathered ?? hits} hits cross join ${sql.table(table.name)}
-      where ${id} = hits.id and ${sql.join(met, sql` and `)}
-      order by hits.id limit ${offset + limit - found.length}
+      where ${id} = ${expressions.idAt(sql`hits.place`)} and ${sql.join(met, sql` and `)}
+      order by hits.place limit ${offset + limit - found.length}
     `.execute(db);
     found.push(...rows.map((row) => row.id));
     if (found.length === offset + limit) break;
@@ -72,13 +72,13 @@ export async function bestIds(
   return found.slice(offset);
 }
 
-/** The subquery of the records with all words that the filter asks for, in order of id. */
-function hitsOf(filter: Filter, { table, expressions }: Subject): Expression | undefined {
+/** The subquery of the places of records with all words that the filter asks for, in order of id. */
+function hitsOf(filter: Filter, { table, scope, expressions }: Subject): Expression | undefined {
   const wanted = conjunctsOf(filter)
     .filter((part) => part.kind === "words")
     .map((part) => wantedWords(part, table))
     .filter(({ words }) => words.length > 0);
-  return wanted.length > 0 ? expressions.idsWithWords(table, wanted) : undefined;
+  return wanted.length > 0 ? expressions.placesWithWords(table, scope, wanted) : undefined;
 }
 
 /** Every combination of a level of each rank, best first. */
@@ -105,7 +105,7 @@ async function levelsOf(db: Db, subject: Subject, rank: Rank): Promise<Level[]> 
   ];
 }
 
-/** The ids of records whose beginning lies in a range, as a subquery; undefined when they are many. */
+/** The ids, as places, of records whose beginning lies in a range; undefined when they are many. */
 async function startingWithin(
   db: Db,
   subject: Subject,
@@ -116,7 +116,7 @@ async function startingWithin(
   const everything = recordsWhere({ kind: "everything" }, subject);
   const lies = within(expressions.startOf(columnRef(table, field)));
   const ids = sql`(
-    select ${columnRef(table, "id")} as id from ${sql.table(table.name)} where ${everything} and ${lies}
+    select ${columnRef(table, "id")} as place from ${sql.table(table.name)} where ${everything} and ${lies}
   )`;
   return (await isMore(db, ids, gathering.ranked)) ? undefined : ids;
 }

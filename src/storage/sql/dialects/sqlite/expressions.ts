@@ -1,7 +1,15 @@
 // The filter tree's conditions in SQLite's words.
 import { sql } from "kysely";
-import type { Expressions, MemberType, WantedWords } from "../../dialect.ts";
-import { linkListOf, linksTableOf, wordsTableOf } from "./schema.ts";
+import type { Expression, Expressions, MemberType, WantedWords } from "../../dialect.ts";
+import {
+  firstPlaceOf,
+  folded,
+  idsBelow,
+  linkListOf,
+  linksTableOf,
+  startOfText,
+  wordsTableOf,
+} from "./schema.ts";
 
 /** One parameter holds a list of any length, so that the statement stays the same. */
 const listed: Expressions["listed"] = (values) =>
@@ -15,6 +23,15 @@ const memberTypes: Readonly<Record<MemberType, readonly string[]>> = {
   number: ["integer", "real"],
   boolean: ["true", "false"],
 };
+
+/** A text of SQL about another, which is put where the question marks are. */
+const spelled = (spell: (text: string) => string, text: Expression) =>
+  sql.join(
+    spell("?")
+      .split("?")
+      .map((part) => sql.raw(part)),
+    text,
+  );
 
 /** What FTS5 looks for: `{"name"} : ("pump" * AND "motor" *)`. */
 function matchOf({ fields, words }: WantedWords): string {
@@ -38,7 +55,7 @@ export const expressions: Expressions = {
     name === "key" || name === "value"
       ? sql.ref(`element.${name}`)
       : sql`json_extract(element.value, ${`$."${name}"`})`,
-  folded: (text) => sql`fold_case(${text})`,
+  folded: (text) => spelled(folded, text),
   textHas(text, part, where) {
     if (where === "anywhere") return sql`instr(${text}, ${part}) > 0`;
     if (where === "start") return sql`instr(${text}, ${part}) = 1`;
@@ -50,11 +67,16 @@ export const expressions: Expressions = {
     if (linkListOf(table) !== field) return undefined;
     return sql`(select record from ${sql.table(linksTableOf(table))} where asset in ${values})`;
   },
-  idsWithWords(table, wanted) {
+  placesWithWords(table, scope, wanted) {
     const index = sql.table(wordsTableOf(table));
-    return sql`(select rowid as id from ${index} where ${index} match ${wanted.map(matchOf).join(" AND ")})`;
+    const match = sql`${index} match ${wanted.map(matchOf).join(" AND ")}`;
+    if (scope === "system") return sql`(select rowid as place from ${index} where ${match})`;
+    const first = spelled(firstPlaceOf, sql`${scope}`);
+    const within = sql`rowid between ${first} and ${first} + ${sql.raw(idsBelow)}`;
+    return sql`(select rowid as place from ${index} where ${match} and ${within})`;
   },
+  idAt: (place) => sql`(${place} & ${sql.raw(idsBelow)})`,
   hasWords: (texts, words) => sql`has_words(${words.join(" ")}, ${sql.join(texts)})`,
-  startOf: (text) => sql`start_of(${text})`,
+  startOf: (text) => spelled(startOfText, text),
   isUnder: (path, assetIds) => sql`is_under(${path}, ${assetIds.join("/")})`,
 };

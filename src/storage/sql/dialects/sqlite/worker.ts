@@ -99,6 +99,8 @@ class Connection {
       const statement = this.#db.prepare(sql);
       statement.setReturnArrays(true);
       found = { statement, columns: statement.columns().map(({ name }) => name) };
+      // What a change returns has the last rowid, and those of words are too large for numbers.
+      statement.setReadBigInts(found.columns.length === 0);
       const [oldest] = this.#prepared.keys();
       if (this.#prepared.size >= limits.preparedStatementsMax) this.#prepared.delete(oldest!);
     }
