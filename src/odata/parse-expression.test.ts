@@ -72,6 +72,7 @@ const meanings: readonly [text: string, meaning: string][] = [
   ["-V lt 3", "lt(negate(V),3)"],
   ["style has Sales.Pattern'Yellow'", "has(style,<The literal Sales.Pattern'Yellow'>)"],
   ["$it/Name eq 'a'", 'eq(<$it>,"a")'],
+  ["Sales.Pump/Name eq 'a'", 'eq(<The type Sales.Pump>,"a")'],
   ["Products/$count gt 0", "gt(<The path segment $count>,0)"],
   ["Name in [\"a\",'b']", "in(Name,[<A list in brackets>])"],
 ];

@@ -186,7 +186,9 @@ class Parser {
       ? word
       : this.#nextText === "("
         ? `The function or key ${word}(...)`
-        : "";
+        : word.includes(".")
+          ? `The type ${word}`
+          : "";
     if (word.startsWith("$") && !["$it", "$root", "$this", "$count"].includes(word))
       throw syntax(`${word} has no meaning here`, at);
     if (this.#nextText === "(" && this.#next.kind === "sign") {
