@@ -33,6 +33,7 @@ import { assetModel } from "./resources/assets/assets.odata.ts";
 import { assetRoutes } from "./resources/assets/assets.rest.ts";
 import { assetTable } from "./resources/assets/schema.ts";
 import { calculatedRoutes } from "./resources/calculated/calculated.rest.ts";
+import { datapointModel } from "./resources/datapoints/datapoints.odata.ts";
 import { datapointRoutes } from "./resources/datapoints/datapoints.rest.ts";
 import { eventRoutes } from "./resources/events/events.rest.ts";
 import { eventTable, eventTransformerTable, semanticTypeTable } from "./resources/events/schema.ts";
@@ -131,7 +132,7 @@ export const routes: readonly Route[] = [
 ];
 
 /** The entity model: what every room adds to it. */
-export const model = assembleModel([assetModel, timeSeriesModel]);
+export const model = assembleModel([assetModel, timeSeriesModel, datapointModel]);
 
 /** The OpenAPI description of one version. */
 export const describe = (version: ApiVersion) => openApiOf(version, routes, loginRoutes, fileLinkRoutes);

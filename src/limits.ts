@@ -252,6 +252,12 @@ export const described = {
   odataExpressionDepthMax: limit(100, "levels", "Nesting of a `$filter`."),
   odataExpandDepthMax: limit(4, "levels", "Nesting of `$expand`."),
   odataPageMax: limit(1_000, "entities", "A page of an entity set; a link leads to the next one."),
+  odataPointsPageMax: limit(10_000, "entities", "A page of datapoints or of aggregates."),
+  odataPointsScannedMax: limit(
+    1_000_000,
+    "points",
+    "Points or buckets that a filter by their values is held against for one page; the next page goes on.",
+  ),
   odataPreviewMax: limit(
     1_000,
     "entities",

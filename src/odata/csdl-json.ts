@@ -4,6 +4,7 @@ import {
   type EntityFunction,
   type EntitySet,
   type EntityType,
+  functionsIn,
   type Model,
   type Navigation,
   namespace,
@@ -17,7 +18,7 @@ type Json = Readonly<Record<string, unknown>>;
 export function csdlJson(model: Model): Json {
   const types = [...model.types.values()].map((type) => [type.name, entityTypeJson(model, type)]);
   const opens = openComplexTypes.map((name) => [name, { $Kind: "ComplexType", $OpenType: true }]);
-  const functions = [...model.functions.values()].map((one) => [one.name, [functionJson(model, one)]]);
+  const functions = functionsIn(model).map((one) => [one.name, [functionJson(model, one)]]);
   return {
     $Version: "4.0",
     $EntityContainer: `${namespace}.Container`,
@@ -67,11 +68,16 @@ function navigationJson(model: Model, navigation: Navigation): Json {
   };
 }
 
-const functionJson = (model: Model, { parameters, set }: EntityFunction): Json => ({
-  $Kind: "Function",
-  ...(parameters.length > 0 && { $Parameter: parameters.map(parameterJson) }),
-  $ReturnType: { $Collection: true, ...typed(model.sets.get(set)!.type) },
-});
+function functionJson(model: Model, { parameters, set, boundTo }: EntityFunction): Json {
+  const binding = boundTo && { $Name: boundTo.parameter, ...typed(boundTo.type) };
+  const all = [...(binding ? [binding] : []), ...parameters.map(parameterJson)];
+  return {
+    $Kind: "Function",
+    ...(boundTo && { $IsBound: true }),
+    ...(all.length > 0 && { $Parameter: all }),
+    $ReturnType: { $Collection: true, ...typed(model.sets.get(set)!.type) },
+  };
+}
 
 const parameterJson = ({ name, type, isOptional }: EntityFunction["parameters"][number]): Json => ({
   $Name: name,

@@ -4,6 +4,7 @@ import {
   type EntityFunction,
   type EntitySet,
   type EntityType,
+  functionsIn,
   type Model,
   type Navigation,
   namespace,
@@ -21,7 +22,7 @@ export function csdlXml(model: Model): string {
     [
       ...[...model.types.values()].map((type) => entityTypeXml(model, type)),
       ...openComplexTypes.map((Name) => element("ComplexType", { Name, OpenType: "true" })),
-      ...[...model.functions.values()].map((one) => functionXml(model, one)),
+      ...functionsIn(model).map((one) => functionXml(model, one)),
       containerXml(model),
     ],
   );
@@ -90,9 +91,11 @@ function navigationXml(model: Model, navigation: Navigation): string {
   );
 }
 
-function functionXml(model: Model, { name, parameters, set }: EntityFunction): string {
+function functionXml(model: Model, { name, parameters, set, boundTo }: EntityFunction): string {
   const type = listOf(typeName(model.sets.get(set)!.type));
-  return element("Function", { Name: name }, [
+  const binding = boundTo && { Name: boundTo.parameter, Type: typeName(boundTo.type), Nullable: "false" };
+  return element("Function", { Name: name, IsBound: isTrue(boundTo !== undefined) }, [
+    ...(binding ? [element("Parameter", binding)] : []),
     ...parameters.map((one) =>
       element(
         "Parameter",

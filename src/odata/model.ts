@@ -128,10 +128,12 @@ export type Arguments = Readonly<Record<string, string | number | undefined>>;
 export interface EntityFunction<From = Row> {
   readonly name: string;
   readonly parameters: readonly Parameter[];
-  /** The name of the entity set that its results belong to. */
+  /** The name of the entity set that its results belong to, or are like those of. */
   readonly set: string;
+  /** The name of the entity type that it is called on, by the name of a parameter that is not sent. */
+  readonly boundTo?: { readonly type: string; readonly parameter: string };
   /** With what it answers, for these arguments. Refuses arguments that it cannot take. */
-  readonly results: (given: Arguments) => Readable<From>;
+  readonly results: (given: Arguments, boundTo?: Row) => Readable<From>;
 }
 
 /** What one room adds to the model. */
@@ -151,28 +153,40 @@ export const entityFunction = <From>(given: EntityFunction<From>) => given as un
 export interface Model {
   readonly types: ReadonlyMap<string, EntityType>;
   readonly sets: ReadonlyMap<string, EntitySet>;
+  /** Those that are called on the service. */
   readonly functions: ReadonlyMap<string, EntityFunction>;
+  /** Those that are called on entities of a type, by name. */
+  functionsOf(type: EntityType): ReadonlyMap<string, EntityFunction>;
   typeOf(set: EntitySet): EntityType;
   /** Those that start from entities of a type, by name. */
   navigationsOf(type: EntityType): ReadonlyMap<string, Navigation>;
 }
 
+/** All functions, those called on the service first. */
+export const functionsIn = (model: Model): EntityFunction[] => [
+  ...model.functions.values(),
+  ...[...model.types.values()].flatMap((type) => [...model.functionsOf(type).values()]),
+];
+
 /** The model of all parts; a name that leads nowhere is a fault of ours. */
 export function assembleModel(parts: readonly ModelPart[]): Model {
   const types = byName(parts.flatMap((part) => part.types ?? []));
   const sets = byName(parts.flatMap((part) => part.sets ?? []));
-  const functions = byName(parts.flatMap((part) => part.functions ?? []));
+  const allFunctions = parts.flatMap((part) => part.functions ?? []);
+  const functions = byName(allFunctions.filter(({ boundTo }) => !boundTo));
+  const functionsOf = ({ name }: EntityType) =>
+    byName(allFunctions.filter(({ boundTo }) => boundTo?.type === name));
   const navigations = Map.groupBy(
     parts.flatMap((part) => part.navigations ?? []),
     ({ from }) => from,
   );
   const namedBy = new Map([...types.keys()].map((name) => [name, byName(navigations.get(name) ?? [])]));
   for (const { type } of sets.values()) invariant(types.has(type), `${type} is an entity type`);
-  for (const { set } of functions.values()) invariant(sets.has(set), `${set} is an entity set`);
+  for (const { set } of allFunctions) invariant(sets.has(set), `${set} is an entity set`);
   for (const { from, to } of [...navigations.values()].flat())
     invariant(types.has(from) && sets.has(to), `a navigation leads from ${from} to ${to}`);
   return {
-    ...{ types, sets, functions },
+    ...{ types, sets, functions, functionsOf },
     typeOf: ({ type }) => types.get(type)!,
     navigationsOf: ({ name }) => namedBy.get(name)!,
   };

@@ -3,17 +3,18 @@ import type { RequestContext } from "../context.ts";
 import { type Failure, fail } from "../errors.ts";
 import { and, everything, type Filter } from "../query/filter.ts";
 import type { Expression } from "./expression.ts";
-import type {
-  Arguments,
-  EntityFunction,
-  EntitySet,
-  EntityType,
-  Model,
-  Navigation,
-  Parameter,
-  Property,
-  Readable,
-  Row,
+import {
+  type Arguments,
+  type EntityFunction,
+  type EntitySet,
+  type EntityType,
+  type Model,
+  type Navigation,
+  namespace,
+  type Parameter,
+  type Property,
+  type Readable,
+  type Row,
 } from "./model.ts";
 import { decodeName } from "./names.ts";
 import type { Operand } from "./operand.ts";
@@ -26,8 +27,10 @@ export interface Collection extends Readable {
   readonly type: EntityType;
   /** Which of what `read` answers belong to it. */
   readonly scope: Filter;
-  /** Its name in context addresses: `Assets`. */
+  /** What its entities are below: `Assets`, `Raw('a')/Tables`. */
   readonly address: string;
+  /** What context addresses say of it, where that is not its address. */
+  readonly context?: string;
   /** Addressed by its own name, so that its set may require a filter. */
   readonly isWholeSet: boolean;
 }
@@ -95,17 +98,16 @@ function nowhere(name: string, from: string): Failure {
   return fail("resource-not-found", { problem: `There is no ${name} in ${from}` });
 }
 
-function resultsOf(
-  walk: Walk,
-  { name, parameters, set, results }: EntityFunction,
-  inside: string,
-): Collection {
+/** What a function answers; of one that is called on an entity, `row` is that. */
+function resultsOf(walk: Walk, called: EntityFunction, inside: string, row?: Row): Collection {
+  const { name, parameters, results, boundTo } = called;
   const given = valuesFor(parameters, argumentsIn(inside, walk.aliases), name);
-  const target = walk.model.sets.get(set)!;
+  const set = walk.model.sets.get(called.set)!;
   return {
     kind: "collection",
-    ...{ set: target, type: walk.model.typeOf(target), ...results(given) },
-    ...{ scope: everything, address: target.name, isWholeSet: false },
+    ...{ set, type: walk.model.typeOf(set), ...results(given, row) },
+    ...{ scope: everything, address: set.name, isWholeSet: false },
+    ...(boundTo && { context: `Collection(${namespace}.${set.type})` }),
   };
 }
 
@@ -166,9 +168,12 @@ async function fromEntity(walk: Walk, place: One, segment: Segment): Promise<Pla
   const { name, inside } = segment;
   const found = walk.model.navigationsOf(of.type).get(name);
   const property = of.type.properties.find((one) => one.name === name);
-  if (!found && (!property || inside !== undefined)) throw nowhere(name, `an entity of ${of.set.name}`);
+  const called = walk.model.functionsOf(of.type).get(name.replace(`${namespace}.`, ""));
+  if (!found && !called && (!property || inside !== undefined))
+    throw nowhere(name, `an entity of ${of.set.name}`);
   const row = await readOne(walk.ctx, place, new Set(property ? [name] : []));
   if (!row) throw fail("resource-not-found", { problem: `There is nothing that ${name} could be of` });
+  if (called) return resultsOf(walk, called, inside ?? "", row);
   if (found) return follow(walk, { of, row }, { navigation: found, inside });
   return {
     kind: "property",

@@ -116,7 +116,7 @@ async function collectionAnswer(answering: Answering, of: Collection): Promise<O
   const { items, count, next } = await readCollection(ctx, of, question);
   const write = entityWriter(writing, question.shape);
   const parts = [
-    `{${contextMember(writing, of.address + question.shape.fragment)}`,
+    `{${contextMember(writing, (of.context ?? of.address) + question.shape.fragment)}`,
     ...(count === undefined ? [] : [`"@odata.count":${countJson(count, writing.format)},`]),
     `"value":[${items.map(write).join(",")}]`,
     ...(next === undefined ? [] : [`,"@odata.nextLink":${JSON.stringify(writing.links.next(next))}`]),

@@ -81,6 +81,7 @@ export const countJson = (count: number, { isIeee754Compatible }: Format): strin
 function controlOf({ model, format, links }: Writing, shape: Shape): ((row: Row) => string) | undefined {
   if (format.level !== "full") return undefined;
   const navigations = [...model.navigationsOf(shape.type).keys()];
+  const functions = [...model.functionsOf(shape.type).keys()];
   return (row) => {
     const id = links.entity(shape, row);
     const control: [string, string][] = [
@@ -92,6 +93,10 @@ function controlOf({ model, format, links }: Writing, shape: Shape): ((row: Row)
         [`${name}@odata.associationLink`, `${id}/${name}/$ref`],
       ]),
     ];
-    return control.map(([name, value]) => `"${name}":${JSON.stringify(value)}`).join(",");
+    const called = functions.map((name) => {
+      const target = `${id}/${namespace}.${name}`;
+      return `"#${namespace}.${name}":${JSON.stringify({ title: name, target })}`;
+    });
+    return [...control.map(([name, value]) => `"${name}":${JSON.stringify(value)}`), ...called].join(",");
   };
 }

@@ -44,6 +44,10 @@ export function matches(filter: Filter, record: Values, around: Surroundings): b
   }
 }
 
+/** As `matches`, for records that stand alone: none hangs on an asset or names a record of a table. */
+export const matchesAlone = (filter: Filter, record: Values): boolean =>
+  filter.kind === "everything" || matches(filter, record, { isUnder: () => false, has: () => false });
+
 type OfOneField = Exclude<Extract<Filter, { readonly field: string }>, { readonly part: Filter }>;
 
 /** The elements of a list or the pairs of an object as records. */

@@ -4,7 +4,7 @@ import { fail } from "../../errors.ts";
 import { type Granularity, type TimeRange, wholeBuckets } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { AggregateName, PointColumns } from "../../storage/points.ts";
-import { requireSeries, type SeriesKey, type SeriesRef } from "../timeseries/timeseries.ts";
+import { requireSeries, resolveSeries, type SeriesKey, type SeriesRef } from "../timeseries/timeseries.ts";
 import { type ArrivedPoints, batchOf } from "./arrived-points.ts";
 
 /** What is asked of one series. */
@@ -32,6 +32,13 @@ export interface SeriesAnswer {
   readonly question: SeriesQuestion;
   /** Reads as it is read from, so that no answer is in memory as a whole. */
   readonly rows: () => AsyncGenerator<Rows>;
+}
+
+/** The last point of a series, in ms since 1970. */
+export interface LatestPoint {
+  readonly seriesId: number;
+  readonly timeMs: number;
+  readonly value: number | string;
 }
 
 /**
@@ -74,6 +81,47 @@ export async function latestPoint(ctx: RequestContext, key: SeriesKey, beforeMs:
   const { id, isString } = series!;
   const [latest] = await ctx.points.latest([{ series: id, isString }], beforeMs);
   return latest;
+}
+
+/** The last point of each of these series; none for series that are empty, unknown or not to be read. */
+export async function latestPoints(
+  ctx: RequestContext,
+  ids: readonly number[],
+): Promise<(LatestPoint | undefined)[]> {
+  const found = await resolveSeries(ctx, ids, "READ");
+  const asked = found.filter((series) => series !== undefined);
+  const latest = await ctx.points.latest(
+    asked.map(({ id, isString }) => ({ series: id, isString })),
+    limits.timeMsMax + 1,
+  );
+  const byId = new Map(asked.map(({ id }, at) => [id, latest[at]]));
+  return found.map((series) => {
+    const point = series && byId.get(series.id);
+    return point && { seriesId: series.id, ...point };
+  });
+}
+
+/** How many points there are in the range, of numbers without reading them. Refuses unknown series (404). */
+export async function countPoints(ctx: RequestContext, key: SeriesKey, range: TimeRange): Promise<number> {
+  if (range.endMs <= range.startMs) return 0;
+  const [series] = await requireSeries(ctx, [key], "READ");
+  const { id, isString, isStep } = series!;
+  if (!isString) {
+    const bucketMs = range.endMs - range.startMs;
+    const whole = { ...range, series: id, isStep, bucketMs, wanted: ["count"] as const, limit: 1 };
+    return (await ctx.points.aggregate(whole)).columns[0]![0] ?? 0;
+  }
+  let count = 0;
+  for (let startMs: number | undefined = range.startMs; startMs !== undefined; ) {
+    let last: number | undefined;
+    const question: SeriesQuestion = { key, range: { ...range, startMs }, limit: limits.pointsPerReadMax };
+    for await (const { times } of rawRows(ctx, series!, question)) {
+      count += times.length;
+      last = times.at(-1);
+    }
+    startMs = last === undefined ? undefined : last + 1;
+  }
+  return count;
 }
 
 /** Removes the points in the range. Refuses an unknown series (404). */

@@ -196,10 +196,6 @@ function isUnder(assetIds: readonly number[], subject: Subject): Condition {
   )`;
 }
 
-/** The conditions that a record must all meet. */
-export const conjunctsOf = (filter: Filter): Filter[] =>
-  filter.kind === "and" ? filter.parts.flatMap(conjunctsOf) : [filter];
-
 /** The filter asks which assets a record is, or hangs on, in a way that an index can answer. */
 export function hangsOnAssets(filter: Filter, subject: Subject): boolean {
   if (filter.kind === "not") return hangsOnAssets(filter.part, subject);

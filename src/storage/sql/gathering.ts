@@ -3,17 +3,12 @@
 // Few are gathered and sorted: of 100,000 events those of a pump in 1 ms, by looking at one after the other
 // in 250 ms. Of many the next ones are near: of a whole plant's 1,000,000 series the first 100 are met in
 // 1 ms, gathered in 300 ms. Which of the two it is, a look at the first records tells.
+
 import { sql } from "kysely";
+import { conjunctsOf } from "../../query/conjuncts.ts";
 import { and, type Filter } from "../../query/filter.ts";
 import type { OrderBy, Position } from "../../query/page.ts";
-import {
-  columnRef,
-  conjunctsOf,
-  gatheredIds,
-  hangsOnAssets,
-  recordsWhere,
-  type Subject,
-} from "./compile-filter.ts";
+import { columnRef, gatheredIds, hangsOnAssets, recordsWhere, type Subject } from "./compile-filter.ts";
 import type { Condition, Db, Expression } from "./dialect.ts";
 
 /** A piece of an order to be read. */

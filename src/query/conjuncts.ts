@@ -1,0 +1,60 @@
+// What a filter says of single fields, for collections that no catalog holds: keys named, a range, the rest.
+import { and, type Bound, type Filter, type Scalar } from "./filter.ts";
+
+/** The conditions that a record must all meet. */
+export const conjunctsOf = (filter: Filter): readonly Filter[] =>
+  filter.kind === "and" ? filter.parts.flatMap(conjunctsOf) : [filter];
+
+/** The values that the filter limits a field to, each once, and what else it asks; none when it does not. */
+export function valuesIn(filter: Filter, field: string): { values?: readonly Scalar[]; rest: Filter } {
+  let values: readonly Scalar[] | undefined;
+  const rest: Filter[] = [];
+  for (const part of conjunctsOf(filter)) {
+    const named = part.kind === "nothing" ? [] : valuesOf(part, field);
+    if (!named) rest.push(part);
+    else values = values ? values.filter((one) => named.includes(one)) : [...new Set(named)];
+  }
+  return { ...(values && { values }), rest: and(...rest) };
+}
+
+function valuesOf(filter: Filter, field: string): readonly Scalar[] | undefined {
+  if (filter.kind === "or") {
+    const all = filter.parts.map((part) => valuesOf(part, field));
+    return all.every((one) => one !== undefined) ? all.flat() : undefined;
+  }
+  if (filter.kind === "oneOf" && filter.field === field) return filter.values;
+  return filter.kind === "equals" && filter.field === field && filter.value !== null
+    ? [filter.value]
+    : undefined;
+}
+
+/** The whole numbers that the filter limits a field to, from `start` up to but without `end`. */
+export function rangeIn(
+  filter: Filter,
+  field: string,
+): { readonly start: number; readonly end: number; readonly rest: Filter } {
+  let [start, end] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const rest: Filter[] = [];
+  for (const part of conjunctsOf(filter)) {
+    const range = part.kind === "nothing" ? { start: 0, end: 0 } : rangeOf(part, field);
+    if (!range) rest.push(part);
+    else [start, end] = [Math.max(start, range.start), Math.min(end, range.end)];
+  }
+  return { start, end, rest: and(...rest) };
+}
+
+function rangeOf(filter: Filter, field: string): { start: number; end: number } | undefined {
+  if (filter.kind === "equals" && filter.field === field && typeof filter.value === "number")
+    return { start: filter.value, end: filter.value + 1 };
+  if (filter.kind !== "between" || filter.field !== field) return undefined;
+  const from = wholeAfter(filter.from, "inclusive");
+  const to = wholeAfter(filter.to, "exclusive");
+  return { start: from ?? Number.NEGATIVE_INFINITY, end: to ?? Number.POSITIVE_INFINITY };
+}
+
+/** The first whole number that a lower bound admits, or that an upper one does not. */
+function wholeAfter(bound: Bound | undefined, side: "inclusive" | "exclusive"): number | undefined {
+  if (typeof bound?.value !== "number") return undefined;
+  const isItself = bound.inclusive === (side === "inclusive");
+  return isItself ? Math.ceil(bound.value) : Math.floor(bound.value) + 1;
+}

@@ -1,0 +1,193 @@
+// Datapoints over OData: points, latest points and aggregates as sets, navigations and answers of functions.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type AskOData, allItems, odataOf } from "../../../test/support/odata.ts";
+import { startTestServer, type TestServer } from "../../../test/support/server.ts";
+
+let server: TestServer;
+let ask: AskOData;
+let id: (name: string) => string;
+
+const start = Date.UTC(2024, 0, 1);
+const minuteMs = 60_000;
+const at = (minutes: number) => new Date(start + minutes * minuteMs).toISOString().replace(".000Z", "Z");
+
+before(async () => {
+  server = await startTestServer();
+  ask = odataOf(server);
+  await server.ask("POST /timeseries", {
+    items: [{ name: "level" }, { name: "state", isString: true }, { name: "empty" }],
+  });
+  const { items } = await server.ask("GET /timeseries");
+  id = (name) => String(items.find((one) => one["name"] === name)?.["id"]);
+  const times = Array.from({ length: 12_000 }, (_, minute) => minute);
+  const points = (value: (minute: number) => unknown, count: number) => ({
+    items: times.slice(0, count).map((m) => ({ timestamp: start + m * minuteMs, value: value(m) })),
+  });
+  await server.ask(
+    "POST /timeseries/data/level",
+    points((minute) => minute % 10, 12_000),
+  );
+  await server.ask(
+    "POST /timeseries/data/state",
+    points((minute) => `s${minute}`, 400),
+  );
+});
+after(() => server.close());
+
+async function refused(path: string, status: number, reason: string): Promise<void> {
+  const answer = await ask(path);
+  assert.equal(`${answer.status} ${answer.reason}`, `${status} ${reason}`, `${path} ${answer.text}`);
+}
+
+test("points of a series in a half-open range, ascending, each with an id of its own", async () => {
+  const range = `TimeStamp ge ${at(0)} and TimeStamp lt ${at(2)}`;
+  const { items, json } = await ask(`Timeseries('${id("level")}')/DataPoints?$filter=${range}`);
+  assert.ok(String(json?.["@odata.context"]).endsWith("/$metadata#DataPoints"));
+  const point = (minute: number) => ({
+    Id: `${id("level")}_${start + minute * minuteMs}`,
+    TimeStamp: at(minute),
+    Value: minute,
+    TimeseriesId: id("level"),
+  });
+  assert.deepEqual(items, [point(0), point(1)]);
+  const hidden = await ask(`DataPoints?$filter=TimeseriesId eq '${id("level")}' and ${range}`);
+  assert.deepEqual(hidden.items, items);
+  const one = await ask(`DataPoints('${id("level")}_${start}')`);
+  assert.equal(one.json?.["Value"], 0);
+  await refused(`DataPoints('${id("level")}_${start + 1}')`, 404, "ResourceNotFound");
+});
+
+test("all points page by page, in order and each once; counted without being read", async () => {
+  const path = `Timeseries('${id("level")}')/DataPoints`;
+  const all = await allItems(ask, `${path}?$select=TimeStamp`);
+  assert.equal(all.length, 12_000);
+  const sorted = [...new Set(all.map(({ TimeStamp }) => String(TimeStamp)))].sort();
+  assert.deepEqual(
+    sorted,
+    all.map(({ TimeStamp }) => TimeStamp),
+  );
+  assert.equal((await ask(`${path}/$count`)).text, "12000");
+  assert.equal((await ask(`${path}/$count?$filter=TimeStamp lt ${at(7)}`)).text, "7");
+  assert.equal((await allItems(ask, `${path}?$top=10001&$select=Id`)).length, 10_001);
+});
+
+test("a filter by values is held against the points of the range", async () => {
+  const path = `Timeseries('${id("level")}')/DataPoints`;
+  const { items } = await ask(
+    `${path}?$filter=Value ge 9 and TimeStamp lt ${at(20)}&$select=Value,TimeStamp`,
+  );
+  assert.deepEqual(items, [
+    { TimeStamp: at(9), Value: 9 },
+    { TimeStamp: at(19), Value: 9 },
+  ]);
+  assert.equal((await ask(`${path}/$count?$filter=Value eq 3 or Value eq 4`)).text, "2400");
+  assert.equal((await allItems(ask, `${path}?$filter=Value eq 3&$top=1100`)).length, 1100);
+});
+
+test("numbers and texts are of different sets, and the other one is empty", async () => {
+  const texts = await ask(
+    `Timeseries('${id("state")}')/StringPoints?$filter=contains(Value,'s39')&$select=Value`,
+  );
+  assert.equal(texts.items.length, 11);
+  assert.deepEqual((await ask(`Timeseries('${id("state")}')/DataPoints`)).items, []);
+  assert.deepEqual((await ask(`Timeseries('${id("level")}')/StringPoints`)).items, []);
+  assert.equal((await ask(`Timeseries('${id("state")}')/StringPoints/$count`)).text, "400");
+  assert.equal((await allItems(ask, `StringPoints?$filter=TimeseriesId eq '${id("state")}'`)).length, 400);
+});
+
+test("without a series named, sets of points are empty, and answers of functions are no sets", async () => {
+  for (const path of [
+    "DataPoints",
+    "StringPoints?$filter=Value eq 'x'",
+    "Latest",
+    "Aggregates",
+    "DataPointsSynthetic",
+  ])
+    assert.deepEqual((await ask(path)).items, [], path);
+  assert.deepEqual((await ask("DataPoints?$filter=TimeseriesId eq '1'")).items, []);
+});
+
+test("the latest point of a series, by path, by key and expanded", async () => {
+  const { json } = await ask(`Timeseries('${id("level")}')/Latest`);
+  const { "@odata.context": _, ...latest } = json!;
+  const expected = {
+    Id: id("level"),
+    TimeStamp: at(11_999),
+    Value: 9,
+    StringValue: null,
+    TimeseriesId: id("level"),
+  };
+  assert.deepEqual(latest, expected);
+  assert.equal((await ask(`Latest('${id("state")}')`)).json?.["StringValue"], "s399");
+  assert.equal((await ask(`Timeseries('${id("empty")}')/Latest`)).status, 204);
+  const { items } = await ask("Timeseries?$filter=Name ne ''&$select=Name&$expand=Latest");
+  assert.deepEqual(
+    items.map(({ Name, Latest }) => [Name, Latest && (Latest as { Value: unknown }).Value]),
+    [
+      ["empty", null],
+      ["level", 9],
+      ["state", null],
+    ],
+  );
+  await refused(`Timeseries('${id("level")}')?$expand=DataPoints`, 400, "NotExpandable");
+  await refused(`Timeseries('${id("level")}')?$expand=StringPoints`, 400, "NotExpandable");
+});
+
+test("aggregates of a series: inline or by alias, qualified or not, all ten or those selected", async () => {
+  const times = `Start=${at(0).replaceAll(":", "%3A")},End=${at(120)}`;
+  const series = `Timeseries('${id("level")}')`;
+  const qualified = await ask(`${series}/DataPlatform.V1.Aggregate(${times},Granularity='1h')`);
+  assert.match(
+    String(qualified.json?.["@odata.context"]),
+    /#Collection\(DataPlatform\.V1\.AggregateDataPoint\)$/,
+  );
+  const [first, second] = qualified.items;
+  assert.equal(qualified.items.length, 2);
+  assert.equal(Object.keys(first!).length, 13);
+  assert.deepEqual([first?.["Count"], first?.["Sum"], first?.["Max"], first?.["Min"]], [60, 270, 9, 0]);
+  assert.equal(second?.["Id"], `${id("level")}_${start + 60 * minuteMs}`);
+  const aliased = await ask(
+    `${series}/Aggregate(Start=@s,End=@e,Granularity=@g)?@s=${at(0)}&@e=${at(120)}&@g='1h'`,
+  );
+  assert.deepEqual(aliased.items, qualified.items);
+  const selected = await ask(
+    `${series}/Aggregate(${times},Granularity='60m')?$select=TimeStamp,Count&$filter=Count gt 1`,
+  );
+  assert.deepEqual(selected.items, [
+    { TimeStamp: at(0), Count: 60 },
+    { TimeStamp: at(60), Count: 60 },
+  ]);
+});
+
+test("aggregates of several series, by id or name, up to now without an end", async () => {
+  const call = (tags: string, rest = "") =>
+    `TimeseriesAggregate(Tags='${tags}',Granularity='1d',Start=${at(0)}${rest})`;
+  const { items, json } = await ask(`${call(`${id("level")},level`)}?$select=TimeseriesId,Count`);
+  assert.ok(String(json?.["@odata.context"]).endsWith("#Aggregates(TimeseriesId,Count)"));
+  assert.equal(items.length, 18);
+  assert.deepEqual(items[8], { TimeseriesId: id("level"), Count: 12_000 - 8 * 1440 });
+  for (const end of [",End=null", ",End=@none", `,End=${at(12_000)}`])
+    assert.equal((await ask(`${call("level", end)}/$count`)).text, "9", end);
+  assert.equal(
+    (await allItems(ask, call("level"), { headers: { prefer: "odata.maxpagesize=2" } })).length,
+    9,
+  );
+  assert.equal((await ask(call('["level"]'))).items.length, 9);
+  await refused(call("nope"), 400, "KeyInvalid");
+  await refused(call("state"), 400, "TextsNotAggregated");
+});
+
+test("arguments that cannot be taken are refused", async () => {
+  const call = (inside: string) => `Timeseries('${id("level")}')/Aggregate(${inside})`;
+  const times = `Start=${at(0)},End=${at(120)}`;
+  for (const inside of [
+    times,
+    `${times},Granularity='7x'`,
+    `${times},Granularity=1`,
+    `Start=${at(1)},End=${at(0)},Granularity='1h'`,
+  ])
+    await refused(call(inside), 400, "KeyInvalid");
+  await refused(call(`${times},Granularity='1h',Nope=1`), 400, "KeyInvalid");
+  await refused(`Timeseries('1')/Aggregate(${times},Granularity='1h')`, 404, "ResourceNotFound");
+});

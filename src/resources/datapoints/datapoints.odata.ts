@@ -1,0 +1,397 @@
+// Datapoints over OData: the sets of points, of latest points and of aggregates, and the functions on them.
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { parseJson } from "../../lib/json.ts";
+import { type Granularity, readGranularity, type TimeRange } from "../../lib/time.ts";
+import { limits } from "../../limits.ts";
+import {
+  type Arguments,
+  type EntityFunction,
+  type EntityType,
+  entityFunction,
+  entitySet,
+  entityType,
+  type ModelPart,
+  type Navigation,
+  navigation,
+  type Property,
+  type Readable,
+  type SetQuestion,
+} from "../../odata/model.ts";
+import { column, idColumn, idOf, type Operand } from "../../odata/operand.ts";
+import { id, required, text, time } from "../../odata/property.ts";
+import { rangeIn, valuesIn } from "../../query/conjuncts.ts";
+import { matchesAlone } from "../../query/evaluate.ts";
+import { and, equals, type Filter, nothing, oneOf } from "../../query/filter.ts";
+import type { Page } from "../../query/page.ts";
+import type { AggregateName } from "../../storage/points.ts";
+import { resolveSeries, type SeriesRef, type TimeSeries } from "../timeseries/timeseries.ts";
+import { countPoints, latestPoints, readMany, type SeriesQuestion } from "./datapoints.ts";
+
+/** A point or a bucket; of a bucket, the aggregates that were asked. */
+interface PointRow extends Partial<Record<AggregateName, number>> {
+  readonly seriesId: number;
+  readonly timeMs: number;
+  readonly value?: number | string;
+}
+
+const seriesId = required(id<PointRow>("TimeseriesId", (row) => row.seriesId, "seriesId"));
+const timeStamp = required(time<PointRow>("TimeStamp", (row) => row.timeMs, "timeMs"));
+const pointId = required(text<PointRow>("Id", (row) => `${row.seriesId}_${row.timeMs}`, pointIds()));
+
+/** `9_1704067200000`: the series and the time. */
+function pointIds(): Operand {
+  return {
+    type: "Edm.String",
+    equals(value) {
+      const [, series, timeMs] = /^([1-9]\d{0,15})_(-?\d{1,15})$/.exec(String(value ?? "")) ?? [];
+      if (series === undefined) return nothing;
+      return and(equals("seriesId", Number(series)), equals("timeMs", Number(timeMs)));
+    },
+  };
+}
+
+const double = (
+  name: string,
+  get: (row: PointRow) => number | undefined,
+  field: string,
+): Property<PointRow> => ({
+  ...{ name, type: "Edm.Double", get },
+  asked: { kind: "value", operand: column(field, "Edm.Double") },
+});
+
+const aggregateNames: readonly AggregateName[] = [
+  ...(["continuousVariance", "stepInterpolation", "discreteVariance", "totalVariation"] as const),
+  ...(["interpolation", "average", "count", "max", "min", "sum"] as const),
+];
+
+const propertyOf = (name: AggregateName) => name.charAt(0).toUpperCase() + name.slice(1);
+
+const ofSeries = (row: PointRow) => String(row.seriesId);
+const numberIn = ({ value }: PointRow) => (typeof value === "number" ? value : undefined);
+const textIn = ({ value }: PointRow) => (typeof value === "string" ? value : undefined);
+
+const types: readonly EntityType[] = [
+  entityType<PointRow>({
+    ...{ name: "DataPoint", key: "Id" },
+    properties: [pointId, timeStamp, required(double("Value", numberIn, "value")), seriesId],
+  }),
+  entityType<PointRow>({
+    ...{ name: "StringPoint", key: "Id" },
+    properties: [pointId, timeStamp, required(text("Value", textIn, column("value"))), seriesId],
+  }),
+  entityType<PointRow>({
+    ...{ name: "LatestPoint", key: "Id" },
+    properties: [
+      required(text("Id", ofSeries, idColumn("seriesId"))),
+      timeStamp,
+      double("Value", numberIn, "number"),
+      text("StringValue", textIn, column("text")),
+      seriesId,
+    ],
+  }),
+  entityType<PointRow>({
+    ...{ name: "AggregateDataPoint", key: "Id" },
+    properties: [
+      pointId,
+      timeStamp,
+      seriesId,
+      ...aggregateNames.map((name) => double(propertyOf(name), (row) => row[name], name)),
+    ],
+  }),
+  entityType<PointRow>({
+    ...{ name: "DataPointSynthetic", key: "Id" },
+    properties: [
+      pointId,
+      timeStamp,
+      double("Value", numberIn, "value"),
+      text("Error", () => undefined, column("error")),
+    ],
+  }),
+];
+
+/** What is read: these series one after the other, each in ascending time. */
+interface Plan {
+  readonly series: readonly SeriesRef[];
+  readonly range: TimeRange;
+  /** What else the rows must meet; no store can say that of points. */
+  readonly rest: Filter;
+  readonly aggregates?: NonNullable<SeriesQuestion["aggregates"]>;
+}
+
+interface Chunk {
+  /** Of the series in the plan. */
+  readonly at: number;
+  readonly rows: readonly PointRow[];
+  readonly scanned: number;
+  readonly lastMs: number;
+}
+
+/** All rows of the plan from a position on; `most` is about how many the reader will take. */
+async function* chunksOf(
+  ctx: RequestContext,
+  { series, range, rest, aggregates }: Plan,
+  { after, most }: { readonly after: readonly number[] | undefined; readonly most: number },
+): AsyncGenerator<Chunk> {
+  const { bucketMs } = aggregates?.granularity ?? { bucketMs: 1 };
+  const chunkMax = aggregates ? limits.bucketsPerReadMax : limits.pointsPerReadMax;
+  const limit = Math.min(chunkMax, rest.kind === "everything" ? most + 1 : chunkMax);
+  const [firstAt = 0, afterMs] = after ?? [];
+  let startMs = afterMs === undefined ? range.startMs : afterMs + bucketMs;
+  for (let at = firstAt; at < series.length; at++, startMs = range.startMs)
+    for (let scanned = limit; scanned === limit && startMs < range.endMs; ) {
+      scanned = 0;
+      const question = {
+        key: series[at]!.id,
+        range: { ...range, startMs },
+        limit,
+        ...(aggregates && { aggregates }),
+      };
+      const [answer] = await readMany(ctx, [question]);
+      for await (const { times, columns } of answer!.rows()) {
+        scanned += times.length;
+        if (times.length === 0) continue;
+        const all = aggregates
+          ? bucketRows(series[at]!.id, {
+              times,
+              columns: columns as Float64Array[],
+              wanted: aggregates.wanted,
+            })
+          : pointRows(series[at]!.id, times, columns[0]!);
+        const lastMs = times.at(-1)!;
+        yield {
+          at,
+          rows: all.filter((row) => matchesAlone(rest, { ...row })),
+          scanned: times.length,
+          lastMs,
+        };
+        startMs = lastMs + bucketMs;
+      }
+    }
+}
+
+function pointRows(id: number, times: Float64Array, values: Float64Array | readonly string[]): PointRow[] {
+  const rows = new Array<PointRow>(times.length);
+  for (let at = 0; at < times.length; at++)
+    rows[at] = { seriesId: id, timeMs: times[at]!, value: values[at]! };
+  return rows;
+}
+
+interface Buckets {
+  readonly times: Float64Array;
+  readonly columns: readonly Float64Array[];
+  readonly wanted: readonly AggregateName[];
+}
+
+/** Buckets without a point are left out, and so are aggregates without a value. */
+function bucketRows(id: number, { times, columns, wanted }: Buckets): PointRow[] {
+  const counts = columns[wanted.indexOf("count")]!;
+  const rows: PointRow[] = [];
+  for (let at = 0; at < times.length; at++) {
+    if (!(counts[at]! > 0)) continue;
+    const row: Record<string, number> = { seriesId: id, timeMs: times[at]! };
+    for (const [place, name] of wanted.entries()) {
+      const value = columns[place]![at]!;
+      if (!Number.isNaN(value)) row[name] = value;
+    }
+    rows.push(row as unknown as PointRow);
+  }
+  return rows;
+}
+
+/** A page ends where it is full, or where a filter by values has been held against enough of them. */
+async function pageOf(ctx: RequestContext, plan: Plan, page: SetQuestion["page"]): Promise<Page<PointRow>> {
+  const items: PointRow[] = [];
+  let [scanned, lastAt] = [0, 0];
+  const after = page.after as readonly number[] | undefined;
+  for await (const chunk of chunksOf(ctx, plan, { after, most: page.limit })) {
+    const room = page.limit - items.length;
+    if (chunk.rows.length > room) {
+      items.push(...chunk.rows.slice(0, room));
+      const at = room === 0 ? lastAt : chunk.at;
+      return { items, next: [at, items.at(-1)!.timeMs] };
+    }
+    items.push(...chunk.rows);
+    if (chunk.rows.length > 0) lastAt = chunk.at;
+    scanned += chunk.scanned;
+    if (scanned >= limits.odataPointsScannedMax) return { items, next: [chunk.at, chunk.lastMs] };
+  }
+  return { items };
+}
+
+async function countOf(ctx: RequestContext, plan: Plan): Promise<number> {
+  let count = 0;
+  if (plan.rest.kind === "everything" && !plan.aggregates) {
+    for (const { id } of plan.series) count += await countPoints(ctx, id, plan.range);
+    return count;
+  }
+  for await (const { rows } of chunksOf(ctx, plan, { after: undefined, most: Number.POSITIVE_INFINITY }))
+    count += rows.length;
+  return count;
+}
+
+/** The series that the filter names, if they hold such values; without any named there is nothing to read. */
+async function planOf(ctx: RequestContext, filter: Filter, isString: boolean): Promise<Plan> {
+  const { values = [], rest } = valuesIn(filter, "seriesId");
+  const found = await resolveSeries(ctx, values as readonly number[], "READ");
+  const series = found.filter((one) => one !== undefined && one.isString === isString) as SeriesRef[];
+  const { start, end, rest: further } = rangeIn(rest, "timeMs");
+  const range = { startMs: Math.max(start, limits.timeMsMin), endMs: Math.min(end, limits.timeMsMax + 1) };
+  return { series, range, rest: further };
+}
+
+const points = (name: string, type: string, isString: boolean) =>
+  entitySet<PointRow>({
+    ...{ name, type, isHidden: true, pageMax: limits.odataPointsPageMax },
+    read: async (ctx, { filter, page }) => pageOf(ctx, await planOf(ctx, filter, isString), page),
+    count: async (ctx, filter) => countOf(ctx, await planOf(ctx, filter, isString)),
+    position: (row) => [row.seriesId, row.timeMs],
+  });
+
+/** Latest points of the series that the filter names, a page of series at a time. */
+async function latestOf(
+  ctx: RequestContext,
+  { filter, page }: Pick<SetQuestion, "filter" | "page">,
+): Promise<Page<PointRow>> {
+  const { values = [], rest } = valuesIn(filter, "seriesId");
+  const [start = 0] = (page.after ?? []) as readonly number[];
+  const end = Math.min(start + page.limit, values.length);
+  const latest = await latestPoints(ctx, values.slice(start, end) as readonly number[]);
+  const isMeant = (row: PointRow) => matchesAlone(rest, { ...row, number: numberIn(row), text: textIn(row) });
+  const items = latest.filter((one) => one !== undefined).filter(isMeant);
+  return { items, ...(end < values.length && { next: [end] }) };
+}
+
+async function countLatest(ctx: RequestContext, filter: Filter): Promise<number> {
+  return (await latestOf(ctx, { filter, page: { limit: Number.POSITIVE_INFINITY } })).items.length;
+}
+
+/** What functions answer; asked for without one, it is nothing (odata.md D18). */
+const answersOnly = (name: string, type: string) =>
+  entitySet<PointRow>({
+    ...{ name, type, isHidden: true, pageMax: limits.odataPointsPageMax },
+    ...{ read: async () => ({ items: [] }), count: async () => 0 },
+    position: (row) => [row.seriesId, row.timeMs],
+  });
+
+const sets = [
+  points("DataPoints", "DataPoint", false),
+  points("StringPoints", "StringPoint", true),
+  entitySet<PointRow>({
+    ...{ name: "Latest", type: "LatestPoint", isHidden: true },
+    ...{ read: latestOf, count: countLatest },
+    position: (row) => [row.seriesId],
+  }),
+  answersOnly("Aggregates", "AggregateDataPoint"),
+  answersOnly("DataPointsSynthetic", "DataPointSynthetic"),
+];
+
+const toSeries = (from: string, partner?: string): Navigation =>
+  navigation<PointRow, TimeSeries>({
+    ...{ from, name: "Timeseries", to: "Timeseries", isRequired: true, ...(partner && { partner }) },
+    constraint: ["TimeseriesId", "Id"],
+    join: { own: (row) => [row.seriesId], theirs: ({ id }) => [id], filter: (ids) => oneOf("id", ids) },
+  });
+
+const fromSeries = (name: string, how: Partial<Navigation> = {}): Navigation => ({
+  ...navigation<TimeSeries, PointRow>({
+    ...{ from: "Timeseries", name, to: name, partner: "Timeseries" },
+    join: {
+      own: ({ id }) => [id],
+      theirs: (row) => [row.seriesId],
+      filter: (ids) => oneOf("seriesId", ids),
+    },
+  }),
+  ...how,
+});
+
+const navigations = [
+  fromSeries("Latest"),
+  fromSeries("DataPoints", { isMany: true, isPathOnly: true }),
+  fromSeries("StringPoints", { isMany: true, isPathOnly: true }),
+  toSeries("DataPoint", "DataPoints"),
+  toSeries("StringPoint", "StringPoints"),
+  toSeries("LatestPoint", "Latest"),
+  toSeries("AggregateDataPoint"),
+];
+
+const start = { name: "Start", type: "Edm.DateTimeOffset" } as const;
+const end = { name: "End", type: "Edm.DateTimeOffset" } as const;
+const granularity = { name: "Granularity", type: "Edm.String" } as const;
+const tags = { name: "Tags", type: "Edm.String" } as const;
+
+const functions: readonly EntityFunction[] = [
+  entityFunction<PointRow>({
+    ...{ name: "TimeseriesAggregate", set: "Aggregates" },
+    parameters: [tags, granularity, start, { ...end, isOptional: true }],
+    results: (given) => aggregates(given, (ctx) => seriesNamed(ctx, tagsIn(given["Tags"] as string))),
+  }),
+  entityFunction<PointRow>({
+    ...{ name: "Aggregate", set: "Aggregates", boundTo: { type: "Timeseries", parameter: "timeseries" } },
+    parameters: [start, end, granularity],
+    results: (given, series) => aggregates(given, async () => [series as unknown as TimeSeries]),
+  }),
+];
+
+/** Up to now without an end; buckets begin at multiples of their length (odata.md 1.5). */
+function aggregates(
+  given: Arguments,
+  seriesFor: (ctx: RequestContext) => Promise<readonly SeriesRef[]>,
+): Readable<PointRow> {
+  const granularity = readGranularity(given["Granularity"] as string);
+  if (!granularity)
+    throw fail("key-invalid", { problem: "Granularity takes a number and d, h, m or s, such as 1h" });
+  const [startMs, givenEnd] = [given["Start"] as number, given["End"] as number | undefined];
+  const plan = async (
+    ctx: RequestContext,
+    filter: Filter,
+    wanted: readonly AggregateName[],
+  ): Promise<Plan> => {
+    const endMs = givenEnd ?? ctx.world.nowMs();
+    if (endMs <= startMs) throw fail("key-invalid", { problem: "Start must lie before End" });
+    const range = { startMs: alignedMs(startMs, granularity), endMs };
+    return { series: await seriesFor(ctx), range, rest: filter, aggregates: { wanted, granularity } };
+  };
+  return {
+    read: async (ctx, { filter, page, properties }) => {
+      const wanted = aggregateNames.filter((name) => name === "count" || isAsked(name, properties, filter));
+      return pageOf(ctx, await plan(ctx, filter, wanted), page);
+    },
+    count: async (ctx, filter) => countOf(ctx, await plan(ctx, filter, aggregateNames)),
+  };
+}
+
+const alignedMs = (startMs: number, { bucketMs }: Granularity): number =>
+  Math.floor(startMs / bucketMs) * bucketMs;
+
+function isAsked(aggregate: AggregateName, properties: ReadonlySet<string>, filter: Filter): boolean {
+  if (filter.kind !== "everything") return true;
+  return properties.has(propertyOf(aggregate));
+}
+
+/** With commas between them, or as a JSON list. */
+function tagsIn(sent: string): readonly string[] {
+  if (!sent.trimStart().startsWith("[")) return sent.split(",").map((tag) => tag.trim());
+  try {
+    const list: unknown = parseJson(sent);
+    if (Array.isArray(list)) return list.map(String);
+  } catch {}
+  throw fail("key-invalid", { problem: "Tags takes ids with commas between them, or a JSON list of them" });
+}
+
+/** Each tag is an id, else a name. */
+async function seriesNamed(ctx: RequestContext, tags: readonly string[]): Promise<SeriesRef[]> {
+  const byId = await resolveSeries(
+    ctx,
+    tags.map((tag) => idOf(tag) ?? 0),
+    "READ",
+  );
+  const byName = await resolveSeries(ctx, tags, "READ");
+  return tags.map((tag, at) => {
+    const found = byId[at] ?? byName[at];
+    if (!found) throw fail("key-invalid", { problem: `Tags names no time series: ${tag}` });
+    return found;
+  });
+}
+
+export const datapointModel: ModelPart = { types, sets, navigations, functions };
