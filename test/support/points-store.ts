@@ -6,8 +6,19 @@ import {
   type EmbeddedPointsSettings,
   openEmbeddedPoints,
 } from "../../src/storage/embedded-points/embedded-points.ts";
+import { type JournalFiles, realFiles } from "../../src/storage/embedded-points/journal.ts";
 import type { PointsStore } from "../../src/storage/points.ts";
 import { temporaryFolder } from "./folder.ts";
+
+/** For tests in which nothing hangs on what is on disk when: syncs would only cost time. */
+export const filesWithoutSyncs: JournalFiles = {
+  ...realFiles,
+  async open(path, flags) {
+    const file = await realFiles.open(path, flags);
+    file.datasync = async () => undefined;
+    return file;
+  },
+};
 
 export interface EmbeddedUnderTest extends StoreUnderTest {
   readonly folder: string;

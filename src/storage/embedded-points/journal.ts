@@ -4,7 +4,7 @@
 // cannot be written is taken back from the file and refused; where even that fails the journal is finished
 // until the next start.
 import { constants } from "node:fs";
-import { open, readdir, readFile, rename, unlink } from "node:fs/promises";
+import { open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type Failure, fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -236,9 +236,10 @@ export interface Recovered {
 }
 
 /**
- * Reads what earlier processes left, hands every whole frame behind `applied` to `apply` in order, and cuts
- * off the torn end of the last segment. `applied` is the sequence number up to which all shards hold the
- * changes in blocks.
+ * Reads what earlier processes left, hands every whole frame behind `applied` to `apply` in order, cuts off
+ * the torn end of the last segment, and syncs it: of a process that was killed it may hold frames that are
+ * not on disk, and nothing that was once found may be missing later. `applied` is the sequence number up to
+ * which all shards hold the changes in blocks.
  */
 export async function recoverJournal(
   settings: Pick<JournalSettings, "folder" | "files">,
@@ -246,7 +247,7 @@ export async function recoverJournal(
   apply: (frame: Frame) => Promise<void> | void,
 ): Promise<Recovered> {
   const files = await readdir(settings.folder);
-  const names = files.filter((name) => firstOf(name) !== undefined).sort();
+  const names = await withoutEmpty(settings, files.filter((name) => firstOf(name) !== undefined).sort());
   const segments: Segment[] = [];
   const damage: Damage[] = files.filter(isSetAside).map((file) => ({ file, ...setAsideEarlier }));
   let next = applied + 1;
@@ -256,13 +257,14 @@ export async function recoverJournal(
     if (first > next)
       damage.push({ file: name, offset: 0, expected: `frame ${next}`, found: `frame ${first}` });
     const report = { damage: [], length: 0 };
+    const isLast = index === names.length - 1;
     next = Math.max(next, first);
-    for (const frame of framesOf(bytes, { name, isLast: index === names.length - 1 }, report)) {
+    for (const frame of framesOf(bytes, { name, isLast }, report)) {
       next = Math.max(next, frame.sequence + 1);
       if (frame.sequence > applied) await apply(frame);
     }
     damage.push(...report.damage);
-    if (report.length < bytes.byteLength) await cutSegment(settings, name, report.length);
+    if (isLast) await settleSegment(settings, name, report.length);
     const isEmpty = report.length <= segmentHeaderBytes;
     if (isEmpty) await removeSegment(settings, name);
     else segments.push({ name, first, bytes: report.length, isDamaged: report.damage.length > 0 });
@@ -283,7 +285,24 @@ async function markedEnd(folder: string, name: string): Promise<number | undefin
   return digits === undefined ? undefined : Number(digits);
 }
 
-async function cutSegment(
+/**
+ * A segment without a frame is one whose making was broken off, or refused, or whose removal was forgotten by
+ * the disk. It says nothing, least of all that the one before it was finished.
+ */
+async function withoutEmpty(
+  settings: Pick<JournalSettings, "folder" | "files">,
+  names: readonly string[],
+): Promise<string[]> {
+  const kept: string[] = [];
+  for (const name of names) {
+    const { size } = await stat(join(settings.folder, name));
+    if (size > segmentHeaderBytes) kept.push(name);
+    else await removeSegment(settings, name);
+  }
+  return kept;
+}
+
+async function settleSegment(
   { folder, files }: Pick<JournalSettings, "folder" | "files">,
   name: string,
   length: number,

@@ -2,7 +2,8 @@
 // as the naive store does, numbers and strings bit for bit, aggregates to 1e-9.
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { embeddedUnderTest } from "../../../test/support/points-store.ts";
+import { embeddedUnderTest, filesWithoutSyncs } from "../../../test/support/points-store.ts";
+import { randomFrom, seed, times } from "../../../test/support/proof.ts";
 import { NaivePointsStore } from "../conformance/naive-points.ts";
 import { batchOf } from "../conformance/points.ts";
 import {
@@ -13,21 +14,23 @@ import {
   type SeriesId,
 } from "../points.ts";
 
-const operations = Number(process.env["MODEL_OPERATIONS"] ?? 1000);
-const seed = Number(process.env["MODEL_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+const operations = times(50_000, 1_000_000);
+/** Opening and closing the store costs more than thousands of operations. */
+const lives = times(8, 400);
 const numberSeries = [4096, 8192, 2 ** 40 + 3, 2 ** 50 + 4096, 12_345];
 const stringSeries = [16_384, 2 ** 41];
 const spanMs = 40_000;
 
-it(`${operations} random operations, seed ${seed} (MODEL_SEED, MODEL_OPERATIONS)`, async () => {
-  const test = await embeddedUnderTest({ shards: 2, blockPoints: 32, checkpointBytes: 30_000 });
-  const game = new Game(test.store, seed);
+it(`${operations} random operations and ${lives} restarts, PROOF_SEED=${seed}`, async () => {
+  const settings = { shards: 2, blockPoints: 32, checkpointBytes: 100_000, files: filesWithoutSyncs };
+  const test = await embeddedUnderTest(settings);
+  const game = new Game(test.store);
   try {
-    for (let turn = 0; turn < operations; turn++) {
-      if (turn % 150 === 149) game.store = await (game.chance(0.5) ? test.restart() : test.crash());
-      await game.turn();
+    for (let life = 1; life <= lives; life++) {
+      while (game.operations < (operations * life) / lives) await game.turn();
+      game.store = await (game.chance(0.5) ? test.restart() : test.crash());
+      await game.compareAll();
     }
-    await game.compareAll();
   } finally {
     await test.end();
   }
@@ -35,27 +38,27 @@ it(`${operations} random operations, seed ${seed} (MODEL_SEED, MODEL_OPERATIONS)
 
 class Game {
   store: PointsStore;
+  /** Calls of the store so far. */
+  operations = 0;
   readonly #naive = new NaivePointsStore();
-  #state: number;
+  readonly #random = randomFrom(seed);
   /** Where in-order writing goes on. */
   #nowMs = 0;
 
-  constructor(store: PointsStore, seed: number) {
+  constructor(store: PointsStore) {
     this.store = store;
-    this.#state = seed;
   }
 
   chance(share: number): boolean {
     return this.#random() < share;
   }
 
+  /** Some changes at once, so that they share a sync, or some questions at once, between two changes. */
   async turn(): Promise<void> {
-    const dice = this.#random();
-    if (dice < 0.35) await this.#write();
-    else if (dice < 0.39) await this.#erase();
-    else if (dice < 0.65) await this.#scan(this.#seriesOfAnyKind());
-    else if (dice < 0.8) await this.#latest();
-    else await this.#aggregate();
+    const calls = this.#whole(1, 30);
+    this.operations += calls;
+    const next = this.chance(0.4) ? () => this.#change() : () => this.#question();
+    await Promise.all(Array.from({ length: calls }, next));
   }
 
   async compareAll(): Promise<void> {
@@ -66,17 +69,20 @@ class Game {
     }
   }
 
-  /** Several writes at once, so that they share a sync. */
-  async #write(): Promise<void> {
-    const batches = Array.from({ length: this.#whole(1, 4) }, () => this.#batch());
-    const copies = batches.map((batch) => structuredClone(batch));
-    const stored = batches.map((batch) => this.store.append(batch));
-    for (const batch of copies) await this.#naive.append(batch);
-    await Promise.all(stored);
+  async #change(): Promise<void> {
+    if (this.chance(0.1)) return this.#erase();
+    const batch = this.#batch();
+    await Promise.all([this.#naive.append(structuredClone(batch)), this.store.append(batch)]);
+  }
+
+  #question(): Promise<void> {
+    const dice = this.#random();
+    if (dice < 0.4) return this.#scan(this.#seriesOfAnyKind());
+    return dice < 0.65 ? this.#latest() : this.#aggregate();
   }
 
   #batch(): PointBatch {
-    const runs = Array.from({ length: this.#whole(1, 4) }, () => {
+    const runs = Array.from({ length: this.#whole(1, 3) }, () => {
       const series = this.#seriesOfAnyKind();
       return [series, this.#points(stringSeries.includes(series))] as const;
     });
@@ -84,7 +90,7 @@ class Game {
   }
 
   #points(isString: boolean): [number, number | string][] {
-    const count = this.chance(0.1) ? this.#whole(50, 200) : this.#whole(1, 20);
+    const count = this.chance(0.03) ? this.#whole(50, 200) : this.#whole(1, 5);
     const isInOrder = this.chance(0.6);
     let timeMs = isInOrder ? this.#nowMs : this.#whole(-spanMs / 10, spanMs);
     const points = Array.from({ length: count }, (): [number, number | string] => {
@@ -156,14 +162,6 @@ class Game {
 
   #whole(from: number, to: number): number {
     return from + Math.floor(this.#random() * (to - from + 1));
-  }
-
-  /** A small generator with the seed as its only state (mulberry32). */
-  #random(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 }
 

@@ -46,13 +46,8 @@ export function* framesOf(
     report.damage.push({ file: name, offset, expected, found });
   let next = firstOf(name)!;
   let at = segmentHeaderBytes;
-  if (bytes.byteLength >= at && Buffer.compare(bytes.subarray(0, at), segmentHeader(next)) !== 0) {
-    bad(
-      0,
-      `header of a segment beginning with frame ${next}`,
-      Buffer.from(bytes.subarray(0, at)).toString("hex"),
-    );
-  }
+  const header = bytes.subarray(0, at);
+  let isHeaderBad = Buffer.compare(header, segmentHeader(next)) !== 0;
   while (at < bytes.byteLength) {
     const frame = decodeFrame(bytes, at);
     if (frame === undefined) {
@@ -61,6 +56,10 @@ export function* framesOf(
       bad(at, `frame ${next}`, `${behind - at} bytes without a whole frame`);
       at = behind;
     } else {
+      // Without a frame behind it, it is a segment that was never finished.
+      if (isHeaderBad)
+        bad(0, `header of a segment beginning with frame ${next}`, Buffer.from(header).toString("hex"));
+      isHeaderBad = false;
       yield frame;
       next = frame.sequence + 1;
       at += frame.bytes;
