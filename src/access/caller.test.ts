@@ -1,7 +1,7 @@
 // What capabilities add up to: the filter of a scope, the assets one may know of, and memberships.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Failure } from "../errors.ts";
+import { refusal } from "../../test/support/refusal.ts";
 import { equals, everything, hasOnly, nothing, or, underAsset } from "../query/filter.ts";
 import { type Caller, knownAssets, membershipOf, scopeOf } from "./caller.ts";
 import type { Acl, Action, Capability, CapabilityScope } from "./capabilities.ts";
@@ -39,7 +39,7 @@ test("capabilities of one kind are united, and one without bounds outdoes all ot
 
 test("a capability for nothing is no refusal; none at all is one", () => {
   assert.equal(scopeOf(holding(grant("eventsAcl", "READ", below())), "eventsAcl", "READ"), nothing);
-  const forbidden = (problem: unknown) => problem instanceof Failure && problem.failure === "forbidden";
+  const forbidden = refusal("forbidden");
   const reader = holding(grant("eventsAcl", "READ", all));
   assert.throws(() => scopeOf(reader, "eventsAcl", "WRITE"), forbidden);
   assert.throws(() => scopeOf(reader, "filesAcl", "READ"), forbidden);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Failure } from "../errors.ts";
+import { refusal } from "../../test/support/refusal.ts";
 import { cursorSigner } from "./cursor.ts";
 
 const signer = cursorSigner(Buffer.alloc(32, 1));
@@ -11,7 +11,7 @@ const position = fc.array(fc.oneof(fc.string({ unit: "binary" }), fc.maxSafeInte
   maxLength: 3,
 });
 const place = fc.record({ after: position, before: position, until: position }, { requiredKeys: [] });
-const isRefused = (problem: unknown) => problem instanceof Failure && problem.failure === "cursor-invalid";
+const isRefused = refusal("cursor-invalid");
 
 test("a place survives the way to the client and back, in URL-safe text", () => {
   fc.assert(

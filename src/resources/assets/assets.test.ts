@@ -1,22 +1,16 @@
 // The asset tree: references inside a request, and places that stay right whatever moves or goes.
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import fc from "fast-check";
-import { temporaryFolder } from "../../../test/support/folder.ts";
+import { newContext, openCatalogs, scenariosIn } from "../../../test/support/context.ts";
+import { refusal } from "../../../test/support/refusal.ts";
 import { administrator } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
-import { Failure } from "../../errors.ts";
-import { IdSource } from "../../lib/ids.ts";
 import { compareText } from "../../lib/text.ts";
-import { realWorld } from "../../lib/world.ts";
 import { limits } from "../../limits.ts";
-import { cursorSigner } from "../../query/cursor.ts";
 import { equals, everything, type Filter, underAsset } from "../../query/filter.ts";
 import type { PageQuestion } from "../../query/page.ts";
-import type { Catalog, Stored, Table } from "../../storage/catalog.ts";
-import { openNaiveCatalog } from "../../storage/conformance/naive-catalog.ts";
-import { openSqlCatalog } from "../../storage/sql/sql-catalog.ts";
+import type { Stored, Table } from "../../storage/catalog.ts";
 import {
   type Asset,
   type AssetsWanted,
@@ -50,46 +44,8 @@ const tagTable: Table<Tag> = {
   ...{ indexes: [], unique: [], wordsOf: [], underAsset: { link: "assetId" } },
 };
 
-const tables = [assetTable, tagTable];
-const catalogs: readonly (readonly [name: string, catalog: Catalog])[] = [
-  ["in memory", openNaiveCatalog(tables)],
-  [
-    "in SQLite",
-    await openSqlCatalog({ file: join(temporaryFolder(), "catalog.db"), tables, world: realWorld }),
-  ],
-];
-after(async () => {
-  for (const [, catalog] of catalogs) await catalog.close();
-});
-
-let nowMs = Date.UTC(2026, 0, 1);
-const world = { nowMs: () => nowMs++, randomBytes: (count: number) => new Uint8Array(count) };
-const ids = new IdSource(world, 0);
-
-/** An administrator of a new project; each look at the clock is a millisecond later. */
-function newContext(catalog: Catalog): RequestContext {
-  const project = ids.next();
-  return {
-    ...{ world, ids, catalog, project },
-    points: undefined as never,
-    blobs: undefined as never,
-    uploads: undefined as never,
-    erasures: undefined as never,
-    keys: undefined as never,
-    rights: undefined as never,
-    cursors: cursorSigner(new Uint8Array(32)),
-    caller: { user: "test", projectId: project, project: "test", groupIds: [], capabilities: administrator },
-    signal: new AbortController().signal,
-  };
-}
-
-/** The same in each catalog, in a project of its own. */
-function scenario(name: string, run: (ctx: RequestContext) => Promise<void>): void {
-  for (const [where, catalog] of catalogs) test(`${name} (${where})`, () => run(newContext(catalog)));
-}
-
-const refusal = (failure: string) => (problem: unknown) =>
-  problem instanceof Failure && problem.failure === failure;
+const catalogs = await openCatalogs([assetTable, tagTable]);
+const scenario = scenariosIn(catalogs);
 
 async function all(ctx: RequestContext, wanted: Partial<AssetsWanted> = {}): Promise<Asset[]> {
   const found: Asset[] = [];
@@ -432,5 +388,5 @@ scenario("whatever is created, moved and deleted, the tree is a plain forest's",
       }
     },
   );
-  await fc.assert(property, { numRuns: catalog === catalogs[0]![1] ? 100 : 10 });
+  await fc.assert(property, { numRuns: catalog === catalogs.naive ? 100 : 10 });
 });

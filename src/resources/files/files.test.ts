@@ -1,22 +1,17 @@
 // Files held against what the API alone does not show: reach by subtree, clashes told without a leak, lists.
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import fc from "fast-check";
+import { newContext, openCatalogs, scenariosIn } from "../../../test/support/context.ts";
 import { temporaryFolder } from "../../../test/support/folder.ts";
-import { administrator, type Capability } from "../../access/capabilities.ts";
+import { refusal } from "../../../test/support/refusal.ts";
+import type { Capability } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { Failure } from "../../errors.ts";
-import { IdSource } from "../../lib/ids.ts";
 import { Turns } from "../../lib/turns.ts";
-import { realWorld } from "../../lib/world.ts";
 import { limits } from "../../limits.ts";
-import { cursorSigner } from "../../query/cursor.ts";
 import { everything } from "../../query/filter.ts";
-import type { Catalog } from "../../storage/catalog.ts";
-import { openNaiveCatalog } from "../../storage/conformance/naive-catalog.ts";
 import { openLocalBlobs } from "../../storage/local-blobs/local-blobs.ts";
-import { openSqlCatalog } from "../../storage/sql/sql-catalog.ts";
 import { createAssets } from "../assets/assets.ts";
 import { assetTable } from "../assets/schema.ts";
 import { changeFile } from "./changes.ts";
@@ -24,41 +19,10 @@ import { deleteFiles, getFile, listFiles, searchFiles, updateFile } from "./file
 import { fileTable, removalTable, type StoredFile, uploadTable } from "./schema.ts";
 import { type NewFile, startUpload } from "./uploads.ts";
 
-const tables = [assetTable, fileTable, uploadTable, removalTable];
 const folder = temporaryFolder();
-const catalogs: readonly (readonly [name: string, catalog: Catalog])[] = [
-  ["in memory", openNaiveCatalog(tables)],
-  ["in SQLite", await openSqlCatalog({ file: join(folder, "catalog.db"), tables, world: realWorld })],
-];
-const blobs = await openLocalBlobs({ folder: join(folder, "blobs"), secret: new Uint8Array(32) });
-after(async () => {
-  for (const [, catalog] of catalogs) await catalog.close();
-});
-
-const ids = new IdSource(realWorld, 0);
-
-function scenario(name: string, run: (ctx: RequestContext) => Promise<void>): void {
-  for (const [where, catalog] of catalogs) {
-    const project = ids.next();
-    const ctx: RequestContext = {
-      ...{ world: realWorld, ids, catalog, project, blobs, uploads: new Turns() },
-      points: undefined as never,
-      erasures: undefined as never,
-      keys: undefined as never,
-      rights: undefined as never,
-      cursors: cursorSigner(new Uint8Array(32)),
-      caller: {
-        user: "test",
-        projectId: project,
-        project: "test",
-        capabilities: administrator,
-        groupIds: [],
-      },
-      signal: new AbortController().signal,
-    };
-    test(`${name} (${where})`, () => run(ctx));
-  }
-}
+const blobs = await openLocalBlobs({ folder, secret: new Uint8Array(32) });
+const catalogs = await openCatalogs([assetTable, fileTable, uploadTable, removalTable]);
+const scenario = scenariosIn(catalogs, (catalog) => newContext(catalog, { blobs, uploads: new Turns() }));
 
 /** One who may read and write files of this subtree alone. */
 function within(ctx: RequestContext, assetId: number): RequestContext {
@@ -76,14 +40,6 @@ const start = async (ctx: RequestContext, file: NewFile, overwrite = false): Pro
   const wanted = { file, overwrite, resumable: false, contentType: undefined, baseUrl: "http://a" };
   return (await startUpload(ctx, wanted)).fileId;
 };
-
-const refusal =
-  (failure: string, members: object = {}) =>
-  (problem: unknown) => {
-    assert.ok(problem instanceof Failure, String(problem));
-    assert.deepEqual([problem.failure, problem.members], [failure, members]);
-    return true;
-  };
 
 const listed = async (ctx: RequestContext) => {
   const page = { limit: 100 };

@@ -1,9 +1,9 @@
 // Relationships through the front door: what is stored comes back, is found from both ends, or is refused.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { contextWith } from "../../../test/support/context.ts";
+import { refusal } from "../../../test/support/refusal.ts";
 import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
-import type { RequestContext } from "../../context.ts";
-import { Failure } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
 import {
@@ -197,19 +197,9 @@ test("what cannot be is refused, and nothing changes", async () => {
 
 test("who may only read does not write, and who may nothing sees nothing", async () => {
   const [held] = (await create(flow("right"))).items;
-  const project = 1;
-  const contextOf = (...actions: readonly "READ"[]): RequestContext => {
-    const capability = { acl: "relationshipsAcl", actions, scope: { kind: "all" } } as const;
-    const caller = {
-      user: "test",
-      projectId: project,
-      project: "demo",
-      groupIds: [],
-      capabilities: [capability],
-    };
-    return { ...server.app.services, caller, project, signal: new AbortController().signal };
-  };
-  const forbidden = (problem: unknown) => problem instanceof Failure && problem.failure === "forbidden";
+  const contextOf = (...actions: readonly "READ"[]) =>
+    contextWith(server.app.services, [{ acl: "relationshipsAcl", actions, scope: { kind: "all" } }]);
+  const forbidden = refusal("forbidden");
   const reader = contextOf("READ");
   await assert.rejects(createRelationships(reader, []), forbidden);
   await assert.rejects(deleteRelationships(reader, ["right"]), forbidden);

@@ -1,8 +1,8 @@
 // Tag matching through the front door: what the Python clients ask, and what is refused.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { contextWith } from "../../../test/support/context.ts";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
-import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import { ensureProject } from "../projects/projects.ts";
 import { matchTags } from "./tag-matching.ts";
@@ -68,16 +68,8 @@ test("a platform is the source of an asset", async () => {
 test("only what the caller may see is matched", async () => {
   const scope = { kind: "subtrees", assetIds: [unit] } as const;
   const capability = { acl: "assetsAcl", actions: ["READ"], scope } as const;
-  const { id: project } = (await ensureProject(server.app.services, server.project)).project;
-  const caller = {
-    user: "test",
-    projectId: project,
-    project: "demo",
-    groupIds: [],
-    capabilities: [capability],
-  };
-  const signal = new AbortController().signal;
-  const ctx: RequestContext = { ...server.app.services, caller, project, signal };
+  const { project } = await ensureProject(server.app.services, server.project);
+  const ctx = contextWith(server.app.services, [capability], project.id);
   const [found] = await matchTags(ctx, { tags: ["21-PT-1019"], scoreMax: 1 });
   assert.deepEqual(
     found!.map(({ name }) => name),

@@ -1,23 +1,18 @@
 // Time series as rooms see them: what is kept, what memory may answer, and deletes that a crash interrupts.
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { temporaryFolder } from "../../../test/support/folder.ts";
+import { newContext, openCatalogs, scenariosIn } from "../../../test/support/context.ts";
+import { refusal } from "../../../test/support/refusal.ts";
 import { administrator } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
-import { Failure } from "../../errors.ts";
-import { IdSource } from "../../lib/ids.ts";
 import { compareText } from "../../lib/text.ts";
-import { realWorld } from "../../lib/world.ts";
-import { cursorSigner } from "../../query/cursor.ts";
 import { and, everything, startsWith, underAsset } from "../../query/filter.ts";
 import type { Page, PageQuestion } from "../../query/page.ts";
 import type { Catalog, Writer } from "../../storage/catalog.ts";
 import { openNaiveCatalog } from "../../storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "../../storage/conformance/naive-points.ts";
 import type { PointsStore } from "../../storage/points.ts";
-import { openSqlCatalog } from "../../storage/sql/sql-catalog.ts";
 import { createAssets, deleteAssets, updateAsset } from "../assets/assets.ts";
 import { assetTable } from "../assets/schema.ts";
 import { securityCategoryTable } from "../groups/schema.ts";
@@ -37,35 +32,10 @@ import {
   updateTimeSeries,
 } from "./timeseries.ts";
 
-const project = 1;
-
-function contextOf(catalog: Catalog, points: PointsStore = new NaivePointsStore()): RequestContext {
-  const caller = {
-    user: "test",
-    projectId: project,
-    project: "demo",
-    groupIds: [],
-    capabilities: administrator,
-  };
-  return {
-    world: realWorld,
-    ids: new IdSource(realWorld, 0),
-    catalog,
-    points,
-    blobs: undefined as never,
-    uploads: undefined as never,
-    erasures: undefined as never,
-    keys: undefined as never,
-    rights: undefined as never,
-    cursors: cursorSigner(new Uint8Array(32)),
-    caller,
-    project,
-    signal: new AbortController().signal,
-  };
-}
-
 const tables = [projectTable, assetTable, timeSeriesTable, erasureTable, securityCategoryTable];
 const freshCatalog = () => openNaiveCatalog(tables);
+const contextOf = (catalog: Catalog, points: PointsStore = new NaivePointsStore()) =>
+  newContext(catalog, { points });
 
 const plain = (name: string): NewTimeSeries => ({ name, isString: false, isStep: false, metadata: {} });
 
@@ -76,14 +46,6 @@ const idOf = async (ctx: RequestContext, name: string) => (await resolveSeries(c
 
 const rename = (ctx: RequestContext, id: number, name: string) =>
   updateTimeSeries(ctx, { keys: { ids: [id] }, changes: [{ name }], status: 400 });
-
-const refused =
-  (failure: string, members: object = {}) =>
-  (thrown: unknown) => {
-    assert.ok(thrown instanceof Failure, String(thrown));
-    assert.deepEqual([thrown.failure, thrown.members], [failure, members]);
-    return true;
-  };
 
 /** Every page from the first on, then back again by the previous cursors: both must show the same. */
 async function walk(ask: (page: PageQuestion) => Promise<Page<TimeSeries>>, limit: number) {
@@ -162,9 +124,9 @@ describe("series found by name and id", () => {
       );
     }
     const unknown = requireSeries(ctx, ["a", "x", "y", "x"], "READ");
-    await assert.rejects(unknown, refused("series-unknown", { notFound: ["x", "y"] }));
+    await assert.rejects(unknown, refusal("series-unknown", { notFound: ["x", "y"] }));
     const unknownId = requireSeries(ctx, [7], "READ");
-    await assert.rejects(unknownId, refused("series-unknown", { notFound: [7] }));
+    await assert.rejects(unknownId, refusal("series-unknown", { notFound: [7] }));
   });
 
   it("a number is an id and never a name", async () => {
@@ -180,14 +142,14 @@ describe("series found by name and id", () => {
     await idOf(ctx, "a");
     const capabilities = administrator.filter((one) => one.acl !== "timeSeriesAcl");
     const stranger = { ...ctx, caller: { ...ctx.caller, capabilities } };
-    await assert.rejects(resolveSeries(stranger, ["a"], "READ"), refused("forbidden"));
+    await assert.rejects(resolveSeries(stranger, ["a"], "READ"), refusal("forbidden"));
   });
 
   it("belong to one project", async () => {
     const ctx = contextOf(freshCatalog());
     await create(ctx, "a");
     const here = await idOf(ctx, "a");
-    const other = { ...ctx, project: 2 };
+    const other = { ...ctx, project: ctx.project + 1 };
     assert.equal(await idOf(other, "a"), undefined);
     const [there] = await create(other, "a");
     assert.notEqual(there.id, here);
@@ -256,7 +218,7 @@ describe("memory of series against changes at the same time", () => {
     const slow = hold();
     const deleting = deleteTimeSeries(ctx, { names: ["a"] });
     slow.noMore();
-    await ctx.catalog.write(project, async () => undefined);
+    await ctx.catalog.write(ctx.project, async () => undefined);
     assert.equal(await idOf(ctx, "a"), undefined, "the delete is on disk");
     slow.release();
     await deleting;
@@ -307,11 +269,11 @@ describe("deleting series", () => {
     await assert.rejects(deleteTimeSeries({ ...ctx, points: dying }, { names: ["b"] }), /power cut/);
     assert.deepEqual([await idOf(ctx, "b"), await pointsOf(points, b.id)], [undefined, [5]]);
     const now = { createdTime: 0, lastUpdatedTime: 0 };
-    const demo: Project = { id: project, name: "demo", urlName: "demo", ...now };
+    const demo: Project = { id: ctx.project, name: "demo", urlName: "demo", ...now };
     await ctx.catalog.write("system", (tx) => tx.insert(projectTable, [demo]));
     await finishErasures(ctx);
     assert.deepEqual([await pointsOf(points, b.id), await pointsOf(points, c.id)], [[], [5]]);
-    const left = await ctx.catalog.read(project, (tx) => tx.count(erasureTable, everything));
+    const left = await ctx.catalog.read(ctx.project, (tx) => tx.count(erasureTable, everything));
     assert.equal(left, 0);
   });
 
@@ -319,9 +281,9 @@ describe("deleting series", () => {
     const ctx = contextOf(freshCatalog());
     const [a] = await create(ctx, "a", "b");
     const unknown = deleteTimeSeries(ctx, { ids: [a.id, 5] });
-    await assert.rejects(unknown, refused("series-unknown", { notFound: [5] }));
+    await assert.rejects(unknown, refusal("series-unknown", { notFound: [5] }));
     const repeated = deleteTimeSeries(ctx, { names: ["b", "a", "b"] });
-    await assert.rejects(repeated, refused("series-repeated", { notFound: ["b"] }));
+    await assert.rejects(repeated, refusal("series-repeated", { notFound: ["b"] }));
     const { items } = await listTimeSeries(ctx, { filter: everything, page: { limit: 5 } });
     assert.deepEqual(
       items.map((item) => item.name),
@@ -375,34 +337,12 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-describe("any sequence of creates, renames, deletes and lists does what a plain list of names does", () => {
-  let projects = 0;
+const catalogs = await openCatalogs(tables);
+
+scenariosIn(catalogs)("names are a plain list's, whatever is made, renamed, deleted", async ({ catalog }) => {
   const steps = fc.array(aStep, { maxLength: 25 });
-
-  it("in memory", () => {
-    const ctx = contextOf(freshCatalog());
-    return fc.assert(
-      fc.asyncProperty(steps, (all) => applyAll({ ...ctx, project: ++projects }, all)),
-      { numRuns: 150 },
-    );
-  });
-
-  it("in SQLite", async () => {
-    const catalog = await openSqlCatalog({
-      file: join(temporaryFolder(), "catalog.db"),
-      tables,
-      world: realWorld,
-    });
-    const ctx = contextOf(catalog);
-    try {
-      await fc.assert(
-        fc.asyncProperty(steps, (all) => applyAll({ ...ctx, project: ++projects }, all)),
-        { numRuns: 15 },
-      );
-    } finally {
-      await catalog.close();
-    }
-  });
+  const property = fc.asyncProperty(steps, (all) => applyAll(contextOf(catalog), all));
+  await fc.assert(property, { numRuns: catalog === catalogs.naive ? 150 : 15 });
 });
 
 async function applyAll(ctx: RequestContext, steps: readonly Step[]): Promise<void> {
@@ -448,7 +388,7 @@ async function applyStep(ctx: RequestContext, known: Map<string, number>, step: 
   } else if (step.kind === "delete") {
     const deleting = deleteTimeSeries(ctx, { names: [step.name] });
     if (known.delete(step.name)) await deleting;
-    else await assert.rejects(deleting, refused("series-unknown", { notFound: [step.name] }));
+    else await assert.rejects(deleting, refusal("series-unknown", { notFound: [step.name] }));
   } else {
     const filter = and(startsWith("name", step.prefix));
     const found = await walk((page) => listTimeSeries(ctx, { filter, page }), step.limit);
@@ -470,7 +410,7 @@ describe("memory of what a bounded caller reaches", () => {
       },
     };
     const ctx = contextOf(counting);
-    await catalog.write(project, (tx) => tx.insert(securityCategoryTable, [{ id: 7, name: "secret" }]));
+    await catalog.write(ctx.project, (tx) => tx.insert(securityCategoryTable, [{ id: 7, name: "secret" }]));
     const [plant, pump, yard] = await createAssets(ctx, [
       { name: "plant", refId: "p" },
       { name: "pump", parentRefId: "p" },

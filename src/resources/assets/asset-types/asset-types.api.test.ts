@@ -1,9 +1,9 @@
 // Asset types through the front door: types and fields, the values assets have of them, and every refusal.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { contextWith } from "../../../../test/support/context.ts";
+import { refusal } from "../../../../test/support/refusal.ts";
 import { type Item, idsOf, startTestServer, type TestServer } from "../../../../test/support/server.ts";
-import type { RequestContext } from "../../../context.ts";
-import { Failure } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
 import { createAssetTypes, deleteFields, listAssetTypes } from "./asset-types.ts";
 
@@ -383,12 +383,9 @@ test("older versions have no types, and who may only read makes none", async () 
     assert.equal((await server.ask[version]("GET /assets/types")).status, 400);
     assert.equal((await server.ask[version]("POST /assets/types", items({ name: "x" }))).status, 405);
   }
-  const contextOf = (...actions: readonly "READ"[]): RequestContext => {
-    const capability = { acl: "assetsAcl", actions, scope: { kind: "all" } } as const;
-    const caller = { user: "test", groupIds: [], projectId: 1, project: "demo", capabilities: [capability] };
-    return { ...server.app.services, caller, project: 1, signal: new AbortController().signal };
-  };
-  const forbidden = (problem: unknown) => problem instanceof Failure && problem.failure === "forbidden";
+  const contextOf = (...actions: readonly "READ"[]) =>
+    contextWith(server.app.services, [{ acl: "assetsAcl", actions, scope: { kind: "all" } }]);
+  const forbidden = refusal("forbidden");
   await assert.rejects(createAssetTypes(contextOf("READ"), []), forbidden);
   await assert.rejects(deleteFields(contextOf("READ"), 1, []), forbidden);
   await assert.rejects(listAssetTypes(contextOf(), { limit: 1 }), forbidden);

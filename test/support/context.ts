@@ -1,0 +1,63 @@
+// The contexts that tests give to rooms: an administrator, or whoever they need, over catalogs of their own.
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { administrator, type Capability } from "../../src/access/capabilities.ts";
+import type { RequestContext, Services } from "../../src/context.ts";
+import { IdSource } from "../../src/lib/ids.ts";
+import { realWorld, type World } from "../../src/lib/world.ts";
+import { cursorSigner } from "../../src/query/cursor.ts";
+import type { AnyTable, Catalog } from "../../src/storage/catalog.ts";
+import { openNaiveCatalog } from "../../src/storage/conformance/naive-catalog.ts";
+import { openSqlCatalog } from "../../src/storage/sql/sql-catalog.ts";
+import { temporaryFolder } from "./folder.ts";
+
+let nowMs = Date.UTC(2026, 0, 1);
+/** Each look at the clock is a millisecond later. */
+const world: World = { nowMs: () => nowMs++, randomBytes: (count) => new Uint8Array(count) };
+const ids = new IdSource(world, 0);
+const cursors = cursorSigner(new Uint8Array(32));
+
+/** Somebody with these capabilities in a project, `demo` when not told. */
+export function contextWith(
+  services: Services,
+  capabilities: readonly Capability[],
+  projectId = 1,
+): RequestContext {
+  const caller = { user: "test", groupIds: [], projectId, project: "demo", capabilities };
+  return { ...services, caller, project: projectId, signal: new AbortController().signal };
+}
+
+/**
+ * An administrator of a new project. What the room needs besides the catalog is named; all else is absent.
+ */
+export function newContext(catalog: Catalog, others: Partial<Services> = {}): RequestContext {
+  const services = { world, ids, catalog, cursors, ...others } as Services;
+  return contextWith(services, administrator, ids.next());
+}
+
+export interface Catalogs {
+  readonly naive: Catalog;
+  readonly sqlite: Catalog;
+}
+
+/** Two catalogs with these tables, closed when the tests of the file have ended. */
+export async function openCatalogs(tables: readonly AnyTable[]): Promise<Catalogs> {
+  const file = join(temporaryFolder(), "catalog.db");
+  const catalogs = {
+    naive: openNaiveCatalog(tables),
+    sqlite: await openSqlCatalog({ file, tables, world: realWorld }),
+  };
+  after(() => Promise.all([catalogs.naive.close(), catalogs.sqlite.close()]));
+  return catalogs;
+}
+
+/** `scenario(name, run)` for a file: the same in each catalog, in a project of its own. */
+export function scenariosIn(
+  catalogs: Catalogs,
+  contextIn: (catalog: Catalog) => RequestContext = newContext,
+) {
+  return (name: string, run: (ctx: RequestContext) => Promise<void>): void => {
+    test(`${name} (in memory)`, () => run(contextIn(catalogs.naive)));
+    test(`${name} (in SQLite)`, () => run(contextIn(catalogs.sqlite)));
+  };
+}
