@@ -1,13 +1,22 @@
 // Every refusal of the asset operations: exact status, message and members, and proof that nothing changed.
-import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import {
+  invalid,
+  items,
+  missing,
+  type Refused,
+  type Refuses,
+  refusing,
+  repeated,
+  unknown,
+} from "../../../test/support/refused-requests.ts";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { limits } from "../../limits.ts";
 
 let server: TestServer;
 /** `plant > pump > motor` and `plant > boiler`: what `{pump}` stands for in the tables below. */
 let ids: Record<string, number>;
-let unchanged: string;
+let refuses: Refuses;
 
 before(async () => {
   server = await startTestServer();
@@ -20,80 +29,46 @@ before(async () => {
     ],
   });
   ids = Object.fromEntries(items.map((item) => [item["name"], item["id"] as number]));
-  unchanged = (await server.ask.v06("GET /assets")).text;
+  const stored = async () => (await server.ask.v06("GET /assets")).text;
+  refuses = await refusing({ server, ids, stored });
 });
 after(() => server.close());
 
-interface Refused {
-  readonly body?: unknown;
-  /** A beginning ends with three dots. */
-  readonly message: string;
-  readonly members?: Readonly<Record<string, unknown>>;
-  readonly status?: number;
-}
-
-const filled = (text: string) => text.replaceAll(/"?\{(\w+)\}"?/g, (all, name) => `${ids[name] ?? all}`);
-
-async function refuses(methodAndPath: string, refused: Refused): Promise<void> {
-  const { body, message, members = {}, status = 400 } = refused;
-  const sent = typeof body === "string" || body === undefined ? body : filled(JSON.stringify(body));
-  const answer = await server.ask(filled(methodAndPath), sent);
-  const what = `${methodAndPath} ${sent?.slice(0, 200)} answered ${answer.text}`;
-  assert.equal(answer.status, status, what);
-  const { code, message: said, ...others } = answer.error!;
-  assert.equal(code, status, what);
-  const expected = filled(message);
-  if (expected.endsWith("...")) assert.ok(said.startsWith(expected.slice(0, -3)), what);
-  else assert.equal(said, expected, what);
-  assert.deepEqual(others, JSON.parse(filled(JSON.stringify(members))), what);
-  assert.equal((await server.ask.v06("GET /assets")).text, unchanged, `${what} and changed something`);
-}
-
-const items = (...all: unknown[]) => ({ items: all });
-const invalid = (field: string) => `Invalid field - ${field} - `;
-const missing = (field: string) => ({
-  message: `Missing required field - ${field}`,
-  members: { missingFields: [field] },
-});
-const unknown = (...all: number[]) => ({
-  message: `No such ids: ${all.join(", ")}`,
-  members: { notFound: all },
-});
 const a = { name: "a" };
 
 const creations: readonly Refused[] = [
   { body: {}, ...missing("items") },
-  { body: items(), message: `${invalid("items")}expected at least 1 items but got 0` },
-  { body: items(5), message: `${invalid("items[0]")}expected an object but got number` },
-  { body: items("{pump}"), message: `${invalid("items[0]")}expected an object but got number` },
+  { body: items(), message: `${invalid("items")} at least 1 items but got 0` },
+  { body: items(5), message: `${invalid("items[0]")} an object but got number` },
+  { body: items("{pump}"), message: `${invalid("items[0]")} an object but got number` },
   { body: items(a, {}), ...missing("items[1].name") },
   { body: items({ name: null }), ...missing("items[0].name") },
   {
     body: items({ name: "" }),
-    message: `${invalid("items[0].name")}expected at least 1 characters but got 0`,
+    message: `${invalid("items[0].name")} at least 1 characters but got 0`,
   },
-  { body: items({ name: 5 }), message: `${invalid("items[0].name")}expected string but got number` },
+  { body: items({ name: 5 }), message: `${invalid("items[0].name")} string but got number` },
   {
     body: items({ name: "x".repeat(limits.nameLengthMax + 1) }),
-    message: `${invalid("items[0].name")}expected at most 255 characters but got 256`,
+    message: `${invalid("items[0].name")} at most 255 characters but got 256`,
   },
-  { body: items({ name: "half \ud800 a pair" }), message: `${invalid("items[0].name")}...` },
+  { body: items({ name: "half \ud800 a pair" }), message: `${invalid("items[0].name")} ...` },
   {
     body: items({ ...a, metadata: { x: 5 } }),
-    message: `${invalid("items[0].metadata.x")}expected string but got number`,
+    message: `${invalid("items[0].metadata.x")} string but got number`,
   },
   {
     body: items({ ...a, metadata: { x: true } }),
-    message: `${invalid("items[0].metadata.x")}expected string but got boolean`,
+    message: `${invalid("items[0].metadata.x")} string but got boolean`,
   },
   {
     body: items({ ...a, metadata: ["x"] }),
-    message: `${invalid("items[0].metadata")}expected an object but got array`,
+    message: `${invalid("items[0].metadata")} an object but got array`,
   },
   {
     body: items({ ...a, metadata: { x: "y".repeat(6_000), z: "y".repeat(6_000) } }),
     message:
-      `${invalid("items[0].metadata")}expected a value that holds at most 10240 characters ` +
+      `${invalid("items[0].metadata")} a value that holds at most 10240 characters ` +
       "in its keys and values together but got object",
   },
   {
@@ -102,25 +77,25 @@ const creations: readonly Refused[] = [
   },
   {
     body: items({ ...a, id: 5 }),
-    message: `${invalid("items[0].id")}expected none, as the service assigns ids, but got 5`,
+    message: `${invalid("items[0].id")} none, as the service assigns ids, but got 5`,
   },
   { body: items(a, { ...a, parentId: 4 }, { ...a, parentId: 5 }), ...unknown(4, 5) },
-  { body: items({ ...a, parentId: "x" }), message: `${invalid("items[0].parentId")}...` },
+  { body: items({ ...a, parentId: "x" }), message: `${invalid("items[0].parentId")} ...` },
   {
     body: items({ ...a, parentId: "{plant}", parentRefId: "x" }),
-    message: `${invalid("items[0].parentRefId")}expected the refId of an item of this request but got "x"`,
+    message: `${invalid("items[0].parentRefId")} the refId of an item of this request but got "x"`,
   },
   {
     body: items({ ...a, parentId: "{plant}", parentName: "x" }),
-    message: `${invalid("items[0].parentName")}expected the name of exactly one asset but got "x"`,
+    message: `${invalid("items[0].parentName")} the name of exactly one asset but got "x"`,
   },
   {
     body: items(a, a, { name: "b", parentName: "a" }),
-    message: `${invalid("items[2].parentName")}expected the name of exactly one asset but got "a"`,
+    message: `${invalid("items[2].parentName")} the name of exactly one asset but got "a"`,
   },
   {
     body: items({ ...a, refId: "1" }, { name: "b", refId: "1" }),
-    message: `${invalid("items[1].refId")}expected a refId that no other item has but got "1"`,
+    message: `${invalid("items[1].refId")} a refId that no other item has but got "1"`,
   },
   {
     body: items({ ...a, refId: "1", parentRefId: "1" }),
@@ -166,18 +141,17 @@ test("creations that cannot be", async () => {
 
 const pumpTwice = {
   body: items("{pump}", "{plant}", "{pump}"),
-  message: "items names the same id more than once: {pump}",
-  members: { notFound: ["{pump}"] },
+  ...repeated("{pump}"),
 };
 
 test("ids that are unknown, repeated or none", async () => {
   for (const path of ["POST /assets/byids", "POST /assets/delete"]) {
     await refuses(path, { body: items("{plant}", 7, 8), ...unknown(7, 8) });
     await refuses(path, pumpTwice);
-    await refuses(path, { body: items(), message: `${invalid("items")}expected at least 1 items but got 0` });
+    await refuses(path, { body: items(), message: `${invalid("items")} at least 1 items but got 0` });
     await refuses(path, {
       body: items("x"),
-      message: `${invalid("items[0]")}expected integer but got string`,
+      message: `${invalid("items[0]")} integer but got string`,
     });
   }
   for (const path of ["GET /assets/7", "GET /assets/7?depth=1", "GET /assets/7/subtree"])
@@ -189,13 +163,13 @@ test("ids that are unknown, repeated or none", async () => {
 const updates: readonly Refused[] = [
   {
     body: items({ id: "{motor}", name: "x" }),
-    message: `${invalid("items[0].name")}expected an object but got string`,
+    message: `${invalid("items[0].name")} an object but got string`,
   },
   { body: items({ id: "{motor}", name: { set: "x" } }, { id: 7, name: { set: "y" } }), ...unknown(7) },
   { body: items({ name: { set: "x" } }), ...missing("items[0].id") },
   {
     body: items({ id: "{motor}", name: { set: "x" } }, { id: "{boiler}", name: { setNull: true } }),
-    message: `${invalid("items[1].name")}expected a name to set but got setNull`,
+    message: `${invalid("items[1].name")} a name to set but got setNull`,
   },
   {
     body: items({ id: "{boiler}", name: { set: "pump" } }),
@@ -224,8 +198,7 @@ const updates: readonly Refused[] = [
   { body: items({ id: "{pump}", parentId: { set: 7 } }), ...unknown(7) },
   {
     body: items({ id: "{pump}", name: { set: "x" } }, { id: "{pump}", name: { set: "y" } }),
-    message: "items names the same id more than once: {pump}",
-    members: { notFound: ["{pump}"] },
+    ...repeated("{pump}"),
   },
 ];
 
@@ -236,11 +209,11 @@ test("updates of many that cannot be", async () => {
 const updatesOfPump: readonly Refused[] = [
   { body: { parentId: { set: "{pump}" } }, message: "An asset cannot lie below itself: pump below pump" },
   { body: { parentId: { set: 7 } }, ...unknown(7) },
-  { body: { name: { setNull: true } }, message: `${invalid("name")}expected a name to set but got setNull` },
-  { body: { name: { set: "" } }, message: `${invalid("name.set")}...` },
+  { body: { name: { setNull: true } }, message: `${invalid("name")} a name to set but got setNull` },
+  { body: { name: { set: "" } }, message: `${invalid("name.set")} ...` },
   {
     body: { id: "{motor}", name: { set: "x" } },
-    message: `${invalid("id")}expected {pump} as in the path but got {motor}`,
+    message: `${invalid("id")} {pump} as in the path but got {motor}`,
   },
 ];
 
@@ -249,13 +222,13 @@ test("updates of one that cannot be, by POST and by PATCH", async () => {
     await refuses("POST /assets/{pump}/update", refused);
     await refuses("PATCH /assets/{pump}", refused);
   }
-  const plain = { body: { name: "x" }, message: `${invalid("name")}expected an object but got string` };
+  const plain = { body: { name: "x" }, message: `${invalid("name")} an object but got string` };
   await refuses("POST /assets/{pump}/update", plain);
   await refuses("PATCH /assets/{pump}", { body: { parentId: 7 }, ...unknown(7) });
-  await refuses("PATCH /assets/{pump}", { body: { name: 5 }, message: `${invalid("name")}...` });
+  await refuses("PATCH /assets/{pump}", { body: { name: 5 }, message: `${invalid("name")} ...` });
   await refuses("PATCH /assets/{pump}", {
     body: { metadata: { x: 5 } },
-    message: `${invalid("metadata")}...`,
+    message: `${invalid("metadata")} ...`,
   });
 });
 
@@ -269,20 +242,20 @@ test("overwrites that cannot be", async () => {
 });
 
 const questions: readonly [methodAndPath: string, message: string][] = [
-  ["GET /assets/x", `${invalid("assetId")}expected an integer of at least 1 but got x`],
-  ["GET /assets?limit=-1", `${invalid("limit")}expected an integer of at least 0 but got -1`],
-  ["GET /assets?limit=x", `${invalid("limit")}...`],
-  ["GET /assets/{pump}?limit=-1", `${invalid("limit")}...`],
-  ["GET /assets?depth=-1", `${invalid("depth")}...`],
-  ["GET /assets?depth=1.5", `${invalid("depth")}...`],
-  ["GET /assets?fuzziness=x", `${invalid("fuzziness")}...`],
-  ["GET /assets?path=x", `${invalid("path")}...`],
-  ["GET /assets?cursor=x", `${invalid("cursor")}expected a cursor returned by this same query`],
-  ["GET /assets/cursors?divisions=0", `${invalid("divisions")}...`],
-  ["GET /assets/search?offset=1001", `${invalid("offset")}...`],
-  ["GET /assets/search?limit=-1", `${invalid("limit")}...`],
-  ["GET /assets/search?sort=name", `${invalid("sort")}...`],
-  ["GET /assets/search?minCreatedTime=x", `${invalid("minCreatedTime")}...`],
+  ["GET /assets/x", `${invalid("assetId")} an integer of at least 1 but got x`],
+  ["GET /assets?limit=-1", `${invalid("limit")} an integer of at least 0 but got -1`],
+  ["GET /assets?limit=x", `${invalid("limit")} ...`],
+  ["GET /assets/{pump}?limit=-1", `${invalid("limit")} ...`],
+  ["GET /assets?depth=-1", `${invalid("depth")} ...`],
+  ["GET /assets?depth=1.5", `${invalid("depth")} ...`],
+  ["GET /assets?fuzziness=x", `${invalid("fuzziness")} ...`],
+  ["GET /assets?path=x", `${invalid("path")} ...`],
+  ["GET /assets?cursor=x", `${invalid("cursor")} a cursor returned by this same query`],
+  ["GET /assets/cursors?divisions=0", `${invalid("divisions")} ...`],
+  ["GET /assets/search?offset=1001", `${invalid("offset")} ...`],
+  ["GET /assets/search?limit=-1", `${invalid("limit")} ...`],
+  ["GET /assets/search?sort=name", `${invalid("sort")} ...`],
+  ["GET /assets/search?minCreatedTime=x", `${invalid("minCreatedTime")} ...`],
 ];
 
 test("questions that cannot be", async () => {
@@ -290,7 +263,7 @@ test("questions that cannot be", async () => {
   await refuses("GET /assets/cursors", missing("divisions"));
   await refuses("POST /assets/search", {
     body: { filter: { createdTime: { min: "x" } } },
-    message: `${invalid("filter.createdTime.min")}expected integer but got string`,
+    message: `${invalid("filter.createdTime.min")} integer but got string`,
   });
-  await refuses("POST /assets/search", { body: { offset: 1001 }, message: `${invalid("offset")}...` });
+  await refuses("POST /assets/search", { body: { offset: 1001 }, message: `${invalid("offset")} ...` });
 });

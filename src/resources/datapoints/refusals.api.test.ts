@@ -1,7 +1,7 @@
 // What datapoint operations refuse: the exact status, text and members, and that nothing has changed.
-import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type Answer, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { type RefusedRequest, refusing } from "../../../test/support/refused-requests.ts";
+import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { limits } from "../../limits.ts";
 import { aggregateNames } from "../../storage/points.ts";
 
@@ -22,47 +22,29 @@ before(async () => {
 });
 after(() => server.close());
 
-interface Refusal {
-  readonly ask: string;
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** 400 when absent. */
-  readonly status?: number;
-  readonly message: string;
-  readonly members?: object;
-}
+const all = `start=${limits.timeMsMin}&end=${limits.timeMsMax}`;
+const everything = async () =>
+  (await Promise.all(["n", "t"].map((name) => server.ask(`GET /timeseries/data/${name}?${all}`)))).map(
+    ({ items }) => items,
+  );
 
-function refused(title: string, cases: readonly Refusal[]): void {
+function refused(title: string, cases: readonly RefusedRequest[]): void {
   test(title, async () => {
-    for (const { ask, body, headers, status = 400, message, members = {} } of cases) {
-      const answer = await server.ask(ask, body, headers);
-      const what = `${ask} ${JSON.stringify(body)?.slice(0, 200)}`;
-      assert.equal(answer.status, status, `${what}: ${answer.text.slice(0, 500)}`);
-      assert.deepEqual(answer.error, { code: status, message, ...members }, what);
-    }
-    await assertUnchanged();
+    const refuses = await refusing({ server, stored: everything });
+    for (const { ask, ...expected } of cases) await refuses(ask, expected);
   });
-}
-
-async function assertUnchanged(): Promise<void> {
-  const pointsOf = (answer: Answer) => answer.items[0]!["datapoints"];
-  const all = `start=${limits.timeMsMin}&end=${limits.timeMsMax}`;
-  assert.deepEqual(pointsOf(await server.ask(`GET /timeseries/data/n?${all}`)), stored);
-  assert.deepEqual(pointsOf(await server.ask(`GET /timeseries/data/t?${all}`)), [
-    { timestamp: 1, value: "one" },
-  ]);
 }
 
 const point = (timestamp: unknown, value: unknown) => ({ timestamp, value });
 const good = point(9, 9);
-const one = (body: unknown, message: string, more: Partial<Refusal> = {}): Refusal => ({
+const one = (body: unknown, message: string, more: Partial<RefusedRequest> = {}): RefusedRequest => ({
   ask: "POST /timeseries/data/n",
   body,
   message,
   ...more,
 });
 const items = (...points: unknown[]) => ({ items: [good, ...points] });
-const many = (body: unknown, message: string, more: Partial<Refusal> = {}): Refusal =>
+const many = (body: unknown, message: string, more: Partial<RefusedRequest> = {}): RefusedRequest =>
   one(body, message, { ask: "POST /timeseries/data", ...more });
 const times = `milliseconds from ${limits.timeMsMin} to ${limits.timeMsMax}`;
 const longest = limits.stringValueLengthMax;
@@ -186,7 +168,7 @@ refused("inserts that are too large", [
   ),
 ]);
 
-const unknown = (ask: string, key: string | number, body?: unknown): Refusal => ({
+const unknown = (ask: string, key: string | number, body?: unknown): RefusedRequest => ({
   ask,
   body,
   status: 404,
@@ -223,7 +205,7 @@ refused("series that do not exist", [
   unknown("DELETE /timeseries/5/data/deleterange?timestampInclusiveBegin=1&timestampExclusiveEnd=2", 5),
 ]);
 
-const asked = (query: string, message: string, missing?: string): Refusal => ({
+const asked = (query: string, message: string, missing?: string): RefusedRequest => ({
   ask: `GET /timeseries/data/n?${query}`,
   message,
   members: missing ? { missingFields: [missing] } : {},
@@ -276,13 +258,13 @@ refused("reads that ask for what cannot be", [
   },
 ]);
 
-const query = (body: unknown, message: string, members = {}): Refusal => ({
+const query = (body: unknown, message: string, members = {}): RefusedRequest => ({
   ask: "POST /timeseries/dataquery",
   body,
   message,
   members,
 });
-const frame = (body: object, message: string, members = {}): Refusal => ({
+const frame = (body: object, message: string, members = {}): RefusedRequest => ({
   ask: "POST /timeseries/dataframe",
   body: { items: [{ name: "n" }], aggregates: ["avg"], granularity: "d", ...body },
   message,
@@ -329,7 +311,7 @@ refused("queries and frames that ask for what cannot be", [
   frame({ aggregates: Array(1001).fill("avg") }, "aggregates may hold at most 1000 items but holds 1001"),
 ]);
 
-const removal = (path: string, message: string, missing?: string): Refusal => ({
+const removal = (path: string, message: string, missing?: string): RefusedRequest => ({
   ask: `DELETE /timeseries/data/n/${path}`,
   message,
   members: missing ? { missingFields: [missing] } : {},

@@ -1,14 +1,22 @@
 // Every refusal of the event operations: exact status, message and members, and proof that nothing changed.
-import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import {
+  invalid,
+  items,
+  missing,
+  type Refused,
+  type Refuses,
+  refusing,
+  repeated,
+  unknown,
+} from "../../../test/support/refused-requests.ts";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { limits } from "../../limits.ts";
-import type { ApiVersion } from "../../rest/route.ts";
 
 let server: TestServer;
 /** An asset, three events, a transformer: what `{leak}` stands for in the tables below. */
 let ids: Record<string, number>;
-let unchanged: string;
+let refuses: Refuses;
 
 const everything = async () => {
   const paths = ["/events", "/eventtransformers", "/semantictypes"];
@@ -29,49 +37,11 @@ before(async () => {
   ]);
   const [transformer] = await made("/eventtransformers", [{ name: "t" }]);
   ids = { pump: pump!, leak: leak!, trip: trip!, plain: plain!, transformer: transformer! };
-  unchanged = await everything();
+  refuses = await refusing({ server, versions: ["0.6"], ids, stored: everything });
 });
 after(() => server.close());
 
-interface Refused {
-  readonly body?: unknown;
-  /** A beginning ends with three dots. */
-  readonly message: string;
-  readonly members?: Readonly<Record<string, unknown>>;
-  readonly status?: number;
-  /** 0.6 when absent. */
-  readonly version?: ApiVersion;
-}
-
-const filled = (text: string) => text.replaceAll(/"?\{(\w+)\}"?/g, (all, name) => `${ids[name] ?? all}`);
-
-async function refuses(methodAndPath: string, refused: Refused): Promise<void> {
-  const { body, message, members = {}, status = 400, version = "0.6" } = refused;
-  const ask = { "0.4": server.ask.v04, "0.5": server.ask.v05, "0.6": server.ask.v06 }[version];
-  const sent = typeof body === "string" || body === undefined ? body : filled(JSON.stringify(body));
-  const answer = await ask(filled(methodAndPath), sent);
-  const what = `${methodAndPath} ${sent?.slice(0, 200)} answered ${answer.text}`;
-  assert.equal(answer.status, status, what);
-  const { code, message: said, ...others } = answer.error!;
-  assert.equal(code, status, what);
-  const expected = filled(message);
-  if (expected.endsWith("...")) assert.ok(said.startsWith(expected.slice(0, -3)), what);
-  else assert.equal(said, expected, what);
-  assert.deepEqual(others, JSON.parse(filled(JSON.stringify(members))), what);
-  assert.equal(await everything(), unchanged, `${what} and changed something`);
-}
-
-const items = (...all: unknown[]) => ({ items: all });
-const invalid = (field: string) => `Invalid field - ${field} - `;
-const missing = (field: string) => ({
-  message: `Missing required field - ${field}`,
-  members: { missingFields: [field] },
-});
-const unknown = (...all: number[]) => ({
-  message: `No such ids: ${all.join(", ")}`,
-  members: { notFound: all },
-});
-const none = `${invalid("items")}expected at least 1 items but got 0`;
+const none = `${invalid("items")} at least 1 items but got 0`;
 const held = (...names: ("leak" | "trip")[]) => {
   const sourceIds = { leak: "1", trip: "2" };
   const pairs = names.map((one) => `sap ${sourceIds[one]}`);
@@ -85,49 +55,49 @@ const held = (...names: ("leak" | "trip")[]) => {
 };
 const twiceInRequest = (at: number) => {
   const field = invalid(`items[${at}].sourceId`);
-  return `${field}expected an id that no other item has together with the source "s" but got "1"`;
+  return `${field} an id that no other item has together with the source "s" but got "1"`;
 };
 const disabled = (filters: string) =>
   `The filters ${filters} are disabled when assetId is used; a search takes them together`;
-const tooLong = "expected at most 10240 characters in its keys and values together but got ";
+const tooLong = " at most 10240 characters in its keys and values together but got ";
 const latest = limits.eventTimeMsMax;
 
 const creations: readonly Refused[] = [
   { body: {}, ...missing("items") },
   { body: items(), message: none },
-  { body: items(5), message: `${invalid("items[0]")}expected an object but got number` },
+  { body: items(5), message: `${invalid("items[0]")} an object but got number` },
   {
     body: items({}, { startTime: "5" }),
-    message: `${invalid("items[1].startTime")}expected integer but got string`,
+    message: `${invalid("items[1].startTime")} integer but got string`,
   },
   {
     body: items({ startTime: 1.5 }),
-    message: `${invalid("items[0].startTime")}expected integer but got 1.5`,
+    message: `${invalid("items[0].startTime")} integer but got 1.5`,
   },
   {
     body: items({ endTime: latest + 1 }),
-    message: `${invalid("items[0].endTime")}expected a value <= ${latest} but got ${latest + 1}`,
+    message: `${invalid("items[0].endTime")} a value <= ${latest} but got ${latest + 1}`,
   },
   {
     body: items({ startTime: -latest - 1 }),
-    message: `${invalid("items[0].startTime")}expected a value >= -${latest} but got -${latest + 1}`,
+    message: `${invalid("items[0].startTime")} a value >= -${latest} but got -${latest + 1}`,
   },
-  { body: items({ type: 5 }), message: `${invalid("items[0].type")}expected string but got number` },
-  { body: items({ description: "half \ud800 a pair" }), message: `${invalid("items[0].description")}...` },
-  { body: items({ description: "\0" }), message: `${invalid("items[0].description")}...` },
+  { body: items({ type: 5 }), message: `${invalid("items[0].type")} string but got number` },
+  { body: items({ description: "half \ud800 a pair" }), message: `${invalid("items[0].description")} ...` },
+  { body: items({ description: "\0" }), message: `${invalid("items[0].description")} ...` },
   {
     body: items({ source: "x".repeat(limits.textLengthMax + 1) }),
-    message: `${invalid("items[0].source")}expected at most 8192 characters but got 8193`,
+    message: `${invalid("items[0].source")} at most 8192 characters but got 8193`,
   },
   {
     body: items({ metadata: { x: 5 } }),
-    message: `${invalid("items[0].metadata.x")}expected string but got number`,
+    message: `${invalid("items[0].metadata.x")} string but got number`,
   },
   {
     body: items({ additionalData: ["x"] }),
-    message: `${invalid("items[0].additionalData")}expected an object but got array`,
+    message: `${invalid("items[0].additionalData")} an object but got array`,
   },
-  { body: items({ additionalData: { x: "\0" } }), message: `${invalid("items[0].additionalData.x")}...` },
+  { body: items({ additionalData: { x: "\0" } }), message: `${invalid("items[0].additionalData.x")} ...` },
   {
     body: items({ additionalData: { x: ["y".repeat(limits.metadataLengthMax)] } }),
     message: `${invalid("items[0].additionalData")}${tooLong}10245`,
@@ -136,14 +106,14 @@ const creations: readonly Refused[] = [
     body: items({ additionalData: { x: "y".repeat(limits.metadataLengthMax) } }),
     message: `${invalid("items[0].additionalData")}${tooLong}10241`,
   },
-  { body: items({ assetIds: 5 }), message: `${invalid("items[0].assetIds")}expected array but got number` },
+  { body: items({ assetIds: 5 }), message: `${invalid("items[0].assetIds")} array but got number` },
   {
     body: items({ tagIds: ["x"] }),
-    message: `${invalid("items[0].tagIds[0]")}expected integer but got string`,
+    message: `${invalid("items[0].tagIds[0]")} integer but got string`,
   },
   {
     body: items({ assetIds: [0] }),
-    message: `${invalid("items[0].assetIds[0]")}expected a value >= 1 but got 0`,
+    message: `${invalid("items[0].assetIds[0]")} a value >= 1 but got 0`,
   },
   {
     body: items({ assetIds: Array(limits.eventAssetsMax + 1).fill(1) }),
@@ -151,13 +121,13 @@ const creations: readonly Refused[] = [
   },
   {
     body: items({ assetIds: ["{pump}"] }, { assetIds: ["{pump}", 7, 8] }),
-    message: `${invalid("items[1].assetIds")}expected ids of existing assets but got 7`,
+    message: `${invalid("items[1].assetIds")} ids of existing assets but got 7`,
   },
   {
     body: items({}, { id: 5 }),
-    message: `${invalid("items[1].id")}expected none, as the service assigns ids, but got 5`,
+    message: `${invalid("items[1].id")} none, as the service assigns ids, but got 5`,
   },
-  { body: items({ eventTransformerId: "x" }), message: `${invalid("items[0].eventTransformerId")}...` },
+  { body: items({ eventTransformerId: "x" }), message: `${invalid("items[0].eventTransformerId")} ...` },
   { body: items({}, { source: "sap", sourceId: "2" }), ...held("trip") },
   {
     body: items(
@@ -200,12 +170,11 @@ test("ids that are unknown, repeated or none", async () => {
     await refuses(path, { body: items("{leak}", 7, { id: 8 }), ...unknown(7, 8) });
     await refuses(path, {
       body: items("{leak}", "{trip}", { id: "{leak}" }),
-      message: "items names the same id more than once: {leak}",
-      members: { notFound: ["{leak}"] },
+      ...repeated("{leak}"),
     });
     await refuses(path, { body: items(), message: none });
     await refuses(path, { body: {}, ...missing("items") });
-    const got = `${invalid("items[0]")}expected integer or an object but got "x"`;
+    const got = `${invalid("items[0]")} integer or an object but got "x"`;
     await refuses(path, { body: items("x"), message: got });
     await refuses(path, { body: items({}), ...missing("items[0].id") });
     await refuses(path, {
@@ -226,26 +195,25 @@ const changes: readonly Refused[] = [
   },
   {
     body: items({ id: "{plain}", type: "x" }),
-    message: `${invalid("items[0].type")}expected an object but got string`,
+    message: `${invalid("items[0].type")} an object but got string`,
   },
   {
     body: items({ id: "{plain}", assetIds: ["{pump}"] }),
-    message: `${invalid("items[0].assetIds")}expected an object but got array`,
+    message: `${invalid("items[0].assetIds")} an object but got array`,
   },
   {
     body: items({ id: "{plain}", assetIds: { add: "{pump}" } }),
-    message: `${invalid("items[0].assetIds.add")}expected array but got number`,
+    message: `${invalid("items[0].assetIds.add")} array but got number`,
   },
   { body: items({ type: { set: "x" } }), ...missing("items[0].id") },
   { body: items({ id: "{plain}", type: { set: "x" } }, { id: 7, type: { set: "x" } }), ...unknown(7) },
   {
     body: items({ id: "{plain}", type: { set: "x" } }, { id: "{plain}", type: { set: "y" } }),
-    message: "items names the same id more than once: {plain}",
-    members: { notFound: ["{plain}"] },
+    ...repeated("{plain}"),
   },
   {
     body: items({ id: "{plain}", type: { set: "x" } }, { id: "{leak}", assetIds: { add: [7] } }),
-    message: `${invalid("items[1].assetIds")}expected ids of existing assets but got 7`,
+    message: `${invalid("items[1].assetIds")} ids of existing assets but got 7`,
   },
   {
     body: items({ id: "{plain}", source: { set: "sap" }, sourceId: { set: "1" } }, { id: "{trip}" }),
@@ -267,20 +235,23 @@ test("changes of many that cannot be", async () => {
 test("changes of one that cannot be, by POST and by PATCH", async () => {
   for (const path of ["POST /events/{plain}/update", "PATCH /events/{plain}"]) {
     await refuses(path, { body: { source: { set: "sap" }, sourceId: { set: "2" } }, ...held("trip") });
-    const asset = `${invalid("assetIds")}expected ids of existing assets but got 7`;
+    const asset = `${invalid("assetIds")} ids of existing assets but got 7`;
     await refuses(path, { body: { assetIds: { set: [7] } }, message: asset });
-    const path7 = `${invalid("id")}expected {plain} as in the path but got 7`;
+    const path7 = `${invalid("id")} {plain} as in the path but got 7`;
     await refuses(path, { body: { id: 7, type: { set: "x" } }, message: path7 });
-    await refuses(path, { body: { startTime: { set: "x" } }, message: `${invalid("startTime.set")}...` });
+    await refuses(path, { body: { startTime: { set: "x" } }, message: `${invalid("startTime.set")} ...` });
   }
-  const plain = `${invalid("startTime")}expected an object but got number`;
+  const plain = `${invalid("startTime")} an object but got number`;
   await refuses("POST /events/{plain}/update", { body: { startTime: 5 }, message: plain });
-  await refuses("PATCH /events/{plain}", { body: { startTime: "x" }, message: `${invalid("startTime")}...` });
+  await refuses("PATCH /events/{plain}", {
+    body: { startTime: "x" },
+    message: `${invalid("startTime")} ...`,
+  });
   await refuses("PATCH /events/{plain}", {
     body: { metadata: { x: 5 } },
-    message: `${invalid("metadata")}...`,
+    message: `${invalid("metadata")} ...`,
   });
-  const asset = `${invalid("assetIds")}expected ids of existing assets but got 7`;
+  const asset = `${invalid("assetIds")} ids of existing assets but got 7`;
   await refuses("PATCH /events/{plain}", { body: { assetIds: [7] }, message: asset });
 });
 
@@ -291,31 +262,31 @@ test("overwrites that cannot be", async () => {
     await ask({ body: items({ type: "x" }), ...missing("items[0].id") });
     await ask({ body: items({ id: "{plain}", type: "x" }, { id: 7 }), ...unknown(7) });
     await ask({ body: items({ id: "{plain}", source: "sap", sourceId: "1" }), ...held("leak") });
-    const setter = `${invalid("items[0].startTime")}expected integer but got object`;
+    const setter = `${invalid("items[0].startTime")} integer but got object`;
     await ask({ body: items({ id: "{plain}", startTime: { set: 5 } }), message: setter });
-    const asset = `${invalid("items[0].assetIds")}expected ids of existing assets but got 7`;
+    const asset = `${invalid("items[0].assetIds")} ids of existing assets but got 7`;
     await ask({ body: items({ id: "{plain}", assetIds: [7] }), message: asset });
   }
 });
 
-const atLeast0 = "expected an integer of at least 0 but got -1";
+const atLeast0 = " an integer of at least 0 but got -1";
 const questions: readonly [methodAndPath: string, message: string][] = [
-  ["GET /events/x", `${invalid("eventId")}expected an integer of at least 1 but got x`],
+  ["GET /events/x", `${invalid("eventId")} an integer of at least 1 but got x`],
   ["GET /events?limit=-1", `${invalid("limit")}${atLeast0}`],
-  ["GET /events?limit=x", `${invalid("limit")}...`],
-  ["GET /events?sort=up", `${invalid("sort")}expected one of ASC, DESC but got up`],
-  ["GET /events?hasDescription=1", `${invalid("hasDescription")}expected true or false but got 1`],
-  ["GET /events?minStartTime=x", `${invalid("minStartTime")}expected an integer but got x`],
-  ["GET /events?assetId=x", `${invalid("assetId")}...`],
-  ["GET /events?assetSubtrees=x", `${invalid("assetSubtrees")}...`],
-  ["GET /events?cursor=x", `${invalid("cursor")}expected a cursor returned by this same query`],
-  ["GET /events/cursors?divisions=0", `${invalid("divisions")}...`],
-  ["GET /events/search?offset=1001", `${invalid("offset")}...`],
+  ["GET /events?limit=x", `${invalid("limit")} ...`],
+  ["GET /events?sort=up", `${invalid("sort")} one of ASC, DESC but got up`],
+  ["GET /events?hasDescription=1", `${invalid("hasDescription")} true or false but got 1`],
+  ["GET /events?minStartTime=x", `${invalid("minStartTime")} an integer but got x`],
+  ["GET /events?assetId=x", `${invalid("assetId")} ...`],
+  ["GET /events?assetSubtrees=x", `${invalid("assetSubtrees")} ...`],
+  ["GET /events?cursor=x", `${invalid("cursor")} a cursor returned by this same query`],
+  ["GET /events/cursors?divisions=0", `${invalid("divisions")} ...`],
+  ["GET /events/search?offset=1001", `${invalid("offset")} ...`],
   ["GET /events/search?limit=-1", `${invalid("limit")}${atLeast0}`],
-  ["GET /events/search?sort=type", `${invalid("sort")}...`],
-  ["GET /events/search?dir=up", `${invalid("dir")}...`],
-  ["GET /events/search?assetIds=x", `${invalid("assetIds")}...`],
-  ["GET /events/search?maxEndTime=x", `${invalid("maxEndTime")}...`],
+  ["GET /events/search?sort=type", `${invalid("sort")} ...`],
+  ["GET /events/search?dir=up", `${invalid("dir")} ...`],
+  ["GET /events/search?assetIds=x", `${invalid("assetIds")} ...`],
+  ["GET /events/search?maxEndTime=x", `${invalid("maxEndTime")} ...`],
 ];
 
 test("questions that cannot be", async () => {
@@ -347,7 +318,7 @@ test("references that cannot be", async () => {
   const path = "POST /events/byreference";
   await refuses(path, { body: { eventReferenceKeys: ["k"] }, ...missing("transformerId") });
   await refuses(path, { body: { transformerId: 1 }, ...missing("eventReferenceKeys") });
-  const key = `${invalid("eventReferenceKeys[0]")}expected string but got number`;
+  const key = `${invalid("eventReferenceKeys[0]")} string but got number`;
   await refuses(path, { body: { transformerId: 1, eventReferenceKeys: [5] }, message: key });
   await refuses(path, {
     body: { transformerId: 1, eventReferenceKeys: Array(limits.itemsPerWriteMax + 1).fill("k") },
@@ -359,16 +330,15 @@ test("event transformers and semantic types that cannot be", async () => {
   for (const path of ["/eventtransformers", "/semantictypes"]) {
     await refuses(`POST ${path}`, { body: items(), message: none });
     await refuses(`POST ${path}`, { body: items({ name: "a" }, {}), ...missing("items[1].name") });
-    const long = `${invalid("items[0].name")}expected at most 255 characters but got 256`;
+    const long = `${invalid("items[0].name")} at most 255 characters but got 256`;
     await refuses(`POST ${path}`, { body: items({ name: "x".repeat(256) }), message: long });
     await refuses(`POST ${path}/delete`, { body: items(7), ...unknown(7) });
     await refuses(`GET ${path}?limit=-1`, { message: `${invalid("limit")}${atLeast0}` });
-    await refuses(`GET ${path}?cursor=x`, { message: `${invalid("cursor")}...` });
+    await refuses(`GET ${path}?cursor=x`, { message: `${invalid("cursor")} ...` });
   }
   await refuses("POST /eventtransformers/delete", {
     body: items("{transformer}", "{transformer}"),
-    message: "items names the same id more than once: {transformer}",
-    members: { notFound: ["{transformer}"] },
+    ...repeated("{transformer}"),
   });
   await refuses("POST /semantictypes/delete", {
     body: items("{transformer}"),
@@ -376,7 +346,7 @@ test("event transformers and semantic types that cannot be", async () => {
     members: { notFound: ["{transformer}"] },
   });
   const { nextCursor } = await server.ask("GET /events?limit=1");
-  await refuses(`GET /eventtransformers?cursor=${nextCursor}`, { message: `${invalid("cursor")}...` });
+  await refuses(`GET /eventtransformers?cursor=${nextCursor}`, { message: `${invalid("cursor")} ...` });
 });
 
 test("methods that a path does not have", async () => {

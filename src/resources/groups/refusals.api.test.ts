@@ -1,6 +1,15 @@
 // What groups, members and security categories refuse: status, message, further members, and nothing changed.
-import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import {
+  invalid,
+  items,
+  missing,
+  type Refused,
+  type RefusedRequest,
+  refusing,
+  repeated,
+  unknown,
+} from "../../../test/support/refused-requests.ts";
 import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { aclRules } from "../../access/capabilities.ts";
 import { limits } from "../../limits.ts";
@@ -17,84 +26,68 @@ before(async () => {
 });
 after(() => server.close());
 
-interface Refused {
-  readonly ask: string;
-  readonly body?: unknown;
-  readonly message: string;
-  readonly members?: Readonly<Record<string, unknown>>;
-  readonly status?: number;
-}
-
-const items = (...all: unknown[]) => ({ items: all });
-const invalid = (field: string, expected: string) => `Invalid field - ${field} - expected ${expected}`;
 const acls = Object.keys(aclRules).join(", ");
 const all = { all: {} };
 const first = "items[0].capabilities[0]";
-const creating = (capability: unknown, message: string, members?: Refused["members"]): Refused => ({
+const creating = (capability: unknown, refused: string | Refused): RefusedRequest => ({
   ask: "POST /groups",
   body: items({ name: "x", capabilities: [capability] }),
-  message,
-  ...(members && { members }),
+  ...(typeof refused === "string" ? { message: refused } : refused),
 });
-const missing = (field: string) => [`Missing required field - ${field}`, { missingFields: [field] }] as const;
 
-const capabilities: readonly Refused[] = [
-  creating({}, `${invalid(first, `one of ${acls}`)} but got none`),
-  creating(
-    { fooAcl: { actions: ["READ"], scope: all } },
-    `${invalid(first, `one of ${acls}`)} but got fooAcl`,
-  ),
+const capabilities: readonly RefusedRequest[] = [
+  creating({}, `${invalid(first)} one of ${acls} but got none`),
+  creating({ fooAcl: { actions: ["READ"], scope: all } }, `${invalid(first)} one of ${acls} but got fooAcl`),
   creating(
     { constructor: { actions: ["READ"], scope: all } },
-    `${invalid(first, `one of ${acls}`)} but got constructor`,
+    `${invalid(first)} one of ${acls} but got constructor`,
   ),
   creating(
     { assetsAcl: { actions: ["READ", "FLY"], scope: all } },
-    `${invalid(`${first}.assetsAcl.actions[1]`, "one of READ, WRITE")} but got "FLY"`,
+    `${invalid(`${first}.assetsAcl.actions[1]`)} one of READ, WRITE but got "FLY"`,
   ),
   creating(
     { assetsAcl: { actions: [], scope: all } },
-    `${invalid(`${first}.assetsAcl.actions`, "at least 1 items")} but got 0`,
+    `${invalid(`${first}.assetsAcl.actions`)} at least 1 items but got 0`,
   ),
-  creating({ assetsAcl: { scope: all } }, ...missing(`${first}.assetsAcl.actions`)),
-  creating({ assetsAcl: { actions: ["READ"] } }, ...missing(`${first}.assetsAcl.scope`)),
+  creating({ assetsAcl: { scope: all } }, missing(`${first}.assetsAcl.actions`)),
+  creating({ assetsAcl: { actions: ["READ"] } }, missing(`${first}.assetsAcl.scope`)),
   creating(
     { rawAcl: { actions: ["READ"], scope: { assetIdScope: { subtreeIds: ["1"] } } } },
-    `${invalid(`${first}.rawAcl.scope`, "all")} but got assetIdScope`,
+    `${invalid(`${first}.rawAcl.scope`)} all but got assetIdScope`,
   ),
   creating(
     { assetsAcl: { actions: ["READ"], scope: { nowhere: {} } } },
-    `${invalid(`${first}.assetsAcl.scope`, "one of all, assetIdScope")} but got nowhere`,
+    `${invalid(`${first}.assetsAcl.scope`)} one of all, assetIdScope but got nowhere`,
   ),
   creating(
     { assetsAcl: { actions: ["READ"], scope: { all: {}, currentuserscope: {} } } },
-    `${invalid(`${first}.assetsAcl.scope`, "one of all, assetIdScope")} but got all and currentuserscope`,
+    `${invalid(`${first}.assetsAcl.scope`)} one of all, assetIdScope but got all and currentuserscope`,
   ),
   creating(
     { assetsAcl: { actions: ["READ"], scope: { assetIdScope: {} } } },
-    ...missing(`${first}.assetsAcl.scope.assetIdScope.subtreeIds`),
+    missing(`${first}.assetsAcl.scope.assetIdScope.subtreeIds`),
   ),
   creating(
     { assetsAcl: { actions: ["READ"], scope: { assetIdScope: { subtreeIds: ["9007199254740993"] } } } },
-    `${invalid(`${first}.assetsAcl.scope.assetIdScope.subtreeIds[0]`, "an id")} but got 9007199254740993`,
+    `${invalid(`${first}.assetsAcl.scope.assetIdScope.subtreeIds[0]`)} an id but got 9007199254740993`,
   ),
 ];
 
 const accessTypes = "one of READ, WRITE, ADMIN, RAW_READ";
 const rightsThatFit = `at most ${limits.groupRightsLengthMax} characters of rights as JSON`;
 
-const creations: readonly Refused[] = [
-  { ask: "POST /groups", body: items(), message: `${invalid("items", "at least 1 items")} but got 0` },
+const creations: readonly RefusedRequest[] = [
+  { ask: "POST /groups", body: items(), message: `${invalid("items")} at least 1 items but got 0` },
   {
     ask: "POST /groups",
     body: items({}),
-    message: missing("items[0].name")[0],
-    members: missing("items[0].name")[1],
+    ...missing("items[0].name"),
   },
   {
     ask: "POST /groups",
     body: items({ name: "x", permissions: { accessTypes: ["FLY"] } }),
-    message: `${invalid("items[0].permissions.accessTypes[0]", accessTypes)} but got "FLY"`,
+    message: `${invalid("items[0].permissions.accessTypes[0]")} ${accessTypes} but got "FLY"`,
   },
   {
     ask: "POST /groups",
@@ -102,11 +95,11 @@ const creations: readonly Refused[] = [
       name: "x",
       permissions: { assetIds: Array.from({ length: 20_000 }, (_, at) => at + 10_000) },
     }),
-    message: `${invalid("items[0]", rightsThatFit)} but got 120019`,
+    message: `${invalid("items[0]")} ${rightsThatFit} but got 120019`,
   },
 ];
 
-const categories: readonly Refused[] = [
+const categories: readonly RefusedRequest[] = [
   {
     ask: "POST /securitycategories",
     body: items({ name: "new" }, { name: "held" }),
@@ -117,34 +110,30 @@ const categories: readonly Refused[] = [
   {
     ask: "POST /securitycategories/delete",
     body: items(5),
-    message: "No such ids: 5",
-    members: { notFound: [5] },
+    ...unknown(5),
   },
   {
     ask: "GET /securitycategories?sort=UP",
-    message: `${invalid("sort", "one of ASC, DESC")} but got UP`,
+    message: `${invalid("sort")} one of ASC, DESC but got UP`,
   },
 ];
 
-const others = (): readonly Refused[] => [
+const others = (): readonly RefusedRequest[] => [
   ...[`GET /groups/5`, `GET /groups/5/users`].map((ask) => ({
     ask,
     status: 404,
-    message: "No such ids: 5",
-    members: { notFound: [5] },
+    ...unknown(5),
   })),
   ...["users", "users/remove"].map((path) => ({
     ask: `POST /groups/5/${path}`,
     body: items(user),
     status: 404,
-    message: "No such ids: 5",
-    members: { notFound: [5] },
+    ...unknown(5),
   })),
   ...["users", "users/remove"].map((path) => ({
     ask: `POST /groups/${group}/${path}`,
     body: items(6),
-    message: "No such ids: 6",
-    members: { notFound: [6] },
+    ...unknown(6),
   })),
   {
     ask: `POST /groups/${group}/users`,
@@ -154,16 +143,14 @@ const others = (): readonly Refused[] => [
   {
     ask: "POST /groups/delete",
     body: items(group, 5),
-    message: "No such ids: 5",
-    members: { notFound: [5] },
+    ...unknown(5),
   },
   {
     ask: "POST /groups/delete",
     body: items(group, group),
-    message: `items names the same id more than once: ${group}`,
-    members: { notFound: [group] },
+    ...repeated(group),
   },
-  { ask: "PUT /defaultgroup", body: items(5), message: "No such ids: 5", members: { notFound: [5] } },
+  { ask: "PUT /defaultgroup", body: items(5), ...unknown(5) },
   {
     ask: "PUT /defaultgroup",
     body: items(group, group),
@@ -180,16 +167,7 @@ const stateOf = async () =>
   ]);
 
 test("what cannot be is refused, and nothing changes", async () => {
-  const unchanged = await stateOf();
-  for (const { ask, body, message, members, status = 400 } of [
-    ...capabilities,
-    ...creations,
-    ...categories,
-    ...others(),
-  ]) {
-    const answer = await server.ask(ask, body);
-    const what = `${ask} ${JSON.stringify(body)?.slice(0, 500)} answered ${answer.text}`;
-    assert.deepEqual([answer.status, answer.error], [status, { code: status, message, ...members }], what);
-    assert.equal(await stateOf(), unchanged, `${what} and changed something`);
-  }
+  const refuses = await refusing({ server, stored: stateOf });
+  for (const { ask, ...refused } of [...capabilities, ...creations, ...categories, ...others()])
+    await refuses(ask, refused);
 });

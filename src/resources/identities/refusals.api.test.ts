@@ -1,6 +1,15 @@
 // What accounts and keys refuse: status, message, further members, and nothing changed.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import {
+  invalid,
+  items,
+  missing,
+  type RefusedRequest,
+  refusing,
+  repeated,
+  unknown,
+} from "../../../test/support/refused-requests.ts";
 import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { limits } from "../../limits.ts";
 
@@ -15,31 +24,13 @@ before(async () => {
 });
 after(() => server.close());
 
-interface Refused {
-  readonly ask: string;
-  readonly body: unknown;
-  readonly message: string;
-  readonly members?: Readonly<Record<string, unknown>>;
-  readonly status?: number;
-}
-
-const items = (...all: unknown[]) => ({ items: all });
-const invalid = (field: string) => `Invalid field - ${field} - expected`;
-const missing = (field: string) => ({
-  message: `Missing required field - ${field}`,
-  members: { missingFields: [field] },
-});
-const unknown = (...ids: number[]) => ({
-  message: `No such ids: ${ids.join(", ")}`,
-  members: { notFound: ids },
-});
 const taken = (...names: string[]) => ({
   status: 409,
   message: `A user has this uniqueName already: ${names.join(", ")}`,
   members: { duplicates: names.map((uniqueName) => ({ uniqueName })) },
 });
 
-const refusals = (): readonly Refused[] => [
+const refusals = (): readonly RefusedRequest[] => [
   { ask: "POST /users", body: {}, ...missing("items") },
   { ask: "POST /users", body: items({}), ...missing("items[0].uniqueName") },
   {
@@ -71,19 +62,16 @@ const refusals = (): readonly Refused[] => [
   {
     ask: "POST /users/delete",
     body: items(user, user),
-    message: `items names the same id more than once: ${user}`,
-    members: { notFound: [user] },
+    ...repeated(user),
   },
   { ask: "POST /apikeys", body: items({}), ...missing("items[0].userId") },
   { ask: "POST /apikeys", body: items({ userId: user }, { userId: 5 }), ...unknown(5) },
   {
     ask: "GET /apikeys?userId=me",
-    body: undefined,
     message: `${invalid("userId")} an integer of at least 1 but got me`,
   },
   ...["/users/5", "/apikeys/5"].map((path) => ({
     ask: `GET ${path}`,
-    body: undefined,
     status: 404,
     ...unknown(5),
   })),
@@ -96,13 +84,8 @@ const stateOf = async () =>
   ]);
 
 test("what cannot be is refused, and nothing changes", async () => {
-  const unchanged = await stateOf();
-  for (const { ask, body, message, members, status = 400 } of refusals()) {
-    const answer = await server.ask(ask, body);
-    const what = `${ask} ${JSON.stringify(body)?.slice(0, 500)} answered ${answer.text}`;
-    assert.deepEqual([answer.status, answer.error], [status, { code: status, message, ...members }], what);
-    assert.equal(await stateOf(), unchanged, `${what} and changed something`);
-  }
+  const refuses = await refusing({ server, stored: stateOf });
+  for (const { ask, ...refused } of refusals()) await refuses(ask, refused);
 });
 
 test("a key cannot begin expired", async () => {

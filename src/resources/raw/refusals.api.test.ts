@@ -1,18 +1,26 @@
 // Every refusal of the raw operations: exact status, message and members, and proof that nothing changed.
-import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import {
+  invalid,
+  items,
+  missing,
+  type Refused,
+  type Refuses,
+  refusing,
+} from "../../../test/support/refused-requests.ts";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { limits } from "../../limits.ts";
+import { apiVersions } from "../../rest/route.ts";
 
 let server: TestServer;
-let unchanged: string;
+let refuses: Refuses;
 
 before(async () => {
   server = await startTestServer();
   await server.ask("POST /raw/db/t/create?ensureParent=true", {
     items: [{ key: "a", columns: { x: 1 } }, { key: "b" }],
   });
-  unchanged = await everything();
+  refuses = await refusing({ server, versions: apiVersions, stored: everything });
 });
 after(() => server.close());
 
@@ -25,35 +33,6 @@ async function everything(): Promise<string> {
   return answers.map(({ text }) => text).join("\n");
 }
 
-interface Refused {
-  readonly body?: unknown;
-  /** A beginning ends with three dots. */
-  readonly message: string;
-  readonly members?: Readonly<Record<string, unknown>>;
-  readonly status?: number;
-}
-
-async function refuses(methodAndPath: string, refused: Refused): Promise<void> {
-  const { body, message, members = {}, status = 400 } = refused;
-  for (const ask of [server.ask.v04, server.ask.v05, server.ask.v06]) {
-    const answer = await ask(methodAndPath, body);
-    const what = `${methodAndPath} answered ${answer.text.slice(0, 500)}`;
-    assert.equal(answer.status, status, what);
-    const { code, message: said, ...others } = answer.error!;
-    assert.equal(code, status, what);
-    if (message.endsWith("...")) assert.ok(said.startsWith(message.slice(0, -3)), what);
-    else assert.equal(said, message, what);
-    assert.deepEqual(others, members, what);
-  }
-  assert.equal(await everything(), unchanged, `${methodAndPath} changed something`);
-}
-
-const items = (...all: unknown[]) => ({ items: all });
-const invalid = (field: string) => `Invalid field - ${field} - `;
-const missing = (field: string) => ({
-  message: `Missing required field - ${field}`,
-  members: { missingFields: [field] },
-});
 const noDatabase = (...names: string[]) => ({
   status: 404,
   message: "Did not find any dbs with the given names",
@@ -119,16 +98,16 @@ test("names that cannot be", async () => {
       const field = invalid(`items[1].${member}`);
       const named = (name: unknown) => items({ [member]: "db" }, { [member]: name });
       await refuses(to, { body: {}, ...missing("items") });
-      await refuses(to, { body: items(), message: `${invalid("items")}expected at least 1 items but got 0` });
+      await refuses(to, { body: items(), message: `${invalid("items")} at least 1 items but got 0` });
       await refuses(to, { body: items({}), ...missing(`items[0].${member}`) });
       await refuses(to, { body: named(null), ...missing(`items[1].${member}`) });
-      await refuses(to, { body: named(5), message: `${field}expected string but got number` });
-      await refuses(to, { body: named(""), message: `${field}expected at least 1 characters but got 0` });
+      await refuses(to, { body: named(5), message: `${field} string but got number` });
+      await refuses(to, { body: named(""), message: `${field} at least 1 characters but got 0` });
       await refuses(to, {
         body: named("x".repeat(256)),
-        message: `${field}expected at most 255 characters but got 256`,
+        message: `${field} at most 255 characters but got 256`,
       });
-      await refuses(to, { body: named("a\0b"), message: `${field}expected text without U+0000...` });
+      await refuses(to, { body: named("a\0b"), message: `${field} text without U+0000...` });
       await refuses(to, { body: "{", message: "The body is not valid JSON: ..." });
     }
 });
@@ -137,19 +116,19 @@ const rowRefusals: readonly Refused[] = [
   { body: {}, ...missing("items") },
   { body: "", ...missing("items") },
   { body: '{"items":null}', ...missing("items") },
-  { body: "[]", message: `${invalid("body")}expected an object but got array` },
-  { body: '{"items":{}}', message: `${invalid("items")}expected array but got object` },
-  { body: items(5), message: `${invalid("items[0]")}expected an object but got number` },
+  { body: "[]", message: `${invalid("body")} an object but got array` },
+  { body: '{"items":{}}', message: `${invalid("items")} array but got object` },
+  { body: items(5), message: `${invalid("items[0]")} an object but got number` },
   { body: items({ key: "a" }, {}), ...missing("items[1].key") },
   { body: items({ key: null }), ...missing("items[0].key") },
-  { body: items({ key: 7 }), message: `${invalid("items[0].key")}expected string but got number` },
-  { body: items({ key: "" }), message: `${invalid("items[0].key")}expected at least 1 characters but got 0` },
+  { body: items({ key: 7 }), message: `${invalid("items[0].key")} string but got number` },
+  { body: items({ key: "" }), message: `${invalid("items[0].key")} at least 1 characters but got 0` },
   {
     body: items({ key: "x".repeat(1025) }),
-    message: `${invalid("items[0].key")}expected at most 1024 characters but got 1025`,
+    message: `${invalid("items[0].key")} at most 1024 characters but got 1025`,
   },
-  { body: items({ key: "a\0" }), message: `${invalid("items[0].key")}expected text without U+0000...` },
-  { body: '{"items":[{"key":"\\ud800"}]}', message: `${invalid("items[0].key")}expected text without...` },
+  { body: items({ key: "a\0" }), message: `${invalid("items[0].key")} text without U+0000...` },
+  { body: '{"items":[{"key":"\\ud800"}]}', message: `${invalid("items[0].key")} text without...` },
   {
     body: many(limits.itemsPerWriteMax + 1, (index) => ({ key: `${index}` })),
     message: "items may hold at most 10000 items but holds 10001",
@@ -176,7 +155,7 @@ test("columns that cannot be written", async () => {
   for (const [columns, kind] of kinds)
     await refuses("POST /raw/db/t/create", {
       body: items({ key: "a" }, { key: "b", columns }),
-      message: `${field}expected an object but got ${kind}`,
+      message: `${field} an object but got ${kind}`,
     });
   const deep = `${'{"x":'.repeat(limits.jsonDepthMax - 2)}1${"}".repeat(limits.jsonDepthMax - 2)}`;
   await refuses("POST /raw/db/t/create", {
@@ -185,7 +164,7 @@ test("columns that cannot be written", async () => {
   });
   await refuses("POST /raw/db/t/create", {
     body: items({ key: "a" }, { key: "b", columns: { x: "y".repeat(limits.rawColumnsLengthMax) } }),
-    message: `${field}expected at most 1048576 characters of JSON but got 1048584`,
+    message: `${field} at most 1048576 characters of JSON but got 1048584`,
   });
 });
 
@@ -199,7 +178,7 @@ test("CSV that cannot be written", async () => {
   await refuses(to, { body: 'key,x\na,"1\n', message: `${notCsv}...` });
   await refuses(to, {
     body: "key,x\na,1\n,2\n",
-    message: `${invalid("items[1].key")}expected 1 to 1024 characters, none of them U+0000,...`,
+    message: `${invalid("items[1].key")} 1 to 1024 characters, none of them U+0000,...`,
   });
   await refuses(to, {
     body: `key\n${"a\n".repeat(limits.rawRowsMax + 1)}`,
@@ -210,22 +189,22 @@ test("CSV that cannot be written", async () => {
 test("questions that cannot be", async () => {
   for (const path of ["/raw", "/raw/db", "/raw/db/t"]) {
     await refuses(`GET ${path}?limit=-1`, {
-      message: `${invalid("limit")}expected an integer of at least 0...`,
+      message: `${invalid("limit")} an integer of at least 0...`,
     });
-    await refuses(`GET ${path}?limit=x`, { message: `${invalid("limit")}...` });
+    await refuses(`GET ${path}?limit=x`, { message: `${invalid("limit")} ...` });
     await refuses(`GET ${path}?cursor=x`, {
-      message: `${invalid("cursor")}expected a cursor returned by this same query`,
+      message: `${invalid("cursor")} a cursor returned by this same query`,
     });
   }
-  await refuses("GET /raw/db/t?minLastUpdatedTime=x", { message: `${invalid("minLastUpdatedTime")}...` });
-  await refuses("GET /raw/db/t?maxLastUpdatedTime=1.5", { message: `${invalid("maxLastUpdatedTime")}...` });
+  await refuses("GET /raw/db/t?minLastUpdatedTime=x", { message: `${invalid("minLastUpdatedTime")} ...` });
+  await refuses("GET /raw/db/t?maxLastUpdatedTime=1.5", { message: `${invalid("maxLastUpdatedTime")} ...` });
   await refuses("POST /raw/delete?recursive=1", {
     body: items({ dbName: "db" }),
-    message: `${invalid("recursive")}expected true or false but got 1`,
+    message: `${invalid("recursive")} true or false but got 1`,
   });
   await refuses("POST /raw/db/t/create?ensureParent=yes", {
     body: items({ key: "a" }),
-    message: `${invalid("ensureParent")}expected true or false but got yes`,
+    message: `${invalid("ensureParent")} true or false but got yes`,
   });
 });
 

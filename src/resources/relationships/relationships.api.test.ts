@@ -3,6 +3,13 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { contextWith } from "../../../test/support/context.ts";
 import { refusal } from "../../../test/support/refusal.ts";
+import {
+  invalid,
+  items,
+  type Refused,
+  type RefusedRequest,
+  refusing,
+} from "../../../test/support/refused-requests.ts";
 import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
@@ -99,16 +106,6 @@ test("they are deleted one by one or together", async () => {
   assert.equal((await create(flow("gone 1"))).status, 200);
 });
 
-interface Refused {
-  readonly ask: string;
-  readonly body?: unknown;
-  readonly message: string;
-  readonly members?: Readonly<Record<string, unknown>>;
-  readonly status?: number;
-}
-
-const items = (...all: unknown[]) => ({ items: all });
-const invalid = (field: string) => `Invalid field - ${field} - expected`;
 const { sourceType: _, ...withoutSourceType } = flow("x");
 const aKind = "one of asset, timeSeries, event, file, sequence";
 const { timeMsMax } = limits;
@@ -122,7 +119,7 @@ const unknown = (...all: string[]) => ({
   members: { notFound: all },
 });
 
-const creations: readonly Omit<Refused, "ask">[] = [
+const creations: readonly Refused[] = [
   { body: items(), message: `${invalid("items")} at least 1 items but got 0` },
   {
     body: items(withoutSourceType),
@@ -158,7 +155,7 @@ const creations: readonly Omit<Refused, "ask">[] = [
   { body: items(flow("x"), flow("y"), flow("x")), ...taken("x") },
 ];
 
-const others: readonly Refused[] = [
+const others: readonly RefusedRequest[] = [
   ...["POST /relationships/byids", "POST /relationships/delete"].flatMap((ask) => [
     { ask, body: items("held", "x", { externalId: "y" }), ...unknown("x", "y") },
     {
@@ -185,14 +182,10 @@ const others: readonly Refused[] = [
 
 test("what cannot be is refused, and nothing changes", async () => {
   await create(flow("held"));
-  const unchanged = (await server.ask("GET /relationships")).text;
-  for (const refused of [...creations.map((one) => ({ ask: "POST /relationships", ...one })), ...others]) {
-    const { ask, body, message, members, status = 400 }: Refused = refused;
-    const answer = await server.ask(ask, body);
-    const what = `${ask} ${JSON.stringify(body)} answered ${answer.text}`;
-    assert.deepEqual([answer.status, answer.error], [status, { code: status, message, ...members }], what);
-    assert.equal((await server.ask("GET /relationships")).text, unchanged, `${what} and changed something`);
-  }
+  const stored = async () => (await server.ask("GET /relationships")).text;
+  const refuses = await refusing({ server, stored });
+  for (const refused of creations) await refuses("POST /relationships", refused);
+  for (const { ask, ...refused } of others) await refuses(ask, refused);
 });
 
 test("who may only read does not write, and who may nothing sees nothing", async () => {

@@ -1,13 +1,22 @@
 // Every refusal of sequences: exact status, message and members, and proof that nothing changed.
-import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import {
+  invalid,
+  items,
+  missing,
+  type Refused,
+  type Refuses,
+  refusing,
+  repeated,
+  unknown,
+} from "../../../test/support/refused-requests.ts";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { limits } from "../../limits.ts";
 
 let server: TestServer;
 /** What `{curve}`, `{table}` and the columns `{long}`, `{double}`, `{text}` stand for below. */
 let ids: Record<string, number>;
-let unchanged: string;
+let refuses: Refuses;
 
 before(async () => {
   server = await startTestServer();
@@ -26,7 +35,7 @@ before(async () => {
   Object.assign(ids, { long, double, text });
   const rows = [{ rowNumber: 1, values: [{ columnId: text, value: "kept" }] }];
   await server.ask.v06(`POST /sequences/${ids["curve"]}/postdata`, { items: [{ rows }] });
-  unchanged = await stored();
+  refuses = await refusing({ server, versions: ["0.6"], ids, stored });
 });
 after(() => server.close());
 
@@ -35,40 +44,6 @@ async function stored(): Promise<string> {
   return (await server.ask.v06("GET /sequences")).text + rows.text;
 }
 
-interface Refused {
-  readonly body?: unknown;
-  /** A beginning ends with three dots. */
-  readonly message: string;
-  readonly members?: Readonly<Record<string, unknown>>;
-  readonly status?: number;
-}
-
-const filled = (text: string) => text.replaceAll(/"?\{(\w+)\}"?/g, (all, name) => `${ids[name] ?? all}`);
-
-async function refuses(methodAndPath: string, refused: Refused): Promise<void> {
-  const { body, message, members = {}, status = 400 } = refused;
-  const sent = body === undefined ? body : filled(JSON.stringify(body));
-  const answer = await server.ask.v06(filled(methodAndPath), sent);
-  const what = `${methodAndPath} ${sent?.slice(0, 200)} answered ${answer.text}`;
-  const { code, message: said, ...others } = answer.error!;
-  assert.deepEqual([answer.status, code], [status, status], what);
-  const expected = filled(message);
-  if (expected.endsWith("...")) assert.ok(said.startsWith(expected.slice(0, -3)), what);
-  else assert.equal(said, expected, what);
-  assert.deepEqual(others, JSON.parse(filled(JSON.stringify(members))), what);
-  assert.equal(await stored(), unchanged, `${what} and changed something`);
-}
-
-const items = (...all: unknown[]) => ({ items: all });
-const invalid = (field: string) => `Invalid field - ${field} - expected`;
-const missing = (field: string) => ({
-  message: `Missing required field - ${field}`,
-  members: { missingFields: [field] },
-});
-const unknown = (...all: number[]) => ({
-  message: `No such ids: ${all.join(", ")}`,
-  members: { notFound: all },
-});
 const none = { body: items(), message: `${invalid("items")} at least 1 items but got 0` };
 const taken = (...externalIds: string[]) => ({
   status: 409,
@@ -155,8 +130,7 @@ test("ids that are unknown, repeated or none", async () => {
     await refuses(path, { body: items("x"), message: `${invalid("items[0]")} integer but got string` });
     await refuses(path, {
       body: items("{curve}", "{table}", "{curve}"),
-      message: "items names the same id more than once: {curve}",
-      members: { notFound: ["{curve}"] },
+      ...repeated("{curve}"),
     });
   }
   const lost = { ...unknown(7), status: 404 };
@@ -180,8 +154,7 @@ test("updates that cannot be", async () => {
   await refuses(path, { body: items({ id: "{curve}", name }, { id: 7, name }), ...unknown(7) });
   await refuses(path, {
     body: items({ id: "{curve}", name }, { id: "{curve}", name }),
-    message: "items names the same id more than once: {curve}",
-    members: { notFound: ["{curve}"] },
+    ...repeated("{curve}"),
   });
   await refuses(path, {
     body: items({ id: "{curve}", name }, { id: "{table}", externalId: { set: "c" } }),
@@ -239,8 +212,7 @@ test("changes of columns that cannot be", async () => {
   await refuses(`${path}/delete`, { body: items("{long}", 7), ...unknown(7) });
   await refuses(`${path}/delete`, {
     body: items("{long}", "{long}"),
-    message: "items names the same id more than once: {long}",
-    members: { notFound: ["{long}"] },
+    ...repeated("{long}"),
   });
   await refuses(`${path}/delete`, {
     body: items("{long}", "{double}", "{text}"),

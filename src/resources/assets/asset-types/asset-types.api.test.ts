@@ -3,6 +3,13 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { contextWith } from "../../../../test/support/context.ts";
 import { refusal } from "../../../../test/support/refusal.ts";
+import {
+  items,
+  type RefusedRequest,
+  refusing,
+  repeated,
+  unknown,
+} from "../../../../test/support/refused-requests.ts";
 import { type Item, idsOf, startTestServer, type TestServer } from "../../../../test/support/server.ts";
 import { limits } from "../../../limits.ts";
 import { createAssetTypes, deleteFields, listAssetTypes } from "./asset-types.ts";
@@ -13,7 +20,6 @@ before(async () => {
 });
 after(() => server.close());
 
-const items = (...all: unknown[]) => ({ items: all });
 const ask = async (methodAndPath: string, body?: unknown): Promise<Item[]> => {
   const answer = await server.ask.v06(methodAndPath, body);
   assert.ok(answer.status < 300, `${methodAndPath} answered ${answer.text}`);
@@ -237,30 +243,13 @@ test("what an asset has is not deleted, until no asset has it any more", async (
   await ask("POST /assets/delete", items(asset.id));
 });
 
-interface Refused {
-  readonly ask: string;
-  readonly body?: unknown;
-  /** A beginning ends with three dots. */
-  readonly message: string;
-  readonly members?: object;
-  readonly status?: number;
-}
-
 const invalid = (field: string, expected: string) => `Invalid field - ${field} - expected ${expected}`;
-const unknownId = { message: "No such ids: 7", members: { notFound: [7] } };
+const unknownId = unknown(7);
 const everything = async () => (await Promise.all([ask("GET /assets"), ask("GET /assets/types")])).flat();
 
-async function refusesAll(table: readonly Refused[]): Promise<void> {
-  const unchanged = await everything();
-  for (const { ask: asked, body, message, members, status = 400 } of table) {
-    const answer = await server.ask.v06(asked, body);
-    const what = `${asked} ${JSON.stringify(body)?.slice(0, 200)} answered ${answer.text}`;
-    const { code, message: said, ...others } = answer.error ?? { code: 0, message: "" };
-    assert.deepEqual([answer.status, code, others], [status, status, members ?? {}], what);
-    if (message.endsWith("...")) assert.ok(said.startsWith(message.slice(0, -3)), what);
-    else assert.equal(said, message, what);
-    assert.deepEqual(await everything(), unchanged, `${what} and changed something`);
-  }
+async function refusesAll(table: readonly RefusedRequest[]): Promise<void> {
+  const refuses = await refusing({ server, versions: ["0.6"], stored: everything });
+  for (const { ask, ...refused } of table) await refuses(ask, refused);
 }
 
 test("types and fields that cannot be are refused, and nothing changes", async () => {
@@ -290,8 +279,7 @@ test("types and fields that cannot be are refused, and nothing changes", async (
       {
         ask: `POST /assets/types/${path}`,
         body: items(type.id, type.id),
-        message: `items names the same id more than once: ${type.id}`,
-        members: { notFound: [type.id] },
+        ...repeated(type.id),
       },
     ]),
     { ask: "POST /assets/types/update", body: items({ id: 7, name: { set: "x" } }), ...unknownId },
