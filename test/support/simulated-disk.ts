@@ -9,7 +9,7 @@ import { constants } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type JournalFile, type JournalFiles, realFiles } from "../../src/storage/embedded-points/journal.ts";
-import { temporaryFolder } from "./folder.ts";
+import { folderInMemory } from "./folder.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -30,7 +30,7 @@ type NameChange = (names: Map<string, Inode>) => void;
 export type Wreck = ReadonlyMap<string, Bytes>;
 
 export class SimulatedDisk implements JournalFiles {
-  readonly folder = temporaryFolder();
+  readonly folder = folderInMemory();
   /** Calls so far that write or sync. */
   steps = 0;
   /** The process is killed before this step: the call and all later ones do nothing and never return. */

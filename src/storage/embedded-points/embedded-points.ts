@@ -26,8 +26,7 @@ import { bytesOf, type Change, divide, shardOf } from "./change.ts";
 import { Gate } from "./gate.ts";
 import { Journal, type JournalFiles, realFiles, recoverJournal, type StoredChange } from "./journal.ts";
 import type { FoundPoint } from "./series-reader.ts";
-import type { ShardStart } from "./shard-calls.ts";
-import { ShardThread } from "./shard-thread.ts";
+import { type OpenShard, type ShardLink, ShardThread } from "./shard-thread.ts";
 import { readOrMakeStoreFile } from "./store-file.ts";
 
 /** After a checkpoint that failed the next is tried when the journal has grown by this. */
@@ -49,6 +48,8 @@ export interface EmbeddedPointsSettings {
   readonly blockPoints?: number;
   /** The calls that write the journal, so that tests can let them fail. */
   readonly files?: JournalFiles;
+  /** Runs a shard, so that tests can run it in their own thread, step by step. */
+  readonly openShard?: typeof ShardThread.open;
 }
 
 /** Opens the store in a folder, or makes one, and brings back what a crash left in the journal. */
@@ -63,7 +64,8 @@ export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Prom
     const file = `shard-${shard}.sqlite`;
     return { shard, path: join(folder, file), file, blockPoints };
   });
-  const opened = await openThreads(starts, (bytes) => gate.leave(bytes));
+  const open = settings.openShard ?? ShardThread.open;
+  const opened = await openThreads(starts.map((start) => open(start, (bytes) => gate.leave(bytes))));
   const threads = opened.map((one) => one.thread);
   const applied = Math.min(...opened.map((one) => one.applied));
   const recovered = await recoverJournal({ folder, files }, applied, async (stored) => {
@@ -78,11 +80,8 @@ export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Prom
 }
 
 /** All of the threads or, when one cannot be opened, none. */
-async function openThreads(
-  starts: readonly ShardStart[],
-  onConfirmed: (bytes: number) => void,
-): Promise<{ thread: ShardThread; applied: number }[]> {
-  const tried = await Promise.allSettled(starts.map((start) => ShardThread.open(start, onConfirmed)));
+async function openThreads(opening: readonly Promise<OpenShard>[]): Promise<OpenShard[]> {
+  const tried = await Promise.allSettled(opening);
   const opened = tried.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const failed = tried.find((one) => one.status === "rejected");
   if (failed === undefined) return opened;
@@ -91,11 +90,7 @@ async function openThreads(
 }
 
 /** Posts each shard its part in one turn. */
-function handOn(
-  threads: readonly ShardThread[],
-  { sequence, change }: StoredChange,
-  isReplay: boolean,
-): void {
+function handOn(threads: readonly ShardLink[], { sequence, change }: StoredChange, isReplay: boolean): void {
   const bytes = bytesOf(change);
   const parts = divide(change, threads.length);
   const touched = parts.filter((part) => part !== undefined).length;
@@ -111,7 +106,7 @@ function handOn(
 interface Parts {
   readonly folder: string;
   readonly gate: Gate;
-  readonly threads: readonly ShardThread[];
+  readonly threads: readonly ShardLink[];
   readonly journal: Journal;
   readonly damage: readonly Damage[];
   readonly checkpointBytes: number;
@@ -194,7 +189,7 @@ class EmbeddedPoints implements PointsStore {
     await Promise.allSettled(this.#parts.threads.map((thread) => thread.close()));
   }
 
-  #shardOf(series: SeriesId): ShardThread {
+  #shardOf(series: SeriesId): ShardLink {
     const { threads } = this.#parts;
     return threads[shardOf(series, threads.length)]!;
   }

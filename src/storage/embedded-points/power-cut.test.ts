@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { it } from "node:test";
-import { temporaryFolder } from "../../../test/support/folder.ts";
+import { folderInMemory } from "../../../test/support/folder.ts";
 import { filesWithoutSyncs } from "../../../test/support/points-store.ts";
 import { isLong, times } from "../../../test/support/proof.ts";
 import { putWreck, SimulatedDisk, type Wreck } from "../../../test/support/simulated-disk.ts";
@@ -48,7 +48,7 @@ const change = (mark: number): Change =>
 
 const markOf = (one: Change): number => (one.kind === "erase" ? one.series : one.batch.numbers!.values[0]!);
 
-const wreckFolder = temporaryFolder();
+const wreckFolder = folderInMemory();
 
 /** What the next process finds in a wreck. */
 async function recover(wreck: Wreck, applied: number) {

@@ -9,6 +9,15 @@ interface Asked {
   readonly reject: (why: Error) => void;
 }
 
+/** What the store says to a shard. */
+export type ShardLink = Pick<ShardThread, "apply" | "ask" | "close">;
+
+export interface OpenShard {
+  readonly thread: ShardLink;
+  /** The sequence number up to which the shard holds all changes in blocks. */
+  readonly applied: number;
+}
+
 export class ShardThread {
   readonly #start: ShardStart;
   readonly #worker: Worker;
@@ -28,11 +37,7 @@ export class ShardThread {
     this.#worker.on("exit", () => this.#end("its thread has ended"));
   }
 
-  /** Answers with the sequence number up to which the shard holds all changes in blocks. */
-  static async open(
-    start: ShardStart,
-    onConfirmed: (bytes: number) => void,
-  ): Promise<{ thread: ShardThread; applied: number }> {
+  static async open(start: ShardStart, onConfirmed: (bytes: number) => void): Promise<OpenShard> {
     const thread = new ShardThread(start, onConfirmed);
     const applied = await new Promise<number>((resolve, reject) => {
       thread.#opened = { resolve, reject };

@@ -1,0 +1,118 @@
+// A shard that runs in the thread of its test, one slice of work a turn, and tells when something was
+// written.
+import { readFileSync } from "node:fs";
+import { Shard } from "../../src/storage/embedded-points/shard.ts";
+import type { ShardStart, ToApply } from "../../src/storage/embedded-points/shard-calls.ts";
+import type { OpenShard, ShardLink } from "../../src/storage/embedded-points/shard-thread.ts";
+import type { ScanQuestion } from "../../src/storage/points.ts";
+import type { Wreck } from "./simulated-disk.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+export class LocalShard {
+  readonly #start: ShardStart;
+  readonly #shard: Shard;
+  readonly #onStep: () => void;
+  #completed: { resolve: (answer: undefined) => void; reject: (why: unknown) => void } | undefined;
+  /** Sizes that the log of the database had since it was last on disk as a whole. */
+  #logSizes: number[] = [0];
+  /** Turns to wait before a slice of work, so that one shard is later than another. */
+  readonly #delay: number;
+  #isClosed = false;
+  #isWorking = false;
+
+  private constructor(start: ShardStart, { delay, onStep }: { delay: number; onStep: () => void }) {
+    this.#start = start;
+    this.#shard = new Shard(start.path, start);
+    this.#delay = delay;
+    this.#onStep = onStep;
+  }
+
+  /** To be handed to the store as `openShard`; `opened` gets to know the shard. */
+  static opener(
+    settings: { delayOf: (shard: number) => number; onStep: () => void },
+    opened: LocalShard[] = [],
+  ) {
+    return async (start: ShardStart, onConfirmed: (bytes: number) => void): Promise<OpenShard> => {
+      const local = new LocalShard(start, { ...settings, delay: settings.delayOf(start.shard) });
+      opened[start.shard] = local;
+      const ask = (call: string, question: unknown) => local.#ask(call, question);
+      const apply = (change: ToApply) => {
+        local.#apply(change);
+        onConfirmed(change.bytes);
+      };
+      const thread = { apply, ask, close: async () => local.#close() } as ShardLink;
+      return { thread, applied: local.#shard.applied };
+    };
+  }
+
+  /**
+   * What a power cut may leave of the shard: its file, and of the log any beginning that a transaction ended,
+   * or half of one. That SQLite takes a torn log for what its last whole transaction left, and orders the
+   * writes of a checkpoint, is relied on, not proved.
+   */
+  wrecks(): Wreck[] {
+    const { path, file } = this.#start;
+    const [database, log] = [read(path), read(`${path}-wal`)];
+    const sizes = [...this.#logSizes, log.length - 100].filter((size) => size >= 0 && size <= log.length);
+    return [...new Set(sizes)].map(
+      (size) =>
+        new Map([
+          [file, database],
+          [`${file}-wal`, log.slice(0, size)],
+        ]),
+    );
+  }
+
+  #apply({ sequence, change }: ToApply): void {
+    if (sequence > this.#shard.applied) this.#shard.apply(change);
+    this.#stepDone();
+    this.#workSoon();
+  }
+
+  async #ask(call: string, question: unknown): Promise<unknown> {
+    if (call === "scan") return this.#shard.scan(question as ScanQuestion);
+    if (call === "stats") return this.#shard.stats();
+    this.#shard.beginCheckpoint(question as number);
+    this.#workSoon();
+    return new Promise((resolve, reject) => {
+      this.#completed = { resolve, reject };
+    });
+  }
+
+  #workSoon(turns = this.#delay): void {
+    if (this.#isWorking && turns === this.#delay) return;
+    this.#isWorking = true;
+    setImmediate(() => (turns > 0 ? this.#workSoon(turns - 1) : this.#work()));
+  }
+
+  #work(): void {
+    this.#isWorking = false;
+    if (this.#isClosed || !this.#shard.isBusy) return;
+    const completed = this.#shard.work();
+    this.#stepDone();
+    if (completed !== undefined) this.#completed!.resolve(undefined);
+    this.#workSoon();
+  }
+
+  #stepDone(): void {
+    const size = read(`${this.#start.path}-wal`).length;
+    if (size < this.#logSizes.at(-1)!) this.#logSizes = [0];
+    if (size > this.#logSizes.at(-1)!) this.#logSizes.push(size);
+    this.#onStep();
+  }
+
+  #close(): void {
+    this.#isClosed = true;
+    this.#shard.close();
+  }
+}
+
+/** The bytes of a file; none where it is not there. */
+function read(path: string): Bytes {
+  try {
+    return Uint8Array.from(readFileSync(path));
+  } catch {
+    return new Uint8Array(0);
+  }
+}
