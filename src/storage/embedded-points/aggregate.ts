@@ -20,6 +20,7 @@ export class Aggregation {
   readonly #question: Omit<AggregateQuestion, "series">;
   readonly #wantsPoints: boolean;
   readonly #wantsTime: boolean;
+  readonly #wantsSquares: boolean;
   readonly #wantsVariation: boolean;
   readonly #wantsLine: boolean;
   readonly #wantsStep: boolean;
@@ -49,6 +50,7 @@ export class Aggregation {
     this.#question = question;
     this.#wantsPoints = wants(ofPoints);
     this.#wantsTime = wants(ofTime);
+    this.#wantsSquares = wants(["continuousVariance"]);
     this.#wantsVariation = wants(["totalVariation"]);
     this.#wantsLine = wants(["interpolation"]);
     this.#wantsStep = wants(["stepInterpolation"]);
@@ -73,8 +75,9 @@ export class Aggregation {
       if (this.#wantsPoints) this.#points.addPoints(values, first, end);
       if (this.#wantsVariation) this.#variation += variationOf(values, first, end);
       if (this.#wantsTime) {
-        if (this.#question.isStep) this.#time.addSteps(times, values, first, end);
-        else this.#time.addLines(times, values, first, end);
+        const stretch = { from: first, to: end, wantsSquares: this.#wantsSquares };
+        if (this.#question.isStep) this.#time.addSteps(times, values, stretch);
+        else this.#time.addLines(times, values, stretch);
       }
       this.#remember(times[end - 1]!, values[end - 1]!);
       first = end;

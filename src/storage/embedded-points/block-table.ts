@@ -9,10 +9,12 @@ import { invariant } from "../../lib/invariant.ts";
 import { RecentMap } from "../../lib/recent-map.ts";
 import type { Damage, PointColumns, SeriesId } from "../points.ts";
 import { DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
-import { type Kind, numbers } from "./columns.ts";
+import { firstAtOrAfter, type Kind, numbers } from "./columns.ts";
 import { openSummary, sealSummary } from "./sealed-summary.ts";
 import { type Summary, summarise } from "./summary.ts";
 
+/** Blocks of which the summaries by bucket are surely kept in memory: 2 MB at two buckets a block. */
+const keptParts = 4_096;
 /** Unpacked blocks surely kept in memory: 4 MB of full ones, and at most twice as many. */
 const keptBlocks = 64;
 
@@ -43,6 +45,20 @@ interface DamagedRow extends DamagedStretch {
 export interface Owner {
   readonly series: SeriesId;
   readonly kind: Kind;
+}
+
+/** Buckets of equal length; one of them begins at `startMs`. */
+export interface Buckets {
+  readonly startMs: number;
+  readonly bucketMs: number;
+}
+
+/** What a block holds of each bucket that it touches, in order. */
+interface Parts {
+  readonly bucketMs: number;
+  /** The first bucket at or after 1970 begins here. */
+  readonly phaseMs: number;
+  readonly parts: readonly Summary[];
 }
 
 /** A block could not be read; it must be quarantined before anything else is tried. */
@@ -89,6 +105,7 @@ export class BlockTable {
   #totals: { applied: number; points: number; blocks: number };
   /** What is asked about once is often asked about again, a trend that a screen refreshes say. */
   readonly #kept = new RecentMap<number, PointColumns>(keptBlocks);
+  readonly #parts = new RecentMap<number, Parts>(keptParts);
   /** Few: looked through on every read. */
   #damaged: readonly DamagedStretch[] = [];
 
@@ -189,6 +206,26 @@ export class BlockTable {
     return points;
   }
 
+  /**
+   * The summaries of the points of a block of numbers, bucket by bucket, from memory where the same buckets
+   * were asked for lately; throws `DamageFound`. As `readKept`, not for use inside a transaction.
+   */
+  readParts(owner: Owner, row: BlockRow, { startMs, bucketMs }: Buckets): readonly Summary[] {
+    const phaseMs = startMs - Math.floor(startMs / bucketMs) * bucketMs;
+    const known = this.#parts.get(row.id);
+    if (known !== undefined && known.bucketMs === bucketMs && known.phaseMs === phaseMs) return known.parts;
+    const { times, values } = this.readKept(owner, row);
+    const parts: Summary[] = [];
+    for (let from = 0; from < times.length; ) {
+      const endMs = phaseMs + (Math.floor((times[from]! - phaseMs) / bucketMs) + 1) * bucketMs;
+      const to = firstAtOrAfter(times, endMs, from);
+      parts.push(summarise(times, values as Float64Array, from, to));
+      from = to;
+    }
+    this.#parts.set(row.id, { bucketMs, phaseMs, parts });
+    return parts;
+  }
+
   /** The summary of a block of numbers; throws `DamageFound`. */
   readSummary(owner: Owner, row: BlockRow): Summary {
     return orDamage(owner, row, () => openSummary(row, row.summary ?? new Uint8Array(0)));
@@ -214,6 +251,7 @@ export class BlockTable {
     this.#statements.removeData.run(id);
     // The next block that is written may get the same id.
     this.#kept.delete(id);
+    this.#parts.delete(id);
     this.#totals.points -= count;
     this.#totals.blocks--;
   }

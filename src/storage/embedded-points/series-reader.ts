@@ -6,6 +6,7 @@ import { Aggregation } from "./aggregate.ts";
 import type { BlockRow, BlockTable, Owner } from "./block-table.ts";
 import { cut, emptyColumns, firstAtOrAfter, join, merge } from "./columns.ts";
 import type { Head } from "./head.ts";
+import type { Summary } from "./summary.ts";
 
 export interface FoundPoint {
   readonly timeMs: number;
@@ -16,6 +17,9 @@ type NumberPoint = FoundPoint & { readonly value: number };
 
 /** Points in ascending time: of a block that the head does not touch, not yet decoded, or in memory. */
 type Piece = { readonly block: BlockRow } | { readonly points: PointColumns };
+
+/** A block that touches more buckets than this is read point by point. */
+const partsMax = 16;
 
 export class SeriesReader {
   readonly #table: BlockTable;
@@ -57,19 +61,15 @@ export class SeriesReader {
   }
 
   aggregate(question: AggregateQuestion): AggregateColumns {
-    const { startMs, endMs, bucketMs } = question;
+    const { startMs, endMs } = question;
     const aggregation = new Aggregation(question, this.#lastBefore(startMs) as NumberPoint | undefined);
-    const bucketOf = (timeMs: number) => Math.floor((timeMs - startMs) / bucketMs);
     let readMs = -Infinity;
     for (const piece of this.#pieces(startMs, endMs)) {
       if (aggregation.full) break;
-      if (
-        "block" in piece &&
-        isWithin(piece.block, question) &&
-        bucketOf(piece.block.firstMs) === bucketOf(piece.block.lastMs)
-      ) {
-        aggregation.addSummary(this.#table.readSummary(this.#owner, piece.block));
-        readMs = piece.block.lastMs;
+      const summaries = "block" in piece ? this.#summariesOf(piece.block, question) : undefined;
+      if (summaries !== undefined) {
+        for (const summary of summaries) aggregation.addSummary(summary);
+        readMs = summaries.at(-1)!.lastMs;
       } else {
         const { times, values } = this.#pointsOf(piece);
         const from = firstAtOrAfter(times, startMs);
@@ -80,6 +80,16 @@ export class SeriesReader {
     const after = aggregation.full ? undefined : this.#firstFrom(endMs);
     this.#refuseDamage(startMs, aggregation.full ? readMs : (after?.timeMs ?? Infinity));
     return aggregation.finish(after as NumberPoint | undefined);
+  }
+
+  /** The block bucket by bucket, where it lies within the range and touches so few that this pays. */
+  #summariesOf(block: BlockRow, question: AggregateQuestion): readonly Summary[] | undefined {
+    const { startMs, endMs, bucketMs } = question;
+    if (block.firstMs < startMs || block.lastMs >= endMs) return undefined;
+    const bucketOf = (timeMs: number) => Math.floor((timeMs - startMs) / bucketMs);
+    const buckets = bucketOf(block.lastMs) - bucketOf(block.firstMs) + 1;
+    if (buckets === 1) return [this.#table.readSummary(this.#owner, block)];
+    return buckets <= partsMax ? this.#table.readParts(this.#owner, block, question) : undefined;
   }
 
   /**
@@ -145,9 +155,6 @@ export class SeriesReader {
     throw fail("points-damaged", { series, startMs: firstMs, endMs: lastMs });
   }
 }
-
-const isWithin = (block: BlockRow, { startMs, endMs }: AggregateQuestion): boolean =>
-  block.firstMs >= startMs && block.lastMs < endMs;
 
 const pointAt = ({ times, values }: PointColumns, index: number): FoundPoint => ({
   timeMs: times[index]!,

@@ -108,7 +108,7 @@ it("late points are merged into the blocks they fall into", () =>
     assert.ok(Math.max(...blockSizes(path)) <= 150);
   }));
 
-it("a block kept in memory is not taken for the one that is written in its place", () =>
+it("what is kept in memory of a block is not taken for that of the one that is written in its place", () =>
   play((shard) => {
     const question = { ...everything, startMs: 0, endMs: 1000, isStep: false, bucketMs: 70 };
     const sums = () => [...shard.aggregate({ ...question, wanted: ["sum"] }).columns[0]!];

@@ -40,8 +40,8 @@ export function summarise(times: Float64Array, values: Float64Array, from: numbe
   const points = new PointsState();
   points.addPoints(values, from, to);
   const [line, step] = [new TimeState(), new TimeState()];
-  line.addLines(times, values, from, to);
-  step.addSteps(times, values, from, to);
+  line.addLines(times, values, { from, to, wantsSquares: true });
+  step.addSteps(times, values, { from, to, wantsSquares: true });
   const firstValue = values[from]!;
   const hasTime = to - from > 1;
   return {
@@ -123,7 +123,10 @@ export class PointsState {
   addPoints(values: Float64Array, from: number, to: number): void {
     if (from >= to) return;
     const base = values[from]!;
-    let [min, max, sum, above] = [base, base, 0, 0];
+    let min = base;
+    let max = base;
+    let sum = 0;
+    let above = 0;
     for (let index = from; index < to; index++) {
       const value = values[index]!;
       if (value < min) min = value;
@@ -197,40 +200,78 @@ export class TimeState {
     this.add(ms, from / 2 + to / 2, ((change * change) / 12) * ms);
   }
 
-  /** Adds the lines between the points from index `from` up to `to`. */
-  addLines(times: Float64Array, values: Float64Array, from: number, to: number): void {
+  /**
+   * Adds the lines between the points from index `from` up to `to`. Without `wantsSquares` the squares come
+   * out wrong, in half the time.
+   */
+  addLines(times: Float64Array, values: Float64Array, { from, to, wantsSquares }: Stretch): void {
     if (to - from < 2) return;
-    const ms = times[to - 1]! - times[from]!;
     const base = values[from]!;
+    let lastMs = times[from]!;
+    let lastHalf = 0;
     let above = 0;
     for (let index = from + 1; index < to; index++) {
-      const middle = (values[index - 1]! - base) / 2 + (values[index]! - base) / 2;
-      above += middle * (times[index]! - times[index - 1]!);
+      const timeMs = times[index]!;
+      const half = (values[index]! - base) / 2;
+      above += (lastHalf + half) * (timeMs - lastMs);
+      lastMs = timeMs;
+      lastHalf = half;
     }
+    const ms = lastMs - times[from]!;
     const mean = base + above / ms;
-    let squares = 0;
-    for (let index = from + 1; index < to; index++) {
-      const [one, other] = [values[index - 1]! - mean, values[index]! - mean];
-      squares += (one * one + one * other + other * other) * (times[index]! - times[index - 1]!);
-    }
-    this.add(ms, mean, squares / 3);
+    this.add(ms, mean, wantsSquares ? lineSquares(times, values, { from, to }, mean) : 0);
   }
 
-  /** Adds the points from index `from` up to `to`, each holding its value until the next. */
-  addSteps(times: Float64Array, values: Float64Array, from: number, to: number): void {
+  /** Adds the points from index `from` up to `to`, each holding its value until the next; as `addLines`. */
+  addSteps(times: Float64Array, values: Float64Array, { from, to, wantsSquares }: Stretch): void {
     if (to - from < 2) return;
-    const ms = times[to - 1]! - times[from]!;
     const base = values[from]!;
+    let lastMs = times[from]!;
     let above = 0;
     for (let index = from + 1; index < to; index++) {
-      above += (values[index - 1]! - base) * (times[index]! - times[index - 1]!);
+      const timeMs = times[index]!;
+      above += (values[index - 1]! - base) * (timeMs - lastMs);
+      lastMs = timeMs;
     }
+    const ms = lastMs - times[from]!;
     const mean = base + above / ms;
-    let squares = 0;
-    for (let index = from + 1; index < to; index++) {
-      const distance = values[index - 1]! - mean;
-      squares += distance * distance * (times[index]! - times[index - 1]!);
-    }
-    this.add(ms, mean, squares);
+    this.add(ms, mean, wantsSquares ? stepSquares(times, values, { from, to }, mean) : 0);
   }
+}
+
+/** Points by index. */
+interface Stretch {
+  readonly from: number;
+  readonly to: number;
+  readonly wantsSquares: boolean;
+}
+
+type Between = Pick<Stretch, "from" | "to">;
+
+/** The integral of the squared distance of the lines from `mean`. */
+function lineSquares(times: Float64Array, values: Float64Array, { from, to }: Between, mean: number): number {
+  let squares = 0;
+  let lastMs = times[from]!;
+  let last = values[from]! - mean;
+  for (let index = from + 1; index < to; index++) {
+    const timeMs = times[index]!;
+    const next = values[index]! - mean;
+    squares += (last * last + last * next + next * next) * (timeMs - lastMs);
+    lastMs = timeMs;
+    last = next;
+  }
+  return squares / 3;
+}
+
+/** The same where each point holds its value until the next. */
+function stepSquares(times: Float64Array, values: Float64Array, { from, to }: Between, mean: number): number {
+  let squares = 0;
+  let lastMs = times[from]!;
+  for (let index = from + 1; index < to; index++) {
+    const timeMs = times[index]!;
+    const distance = values[index - 1]! - mean;
+    squares += distance * distance * (timeMs - lastMs);
+    lastMs = timeMs;
+  }
+  return squares;
 }
