@@ -35,10 +35,12 @@ import { assetTable } from "./resources/assets/schema.ts";
 import { calculatedRoutes } from "./resources/calculated/calculated.rest.ts";
 import { datapointModel } from "./resources/datapoints/datapoints.odata.ts";
 import { datapointRoutes } from "./resources/datapoints/datapoints.rest.ts";
+import { eventModel } from "./resources/events/events.odata.ts";
 import { eventRoutes } from "./resources/events/events.rest.ts";
 import { eventTable, eventTransformerTable, semanticTypeTable } from "./resources/events/schema.ts";
 import { termRoutes } from "./resources/events/terms.rest.ts";
 import { fileLinkRoutes } from "./resources/files/blobs.rest.ts";
+import { fileModel } from "./resources/files/files.odata.ts";
 import { fileRoutes } from "./resources/files/files.rest.ts";
 import { finishRemovals } from "./resources/files/removals.ts";
 import { fileTable, removalTable, uploadTable } from "./resources/files/schema.ts";
@@ -59,6 +61,7 @@ import {
   rawRowTable,
   rawTableTable,
 } from "./resources/raw/schema.ts";
+import { relationshipModel } from "./resources/relationships/relationships.odata.ts";
 import { relationshipRoutes } from "./resources/relationships/relationships.rest.ts";
 import { relationshipTable } from "./resources/relationships/schema.ts";
 import {
@@ -67,6 +70,7 @@ import {
   sequenceRowTable,
   sequenceTable,
 } from "./resources/sequences/schema.ts";
+import { sequenceModel } from "./resources/sequences/sequences.odata.ts";
 import { sequenceRoutes } from "./resources/sequences/sequences.rest.ts";
 import { tagMatchingRoutes } from "./resources/tag-matching/tag-matching.rest.ts";
 import { finishErasures } from "./resources/timeseries/erasures.ts";
@@ -132,7 +136,15 @@ export const routes: readonly Route[] = [
 ];
 
 /** The entity model: what every room adds to it. */
-export const model = assembleModel([assetModel, timeSeriesModel, datapointModel]);
+export const model = assembleModel([
+  assetModel,
+  timeSeriesModel,
+  datapointModel,
+  eventModel,
+  fileModel,
+  sequenceModel,
+  relationshipModel,
+]);
 
 /** The OpenAPI description of one version. */
 export const describe = (version: ApiVersion) => openApiOf(version, routes, loginRoutes, fileLinkRoutes);

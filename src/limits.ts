@@ -258,6 +258,11 @@ export const described = {
     "points",
     "Points or buckets that a filter by their values is held against for one page; the next page goes on.",
   ),
+  odataSiftedMax: limit(
+    100_000,
+    "rows",
+    "Raw or sequence rows that a filter by their data is held against for one page; the next page goes on.",
+  ),
   odataPreviewMax: limit(
     1_000,
     "entities",

@@ -34,10 +34,11 @@ export const odataFailures = {
     when: "A property that takes one value alone is used in another way than `eq` and `and`.",
     message: ({ property, set }) => `Property '${property}' of ${set} accepts only a single eq value`,
   }),
-  "filter-feature-not-supported": entry<{ feature: string; at: number }>({
+  "filter-feature-not-supported": entry<{ feature: string; at?: number }>({
     status: 501,
     when: "A filter uses a part of OData that is not served.",
-    message: ({ feature, at }) => `${feature} (character ${at}) is not supported`,
+    message: ({ feature, at }) =>
+      `${feature}${at === undefined ? "" : ` (character ${at})`} is not supported`,
   }),
   "query-option-not-supported": entry<{ option: string }>({
     status: 501,

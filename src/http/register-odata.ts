@@ -21,7 +21,7 @@ export function registerOData(http: FastifyInstance, { services, gate }: Kernel,
     const base = baseUrlOf(services.baseUrl, request.headers);
     if (base === undefined) throw fail("fields-missing", { fields: ["Host"] });
     const scope = new RequestScope(reply.raw);
-    const ctx = { ...services, caller, project: caller.projectId, signal: scope.signal };
+    const ctx = { ...services, baseUrl: base, caller, project: caller.projectId, signal: scope.signal };
     const { method, headers } = request;
     const root = `${base}/odata/v1/projects/${encodeURIComponent(project)}`;
     const asked = { method, headers, root, rest: belowRoot(request.raw.url!) };

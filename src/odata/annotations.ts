@@ -18,6 +18,9 @@ const capability = (name: string, value: AnnotationValue): Annotation => ({
   value,
 });
 
+/** Of a navigation whose entity comes with every answer. */
+export const autoExpand: Annotation = { term: "Org.OData.Core.V1.AutoExpand", value: true };
+
 const levels = ["minimal", "full", "none"];
 
 export const ofContainer: readonly Annotation[] = [
@@ -39,7 +42,9 @@ export function ofSet(model: Model, set: EntitySet): Annotation[] {
     ...(set.isCountable ? [capability("CountRestrictions", { record: { Countable: true } })] : []),
     ...filterRestrictions(type, set),
     ...(pathOnly.length > 0 ? [expandRestrictions(pathOnly.map(({ name }) => name))] : []),
-    capability("InsertRestrictions", { record: { Insertable: false } }),
+    ...(set.saysNothingOfInserts
+      ? []
+      : [capability("InsertRestrictions", { record: { Insertable: false } })]),
     capability("UpdateRestrictions", { record: { Updatable: false } }),
     capability("DeleteRestrictions", { record: { Deletable: false } }),
   ];

@@ -1,5 +1,5 @@
 // `$metadata` in JSON, made from the model (CSDL JSON 4.01, which 4.0 services may offer as well).
-import { type Annotation, type AnnotationValue, ofContainer, ofSet } from "./annotations.ts";
+import { type Annotation, type AnnotationValue, autoExpand, ofContainer, ofSet } from "./annotations.ts";
 import {
   type EntityFunction,
   type EntitySet,
@@ -41,7 +41,7 @@ function entityTypeJson(model: Model, type: EntityType): Json {
   return {
     $Kind: "EntityType",
     $OpenType: true,
-    ...(type.hasStream && { $HasStream: true }),
+    ...(type.stream && { $HasStream: true }),
     $Key: [type.key],
     ...Object.fromEntries(properties.map((one) => [one.name, propertyJson(one)])),
     ...Object.fromEntries(navigations.map((one) => [one.name, navigationJson(model, one)])),
@@ -56,7 +56,7 @@ const propertyJson = ({ type, isList, isRequired }: Property): Json => ({
 });
 
 function navigationJson(model: Model, navigation: Navigation): Json {
-  const { to, isMany, isRequired, isContained, partner, constraint } = navigation;
+  const { to, isMany, isRequired, isContained, isAutoExpanded, partner, constraint } = navigation;
   return {
     $Kind: "NavigationProperty",
     ...(isMany && { $Collection: true }),
@@ -65,6 +65,7 @@ function navigationJson(model: Model, navigation: Navigation): Json {
     ...(partner && { $Partner: partner }),
     ...(isContained && { $ContainsTarget: true }),
     ...(constraint && { $ReferentialConstraint: { [constraint[0]]: constraint[1] } }),
+    ...(isAutoExpanded && annotationsJson([autoExpand])),
   };
 }
 

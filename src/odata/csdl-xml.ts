@@ -1,5 +1,5 @@
 // `$metadata` in XML, made from the model (CSDL XML 4.0).
-import { type Annotation, type AnnotationValue, ofContainer, ofSet } from "./annotations.ts";
+import { type Annotation, type AnnotationValue, autoExpand, ofContainer, ofSet } from "./annotations.ts";
 import {
   type EntityFunction,
   type EntitySet,
@@ -57,8 +57,8 @@ const typeName = (type: string): string => (type.startsWith("Edm.") ? type : `${
 const listOf = (type: string): string => `Collection(${type})`;
 
 function entityTypeXml(model: Model, type: EntityType): string {
-  const { name, key, properties, hasStream } = type;
-  return element("EntityType", { Name: name, OpenType: "true", HasStream: isTrue(hasStream) }, [
+  const { name, key, properties, stream } = type;
+  return element("EntityType", { Name: name, OpenType: "true", HasStream: isTrue(stream !== undefined) }, [
     element("Key", {}, [element("PropertyRef", { Name: key })]),
     ...properties.filter(({ isDynamic }) => !isDynamic).map(propertyXml),
     ...[...model.navigationsOf(type).values()].map((one) => navigationXml(model, one)),
@@ -75,7 +75,7 @@ function propertyXml({ name, type, isList, isRequired }: Property): string {
 }
 
 function navigationXml(model: Model, navigation: Navigation): string {
-  const { name, to, isMany, isRequired, isContained, partner, constraint } = navigation;
+  const { name, to, isMany, isRequired, isContained, isAutoExpanded, partner, constraint } = navigation;
   const target = typeName(model.sets.get(to)!.type);
   const [Property, ReferencedProperty] = constraint ?? [];
   return element(
@@ -87,7 +87,10 @@ function navigationXml(model: Model, navigation: Navigation): string {
       Partner: partner,
       ContainsTarget: isTrue(isContained),
     },
-    constraint ? [element("ReferentialConstraint", { Property, ReferencedProperty })] : [],
+    [
+      ...(constraint ? [element("ReferentialConstraint", { Property, ReferencedProperty })] : []),
+      ...(isAutoExpanded ? [annotationXml(autoExpand)] : []),
+    ],
   );
 }
 

@@ -1,5 +1,6 @@
 // Brings expanded entities to those they belong to: one question a navigation, however many there are.
 import type { RequestContext } from "../context.ts";
+import { Failure } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { and } from "../query/filter.ts";
 import type { Position } from "../query/page.ts";
@@ -56,10 +57,17 @@ async function oneOf(
   const keys = new Set(rows.flatMap((row) => join.own(row)));
   if (keys.size === 0) return rows.map(() => undefined);
   const found: Row[] = [];
-  for await (const page of pagesOf(ctx, expansion, { keys, limit: keys.size })) found.push(...page);
+  try {
+    for await (const page of pagesOf(ctx, expansion, { keys, limit: keys.size })) found.push(...page);
+  } catch (problem) {
+    // Nobody asked for it: to a caller without the right it is as if there were none.
+    const isForbidden = problem instanceof Failure && problem.status === 403;
+    if (!isForbidden || !expansion.navigation.isAutoExpanded) throw problem;
+  }
   const entities = await entitiesOf(ctx, found, expansion.shape, budget);
   const byKey = new Map<Key, Entity>();
-  for (const entity of entities) for (const key of join.theirs(entity.row)) byKey.set(key, entity);
+  for (const entity of entities)
+    for (const key of join.theirs(entity.row)) if (!byKey.has(key)) byKey.set(key, entity);
   return rows.map((row) => byKey.get(join.own(row)[0] ?? ""));
 }
 

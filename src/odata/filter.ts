@@ -142,7 +142,8 @@ class Binder {
     const [whole, part] = parts as [Expression, Expression];
     if (whole.kind !== "path" || part.kind !== "literal") throw this.#uncomparable(part, whole);
     const operand = this.#valueOf(whole, "Edm.String");
-    if (operand.type !== "Edm.String") throw wrongType(`${nameOf(whole)} is no text`, whole.at);
+    if (operand.type !== "Edm.String" && operand.type !== "any")
+      throw wrongType(`${nameOf(whole)} is no text`, whole.at);
     const text = valueFor("Edm.String", part, nameOf(whole));
     if (text === null) return nothing;
     if (!operand.has) throw notServed(`The function ${name} on ${nameOf(whole)}`, at);
@@ -193,7 +194,9 @@ class Binder {
     const property = type.properties.find((one) => one.name === name);
     if (property?.asked) return property.asked;
     if (property) throw notServed(`Filtering by ${name}`, at);
-    if (model.navigationsOf(type).has(name)) throw notServed(`The navigation ${name} within a filter`, at);
+    const navigation = model.navigationsOf(type).get(name);
+    if (navigation?.elements) return { kind: "elements", elements: navigation.elements };
+    if (navigation) throw notServed(`The navigation ${name} within a filter`, at);
     return "unknown";
   }
 }
@@ -249,9 +252,20 @@ const examples: Readonly<Record<PrimitiveType, string>> = {
   "Edm.Int64": "whole numbers",
 };
 
+/** What no member of an open object is. */
+const foreignToAny: readonly Literal["type"][] = [
+  "Edm.DateTimeOffset",
+  "Edm.Date",
+  "Edm.TimeOfDay",
+  "Edm.Binary",
+];
+
 /** A literal as a property of this type is compared with it. */
-function valueFor(type: PrimitiveType, { type: given, value, at }: Literal, name: string): Scalar | null {
+function valueFor(type: Operand["type"], { type: given, value, at }: Literal, name: string): Scalar | null {
   if (value === null) return null;
+  if (type === "any" && !foreignToAny.includes(given))
+    return typeof value === "bigint" ? Number(value) : value;
+  if (type === "any") throw wrongType(`${name} is compared with texts, numbers, true and false`, at);
   if (!comparable[type].includes(given)) throw wrongType(`${name} is compared with ${examples[type]}`, at);
   return typeof value === "bigint" ? Number(value) : value;
 }

@@ -51,7 +51,8 @@ export interface EntityType<From = Row> {
   /** The name of its key property, a text. */
   readonly key: string;
   readonly properties: readonly Property<From>[];
-  readonly hasStream?: true;
+  /** Its entities stand for bytes, which are to be had at an address. */
+  readonly stream?: (row: From) => { readonly url: string; readonly contentType?: string };
 }
 
 export interface SetQuestion {
@@ -78,6 +79,8 @@ export interface EntitySet<From = Row> extends Readable<From> {
   /** Properties that no filter may use, and those that take one `eq` alone (odata.md 4.2). */
   readonly nonFilterable?: readonly string[];
   readonly singleValue?: readonly string[];
+  /** The platform does not say whether entities can be inserted; they cannot. */
+  readonly saysNothingOfInserts?: true;
   /** The other properties take several ranges and searches, joined by `or`. */
   readonly isMultiRange?: true;
   /** `limits.odataPageMax` when absent. */
@@ -106,8 +109,12 @@ export interface Navigation<From = Row, To = Row> {
   readonly isMany?: true;
   readonly isRequired?: true;
   readonly partner?: string;
+  /** What a filter can ask of the entities at its end, within `any` and `all`. */
+  readonly elements?: Elements;
   /** A property of this end and the one of the other end that it is equal to. */
   readonly constraint?: readonly [own: string, theirs: string];
+  /** Its entity is always part of an answer, as far as the caller may see it. */
+  readonly isAutoExpanded?: true;
   /** It can be followed by its path alone. */
   readonly isPathOnly?: true;
   /** The entities at its end belong to the one it starts from, and are part of its address. */

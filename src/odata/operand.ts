@@ -6,6 +6,7 @@ import {
   equals,
   everything,
   type Filter,
+  hasMember,
   hasOneOf,
   not,
   nothing,
@@ -21,6 +22,9 @@ import {
 /** Types that a property has in a filter, and that its values are written as. */
 export type PrimitiveType = "Edm.String" | "Edm.Boolean" | "Edm.DateTimeOffset" | "Edm.Double" | "Edm.Int64";
 
+/** Members of some open objects hold values of any of these types. */
+export type AnyType = "any";
+
 export interface Range {
   readonly from?: Bound;
   readonly to?: Bound;
@@ -31,7 +35,7 @@ export interface Range {
  * identifiers, milliseconds since 1970 for times. What is absent here cannot be asked.
  */
 export interface Operand {
-  readonly type: PrimitiveType;
+  readonly type: PrimitiveType | AnyType;
   /** `null` asks for records without the value. */
   equals(value: Scalar | null): Filter;
   oneOf?(values: readonly Scalar[]): Filter;
@@ -95,6 +99,20 @@ export const member =
       has: (test, text) => under(value.has!(test, text)),
     };
   };
+
+/** The value of any type under a key of the open object that a field holds. */
+export const anyMember =
+  (field: string) =>
+  (key: string): Operand => ({
+    type: "any",
+    equals: (value) => (value === null ? hasNoValue(field, key) : hasMember(field, key, { value })),
+    between: (range) => hasMember(field, key, range),
+    has: (test, part) => some(field, and(equals("key", key), textHas(test, "value", part))),
+  });
+
+/** The member is absent or null. */
+const hasNoValue = (field: string, key: string): Filter =>
+  not(some(field, and(equals("key", key), not(equals("value", null)))));
 
 /** A value of the record of `table` that a column names, as far as that record meets `visible`. */
 export function ofRelated(

@@ -49,6 +49,7 @@ export type Place =
   | Collection
   | One
   | { readonly kind: "count"; readonly of: Collection }
+  | { readonly kind: "stream"; readonly of: One }
   | {
       readonly kind: "property";
       readonly row: Row;
@@ -166,6 +167,7 @@ async function step(walk: Walk, place: Place, segment: Segment): Promise<Place> 
 async function fromEntity(walk: Walk, place: One, segment: Segment): Promise<Place> {
   const { of } = place;
   const { name, inside } = segment;
+  if (name === "$value" && of.type.stream) return { kind: "stream", of: place };
   const found = walk.model.navigationsOf(of.type).get(name);
   const property = of.type.properties.find((one) => one.name === name);
   const called = walk.model.functionsOf(of.type).get(name.replace(`${namespace}.`, ""));

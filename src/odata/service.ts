@@ -76,6 +76,8 @@ function answerAt(answering: Answering, place: Exclude<Place, { kind: "metadata"
       return entityAnswer(answering, place);
     case "count":
       return countAnswer(answering, place.of);
+    case "stream":
+      return streamAnswer(answering, place.of);
     case "property":
       return propertyAnswer(answering, place);
     default:
@@ -139,7 +141,8 @@ async function entityAnswer(answering: Answering, place: One): Promise<ODataAnsw
   const body = entityWriter(writing, shape)(entity!);
   const rest = body === "{}" ? "" : body.slice(1, -1);
   const whole = `{${context}${rest}`.replace(/,$/, "");
-  return { status: 200, headers: { "Content-Type": writing.contentType }, body: `${whole}}` };
+  const headers = { "Content-Type": writing.contentType, ...(place.of.type.stream && noStore) };
+  return { status: 200, headers, body: `${whole}}` };
 }
 
 /** What the options of collections are for. */
@@ -152,6 +155,16 @@ function refuseOptions({ options }: Target, names: readonly string[]): void {
 async function countAnswer(answering: Answering, of: Collection): Promise<ODataAnswer> {
   const count = await of.count(answering.ctx, filterOfOptions(answering, of));
   return { status: 200, headers: { "Content-Type": "text/plain" }, body: String(count) };
+}
+
+/** Links to bytes expire. */
+const noStore = { "Cache-Control": "no-store" };
+
+/** Sends the client where the bytes are. */
+async function streamAnswer({ ctx }: Answering, of: One): Promise<ODataAnswer> {
+  const row = await readOne(ctx, { missing: "There are no bytes yet", ...of }, new Set());
+  const { url } = of.of.type.stream!(row!);
+  return { status: 302, headers: { Location: url, ...noStore } };
 }
 
 async function propertyAnswer(

@@ -57,13 +57,31 @@ function shapeAt(asked: Asked, set: EntitySet, { options, expanded, depth }: Nes
   const select = options.get("$select");
   const selected = select === undefined ? undefined : readSelect(select);
   if (expanded.length > 0) checkDepth(depth);
-  const expansions = expanded.flatMap((one) => expansionsOf(asked, set, one, depth));
+  const always = automaticOf(asked.model, type, { expanded, selected });
+  const expansions = [...always, ...expanded].flatMap((one) => expansionsOf(asked, set, one, depth));
   const names = expansions.map(({ navigation }) => navigation.name);
   const twice = names.find((name, at) => names.indexOf(name) < at);
   if (twice) throw fail("query-option-invalid", { option: "$expand", problem: `it names ${twice} twice` });
   const { properties, members } = propertiesOf(type, selected);
   const fragment = fragmentOf(selected && properties, expansions);
   return { set, type, properties, members, expansions, fragment };
+}
+
+/** Navigations that come with every entity, unless the request expands them itself or selects others. */
+function automaticOf(
+  model: Model,
+  type: EntityType,
+  asked: { readonly expanded: readonly Expanded[]; readonly selected: readonly Selected[] | undefined },
+): Expanded[] {
+  const { expanded, selected = [["*"]] } = asked;
+  const names = [...model.navigationsOf(type).values()]
+    .filter((one) => one.isAutoExpanded)
+    .map(({ name }) => name);
+  const isSelected = (name: string) => selected.some(([first]) => first === name || first === "*");
+  const isExpanded = (name: string) => expanded.some((one) => one.name === name || one.name === "*");
+  return names
+    .filter((name) => isSelected(name) && !isExpanded(name))
+    .map((name) => ({ name, options: new Map() }));
 }
 
 function propertiesOf(type: EntityType, selected: readonly Selected[] | undefined) {

@@ -77,9 +77,22 @@ function expansionWriter(writing: Writing, { shape, expansion, at }: Place): Wri
 export const countJson = (count: number, { isIeee754Compatible }: Format): string =>
   isIeee754Compatible ? `"${count}"` : String(count);
 
-/** With full metadata an entity says what it is and where it and its neighbours are. */
-function controlOf({ model, format, links }: Writing, shape: Shape): ((row: Row) => string) | undefined {
-  if (format.level !== "full") return undefined;
+/** What an entity says of itself before its data: where its bytes are, with full metadata all the rest. */
+function controlOf(writing: Writing, shape: Shape): ((row: Row) => string) | undefined {
+  const { format } = writing;
+  const { stream } = shape.type;
+  const full = format.level === "full" ? fullControl(writing, shape) : undefined;
+  if (!stream || format.level === "none") return full;
+  return (row) => {
+    const { url, contentType } = stream(row);
+    const media = [`"@odata.mediaReadLink":${JSON.stringify(url)}`];
+    if (contentType !== undefined) media.push(`"@odata.mediaContentType":${JSON.stringify(contentType)}`);
+    return [...(full ? [full(row)] : []), ...media].join(",");
+  };
+}
+
+/** What an entity is, and where it and its neighbours are. */
+function fullControl({ model, links }: Writing, shape: Shape): (row: Row) => string {
   const navigations = [...model.navigationsOf(shape.type).keys()];
   const functions = [...model.functionsOf(shape.type).keys()];
   return (row) => {

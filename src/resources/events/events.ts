@@ -65,6 +65,14 @@ export async function listEvents(ctx: RequestContext, wanted: EventsWanted): Pro
   return { ...found, items: found.items.map(eventOf) };
 }
 
+/** How many of the events that the caller may see meet the filter. */
+export async function countEvents(ctx: RequestContext, filter: Filter): Promise<number> {
+  const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
+  return ctx.catalog.read(ctx.project, async (tx) =>
+    tx.count(eventTable, and(scope, await inKnownSubtrees(ctx, tx, "eventsAcl", filter))),
+  );
+}
+
 /** Asked of the column that the list is ordered by, so that one index answers both. */
 function startsWithin({ startFrom, startTo, direction }: EventsWanted): Filter | undefined {
   if (startFrom === undefined && startTo === undefined) return undefined;

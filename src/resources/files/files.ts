@@ -5,7 +5,7 @@ import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { and, type Filter, oneOf } from "../../query/filter.ts";
+import { and, equals, type Filter, not, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
@@ -26,6 +26,14 @@ export async function listFiles(
     const filter = and(scope, await inKnownSubtrees(ctx, tx, "filesAcl", wanted.filter));
     return readPage(tx, fileTable, { filter, order, page: wanted.page });
   });
+}
+
+/** How many of the files that the caller may see meet the filter. */
+export async function countFiles(ctx: RequestContext, filter: Filter): Promise<number> {
+  const scope = scopeOf(ctx.caller, "filesAcl", "READ");
+  return ctx.catalog.read(ctx.project, async (tx) =>
+    tx.count(fileTable, and(scope, await inKnownSubtrees(ctx, tx, "filesAcl", filter))),
+  );
 }
 
 /** Best matches first; files have no description to be searched. */
@@ -63,11 +71,36 @@ async function read(ctx: RequestContext, wanted: Parameters<typeof existingRows>
 export async function downloadLink(ctx: RequestContext, id: number, baseUrl: string): Promise<string> {
   const { content, name } = await getFile(ctx, id);
   if (content === undefined) throw fail("file-not-uploaded", { name });
+  return linkTo(ctx, content, baseUrl);
+}
+
+function linkTo(ctx: RequestContext, content: number, baseUrl: string): string {
   const expiresMs = ctx.world.nowMs() + limits.downloadLinkMs;
-  return ctx.blobs.link(
-    { purpose: "download", key: { project: ctx.project, id: content }, expiresMs },
-    baseUrl,
-  );
+  const key = { project: ctx.project, id: content };
+  return ctx.blobs.link({ purpose: "download", key, expiresMs }, baseUrl);
+}
+
+/** Where the bytes of a file are to be had, for a few minutes. */
+export interface Download {
+  readonly fileId: number;
+  readonly url: string;
+  readonly contentType?: string;
+}
+
+/** As `downloadLink` for each of these files; none for those unknown or without bytes yet. */
+export async function downloadLinks(
+  ctx: RequestContext,
+  ids: readonly number[],
+  baseUrl: string,
+): Promise<Download[]> {
+  if (ids.length === 0) return [];
+  const filter = and(oneOf("id", ids), not(equals("content", null)));
+  const { items } = await listFiles(ctx, { filter, newestFirst: false, page: { limit: ids.length } });
+  return items.map(({ id, content, contentType }) => ({
+    fileId: id,
+    url: linkTo(ctx, content!, baseUrl),
+    ...(contentType !== undefined && { contentType }),
+  }));
 }
 
 /**

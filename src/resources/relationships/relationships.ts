@@ -54,6 +54,12 @@ export async function listRelationships(
   );
 }
 
+/** How many of the relationships that the caller may see meet the filter. */
+export async function countRelationships(ctx: RequestContext, filter: Filter): Promise<number> {
+  const wanted = and(scopeFor(ctx, "READ"), filter);
+  return ctx.catalog.read(ctx.project, (tx) => tx.count(relationshipTable, wanted));
+}
+
 /** Refuses (404) an unknown one. */
 export async function getRelationship(ctx: RequestContext, externalId: string): Promise<Relationship> {
   const [found] = await read(ctx, { externalIds: [externalId], status: 404 });

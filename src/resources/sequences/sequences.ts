@@ -83,6 +83,14 @@ export async function listSequences(
   });
 }
 
+/** How many of the sequences that the caller may see meet the filter. */
+export async function countSequences(ctx: RequestContext, filter: Filter): Promise<number> {
+  const scope = scopeFor(ctx, "READ");
+  return ctx.catalog.read(ctx.project, async (tx) =>
+    tx.count(sequenceTable, and(scope, await inKnownSubtrees(ctx, tx, "sequencesAcl", filter))),
+  );
+}
+
 /** Refuses (404) an unknown sequence. */
 export async function getSequence(ctx: RequestContext, id: number): Promise<Sequence> {
   const [found] = await read(ctx, inPath(id));

@@ -1,0 +1,246 @@
+// Sequences over OData: the set Sequences with its columns and rows, and these two as sets of their own.
+import type { RequestContext } from "../../context.ts";
+import { limits } from "../../limits.ts";
+import {
+  entitySet,
+  entityType,
+  type ModelPart,
+  navigation,
+  type Property,
+  type SetQuestion,
+} from "../../odata/model.ts";
+import { anyMember, column, type Operand } from "../../odata/operand.ts";
+import { id, metadata, required, text, time } from "../../odata/property.ts";
+import { valuesIn } from "../../query/conjuncts.ts";
+import { equals, everything, type Filter, oneOf, some } from "../../query/filter.ts";
+import type { Page, PageQuestion } from "../../query/page.ts";
+import { siftedCount, siftedPage } from "../../query/sift.ts";
+import type { Asset } from "../assets/assets.ts";
+import { longMax } from "./cells.ts";
+import { readRows, type SequenceRow } from "./rows.ts";
+import { countSequences, listSequences, type Sequence, type SequenceColumn } from "./sequences.ts";
+
+const nameOf = ({ id, externalId }: SequenceColumn): string => externalId ?? String(id);
+
+const sequence = entityType<Sequence>({
+  name: "Sequence",
+  key: "Id",
+  properties: [
+    required(id("Id", (row) => row.id, "id")),
+    text("ExternalId", (row) => row.externalId, column("externalId")),
+    text("Name", (row) => row.name, column("name")),
+    text("Description", (row) => row.description, column("description")),
+    metadata(),
+    id("AssetId", (row) => row.assetId, "assetId"),
+    id("DataSetId", (row) => row.dataSetId, "dataSetId"),
+    required(time("CreatedTime", (row) => row.createdTime, "createdTime")),
+    required(time("LastUpdatedTime", (row) => row.lastUpdatedTime, "lastUpdatedTime")),
+  ],
+});
+
+const sequences = entitySet<Sequence>({
+  name: "Sequences",
+  type: "Sequence",
+  requiresFilter: true,
+  nonFilterable: ["MetaData"],
+  singleValue: ["Id"],
+  read: (ctx, { filter, page }) => listSequences(ctx, { filter, page }),
+  count: countSequences,
+  position: (row) => [row.id],
+});
+
+interface ColumnEntity extends SequenceColumn {
+  readonly sequenceId: number;
+  readonly at: number;
+}
+
+/** What a filter can ask of columns, on their own set and within `Columns/any(...)`. */
+const ofColumn: Readonly<Record<string, Operand>> = {
+  ExternalId: column("externalId"),
+  Name: column("name"),
+  Description: column("description"),
+  ValueType: column("valueType"),
+  CreatedTime: column("createdTime", "Edm.DateTimeOffset"),
+  LastUpdatedTime: column("lastUpdatedTime", "Edm.DateTimeOffset"),
+};
+
+const sequenceId = <From extends { readonly sequenceId: number }>(): Property<From> => ({
+  ...id<From>("SequenceId", (row) => row.sequenceId, "sequenceId"),
+  isDynamic: true,
+});
+
+const sequenceColumn = entityType<ColumnEntity>({
+  name: "SequenceColumn",
+  key: "ExternalId",
+  properties: [
+    required(text("ExternalId", nameOf, ofColumn["ExternalId"]!)),
+    text("Name", (row) => row.name, ofColumn["Name"]!),
+    text("Description", (row) => row.description, ofColumn["Description"]!),
+    text("ValueType", (row) => row.valueType, ofColumn["ValueType"]!),
+    metadata(),
+    required(time("CreatedTime", (row) => row.createdTime, "createdTime")),
+    required(time("LastUpdatedTime", (row) => row.lastUpdatedTime, "lastUpdatedTime")),
+    sequenceId(),
+  ],
+});
+
+const columnsOf = (row: Sequence): ColumnEntity[] =>
+  row.columns.map((one, at) => ({ ...one, externalId: nameOf(one), sequenceId: row.id, at }));
+
+/** Of the sequences that a filter names, or of all. */
+function sequencesNamed(filter: Filter): { readonly ids: Filter; readonly rest: Filter } {
+  const { values, rest } = valuesIn(filter, "sequenceId");
+  return { ids: values ? oneOf("id", values) : everything, rest };
+}
+
+/** Columns in pages: those of so many sequences as one page of sequences has. */
+async function columnsIn(
+  ctx: RequestContext,
+  ids: Filter,
+  { limit, after }: PageQuestion,
+): Promise<Page<ColumnEntity>> {
+  const [id = 0, at = -1] = (after ?? []) as readonly number[];
+  const found: ColumnEntity[] = [];
+  for (let from = [id - 1]; ; ) {
+    const page = { limit: limits.sequencesPerPageMax, after: from };
+    const { items, next } = await listSequences(ctx, { filter: ids, page });
+    const further = items.flatMap(columnsOf).filter((one) => one.sequenceId > id || one.at > at);
+    found.push(...further);
+    if (found.length > limit) {
+      const last = found[limit - 1]!;
+      return { items: found.slice(0, limit), next: [last.sequenceId, last.at] };
+    }
+    if (!next) return { items: found };
+    from = [...(next as readonly number[])];
+  }
+}
+
+const sifting = (ctx: RequestContext, filter: Filter) => {
+  const { ids, rest } = sequencesNamed(filter);
+  return {
+    filter: rest,
+    read: (page: PageQuestion) => columnsIn(ctx, ids, page),
+    view: (one: ColumnEntity) => ({ ...one }),
+  };
+};
+
+const sequenceColumns = entitySet<ColumnEntity>({
+  ...{ name: "SequenceColumns", type: "SequenceColumn", saysNothingOfInserts: true },
+  read: (ctx, { filter, page }) =>
+    siftedPage({ ...sifting(ctx, filter), page, position: (one) => [one.sequenceId, one.at] }),
+  count: (ctx, filter) => siftedCount(sifting(ctx, filter), limits.odataPageMax),
+  position: (row) => [row.sequenceId, row.at],
+});
+
+interface RowEntity {
+  readonly sequenceId: number;
+  readonly rowNumber: bigint;
+  readonly data: Readonly<Record<string, string | number>>;
+}
+
+const sequenceRow = entityType<RowEntity>({
+  name: "SequenceRow",
+  key: "RowNumber",
+  properties: [
+    required(text("RowNumber", (row) => String(row.rowNumber), rowNumbers())),
+    {
+      ...{ name: "RowData", type: "SequenceRowData", get: (row) => row.data },
+      asked: { kind: "members", member: anyMember("data") },
+    },
+    sequenceId(),
+  ],
+});
+
+/** Numbers of up to 63 bits as texts, which can be equal or not. */
+function rowNumbers(): Operand {
+  return { type: "Edm.String", equals: (value) => equals("rowNumber", value) };
+}
+
+/** Rows of one sequence after the other, each by number. */
+async function rowsIn(
+  ctx: RequestContext,
+  { ids, only }: { readonly ids: Filter; readonly only: bigint | undefined },
+  { limit, after }: PageQuestion,
+): Promise<Page<RowEntity>> {
+  const found: RowEntity[] = [];
+  const [id = 0, number] = (after ?? []) as readonly [number?, string?];
+  let from = number === undefined ? 0n : BigInt(number) + 1n;
+  for (let place = [id - 1]; ; ) {
+    const { items, next } = await listSequences(ctx, { filter: ids, page: { limit: 100, after: place } });
+    for (const one of items) {
+      if (one.id !== id) from = 0n;
+      const range =
+        only === undefined ? { from, to: longMax } : { from: only > from ? only : from, to: only };
+      const page = { limit: limit - found.length + 1 };
+      const rows = await readRows(ctx, { sequenceId: one.id, ...range, columns: [], page });
+      found.push(...rows.page.items.map((row) => rowEntity(one.id, rows.columns, row)));
+      if (found.length <= limit) continue;
+      const last = found[limit - 1]!;
+      return { items: found.slice(0, limit), next: [last.sequenceId, String(last.rowNumber)] };
+    }
+    if (!next) return { items: found };
+    place = [...(next as readonly number[])];
+  }
+}
+
+const rowEntity = (
+  sequenceId: number,
+  columns: readonly SequenceColumn[],
+  { rowNumber, cells }: SequenceRow,
+): RowEntity => {
+  const held = columns.map((one, at) => [nameOf(one), cells[at]] as const);
+  return {
+    sequenceId,
+    rowNumber,
+    data: Object.fromEntries(held.filter(([, cell]) => cell !== undefined)) as RowEntity["data"],
+  };
+};
+
+const siftingRows = (ctx: RequestContext, filter: Filter) => {
+  const { ids, rest } = sequencesNamed(filter);
+  const { values, rest: further } = valuesIn(rest, "rowNumber");
+  const [number, ...others] = values ?? [];
+  const isOne = number !== undefined && others.length === 0 && /^\d{1,19}$/.test(String(number));
+  const only = isOne ? BigInt(number as string) : undefined;
+  return {
+    filter: isOne ? further : rest,
+    read: (page: PageQuestion) => rowsIn(ctx, { ids, only }, page),
+    view: (row: RowEntity) => ({ ...row, rowNumber: String(row.rowNumber) }),
+  };
+};
+
+const rowPosition = (row: RowEntity) => [row.sequenceId, String(row.rowNumber)];
+
+const sequenceRows = entitySet<RowEntity>({
+  ...{ name: "SequenceRows", type: "SequenceRow", saysNothingOfInserts: true },
+  read: (ctx, { filter, page }: SetQuestion) =>
+    siftedPage({ ...siftingRows(ctx, filter), page, position: rowPosition }),
+  count: (ctx, filter) => siftedCount(siftingRows(ctx, filter), limits.odataPageMax),
+  position: rowPosition,
+});
+
+const assetOf = ({ assetId }: Sequence) => (assetId === undefined ? [] : [assetId]);
+const bySequence = {
+  own: ({ id }: Sequence) => [id],
+  theirs: (one: { readonly sequenceId: number }) => [one.sequenceId],
+  filter: (ids: readonly (string | number)[]) => oneOf("sequenceId", ids),
+};
+
+export const sequenceModel: ModelPart = {
+  types: [sequence, sequenceColumn, sequenceRow],
+  sets: [sequences, sequenceRows, sequenceColumns],
+  navigations: [
+    navigation<Asset, Sequence>({
+      ...{ from: "Asset", name: "Sequences", to: "Sequences", isMany: true },
+      join: { own: ({ id }) => [id], theirs: assetOf, filter: (ids) => oneOf("assetId", ids) },
+    }),
+    navigation<Sequence, ColumnEntity>({
+      ...{ from: "Sequence", name: "Columns", to: "SequenceColumns", isMany: true, isAutoExpanded: true },
+      elements: { operand: ofColumn, some: (part) => some("columns", part) },
+      join: bySequence,
+    }),
+    navigation<Sequence, RowEntity>({
+      ...{ from: "Sequence", name: "Rows", to: "SequenceRows", isMany: true, join: bySequence },
+    }),
+  ],
+};
