@@ -125,7 +125,7 @@ test("events are found by metadata, by the assets they list, and by their times"
   await refused("Events?$filter=Type/any(t:t eq '1')", 400, "FilterType");
 });
 
-test("events hang on assets both ways by path alone, and are searched by words of all their texts", async () => {
+test("events hang on assets both ways by path alone, and are searched by words of all texts", async () => {
   assert.deepEqual(await found(`Assets('${ids.pump}')/Events`, "Type"), ["alarm"]);
   assert.deepEqual(await found(`Events('${ids.alarm}')/Assets`, "Name"), ["Plant", "Pump"]);
   await refused(`Assets('${ids.pump}')?$expand=Events`, 400, "NotExpandable");
