@@ -32,19 +32,32 @@ export const cursorParameter = text(
   "Where to continue: `nextCursor` or `previousCursor` of an earlier answer",
 );
 
+interface PlaceAsked {
+  readonly cursor: string | undefined;
+  readonly limit: number;
+  readonly whole?: unknown;
+}
+
 /**
  * The page a list request asks for. `query` is everything that decides the collection (see CursorSigner).
  * `whole` is the collection without filters, when it has the same order: its cursors are good here as well,
  * because Spark divides a list once and then reads it with filters.
  */
-export function pageAsked(
-  ctx: RequestContext,
-  query: unknown,
-  asked: { readonly cursor: string | undefined; readonly limit: number; readonly whole?: unknown },
-): PageQuestion {
+export function pageAsked(ctx: RequestContext, query: unknown, asked: PlaceAsked): PageQuestion {
   const { cursor, whole = query } = asked;
   const place = cursor === undefined ? {} : ctx.cursors.read([query, whole], cursor);
   return { ...place, limit: asked.limit };
+}
+
+/** The answer of a list: the page that is asked for, as `read` finds it. See `pageAsked` for the place. */
+export async function listAnswer<Item>(
+  ctx: RequestContext,
+  { collection, ...place }: { readonly collection: unknown } & PlaceAsked,
+  read: (page: PageQuestion) => Promise<Page<Item>>,
+  shape: (item: Item) => unknown,
+) {
+  const asked = pageAsked(ctx, collection, place);
+  return pageAnswer(ctx, collection, { asked, found: await read(asked) }, shape);
 }
 
 /** Wraps the page `found` with the cursors to its neighbours; `asked` is what `pageAsked` gave. */

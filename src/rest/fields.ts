@@ -49,6 +49,13 @@ export const itemsBody = <Item extends TSchema>(item: Item, bounds: { min?: numb
     }),
   });
 
+/** A JSON body whose nulls count as absent. */
+export const json = <Schema>(schema: Schema) => ({ kind: "json", schema }) as const;
+
+/** The body of operations on records that it names by their ids. */
+export const idsBody = (which: string, bounds: { max?: number } = {}) =>
+  json(itemsBody(idField(which), { min: 1, ...bounds }));
+
 const orNull = <Value extends TSchema>(value: Value) => Type.Optional(Type.Union([value, Type.Null()]));
 
 /**

@@ -5,16 +5,8 @@ import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
 import type { Page, PageQuestion } from "../../query/page.ts";
-import {
-  emptyAnswer,
-  emptyShape,
-  itemsAnswer,
-  itemsOf,
-  pageAnswer,
-  pageAsked,
-  pageOf,
-} from "../../rest/envelope.ts";
-import { changed, idField, itemsBody } from "../../rest/fields.ts";
+import { emptyAnswer, emptyShape, itemsAnswer, itemsOf, listAnswer, pageOf } from "../../rest/envelope.ts";
+import { changed, idField, itemsBody, json } from "../../rest/fields.ts";
 import { integer, required, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { searchOf } from "../../rest/search.ts";
@@ -55,7 +47,6 @@ const write = { versions: apiVersions, capability: ["assetsAcl", "WRITE"] } as c
 const ids = itemsBody(idField("Which asset"), { min: 1 });
 const assetItems = (version: ApiVersion) => ({ schema: itemsOf(assetShape(version)) });
 const assetPage = (version: ApiVersion) => ({ schema: pageOf(assetShape(version)) });
-const json = <Schema>(schema: Schema) => ({ kind: "json", schema }) as const;
 
 const listing = {
   ...read,
@@ -251,19 +242,19 @@ interface Listing {
   readonly wanted: Omit<AssetsWanted, "page">;
 }
 
-async function answerPage(
+function answerPage(
   ctx: RequestContext,
   { version, query, wanted }: Listing,
   read: (page: PageQuestion) => Promise<Page<Asset>>,
 ) {
   const { cursor, limit = pageBounds.byDefault } = query;
-  const collection = collectionOf(ctx, wanted);
-  const asked = pageAsked(ctx, collection, {
+  const place = {
+    collection: collectionOf(ctx, wanted),
     cursor,
     limit: Math.min(limit, pageBounds.max),
     ...(wanted.under === undefined && { whole: collectionOf(ctx, allAssets) }),
-  });
-  return pageAnswer(ctx, collection, { asked, found: await read(asked) }, shapeIn(version));
+  };
+  return listAnswer(ctx, place, read, shapeIn(version));
 }
 
 /** What a cursor is bound to: the list it continues, in whichever version it was asked for. */

@@ -4,16 +4,9 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
-import {
-  emptyAnswer,
-  emptyShape,
-  itemsAnswer,
-  itemsOf,
-  pageAnswer,
-  pageAsked,
-  pageOf,
-} from "../../rest/envelope.ts";
-import { idField, itemsBody, textField } from "../../rest/fields.ts";
+import type { PageQuestion } from "../../query/page.ts";
+import { emptyAnswer, emptyShape, itemsAnswer, itemsOf, listAnswer, pageOf } from "../../rest/envelope.ts";
+import { idField, itemsBody, json, textField } from "../../rest/fields.ts";
 import { id, integer, required, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import {
@@ -48,7 +41,6 @@ import {
 
 const read = { versions: apiVersions, capability: ["eventsAcl", "READ"] } as const;
 const write = { versions: apiVersions, capability: ["eventsAcl", "WRITE"] } as const;
-const json = <Schema>(schema: Schema) => ({ kind: "json", schema }) as const;
 const ids = itemsBody(eventIds, { min: 1 });
 const oneEvent = { eventId: id("The event") };
 const items = (version: ApiVersion) => ({ schema: itemsOf(eventShape(version)) });
@@ -209,13 +201,13 @@ async function create(ctx: RequestContext, { version, body }: Asked<unknown, Ite
   return itemsAnswer((await createEvents(ctx, body.items.map(newEventOf))).map(eventIn(version)));
 }
 
-async function list(ctx: RequestContext, { version, query }: Asked<Values<typeof listQuery>>) {
+function list(ctx: RequestContext, { version, query }: Asked<Values<typeof listQuery>>) {
   const wanted = listWanted(query);
   const collection = collectionOf(ctx, wanted);
   const whole = collectionOf(ctx, { filter: everything, direction: wanted.direction });
-  const asked = pageAsked(ctx, collection, { ...query, whole });
-  const found = await listEvents(ctx, { ...wanted, page: asked });
-  return pageAnswer<Event>(ctx, collection, { asked, found }, eventIn(version));
+  const read = (page: PageQuestion) => listEvents(ctx, { ...wanted, page });
+  const { cursor, limit } = query;
+  return listAnswer<Event>(ctx, { cursor, limit, collection, whole }, read, eventIn(version));
 }
 
 /** What a cursor is bound to: the list it continues, in whichever version it was asked for. */

@@ -1,17 +1,17 @@
 // Event transformers and semantic types over REST (platform-api Event transformer, semantic type).
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
+import type { PageQuestion } from "../../query/page.ts";
 import {
   cursorParameter,
   emptyAnswer,
   emptyShape,
   itemsAnswer,
   itemsOf,
-  pageAnswer,
-  pageAsked,
+  listAnswer,
   pageOf,
 } from "../../rest/envelope.ts";
-import { idField, itemsBody, nameField, textField } from "../../rest/fields.ts";
+import { idsBody, itemsBody, nameField, textField } from "../../rest/fields.ts";
 import { pageSize } from "../../rest/parameters.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import { createTerms, deleteTerms, listTerms, type TermKind } from "./terms.ts";
@@ -44,11 +44,10 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
         limit: pageSize({ byDefault: limits.listItemsMax, max: limits.listItemsMax }),
       },
       answer: () => ({ schema: pageOf(termShape) }),
-      handle: async (ctx, { query }) => {
+      handle: (ctx, { query }) => {
         const collection = [kind, ctx.project];
-        const asked = pageAsked(ctx, collection, query);
-        const found = await listTerms(ctx, kind, asked);
-        return pageAnswer(ctx, collection, { asked, found }, (term) => term);
+        const read = (page: PageQuestion) => listTerms(ctx, kind, page);
+        return listAnswer(ctx, { ...query, collection }, read, (term) => term);
       },
     }),
     route({
@@ -73,7 +72,7 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
       path: `${path}/delete`,
       summary: `Delete ${what}`,
       source: "client-endpoints (b) 1 and 21",
-      body: { kind: "json", schema: itemsBody(idField("Which one"), { min: 1 }) },
+      body: idsBody("Which one"),
       answer: () => ({ schema: emptyShape }),
       handle: async (ctx, { body }) => {
         await deleteTerms(ctx, kind, body.items);

@@ -1,6 +1,7 @@
 // Files over REST: `/files` as 0.5 and 0.6 have it and `/storage` as 0.4 has it, over the same records.
 import { type Static, type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
+import type { PageQuestion } from "../../query/page.ts";
 import { baseUrlOf } from "../../rest/base-url.ts";
 import {
   cursorParameter,
@@ -10,11 +11,10 @@ import {
   emptyShape,
   itemsAnswer,
   itemsOf,
-  pageAnswer,
-  pageAsked,
+  listAnswer,
   pageOf,
 } from "../../rest/envelope.ts";
-import { idField, itemsBody } from "../../rest/fields.ts";
+import { idField, itemsBody, json } from "../../rest/fields.ts";
 import { boolean, id, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { searchOf } from "../../rest/search.ts";
@@ -48,7 +48,6 @@ import { startUpload } from "./uploads.ts";
 
 const read = { versions: apiVersions, capability: ["filesAcl", "READ"] } as const;
 const write = { versions: apiVersions, capability: ["filesAcl", "WRITE"] } as const;
-const json = <Schema>(schema: Schema) => ({ kind: "json", schema }) as const;
 const withNulls = <Schema>(schema: Schema) => ({ kind: "json", schema, nulls: "kept" }) as const;
 const ids = itemsBody(idField("Which file"), { min: 1 });
 const items = (version: ApiVersion) => ({ schema: itemsOf(fileShape(version)) });
@@ -209,16 +208,15 @@ async function startOne(
   return dataAnswer({ fileId, uploadURL: url });
 }
 
-async function listPage(
+function listPage(
   ctx: RequestContext,
   { version, query }: { readonly version: ApiVersion; readonly query: Values<typeof listed> },
 ) {
   const filter = listFilter(query);
   const newestFirst = query.sort === "DESC";
   const collection = ["files", ctx.project, filter, newestFirst];
-  const page = pageAsked(ctx, collection, query);
-  const found = await listFiles(ctx, { filter, newestFirst, page });
-  return pageAnswer(ctx, collection, { asked: page, found }, fileIn(version));
+  const read = (page: PageQuestion) => listFiles(ctx, { filter, newestFirst, page });
+  return listAnswer(ctx, { cursor: query.cursor, limit: query.limit, collection }, read, fileIn(version));
 }
 
 async function search(

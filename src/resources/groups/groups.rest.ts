@@ -3,17 +3,17 @@ import { type Static, Type } from "typebox";
 import { administrator } from "../../access/capabilities.ts";
 import { accessTypes } from "../../access/permissions.ts";
 import { limits } from "../../limits.ts";
+import type { PageQuestion } from "../../query/page.ts";
 import {
   cursorParameter,
   emptyAnswer,
   emptyShape,
   itemsAnswer,
   itemsOf,
-  pageAnswer,
-  pageAsked,
+  listAnswer,
   pageOf,
 } from "../../rest/envelope.ts";
-import { idField, itemsBody, nameField, textField } from "../../rest/fields.ts";
+import { idField, idsBody, itemsBody, nameField, textField } from "../../rest/fields.ts";
 import { boolean, id, pageSize } from "../../rest/parameters.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import { userOf, userShape } from "../identities/accounts.rest.ts";
@@ -101,11 +101,10 @@ export const groupRoutes: readonly Route[] = [
     summary: "List groups, ordered by id",
     query: listQuery,
     answer: () => ({ schema: pageOf(groupShape) }),
-    handle: async (ctx, { query: { all = false, includeDeleted, ...place } }) => {
+    handle: (ctx, { query: { all = false, includeDeleted, ...place } }) => {
       const collection = ["groups", ctx.project, all, includeDeleted];
-      const asked = pageAsked(ctx, collection, place);
-      const found = await listGroups(ctx, { all, includeDeleted, page: asked });
-      return pageAnswer(ctx, collection, { asked, found }, groupOf);
+      const read = (page: PageQuestion) => listGroups(ctx, { all, includeDeleted, page });
+      return listAnswer(ctx, { ...place, collection }, read, groupOf);
     },
   }),
   route({
@@ -123,7 +122,7 @@ export const groupRoutes: readonly Route[] = [
     method: "POST",
     path: "/groups/delete",
     summary: "Delete groups; their members lose what they granted",
-    body: { kind: "json", schema: itemsBody(idField("Which one"), { min: 1 }) },
+    body: idsBody("Which one"),
     answer: empty,
     handle: async (ctx, { body }) => {
       await deleteGroups(ctx, body.items);
@@ -138,7 +137,7 @@ export const groupRoutes: readonly Route[] = [
     method: "PUT",
     path: "/defaultgroup",
     summary: "Make a group that of all who are in no other",
-    body: { kind: "json", schema: itemsBody(idField("The group"), { min: 1, max: 1 }) },
+    body: idsBody("The group", { max: 1 }),
     answer: () => ({ schema: itemsOf(projectShape) }),
     handle: async (ctx, { body }) => itemsAnswer([projectOf(await makeDefault(ctx, body.items[0]!))]),
   }),

@@ -1,17 +1,17 @@
 // Security categories over REST (client-endpoints 14.2).
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
+import type { PageQuestion } from "../../query/page.ts";
 import {
   cursorParameter,
   emptyAnswer,
   emptyShape,
   itemsAnswer,
   itemsOf,
-  pageAnswer,
-  pageAsked,
+  listAnswer,
   pageOf,
 } from "../../rest/envelope.ts";
-import { idField, itemsBody, nameField } from "../../rest/fields.ts";
+import { idsBody, itemsBody, nameField } from "../../rest/fields.ts";
 import { oneOfWords, pageSize } from "../../rest/parameters.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import {
@@ -59,12 +59,11 @@ export const securityCategoryRoutes: readonly Route[] = [
     summary: "List security categories, ordered by id",
     query: listQuery,
     answer: () => ({ schema: pageOf(categoryShape) }),
-    handle: async (ctx, { query: { sort, ...place } }) => {
+    handle: (ctx, { query: { sort, ...place } }) => {
       const direction = sort === "DESC" ? "descending" : "ascending";
       const collection = ["securitycategories", ctx.project, direction];
-      const asked = pageAsked(ctx, collection, place);
-      const found = await listCategories(ctx, { direction, page: asked });
-      return pageAnswer(ctx, collection, { asked, found }, categoryOf);
+      const read = (page: PageQuestion) => listCategories(ctx, { direction, page });
+      return listAnswer(ctx, { ...place, collection }, read, categoryOf);
     },
   }),
   route({
@@ -73,7 +72,7 @@ export const securityCategoryRoutes: readonly Route[] = [
     method: "POST",
     path: "/securitycategories/delete",
     summary: "Delete security categories; what was in them stays closed to all but members of all",
-    body: { kind: "json", schema: itemsBody(idField("Which one"), { min: 1 }) },
+    body: idsBody("Which one"),
     answer: () => ({ schema: emptyShape }),
     handle: async (ctx, { body }) => {
       await deleteCategories(ctx, body.items);

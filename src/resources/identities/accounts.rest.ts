@@ -1,17 +1,17 @@
 // Service accounts over REST, where they are called users (client-endpoints 14.2).
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
+import type { PageQuestion } from "../../query/page.ts";
 import {
   cursorParameter,
   emptyAnswer,
   emptyShape,
   itemsAnswer,
   itemsOf,
-  pageAnswer,
-  pageAsked,
+  listAnswer,
   pageOf,
 } from "../../rest/envelope.ts";
-import { idField, itemsBody, nameField } from "../../rest/fields.ts";
+import { idField, idsBody, itemsBody, nameField } from "../../rest/fields.ts";
 import { boolean, id, pageSize } from "../../rest/parameters.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import { type Account, createAccounts, deleteAccounts, getAccount, listAccounts } from "./accounts.ts";
@@ -70,11 +70,10 @@ export const accountRoutes: readonly Route[] = [
     summary: "List service accounts, ordered by id",
     query: listQuery,
     answer: () => ({ schema: pageOf(userShape) }),
-    handle: async (ctx, { query }) => {
-      const collection = ["users", ctx.project, query.includeDeleted];
-      const asked = pageAsked(ctx, collection, query);
-      const found = await listAccounts(ctx, { includeDeleted: query.includeDeleted, page: asked });
-      return pageAnswer(ctx, collection, { asked, found }, userOf);
+    handle: (ctx, { query: { includeDeleted, ...place } }) => {
+      const collection = ["users", ctx.project, includeDeleted];
+      const read = (page: PageQuestion) => listAccounts(ctx, { includeDeleted, page });
+      return listAnswer(ctx, { ...place, collection }, read, userOf);
     },
   }),
   route({
@@ -93,7 +92,7 @@ export const accountRoutes: readonly Route[] = [
     method: "POST",
     path: "/users/delete",
     summary: "Delete service accounts and their API keys",
-    body: { kind: "json", schema: itemsBody(idField("Which one"), { min: 1 }) },
+    body: idsBody("Which one"),
     answer: () => ({ schema: emptyShape }),
     handle: async (ctx, { body }) => {
       await deleteAccounts(ctx, body.items);

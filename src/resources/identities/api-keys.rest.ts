@@ -1,17 +1,17 @@
 // API keys over REST (client-endpoints 14.2).
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
+import type { PageQuestion } from "../../query/page.ts";
 import {
   cursorParameter,
   emptyAnswer,
   emptyShape,
   itemsAnswer,
   itemsOf,
-  pageAnswer,
-  pageAsked,
+  listAnswer,
   pageOf,
 } from "../../rest/envelope.ts";
-import { idField, itemsBody } from "../../rest/fields.ts";
+import { idField, idsBody, itemsBody } from "../../rest/fields.ts";
 import { boolean, id, integer, pageSize } from "../../rest/parameters.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import { type ApiKey, createApiKeys, deleteApiKeys, getApiKey, listApiKeys } from "./api-keys.ts";
@@ -76,12 +76,11 @@ export const apiKeyRoutes: readonly Route[] = [
     summary: "List API keys, ordered by id",
     query: listQuery,
     answer: () => ({ schema: pageOf(keyShape) }),
-    handle: async (ctx, { query: { all, userId, includeDeleted, ...place } }) => {
+    handle: (ctx, { query: { all, userId, includeDeleted, ...place } }) => {
       const of = userId ?? (all ? "all" : "caller");
       const collection = ["apikeys", ctx.project, of, includeDeleted];
-      const asked = pageAsked(ctx, collection, place);
-      const found = await listApiKeys(ctx, { of, includeDeleted, page: asked });
-      return pageAnswer(ctx, collection, { asked, found }, keyOf);
+      const read = (page: PageQuestion) => listApiKeys(ctx, { of, includeDeleted, page });
+      return listAnswer(ctx, { ...place, collection }, read, keyOf);
     },
   }),
   route({
@@ -100,7 +99,7 @@ export const apiKeyRoutes: readonly Route[] = [
     method: "POST",
     path: "/apikeys/delete",
     summary: "Revoke API keys",
-    body: { kind: "json", schema: itemsBody(idField("Which one"), { min: 1 }) },
+    body: idsBody("Which one"),
     answer: () => ({ schema: emptyShape }),
     handle: async (ctx, { body }) => {
       await deleteApiKeys(ctx, body.items);

@@ -10,10 +10,12 @@ import {
   emptyShape,
   itemsAnswer,
   itemsOf,
+  listAnswer,
   pageAnswer,
   pageAsked,
   pageOf,
 } from "../../rest/envelope.ts";
+import { json } from "../../rest/fields.ts";
 import type { Values } from "../../rest/parameters.ts";
 import { apiVersions, type BytesAnswer, type Route, route } from "../../rest/route.ts";
 import { csvOf, csvType, readCsvRows } from "./csv.rest.ts";
@@ -49,7 +51,6 @@ import {
 const listing = { method: "GET", versions: apiVersions, capability: ["rawAcl", "LIST"] } as const;
 const reading = { method: "GET", versions: apiVersions, capability: ["rawAcl", "READ"] } as const;
 const writing = { method: "POST", versions: apiVersions, capability: ["rawAcl", "WRITE"] } as const;
-const json = <Schema>(schema: Schema) => ({ kind: "json", schema }) as const;
 const nothing = { answer: () => ({ schema: emptyShape }) };
 
 const databaseRoutes: readonly Route[] = [
@@ -221,10 +222,8 @@ interface NamesAsked {
   readonly shape: (item: Named) => Static<typeof databaseShape> | Static<typeof tableShape>;
 }
 
-async function answerNames(ctx: RequestContext, { query, collection, read, shape }: NamesAsked) {
-  const asked = pageAsked(ctx, collection, query);
-  return pageAnswer(ctx, collection, { asked, found: await read(asked) }, shape);
-}
+const answerNames = (ctx: RequestContext, { query, collection, read, shape }: NamesAsked) =>
+  listAnswer(ctx, { ...query, collection }, read, shape);
 
 interface RowsAsked {
   readonly path: Values<typeof inTable>;

@@ -4,14 +4,14 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { and, equals } from "../../query/filter.ts";
+import type { PageQuestion } from "../../query/page.ts";
 import {
   cursorParameter,
   emptyAnswer,
   emptyShape,
   itemsAnswer,
   itemsOf,
-  pageAnswer,
-  pageAsked,
+  listAnswer,
   pageOf,
 } from "../../rest/envelope.ts";
 import { idField, itemsBody, textField } from "../../rest/fields.ts";
@@ -201,12 +201,11 @@ function newRelationshipOf(sent: Static<typeof newRelationship>, index: number):
   };
 }
 
-async function list(ctx: RequestContext, { query }: { readonly query: Values<typeof listQuery> }) {
+function list(ctx: RequestContext, { query }: { readonly query: Values<typeof listQuery> }) {
   const { cursor, limit, ...ends } = query;
   const asked = Object.entries(ends).filter(([, value]) => value !== undefined);
   const filter = and(...asked.map(([field, value]) => equals(field, value!)));
   const collection = ["relationships", ctx.project, filter];
-  const page = pageAsked(ctx, collection, { cursor, limit });
-  const found = await listRelationships(ctx, { filter, page });
-  return pageAnswer(ctx, collection, { asked: page, found }, shownOf);
+  const read = (page: PageQuestion) => listRelationships(ctx, { filter, page });
+  return listAnswer(ctx, { cursor, limit, collection }, read, shownOf);
 }

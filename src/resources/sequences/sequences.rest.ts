@@ -14,15 +14,8 @@ import {
   type Scalar,
   underAsset,
 } from "../../query/filter.ts";
-import {
-  emptyAnswer,
-  emptyShape,
-  itemsAnswer,
-  itemsOf,
-  pageAnswer,
-  pageAsked,
-  pageOf,
-} from "../../rest/envelope.ts";
+import type { PageQuestion } from "../../query/page.ts";
+import { emptyAnswer, emptyShape, itemsAnswer, itemsOf, listAnswer, pageOf } from "../../rest/envelope.ts";
 import type { Values } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { dataRoutes } from "./data.rest.ts";
@@ -202,7 +195,7 @@ export const sequenceRoutes: readonly Route[] = [...recordRoutes, ...columnRoute
 
 const shown = (sequences: readonly Sequence[]) => itemsAnswer(sequences.map(shownSequence));
 
-async function list(ctx: RequestContext, { query }: { readonly query: Values<typeof listQuery> }) {
+function list(ctx: RequestContext, { query }: { readonly query: Values<typeof listQuery> }) {
   const { externalId, name, assetId, path } = query;
   const filter = and(
     equalTo("externalId", externalId),
@@ -211,9 +204,8 @@ async function list(ctx: RequestContext, { query }: { readonly query: Values<typ
     path && underAsset(path),
   );
   const collection = ["sequences", ctx.project, filter];
-  const page = pageAsked(ctx, collection, query);
-  const found = await listSequences(ctx, { filter, page });
-  return pageAnswer(ctx, collection, { asked: page, found }, shownSequence);
+  const read = (page: PageQuestion) => listSequences(ctx, { filter, page });
+  return listAnswer(ctx, { cursor: query.cursor, limit: query.limit, collection }, read, shownSequence);
 }
 
 async function search(ctx: RequestContext, { query }: { readonly query: Values<typeof searchQuery> }) {

@@ -12,17 +12,17 @@ import {
   startsWith,
   underAsset,
 } from "../../query/filter.ts";
+import type { PageQuestion } from "../../query/page.ts";
 import {
   cursorParameter,
   emptyAnswer,
   emptyShape,
   itemsAnswer,
   itemsOf,
-  pageAnswer,
-  pageAsked,
+  listAnswer,
   pageOf,
 } from "../../rest/envelope.ts";
-import { idField, itemsBody } from "../../rest/fields.ts";
+import { idsBody, itemsBody } from "../../rest/fields.ts";
 import { id, required, text, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { searchOf } from "../../rest/search.ts";
@@ -58,7 +58,7 @@ const write = { versions: apiVersions, capability: ["timeSeriesAcl", "WRITE"] } 
 const inV04 = { versions: ["0.4"] } as const;
 const sinceV05 = { versions: ["0.5", "0.6"] } as const;
 const some = { min: 1 };
-const ids = { kind: "json", schema: itemsBody(idField("Which series"), some) } as const;
+const ids = idsBody("Which series");
 const items = (version: ApiVersion) => ({ schema: itemsOf(seriesShape(version)) });
 const empty = () => ({ schema: emptyShape });
 
@@ -228,10 +228,11 @@ async function list(
     equalTo("assetId", assetId),
     path && underAsset(path),
   );
-  const collection = collectionOf(ctx, filter);
-  const page = pageAsked(ctx, collection, { ...asked.query, whole: collectionOf(ctx, everything) });
-  const found = await listTimeSeries(ctx, { filter, page });
-  return pageAnswer(ctx, collection, { asked: page, found }, seriesIn(asked.version, { withMetadata }));
+  const { cursor, limit } = asked.query;
+  const [collection, whole] = [collectionOf(ctx, filter), collectionOf(ctx, everything)];
+  const read = (page: PageQuestion) => listTimeSeries(ctx, { filter, page });
+  const shape = seriesIn(asked.version, { withMetadata });
+  return listAnswer(ctx, { cursor, limit, collection, whole }, read, shape);
 }
 
 const collectionOf = (ctx: RequestContext, filter: Filter) => ["timeseries", ctx.project, filter];

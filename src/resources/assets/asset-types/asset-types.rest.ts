@@ -1,17 +1,17 @@
 // Asset types over REST: routes and handlers, in 0.6 alone (client-endpoints 4.4).
 import type { Static } from "typebox";
 import { limits } from "../../../limits.ts";
+import type { PageQuestion } from "../../../query/page.ts";
 import {
   cursorParameter,
   emptyAnswer,
   emptyShape,
   itemsAnswer,
   itemsOf,
-  pageAnswer,
-  pageAsked,
+  listAnswer,
   pageOf,
 } from "../../../rest/envelope.ts";
-import { changed, idField, itemsBody } from "../../../rest/fields.ts";
+import { changed, idsBody, itemsBody } from "../../../rest/fields.ts";
 import { pageSize } from "../../../rest/parameters.ts";
 import { type Route, route } from "../../../rest/route.ts";
 import {
@@ -34,7 +34,6 @@ const read = { ...common, capability: ["assetsAcl", "READ"] } as const;
 const write = { ...common, capability: ["assetsAcl", "WRITE"] } as const;
 const items = () => ({ schema: itemsOf(assetTypeShape) });
 const empty = () => ({ schema: emptyShape });
-const ids = (which: string) => ({ kind: "json", schema: itemsBody(idField(which), { min: 1 }) }) as const;
 const changes = (which: string) =>
   ({ kind: "json", schema: itemsBody(termChange(which), { min: 1 }) }) as const;
 const fieldsBody = itemsBody(newField, { min: 1, max: limits.assetTypeFieldsMax });
@@ -66,11 +65,10 @@ const ofAll: readonly Route[] = [
       limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
     },
     answer: () => ({ schema: pageOf(assetTypeShape) }),
-    handle: async (ctx, { query }) => {
+    handle: (ctx, { query }) => {
       const collection = ["assetTypes", ctx.project];
-      const asked = pageAsked(ctx, collection, query);
-      const found = await listAssetTypes(ctx, asked);
-      return pageAnswer(ctx, collection, { asked, found }, (type) => type);
+      const read = (page: PageQuestion) => listAssetTypes(ctx, page);
+      return listAnswer(ctx, { ...query, collection }, read, (type) => type);
     },
   }),
   route({
@@ -78,7 +76,7 @@ const ofAll: readonly Route[] = [
     method: "POST",
     path: "/assets/types/byids",
     summary: "Read asset types by id, in the order asked",
-    body: ids("Which type"),
+    body: idsBody("Which type"),
     answer: items,
     handle: async (ctx, { body }) => itemsAnswer(await getAssetTypes(ctx, body.items)),
   }),
@@ -96,7 +94,7 @@ const ofAll: readonly Route[] = [
     method: "POST",
     path: "/assets/types/delete",
     summary: "Delete asset types; refused with 409 while an asset has one of them",
-    body: ids("Which type"),
+    body: idsBody("Which type"),
     answer: empty,
     handle: async (ctx, { body }) => {
       await deleteAssetTypes(ctx, body.items);
@@ -143,7 +141,7 @@ const ofOne: readonly Route[] = [
     path: "/assets/types/{typeId}/fields/delete",
     summary: "Delete fields of an asset type; refused with 409 while an asset has a value of one of them",
     parameters: oneAssetType,
-    body: ids("Which field"),
+    body: idsBody("Which field"),
     answer: empty,
     handle: async (ctx, { path, body }) => {
       await deleteFields(ctx, path.typeId, body.items);
