@@ -273,15 +273,20 @@ export const described = {
     "entities",
     "Expanded entities of one answer; of further ones links lead to the rest.",
   ),
-  recordsGatheredFirst: limit(
-    200,
+  recordsMissedFirst: limit(
+    50,
     "records",
-    "Records that are gathered by their assets and sorted before a look at the first ones of the order.",
+    "Records of an order, and 1/10 of a page, that may fail conditions on assets before any are gathered.",
   ),
-  recordsWalkedFirst: limit(
-    100,
+  recordsGatheredFirst: limit(
+    20_000,
     "records",
-    "The first records of an order, and half more than a page, that are looked at before more are gathered.",
+    "Records that are gathered by their assets and sorted where those of an order are not near.",
+  ),
+  recordsMissedMax: limit(
+    5_000,
+    "records",
+    "Records of an order that may then fail such conditions, for a page of 100, before more are gathered.",
   ),
   recordsGatheredMax: limit(
     200_000,

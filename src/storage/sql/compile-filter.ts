@@ -24,12 +24,14 @@ export interface Subject {
   readonly inElement?: true;
 }
 
-/** How many records are gathered from an index and sorted, before those of an order are met on the way. */
+/** How many records are gathered from an index and sorted, in place of meeting those of an order. */
 export interface Gathering {
-  /** Of no more than these, without a look at the order. */
+  /** The records, and a tenth of a page, that are looked at in vain before any are gathered. */
+  readonly missedFirst: number;
+  /** Of no more than these, unless the next ones are near. */
   readonly first: number;
-  /** The first records of an order that are looked at, before more are gathered. */
-  readonly walkedFirst: number;
+  /** The records that are then looked at in vain for a page of 100. */
+  readonly missed: number;
   readonly most: number;
   /** Of records that have some words: more are not all ranked. */
   readonly ranked: number;
@@ -201,30 +203,37 @@ export function hangsOnAssets(filter: Filter, subject: Subject): boolean {
   if (filter.kind === "not") return hangsOnAssets(filter.part, subject);
   if (filter.kind === "and" || filter.kind === "or")
     return filter.parts.some((part) => hangsOnAssets(part, subject));
-  return gatheredIds(filter, subject).length > 0;
+  return gatheredFrom(filter, subject).length > 0;
 }
 
-/** A subquery of the ids of all records that meet the condition, if an index by assets has them. */
-export function gatheredIds(filter: Filter, subject: Subject): Expression[] {
+/** Where the records that meet a condition can be gathered. */
+interface Gathered {
+  /** A subquery with one row for each, to be counted. */
+  readonly ids: Expression;
+  /** A subquery to be joined, under the name of `gathered`, and how: a record is met once. */
+  readonly from: Expression;
+  readonly on: Condition;
+}
+
+/** None unless an index by assets has them. */
+export function gatheredFrom(filter: Filter, subject: Subject): Gathered[] {
   const { table, expressions, scope } = subject;
-  if (filter.kind === "hasOneOf")
-    return listed(expressions.idsHaving(table, filter.field, expressions.listed(filter.values)));
+  const having = (field: string, values: Expression): Gathered[] => {
+    const ids = expressions.idsHaving(table, field, values);
+    return ids ? [{ ids, from: ids, on: sql`${columnRef(table, "id")} = gathered.record` }] : [];
+  };
+  if (filter.kind === "hasOneOf") return having(filter.field, expressions.listed(filter.values));
   const { underAsset } = table;
   if (filter.kind !== "underAsset" || !underAsset) return [];
   const below = idsBelow(filter.assetIds, subject);
-  if ("path" in underAsset) return [below];
-  const byList = expressions.idsHaving(table, underAsset.link, below);
-  if (byList) return [byList];
-  const [name, link, project] = [table.name, underAsset.link, projectColumn].map((text) => sql.ref(text));
-  return [
-    sql`(
-      select linked.id as id from ${below} below cross join ${name} linked
-      where linked.${link} = below.id and linked.${project} = ${scope}
-    )`,
-  ];
+  if ("path" in underAsset)
+    return [{ ids: below, from: below, on: sql`${columnRef(table, "id")} = gathered.id` }];
+  if (columnOf(table, underAsset.link).type === "json") return having(underAsset.link, below);
+  const inProject = sql`${columnRef(table, projectColumn)} = ${scope}`;
+  const on: Condition = sql`${columnRef(table, underAsset.link)} = gathered.id and ${inProject}`;
+  const ids = sql`(select 1 from ${below} gathered cross join ${sql.table(table.name)} where ${on})`;
+  return [{ ids, from: below, on }];
 }
-
-const listed = (ids: Expression | undefined): Expression[] => (ids ? [ids] : []);
 
 /** Joined as a balanced tree, so that a long list stays far below a database's greatest depth. */
 function joined(parts: readonly Filter[], operator: Expression, subject: Subject): Condition | undefined {
@@ -281,7 +290,8 @@ function idsBelow(assetIds: readonly number[], subject: Subject): Expression {
   const project = sql.ref(projectColumn);
   // `/1/7/` has below it what lies from `/1/7/` up to, but without, `/1/70`: `0` follows `/`.
   return sql`(
-    select below.id as id from ${name} root cross join ${name} below
+    select ${assetIds.length > 1 ? sql`distinct ` : sql``}below.id as id
+    from ${name} root cross join ${name} below
     where root.id in ${expressions.listed(assetIds)} and root.${project} = ${scope}
       and below.${project} = ${scope} and ${below} >= ${root}
       and ${below} < substr(${root}, 1, length(${root}) - 1) || '0'

@@ -40,8 +40,8 @@ export interface Expressions {
   textHas(text: Expression, part: string, where: "start" | "end" | "anywhere"): Condition;
   within(text: Expression, wanted: string, distance: number): Condition;
   /**
-   * A parenthesised subquery of the ids of records whose list has one of the values of a subquery; undefined
-   * for lists that no index is kept of.
+   * A parenthesised subquery of the ids of records, each once and called `record`, whose list has one of the
+   * values of a subquery; undefined for lists that no index is kept of.
    */
   idsHaving(table: AnyTable, field: string, values: Expression): Expression | undefined;
   /**
@@ -55,6 +55,8 @@ export interface Expressions {
   hasWords(texts: readonly Expression[], words: readonly string[]): Condition;
   /** The folded beginning of a text that has its words kept; an index is kept of it. */
   startOf(text: Expression): Expression;
+  /** The condition; the statement gives up once it has not held more often than this. */
+  unlessMissed(condition: Condition, missesMax: number): Condition;
   /** A path that goes through one of these assets: it holds the ids of all that is above. */
   isUnder(path: Expression, assetIds: readonly number[]): Condition;
 }
@@ -78,5 +80,7 @@ export interface Database {
   runForEach(db: Db, statement: Expression, rows: readonly Values[]): Promise<number>;
   /** The columns of the unique combination that a statement's failure says is taken. */
   takenColumns(error: unknown): readonly string[] | undefined;
+  /** How often the condition held in a statement whose failure says that it gave up, see `unlessMissed`. */
+  heldBeforeGivingUp(error: unknown): number | undefined;
   close(): Promise<void>;
 }

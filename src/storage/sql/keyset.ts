@@ -50,13 +50,6 @@ export function pagePieces(table: AnyTable, order: readonly OrderBy[], page: Pag
   });
 }
 
-/** All records up to a position and including it, as they are read. */
-export const upTo = (
-  table: AnyTable,
-  order: readonly OrderBy[],
-  { position, backwards }: { readonly position: Position; readonly backwards: boolean },
-): Condition => beyond(table, order, { position, side: backwards ? "after" : "before", inclusive: true });
-
 interface Edge {
   readonly position: Position;
   readonly side: "after" | "before";

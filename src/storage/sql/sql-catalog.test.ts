@@ -31,7 +31,7 @@ const opening = (gathering?: Gathering) => async () => {
 };
 
 catalogConformance("sqlite", opening());
-const few = { first: 0, walkedFirst: 1, most: 2, ranked: 2 };
+const few = { missedFirst: 0, first: 1, missed: 10, most: 2, ranked: 2 };
 catalogConformance("sqlite, three records being many", opening(few), comparisons);
 
 /** A folder, and catalogs on files in it, closed by then. */

@@ -21,8 +21,9 @@ export interface SqlCatalogSettings {
 }
 
 const usualGathering: Gathering = {
+  missedFirst: limits.recordsMissedFirst,
   first: limits.recordsGatheredFirst,
-  walkedFirst: limits.recordsWalkedFirst,
+  missed: limits.recordsMissedMax,
   most: limits.recordsGatheredMax,
   ranked: limits.recordsRankedMax,
 };

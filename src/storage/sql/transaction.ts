@@ -20,7 +20,7 @@ import {
 import { columnRef, type Gathering, recordsWhere, type Subject } from "./compile-filter.ts";
 import type { Database, Db, Expression, Values } from "./dialect.ts";
 import { readNearest } from "./gathering.ts";
-import { orderList, pagePieces, sortedBy, upTo } from "./keyset.ts";
+import { orderList, pagePieces, sortedBy } from "./keyset.ts";
 import { raiseLastId } from "./meta.ts";
 import { bestIds, rankTerm } from "./ranked-search.ts";
 import { columnOf, decodeRows, encodeValue, indexColumns, projectColumn } from "./tables.ts";
@@ -64,11 +64,10 @@ export class SqlTransaction implements Writer {
     const sorted = orderList(table, order, backwards);
     const rows: Row[] = [];
     const subject = this.#subject(table);
-    const end = (position: Position) => upTo(table, order, { position, backwards });
     for (const within of pagePieces(table, order, page)) {
       const limit = page.limit - rows.length;
-      const piece = { filter, order, sorted, within, upTo: end, limit };
-      const found = await readNearest(this.#db, subject, piece, (where) =>
+      const piece = { filter, sorted, within, limit };
+      const found = await readNearest({ ...this.#binding, db: this.#db }, subject, piece, (where) =>
         this.#select<Row>(table, sql`where ${where} order by ${sorted} limit ${limit}`),
       );
       rows.push(...found);

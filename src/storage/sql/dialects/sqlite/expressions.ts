@@ -65,7 +65,7 @@ export const expressions: Expressions = {
   within: (text, wanted, distance) => sql`edits_between(${text}, ${wanted}) <= ${distance}`,
   idsHaving(table, field, values) {
     if (linkListOf(table) !== field) return undefined;
-    return sql`(select record from ${sql.table(linksTableOf(table))} where asset in ${values})`;
+    return sql`(select distinct record from ${sql.table(linksTableOf(table))} where asset in ${values})`;
   },
   placesWithWords(table, scope, wanted) {
     const index = sql.table(wordsTableOf(table));
@@ -78,5 +78,6 @@ export const expressions: Expressions = {
   idAt: (place) => sql`(${place} & ${sql.raw(idsBelow)})`,
   hasWords: (texts, words) => sql`has_words(${words.join(" ")}, ${sql.join(texts)})`,
   startOf: (text) => spelled(startOfText, text),
-  isUnder: (path, assetIds) => sql`is_under(${path}, ${assetIds.join("/")})`,
+  unlessMissed: (condition, missesMax) => sql`is_met((${condition}), ${missesMax})`,
+  isUnder: (path, assetIds) => sql`is_under(${path}, (select roots_of(${assetIds.join("/")})))`,
 };

@@ -9,8 +9,10 @@ const ofText =
   (value: SQLOutputValue): SQLInputValue =>
     typeof value === "string" ? call(value) : null;
 
-/** All deterministic; of a missing value each is null. */
-export const functions: Readonly<Record<string, (...values: SQLOutputValue[]) => SQLInputValue>> = {
+type Functions = Readonly<Record<string, (...values: SQLOutputValue[]) => SQLInputValue>>;
+
+/** Deterministic; of a missing value each is null. */
+export const functions: Functions = {
   /** SQLite's own `lower` knows ASCII alone. */
   fold_case: (value) => ofText(foldCase)(value!),
   /** The words of a text, blanks between them, as the full-text index holds them. */
@@ -25,19 +27,36 @@ export const functions: Readonly<Record<string, (...values: SQLOutputValue[]) =>
         .every((start) => held.some((word) => word.startsWith(start))),
     );
   },
-  /** The path, `/1/7/9/`, goes through one of the assets `7/12`. */
-  is_under: (value, roots) => ofText((path) => Number(hasOne(path, rootsIn(String(roots)))))(value!),
   /** Single-letter edits between two texts. */
   edits_between: (value, other) => ofText((text) => distance(text, String(other)))(value!),
 };
 
-/** The ids read last, as they are the same for one record after the other. */
-let lastRoots = { text: "", ids: new Set<string>() };
+/** What the statement that runs has been told and has met; a thread runs one at a time. */
+const statement = { roots: [] as ReadonlySet<string>[], met: 0, missed: 0 };
 
-function rootsIn(text: string): ReadonlySet<string> {
-  if (lastRoots.text !== text) lastRoots = { text, ids: new Set(text.split("/")) };
-  return lastRoots.ids;
+/** To be called before each statement. */
+export function beginStatement(): void {
+  statement.roots.length = 0;
+  statement.met = 0;
+  statement.missed = 0;
 }
+
+/** The message of a statement that looked in vain at more records than it was to; how many it met follows. */
+export const gaveUp = "looked at enough records in vain, having met ";
+
+/** These know of the statement that they are part of. */
+export const functionsOfStatement: Functions = {
+  /** Keeps the assets `7/12` as what `is_under` asks for: once, and not for each record. */
+  roots_of: (ids) => statement.roots.push(new Set(String(ids).split("/"))) - 1,
+  /** The path, `/1/7/9/`, goes through one of the assets kept. */
+  is_under: (value, roots) => ofText((path) => Number(hasOne(path, statement.roots[Number(roots)]!)))(value!),
+  /** The condition; ends the statement once it has been false more often than this. */
+  is_met(condition, missesMax) {
+    statement[condition ? "met" : "missed"] += 1;
+    if (statement.missed > Number(missesMax)) throw new Error(`${gaveUp}${statement.met}`);
+    return Number(Boolean(condition));
+  },
+};
 
 function hasOne(path: string, roots: ReadonlySet<string>): boolean {
   for (let start = 1, end = path.indexOf("/", 1); end > 0; end = path.indexOf("/", start)) {

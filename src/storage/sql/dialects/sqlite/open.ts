@@ -5,6 +5,7 @@ import type { AnyTable } from "../../../catalog.ts";
 import type { Database, Db, Rows } from "../../dialect.ts";
 import { type BatchQuery, type DriverSettings, SqliteDriver, SqliteError } from "./driver.ts";
 import { expressions } from "./expressions.ts";
+import { gaveUp } from "./functions.ts";
 import { insertWords, prepareSchema } from "./schema.ts";
 
 const uniqueCodes: readonly number[] = [1555, 2067]; // SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
@@ -43,6 +44,10 @@ export async function openSqlite(
         .split(": ")[1]!
         .split(", ")
         .map((name) => name.split(".")[1]!);
+    },
+    heldBeforeGivingUp(error) {
+      const isSaid = error instanceof SqliteError && error.message.startsWith(gaveUp);
+      return isSaid ? Number(error.message.slice(gaveUp.length)) : undefined;
     },
     close,
   };

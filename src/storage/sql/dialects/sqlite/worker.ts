@@ -3,7 +3,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { limits } from "../../../../limits.ts";
-import { functions } from "./functions.ts";
+import { beginStatement, functions, functionsOfStatement } from "./functions.ts";
 
 export interface WorkerSettings {
   readonly file: string;
@@ -63,6 +63,8 @@ class Connection {
     for (const [name, call] of Object.entries(functions)) {
       this.#db.function(name, { deterministic: true, varargs: true }, call);
     }
+    for (const [name, call] of Object.entries(functionsOfStatement))
+      this.#db.function(name, { varargs: true }, call);
   }
 
   /** A statement outside a transaction is refused: its transaction never began, or SQLite has given it up. */
@@ -70,6 +72,7 @@ class Connection {
     if (begins) this.#db.exec(this.#mode === "write" ? "begin immediate" : "begin");
     else if (!this.#db.isTransaction) throw new Error("the transaction was given up");
     const { statement, columns } = this.#prepare(sql);
+    beginStatement();
     if (batch) {
       let changes = 0;
       for (const row of batch) changes += Number(statement.run(...(row as SQLInputValue[])).changes);
