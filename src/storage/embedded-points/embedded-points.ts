@@ -25,6 +25,7 @@ import type {
 import { bytesOf, type Change, divide, shardOf } from "./change.ts";
 import { Gate } from "./gate.ts";
 import { Journal, type JournalFiles, realFiles, recoverJournal, type StoredChange } from "./journal.ts";
+import { LastPoints } from "./last-points.ts";
 import type { FoundPoint } from "./series-reader.ts";
 import { type OpenShard, type ShardLink, ShardThread } from "./shard-thread.ts";
 import { readOrMakeStoreFile } from "./store-file.ts";
@@ -73,10 +74,15 @@ export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Prom
     handOn(threads, stored, true);
   });
   const next = Math.max(recovered.next, ...opened.map((one) => one.applied + 1));
-  const onStored = (stored: StoredChange) => handOn(threads, stored, false);
+  const lastPoints = new LastPoints();
+  const onStored = (stored: StoredChange) => {
+    // First: handing on moves the columns to other threads.
+    lastPoints.note(stored.change);
+    handOn(threads, stored, false);
+  };
   const journal = await Journal.open({ folder, files, onStored }, recovered.segments, next);
   const { damage } = recovered;
-  return new EmbeddedPoints({ folder, gate, threads, journal, damage, checkpointBytes, idleMs });
+  return new EmbeddedPoints({ folder, gate, threads, lastPoints, journal, damage, checkpointBytes, idleMs });
 }
 
 /** All of the threads or, when one cannot be opened, none. */
@@ -107,6 +113,7 @@ interface Parts {
   readonly folder: string;
   readonly gate: Gate;
   readonly threads: readonly ShardLink[];
+  readonly lastPoints: LastPoints;
   readonly journal: Journal;
   readonly damage: readonly Damage[];
   readonly checkpointBytes: number;
@@ -153,16 +160,23 @@ class EmbeddedPoints implements PointsStore {
     series: readonly { readonly series: SeriesId; readonly isString: boolean }[],
     beforeMs: number,
   ): Promise<(FoundPoint | undefined)[]> {
-    const { threads } = this.#parts;
-    const owners = series.map((one) => shardOf(one.series, threads.length));
-    const found = await Promise.all(
-      threads.map((thread, shard) => {
-        const own = series.filter((_, index) => owners[index] === shard);
-        return own.length === 0 ? [] : thread.ask("latest", { series: own, beforeMs });
-      }),
+    const { threads, lastPoints } = this.#parts;
+    const found = series.map((one) => lastPoints.find(one.series, beforeMs));
+    const asked = Map.groupBy(
+      found.keys().filter((index) => found[index] === undefined),
+      (index) => shardOf(series[index]!.series, threads.length),
     );
-    const taken = threads.map(() => 0);
-    return owners.map((shard) => found[shard]![taken[shard]!++]);
+    const answers = [...asked].map(async ([shard, indexes]) => {
+      const unknown = indexes.map((index) => series[index]!);
+      const tokens = unknown.map((one) => lastPoints.ask(one.series));
+      const latest = await threads[shard]!.ask("latest", { series: unknown, beforeMs });
+      for (const [i, index] of indexes.entries()) {
+        found[index] = latest[i]?.point;
+        lastPoints.learn(unknown[i]!.series, tokens[i]!, latest[i]?.isNewest ? latest[i].point : undefined);
+      }
+    });
+    await Promise.all(answers);
+    return found;
   }
 
   async stats(): Promise<PointsStats> {

@@ -60,6 +60,14 @@ export class SeriesReader {
     return this.#lastBefore(beforeMs);
   }
 
+  /** Whether there is no point at or after `timeMs`, nor a stretch that cannot be read. */
+  endsBefore(timeMs: number): boolean {
+    const inHead = this.#head?.points().times.at(-1) ?? -Infinity;
+    const inBlocks = this.#table.lastBefore(this.#owner, Infinity)?.lastMs ?? -Infinity;
+    const isWhole = this.#table.damagedIn(this.#owner, timeMs, Infinity) === undefined;
+    return isWhole && Math.max(inHead, inBlocks) < timeMs;
+  }
+
   aggregate(question: AggregateQuestion): AggregateColumns {
     const { startMs, endMs } = question;
     const aggregation = new Aggregation(question, this.#lastBefore(startMs) as NumberPoint | undefined);

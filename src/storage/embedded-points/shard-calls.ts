@@ -10,11 +10,17 @@ export interface LatestQuestion {
   readonly beforeMs: number;
 }
 
+export interface LatestFound {
+  readonly point: FoundPoint;
+  /** The series has no later point. */
+  readonly isNewest: boolean;
+}
+
 /** Each call with what it asks and what it answers. */
 export interface ShardCalls {
   scan: { asks: ScanQuestion; answers: PointColumns };
   aggregate: { asks: AggregateQuestion; answers: AggregateColumns };
-  latest: { asks: LatestQuestion; answers: (FoundPoint | undefined)[] };
+  latest: { asks: LatestQuestion; answers: (LatestFound | undefined)[] };
   stats: { asks: undefined; answers: ShardStats };
   /** Answers when every change up to this sequence number is in blocks on disk. */
   checkpoint: { asks: number; answers: undefined };

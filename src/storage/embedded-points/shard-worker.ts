@@ -5,15 +5,7 @@ import { Failure, fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { PointColumns } from "../points.ts";
 import { Shard } from "./shard.ts";
-import type {
-  FromShard,
-  LatestQuestion,
-  ShardCall,
-  ShardCalls,
-  ShardStart,
-  ToApply,
-  ToShard,
-} from "./shard-calls.ts";
+import type { FromShard, ShardCall, ShardCalls, ShardStart, ToApply, ToShard } from "./shard-calls.ts";
 
 /**
  * While more heads than this wait for being written, changes are not confirmed, so that writers slow down.
@@ -35,8 +27,7 @@ let isWorking = false;
 const answers: { readonly [Call in ShardCall]: (asked: ShardCalls[Call]["asks"], id: number) => void } = {
   scan: (asked, id) => sendColumns(id, shard.scan(asked)),
   aggregate: (asked, id) => send({ kind: "answer", id, answer: shard.aggregate(asked) }),
-  latest: ({ series, beforeMs }: LatestQuestion, id) =>
-    send({ kind: "answer", id, answer: shard.latest(series, beforeMs) }),
+  latest: (asked, id) => send({ kind: "answer", id, answer: shard.latest(asked) }),
   stats: (_, id) => send({ kind: "answer", id, answer: shard.stats() }),
   checkpoint: (sequence, id) => {
     shard.beginCheckpoint(sequence);

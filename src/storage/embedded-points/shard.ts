@@ -13,7 +13,8 @@ import type { Change } from "./change.ts";
 import { type Kind, kindOf, numbers, strings, type Values } from "./columns.ts";
 import { eraseFromBlocks, type Flushed, flushAll, flushNewest } from "./flush.ts";
 import { Head } from "./head.ts";
-import { type FoundPoint, SeriesReader } from "./series-reader.ts";
+import { SeriesReader } from "./series-reader.ts";
+import type { LatestFound, LatestQuestion } from "./shard-calls.ts";
 
 /** A head is looked at for full blocks whenever it has grown by so many. */
 const flushAtBlocks = 2;
@@ -74,12 +75,12 @@ export class Shard {
     return this.#ask(question.series, numbers, (reader) => reader.aggregate(question));
   }
 
-  latest(
-    asked: readonly { series: SeriesId; isString: boolean }[],
-    beforeMs: number,
-  ): (FoundPoint | undefined)[] {
-    return asked.map((one) =>
-      this.#ask(one.series, kindOf(one.isString), (reader) => reader.latest(beforeMs)),
+  latest({ series, beforeMs }: LatestQuestion): (LatestFound | undefined)[] {
+    return series.map((one) =>
+      this.#ask(one.series, kindOf(one.isString), (reader) => {
+        const point = reader.latest(beforeMs);
+        return point && { point, isNewest: reader.endsBefore(beforeMs) };
+      }),
     );
   }
 
