@@ -15,6 +15,8 @@ export type SystemPackages = Readonly<Record<string, SystemPackage>>;
 
 export const systemPackages: SystemPackages = {
   chromium: { command: "chromium", debian: ["chromium"], usedFor: "logins in a browser" },
+  python: { command: "python3", debian: ["python3"], usedFor: "model hosting" },
+  bubblewrap: { command: "bwrap", debian: ["bubblewrap"], usedFor: "the isolation of model hosting" },
 };
 
 /** The machine as far as installing goes; a parameter so that tests can decide it. */

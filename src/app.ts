@@ -24,6 +24,7 @@ import { IdSource } from "./lib/ids.ts";
 import { Turns } from "./lib/turns.ts";
 import type { World } from "./lib/world.ts";
 import { limits } from "./limits.ts";
+import { openModelHosting } from "./model-hosting.ts";
 import { assembleModel } from "./odata/model.ts";
 import { cursorSigner } from "./query/cursor.ts";
 import { archiveRoutes } from "./resources/archives/archives.rest.ts";
@@ -43,13 +44,22 @@ import { fileLinkRoutes } from "./resources/files/blobs.rest.ts";
 import { fileModel } from "./resources/files/files.odata.ts";
 import { fileRoutes } from "./resources/files/files.rest.ts";
 import { finishRemovals } from "./resources/files/removals.ts";
-import { fileTable, removalTable, uploadTable } from "./resources/files/schema.ts";
+import { attachmentTable, fileTable, removalTable, uploadTable } from "./resources/files/schema.ts";
 import { endExpiredUploads } from "./resources/files/uploads.ts";
 import { groupRoutes } from "./resources/groups/groups.rest.ts";
 import { securityCategoryTable } from "./resources/groups/schema.ts";
 import { securityCategoryRoutes } from "./resources/groups/security-categories.rest.ts";
 import { accountRoutes } from "./resources/identities/accounts.rest.ts";
 import { apiKeyRoutes } from "./resources/identities/api-keys.rest.ts";
+import { modelRoutes } from "./resources/models/models.rest.ts";
+import { scheduleRunTable, scheduleTable } from "./resources/models/schedules/schema.ts";
+import {
+  artifactTable,
+  logTable,
+  modelTable,
+  sourcePackageTable,
+  versionTable,
+} from "./resources/models/schema.ts";
 import { projectRoutes } from "./resources/projects/projects.rest.ts";
 import { defaultGroupOf, ensureProject, projectIds } from "./resources/projects/projects.ts";
 import { projectTable } from "./resources/projects/schema.ts";
@@ -106,11 +116,19 @@ export const tables: readonly AnyTable[] = [
   relationshipTable,
   fileTable,
   uploadTable,
+  attachmentTable,
   removalTable,
   rawDatabaseTable,
   rawTableTable,
   rawRowTable,
   rawErasureTable,
+  modelTable,
+  sourcePackageTable,
+  versionTable,
+  artifactTable,
+  logTable,
+  scheduleTable,
+  scheduleRunTable,
 ];
 
 /** Every operation of every room. */
@@ -133,6 +151,7 @@ export const routes: readonly Route[] = [
   ...fileRoutes,
   ...rawRoutes,
   ...archiveRoutes,
+  ...modelRoutes,
 ];
 
 /** The entity model: what every room adds to it. */
@@ -180,6 +199,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   const secretOf = (purpose: string) => secretFor(purpose, folder.secret);
   const blobs = await openLocalBlobs({ folder: join(folder.path, "blobs"), secret: secretOf("links") });
   const ids = new IdSource(world, await catalog.lastId());
+  const hosting = await openModelHosting(settings.hostsModels ?? false, log);
   const services: Services = {
     world,
     ids,
@@ -187,10 +207,9 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
     points,
     blobs,
     uploads: new Turns(),
-    erasures: new Erasures(catalog, [ownedRawRows, ownedSequenceRows], (problem) =>
-      log.error({ err: problem }, "Could not take rows away whose raw table or sequence is gone"),
-    ),
+    erasures: erasuresIn(catalog, log),
     ...accessOf({ catalog, ids, world }, folder.secret),
+    models: hosting.models,
     cursors: cursorSigner(secretOf("cursors")),
     ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }),
   };
@@ -203,6 +222,8 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   opened.defer(endSweeping);
   opened.defer(() => services.erasures.end());
   for (const project of await projectIds(services)) services.erasures.begin(project);
+  const models = await hosting.takeUp(services);
+  opened.defer(models.end);
   const doors = await openDoors(services, { settings, secretFor: secretOf, log });
   const http = await createHttp({ log, metrics, settings });
   const bodies = new ByteBudget(limits.bodiesInFlightBytesMax, limits.bodyBytesUncounted);
@@ -215,6 +236,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
     keys,
     listen: async () => {
       const address = await listenAt(http, settings);
+      models.begin(address);
       const newKey = await ensureFirstKey(services, keys, settings);
       return { address, baseUrl: settings.baseUrl ?? address, ...(newKey !== undefined && { newKey }) };
     },
@@ -224,6 +246,11 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
     },
   };
 }
+
+const erasuresIn = (catalog: Catalog, log: Logger) =>
+  new Erasures(catalog, [ownedRawRows, ownedSequenceRows], (problem) =>
+    log.error({ err: problem }, "Could not take rows away whose raw table or sequence is gone"),
+  );
 
 /** The catalog of a data folder; another process may have it open as well. */
 export const openCatalog = (folder: string, world: World): Promise<Catalog> =>

@@ -20,6 +20,8 @@ export interface Settings {
   readonly logLevel: LogLevel;
   readonly trustedProxies: readonly string[];
   readonly attemptsPerMinute: number;
+  /** Code of users is run on this machine. */
+  readonly hostsModels?: boolean;
 }
 
 interface Setting {
@@ -81,6 +83,12 @@ export const described = {
     expected: "a number from 1 to 1000000",
     isGood: (value) => /^[1-9]\d{0,6}$/.test(value) && Number(value) <= 1_000_000,
   },
+  MILLRACE_MODELS: {
+    meaning: "`on`: model hosting, which runs code of users on this machine (docs/models.md)",
+    byDefault: "off",
+    expected: "on or off",
+    isGood: (value) => /^(on|off)$/.test(value),
+  },
   MILLRACE_LOG_LEVEL: {
     meaning: "How much is logged",
     byDefault: "info",
@@ -135,6 +143,7 @@ export function readSettings(
     logLevel: value("MILLRACE_LOG_LEVEL") as LogLevel,
     trustedProxies: addressesIn(value("MILLRACE_TRUSTED_PROXIES")!),
     attemptsPerMinute: Number(value("MILLRACE_ATTEMPTS_PER_MINUTE")),
+    hostsModels: value("MILLRACE_MODELS") === "on",
     ...(baseUrl !== undefined && { baseUrl }),
     ...(adminKey !== undefined && { adminKey }),
   };

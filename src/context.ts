@@ -5,6 +5,7 @@ import type { Rights } from "./access/rights.ts";
 import type { IdSource } from "./lib/ids.ts";
 import type { Turns } from "./lib/turns.ts";
 import type { World } from "./lib/world.ts";
+import type { ModelHosting } from "./model-runner/model-runner.ts";
 import type { CursorSigner } from "./query/cursor.ts";
 import type { BlobStore } from "./storage/blobs.ts";
 import type { Catalog, ProjectId } from "./storage/catalog.ts";
@@ -25,6 +26,7 @@ export interface Services {
   readonly cursors: CursorSigner;
   readonly keys: Keyring;
   readonly rights: Rights;
+  readonly models: ModelHosting;
   /** The server's public address, without a slash at its end; absent when it is where clients reach it. */
   readonly baseUrl?: string;
 }

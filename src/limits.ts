@@ -157,6 +157,36 @@ export const described = {
     "series",
     "Different series and aggregates in one calculated series, and its aliases.",
   ),
+  modelJsonLengthMax: limit(65_536, "characters", "Arguments, fields or the data spec of a model, as JSON."),
+  modelsListDefault: limit(
+    250,
+    "items",
+    "A page of models, versions, packages or schedules without `limit`.",
+  ),
+  modelPackageBytesMax: limit(256 * 2 ** 20, "bytes", "A source package, packed as well as unpacked."),
+  modelPackageFilesMax: limit(10_000, "files", "Files and folders of a source package."),
+  modelArtifactsMax: limit(1_000, "files", "Artifacts of one version of a model."),
+  modelRunsAtOnce: limit(2, "runs", "Predictions and deployments at the same time; others wait."),
+  modelTrainingsAtOnce: limit(1, "runs", "Trainings at the same time; others wait."),
+  modelRunMsMax: limit(
+    60_000,
+    "ms",
+    "The time, and of each thread's processor, of a prediction; then it ends.",
+  ),
+  modelTrainMsMax: limit(3_600_000, "ms", "As `modelRunMsMax`, of a training."),
+  modelMemoryBytesMax: limit(2 * 2 ** 30, "bytes", "Address space of a model's process."),
+  modelFileBytesMax: limit(512 * 2 ** 20, "bytes", "A file that the code of a model writes or an artifact."),
+  modelOpenFilesMax: limit(256, "files", "Files and connections that a model's process has open."),
+  modelLogBytesMax: limit(256 * 2 ** 10, "bytes", "What a run of a model prints; the rest is not kept."),
+  modelLogsKeptMax: limit(100, "runs", "Runs of a version whose log is kept, the latest ones."),
+  modelAnswerBytesMax: limit(16 * 2 ** 20, "bytes", "The predictions of one run, as JSON."),
+  modelWindowsMissedMax: limit(
+    1_000,
+    "windows",
+    "Windows that a schedule makes up for; older ones are skipped.",
+  ),
+  modelRunsKeptMax: limit(1_000, "runs", "Runs of a schedule that are listed, the latest ones."),
+  modelTickMs: limit(1_000, "ms", "How often schedules are looked at for windows that are due."),
   timeMsMin: limit(Date.UTC(1900, 0, 1), "ms", "The earliest time stamp of a datapoint (1900-01-01)."),
   timeMsMax: limit(Date.UTC(2100, 0, 1) - 1, "ms", "The latest time stamp of a datapoint (2099-12-31)."),
   stringValueLengthMax: limit(16_384, "characters", "A value of a string series."),
@@ -327,6 +357,7 @@ invariant(
   "a body that is not packed is never refused as unpacked",
 );
 invariant(limits.bodyInflatedBytesMax <= limits.bodiesInFlightBytesMax, "the largest body can be worked on");
+invariant(limits.modelRunMsMax < limits.requestMsMax, "a prediction ends before its request does");
 invariant(limits.searchItemsDefault <= limits.searchItemsMax, "a default is within its maximum");
 invariant(
   limits.nameLengthMax * bytesPerEncodedCharacterMax <= limits.pathSegmentBytesMax,

@@ -34,6 +34,7 @@ type Part =
   | "context"
   | "port"
   | "store"
+  | "runner"
   | "query"
   | "lib";
 
@@ -49,6 +50,7 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
     "context",
     "port",
     "store",
+    "runner",
     "query",
     "lib",
   ],
@@ -56,6 +58,7 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
   rest: ["access", "words", "context", "query", "lib"],
   odata: ["access", "words", "context", "query", "lib"],
   room: ["access", "words", "context", "port", "query", "lib"],
+  runner: ["port", "words", "lib"],
   access: ["words", "context", "port", "query", "lib"],
   import: ["words", "lib"],
   context: [],
@@ -141,6 +144,7 @@ function partOf(path: string): Part {
   }
   if (first === "resources") return "room";
   if (first === "errors") return "words";
+  if (first === "model-runner") return placeOf(path, 2) === "model-runner.ts" ? "port" : "runner";
   if (first === "storage") return placeOf(path, 3) === "" ? "port" : "store";
   if (first === "archive") return "import";
   if (first === "errors") return "words";

@@ -92,3 +92,24 @@ test("limited to assets, older permissions grant nothing on what hangs on none",
   assert.deepEqual(capabilitiesOf({ securityCategoryIds: [3], assetIds: [7] }), [member]);
   assert.deepEqual(capabilitiesOf({}), []);
 });
+
+test("a lent key acts for its account until it is disposed of, expires, or the account goes", async () => {
+  const { catalog, ids, keys } = newKeyring();
+  const account = { id: ids.next(), projectId: demo.id, uniqueName: "robot", groupIds: [], createdTime: 0 };
+  await catalog.write("system", (tx) => tx.insert<Account>(accountTable, [account]));
+  const loan = { projectId: demo.id, project: "demo", accountId: account.id };
+  const lent = keys.lend({ ...loan, expiresTime: world.nowMs() + 60_000 });
+  assert.equal((await keys.callerOf(lent.key))?.user, "robot");
+  assert.deepEqual(await keys.list(demo), []);
+  lent[Symbol.dispose]();
+  assert.equal(await keys.callerOf(lent.key), undefined);
+  using expired = keys.lend({ ...loan, expiresTime: world.nowMs() });
+  assert.equal(await keys.callerOf(expired.key), undefined);
+  assert.equal((await keys.callerAs(account.id, loan))?.userId, account.id);
+  await catalog.write("system", (tx) =>
+    tx.setColumns(accountTable, ["deletedTime"], [{ id: account.id, deletedTime: 1 }]),
+  );
+  using late = keys.lend({ ...loan, expiresTime: world.nowMs() + 60_000 });
+  assert.equal(await keys.callerOf(late.key), undefined);
+  assert.equal(await keys.callerAs(account.id, loan), undefined);
+});

@@ -10,7 +10,7 @@ import type { Catalog, Reader } from "../storage/catalog.ts";
 import { ensureAdministrator } from "./administrators.ts";
 import type { Caller } from "./caller.ts";
 import { liveIn, type Rights } from "./rights.ts";
-import { type ApiKey, accountTable, apiKeyTable } from "./schema.ts";
+import { type Account, type ApiKey, accountTable, apiKeyTable } from "./schema.ts";
 
 /** The project a key is for. */
 export interface KeyProject {
@@ -45,8 +45,15 @@ interface Asking {
   readonly answer: Promise<Caller | undefined>;
 }
 
+/** The project that a key is of. */
+type KeyOf = Pick<ApiKey, "projectId" | "project">;
+
+/** The account that a lent key acts for, and until when it does at most. */
+export type Loan = Required<Pick<ApiKey, "projectId" | "project" | "accountId" | "expiresTime">>;
+
 export class Keyring {
   readonly #parts: KeyringParts;
+  readonly #lent = new Map<string, Loan>();
   /**
    * For `keyCacheMsMax` a request waits neither for the catalog nor for a hash (15 us). Kept by the whole
    * key: how long it takes to find one tells nothing about others, as the hash of a map has a secret seed.
@@ -60,8 +67,22 @@ export class Keyring {
 
   /** A key and its record, which is yet to be inserted. The key is in this answer and nowhere else. */
   draft(project: KeyProject, wanted: NewKey): { record: ApiKey; key: string } {
-    const key = `mr_${Buffer.from(this.#parts.world.randomBytes(24)).toString("base64url")}`;
+    const key = this.#newKey();
     return { record: this.#recordOf(project, wanted, key), key };
+  }
+
+  /**
+   * A key for as long as a piece of work takes, disposed of with it. It is in the memory of this process
+   * alone, so that it ends with the process as well, and is in no list.
+   */
+  lend(loan: Loan): { readonly key: string } & Disposable {
+    const key = this.#newKey();
+    this.#lent.set(key, loan);
+    const takeBack = () => {
+      this.#lent.delete(key);
+      this.#remembered.delete(key);
+    };
+    return { key, [Symbol.dispose]: takeBack };
   }
 
   /** Makes a key of the account, or else of the administrator, who is made where missing. */
@@ -146,31 +167,51 @@ export class Keyring {
     }
   }
 
+  /** Who does what an account has asked to be done later; undefined when it is deleted. */
+  async callerAs(id: number, of: KeyOf): Promise<Caller | undefined> {
+    const [account] = await this.#parts.catalog.read("system", (tx) => tx.get(accountTable, [id]));
+    return account && account.deletedTime === undefined ? this.#callerFor(account, of) : undefined;
+  }
+
   async #ask(key: string): Promise<Caller | undefined> {
     const { catalog, rights, world } = this.#parts;
     const { generation } = rights;
-    const found = await catalog.read("system", (tx) => this.#find(tx, key));
-    if (!found) {
+    const loan = this.#lent.get(key);
+    const found = await catalog.read("system", (tx) => this.#find(tx, key, loan));
+    if (!found || loan !== this.#lent.get(key)) {
       this.#remembered.delete(key);
       return undefined;
     }
     const { record, account } = found;
-    const { projectId, project, expiresTime = Number.POSITIVE_INFINITY } = record;
-    const grants = await rights.grantsTo(projectId, { ids: account.groupIds });
-    const caller = { user: account.uniqueName, userId: account.id, projectId, project, ...grants };
+    const { expiresTime = Number.POSITIVE_INFINITY } = record;
+    const caller = await this.#callerFor(account, record);
     const untilMs = Math.min(world.nowMs() + limits.keyCacheMsMax, expiresTime);
     this.#remembered.set(key, { caller, generation, untilMs });
-    this.#noteUse(record);
+    if ("id" in record) this.#noteUse(record);
     return caller;
   }
 
-  async #find(tx: Reader, key: string) {
-    const hash = this.#hashOf(key);
-    const [record] = await keysWhere(tx, and(equals("hash", hash), equals("deletedTime", null)));
-    if (record?.accountId === undefined || !isSame(record.hash, hash)) return undefined;
+  async #callerFor(account: Account, { projectId, project }: KeyOf): Promise<Caller> {
+    const grants = await this.#parts.rights.grantsTo(projectId, { ids: account.groupIds });
+    return { user: account.uniqueName, userId: account.id, projectId, project, ...grants };
+  }
+
+  async #find(tx: Reader, key: string, loan: Loan | undefined) {
+    const record = loan ?? (await this.#kept(tx, key));
+    if (record?.accountId === undefined) return undefined;
     if (record.expiresTime !== undefined && record.expiresTime <= this.#parts.world.nowMs()) return undefined;
     const [account] = await tx.get(accountTable, [record.accountId]);
     return account && account.deletedTime === undefined ? { record, account } : undefined;
+  }
+
+  async #kept(tx: Reader, key: string): Promise<ApiKey | undefined> {
+    const hash = this.#hashOf(key);
+    const [record] = await keysWhere(tx, and(equals("hash", hash), equals("deletedTime", null)));
+    return record && isSame(record.hash, hash) ? record : undefined;
+  }
+
+  #newKey(): string {
+    return `mr_${Buffer.from(this.#parts.world.randomBytes(24)).toString("base64url")}`;
   }
 
   /** Writes down the last use from time to time, and no request waits for it. */

@@ -79,7 +79,12 @@ before(async () => {
   const secret = world.randomBytes(32);
   const ids = new IdSource(world, 0);
   const points = new NaivePointsStore();
-  const unused = { blobs: undefined as never, uploads: undefined as never, erasures: undefined as never };
+  const unused = {
+    blobs: undefined as never,
+    uploads: undefined as never,
+    erasures: undefined as never,
+    models: undefined as never,
+  };
   const rights = new Rights({ catalog, world, defaultGroupOf: async () => undefined });
   const keys = new Keyring({ catalog, ids, world, secret, rights });
   const cursors = cursorSigner(secret);

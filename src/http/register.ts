@@ -42,7 +42,7 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
     for (const version of route.versions) {
       const status = route.created?.includes(version) ? 201 : 200;
       const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
-        const sentPath = request.params as Sent;
+        const sentPath = pathSent(request.params as Sent, route);
         const project = sentPath["project"] as string;
         const caller = admit(
           await kernel.gate.present(senderOf(request), project),
@@ -59,7 +59,9 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
         if (status === 201) reply.header("Location", locationOf(request, route, answer));
         return send(reply.code(status), answer, scope);
       };
-      http.route({ method: route.method, url: patternOf(pathOf(route, version)), handler: answerTo });
+      const url = patternOf(pathOf(route, version));
+      const pattern = route.takesRest ? url.replace(/:\w+$/, "*") : url;
+      http.route({ method: route.method, url: pattern, handler: answerTo });
     }
   }
 }
@@ -135,6 +137,12 @@ function sendFreeing(reply: FastifyReply, stream: Readable): FastifyReply {
   reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
   pipeline(stream, freeing(reply.raw), () => {});
   return reply;
+}
+
+/** The rest of a path under the name of the parameter that takes it. */
+function pathSent(sent: Sent, { takesRest, path }: Route): Sent {
+  const name = takesRest ? /\{(\w+)\}$/.exec(path)?.[1] : undefined;
+  return name === undefined ? sent : { ...sent, [name]: sent["*"] };
 }
 
 /** `/assets/{assetId}` as Fastify writes it. */

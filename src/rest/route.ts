@@ -82,6 +82,8 @@ export interface Route {
   /** "member": any caller of the project. */
   readonly capability: readonly [Acl, Action] | "member";
   readonly parameters: Parameters;
+  /** The last parameter takes all of the path that is left, slashes as well. */
+  readonly takesRest?: boolean;
   readonly query: Parameters;
   readonly body?: JsonBody<TSchema> | BytesBody;
   readonly answer: (version: ApiVersion) => AnswerShape;

@@ -15,6 +15,8 @@ export interface ServerOptions {
   readonly trustedProxies?: readonly string[];
   /** Of failures and logins; as good as no limit when absent. */
   readonly attemptsPerMinute?: number;
+  /** Whether it hosts models; off when absent. */
+  readonly hostsModels?: boolean;
   /** Where its log goes; nowhere when absent. */
   readonly log?: Logger;
 }
@@ -82,6 +84,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     logLevel: "silent",
     trustedProxies: options.trustedProxies ?? [],
     attemptsPerMinute,
+    hostsModels: options.hostsModels ?? false,
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
   } as const;
   const { log = pino({ level: "silent" }) } = options;

@@ -3,10 +3,14 @@
 // Imports the client that `typed-client.test.ts` generates, and is run by it.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { needs } from "../support/needs.ts";
 import { startTestServer } from "../support/server.ts";
+import { packageOf } from "../support/source-package.ts";
 import * as api from "./generated/client-0.6.ts";
 
-const server = await startTestServer();
+const python = needs("python");
+const server = await startTestServer({ hostsModels: python.skip === false });
 const { project } = server;
 /** Operations that succeeded: a method and the path of a request. */
 const succeeded: { readonly method: string; readonly path: string }[] = [];
@@ -189,11 +193,32 @@ test("records restored from an archive", async () => {
   assert.equal(one(await api.getAssetsByAssetId(project, id)).createdTime, startMs);
 });
 
+test("models", python, async () => {
+  const named = { name: "twice", packageName: "m", availableOperations: ["PREDICT" as const] };
+  const source = (await api.postAnalyticsModelsSourcepackages(project, named)).data;
+  const body = await packageOf("class Model:\n  def predict(self, instance): return 2 * instance\n");
+  assert.equal((await fetch(source.uploadUrl, { method: "PUT", body })).status, 200);
+  const model = one(await api.postAnalyticsModels(project, { name: "twice" }));
+  const wanted = { name: "first", sourcePackageId: source.id };
+  const version = one(await api.postAnalyticsModelsByModelIdVersions(project, model.id, wanted));
+  await api.postAnalyticsModelsByModelIdVersionsByVersionIdDeploy(project, model.id, version.id, {});
+  const read = async () =>
+    one(await api.getAnalyticsModelsByModelIdVersionsByVersionId(project, model.id, version.id));
+  while ((await read()).status === "DEPLOYING") await delay(50);
+  const activeVersionId = { set: version.id };
+  one(await api.putAnalyticsModelsByModelIdUpdate(project, model.id, { activeVersionId }));
+  const asked = await api.putAnalyticsModelsByModelIdPredict(project, model.id, { instances: [21] });
+  assert.deepEqual(asked.data, { predictions: [42] });
+  await api.deleteAnalyticsModelsByModelId(project, model.id);
+  assert.deepEqual((await api.getAnalyticsModels(project)).data.items, []);
+});
+
 interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly tags: readonly [string] }>>>>;
 }
 
-test("no resource of the description was left out", async () => {
+/** Without Python models can only be refused. */
+test("no resource of the description was left out", python, async () => {
   const answer = await fetch(`${server.baseUrl}/api/0.6/openapi.json`);
   const { paths } = (await answer.json()) as Description;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>

@@ -4,7 +4,7 @@ import { fail } from "../../errors.ts";
 import { required, text } from "../../rest/parameters.ts";
 import { type LinkAnswer, type LinkQuestion, type LinkRoute, linkRoute } from "../../rest/route.ts";
 import type { BlobKey, BlobLink, ByteRange } from "../../storage/blobs.ts";
-import type { StoredFile } from "./schema.ts";
+import type { Content } from "./schema.ts";
 import { contentTypeIn } from "./shapes.rest.ts";
 import { contentToRead, receiveUpload, type Sent } from "./uploads.ts";
 
@@ -121,7 +121,7 @@ async function download(services: Services, asked: Asked): Promise<LinkAnswer> {
 }
 
 /** Browsers are to keep what they get, not to show or run it as a page of this server. */
-const describing = (file: StoredFile, key: BlobKey) => ({
+const describing = (file: Content, key: BlobKey) => ({
   "Content-Type": file.contentType ?? "application/octet-stream",
   "Content-Disposition": `attachment; ${namedInHeader(file.name)}`,
   "X-Content-Type-Options": "nosniff",

@@ -1,18 +1,10 @@
 // What files ask of the catalog: their records, uploads under way, and blobs that have to go.
 import type { Column, Stored, Table } from "../../storage/catalog.ts";
 
-/** A stored file as everyone but the wire knows it (platform-api, Stored file; client-endpoints 6.1). */
-export interface StoredFile extends Stored {
+/** Bytes that come by a link, and what they are called when they are downloaded. */
+export interface Content extends Stored {
   readonly name: string;
-  /** Empty when there is none; together with the name unique in the project (client-endpoints (b) 26). */
-  readonly directory: string;
-  readonly source?: string;
-  readonly sourceId?: string;
-  readonly fileType?: string;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly assetIds?: readonly number[];
-  readonly tags?: readonly string[];
-  /** The blob with the file's bytes; absent until they have all come. */
+  /** The blob with the bytes; absent until they have all come. */
   readonly content?: number;
   readonly contentBytes?: number;
   /** The type of the bytes, as a download announces it. */
@@ -21,6 +13,18 @@ export interface StoredFile extends Stored {
   readonly uploadedTime?: number;
   readonly createdTime: number;
   readonly lastUpdatedTime: number;
+}
+
+/** A stored file as everyone but the wire knows it (platform-api, Stored file; client-endpoints 6.1). */
+export interface StoredFile extends Content {
+  /** Empty when there is none; together with the name unique in the project (client-endpoints (b) 26). */
+  readonly directory: string;
+  readonly source?: string;
+  readonly sourceId?: string;
+  readonly fileType?: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly assetIds?: readonly number[];
+  readonly tags?: readonly string[];
 }
 
 const required = (type: Column["type"]): Column => ({ type, optional: false });
@@ -55,9 +59,32 @@ export const fileTable: Table<StoredFile> = {
   underAsset: { link: "assetIds" },
 };
 
+/** Bytes that belong to a record of another room, which decides who may have them. */
+export type Attachment = Content;
+
+export const attachmentTable: Table<Attachment> = {
+  name: "file_attachments",
+  belongsTo: "project",
+  columns: {
+    id: required("integer"),
+    name: required("text"),
+    content: optional("integer"),
+    contentBytes: optional("integer"),
+    contentType: optional("text"),
+    uploadedTime: optional("integer"),
+    createdTime: required("integer"),
+    lastUpdatedTime: required("integer"),
+  },
+  indexes: [["content"]],
+  unique: [],
+  wordsOf: [],
+};
+
 /** The permission to send the bytes of a file, and how far that has come; its id names the blob. */
 export interface Upload extends Stored {
+  /** Or of the attachment. */
   readonly fileId: number;
+  readonly isAttachment?: boolean;
   /** The bytes may come in pieces, and go on where they broke off. */
   readonly resumable: boolean;
   /** They may take the place of bytes that the file has. */
@@ -74,6 +101,7 @@ export const uploadTable: Table<Upload> = {
   columns: {
     id: required("integer"),
     fileId: required("integer"),
+    isAttachment: optional("boolean"),
     resumable: required("boolean"),
     overwrite: required("boolean"),
     received: required("integer"),

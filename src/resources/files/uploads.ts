@@ -11,12 +11,20 @@ import { limits } from "../../limits.ts";
 import { between, equals, oneOf } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import type { BlobKey } from "../../storage/blobs.ts";
-import type { Reader, Writer } from "../../storage/catalog.ts";
+import type { Reader, Table, Writer } from "../../storage/catalog.ts";
 import { projectIds } from "../projects/projects.ts";
 import { changeFile } from "./changes.ts";
 import { type BlobStores, noteRemovals, removeBlobs } from "./removals.ts";
 import { fileNamed, refuseUnknownAssets, visibleRows, writeFiles } from "./rows.ts";
-import { fileTable, removalTable, type StoredFile, type Upload, uploadTable } from "./schema.ts";
+import {
+  attachmentTable,
+  type Content,
+  fileTable,
+  removalTable,
+  type StoredFile,
+  type Upload,
+  uploadTable,
+} from "./schema.ts";
 
 export type NewFile = Pick<
   StoredFile,
@@ -135,11 +143,12 @@ export function receiveUpload(services: Services, key: BlobKey, sent: Sent): Pro
   });
 }
 
-async function find(tx: Reader, id: number): Promise<{ upload?: Upload; file?: StoredFile }> {
+async function find(tx: Reader, id: number): Promise<{ upload?: Upload; file?: Content }> {
   const [upload] = await tx.get(uploadTable, [id]);
   if (upload) return { upload };
   const filter = equals("content", id);
-  const [file] = await tx.find(fileTable, { filter, order: byId, page: { limit: 1 } });
+  const question = { filter, order: byId, page: { limit: 1 } };
+  const [file = (await tx.find(attachmentTable, question))[0]] = await tx.find(fileTable, question);
   return file ? { file } : {};
 }
 
@@ -243,9 +252,13 @@ async function saveReceived({ catalog }: Services, key: BlobKey, received: numbe
 async function complete(services: Services, key: BlobKey, sent: Sent): Promise<Progress> {
   await services.blobs.seal(key);
   const { bytes } = (await services.blobs.stat(key))!;
-  const { gone, refusal } = await services.catalog.write(key.project, (tx) =>
-    giveToFile(tx, { id: key.id, bytes, contentType: sent.contentType, nowMs: services.world.nowMs() }),
-  );
+  const given = { id: key.id, bytes, contentType: sent.contentType, nowMs: services.world.nowMs() };
+  const { gone, refusal } = await services.catalog.write(key.project, async (tx) => {
+    const [upload] = await tx.get(uploadTable, [key.id]);
+    return upload?.isAttachment
+      ? giveTo(tx, attachmentTable, { upload, given })
+      : giveTo(tx, fileTable, { upload, given });
+  });
   // Not through `removeBlobs`, which would wait for the very request that this is.
   for (const id of gone) await services.blobs.remove({ project: key.project, id });
   await services.catalog.write(key.project, (tx) => tx.remove(removalTable, oneOf("id", gone)));
@@ -260,10 +273,18 @@ interface Given {
   readonly nowMs: number;
 }
 
+interface Giving {
+  readonly upload: Upload | undefined;
+  readonly given: Given;
+}
+
 /** What has to go: the bytes that the file had, or these, when the file may not have them any more. */
-async function giveToFile(tx: Writer, given: Given): Promise<{ gone: number[]; refusal?: Error }> {
-  const [upload] = await tx.get(uploadTable, [given.id]);
-  const [file] = upload ? await tx.get(fileTable, [upload.fileId]) : [];
+async function giveTo<File extends Content>(
+  tx: Writer,
+  table: Table<File>,
+  { upload, given }: Giving,
+): Promise<{ gone: number[]; refusal?: Error }> {
+  const [file] = upload ? await tx.get(table, [upload.fileId]) : [];
   // Who took the upload away has noted its blob and waits for this request to end.
   if (!upload || !file) return { gone: [], refusal: fail("link-gone", {}) };
   if (file.content !== undefined && !upload.overwrite) {
@@ -272,16 +293,15 @@ async function giveToFile(tx: Writer, given: Given): Promise<{ gone: number[]; r
   }
   const { contentType: _, ...rest } = file;
   const contentType = upload.contentType ?? given.contentType;
-  await tx.replace(fileTable, [
-    {
-      ...rest,
-      content: given.id,
-      contentBytes: given.bytes,
-      ...(contentType !== undefined && { contentType }),
-      uploadedTime: given.nowMs,
-      lastUpdatedTime: given.nowMs,
-    },
-  ]);
+  const after = {
+    ...rest,
+    content: given.id,
+    contentBytes: given.bytes,
+    ...(contentType !== undefined && { contentType }),
+    uploadedTime: given.nowMs,
+    lastUpdatedTime: given.nowMs,
+  };
+  await tx.replace(table, [after as unknown as File]);
   await tx.remove(uploadTable, equals("id", given.id));
   const gone = file.content === undefined ? [] : [file.content];
   await noteRemovals(tx, gone);
@@ -307,7 +327,7 @@ export async function endExpiredUploads(stores: BlobStores & Pick<Services, "wor
 export async function contentToRead(
   services: Services,
   key: BlobKey,
-): Promise<{ readonly file: StoredFile; readonly bytes: number }> {
+): Promise<{ readonly file: Content; readonly bytes: number }> {
   const { file } = await services.catalog.read(key.project, (tx) => find(tx, key.id));
   const found = file && (await services.blobs.stat(key));
   if (!file || !found) throw fail("link-gone", {});

@@ -1,0 +1,89 @@
+// Model hosting on this server: whether and how code is run, what a stop has left, and schedules on time.
+import type { Logger } from "pino";
+import type { KeyProject } from "./access/keys.ts";
+import type { Services } from "./context.ts";
+import { Turns } from "./lib/turns.ts";
+import { limits } from "./limits.ts";
+import type { ModelHosting, ModelRunner } from "./model-runner/model-runner.ts";
+import { pythonRunner } from "./model-runner/python-runner.ts";
+import { findSandbox, type Sandbox } from "./model-runner/sandbox.ts";
+import { failInterruptedRuns, runDueSchedules } from "./resources/models/schedules/scheduler.ts";
+import { startJob, unfinishedJobs } from "./resources/models/versions/jobs.ts";
+import { allProjects } from "./resources/projects/projects.ts";
+
+interface Opened {
+  readonly models: ModelHosting;
+  /** Settles what was under way when the server stopped. */
+  takeUp(services: Services): Promise<Going>;
+}
+
+interface Going {
+  /** Jobs and schedules run from now on, as the server listens at this address. */
+  begin(address: string): void;
+  end(): Promise<void>;
+}
+
+export async function openModelHosting(isOn: boolean, log: Logger): Promise<Opened> {
+  const sandbox = isOn ? await findSandbox() : undefined;
+  if (isOn) report(sandbox, log);
+  let listeningAt: URL | undefined;
+  const models: ModelHosting = {
+    ...(!sandbox && { refusal: isOn ? "python-missing" : "off" }),
+    runner: sandbox ? pythonRunner(sandbox, () => listeningAt) : noRunner,
+    jobs: new Turns(),
+    report: (problem) => log.error({ err: problem }, "A job or a schedule of a model has met a fault"),
+  };
+  return {
+    models,
+    takeUp: async (services) => {
+      const going = models.refusal ? undefined : await takeUp(services);
+      return {
+        begin: (address) => {
+          listeningAt = new URL(address);
+          going?.begin();
+        },
+        end: async () => going?.end(),
+      };
+    },
+  };
+}
+
+/** Routes refuse before they come to it. */
+const noRunner: ModelRunner = { run: () => Promise.reject(new Error("no Python is there to run models")) };
+
+function report(sandbox: Sandbox | undefined, log: Logger): void {
+  if (!sandbox) log.warn("Model hosting is on, but there is no python3; its operations are refused");
+  else if (sandbox.isIsolated) log.info("Model hosting is on; bubblewrap isolates the code of models");
+  else
+    log.warn(
+      "Model hosting is on without isolation: code of models can read what this server can read. " +
+        "Install bubblewrap, or allow it user namespaces (docs/models.md)",
+    );
+}
+
+async function takeUp(services: Services) {
+  const { models } = services;
+  const waiting: (readonly [KeyProject, readonly number[]])[] = [];
+  for (const project of await projectsOf(services)) {
+    await failInterruptedRuns(services, project);
+    waiting.push([project, await unfinishedJobs(services, project)]);
+  }
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    begin: () => {
+      for (const [project, ids] of waiting) for (const id of ids) startJob(services, project, id);
+      timer = setInterval(() => runDue(services).catch(models.report), limits.modelTickMs);
+    },
+    end: () => {
+      clearInterval(timer);
+      return models.jobs.endAll();
+    },
+  };
+}
+
+async function runDue(services: Services): Promise<void> {
+  const projects = await projectsOf(services);
+  await Promise.all(projects.map((project) => runDueSchedules(services, project)));
+}
+
+const projectsOf = ({ catalog }: Services): Promise<KeyProject[]> => catalog.read("system", allProjects);

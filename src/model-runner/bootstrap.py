@@ -1,0 +1,231 @@
+# What runs in the process of a model: unpacks its source package, calls its class `Model`, tells the outcome.
+#
+# Reads the task as JSON from standard input and writes the outcome as JSON to descriptor 3; whatever the
+# package prints is its log. Needs nothing but the standard library of Python 3.7 or later. docs/models.md says
+# what a package looks like, and what keeps it from doing harm.
+import importlib
+import inspect
+import json
+import os
+import resource
+import shutil
+import signal
+import socket
+import sys
+import tarfile
+import threading
+import traceback
+
+
+class Refused(Exception):
+    """The package is not as it must be; says how."""
+
+
+def main():
+    # Descriptors that the server was itself started with would come along.
+    os.closerange(4, max(map(int, os.listdir("/dev/fd"))) + 1)
+    outcome = os.fdopen(os.dup(3), "w", encoding="utf-8")
+    os.close(3)
+    die_with_parent()
+    with os.fdopen(os.dup(0), "r", encoding="utf-8") as sent:
+        task = json.load(sent)
+    with open(os.devnull) as nothing:
+        os.dup2(nothing.fileno(), 0)
+    bound(task["limits"])
+    try:
+        answer = json.dumps({"value": run(task)}, allow_nan=False, default=plain)
+    except Refused as refusal:
+        print(refusal, file=sys.stderr)
+        answer = json.dumps({"problem": str(refusal)})
+    except BaseException as problem:  # Also what the package means to end the process with.
+        print_without_own_frames(problem)
+        answer = json.dumps({"problem": summary(problem)})
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with outcome:
+        outcome.write(answer)
+    os._exit(0)  # Threads that the package has left running do not keep the process.
+
+
+def die_with_parent():
+    try:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    except (ImportError, OSError, AttributeError):
+        pass  # Not Linux; the server ends the process in all other cases.
+
+
+def bound(limits):
+    for kind, value in (
+        (resource.RLIMIT_CPU, limits["cpuSeconds"]),
+        (resource.RLIMIT_AS, limits["memoryBytes"]),
+        (resource.RLIMIT_FSIZE, limits["fileBytes"]),
+        (resource.RLIMIT_NOFILE, limits["openFiles"]),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, most = resource.getrlimit(kind)
+        least = value if most == resource.RLIM_INFINITY else min(value, most)
+        try:
+            resource.setrlimit(kind, (least, least))
+        except (ValueError, OSError):
+            pass  # A system that does not know this limit; the server bounds the time in any case.
+
+
+def run(task):
+    code = os.path.abspath("code")
+    unpack("package.tar.gz", code, task["limits"])
+    set_environment(task)
+    model = load_class(code, task["packageName"])
+    artifacts = Artifacts(os.path.abspath("artifacts"), task["operation"] == "train")
+    args, data = task["args"], task["data"]
+    if data:
+        data["files"] = {name: os.path.abspath(path) for name, path in data["files"].items()}
+    given = {
+        "file_io": artifacts.open,
+        "open_artifact": artifacts.open,
+        "api_key": task["apiKey"],
+        "project": task["project"],
+        "data_spec": args.get("data_spec"),
+        "data": data,
+    }
+    if task["operation"] == "train":
+        call(model.train, given, args)
+        return None
+    loaded = call(model.load, given, {}) if hasattr(model, "load") else model()
+    if task["operation"] == "load":
+        return None
+    return [call(loaded.predict, dict(given, instance=one), args) for one in task["instances"]]
+
+
+def unpack(archive, folder, limits):
+    """Files and folders alone, none outside of the folder; nothing of the archive decides more than that."""
+    count, size = 0, 0
+    try:
+        with tarfile.open(archive, "r|*") as members:
+            for member in members:
+                count, size = count + 1, size + member.size
+                if count > limits["packageFiles"]:
+                    raise Refused("The source package holds more than %d files" % limits["packageFiles"])
+                if size > limits["packageBytes"]:
+                    raise Refused("The source package unpacks to more than %d bytes" % limits["packageBytes"])
+                if member.isdir():
+                    continue
+                if member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
+                    raise Refused("The source package holds %s, which is no plain file" % member.name)
+                path = inside(folder, member.name)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "wb") as unpacked:
+                    shutil.copyfileobj(members.extractfile(member), unpacked)
+    except (tarfile.TarError, EOFError, OSError) as problem:
+        raise Refused("The source package cannot be unpacked: %s" % problem)
+
+
+def inside(folder, name):
+    parts = name.split("/")
+    if name.startswith("/") or ".." in parts or "\\" in name or "\0" in name:
+        raise Refused("%s would lie outside of its folder" % name)
+    return os.path.join(folder, *[part for part in parts if part not in ("", ".")])
+
+
+def load_class(code, name):
+    """`<package>/model.py` lies at the top of the archive, or below the folder that `sdist` makes."""
+    tops = [code] + sorted(entry.path for entry in os.scandir(code) if entry.is_dir())
+    for top in tops + [os.path.join(top, "src") for top in tops]:
+        for spelling in (name, name.replace("-", "_")):
+            if os.path.isfile(os.path.join(top, spelling, "model.py")):
+                sys.path.insert(0, top)
+                return importlib.import_module(spelling + ".model").Model
+    raise Refused("The source package holds no %s/model.py" % name)
+
+
+class Artifacts:
+    """The files of a version: written by `train`, read by `load`."""
+
+    def __init__(self, folder, writable):
+        self._folder = folder
+        self._writable = writable
+
+    def open(self, name, mode="r", **options):
+        path = inside(self._folder, name)
+        if set(mode) & set("wax+"):
+            if not self._writable:
+                raise PermissionError("artifacts are written by train alone: %s" % name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        return open(path, mode, **options)
+
+
+def call(function, given, args):
+    """What the platform gives only if it is named; what the caller gives also if `**kwargs` takes it."""
+    parameters = inspect.signature(function).parameters.values()
+    names = {one.name for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)}
+    takes_all = any(one.kind is one.VAR_KEYWORD for one in parameters)
+    passed = {name: value for name, value in args.items() if takes_all or name in names}
+    passed.update((name, value) for name, value in given.items() if name in names)
+    return function(**passed)
+
+
+def set_environment(task):
+    address = task["platformUrl"]
+    if task["platformSocket"]:
+        address = forward(os.path.abspath(task["platformSocket"]))
+    given = {"BASE_URL": address, "PROJECT": task["project"], "API_KEY": task["apiKey"]}
+    os.environ.update(("COGNITE_" + name, value) for name, value in given.items() if value)
+
+
+def forward(path):
+    """Leads an address of this machine to the platform, which is all of the network that there is."""
+    listener = socket.create_server(("127.0.0.1", 0)) if hasattr(socket, "create_server") else listen()
+
+    def accept():
+        while True:
+            client, _ = listener.accept()
+            platform = socket.socket(socket.AF_UNIX)
+            platform.connect(path)
+            for pair in ((client, platform), (platform, client)):
+                threading.Thread(target=copy, args=pair, daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    return "http://127.0.0.1:%d" % listener.getsockname()[1]
+
+
+def listen():
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(8)
+    return listener
+
+
+def copy(source, target):
+    try:
+        while True:
+            data = source.recv(65536)
+            if not data:
+                break
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        source.close()
+        target.close()
+
+
+def plain(value):
+    """Numbers and arrays of numeric libraries as JSON has them."""
+    for name in ("tolist", "item", "isoformat"):
+        if hasattr(value, name):
+            return getattr(value, name)()
+    raise TypeError("the model has answered a %s, which JSON cannot hold" % type(value).__name__)
+
+
+def print_without_own_frames(problem):
+    frames = problem.__traceback__
+    while frames and frames.tb_frame.f_code.co_filename == __file__:
+        frames = frames.tb_next
+    traceback.print_exception(type(problem), problem, frames)
+
+
+def summary(problem):
+    return "".join(traceback.format_exception_only(type(problem), problem)).strip()[:2000]
+
+
+main()

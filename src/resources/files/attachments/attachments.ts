@@ -1,0 +1,110 @@
+// Attachments: bytes that belong to records of other rooms, which come and go by the links of files.
+//
+// Whose they are and who may touch them their room knows; here nobody is asked for rights.
+import type { Readable } from "node:stream";
+import type { RequestContext, Services } from "../../../context.ts";
+import { fail } from "../../../errors.ts";
+import { limits } from "../../../limits.ts";
+import { and, equals, oneOf } from "../../../query/filter.ts";
+import { byId } from "../../../query/page.ts";
+import type { ProjectId, Reader, Writer } from "../../../storage/catalog.ts";
+import { noteRemovals } from "../removals.ts";
+import { type Attachment, attachmentTable, removalTable, type Upload, uploadTable } from "../schema.ts";
+
+export type { Attachment } from "../schema.ts";
+
+/** Bytes are to come, by the link that `uploadLink` gives; they take the place of those that are there. */
+export async function expectBytes(
+  tx: Writer,
+  { ids, world }: Pick<Services, "ids" | "world">,
+  wanted: { readonly id?: number; readonly name: string },
+): Promise<Upload> {
+  const nowMs = world.nowMs();
+  const id = wanted.id ?? ids.next();
+  const times = { createdTime: nowMs, lastUpdatedTime: nowMs };
+  if (wanted.id === undefined) await tx.insert(attachmentTable, [{ id, name: wanted.name, ...times }]);
+  const upload: Upload = {
+    ...{ id: ids.next(), fileId: id, isAttachment: true },
+    ...{ resumable: true, overwrite: true, received: 0 },
+    expiresTime: nowMs + limits.resumableLinkMs,
+  };
+  await tx.insert(uploadTable, [upload]);
+  return upload;
+}
+
+/** Those of these ids that there are. */
+export const attachments = (tx: Reader, ids: readonly number[]): Promise<Attachment[]> =>
+  tx.get(attachmentTable, ids);
+
+/** An absolute address that takes the bytes without credentials, as that of a resumable upload of a file. */
+export const uploadLink = (ctx: RequestContext, { id, expiresTime }: Upload, baseUrl: string): string =>
+  ctx.blobs.link({ purpose: "upload", key: { project: ctx.project, id }, expiresMs: expiresTime }, baseUrl);
+
+/** As `downloadLink` of files; refuses (400) bytes that have not come yet. */
+export function attachmentLink(
+  { project, ...ctx }: RequestContext,
+  { content, name }: Attachment,
+  baseUrl: string,
+): string {
+  if (content === undefined) throw fail("file-not-uploaded", { name });
+  const expiresMs = ctx.world.nowMs() + limits.downloadLinkMs;
+  return ctx.blobs.link({ purpose: "download", key: { project, id: content }, expiresMs }, baseUrl);
+}
+
+/** The bytes themselves; refuses those that have not come yet (400), or are gone (404). */
+export async function attachmentBytes(
+  { blobs }: Pick<Services, "blobs">,
+  project: ProjectId,
+  { content, name }: Pick<Attachment, "content" | "name">,
+): Promise<Readable> {
+  if (content === undefined) throw fail("file-not-uploaded", { name });
+  const bytes = await blobs.open({ project, id: content });
+  if (!bytes) throw fail("link-gone", {});
+  return bytes;
+}
+
+/**
+ * Stores bytes of the server's own; `give` writes the record that has them in the transaction in which they
+ * come to be. Nothing is left of them when that never comes.
+ */
+export async function storeAttachment(
+  { catalog, blobs, ids, world }: Services,
+  project: ProjectId,
+  given: { readonly name: string; readonly bytes: AsyncIterable<Uint8Array> },
+  give: (tx: Writer, attachment: Attachment) => Promise<void>,
+): Promise<void> {
+  const key = { project, id: ids.next() };
+  await catalog.write(project, (tx) => noteRemovals(tx, [key.id]));
+  const contentBytes = await blobs.put({ key, at: 0, bytes: given.bytes });
+  await blobs.seal(key);
+  const nowMs = world.nowMs();
+  const times = { uploadedTime: nowMs, createdTime: nowMs, lastUpdatedTime: nowMs };
+  const attachment = { id: ids.next(), name: given.name, content: key.id, contentBytes, ...times };
+  await catalog.write(project, async (tx) => {
+    await tx.insert(attachmentTable, [attachment]);
+    await tx.remove(removalTable, equals("id", key.id));
+    await give(tx, attachment);
+  });
+}
+
+/**
+ * Takes no more bytes for these; answers the blobs that `removeBlobs` is to take away after the transaction.
+ */
+export async function endUploadsTo(tx: Writer, attachments: readonly number[]): Promise<number[]> {
+  const filter = and(equals("isAttachment", true), oneOf("fileId", attachments));
+  const limit = await tx.count(uploadTable, filter);
+  const uploads = await tx.find(uploadTable, { filter, order: byId, page: { limit } });
+  const blobs = uploads.map(({ id }) => id);
+  await noteRemovals(tx, blobs);
+  return blobs;
+}
+
+/** Takes these away; answers the blobs that `removeBlobs` is to take away after the transaction. */
+export async function dropAttachments(tx: Writer, attachments: readonly number[]): Promise<number[]> {
+  const uploads = await endUploadsTo(tx, attachments);
+  const held = await tx.get(attachmentTable, attachments);
+  const contents = held.flatMap(({ content }) => content ?? []);
+  await noteRemovals(tx, contents);
+  await tx.remove(attachmentTable, oneOf("id", attachments));
+  return [...uploads, ...contents];
+}

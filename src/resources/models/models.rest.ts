@@ -1,0 +1,143 @@
+// Model hosting over REST, in 0.6: models themselves, and the table of all its routes.
+import { type Static, Type } from "typebox";
+import type { RequestContext } from "../../context.ts";
+import { emptyAnswer, emptyShape, itemsAnswer, itemsOf } from "../../rest/envelope.ts";
+import { change, changed, idField } from "../../rest/fields.ts";
+import { id } from "../../rest/parameters.ts";
+import { type Route, route } from "../../rest/route.ts";
+import { createModel, deleteModel, getModel, listModels, type Model, updateModel } from "./models.ts";
+import { scheduleRoutes } from "./schedules/schedules.rest.ts";
+import {
+  anyJson,
+  body,
+  describedChange,
+  describedIn,
+  describedMembers,
+  describedOf,
+  descriptionChangeOf,
+  listing,
+  newDescribed,
+  nothing,
+  orNull,
+  projectMember,
+  read,
+  whileOn,
+  write,
+} from "./shapes.rest.ts";
+import { sourcePackageRoutes } from "./source-packages/source-packages.rest.ts";
+import { versionRoutes } from "./versions/versions.rest.ts";
+
+const newModel = Type.Object(
+  {
+    ...newDescribed,
+    inputFields: Type.Optional(anyJson("What it takes, for people")),
+    outputFields: Type.Optional(anyJson("What it gives, for people")),
+  },
+  { title: "NewModel" },
+);
+
+const modelChange = Type.Object(
+  { ...describedChange, activeVersionId: change(idField("The version that answers for the model")) },
+  { title: "ModelChange" },
+);
+
+const modelShape = Type.Object(
+  {
+    ...describedMembers,
+    ...projectMember,
+    activeVersionId: orNull(Type.Integer()),
+    inputFields: Type.Unknown(),
+    outputFields: Type.Unknown(),
+  },
+  { title: "Model" },
+);
+
+const modelIn = (model: Model, { caller }: RequestContext) => ({
+  ...describedIn(model),
+  project: caller.project,
+  activeVersionId: model.activeVersionId ?? null,
+  inputFields: model.inputFields ?? null,
+  outputFields: model.outputFields ?? null,
+});
+
+const answer = () => ({ schema: itemsOf(modelShape) });
+const answered = (ctx: RequestContext, model: Model) => itemsAnswer([modelIn(model, ctx)]);
+const oneModel = { modelId: id("The model") };
+
+const ownRoutes: readonly Route[] = [
+  route({
+    ...write,
+    method: "POST",
+    path: "/analytics/models",
+    summary: "Create a model",
+    body: body(newModel),
+    answer,
+    handle: async (ctx, { body }) => answered(ctx, await createModel(ctx, newModelOf(body))),
+  }),
+  listing({
+    path: "/analytics/models",
+    summary: "List models, oldest first",
+    parameters: {},
+    item: modelShape,
+    list: listModels,
+    shape: modelIn,
+  }),
+  route({
+    ...read,
+    method: "GET",
+    path: "/analytics/models/{modelId}",
+    summary: "Read a model",
+    parameters: oneModel,
+    answer,
+    handle: async (ctx, { path }) => answered(ctx, await getModel(ctx, path.modelId)),
+  }),
+  route({
+    ...write,
+    method: "PUT",
+    path: "/analytics/models/{modelId}/update",
+    summary: "Change a model, or which of its versions answers for it",
+    parameters: oneModel,
+    body: body(modelChange),
+    answer,
+    handle: async (ctx, { path, body }) => {
+      const change = { ...descriptionChangeOf(body), activeVersionId: changed(body.activeVersionId) };
+      return answered(ctx, await updateModel(ctx, path.modelId, change));
+    },
+  }),
+  route({
+    ...write,
+    method: "PUT",
+    path: "/analytics/models/{modelId}/deprecate",
+    summary: "Mark a model as not to be used any more",
+    parameters: oneModel,
+    body: nothing,
+    answer,
+    handle: async (ctx, { path }) =>
+      answered(ctx, await updateModel(ctx, path.modelId, { isDeprecated: true })),
+  }),
+  route({
+    ...write,
+    method: "DELETE",
+    path: "/analytics/models/{modelId}",
+    summary: "Delete a model with its versions and schedules",
+    parameters: oneModel,
+    answer: () => ({ schema: emptyShape }),
+    handle: async (ctx, { path }) => {
+      await deleteModel(ctx, path.modelId);
+      return emptyAnswer;
+    },
+  }),
+];
+
+export const modelRoutes: readonly Route[] = whileOn([
+  ...sourcePackageRoutes,
+  ...scheduleRoutes,
+  ...ownRoutes,
+  ...versionRoutes,
+]);
+
+const newModelOf = ({ inputFields, outputFields, ...sent }: Static<typeof newModel>) => ({
+  ...describedOf(sent),
+  ...(inputFields != null && { inputFields }),
+  ...(outputFields != null && { outputFields }),
+});

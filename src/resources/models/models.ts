@@ -1,0 +1,74 @@
+// Models: what people know a calculation by, whatever its versions (client-endpoints 16).
+import { requireCapability } from "../../access/caller.ts";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { equals, everything, oneOf } from "../../query/filter.ts";
+import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { removeBlobs } from "../files/removals.ts";
+import {
+  changeDescription,
+  changeRecord,
+  type DescriptionChange,
+  listRecords,
+  requireRecord,
+} from "./records.ts";
+import { dropSchedulesOf } from "./schedules/schedules.ts";
+import { type Model, modelTable, versionTable } from "./schema.ts";
+import { dropVersions } from "./versions/versions.ts";
+
+export type { Model } from "./schema.ts";
+
+export type NewModel = Omit<Model, "id" | "createdTime" | "isDeprecated" | "activeVersionId">;
+
+export interface ModelChange extends DescriptionChange {
+  readonly activeVersionId?: number | null | undefined;
+}
+
+const named = (id: number) => ({ id, field: "modelId" });
+
+export async function createModel(ctx: RequestContext, item: NewModel): Promise<Model> {
+  requireCapability(ctx.caller, "modelHostingAcl", "WRITE");
+  const model: Model = { ...item, id: ctx.ids.next(), isDeprecated: false, createdTime: ctx.world.nowMs() };
+  await ctx.catalog.write(ctx.project, (tx) => tx.insert(modelTable, [model]));
+  return model;
+}
+
+/** One page, oldest first. */
+export const listModels = (ctx: RequestContext, page: PageQuestion): Promise<Page<Model>> =>
+  listRecords(ctx, modelTable, everything, page);
+
+/** Refuses (404) an unknown one. */
+export const getModel = (ctx: RequestContext, id: number): Promise<Model> =>
+  ctx.catalog.read(ctx.project, (tx) =>
+    requireRecord(tx, ctx, { table: modelTable, action: "READ" }, named(id)),
+  );
+
+/** Refuses (404) an unknown one, and (400) to make a version active that is not one of the model's. */
+export const updateModel = (ctx: RequestContext, id: number, change: ModelChange): Promise<Model> =>
+  changeRecord<Model>(ctx, modelTable, named(id), async (row, tx) => {
+    const { activeVersionId } = change;
+    const changed = changeDescription(row, change);
+    if (activeVersionId === undefined) return changed;
+    const { activeVersionId: _, ...rest } = changed;
+    if (activeVersionId === null) return rest;
+    const [version] = await tx.get(versionTable, [activeVersionId]);
+    if (version?.modelId !== id)
+      throw fail("ids-unknown", { field: "activeVersionId", ids: [activeVersionId] });
+    return { ...rest, activeVersionId };
+  });
+
+/** With its versions, their artifacts and logs, and its schedules; what runs of them is ended. */
+export async function deleteModel(ctx: RequestContext, id: number): Promise<void> {
+  const { blobs, running } = await ctx.catalog.write(ctx.project, async (tx) => {
+    await requireRecord(tx, ctx, { table: modelTable, action: "WRITE" }, named(id));
+    const filter = equals("modelId", id);
+    const limit = await tx.count(versionTable, filter);
+    const versions = await tx.find(versionTable, { filter, order: byId, page: { limit } });
+    const versionIds = versions.map((version) => version.id);
+    await tx.remove(modelTable, oneOf("id", [id]));
+    const scheduleIds = await dropSchedulesOf(tx, id);
+    return { blobs: await dropVersions(tx, versionIds), running: [...versionIds, ...scheduleIds] };
+  });
+  await Promise.all(running.map((one) => ctx.models.jobs.end(one)));
+  await removeBlobs(ctx, ctx.project, blobs);
+}

@@ -1,0 +1,70 @@
+// What models, versions, source packages and schedules have in common: read, listed, changed and deprecated.
+import { scopeOf } from "../../access/caller.ts";
+import type { Action } from "../../access/capabilities.ts";
+import type { RequestContext } from "../../context.ts";
+import { existingRecords } from "../../query/existing.ts";
+import { and, everything, type Filter } from "../../query/filter.ts";
+import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { readPage } from "../../query/read-page.ts";
+import type { Reader, Table, Writer } from "../../storage/catalog.ts";
+import type { Described } from "./schema.ts";
+
+/** The record of this id; refuses (404) an unknown one. */
+export async function requireRecord<Row extends Described>(
+  tx: Reader,
+  ctx: RequestContext,
+  { table, action }: { readonly table: Table<Row>; readonly action: Action },
+  named: { readonly id: number; readonly field: string; readonly within?: Filter },
+): Promise<Row> {
+  const scope = and(scopeOf(ctx.caller, "modelHostingAcl", action), named.within ?? everything);
+  const { id, field } = named;
+  const [found] = await existingRecords(tx, table, scope, { ids: [id], field, status: 404 });
+  return found!;
+}
+
+/** One page of the records within a filter, oldest first. */
+export function listRecords<Row extends Described>(
+  ctx: RequestContext,
+  table: Table<Row>,
+  within: Filter,
+  page: PageQuestion,
+): Promise<Page<Row>> {
+  const filter = and(scopeOf(ctx.caller, "modelHostingAcl", "READ"), within);
+  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, table, { filter, order: byId, page }));
+}
+
+/** What can be changed of any of them: `null` clears, `undefined` leaves. */
+export interface DescriptionChange {
+  readonly description?: string | null | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+  readonly isDeprecated?: true;
+}
+
+export function changeDescription<Row extends Described>(
+  row: Row,
+  { description, metadata, isDeprecated }: DescriptionChange,
+): Row {
+  const { description: held, ...rest } = row;
+  const text = description === undefined ? held : (description ?? undefined);
+  return {
+    ...rest,
+    ...(text !== undefined && { description: text }),
+    metadata: metadata === undefined ? row.metadata : (metadata ?? {}),
+    isDeprecated: isDeprecated ?? row.isDeprecated,
+  } as unknown as Row;
+}
+
+/** Changes one record; refuses (404) an unknown one. */
+export function changeRecord<Row extends Described>(
+  ctx: RequestContext,
+  table: Table<Row>,
+  named: Parameters<typeof requireRecord>[3],
+  change: (row: Row, tx: Writer) => Row | Promise<Row>,
+): Promise<Row> {
+  return ctx.catalog.write(ctx.project, async (tx) => {
+    const row = await requireRecord(tx, ctx, { table, action: "WRITE" }, named);
+    const after = await change(row, tx);
+    await tx.replace(table, [after]);
+    return after;
+  });
+}

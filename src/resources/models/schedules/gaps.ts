@@ -1,0 +1,22 @@
+// Fills the gaps of a column whose rows are equally far from each other (platform-api, Data spec).
+import type { GapFilling } from "./spec.ts";
+
+/**
+ * `ffill` repeats the value before the gap, `linearInterpolation` draws a line to the one behind it. Rows
+ * that have no value then are `null`, as are those before the first, and on a line after the last.
+ */
+export function fillGaps(column: Float64Array, how: GapFilling | undefined): (number | null)[] {
+  const filled: (number | null)[] = Array.from(column, (value) => (Number.isNaN(value) ? null : value));
+  if (how === undefined) return filled;
+  for (let last = -1, row = 0; row <= column.length; row += 1) {
+    const isGap = row < column.length && Number.isNaN(column[row]!);
+    if (isGap) continue;
+    if (last >= 0 && (how === "ffill" || row < column.length))
+      for (let gap = last + 1; gap < row; gap += 1) {
+        const share = how === "ffill" ? 0 : (gap - last) / (row - last);
+        filled[gap] = share === 0 ? column[last]! : column[last]! * (1 - share) + column[row]! * share;
+      }
+    last = row;
+  }
+  return filled;
+}

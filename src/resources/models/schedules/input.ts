@@ -1,0 +1,157 @@
+// What a window holds: the data that a schedule asks for, read with its rights, as the code of the model gets
+// it.
+import type { RequestContext } from "../../../context.ts";
+import { fail } from "../../../errors.ts";
+import { type TimeRange, wholeBuckets } from "../../../lib/time.ts";
+import { limits } from "../../../limits.ts";
+import type { RunFile } from "../../../model-runner/model-runner.ts";
+import { readMany, type SeriesQuestion } from "../../datapoints/datapoints.ts";
+import { readFrame } from "../../datapoints/frame.ts";
+import { attachmentBytes } from "../../files/attachments/attachments.ts";
+import { getFiles } from "../../files/files.ts";
+import { fillGaps } from "./gaps.ts";
+import { granularityOf, type InputFrame, type InputSeries, type ScheduleSpec } from "./spec.ts";
+
+interface Input {
+  readonly timeSeries: Readonly<Record<string, Points>>;
+  readonly dataFrames: Readonly<Record<string, Columns>>;
+  /** Where the code finds each. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+interface Points {
+  readonly timestamps: readonly number[];
+  readonly values: readonly (number | string | null)[];
+}
+
+type Columns = Readonly<Record<string, readonly (number | null)[]>>;
+
+/**
+ * Refuses series and files that the caller may not read any more, and windows of more points than one read
+ * has.
+ */
+export async function readInput(
+  ctx: RequestContext,
+  spec: ScheduleSpec,
+  window: TimeRange,
+): Promise<{ readonly data: Input; readonly files: readonly RunFile[] }> {
+  const dataFrames: Record<string, Columns> = {};
+  for (const frame of spec.frames) dataFrames[frame.label] = await readColumns(ctx, frame, window);
+  const ids = [...new Set(spec.files.map(({ id }) => id))];
+  const held = new Map((await getFiles(ctx, ids)).map((file) => [file.id, file]));
+  const files = spec.files.map(({ alias, id }) => ({
+    name: alias,
+    open: () => attachmentBytes(ctx, ctx.project, held.get(id)!),
+  }));
+  const paths = Object.fromEntries(spec.files.map(({ alias }) => [alias, `files/${alias}`]));
+  return {
+    data: { timeSeries: await readSeries(ctx, spec.series, window), dataFrames, files: paths },
+    files,
+  };
+}
+
+async function readSeries(
+  ctx: RequestContext,
+  series: readonly InputSeries[],
+  window: TimeRange,
+): Promise<Record<string, Points>> {
+  const answers = await readMany(
+    ctx,
+    series.map((one) => questionOf(one, window)),
+  );
+  const found: Record<string, Points> = {};
+  for (const [index, { rows, question }] of answers.entries()) {
+    const { alias } = series[index]!;
+    const points = { timestamps: [] as number[], values: [] as (number | string | null)[] };
+    for await (const { times, columns } of rows()) {
+      for (const time of times) points.timestamps.push(time);
+      for (const value of columns[0]!) points.values.push(Number.isNaN(value) ? null : value);
+    }
+    refuseMore(alias, points.timestamps.length, question.limit);
+    found[alias] = points;
+  }
+  return found;
+}
+
+function questionOf(
+  { id, aggregate, granularity, includeOutside = false }: InputSeries,
+  range: TimeRange,
+): SeriesQuestion {
+  if (aggregate === undefined || granularity === undefined)
+    return { key: id, range, limit: limits.pointsPerReadMax, includeOutside };
+  const aggregates = { wanted: [aggregate], granularity: granularityOf(granularity) };
+  return { key: id, range, limit: limits.bucketsPerReadMax, aggregates };
+}
+
+/** What stops at the limit may have been cut. */
+function refuseMore(name: string, got: number, limit: number): void {
+  if (got < limit) return;
+  const expected = `fewer than ${limit} points in the window`;
+  throw fail("field-invalid", { field: name, expected, got: "as many or more" });
+}
+
+/** A row for each bucket of the window, gaps filled as it says and else `null`. */
+async function readColumns(
+  ctx: RequestContext,
+  { label, granularity: text, series }: InputFrame,
+  range: TimeRange,
+): Promise<Columns> {
+  const granularity = granularityOf(text);
+  const { startMs, endMs } = wholeBuckets(range, granularity);
+  const count = (endMs - startMs) / granularity.bucketMs;
+  refuseMore(label, count, limits.frameRowsMax);
+  const times = Array.from({ length: count }, (_, row) => startMs + row * granularity.bucketMs);
+  const wanted = series.flatMap((one) => one.aggregates.map((aggregate) => ({ ...one, aggregate })));
+  const frame = await readFrame(ctx, {
+    columns: wanted.map(({ id, aggregate }) => ({ key: id, aggregate })),
+    ...{ range, granularity, limit: limits.frameRowsMax },
+  });
+  const columns = wanted.map(() => new Float64Array(count).fill(Number.NaN));
+  for await (const rows of frame.rows())
+    for (let row = 0; row < rows.count; row += 1)
+      for (const [index, column] of columns.entries())
+        column[(rows.times[row]! - startMs) / granularity.bucketMs] = rows.columns[index]![row]!;
+  const named = wanted.map(({ label: own, aggregate, fill }, index) => {
+    const name = `${own ?? frame.columns[index]!.series.name}|${aggregate}`;
+    return [name, fillGaps(columns[index]!, fill)] as const;
+  });
+  return { timestamp: times, ...Object.fromEntries(named) };
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * The data spec of one window, as the code of a model gets it and libraries for models read it: the same form
+ * as the schedule's, with the window's times in it.
+ */
+export function instanceOf(spec: ScheduleSpec, window: TimeRange): Json {
+  return spec.frames.length > 0 ? olderForm(spec, window) : newerForm(spec, window);
+}
+
+function newerForm({ series, files }: ScheduleSpec, { startMs, endMs }: TimeRange): Json {
+  const timeSeries = series.map(({ alias, id, aggregate, granularity, includeOutside }) => {
+    const outside = includeOutside && { includeOutsidePoints: true };
+    const asked = aggregate !== undefined && { aggregate, granularity };
+    return [alias, { id, start: startMs, end: endMs, ...asked, ...outside }] as const;
+  });
+  return {
+    timeSeries: Object.fromEntries(timeSeries),
+    files: Object.fromEntries(files.map(({ alias, id }) => [alias, { id }])),
+    metadata: {},
+  };
+}
+
+function olderForm({ frames, files }: ScheduleSpec, { startMs, endMs }: TimeRange): Json {
+  return {
+    timeSeriesDataSpecs: frames.map(({ label, granularity, series }) => ({
+      ...{ label, granularity, start: startMs, end: endMs },
+      aggregates: series[0]?.aggregates ?? [],
+      timeSeries: series.map(({ id, label: own, aggregates, fill }) => ({
+        ...{ id, aggregates },
+        ...(own !== undefined && { label: own }),
+        ...(fill !== undefined && { missingDataStrategy: fill }),
+      })),
+    })),
+    filesDataSpec: { fileIds: Object.fromEntries(files.map(({ alias, id }) => [alias, id])) },
+  };
+}

@@ -1,0 +1,204 @@
+// Runs schedules: each window once, in order, one at a time, and what was missed while the server was away.
+//
+// A window is claimed in the catalog before it is run: the schedule moves on and the run is noted as under
+// way, in one transaction. So no window is run twice, whatever happens. A stop of the server gives a window
+// back whose output is not being written yet; after a crash it counts as failed.
+import { requireCapability } from "../../../access/caller.ts";
+import type { KeyProject } from "../../../access/keys.ts";
+import type { RequestContext, Services } from "../../../context.ts";
+import { Failure, fail } from "../../../errors.ts";
+import { limits } from "../../../limits.ts";
+import { and, between, equals, oneOf } from "../../../query/filter.ts";
+import { byId } from "../../../query/page.ts";
+import type { Writer } from "../../../storage/catalog.ts";
+import { requireSeries } from "../../timeseries/timeseries.ts";
+import { activeVersion, predict } from "../versions/predictions.ts";
+import { instanceOf, readInput } from "./input.ts";
+import { writeOutput } from "./output.ts";
+import { type Schedule, type ScheduleRun, scheduleRunTable, scheduleTable } from "./schema.ts";
+import { dueAt, windowEndingAt, windowsToSkip } from "./spec.ts";
+
+/**
+ * Begins the windows that are due of all schedules that are not at work; resolves when these have had theirs.
+ */
+export async function runDueSchedules(services: Services, project: KeyProject): Promise<void> {
+  const { jobs } = services.models;
+  const due = and(
+    equals("isDeprecated", false),
+    between("nextEnd", { to: { value: services.world.nowMs(), inclusive: true } }),
+  );
+  const found = await services.catalog.read(project.id, async (tx) => {
+    const limit = await tx.count(scheduleTable, due);
+    return tx.find(scheduleTable, { filter: due, order: byId, page: { limit } });
+  });
+  const idle = found.filter(({ id }) => !jobs.has(id));
+  await Promise.all(
+    idle.map(({ id }) => jobs.take(id, (signal) => runWindows({ services, project, signal }, id))),
+  );
+}
+
+interface Work {
+  readonly services: Services;
+  readonly project: KeyProject;
+  readonly signal: AbortSignal;
+}
+
+async function runWindows(work: Work, id: number): Promise<void> {
+  while (!work.signal.aborted) {
+    const claimed = (await isWaiting(work, id)) ? undefined : await claim(work, id);
+    if (!claimed) return;
+    await runWindow(work, claimed);
+  }
+}
+
+interface Claimed {
+  readonly schedule: Schedule;
+  readonly run: ScheduleRun;
+}
+
+/** The next window of a schedule, if it is due and no other one is under way; what is too old is skipped. */
+function claim({ services, project }: Work, id: number): Promise<Claimed | undefined> {
+  const nowMs = services.world.nowMs();
+  return services.catalog.write(project.id, async (tx) => {
+    const [schedule] = await tx.get(scheduleTable, [id]);
+    if (!schedule || schedule.isDeprecated || dueAt(schedule.spec, schedule.nextEnd) > nowMs)
+      return undefined;
+    const underWay = and(equals("scheduleId", id), equals("status", "RUNNING"));
+    if ((await tx.count(scheduleRunTable, underWay)) > 0) return undefined;
+    const { spec, nextEnd } = schedule;
+    const skipped = windowsToSkip(spec, nextEnd, nowMs);
+    const end = nextEnd + skipped * spec.strideMs;
+    if (skipped > 0) await tx.insert(scheduleRunTable, [skippedRun(services, schedule, skipped)]);
+    const window = windowEndingAt(spec, end);
+    const run: ScheduleRun = {
+      ...{ id: services.ids.next(), scheduleId: id, windowStart: window.startMs, windowEnd: end },
+      ...{ status: "RUNNING", startedTime: nowMs },
+    };
+    await tx.insert(scheduleRunTable, [run]);
+    await tx.replace(scheduleTable, [{ ...schedule, nextEnd: end + spec.strideMs }]);
+    await dropOldest(tx, id);
+    return { schedule, run };
+  });
+}
+
+function skippedRun({ ids, world }: Services, { id, spec, nextEnd }: Schedule, count: number): ScheduleRun {
+  const nowMs = world.nowMs();
+  return {
+    ...{ id: ids.next(), scheduleId: id, status: "SKIPPED", startedTime: nowMs, endedTime: nowMs },
+    windowStart: windowEndingAt(spec, nextEnd).startMs,
+    windowEnd: nextEnd + (count - 1) * spec.strideMs,
+    problem: `${count} windows were missed longer ago than ${limits.modelWindowsMissedMax} windows`,
+  };
+}
+
+async function dropOldest(tx: Writer, scheduleId: number): Promise<void> {
+  const filter = equals("scheduleId", scheduleId);
+  const limit = (await tx.count(scheduleRunTable, filter)) - limits.modelRunsKeptMax;
+  if (limit <= 0) return;
+  const oldest = await tx.find(scheduleRunTable, { filter, order: byId, page: { limit } });
+  const ids = oldest.map(({ id }) => id);
+  await tx.remove(scheduleRunTable, oneOf("id", ids));
+}
+
+/** With an endless slack a window waits until each of its series has a point at or after its end. */
+async function isWaiting(work: Work, id: number): Promise<boolean> {
+  const [schedule] = await work.services.catalog.read(work.project.id, (tx) => tx.get(scheduleTable, [id]));
+  if (schedule?.spec.slackMs !== -1) return false;
+  const { spec, nextEnd } = schedule;
+  const ctx = await contextOf(work, schedule).catch(asNothing);
+  if (!ctx) return false; // The run will tell why.
+  const ids = [...spec.series, ...spec.frames.flatMap(({ series }) => series)].map((one) => one.id);
+  const series = await requireSeries(ctx, ids, "READ").catch(asNothing);
+  if (!series) return false;
+  const questions = series.map((one) => ({ series: one.id, isString: one.isString }));
+  const latest = await ctx.points.latest(questions, limits.timeMsMax);
+  return latest.some((one) => one === undefined || one.timeMs < nextEnd);
+}
+
+function asNothing(problem: unknown): undefined {
+  if (!(problem instanceof Failure)) throw problem;
+}
+
+/** Acts with the rights that the schedule's account has now; refuses one that was deleted or lost them. */
+async function contextOf(
+  { services, project, signal }: Work,
+  { accountId }: Schedule,
+): Promise<RequestContext> {
+  const { id: projectId, urlName } = project;
+  const caller = await services.keys.callerAs(accountId, { projectId, project: urlName });
+  if (!caller) throw fail("model-account-gone", {});
+  requireCapability(caller, "modelHostingAcl", "WRITE");
+  return { ...services, caller, project: projectId, signal };
+}
+
+async function runWindow(work: Work, claimed: Claimed): Promise<void> {
+  try {
+    const prediction = await predictWindow(work, claimed);
+    const points = await write(work, claimed, prediction);
+    await finish(work, claimed, { status: "SUCCEEDED", points });
+  } catch (problem) {
+    if (work.signal.aborted && !(problem instanceof Written)) return giveBack(work, claimed);
+    const reason = problem instanceof Written ? problem.cause : problem;
+    if (!(reason instanceof Failure)) work.services.models.report(reason);
+    const told =
+      reason instanceof Failure ? reason.message : "A fault of the server; its log has the details";
+    await finish(work, claimed, { status: "FAILED", problem: told });
+  }
+}
+
+async function predictWindow(work: Work, { schedule, run }: Claimed): Promise<unknown> {
+  const { spec, modelId, args } = schedule;
+  const ctx = await contextOf(work, schedule);
+  const version = await activeVersion(ctx, modelId);
+  const window = windowEndingAt(spec, run.windowEnd);
+  const input = await readInput(ctx, spec, window);
+  const instances = [instanceOf(spec, window)];
+  const { problem, predictions } = await predict(ctx, version, { args, instances, ...input });
+  if (problem !== undefined) throw fail("model-failed", { problem });
+  return predictions[0];
+}
+
+/** From here on a stop has to wait: half of an output must not be taken for none. */
+async function write(work: Work, { schedule, run }: Claimed, prediction: unknown): Promise<number> {
+  work.signal.throwIfAborted();
+  try {
+    const ctx = await contextOf({ ...work, signal: new AbortController().signal }, schedule);
+    return await writeOutput(ctx, schedule.spec, windowEndingAt(schedule.spec, run.windowEnd), prediction);
+  } catch (problem) {
+    throw new Written("The output of a window was begun to be written", { cause: problem });
+  }
+}
+
+class Written extends Error {}
+
+type Outcome = Pick<ScheduleRun, "status" | "problem" | "points">;
+
+/** Nothing is written when the schedule was deleted meanwhile. */
+async function finish({ services, project }: Work, { run }: Claimed, outcome: Outcome): Promise<void> {
+  await services.catalog.write(project.id, async (tx) => {
+    const [row] = await tx.get(scheduleRunTable, [run.id]);
+    if (row) await tx.replace(scheduleRunTable, [{ ...row, ...outcome, endedTime: services.world.nowMs() }]);
+  });
+}
+
+async function giveBack({ services, project }: Work, { schedule, run }: Claimed): Promise<void> {
+  await services.catalog.write(project.id, async (tx) => {
+    await tx.remove(scheduleRunTable, equals("id", run.id));
+    const [row] = await tx.get(scheduleTable, [schedule.id]);
+    if (row) await tx.replace(scheduleTable, [{ ...row, nextEnd: run.windowEnd }]);
+  });
+}
+
+/** Notes, at the start of the server, that what was running when it crashed has failed. */
+export async function failInterruptedRuns({ catalog, world }: Services, project: KeyProject): Promise<void> {
+  const filter = equals("status", "RUNNING");
+  await catalog.write(project.id, async (tx) => {
+    const limit = await tx.count(scheduleRunTable, filter);
+    const rows = await tx.find(scheduleRunTable, { filter, order: byId, page: { limit } });
+    const outcome = { problem: "The server stopped while this ran", endedTime: world.nowMs() };
+    await tx.replace(
+      scheduleRunTable,
+      rows.map((row) => ({ ...row, ...outcome, status: "FAILED" })),
+    );
+  });
+}

@@ -1,0 +1,143 @@
+// Schedules of models over REST, and the list of what they have run.
+import { type Static, Type } from "typebox";
+import type { RequestContext } from "../../../context.ts";
+import { emptyAnswer, emptyShape, itemsAnswer, itemsOf } from "../../../rest/envelope.ts";
+import { idField } from "../../../rest/fields.ts";
+import { id } from "../../../rest/parameters.ts";
+import { type Route, route } from "../../../rest/route.ts";
+import {
+  body,
+  describedIn,
+  describedMembers,
+  describedOf,
+  jsonObject,
+  listing,
+  newDescribed,
+  nothing,
+  orNull,
+  read,
+  write,
+} from "../shapes.rest.ts";
+import { dataSpecs, specIn } from "./data-spec.rest.ts";
+import {
+  createSchedule,
+  deleteSchedule,
+  deprecateSchedule,
+  getSchedule,
+  listRuns,
+  listSchedules,
+  type Schedule,
+  type ScheduleRun,
+} from "./schedules.ts";
+import { runStates } from "./schema.ts";
+
+const newSchedule = Type.Object(
+  {
+    ...newDescribed,
+    modelId: idField("The model, whose active version predicts"),
+    args: Type.Optional(orNull(jsonObject("Further arguments of `predict`, by name"))),
+    ...dataSpecs,
+  },
+  { title: "NewModelSchedule" },
+);
+
+const sentJson = orNull(Type.Unsafe({ type: "object", additionalProperties: true }));
+
+const scheduleShape = Type.Object(
+  {
+    ...describedMembers,
+    modelId: Type.Integer(),
+    args: Type.Unsafe({ type: "object", additionalProperties: true }),
+    dataSpec: sentJson,
+    inputDataSpec: Type.Optional(sentJson),
+    outputDataSpec: Type.Optional(sentJson),
+  },
+  { title: "ModelSchedule" },
+);
+
+const scheduleIn = (schedule: Schedule) => ({
+  ...describedIn(schedule),
+  ...{ modelId: schedule.modelId, args: schedule.args, dataSpec: null },
+  ...schedule.sent,
+});
+
+const runShape = Type.Object(
+  {
+    id: Type.Integer(),
+    scheduleId: Type.Integer(),
+    windowStart: Type.Integer(),
+    windowEnd: Type.Integer(),
+    status: Type.Enum([...runStates]),
+    errorMsg: orNull(Type.String({ description: "Why it FAILED or was SKIPPED" })),
+    startedTime: Type.Integer(),
+    completedTime: orNull(Type.Integer()),
+    datapoints: orNull(Type.Integer({ description: "How many were written" })),
+  },
+  { title: "ModelScheduleRun" },
+);
+
+const runIn = ({ problem, endedTime, points, ...run }: ScheduleRun) => ({
+  ...run,
+  ...{ errorMsg: problem ?? null, completedTime: endedTime ?? null, datapoints: points ?? null },
+});
+
+const answer = () => ({ schema: itemsOf(scheduleShape) });
+const answered = (schedule: Schedule) => itemsAnswer([scheduleIn(schedule)]);
+const parameters = { scheduleId: id("The schedule") };
+const place = "/analytics/models/schedules";
+const one = `${place}/{scheduleId}`;
+
+export const scheduleRoutes: readonly Route[] = [
+  route({
+    ...{ ...write, method: "POST", path: place, answer },
+    summary: "Have a model predict window after window, and write series",
+    body: body(newSchedule),
+    handle: async (ctx, { body }) => answered(await createSchedule(ctx, newScheduleOf(ctx, body))),
+  }),
+  listing({
+    path: place,
+    summary: "List schedules, oldest first",
+    parameters: {},
+    item: scheduleShape,
+    list: listSchedules,
+    shape: scheduleIn,
+  }),
+  route({
+    ...{ ...read, method: "GET", path: one, parameters, answer },
+    summary: "Read a schedule",
+    handle: async (ctx, { path }) => answered(await getSchedule(ctx, path.scheduleId)),
+  }),
+  listing({
+    path: `${one}/runs`,
+    summary: "List what a schedule has run, the latest first",
+    parameters,
+    item: runShape,
+    list: (ctx, page, path) => listRuns(ctx, path.scheduleId, page),
+    shape: runIn,
+  }),
+  route({
+    ...{ ...write, method: "PUT", path: `${one}/deprecate`, parameters, answer },
+    summary: "End a schedule: it runs no further windows",
+    body: nothing,
+    handle: async (ctx, { path }) => answered(await deprecateSchedule(ctx, path.scheduleId)),
+  }),
+  route({
+    ...{ ...write, method: "DELETE", path: one, parameters, answer: () => ({ schema: emptyShape }) },
+    summary: "Delete a schedule and the list of its runs",
+    handle: async (ctx, { path }) => {
+      await deleteSchedule(ctx, path.scheduleId);
+      return emptyAnswer;
+    },
+  }),
+];
+
+function newScheduleOf(ctx: RequestContext, body: Static<typeof newSchedule>) {
+  const { dataSpec, inputDataSpec, outputDataSpec } = body;
+  const sent = {
+    ...(dataSpec && { dataSpec }),
+    ...(inputDataSpec && { inputDataSpec }),
+    ...(outputDataSpec && { outputDataSpec }),
+  };
+  const spec = specIn(ctx, body);
+  return { ...describedOf(body), modelId: body.modelId, args: body.args ?? {}, sent, spec };
+}

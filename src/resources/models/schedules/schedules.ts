@@ -1,0 +1,100 @@
+// Schedules: models that predict window after window and write series (client-endpoints 16).
+import { requireCapability } from "../../../access/caller.ts";
+import type { RequestContext } from "../../../context.ts";
+import { fail } from "../../../errors.ts";
+import { equals, everything, oneOf } from "../../../query/filter.ts";
+import { byId, type Page, type PageQuestion } from "../../../query/page.ts";
+import { readPage } from "../../../query/read-page.ts";
+import type { Writer } from "../../../storage/catalog.ts";
+import { getFiles } from "../../files/files.ts";
+import { resolveSeries } from "../../timeseries/timeseries.ts";
+import { changeDescription, changeRecord, listRecords, requireRecord } from "../records.ts";
+import { modelTable } from "../schema.ts";
+import { type Schedule, type ScheduleRun, scheduleRunTable, scheduleTable } from "./schema.ts";
+import type { ScheduleSpec } from "./spec.ts";
+
+export type { Schedule, ScheduleRun } from "./schema.ts";
+
+export type NewSchedule = Pick<
+  Schedule,
+  "name" | "description" | "metadata" | "modelId" | "args" | "sent" | "spec"
+>;
+
+const named = (id: number) => ({ id, field: "scheduleId" });
+
+/**
+ * It acts with the rights that the caller's account has when a window is run. Refuses (400) callers without
+ * an account, and models, series and files that they may not use.
+ */
+export async function createSchedule(ctx: RequestContext, item: NewSchedule): Promise<Schedule> {
+  requireCapability(ctx.caller, "modelHostingAcl", "WRITE");
+  const { userId: accountId } = ctx.caller;
+  if (accountId === undefined) throw fail("model-account-needed", {});
+  await refuseUnknownData(ctx, item.spec);
+  return ctx.catalog.write(ctx.project, async (tx) => {
+    const [model] = await tx.get(modelTable, [item.modelId]);
+    if (!model) throw fail("ids-unknown", { field: "modelId", ids: [item.modelId] });
+    const own = { id: ctx.ids.next(), isDeprecated: false, createdTime: ctx.world.nowMs() };
+    const schedule: Schedule = { ...item, ...own, accountId, nextEnd: item.spec.startMs };
+    await tx.insert(scheduleTable, [schedule]);
+    return schedule;
+  });
+}
+
+async function refuseUnknownData(ctx: RequestContext, spec: ScheduleSpec): Promise<void> {
+  const read = [...spec.series, ...spec.frames.flatMap(({ series }) => series)].map(({ id }) => id);
+  const written = spec.outputs.map(({ id }) => id);
+  const found = [
+    ...(await resolveSeries(ctx, read, "READ")),
+    ...(await resolveSeries(ctx, written, "WRITE")),
+  ];
+  const keys = [...read, ...written].filter((_, index) => found[index] === undefined);
+  if (keys.length > 0) throw fail("series-unknown", { keys: [...new Set(keys)], status: 400 });
+  await getFiles(ctx, [...new Set(spec.files.map(({ id }) => id))]);
+}
+
+/** One page, oldest first. */
+export const listSchedules = (ctx: RequestContext, page: PageQuestion): Promise<Page<Schedule>> =>
+  listRecords(ctx, scheduleTable, everything, page);
+
+/** Refuses (404) an unknown one. */
+export const getSchedule = (ctx: RequestContext, id: number): Promise<Schedule> =>
+  ctx.catalog.read(ctx.project, (tx) =>
+    requireRecord(tx, ctx, { table: scheduleTable, action: "READ" }, named(id)),
+  );
+
+/** It runs no further windows; refuses (404) an unknown one. */
+export const deprecateSchedule = (ctx: RequestContext, id: number): Promise<Schedule> =>
+  changeRecord(ctx, scheduleTable, named(id), (row) => changeDescription(row, { isDeprecated: true }));
+
+/** With its runs; the one under way is ended. */
+export async function deleteSchedule(ctx: RequestContext, id: number): Promise<void> {
+  await ctx.catalog.write(ctx.project, async (tx) => {
+    await requireRecord(tx, ctx, { table: scheduleTable, action: "WRITE" }, named(id));
+    await drop(tx, [id]);
+  });
+  await ctx.models.jobs.end(id);
+}
+
+/** Takes those of a model away with their runs; answers their ids. */
+export async function dropSchedulesOf(tx: Writer, modelId: number): Promise<number[]> {
+  const filter = equals("modelId", modelId);
+  const limit = await tx.count(scheduleTable, filter);
+  const ids = (await tx.find(scheduleTable, { filter, order: byId, page: { limit } })).map(({ id }) => id);
+  await drop(tx, ids);
+  return ids;
+}
+
+async function drop(tx: Writer, ids: readonly number[]): Promise<void> {
+  await tx.remove(scheduleTable, oneOf("id", ids));
+  await tx.remove(scheduleRunTable, oneOf("scheduleId", ids));
+}
+
+/** One page of the runs of a schedule, the latest first; refuses (404) an unknown schedule. */
+export function listRuns(ctx: RequestContext, id: number, page: PageQuestion): Promise<Page<ScheduleRun>> {
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    await requireRecord(tx, ctx, { table: scheduleTable, action: "READ" }, named(id));
+    const order = [{ field: "id", direction: "descending" }] as const;
+    return readPage(tx, scheduleRunTable, { filter: equals("scheduleId", id), order, page });
+  });
+}

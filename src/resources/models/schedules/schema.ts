@@ -1,0 +1,73 @@
+// What schedules of models ask of the catalog: the schedules, and their runs.
+import type { Column, Table } from "../../../storage/catalog.ts";
+import { type Described, described } from "../schema.ts";
+import type { ScheduleSpec } from "./spec.ts";
+
+/** A model that predicts by itself, window after window. */
+export interface Schedule extends Described {
+  readonly modelId: number;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** The data spec as it was sent, in whichever form. */
+  readonly sent: Readonly<Record<string, unknown>>;
+  readonly spec: ScheduleSpec;
+  /** The account whose rights it has. */
+  readonly accountId: number;
+  /** The end of the next window (ms); windows before it have had their run. */
+  readonly nextEnd: number;
+}
+
+export const runStates = ["RUNNING", "SUCCEEDED", "FAILED", "SKIPPED"] as const;
+
+/** What became of one window of a schedule. */
+export interface ScheduleRun {
+  readonly id: number;
+  readonly scheduleId: number;
+  /** Of the input, in ms; of several windows that were skipped, from the first to the last. */
+  readonly windowStart: number;
+  readonly windowEnd: number;
+  readonly status: (typeof runStates)[number];
+  readonly problem?: string;
+  readonly startedTime: number;
+  readonly endedTime?: number;
+  /** Datapoints written. */
+  readonly points?: number;
+}
+
+const required = (type: Column["type"]): Column => ({ type, optional: false });
+const optional = (type: Column["type"]): Column => ({ type, optional: true });
+
+export const scheduleTable: Table<Schedule> = {
+  name: "model_schedules",
+  belongsTo: "project",
+  columns: {
+    ...described,
+    modelId: required("integer"),
+    args: required("json"),
+    sent: required("json"),
+    spec: required("json"),
+    accountId: required("integer"),
+    nextEnd: required("integer"),
+  },
+  indexes: [["modelId"], ["nextEnd"]],
+  unique: [],
+  wordsOf: [],
+};
+
+export const scheduleRunTable: Table<ScheduleRun> = {
+  name: "model_schedule_runs",
+  belongsTo: "project",
+  columns: {
+    id: required("integer"),
+    scheduleId: required("integer"),
+    windowStart: required("integer"),
+    windowEnd: required("integer"),
+    status: required("text"),
+    problem: optional("text"),
+    startedTime: required("integer"),
+    endedTime: optional("integer"),
+    points: optional("integer"),
+  },
+  indexes: [["scheduleId", "id"], ["status"]],
+  unique: [],
+  wordsOf: [],
+};

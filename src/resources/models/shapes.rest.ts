@@ -1,0 +1,147 @@
+// What the routes of model hosting share on the wire: members of every record, bodies, pages, and being off.
+import { type Static, type TSchema, Type } from "typebox";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import type { Page, PageQuestion } from "../../query/page.ts";
+import { cursorParameter, pageAnswer, pageAsked, pageOf } from "../../rest/envelope.ts";
+import { change, changed, metadataField, nameField, textField } from "../../rest/fields.ts";
+import { type Parameter, pageSize, type Values } from "../../rest/parameters.ts";
+import type { Route } from "../../rest/route.ts";
+import type { DescriptionChange } from "./records.ts";
+import type { Described } from "./schema.ts";
+
+/** What every route says of itself. */
+export const common = { versions: ["0.6"], preview: true, source: "client-endpoints 16" } as const;
+export const read = { ...common, capability: ["modelHostingAcl", "READ"] } as const;
+export const write = { ...common, capability: ["modelHostingAcl", "WRITE"] } as const;
+
+/** The same routes, refused while no code is run here. */
+export const whileOn = (routes: readonly Route[]): Route[] =>
+  routes.map((one) => ({
+    ...one,
+    handle: async (ctx, question) => {
+      const { refusal } = ctx.models;
+      if (refusal) throw fail("models-unavailable", { why: refusal });
+      return one.handle(ctx, question);
+    },
+  }));
+
+export const orNull = <Value extends TSchema>(value: Value) => Type.Union([value, Type.Null()]);
+const optional = <Value extends TSchema>(value: Value) => Type.Optional(orNull(value));
+
+/** A JSON object of the caller's own; what it holds is nobody's business but the code's. */
+export const jsonObject = (description: string) =>
+  bounded(
+    Type.Unsafe<Readonly<Record<string, unknown>>>({
+      ...{ type: "object", description },
+      additionalProperties: true,
+    }),
+  );
+
+/** Any JSON of the caller's own. */
+export const anyJson = (description: string) => bounded(Type.Unsafe<unknown>({ description }));
+
+const bounded = <Value extends TSchema>(value: Value) =>
+  Type.Refine(
+    value,
+    (sent) => JSON.stringify(sent).length <= limits.modelJsonLengthMax,
+    () => `has at most ${limits.modelJsonLengthMax} characters as JSON`,
+  );
+
+/** Clients send `null` for whatever is not given; so bodies keep nulls and each member may be one. */
+export const newDescribed = {
+  name: nameField("What people call it; others may be called the same"),
+  description: optional(textField("What it is for")),
+  metadata: optional(metadataField("Pairs of your own")),
+};
+
+export interface SentDescribed {
+  readonly name: string;
+  readonly description?: string | null;
+  readonly metadata?: Readonly<Record<string, string>> | null;
+}
+
+export const describedOf = ({ name, description, metadata }: SentDescribed) => ({
+  name,
+  ...(typeof description === "string" && { description }),
+  metadata: metadata ?? {},
+});
+
+export const describedMembers = {
+  id: Type.Integer(),
+  name: Type.String(),
+  description: orNull(Type.String()),
+  createdTime: Type.Integer(),
+  metadata: Type.Record(Type.String(), Type.String()),
+  isDeprecated: Type.Boolean(),
+};
+
+export const projectMember = { project: Type.String() };
+
+export const describedIn = ({ id, name, description, createdTime, metadata, isDeprecated }: Described) => ({
+  ...{ id, name, description: description ?? null, createdTime, metadata, isDeprecated },
+});
+
+export const describedChange = {
+  description: change(textField("What it is for")),
+  metadata: change(metadataField("Pairs in place of those it has")),
+};
+
+export const descriptionChangeOf = (sent: Static<ReturnType<typeof asObject>>): DescriptionChange => ({
+  description: changed(sent.description),
+  metadata: changed(sent.metadata),
+});
+
+const asObject = () => Type.Object(describedChange);
+
+export const body = <Schema extends TSchema>(schema: Schema) =>
+  ({ kind: "json", schema, nulls: "kept" }) as const;
+
+/** `{}`: what operations without a question are sent. */
+export const nothing = body(Type.Object({}));
+
+const pageParameters = {
+  cursor: cursorParameter,
+  limit: pageSize({ byDefault: limits.modelsListDefault, max: limits.listItemsMax }),
+};
+
+/** A page, with the cursor beside the data as well, where some clients look for it (C18). */
+const pageShape = (item: TSchema) =>
+  Type.Intersect([pageOf(item), Type.Object({ nextCursor: Type.Optional(Type.String()) })]);
+
+type Path = Readonly<Record<string, Parameter<unknown>>>;
+
+interface Listing<Row, PathParameters extends Path> {
+  readonly path: string;
+  readonly summary: string;
+  readonly parameters: PathParameters;
+  readonly item: TSchema;
+  readonly list: (
+    ctx: RequestContext,
+    page: PageQuestion,
+    path: Values<PathParameters>,
+  ) => Promise<Page<Row>>;
+  readonly shape: (row: Row, ctx: RequestContext) => unknown;
+}
+
+/** The route that lists records. */
+export const listing = <Row, PathParameters extends Path>(given: Listing<Row, PathParameters>): Route => ({
+  ...read,
+  method: "GET",
+  path: given.path,
+  summary: given.summary,
+  parameters: given.parameters,
+  query: pageParameters,
+  answer: () => ({ schema: pageShape(given.item) }),
+  handle: async (ctx, question) => {
+    const path = question.path as Values<PathParameters>;
+    const query = question.query as Values<typeof pageParameters>;
+    const collection = [given.path, ctx.project, path];
+    const asked = pageAsked(ctx, collection, query);
+    const found = await given.list(ctx, asked, path);
+    const answer = pageAnswer(ctx, collection, { asked, found }, (row) => given.shape(row, ctx));
+    const { nextCursor } = answer.data;
+    return nextCursor === undefined ? answer : { ...answer, nextCursor };
+  },
+});

@@ -1,0 +1,143 @@
+// Source packages over REST: made, sent by a link, read, their code deleted.
+import { type Static, Type } from "typebox";
+import type { RequestContext } from "../../../context.ts";
+import { limits } from "../../../limits.ts";
+import { baseUrlOf } from "../../../rest/base-url.ts";
+import { dataAnswer, dataOf, emptyAnswer, emptyShape, itemsAnswer, itemsOf } from "../../../rest/envelope.ts";
+import { nameField } from "../../../rest/fields.ts";
+import { id } from "../../../rest/parameters.ts";
+import { type Route, route } from "../../../rest/route.ts";
+import { sourceOperations } from "../schema.ts";
+import {
+  body,
+  describedIn,
+  describedMembers,
+  describedOf,
+  listing,
+  newDescribed,
+  nothing,
+  orNull,
+  projectMember,
+  read,
+  write,
+} from "../shapes.rest.ts";
+import {
+  codeLink,
+  createSourcePackage,
+  deleteCode,
+  deleteSourcePackage,
+  deprecateSourcePackage,
+  getSourcePackage,
+  listSourcePackages,
+  type SourcePackageState,
+} from "./source-packages.ts";
+
+const operations = Type.Array(Type.Enum([...sourceOperations]), { maxItems: sourceOperations.length });
+
+const newSourcePackage = Type.Object(
+  {
+    ...newDescribed,
+    packageName: Type.String({
+      description: "The Python package whose model.py has the class Model",
+      pattern: "^[A-Za-z_][A-Za-z0-9_-]*$",
+      maxLength: limits.nameLengthMax,
+    }),
+    availableOperations: Type.Optional(orNull(operations)),
+    runtimeVersion: Type.Optional(orNull(nameField("0.1"))),
+  },
+  { title: "NewSourcePackage" },
+);
+
+const sourcePackageShape = Type.Object(
+  {
+    ...describedMembers,
+    ...projectMember,
+    isUploaded: Type.Boolean(),
+    packageName: Type.String(),
+    availableOperations: operations,
+    runtimeVersion: Type.String(),
+  },
+  { title: "SourcePackage" },
+);
+
+const shapeOf = ({ source, isUploaded }: SourcePackageState, { caller }: RequestContext) => ({
+  ...describedIn(source),
+  ...{ project: caller.project, isUploaded },
+  packageName: source.packageName,
+  availableOperations: source.availableOperations,
+  runtimeVersion: source.runtimeVersion,
+});
+
+const answer = () => ({ schema: itemsOf(sourcePackageShape) });
+const answered = (ctx: RequestContext, state: SourcePackageState) => itemsAnswer([shapeOf(state, ctx)]);
+const empty = () => ({ schema: emptyShape });
+const onePackage = { sourcePackageId: id("The source package") };
+const place = "/analytics/models/sourcepackages";
+const ofOne = { parameters: onePackage, path: `${place}/{sourcePackageId}` } as const;
+
+export const sourcePackageRoutes: readonly Route[] = [
+  route({
+    ...write,
+    method: "POST",
+    path: place,
+    summary: "Create a source package; its tar.gz is then PUT to `uploadUrl`",
+    body: body(newSourcePackage),
+    answer: () => ({ schema: dataOf(Type.Object({ id: Type.Integer(), uploadUrl: Type.String() })) }),
+    handle: async (ctx, { body, headers }) =>
+      dataAnswer(await createSourcePackage(ctx, newOf(body), baseUrlOf(ctx, headers))),
+  }),
+  listing({
+    path: place,
+    summary: "List source packages, oldest first",
+    parameters: {},
+    item: sourcePackageShape,
+    list: listSourcePackages,
+    shape: shapeOf,
+  }),
+  route({
+    ...{ ...read, ...ofOne, method: "GET", answer },
+    summary: "Read what is known of a source package",
+    handle: async (ctx, { path }) => answered(ctx, await getSourcePackage(ctx, path.sourcePackageId)),
+  }),
+  route({
+    ...{ ...write, ...ofOne, method: "PUT", answer },
+    path: `${ofOne.path}/deprecate`,
+    summary: "Mark a source package as not to be used any more",
+    body: nothing,
+    handle: async (ctx, { path }) => answered(ctx, await deprecateSourcePackage(ctx, path.sourcePackageId)),
+  }),
+  route({
+    ...{ ...write, ...ofOne, method: "DELETE", answer: empty },
+    summary: "Delete a source package; versions of it cannot run any more",
+    handle: async (ctx, { path }) => {
+      await deleteSourcePackage(ctx, path.sourcePackageId);
+      return emptyAnswer;
+    },
+  }),
+  route({
+    ...{ ...read, ...ofOne, method: "GET" },
+    path: `${ofOne.path}/code`,
+    summary: "A link to the archive that needs no credentials and expires",
+    answer: () => ({ schema: dataOf(Type.Object({ downloadUrl: Type.String() })) }),
+    handle: async (ctx, { path, headers }) => {
+      const downloadUrl = await codeLink(ctx, path.sourcePackageId, baseUrlOf(ctx, headers));
+      return dataAnswer({ downloadUrl });
+    },
+  }),
+  route({
+    ...{ ...write, ...ofOne, method: "DELETE", answer: empty },
+    path: `${ofOne.path}/code`,
+    summary: "Delete the archive of a source package; versions of it cannot run any more",
+    handle: async (ctx, { path }) => {
+      await deleteCode(ctx, path.sourcePackageId);
+      return emptyAnswer;
+    },
+  }),
+];
+
+const newOf = (sent: Static<typeof newSourcePackage>) => ({
+  ...describedOf(sent),
+  packageName: sent.packageName,
+  availableOperations: sent.availableOperations ?? ["PREDICT" as const],
+  runtimeVersion: sent.runtimeVersion ?? "0.1",
+});

@@ -1,0 +1,132 @@
+// Source packages: archives of Python code that models are trained and predicted with (client-endpoints 16).
+import { requireCapability } from "../../../access/caller.ts";
+import type { RequestContext } from "../../../context.ts";
+import { fail } from "../../../errors.ts";
+import { equals, everything } from "../../../query/filter.ts";
+import type { Page, PageQuestion } from "../../../query/page.ts";
+import type { Reader } from "../../../storage/catalog.ts";
+import {
+  type Attachment,
+  attachmentLink,
+  attachments,
+  dropAttachments,
+  expectBytes,
+  uploadLink,
+} from "../../files/attachments/attachments.ts";
+import { removeBlobs } from "../../files/removals.ts";
+import { changeDescription, changeRecord, listRecords, requireRecord } from "../records.ts";
+import { type SourcePackage, sourcePackageTable } from "../schema.ts";
+
+export type { SourcePackage } from "../schema.ts";
+
+export type NewSourcePackage = Omit<
+  SourcePackage,
+  "id" | "createdTime" | "isDeprecated" | "codeId" | "accountId"
+>;
+
+/** A package, and whether its code has come. */
+export interface SourcePackageState {
+  readonly source: SourcePackage;
+  readonly isUploaded: boolean;
+}
+
+const named = (id: number) => ({ id, field: "sourcePackageId" });
+
+/** Makes the record, and answers where the archive is to be put, without credentials, within a week. */
+export async function createSourcePackage(
+  ctx: RequestContext,
+  item: NewSourcePackage,
+  baseUrl: string,
+): Promise<{ readonly id: number; readonly uploadUrl: string }> {
+  requireCapability(ctx.caller, "modelHostingAcl", "WRITE");
+  return ctx.catalog.write(ctx.project, async (tx) => {
+    const id = ctx.ids.next();
+    const upload = await expectBytes(tx, ctx, { name: `${item.packageName}.tar.gz` });
+    const { userId } = ctx.caller;
+    const source: SourcePackage = {
+      ...item,
+      ...{ id, isDeprecated: false, codeId: upload.fileId, createdTime: ctx.world.nowMs() },
+      ...(userId !== undefined && { accountId: userId }),
+    };
+    await tx.insert(sourcePackageTable, [source]);
+    return { id, uploadUrl: uploadLink(ctx, upload, baseUrl) };
+  });
+}
+
+/** One page, oldest first. */
+export async function listSourcePackages(
+  ctx: RequestContext,
+  page: PageQuestion,
+): Promise<Page<SourcePackageState>> {
+  const found = await listRecords(ctx, sourcePackageTable, everything, page);
+  return { ...found, items: await statesOf(ctx, found.items) };
+}
+
+/** Refuses (404) an unknown one. */
+export async function getSourcePackage(ctx: RequestContext, id: number): Promise<SourcePackageState> {
+  const [state] = await statesOf(ctx, [await read(ctx, id)]);
+  return state!;
+}
+
+const read = (ctx: RequestContext, id: number): Promise<SourcePackage> =>
+  ctx.catalog.read(ctx.project, (tx) =>
+    requireRecord(tx, ctx, { table: sourcePackageTable, action: "READ" }, named(id)),
+  );
+
+async function statesOf(
+  ctx: RequestContext,
+  sources: readonly SourcePackage[],
+): Promise<SourcePackageState[]> {
+  const codes = await ctx.catalog.read(ctx.project, (tx) =>
+    attachments(
+      tx,
+      sources.flatMap(({ codeId }) => codeId ?? []),
+    ),
+  );
+  const uploaded = new Set(codes.filter(({ content }) => content !== undefined).map(({ id }) => id));
+  return sources.map((source) => ({ source, isUploaded: uploaded.has(source.codeId ?? 0) }));
+}
+
+/** Refuses (404) an unknown one. */
+export async function deprecateSourcePackage(ctx: RequestContext, id: number): Promise<SourcePackageState> {
+  const deprecate = (row: SourcePackage) => changeDescription(row, { isDeprecated: true });
+  const [state] = await statesOf(ctx, [await changeRecord(ctx, sourcePackageTable, named(id), deprecate)]);
+  return state!;
+}
+
+/** The archive of a package; refuses (400) one that was deleted or has not come yet. */
+export async function codeOf(tx: Reader, { codeId, name }: SourcePackage): Promise<Attachment> {
+  const [code] = codeId === undefined ? [] : await attachments(tx, [codeId]);
+  if (!code) throw fail("source-code-deleted", { name });
+  if (code.content === undefined) throw fail("file-not-uploaded", { name: code.name });
+  return code;
+}
+
+/** A link to the archive for some minutes; refuses what `codeOf` does. */
+export function codeLink(ctx: RequestContext, id: number, baseUrl: string): Promise<string> {
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const source = await requireRecord(tx, ctx, { table: sourcePackageTable, action: "READ" }, named(id));
+    return attachmentLink(ctx, await codeOf(tx, source), baseUrl);
+  });
+}
+
+/** Takes the archive away; the record stays, and versions of it cannot run any more. */
+export async function deleteCode(ctx: RequestContext, id: number): Promise<void> {
+  let blobs: number[] = [];
+  await changeRecord(ctx, sourcePackageTable, named(id), async ({ codeId, ...row }, tx) => {
+    if (codeId === undefined) throw fail("source-code-deleted", { name: row.name });
+    blobs = await dropAttachments(tx, [codeId]);
+    return row;
+  });
+  await removeBlobs(ctx, ctx.project, blobs);
+}
+
+/** With its archive; refuses (404) an unknown one. */
+export async function deleteSourcePackage(ctx: RequestContext, id: number): Promise<void> {
+  const blobs = await ctx.catalog.write(ctx.project, async (tx) => {
+    const source = await requireRecord(tx, ctx, { table: sourcePackageTable, action: "WRITE" }, named(id));
+    await tx.remove(sourcePackageTable, equals("id", id));
+    return dropAttachments(tx, source.codeId === undefined ? [] : [source.codeId]);
+  });
+  await removeBlobs(ctx, ctx.project, blobs);
+}

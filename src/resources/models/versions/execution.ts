@@ -1,0 +1,108 @@
+// What a run of a version is given: its code, its artifacts, and a key, if its authors may have one.
+import type { Caller } from "../../../access/caller.ts";
+import type { Capability, CapabilityScope } from "../../../access/capabilities.ts";
+import type { Services } from "../../../context.ts";
+import { fail } from "../../../errors.ts";
+import { limits } from "../../../limits.ts";
+import type { RunFile } from "../../../model-runner/model-runner.ts";
+import { and, equals, oneOf } from "../../../query/filter.ts";
+import { byId } from "../../../query/page.ts";
+import type { ProjectId, Writer } from "../../../storage/catalog.ts";
+import { attachmentBytes, attachments } from "../../files/attachments/attachments.ts";
+import { type LogOperation, logTable, sourcePackageTable, type Version, versionTable } from "../schema.ts";
+import { codeOf } from "../source-packages/source-packages.ts";
+import { artifactsOf } from "./rows.ts";
+
+/** What every task of a version has. */
+export interface Loadable {
+  readonly packageName: string;
+  readonly code: RunFile["open"];
+  readonly artifacts: readonly RunFile[];
+}
+
+/** Refuses (400) a version whose package, or its code, was deleted. */
+export function loadable(services: Services, project: ProjectId, version: Version): Promise<Loadable> {
+  return services.catalog.read(project, async (tx) => {
+    const [source] = await tx.get(sourcePackageTable, [version.sourcePackageId]);
+    if (!source) throw fail("source-code-deleted", { name: `of ${version.name}` });
+    const code = await codeOf(tx, source);
+    const names = new Map((await artifactsOf(tx, [version.id])).map(({ id, name }) => [id, name]));
+    const held = await attachments(tx, [...names.keys()]);
+    const artifacts = held
+      .filter(({ content }) => content !== undefined)
+      .map((one) => ({ name: names.get(one.id)!, open: () => attachmentBytes(services, project, one) }));
+    const open = () => attachmentBytes(services, project, code);
+    return { packageName: source.packageName, code: open, artifacts };
+  });
+}
+
+/**
+ * A key of the caller for as long as a run may take. There is none for a caller without an account, nor for
+ * code of somebody who may do less than the caller: it would be a way to that person for data beyond.
+ */
+export async function keyFor(
+  { keys, world }: Services,
+  caller: Caller | undefined,
+  { authors }: Version,
+): Promise<{ readonly key?: string } & Disposable> {
+  const accountId = caller?.userId;
+  if (!caller || accountId === undefined || !(await mayHaveKey(keys, caller, authors)))
+    return { [Symbol.dispose]: () => undefined };
+  const { projectId, project } = caller;
+  const expiresTime = world.nowMs() + limits.modelTrainMsMax;
+  return keys.lend({ projectId, project, accountId, expiresTime });
+}
+
+async function mayHaveKey(
+  keys: Services["keys"],
+  caller: Caller,
+  authors: readonly number[],
+): Promise<boolean> {
+  for (const id of authors.filter((one) => one !== caller.userId)) {
+    const author = id === 0 ? undefined : await keys.callerAs(id, caller);
+    if (!author || !covers(author.capabilities, caller.capabilities)) return false;
+  }
+  return true;
+}
+
+/** Whether all that is granted by `wanted` is granted by `held` as well. */
+export const covers = (held: readonly Capability[], wanted: readonly Capability[]): boolean =>
+  wanted.every(({ acl, actions, scope }) =>
+    actions.every((action) =>
+      held.some((one) => one.acl === acl && one.actions.includes(action) && reaches(one.scope, scope)),
+    ),
+  );
+
+/** What is one's own is another's for somebody else. */
+const reaches = (held: CapabilityScope, wanted: CapabilityScope): boolean =>
+  held.kind === "all" || (wanted.kind !== "own" && JSON.stringify(held) === JSON.stringify(wanted));
+
+/** Keeps what a run has printed, in place of the oldest; nothing when the version was deleted meanwhile. */
+export async function keepLog(
+  { catalog, ids }: Services,
+  project: ProjectId,
+  version: number,
+  { operation, lines }: { readonly operation: LogOperation; readonly lines: readonly string[] },
+): Promise<void> {
+  if (lines.length === 0) return;
+  await catalog.write(project, async (tx) => {
+    const [known] = await tx.get(versionTable, [version]);
+    if (!known) return;
+    await tx.insert(logTable, [{ id: ids.next(), versionId: version, operation, lines }]);
+    await dropOldest(tx, version, operation);
+  });
+}
+
+async function dropOldest(tx: Writer, version: number, operation: LogOperation): Promise<void> {
+  const filter = and(equals("versionId", version), equals("operation", operation));
+  const limit = (await tx.count(logTable, filter)) - limits.modelLogsKeptMax;
+  if (limit <= 0) return;
+  const oldest = await tx.find(logTable, { filter, order: byId, page: { limit } });
+  await tx.remove(
+    logTable,
+    oneOf(
+      "id",
+      oldest.map(({ id }) => id),
+    ),
+  );
+}

@@ -1,0 +1,147 @@
+// Trainings and deployments: jobs in the background, whose state is that of their version.
+//
+// A job that waits for its turn when the server stops is begun by the next start; one that was running has
+// then failed, because nobody knows what it has done already. It can be deployed again.
+import { type Caller, requireCapability } from "../../../access/caller.ts";
+import type { KeyProject, Keyring } from "../../../access/keys.ts";
+import type { Services } from "../../../context.ts";
+import { Failure, fail } from "../../../errors.ts";
+import type { ModelTask, RunFile } from "../../../model-runner/model-runner.ts";
+import { oneOf } from "../../../query/filter.ts";
+import { byId } from "../../../query/page.ts";
+import { storeAttachment } from "../../files/attachments/attachments.ts";
+import { artifactTable, type Version, versionTable } from "../schema.ts";
+import { fileNameOf } from "./artifacts.ts";
+import { keepLog, keyFor, loadable } from "./execution.ts";
+
+/** Begins the job that the state of a version asks for; returns at once. */
+export function startJob(services: Services, project: KeyProject, versionId: number): void {
+  const { jobs, report } = services.models;
+  const job = { services, project, versionId };
+  jobs
+    .take(versionId, (signal) =>
+      runJob({ ...job, signal }).catch((problem) => unlessAborted(signal, problem)),
+    )
+    .catch(report);
+}
+
+/** What a stop or a deletion has ended is no fault. */
+function unlessAborted(signal: AbortSignal, problem: unknown): void {
+  if (!signal.aborted) throw problem;
+}
+
+interface Job {
+  readonly services: Services;
+  readonly project: KeyProject;
+  readonly versionId: number;
+  readonly signal: AbortSignal;
+}
+
+/** A trained version is deployed at once. */
+async function runJob(job: Job): Promise<void> {
+  for (let version = await read(job); version; version = await read(job)) {
+    const { status } = version;
+    if (status !== "TRAINING" && status !== "DEPLOYING") return;
+    const problem = await problemOf(job, () => run(job, version));
+    await write(job, (row) => after(row, problem, job.services.world.nowMs()));
+  }
+}
+
+async function read({ services, project, versionId }: Job): Promise<Version | undefined> {
+  const [version] = await services.catalog.read(project.id, (tx) => tx.get(versionTable, [versionId]));
+  return version;
+}
+
+/** Nothing is written when the version was deleted meanwhile. */
+async function write(
+  { services, project, versionId }: Job,
+  change: (row: Version) => Version,
+): Promise<void> {
+  await services.catalog.write(project.id, async (tx) => {
+    const [row] = await tx.get(versionTable, [versionId]);
+    if (row) await tx.replace(versionTable, [change(row)]);
+  });
+}
+
+/** What stands in the way of a run is told as what its code fails with. */
+async function problemOf(
+  { signal }: Job,
+  run: () => Promise<string | undefined>,
+): Promise<string | undefined> {
+  try {
+    return await run();
+  } catch (problem) {
+    if (signal.aborted || !(problem instanceof Failure)) throw problem;
+    return problem.message;
+  }
+}
+
+function after(row: Version, problem: string | undefined, nowMs: number): Version {
+  const { problem: _, jobStartedTime: __, ...rest } = row;
+  if (problem !== undefined) return { ...rest, problem, status: "FAILED" };
+  if (row.status !== "TRAINING") return { ...rest, status: "READY" };
+  return { ...rest, status: "DEPLOYING", training: { ...row.training!, completedTime: nowMs } };
+}
+
+/** Answers why it failed, if it did. */
+async function run(job: Job, version: Version): Promise<string | undefined> {
+  const { services, project, signal } = job;
+  const { keys, models } = services;
+  const caller = await jobCaller(keys, project, version);
+  const { artifacts, ...given } = await loadable(services, project.id, version);
+  using lent = await keyFor(services, caller, version);
+  const code: RunFile["open"] = async () => {
+    await write(job, (row) => ({ ...row, jobStartedTime: services.world.nowMs() }));
+    return given.code();
+  };
+  const common = { ...given, code, args: {}, project: project.urlName, apiKey: lent.key };
+  const isTraining = version.status === "TRAINING";
+  const task: ModelTask = isTraining
+    ? { ...common, operation: "train", args: version.training!.args, keep: (one) => keepArtifact(job, one) }
+    : { ...common, operation: "load", artifacts };
+  const { log: lines, problem } = await models.runner.run(task, signal);
+  const operation = isTraining ? "train" : "predict";
+  await keepLog(services, project.id, version.id, { operation, lines });
+  return problem;
+}
+
+/** With the rights that the account has now; whoever came without one has none. */
+async function jobCaller(
+  keys: Keyring,
+  { id: projectId, urlName }: KeyProject,
+  { jobAccountId }: Version,
+): Promise<Caller | undefined> {
+  if (jobAccountId === undefined) return undefined;
+  const caller = await keys.callerAs(jobAccountId, { projectId, project: urlName });
+  if (!caller) throw fail("model-account-gone", {});
+  requireCapability(caller, "modelHostingAcl", "WRITE");
+  return caller;
+}
+
+type Kept = { readonly name: string; readonly bytes: AsyncIterable<Uint8Array> };
+
+async function keepArtifact({ services, project, versionId }: Job, { name, bytes }: Kept): Promise<void> {
+  const given = { name: fileNameOf(name), bytes };
+  await storeAttachment(services, project.id, given, async (tx, { id }) => {
+    const [version] = await tx.get(versionTable, [versionId]);
+    if (!version) throw fail("ids-unknown", { field: "versionId", ids: [versionId] });
+    await tx.insert(artifactTable, [{ id, versionId, name }]);
+  });
+}
+
+const unfinished = oneOf("status", ["TRAINING", "DEPLOYING"]);
+
+/** Settles, at the start of the server, what it has stopped in; answers the versions whose jobs can begin. */
+export function unfinishedJobs(services: Services, project: KeyProject): Promise<number[]> {
+  return services.catalog.write(project.id, async (tx) => {
+    const limit = await tx.count(versionTable, unfinished);
+    const rows = await tx.find(versionTable, { filter: unfinished, order: byId, page: { limit } });
+    const problem = "The server stopped while this ran; deploy it again, or train another version";
+    const ran = rows.filter(({ jobStartedTime }) => jobStartedTime !== undefined);
+    await tx.replace(
+      versionTable,
+      ran.map((row) => after(row, problem, services.world.nowMs())),
+    );
+    return rows.filter((row) => !ran.includes(row)).map(({ id }) => id);
+  });
+}

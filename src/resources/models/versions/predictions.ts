@@ -1,0 +1,55 @@
+// Predictions on request, by a version or by the active one of a model, and the logs of all runs.
+import type { RequestContext } from "../../../context.ts";
+import { fail } from "../../../errors.ts";
+import type { ModelOutcome, Prediction } from "../../../model-runner/model-runner.ts";
+import { equals } from "../../../query/filter.ts";
+import { byId } from "../../../query/page.ts";
+import { requireRecord } from "../records.ts";
+import { type Log, type LogOperation, logTable, modelTable, type Version } from "../schema.ts";
+import { keepLog, keyFor, loadable } from "./execution.ts";
+import { requireState, requireVersion, type VersionKey } from "./rows.ts";
+
+export type PredictionWanted = Pick<Prediction, "instances" | "args" | "data" | "files">;
+
+/**
+ * The version that answers for a model; refuses (404) an unknown model, (400) one without an active version.
+ */
+export function activeVersion(ctx: RequestContext, modelId: number): Promise<Version> {
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const wanted = { table: modelTable, action: "READ" } as const;
+    const { activeVersionId, name } = await requireRecord(tx, ctx, wanted, { id: modelId, field: "modelId" });
+    if (activeVersionId === undefined) throw fail("model-without-version", { name });
+    return requireVersion(tx, ctx, { modelId, id: activeVersionId }, "READ");
+  });
+}
+
+/**
+ * What the code of a version makes of each instance, or why it failed. Refuses (409) a version that is not
+ * ready.
+ */
+export async function predict(
+  ctx: RequestContext,
+  version: Version,
+  wanted: PredictionWanted,
+): Promise<ModelOutcome> {
+  requireState(version, ["READY"]);
+  const given = await loadable(ctx, ctx.project, version);
+  using lent = await keyFor(ctx, ctx.caller, version);
+  const common = { ...given, ...wanted, project: ctx.caller.project, apiKey: lent.key };
+  const outcome = await ctx.models.runner.run({ ...common, operation: "predict" }, ctx.signal);
+  await keepLog(ctx, ctx.project, version.id, { operation: "predict", lines: outcome.log });
+  return outcome;
+}
+
+/** The lines of all runs that are kept, oldest first. */
+export function readLogs(ctx: RequestContext, key: VersionKey): Promise<Record<LogOperation, string[]>> {
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    await requireVersion(tx, ctx, key, "READ");
+    const filter = equals("versionId", key.id);
+    const limit = await tx.count(logTable, filter);
+    const logs: Log[] = await tx.find(logTable, { filter, order: byId, page: { limit } });
+    const linesOf = (wanted: LogOperation) =>
+      logs.filter(({ operation }) => operation === wanted).flatMap(({ lines }) => lines);
+    return { train: linesOf("train"), predict: linesOf("predict") };
+  });
+}

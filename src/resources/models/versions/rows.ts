@@ -1,0 +1,40 @@
+// Records of versions and of their artifacts inside a transaction.
+import type { Action } from "../../../access/capabilities.ts";
+import type { RequestContext } from "../../../context.ts";
+import { fail } from "../../../errors.ts";
+import { equals, oneOf } from "../../../query/filter.ts";
+import { byId } from "../../../query/page.ts";
+import type { Reader } from "../../../storage/catalog.ts";
+import { requireRecord } from "../records.ts";
+import { type Artifact, artifactTable, type Version, type VersionState, versionTable } from "../schema.ts";
+
+/** A version is named by its model as well. */
+export interface VersionKey {
+  readonly modelId: number;
+  readonly id: number;
+}
+
+export const versionNamed = ({ modelId, id }: VersionKey) => ({
+  ...{ id, field: "versionId" },
+  within: equals("modelId", modelId),
+});
+
+/** Refuses (404) a version that this model does not have. */
+export const requireVersion = (
+  tx: Reader,
+  ctx: RequestContext,
+  key: VersionKey,
+  action: Action,
+): Promise<Version> => requireRecord(tx, ctx, { table: versionTable, action }, versionNamed(key));
+
+/** Refuses (409) a version that is in none of these states. */
+export function requireState({ name, status }: Version, states: readonly VersionState[]): void {
+  if (!states.includes(status)) throw fail("version-state", { name, state: status, needed: states });
+}
+
+/** The artifacts of these versions, by id; their bytes may still have to come. */
+export async function artifactsOf(tx: Reader, versionIds: readonly number[]): Promise<Artifact[]> {
+  const filter = oneOf("versionId", versionIds);
+  const limit = await tx.count(artifactTable, filter);
+  return tx.find(artifactTable, { filter, order: byId, page: { limit } });
+}

@@ -1,0 +1,282 @@
+// Versions of models over REST: made, trained, deployed, asked for predictions, their artifacts and logs.
+import { type Static, Type } from "typebox";
+import type { RequestContext } from "../../../context.ts";
+import { fail } from "../../../errors.ts";
+import type { ModelOutcome } from "../../../model-runner/model-runner.ts";
+import { baseUrlOf } from "../../../rest/base-url.ts";
+import { dataAnswer, dataOf, emptyAnswer, emptyShape, itemsAnswer, itemsOf } from "../../../rest/envelope.ts";
+import { idField, nameField } from "../../../rest/fields.ts";
+import { id, oneOfWords, required, text } from "../../../rest/parameters.ts";
+import { type Route, route } from "../../../rest/route.ts";
+import { versionStates } from "../schema.ts";
+import {
+  body,
+  describedChange,
+  describedIn,
+  describedMembers,
+  describedOf,
+  descriptionChangeOf,
+  jsonObject,
+  listing,
+  newDescribed,
+  nothing,
+  orNull,
+  projectMember,
+  read,
+  write,
+} from "../shapes.rest.ts";
+import { artifactLink, listArtifacts, uploadArtifact } from "./artifacts.ts";
+import { activeVersion, predict, readLogs } from "./predictions.ts";
+import {
+  createVersion,
+  deleteVersion,
+  deployVersion,
+  getVersion,
+  listVersions,
+  trainVersion,
+  updateVersion,
+  type Version,
+} from "./versions.ts";
+
+const optional = <Value extends Parameters<typeof orNull>[0]>(value: Value) => Type.Optional(orNull(value));
+const sourcePackageId = idField("The source package with its code");
+const newVersion = Type.Object({ ...newDescribed, sourcePackageId }, { title: "NewModelVersion" });
+
+const newTraining = Type.Object(
+  {
+    ...newDescribed,
+    sourcePackageId: optional(sourcePackageId),
+    trainingDetails: Type.Object({
+      sourcePackageId: optional(sourcePackageId),
+      args: optional(jsonObject("Arguments of `train`, by name")),
+      scaleTier: optional(nameField("BASIC or CUSTOM; kept, of no effect")),
+      machineType: optional(nameField("Kept, of no effect")),
+    }),
+  },
+  { title: "NewModelTraining" },
+);
+
+const versionChange = Type.Object(describedChange, { title: "ModelVersionChange" });
+
+const versionShape = Type.Object(
+  {
+    ...describedMembers,
+    ...projectMember,
+    modelId: Type.Integer(),
+    status: Type.Enum([...versionStates]),
+    errorMsg: orNull(Type.String({ description: "Why it is FAILED" })),
+    sourcePackageId: Type.Integer(),
+    trainingDetails: orNull(
+      Type.Object({
+        machineType: orNull(Type.String()),
+        scaleTier: orNull(Type.String()),
+        completedTime: orNull(Type.Integer()),
+        sourcePackageId: Type.Integer(),
+        args: Type.Unsafe({ type: "object", additionalProperties: true }),
+      }),
+    ),
+  },
+  { title: "ModelVersion" },
+);
+
+const versionIn = (version: Version, { caller }: RequestContext) => ({
+  ...describedIn(version),
+  project: caller.project,
+  modelId: version.modelId,
+  status: version.status,
+  errorMsg: version.problem ?? null,
+  sourcePackageId: version.sourcePackageId,
+  trainingDetails: version.training
+    ? { machineType: null, scaleTier: null, completedTime: null, ...version.training }
+    : null,
+});
+
+const predictionWanted = Type.Object(
+  {
+    instances: Type.Array(Type.Unknown(), { description: "What `predict` is called with, one by one" }),
+    args: optional(jsonObject("Further arguments of `predict`, by name")),
+  },
+  { title: "PredictionQuestion" },
+);
+
+const predictionShape = Type.Object(
+  {
+    data: Type.Optional(Type.Object({ predictions: Type.Array(Type.Unknown()) })),
+    error: Type.Optional(Type.Object({ message: Type.String(), code: Type.Integer() })),
+  },
+  { title: "Prediction", description: "`data`, or `error` when the code of the model failed" },
+);
+
+/** The code of the user's failure, in an answer of 200. */
+const codeFailed = 500;
+
+const predicted = ({ problem, predictions }: ModelOutcome) =>
+  problem === undefined ? dataAnswer({ predictions }) : { error: { message: problem, code: codeFailed } };
+
+const answer = () => ({ schema: itemsOf(versionShape) });
+const answered = (ctx: RequestContext, version: Version) => itemsAnswer([versionIn(version, ctx)]);
+const model = "/analytics/models/{modelId}";
+const version = `${model}/versions/{versionId}`;
+const oneModel = { modelId: id("The model") };
+const parameters = { ...oneModel, versionId: id("The version") };
+const oneArtifact = { ...parameters, name: required(text("Its name, which may have slashes in it")) };
+const keyIn = (path: { readonly modelId: number; readonly versionId: number }) => ({
+  modelId: path.modelId,
+  id: path.versionId,
+});
+
+const made: readonly Route[] = [
+  route({
+    ...{ ...write, method: "POST", parameters: oneModel, answer },
+    path: `${model}/versions`,
+    summary: "Create a version that waits to be deployed",
+    body: body(newVersion),
+    handle: async (ctx, { path, body }) => {
+      const item = { ...describedOf(body), sourcePackageId: body.sourcePackageId };
+      return answered(ctx, await createVersion(ctx, path.modelId, item));
+    },
+  }),
+  route({
+    ...{ ...write, method: "POST", parameters: oneModel, answer },
+    path: `${model}/versions/train`,
+    summary: "Create a version, train it in the background, and deploy it",
+    body: body(newTraining),
+    handle: async (ctx, { path, body }) =>
+      answered(ctx, await trainVersion(ctx, path.modelId, trainingOf(body))),
+  }),
+  route({
+    ...{ ...write, method: "POST", parameters, answer },
+    path: `${version}/deploy`,
+    summary: "Deploy a version in the background; one that FAILED may be deployed again",
+    body: nothing,
+    handle: async (ctx, { path }) => answered(ctx, await deployVersion(ctx, keyIn(path))),
+  }),
+];
+
+const kept: readonly Route[] = [
+  listing({
+    path: `${model}/versions`,
+    summary: "List the versions of a model, oldest first",
+    parameters: oneModel,
+    item: versionShape,
+    list: (ctx, page, path) => listVersions(ctx, path.modelId, page),
+    shape: versionIn,
+  }),
+  route({
+    ...{ ...read, method: "GET", parameters, answer },
+    path: version,
+    summary: "Read a version",
+    handle: async (ctx, { path }) => answered(ctx, await getVersion(ctx, keyIn(path))),
+  }),
+  route({
+    ...{ ...write, method: "PUT", parameters, answer },
+    path: `${version}/update`,
+    summary: "Change the description or metadata of a version",
+    body: body(versionChange),
+    handle: async (ctx, { path, body }) =>
+      answered(ctx, await updateVersion(ctx, keyIn(path), descriptionChangeOf(body))),
+  }),
+  route({
+    ...{ ...write, method: "PUT", parameters, answer },
+    path: `${version}/deprecate`,
+    summary: "Mark a version as not to be used any more",
+    body: nothing,
+    handle: async (ctx, { path }) =>
+      answered(ctx, await updateVersion(ctx, keyIn(path), { isDeprecated: true })),
+  }),
+  route({
+    ...{ ...write, method: "DELETE", parameters, answer: () => ({ schema: emptyShape }) },
+    path: version,
+    summary: "Delete a version with its artifacts and logs",
+    handle: async (ctx, { path }) => {
+      await deleteVersion(ctx, keyIn(path));
+      return emptyAnswer;
+    },
+  }),
+];
+
+const asked = { ...read, method: "PUT", body: body(predictionWanted) } as const;
+const prediction = () => ({ schema: predictionShape });
+const questionOf = ({ instances, args }: Static<typeof predictionWanted>) => ({
+  instances,
+  args: args ?? {},
+});
+
+const used: readonly Route[] = [
+  route({
+    ...{ ...asked, parameters: oneModel, answer: prediction },
+    path: `${model}/predict`,
+    summary: "Ask the active version of a model for predictions",
+    handle: async (ctx, { path, body }) =>
+      predicted(await predict(ctx, await activeVersion(ctx, path.modelId), questionOf(body))),
+  }),
+  route({
+    ...{ ...asked, parameters, answer: prediction },
+    path: `${version}/predict`,
+    summary: "Ask a version for predictions",
+    handle: async (ctx, { path, body }) =>
+      predicted(await predict(ctx, await getVersion(ctx, keyIn(path)), questionOf(body))),
+  }),
+  route({
+    ...{ ...read, method: "GET", parameters },
+    path: `${version}/log`,
+    summary: "What the code of a version has printed, with the tracebacks of its failures",
+    query: { logType: oneOfWords("Which runs; both when absent", ["train", "predict", "both"] as const) },
+    answer: () => {
+      const lines = Type.Optional(Type.Array(Type.String()));
+      return { schema: dataOf(Type.Object({ predict: lines, train: lines })) };
+    },
+    handle: async (ctx, { path, query: { logType = "both" } }) => {
+      const logs = await readLogs(ctx, keyIn(path));
+      return dataAnswer(logType === "both" ? logs : { [logType]: logs[logType] });
+    },
+  }),
+];
+
+const artifacts: readonly Route[] = [
+  route({
+    ...{ ...read, method: "GET", parameters },
+    path: `${version}/artifacts`,
+    summary: "List the artifacts of a version",
+    answer: () => ({ schema: itemsOf(Type.Object({ name: Type.String(), size: Type.Integer() })) }),
+    handle: async (ctx, { path }) => {
+      const found = await listArtifacts(ctx, keyIn(path));
+      return itemsAnswer(found.map(({ name, bytes }) => ({ name, size: bytes })));
+    },
+  }),
+  route({
+    ...{ ...read, method: "GET", parameters: oneArtifact, takesRest: true },
+    path: `${version}/artifacts/{name}`,
+    summary: "A link to an artifact that needs no credentials and expires",
+    answer: () => ({ schema: dataOf(Type.Object({ downloadUrl: Type.String() })) }),
+    handle: async (ctx, { path, headers }) => {
+      const wanted = { name: path.name, baseUrl: baseUrlOf(ctx, headers) };
+      return dataAnswer({ downloadUrl: await artifactLink(ctx, keyIn(path), wanted) });
+    },
+  }),
+  route({
+    ...{ ...write, method: "POST", parameters },
+    path: `${version}/artifacts/upload`,
+    summary: "A link that an artifact is PUT to, until the version is deployed",
+    body: body(Type.Object({ name: nameField("A path such as folder/file.txt") })),
+    answer: () => ({ schema: dataOf(Type.Object({ uploadUrl: Type.String() })) }),
+    handle: async (ctx, { path, body, headers }) => {
+      const wanted = { name: body.name, baseUrl: baseUrlOf(ctx, headers) };
+      return dataAnswer({ uploadUrl: await uploadArtifact(ctx, keyIn(path), wanted) });
+    },
+  }),
+];
+
+export const versionRoutes: readonly Route[] = [...made, ...kept, ...used, ...artifacts];
+
+function trainingOf({ sourcePackageId: outer, trainingDetails, ...sent }: Static<typeof newTraining>) {
+  const { sourcePackageId: inner, args, scaleTier, machineType } = trainingDetails;
+  const sourcePackageId = requiredId(outer ?? inner);
+  const given = { ...(scaleTier != null && { scaleTier }), ...(machineType != null && { machineType }) };
+  return { ...describedOf(sent), sourcePackageId, training: { sourcePackageId, args: args ?? {}, ...given } };
+}
+
+function requiredId(sent: number | null | undefined): number {
+  if (sent == null) throw fail("fields-missing", { fields: ["sourcePackageId"] });
+  return sent;
+}

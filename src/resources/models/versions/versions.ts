@@ -1,0 +1,157 @@
+// Versions of a model: code from a source package with the artifacts it was trained to (client-endpoints 16).
+import { requireCapability } from "../../../access/caller.ts";
+import type { RequestContext } from "../../../context.ts";
+import { fail } from "../../../errors.ts";
+import { equals, oneOf } from "../../../query/filter.ts";
+import type { Page, PageQuestion } from "../../../query/page.ts";
+import type { Reader, Writer } from "../../../storage/catalog.ts";
+import { dropAttachments, endUploadsTo } from "../../files/attachments/attachments.ts";
+import { removeBlobs } from "../../files/removals.ts";
+import {
+  changeDescription,
+  changeRecord,
+  type DescriptionChange,
+  listRecords,
+  requireRecord,
+} from "../records.ts";
+import {
+  artifactTable,
+  logTable,
+  type Model,
+  modelTable,
+  type SourcePackage,
+  sourcePackageTable,
+  type TrainingDetails,
+  type Version,
+  versionTable,
+} from "../schema.ts";
+import { codeOf } from "../source-packages/source-packages.ts";
+import { startJob } from "./jobs.ts";
+import { artifactsOf, requireState, requireVersion, type VersionKey, versionNamed } from "./rows.ts";
+
+export type { Version } from "../schema.ts";
+
+export type NewVersion = Pick<Version, "name" | "description" | "metadata" | "sourcePackageId">;
+
+/** A version that gets its artifacts from elsewhere, if it has any, and waits to be deployed. */
+export const createVersion = (ctx: RequestContext, modelId: number, item: NewVersion): Promise<Version> =>
+  create(ctx, modelId, { ...item, status: "AWAITING_MANUAL_DEPLOYMENT" });
+
+/**
+ * A version that is trained, then deployed, in the background. Refuses (400) a package without code, or one
+ * that does not offer to be trained.
+ */
+export async function trainVersion(
+  ctx: RequestContext,
+  modelId: number,
+  { training, ...item }: NewVersion & { readonly training: TrainingDetails },
+): Promise<Version> {
+  const version = await create(ctx, modelId, { ...item, training, status: "TRAINING", ...jobOf(ctx) });
+  startJob(ctx, { id: ctx.project, urlName: ctx.caller.project }, version.id);
+  return version;
+}
+
+const jobOf = ({ caller: { userId } }: RequestContext): Pick<Version, "jobAccountId"> =>
+  userId === undefined ? {} : { jobAccountId: userId };
+
+async function create(
+  ctx: RequestContext,
+  modelId: number,
+  item: Pick<Version, "status" | "training" | "jobAccountId"> & NewVersion,
+): Promise<Version> {
+  requireCapability(ctx.caller, "modelHostingAcl", "WRITE");
+  return ctx.catalog.write(ctx.project, async (tx) => {
+    const model = { table: modelTable, action: "WRITE" } as const;
+    await requireRecord(tx, ctx, model, { id: modelId, field: "modelId" });
+    const source = await sourceFor(tx, item);
+    const version: Version = {
+      ...item,
+      ...{ id: ctx.ids.next(), modelId, isDeprecated: false, createdTime: ctx.world.nowMs() },
+      authors: [...new Set([source.accountId ?? 0, ctx.caller.userId ?? 0])],
+    };
+    await tx.insert(versionTable, [version]);
+    return version;
+  });
+}
+
+async function sourceFor(
+  tx: Reader,
+  { sourcePackageId, training }: Pick<Version, "sourcePackageId" | "training">,
+): Promise<SourcePackage> {
+  const [source] = await tx.get(sourcePackageTable, [sourcePackageId]);
+  if (!source) throw fail("ids-unknown", { field: "sourcePackageId", ids: [sourcePackageId] });
+  if (!training) return source;
+  if (!source.availableOperations.includes("TRAIN"))
+    throw fail("source-without-operation", { name: source.name, operation: "TRAIN" });
+  await codeOf(tx, source);
+  return source;
+}
+
+/** Checks, in the background, that the code loads what it was trained to. Refuses (409) another state. */
+export async function deployVersion(ctx: RequestContext, key: VersionKey): Promise<Version> {
+  let blobs: number[] = [];
+  const version = await changeRecord<Version>(ctx, versionTable, versionNamed(key), async (row, tx) => {
+    requireState(row, ["AWAITING_MANUAL_DEPLOYMENT", "FAILED"]);
+    await codeOf(tx, await sourceFor(tx, { sourcePackageId: row.sourcePackageId }));
+    blobs = await endUploadsTo(
+      tx,
+      (await artifactsOf(tx, [key.id])).map(({ id }) => id),
+    );
+    const { problem: _, jobStartedTime: __, jobAccountId: ___, ...rest } = row;
+    return { ...rest, status: "DEPLOYING", ...jobOf(ctx) };
+  });
+  await removeBlobs(ctx, ctx.project, blobs);
+  startJob(ctx, { id: ctx.project, urlName: ctx.caller.project }, version.id);
+  return version;
+}
+
+/** One page of the versions of a model, oldest first; refuses (404) an unknown model. */
+export async function listVersions(
+  ctx: RequestContext,
+  modelId: number,
+  page: PageQuestion,
+): Promise<Page<Version>> {
+  await ctx.catalog.read(ctx.project, (tx) =>
+    requireRecord(tx, ctx, { table: modelTable, action: "READ" }, { id: modelId, field: "modelId" }),
+  );
+  return listRecords(ctx, versionTable, equals("modelId", modelId), page);
+}
+
+/** Refuses (404) a version that this model does not have. */
+export const getVersion = (ctx: RequestContext, key: VersionKey): Promise<Version> =>
+  ctx.catalog.read(ctx.project, (tx) => requireVersion(tx, ctx, key, "READ"));
+
+/** Refuses (404) a version that this model does not have. */
+export const updateVersion = (
+  ctx: RequestContext,
+  key: VersionKey,
+  change: DescriptionChange,
+): Promise<Version> =>
+  changeRecord(ctx, versionTable, versionNamed(key), (row) => changeDescription(row, change));
+
+/**
+ * With its artifacts and logs; what runs of it is ended, and its model has no active version if it was this.
+ */
+export async function deleteVersion(ctx: RequestContext, key: VersionKey): Promise<void> {
+  const blobs = await ctx.catalog.write(ctx.project, async (tx) => {
+    await requireVersion(tx, ctx, key, "WRITE");
+    const [model] = await tx.get(modelTable, [key.modelId]);
+    const { activeVersionId, ...without } = model!;
+    if (activeVersionId === key.id) await tx.replace<Model>(modelTable, [without]);
+    return dropVersions(tx, [key.id]);
+  });
+  await ctx.models.jobs.end(key.id);
+  await removeBlobs(ctx, ctx.project, blobs);
+}
+
+/** Takes versions away with all that is theirs; answers the blobs to remove after the transaction. */
+export async function dropVersions(tx: Writer, ids: readonly number[]): Promise<number[]> {
+  const blobs = await dropAttachments(
+    tx,
+    (await artifactsOf(tx, ids)).map(({ id }) => id),
+  );
+  await tx.remove(artifactTable, oneOf("versionId", ids));
+  await tx.remove(logTable, oneOf("versionId", ids));
+  await tx.remove(versionTable, oneOf("id", ids));
+  return blobs;
+}
