@@ -170,7 +170,6 @@ export const describe = (version: ApiVersion) => openApiOf(version, routes, logi
 
 export interface App {
   readonly services: Services;
-  readonly keys: Keyring;
   /** Starts to serve; throws `StartRefused` when the address cannot be had. */
   listen(): Promise<Started>;
   /** Finishes what was accepted, then lets go of everything. */
@@ -213,7 +212,6 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
     cursors: cursorSigner(secretOf("cursors")),
     ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }),
   };
-  const { keys } = services;
   await catalog.write("system", (tx) => adoptKeys(tx, services));
   await finishErasures(services);
   await finishRemovals(services);
@@ -233,11 +231,10 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   const serving = opened.move();
   return {
     services,
-    keys,
     listen: async () => {
       const address = await listenAt(http, settings);
       models.begin(address);
-      const newKey = await ensureFirstKey(services, keys, settings);
+      const newKey = await ensureFirstKey(services, settings);
       return { address, baseUrl: settings.baseUrl ?? address, ...(newKey !== undefined && { newKey }) };
     },
     close: async () => {
@@ -307,9 +304,9 @@ const settingsKeyName = "administrator (MILLRACE_ADMIN_KEY)";
 /** Makes the project of the settings with a first key, unless it is there; answers the key that it made. */
 async function ensureFirstKey(
   services: Services,
-  keys: Keyring,
   { project: urlName, adminKey }: Settings,
 ): Promise<string | undefined> {
+  const { keys } = services;
   const { project, isNew } = await ensureProject(services, urlName);
   if (adminKey !== undefined) {
     if (await keys.ensure(project, settingsKeyName, adminKey)) return undefined;

@@ -43,7 +43,7 @@ const limitsPage = () =>
   ]);
 
 const errorsPage = () =>
-  page("Errors", "src/errors.ts", [
+  page("Errors", "src/errors/", [
     'Every refusal is `{"error":{"code":<status>,"message":"<text>"}}`, some with further members, and',
     "carries the header `X-Request-Id`, which the log of the server shows beside what happened. Over OData",
     "the code is a text, and `details[0].code` is the failure: `filter-syntax` is `FilterSyntax` there.",

@@ -147,7 +147,6 @@ function partOf(path: string): Part {
   if (first === "model-runner") return placeOf(path, 2) === "model-runner.ts" ? "port" : "runner";
   if (first === "storage") return placeOf(path, 3) === "" ? "port" : "store";
   if (first === "archive") return "import";
-  if (first === "errors") return "words";
   const parts: readonly string[] = ["http", "rest", "odata", "access", "import", "query", "lib"];
   return parts.includes(first) ? (first as Part) : "top";
 }

@@ -54,7 +54,7 @@ interface Copy {
 /** A new and empty project of the same server. */
 async function emptyProject(urlName: string): Promise<Copy> {
   const { project } = await ensureProject(server.app.services, urlName);
-  const { key } = await server.app.keys.create(project, "test");
+  const { key } = await server.app.services.keys.create(project, "test");
   return { project: urlName, key, ask: askerOf({ baseUrl: server.baseUrl, project: urlName, key }) };
 }
 

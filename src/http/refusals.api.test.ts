@@ -126,7 +126,7 @@ test("a cursor of one project serves no other", async () => {
   await ask("POST /assets", { items: [{ name: "d" }, { name: "e" }] });
   const { nextCursor } = await ask("GET /assets?limit=1");
   const { project } = await ensureProject(app.services, "neighbour");
-  const { key } = await app.keys.create(project, "neighbour");
+  const { key } = await app.services.keys.create(project, "neighbour");
   const asked = `GET /api/0.5/projects/neighbour/assets?limit=1&cursor=${nextCursor}`;
   const { status, error } = await ask.root(asked, undefined, { "api-key": key });
   assert.equal(status, 400);

@@ -16,7 +16,7 @@ let foreignKey: string;
 before(async () => {
   server = await startTestServer();
   const { project } = await ensureProject(server.app.services, "other-plant");
-  foreignKey = (await server.app.keys.create(project, "stranger")).key;
+  foreignKey = (await server.app.services.keys.create(project, "stranger")).key;
 });
 after(() => server.close());
 
@@ -146,10 +146,10 @@ test("the header api-key counts in any capitalisation, and decides beside a toke
 
 test("a revoked key is refused, and a new one admitted", async () => {
   const { project } = await ensureProject(server.app.services, server.project);
-  const { id, key } = await server.app.keys.create(project, "gateway");
+  const { id, key } = await server.app.services.keys.create(project, "gateway");
   const headers = { "api-key": key };
   assert.equal((await server.ask("GET /assets?limit=1", undefined, headers)).status, 200);
-  assert.equal(await server.app.keys.revoke(id), true);
+  assert.equal(await server.app.services.keys.revoke(id), true);
   assert.equal((await server.ask("GET /assets?limit=1", undefined, headers)).status, 401);
-  assert.equal(await server.app.keys.revoke(id), false);
+  assert.equal(await server.app.services.keys.revoke(id), false);
 });

@@ -30,9 +30,9 @@ const scenario = (name: string, run: (ask: Asks) => Promise<void>) =>
 let projectCount = 0;
 
 async function newProject(name: string): Promise<Asks> {
-  const { services, keys } = server.app;
+  const { services } = server.app;
   const { project } = await ensureProject(services, name);
-  const { key } = await keys.create(project, "test");
+  const { key } = await services.keys.create(project, "test");
   const below =
     (version: ApiVersion): AskFunction =>
     (methodAndPath, body, headers) => {

@@ -180,7 +180,7 @@ test("nobody locks everybody out: the last administrator's group, account and ke
 
 test("another project's accounts, keys and groups are as if they did not exist", async () => {
   const { project } = await ensureProject(server.app.services, "neighbour");
-  const { key } = await server.app.keys.create(project, "theirs");
+  const { key } = await server.app.services.keys.create(project, "theirs");
   const theirs = (ask: string, body?: unknown) => {
     const [method, path] = ask.split(" ") as [string, string];
     return server.ask.root(`${method} /api/0.5/projects/neighbour${path}`, body, { "api-key": key });

@@ -23,7 +23,7 @@ let server: TestServer;
 let projectId = 0;
 before(async () => {
   server = await startTestServer({ world, hostsModels: true });
-  projectId = (await server.app.keys.callerOf(server.key))!.projectId;
+  projectId = (await server.app.services.keys.callerOf(server.key))!.projectId;
 });
 after(() => server.close());
 

@@ -1,0 +1,52 @@
+// Refusals about time series and the datapoints in them. Part of the catalogue of `src/errors.ts`.
+import { entry, firstOf } from "./entry.ts";
+
+export const datapointFailures = {
+  "series-unknown": entry<{ keys: readonly (string | number)[]; status?: 400 | 404 }>({
+    status: 404,
+    when: "An operation names unknown time series; `notFound` lists them. Lists of ids answer 400.",
+    message: ({ keys }) => `No such time series: ${firstOf(keys)}`,
+    members: ({ keys }) => ({ notFound: keys }),
+  }),
+  "series-repeated": entry<{ keys: readonly (string | number)[] }>({
+    status: 400,
+    when: "An operation names a time series more than once; `notFound` lists those.",
+    message: ({ keys }) => `Time series named more than once: ${firstOf(keys)}`,
+    members: ({ keys }) => ({ notFound: keys }),
+  }),
+  "series-exist": entry<{ names: readonly string[] }>({
+    status: 400,
+    when: "Time series are created with, or renamed to, names that are taken; the text lists all of them.",
+    // Published clients read the names out of this text, separated by commas without blanks (1.6).
+    message: ({ names }) => `Some metrics already exist: ${names.join(",")}`,
+  }),
+  "texts-not-aggregated": entry<{ name: string }>({
+    status: 400,
+    when: "Aggregates are asked of a series whose values are texts.",
+    message: ({ name }) => `The time series ${name} holds texts, which have no aggregates`,
+  }),
+  "points-not-stored": entry<{ problem: string }>({
+    status: 503,
+    when: "The disk refused a write of datapoints, for example because it is full. Nothing of it is stored.",
+    message: ({ problem }) =>
+      `The datapoints were not stored (${problem}), none of them; free disk space, then repeat the request`,
+  }),
+  "points-journal-finished": entry<{ problem: string }>({
+    status: 503,
+    when: "After a failed sync no datapoints are taken until a restart. Nothing of the request is stored.",
+    message: ({ problem }) =>
+      `No datapoints are taken since the disk failed (${problem}); check the disk, then restart the server`,
+  }),
+  "points-shard-stopped": entry<{ shard: number; problem: string }>({
+    status: 503,
+    when: "A part of the datapoint store failed and stopped; a restart rebuilds it from the journal.",
+    message: ({ shard, problem }) =>
+      `Part ${shard} of the datapoint store has stopped (${problem}); check the disk, then restart`,
+  }),
+  "points-damaged": entry<{ series: number; startMs: number; endMs: number }>({
+    status: 500,
+    when: "Stored datapoints that the answer needs are damaged on disk. All others are served.",
+    message: ({ series, startMs, endMs }) =>
+      `The stored datapoints of series ${series} from ${startMs} to ${endMs} (ms) are damaged; see /health`,
+  }),
+} as const;

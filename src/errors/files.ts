@@ -1,0 +1,72 @@
+// Refusals about files: their names, uploads and links. Part of the catalogue of `src/errors.ts`.
+import { entry, firstOf } from "./entry.ts";
+
+export const fileFailures = {
+  "file-exists": entry<{ names: readonly string[] }>({
+    status: 409,
+    when: "A file of this directory and name exists already, and the upload does not overwrite.",
+    message: ({ names }) => `A file of this name exists in the directory already: ${firstOf(names)}`,
+  }),
+  "file-duplicates": entry<{
+    duplicates: readonly { id?: number; source: string; sourceId: string }[];
+  }>({
+    status: 409,
+    when: "Another file has this source and source id, or the request twice; `duplicates` lists them.",
+    message: ({ duplicates }) =>
+      `A file has this source and sourceId already: ${firstOf(
+        duplicates.map(({ source, sourceId }) => `${source} ${sourceId}`),
+      )}`,
+    members: ({ duplicates }) => ({ duplicates }),
+  }),
+  "file-not-uploaded": entry<{ name: string }>({
+    status: 400,
+    when: "A download is asked of a file whose bytes have not come yet.",
+    message: ({ name }) => `The bytes of the file ${name} have not been uploaded yet`,
+  }),
+  "file-not-stored": entry<{ problem: string }>({
+    status: 503,
+    when: "The disk refused the bytes of a file, for example because it is full. The file is unchanged.",
+    message: ({ problem }) => `The bytes were not stored (${problem}); free disk space, then send them again`,
+  }),
+  "link-invalid": entry<Record<string, never>>({
+    status: 403,
+    when: "An upload or download link is damaged or forged, or is used for what it does not permit.",
+    message: () => "This link is not valid; ask for a new one",
+  }),
+  "link-expired": entry<Record<string, never>>({
+    status: 403,
+    when: "An upload or download link is too old.",
+    message: () => "This link has expired; ask for a new one",
+  }),
+  "link-gone": entry<Record<string, never>>({
+    status: 404,
+    when: "A link leads to a file that was deleted or overwritten since, or to an upload that was given up.",
+    message: () => "What this link leads to does not exist any more",
+  }),
+  "upload-complete": entry<Record<string, never>>({
+    status: 409,
+    when: "Bytes are sent to an upload link that has taken a whole file already.",
+    message: () => "The file of this link has been uploaded already; ask for a new link to overwrite it",
+  }),
+  "upload-taken-over": entry<Record<string, never>>({
+    status: 409,
+    when: "While bytes came to an upload link, another request to it began, or the server stopped.",
+    message: () => "Another request has taken over this upload",
+  }),
+  "upload-not-resumable": entry<Record<string, never>>({
+    status: 400,
+    when: "A piece of a file is sent to a link that takes a whole file only.",
+    message: () => "This link takes the whole file in one request; ask for a resumable one to send pieces",
+  }),
+  "upload-packed": entry<{ encoding: string }>({
+    status: 415,
+    when: "The bytes of a file are sent with a Content-Encoding.",
+    message: ({ encoding }) =>
+      `Content-Encoding ${encoding} is not supported for files; send the bytes as they are`,
+  }),
+  "range-beyond-end": entry<{ bytes: number }>({
+    status: 416,
+    when: "A download asks for a range that begins beyond the end of the file.",
+    message: ({ bytes }) => `The file has only ${bytes} bytes`,
+  }),
+} as const;

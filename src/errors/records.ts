@@ -1,0 +1,121 @@
+// Refusals about records: unknown, repeated, taken, in use. Part of the catalogue of `src/errors.ts`.
+import { entry, firstOf } from "./entry.ts";
+
+export const recordFailures = {
+  "ids-unknown": entry<{ field: string; ids: readonly number[]; status?: 400 | 404 }>({
+    status: 400,
+    when: "An operation names ids that do not exist; `notFound` lists them. Datapoint operations answer 404.",
+    message: ({ ids }) => `No such ids: ${firstOf(ids)}`,
+    members: ({ ids }) => ({ notFound: ids }),
+  }),
+  "ids-repeated": entry<{ field: string; ids: readonly number[] }>({
+    status: 400,
+    when: "An operation names the same id twice; `notFound` lists those ids (client-endpoints (b) 21).",
+    message: ({ field, ids }) => `${field} names the same id more than once: ${firstOf(ids)}`,
+    members: ({ ids }) => ({ notFound: ids }),
+  }),
+  "external-ids-taken": entry<{ what: string; externalIds: readonly string[] }>({
+    status: 409,
+    when: "Another record of the kind has this external id, or the request twice; `duplicates` lists them.",
+    message: ({ what, externalIds }) => `A ${what} has this externalId already: ${firstOf(externalIds)}`,
+    members: ({ externalIds }) => ({ duplicates: externalIds.map((externalId) => ({ externalId })) }),
+  }),
+  "external-ids-unknown": entry<{ what: string; externalIds: readonly string[]; status?: 404 }>({
+    status: 400,
+    when: "An operation names external ids that do not exist; `notFound` lists them.",
+    message: ({ what, externalIds }) => `No ${what} has this externalId: ${firstOf(externalIds)}`,
+    members: ({ externalIds }) => ({ notFound: externalIds }),
+  }),
+  "external-ids-repeated": entry<{ field: string; externalIds: readonly string[] }>({
+    status: 400,
+    when: "An operation names the same external id twice; `notFound` lists those.",
+    message: ({ field, externalIds }) =>
+      `${field} names the same externalId more than once: ${firstOf(externalIds)}`,
+    members: ({ externalIds }) => ({ notFound: externalIds }),
+  }),
+  "names-taken": entry<{ what: string; field: string; names: readonly string[] }>({
+    status: 409,
+    when: "Another user or security category has this name, or the request twice; `duplicates` lists them.",
+    message: ({ what, field, names }) => `A ${what} has this ${field} already: ${firstOf(names)}`,
+    members: ({ field, names }) => ({ duplicates: names.map((name) => ({ [field]: name })) }),
+  }),
+  "asset-duplicates": entry<{ duplicates: readonly { source: string; sourceId: string }[] }>({
+    status: 400,
+    when: "Another asset has this source and source id, or the request twice; `duplicates` lists them.",
+    message: ({ duplicates }) =>
+      `An asset has this source and sourceId already: ${firstOf(
+        duplicates.map(({ source, sourceId }) => `${source} ${sourceId}`),
+      )}`,
+    members: ({ duplicates }) => ({ duplicates }),
+  }),
+  "asset-name-taken": entry<{ names: readonly string[] }>({
+    status: 400,
+    when: "Two children of one asset would have the same name.",
+    message: ({ names }) => `Children of one asset must have different names: ${firstOf(names)}`,
+  }),
+  "asset-circle": entry<{ names: readonly string[] }>({
+    status: 400,
+    when: "The parents given to assets lead back to an asset itself.",
+    message: ({ names }) => `An asset cannot lie below itself: ${firstOf(names, " below ")}`,
+  }),
+  "asset-too-deep": entry<{ name: string; limit: number }>({
+    status: 400,
+    when: "An asset would stand deeper in the tree than the limit.",
+    message: ({ name, limit }) => `The asset ${name} would stand more than ${limit} levels below its root`,
+  }),
+  "asset-type-in-use": entry<{ inUse: readonly { readonly id: number; readonly name: string }[] }>({
+    status: 409,
+    when: "Asset types, or fields of one, are deleted while an asset has them; `extra.inUse` lists some.",
+    message: ({ inUse }) =>
+      `Assets have values of ${firstOf(inUse.map(({ name }) => name))}; remove them first`,
+    members: ({ inUse }) => ({ extra: { inUse } }),
+  }),
+  "event-duplicates": entry<{
+    duplicates: readonly { readonly id?: number; readonly source: string; readonly sourceId: string }[];
+  }>({
+    status: 409,
+    when: "Other events have a source and source id sent; `duplicates` lists them, the writable by id.",
+    message: ({ duplicates }) =>
+      `An event has this source and sourceId already: ${firstOf(
+        duplicates.map(({ source, sourceId }) => `${source} ${sourceId}`),
+      )}`,
+    members: ({ duplicates }) => ({ duplicates }),
+  }),
+  "members-present": entry<{ ids: readonly number[] }>({
+    status: 400,
+    when: "Accounts are added to a group that they are in.",
+    message: ({ ids }) => `These are members of the group already: ${firstOf(ids)}`,
+  }),
+  "last-administrator": entry<Record<string, never>>({
+    status: 400,
+    when: "What is taken away is the last group, membership, account or key that administers the project.",
+    message: () =>
+      "After this no key could administer the project; give another account these rights and a key first",
+  }),
+  "raw-databases-unknown": entry<{ names: readonly string[] }>({
+    status: 404,
+    when: "A raw operation names databases that do not exist; `notFound` lists them.",
+    // Published clients look for this text (client-endpoints 1.6).
+    message: () => "Did not find any dbs with the given names",
+    members: ({ names }) => ({ notFound: names }),
+  }),
+  "raw-tables-unknown": entry<{ names: readonly string[] }>({
+    status: 404,
+    when: "A raw operation names tables that its database does not have; `notFound` lists them.",
+    // Published clients look for this text (client-endpoints 1.6).
+    message: ({ names }) => `No tables named ${firstOf(names)}`,
+    members: ({ names }) => ({ notFound: names }),
+  }),
+  "raw-row-unknown": entry<{ key: string }>({
+    status: 404,
+    when: "A raw table has no row with the key; `notFound` holds it.",
+    message: ({ key }) => `No row with the key ${key}`,
+    members: ({ key }) => ({ notFound: [key] }),
+  }),
+  "raw-databases-not-empty": entry<{ names: readonly string[] }>({
+    status: 400,
+    when: "Raw databases that hold tables are deleted without `recursive=true`.",
+    message: ({ names }) =>
+      `There are tables in ${firstOf(names)}: delete these first, or all together with recursive=true`,
+  }),
+} as const;

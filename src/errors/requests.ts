@@ -1,0 +1,91 @@
+// Refusals of requests as such: addresses, bodies, fields, cursors. Part of the catalogue of failures.
+import { entry, firstOf } from "./entry.ts";
+
+export const requestFailures = {
+  "no-such-route": entry<{ method: string; path: string }>({
+    status: 404,
+    when: "No operation has this path.",
+    message: ({ method, path }) => `There is no operation ${method} ${path}; see /api/0.5/openapi.json`,
+  }),
+  "method-not-allowed": entry<{ method: string; path: string; allowed: readonly string[] }>({
+    status: 405,
+    when: "The path exists, but not for this method; the header `Allow` lists those that do.",
+    message: ({ method, path, allowed }) =>
+      `${method} is not supported by ${path}; use ${allowed.join(", ")}`,
+  }),
+  "body-too-large": entry<{ limit: number; what: "sent" | "unpacked" }>({
+    status: 413,
+    when: "The body is larger than the limit, as sent or after inflation.",
+    message: ({ limit, what }) => `The body as ${what} is larger than ${limit} bytes`,
+  }),
+  "encoding-unknown": entry<{ encoding: string }>({
+    status: 415,
+    when: "The body is packed in another way than gzip.",
+    message: ({ encoding }) => `Content-Encoding ${encoding} is not supported; use gzip or none`,
+  }),
+  "body-not-gzip": entry<Record<string, never>>({
+    status: 400,
+    when: "The body says it is gzip but cannot be inflated.",
+    message: () => "The body cannot be inflated: it is not valid gzip data",
+  }),
+  "request-malformed": entry<{ problem: string; status?: number }>({
+    status: 400,
+    when: "The request is not valid HTTP, its path is not valid percent-encoding, or its body ends early.",
+    message: ({ problem }) => `The request is malformed: ${problem}`,
+  }),
+  deadline: entry<{ limitMs: number }>({
+    status: 503,
+    when: "The request took longer than the deadline and was given up.",
+    message: ({ limitMs }) => `The request took longer than ${limitMs} ms and was given up`,
+  }),
+  internal: entry<{ requestId: string }>({
+    status: 500,
+    when: "A fault of the server; its log has the details under the request id.",
+    message: ({ requestId }) =>
+      `Unexpected fault in the server; its log has details for request ${requestId}`,
+  }),
+  "body-not-json": entry<{ problem: string }>({
+    status: 400,
+    when: "The body cannot be read as JSON.",
+    message: ({ problem }) => `The body is not valid JSON: ${problem}`,
+  }),
+  "body-not-protobuf": entry<{ problem: string }>({
+    status: 400,
+    when: "The body is declared as protobuf and cannot be read as the message expected.",
+    message: ({ problem }) => `The body is not a valid protobuf message: ${problem}`,
+  }),
+  "body-not-csv": entry<{ problem: string }>({
+    status: 400,
+    when: "The body cannot be read as CSV, or its header is not as needed.",
+    message: ({ problem }) => `The body is not CSV with a header: ${problem}`,
+  }),
+  "field-invalid": entry<{ field: string; expected: string; got: string }>({
+    status: 400,
+    when: "A member of the body, a query parameter or a path segment has the wrong type or value.",
+    message: ({ field, expected, got }) => `Invalid field - ${field} - expected ${expected} but got ${got}`,
+  }),
+  "fields-missing": entry<{ fields: readonly string[] }>({
+    status: 400,
+    when: "Required members of the body or required parameters are absent.",
+    message: ({ fields }) =>
+      `Missing required ${fields.length === 1 ? "field" : "fields"} - ${fields.join(", ")}`,
+    members: ({ fields }) => ({ missingFields: fields }),
+  }),
+  "too-many": entry<{ field: string; limit: number; got: number }>({
+    status: 400,
+    when: "A list in the body is longer than the limit.",
+    message: ({ field, limit, got }) => `${field} may hold at most ${limit} items but holds ${got}`,
+  }),
+  "cursor-invalid": entry<Record<string, never>>({
+    status: 400,
+    when: "A cursor is forged, damaged, or belongs to another query.",
+    message: () => "Invalid field - cursor - expected a cursor returned by this same query",
+  }),
+  "filters-disabled": entry<{ fields: readonly string[]; by: string }>({
+    status: 400,
+    when: "A list is asked for with filters that cannot be used together.",
+    // Published clients look for the word `disabled` (client-endpoints 1.6).
+    message: ({ fields, by }) =>
+      `The filters ${firstOf(fields)} are disabled when ${by} is used; a search takes them together`,
+  }),
+} as const;
