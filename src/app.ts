@@ -189,7 +189,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   await using opened = new AsyncDisposableStack();
   const folder = openDataFolder(settings.data, world);
   opened.defer(() => folder.release());
-  const catalog = await usable("catalog", openCatalog(folder.path, world), log);
+  const catalog = await usable("catalog", openCatalog(folder.path, world, telling(log)), log);
   opened.defer(() => catalog.close());
   const metrics = createMetrics();
   const store = openEmbeddedPoints({ folder: join(folder.path, "points") });
@@ -249,9 +249,15 @@ const erasuresIn = (catalog: Catalog, log: Logger) =>
     log.error({ err: problem }, "Could not take rows away whose raw table or sequence is gone"),
   );
 
-/** The catalog of a data folder; another process may have it open as well. */
-export const openCatalog = (folder: string, world: World): Promise<Catalog> =>
-  openSqlCatalog({ file: catalogFileOf(folder), tables, world });
+/** The catalog of a data folder; another process may have it open as well. `tell` hears of long work. */
+export const openCatalog = (folder: string, world: World, tell: (text: string) => void): Promise<Catalog> =>
+  openSqlCatalog({ file: catalogFileOf(folder), tables, world, tell });
+
+/** Into the log, and to whoever sits before the console and waits. */
+const telling = (log: Logger) => (text: string) => {
+  log.info(text);
+  console.log(text);
+};
 
 async function usable<Store>(what: string, opening: Promise<Store>, log: Logger): Promise<Store> {
   try {

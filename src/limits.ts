@@ -328,6 +328,11 @@ export const described = {
     "records",
     "Records that are all ranked when they have the words of a search; of more, the best are looked for.",
   ),
+  recordsIndexedAtOnce: limit(
+    50_000,
+    "records",
+    "Records that are taken into a new index of the catalog between two notes of how far it is.",
+  ),
   catalogReadersMax: limit(8, "transactions", "Catalog reads open at the same time; further ones wait."),
   catalogCacheKibMax: limit(16 * 1024, "KiB", "Pages of the catalog that one connection keeps in memory."),
   catalogLogPages: limit(

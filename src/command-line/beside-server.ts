@@ -19,7 +19,7 @@ export async function withCatalog(work: (opened: Opened) => Promise<void>): Prom
   const settings = readSettings(process.env, process.cwd());
   if (!existsSync(catalogFileOf(settings.data)))
     throw new StartRefused(`${settings.data} is no data folder (MILLRACE_DATA); the first start makes it`);
-  const catalog = await openCatalog(settings.data, world);
+  const catalog = await openCatalog(settings.data, world, console.error);
   try {
     const services = { catalog, ids: new IdSource(world, await catalog.lastId()), world };
     await work({ ...services, ...accessOf(services, secretOf(settings.data, world)), settings });

@@ -8,6 +8,7 @@ import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { realWorld } from "../../lib/world.ts";
+import { limits } from "../../limits.ts";
 import { equals, everything, hasOneOf, words } from "../../query/filter.ts";
 import type { AnyTable, Catalog, Stored, Table } from "../catalog.ts";
 import { catalogConformance, comparisons } from "../conformance/catalog.ts";
@@ -157,6 +158,34 @@ test("a file of an older version gains new columns, tables, indexes, words and l
   const index = db.prepare("select 1 from sqlite_schema where name = 'places__index__depth__name'");
   assert.equal(index.get(), undefined);
   db.close();
+});
+
+test("whoever opens a large file of an older version hears how far it is brought up to date", async (t) => {
+  const { folder, open } = workplace(t);
+  const older: Table<Note> = { ...notes, wordsOf: [] };
+  const before = await open("catalog.db", [places, older]);
+  const count = limits.recordsIndexedAtOnce + 1;
+  const rows: Note[] = Array.from({ length: count }, (_, at) => ({
+    id: at + 1,
+    text: at % 2 ? "odd" : "even",
+  }));
+  await before.write(1, (tx) => tx.insert(older, rows));
+  await before.close();
+  const told: string[] = [];
+  const file = join(folder, "catalog.db");
+  const openAgain = () =>
+    openSqlCatalog({ file, tables: [places, notes], world: realWorld, tell: (text) => told.push(text) });
+  const after = await openAgain();
+  t.after(() => after.close());
+  const ofWords = told.filter((text) => text.includes("notes__words"));
+  assert.deepEqual(
+    ofWords.map((text) => text.split(", ")[1]),
+    [0, count - 1, count].map((done) => `${done} of ${count} records`),
+  );
+  assert.equal(await after.read(1, (tx) => tx.count(notes, words(["text"], "odd"))), (count - 1) / 2);
+  const heard = told.length;
+  await (await openAgain()).close();
+  assert.equal(told.length, heard);
 });
 
 test("rows that an older version kept by id are found and replaced by their key", async (t) => {

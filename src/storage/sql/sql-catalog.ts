@@ -16,6 +16,8 @@ export interface SqlCatalogSettings {
   /** All tables there are. Those the file lacks are made; columns new to it must be optional. */
   readonly tables: readonly AnyTable[];
   readonly world: World;
+  /** Is told how far it is when a file with many records is brought up to date, which may take a minute. */
+  readonly tell?: (text: string) => void;
   /** Other bounds than the usual ones, for tests: both ways to read give the same. */
   readonly gathering?: Gathering;
 }
@@ -33,12 +35,14 @@ export async function openSqlCatalog({
   file,
   tables,
   world,
+  tell = () => {},
   gathering = usualGathering,
 }: SqlCatalogSettings): Promise<Catalog> {
   checkTables(tables);
-  const database = await openSqlite(file, [metaTable as AnyTable, ...tables], (db) =>
-    prepareMeta(db, world.nowMs()),
-  );
+  const database = await openSqlite(file, [metaTable as AnyTable, ...tables], {
+    prepared: (db) => prepareMeta(db, world.nowMs()),
+    tell,
+  });
   const running = new Set<Promise<unknown>>();
   let open = true;
 

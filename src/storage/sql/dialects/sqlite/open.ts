@@ -6,7 +6,7 @@ import type { Database, Db, Rows } from "../../dialect.ts";
 import { type BatchQuery, type DriverSettings, SqliteDriver, SqliteError } from "./driver.ts";
 import { expressions } from "./expressions.ts";
 import { gaveUp } from "./functions.ts";
-import { insertWords, prepareSchema } from "./schema.ts";
+import { insertWords, prepareSchema, type Tell } from "./schema.ts";
 
 const uniqueCodes: readonly number[] = [1555, 2067]; // SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
 
@@ -14,7 +14,7 @@ const uniqueCodes: readonly number[] = [1555, 2067]; // SQLITE_CONSTRAINT_PRIMAR
 export async function openSqlite(
   file: string,
   tables: readonly AnyTable[],
-  prepared: (db: Db) => Promise<void>,
+  { prepared, tell }: { readonly prepared: (db: Db) => Promise<void>; readonly tell: Tell },
 ): Promise<Database> {
   const writes = connect({ file, mode: "write", connections: 1 });
   const reads = connect({ file, mode: "read", connections: limits.catalogReadersMax });
@@ -24,7 +24,7 @@ export async function openSqlite(
   };
   try {
     await writes.transaction().execute(async (db) => {
-      await prepareSchema(db, tables);
+      await prepareSchema(db, tables, tell);
       await prepared(db);
     });
   } catch (error) {
@@ -60,7 +60,7 @@ const insertAll: Database["insertAll"] = async (db, table, columns, rows) => {
   await runForEach(db, statement, rows);
   if (table.wordsOf.length === 0) return;
   const ids = expressions.listed(rows.map(([id]) => id!));
-  await sql`${sql.raw(insertWords(table))} where id in ${ids}`.execute(db);
+  await sql`${sql.raw(insertWords(table))} where record.id in ${ids}`.execute(db);
 };
 
 /** The statement's own parameters only stand where those of the rows go. */

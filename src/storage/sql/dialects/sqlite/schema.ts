@@ -11,6 +11,7 @@
 import { sql } from "kysely";
 import { invariant } from "../../../../lib/invariant.ts";
 import { startLength } from "../../../../lib/text.ts";
+import { limits } from "../../../../limits.ts";
 import type { AnyTable, Column } from "../../../catalog.ts";
 import type { Db } from "../../dialect.ts";
 import { indexColumns, projectColumn } from "../../tables.ts";
@@ -42,7 +43,7 @@ export const idsBelow = `${2 ** idBits - 1}`;
 export const firstPlaceOf = (project: string): string => `((${project} % ${projectsApart}) << ${idBits})`;
 
 /** Where a record stands in the full-text index: with those of its project, in order of id. */
-function placeOf({ belongsTo }: AnyTable, row = ""): string {
+function placeOf({ belongsTo }: AnyTable, row: string): string {
   const id = `${row}"id"`;
   return belongsTo === "project" ? `${firstPlaceOf(row + quoted(projectColumn))} + ${id}` : id;
 }
@@ -64,11 +65,14 @@ export function linkListOf({ columns, underAsset }: AnyTable): string | undefine
   return link !== undefined && columns[link]!.type === "json" ? link : undefined;
 }
 
+/** Is told what is going on while a file with many records is brought up to date. */
+export type Tell = (text: string) => void;
+
 /** Brings the file to what the tables declare, inside the caller's transaction. */
-export async function prepareSchema(db: Db, tables: readonly AnyTable[]): Promise<void> {
+export async function prepareSchema(db: Db, tables: readonly AnyTable[], tell: Tell): Promise<void> {
   for (const table of tables) {
     await prepareTable(db, table);
-    await keep(db, table, definitionsOf(table));
+    await keep(db, { table, wanted: definitionsOf(table), tell });
   }
   await run(db, `analyze ${quoted(tables[0]!.name)}`); // Makes sqlite_stat1.
   for (const table of tables) await writeStatistics(db, table);
@@ -124,8 +128,10 @@ interface Definition {
   readonly name: string;
   readonly kind: "index" | "table" | "trigger";
   readonly text: string;
-  /** The statements that fill a new table. */
-  readonly fill?: readonly string[];
+  /** A statement about a new table. */
+  readonly setting?: string;
+  /** The statement that fills a new table from each `record`. */
+  readonly fill?: string;
 }
 
 /**
@@ -175,7 +181,7 @@ function linkDefinitions(table: AnyTable): Definition[] {
       name,
       kind: "table",
       text: `CREATE TABLE ${links} (${columns}) without rowid, strict`,
-      fill: [`insert or ignore into ${links} ${all}`],
+      fill: `insert or ignore into ${links} ${all}`,
     },
     trigger("insert", "insert", add),
     trigger("delete", "delete", drop),
@@ -195,18 +201,23 @@ function wordsDefinitions(table: AnyTable): Definition[] {
       name,
       kind: "table",
       text: `CREATE VIRTUAL TABLE ${quoted(name)} using fts5(${columns}, ${options})`,
-      fill: [
-        // Every insertion is a piece of the index: 4 at a time, as is usual, they are merged twice as often.
-        `insert into ${quoted(name)} (${quoted(name)}, rank) values ('automerge', 16)`,
-        insertWords(table),
-      ],
+      // Every insertion is a piece of the index: 4 at a time, as is usual, they are merged twice as often.
+      setting: `insert into ${quoted(name)} (${quoted(name)}, rank) values ('automerge', 16)`,
+      fill: insertWords(table),
     },
     { name: trigger, kind: "trigger", text: `CREATE TRIGGER ${event} begin ${remove}; end` },
   ];
 }
 
 /** Drops what is no longer declared so, makes what is missing, and fills new tables. */
-async function keep(db: Db, table: AnyTable, wanted: readonly Definition[]): Promise<void> {
+async function keep(
+  db: Db,
+  {
+    table,
+    wanted,
+    tell,
+  }: { readonly table: AnyTable; readonly wanted: readonly Definition[]; readonly tell: Tell },
+): Promise<void> {
   const held = await sql<Definition>`
     select name, type as kind, sql as text from sqlite_schema
     where sql is not null and (tbl_name = ${table.name} and type <> 'table'
@@ -215,22 +226,56 @@ async function keep(db: Db, table: AnyTable, wanted: readonly Definition[]): Pro
   const same = (a: Definition, b: Definition): boolean => a.name === b.name && a.text === b.text;
   const stale = held.rows.filter((one) => !wanted.some((definition) => same(one, definition)));
   for (const { kind, name } of stale) await run(db, `drop ${kind} if exists ${quoted(name)}`);
-  for (const definition of wanted) {
-    if (held.rows.some((one) => same(one, definition))) continue;
-    await run(db, definition.text);
-    for (const statement of definition.fill ?? []) await run(db, statement);
+  const missing = wanted.filter((definition) => !held.rows.some((one) => same(one, definition)));
+  const count = missing.length > 0 ? await countOf(db, table) : 0;
+  const tellOf = (name: string, done: number) => {
+    if (count > limits.recordsIndexedAtOnce)
+      tell(`Bringing the catalog up to date: ${name}, ${done} of ${count} records`);
+  };
+  for (const { name, kind, text, setting, fill } of missing) {
+    if (kind !== "trigger") tellOf(name, 0);
+    await run(db, text);
+    if (setting) await run(db, setting);
+    if (fill) await fillFrom(db, table, { fill, told: (done) => tellOf(name, done) });
   }
 }
 
-/** The statement that takes records' words into their index; `where` may follow. */
+async function countOf(db: Db, table: AnyTable): Promise<number> {
+  const counted = sql<{ count: number }>`select count(*) as count from ${sql.table(table.name)}`;
+  return (await counted.execute(db)).rows[0]!.count;
+}
+
+/** Some records after the others, as a million of them take the better part of a minute. */
+async function fillFrom(
+  db: Db,
+  table: AnyTable,
+  { fill, told }: { readonly fill: string; readonly told: (done: number) => void },
+): Promise<void> {
+  for (let done = 0, after = 0; ; ) {
+    const { rows } = await sql<{ count: number; last?: number }>`
+      select count(*) as count, max(id) as last from (
+        select id from ${sql.table(table.name)} where id > ${after}
+        order by id limit ${limits.recordsIndexedAtOnce}
+      )
+    `.execute(db);
+    const { count, last } = rows[0]!;
+    if (last === undefined) return;
+    await sql`${sql.raw(fill)} where record.id > ${after} and record.id <= ${last}`.execute(db);
+    after = last;
+    done += count;
+    told(done);
+  }
+}
+
+/** The statement that takes the words of each `record` into their index; `where` may follow. */
 export function insertWords(table: AnyTable): string {
   const columns = table.wordsOf.map(quoted).join(", ");
   const words = table.wordsOf
-    .map(quoted)
+    .map((column) => `record.${quoted(column)}`)
     .map((text) => unlessAscii(text, text, `words_in(${text})`))
     .join(", ");
-  const index = `${quoted(wordsTableOf(table))} (rowid, ${columns})`;
-  return `insert into ${index} select ${placeOf(table)}, ${words} from ${quoted(table.name)}`;
+  const into = `insert into ${quoted(wordsTableOf(table))} (rowid, ${columns})`;
+  return `${into} select ${placeOf(table, "record.")}, ${words} from ${quoted(table.name)} record`;
 }
 
 /**
