@@ -1,5 +1,7 @@
 // Reads JSON piece by piece straight from bytes, for the few shapes that come by the million.
 
+import { KnownTexts } from "./known-texts.ts";
+
 const code = (character: string): number => character.charCodeAt(0);
 const quote = code('"');
 const backslash = code("\\");
@@ -19,6 +21,8 @@ export const closeBracket = code("]");
 
 /** A member's name as it stands in JSON, for `member`. */
 export const memberName = (name: string): Uint8Array => Uint8Array.from(Buffer.from(`"${name}"`));
+
+const names = new KnownTexts();
 
 const powersOfTen = Float64Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
 
@@ -73,6 +77,27 @@ export class JsonBytes {
     }
     this.at = to + 1;
     return seen < 128 ? bytes.toString("latin1", from, to) : bytes.toString("utf8", from, to);
+  }
+
+  /** As `text`, for texts that come again and again, such as names. */
+  name(): string | undefined {
+    if (!this.take(quote)) return undefined;
+    const bytes = this.#bytes;
+    const from = this.at;
+    let to = from;
+    let hash = 0;
+    for (;;) {
+      const found = bytes[to];
+      if (found === quote) break;
+      if (found === undefined || found === backslash || found < space || found > 127) {
+        this.at = from - 1;
+        return this.text();
+      }
+      hash = Math.imul(hash ^ found, 0x01000193);
+      to += 1;
+    }
+    this.at = to + 1;
+    return names.textOf(bytes, { from, to, hash });
   }
 
   /**

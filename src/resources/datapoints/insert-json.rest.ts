@@ -63,12 +63,12 @@ class InsertScan {
     if (!this.#json.take(json.openBrace)) return false;
     let name: string | undefined;
     if (this.#memberOfName()) {
-      name = this.#json.text();
+      name = this.#json.name();
       if (name === undefined || !this.#json.take(json.comma)) return false;
       if (!(this.#json.member(datapointsName) && this.#points())) return false;
     } else {
       if (!(this.#json.member(datapointsName) && this.#points() && this.#json.take(json.comma))) return false;
-      name = this.#memberOfName() ? this.#json.text() : undefined;
+      name = this.#memberOfName() ? this.#json.name() : undefined;
     }
     if (name === undefined || !this.#json.take(json.closeBrace)) return false;
     this.#builder.endRun(name);

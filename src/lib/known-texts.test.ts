@@ -1,0 +1,22 @@
+// Texts found again by their bytes are the texts that these bytes spell, whatever shares a slot.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { KnownTexts } from "./known-texts.ts";
+
+const ascii = fc.string({
+  unit: fc.integer({ min: 0, max: 127 }).map((code) => String.fromCharCode(code)),
+  maxLength: 300,
+});
+
+test("any texts, with good hashes and with bad ones, come back as they are", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(ascii, fc.integer({ min: 0, max: 3 })), { maxLength: 50 }), (texts) => {
+      const known = new KnownTexts();
+      for (const [text, hash] of [...texts, ...texts]) {
+        const bytes = Buffer.from(`"${text}"`, "latin1");
+        assert.equal(known.textOf(bytes, { from: 1, to: 1 + text.length, hash }), text);
+      }
+    }),
+  );
+});
