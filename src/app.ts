@@ -63,6 +63,7 @@ import {
 import { projectRoutes } from "./resources/projects/projects.rest.ts";
 import { defaultGroupOf, ensureProject, projectIds } from "./resources/projects/projects.ts";
 import { projectTable } from "./resources/projects/schema.ts";
+import { rawModel } from "./resources/raw/raw.odata.ts";
 import { rawRoutes } from "./resources/raw/raw.rest.ts";
 import {
   ownedRawRows,
@@ -161,6 +162,7 @@ export const model = assembleModel([
   datapointModel,
   eventModel,
   fileModel,
+  rawModel,
   sequenceModel,
   relationshipModel,
 ]);

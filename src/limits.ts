@@ -283,6 +283,7 @@ export const described = {
   odataExpandDepthMax: limit(4, "levels", "Nesting of `$expand`."),
   odataPageMax: limit(1_000, "entities", "A page of an entity set; a link leads to the next one."),
   odataPointsPageMax: limit(10_000, "entities", "A page of datapoints or of aggregates."),
+  odataRowsPageMax: limit(10_000, "rows", "A page of raw rows; one of long rows ends earlier."),
   odataPointsScannedMax: limit(
     1_000_000,
     "points",

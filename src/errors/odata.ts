@@ -86,6 +86,16 @@ export const odataFailures = {
     when: "A request is made for another version of OData than 4.",
     message: ({ header, value }) => `${header} is ${value}, but answers are OData 4.0`,
   }),
+  "entity-exists": entry<{ what: string }>({
+    status: 409,
+    when: "An entity is inserted whose key is taken.",
+    message: ({ what }) => `There is a ${what} already`,
+  }),
+  "content-type-unsupported": entry<{ type: string }>({
+    status: 415,
+    when: "An entity is sent in another format than JSON.",
+    message: ({ type }) => `Content-Type ${type} is not supported; send application/json`,
+  }),
   "skip-token-invalid": entry<Record<string, never>>({
     status: 400,
     when: "A `$skiptoken` is forged, damaged, or belongs to another request.",

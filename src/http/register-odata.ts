@@ -7,13 +7,14 @@ import { baseUrlOf } from "../lib/base-url.ts";
 import type { Model } from "../odata/model.ts";
 import { odataService } from "../odata/service.ts";
 import { vocabulary } from "../odata/vocabularies.ts";
-import { type Kernel, senderOf } from "./register.ts";
+import { type Kernel, receive, senderOf } from "./register.ts";
 import { RequestScope } from "./request-scope.ts";
 
 const rootPath = "/odata/v1/projects/:project";
 
 /** Adds the interface with this model, and beside it, for everyone, the vocabularies that it names. */
-export function registerOData(http: FastifyInstance, { services, gate }: Kernel, model: Model): void {
+export function registerOData(http: FastifyInstance, kernel: Kernel, model: Model): void {
+  const { services, gate } = kernel;
   const service = odataService(model);
   const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
     const { project } = request.params as { project: string };
@@ -24,7 +25,8 @@ export function registerOData(http: FastifyInstance, { services, gate }: Kernel,
     const ctx = { ...services, baseUrl: base, caller, project: caller.projectId, signal: scope.signal };
     const { method, headers } = request;
     const root = `${base}/odata/v1/projects/${encodeURIComponent(project)}`;
-    const asked = { method, headers, root, rest: belowRoot(request.raw.url!) };
+    const readBody = () => receive(request, kernel, scope);
+    const asked = { method, headers, root, rest: belowRoot(request.raw.url!), readBody };
     const answer = await scope.within(service(ctx, asked));
     reply.code(answer.status).headers(answer.headers).header("Vary", varyOf(reply));
     return reply.send(answer.body === undefined ? undefined : Buffer.from(answer.body));

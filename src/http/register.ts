@@ -154,7 +154,11 @@ function bodyDecoderOf(body: Route["body"]): BodyDecoder {
 }
 
 /** The body's bytes, which count against the memory for bodies until the request has ended. */
-async function receive(request: FastifyRequest, { bodies }: Kernel, scope: RequestScope): Promise<Buffer> {
+export async function receive(
+  request: FastifyRequest,
+  { bodies }: Kernel,
+  scope: RequestScope,
+): Promise<Buffer> {
   const { bytes, release } = await readBody(request.raw, bodies, scope.signal);
   scope.atEnd(release);
   return bytes;

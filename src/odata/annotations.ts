@@ -44,7 +44,7 @@ export function ofSet(model: Model, set: EntitySet): Annotation[] {
     ...(pathOnly.length > 0 ? [expandRestrictions(pathOnly.map(({ name }) => name))] : []),
     ...(set.saysNothingOfInserts
       ? []
-      : [capability("InsertRestrictions", { record: { Insertable: false } })]),
+      : [capability("InsertRestrictions", { record: { Insertable: set.insert !== undefined } })]),
     capability("UpdateRestrictions", { record: { Updatable: false } }),
     capability("DeleteRestrictions", { record: { Deletable: false } }),
   ];

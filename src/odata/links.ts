@@ -24,7 +24,7 @@ export class Links {
   }
 
   entity(shape: Shape, row: Row): string {
-    return `${this.root}/${addressOf({ address: shape.set.name, type: shape.type }, row)}`;
+    return `${this.root}/${entityAddress(shape, row)}`;
   }
 
   /** The request once more, from where the page ended. */
@@ -45,7 +45,7 @@ export class Links {
     const { navigation, options, top } = expansion;
     const { aliases } = this.#target;
     const filter = options.get("$filter");
-    const path = `${addressOf({ address: of.set.name, type: of.type }, row)}/${navigation.name}`;
+    const path = `${entityAddress(of, row)}/${navigation.name}`;
     const bound = [this.#ctx.project, decodeURIComponent(path), filter, [...aliases], top];
     const token = tokenFor(
       this.#ctx,
@@ -58,6 +58,10 @@ export class Links {
     return `${this.root}/${path}?${query}`;
   }
 }
+
+/** Where an entity is below the root. */
+export const entityAddress = ({ set, type }: Pick<Shape, "set" | "type">, row: Row): string =>
+  set.address?.(row) ?? addressOf({ address: set.name, type }, row);
 
 /** The options of an expansion as a request by its path has them, where levels are an expansion. */
 function ownOptions({ navigation, options }: Expansion): [string, string][] {

@@ -85,8 +85,21 @@ export interface EntitySet<From = Row> extends Readable<From> {
   readonly isMultiRange?: true;
   /** `limits.odataPageMax` when absent. */
   readonly pageMax?: number;
+  /** The address of an entity below the root, where that is not the set's with a key. */
+  readonly address?: (row: From) => string;
+  /** Makes an entity; refuses (409) one whose key is taken, and (404) an unknown container. */
+  readonly insert?: (ctx: RequestContext, inserted: Inserted) => Promise<From>;
   /** Where a record stands in the order of `read`. */
   readonly position: (row: From) => Position;
+}
+
+/** An entity as it was sent. */
+export interface Inserted {
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The text of the body, for members that have to stay as they were written. */
+  readonly text: string;
+  /** The entity that is to contain it, when its path says so. */
+  readonly container?: Row;
 }
 
 /** How the records at one end of a navigation are found from those at the other, for many at once. */

@@ -19,6 +19,12 @@ export function encodeName(name: string): string {
 const codeOf = (letter: string): string =>
   `_x${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}_`;
 
+/** `Assets('101')`, and what is below it by a navigation, as part of an address. */
+export function addressIn(base: string, key: string, navigation?: string): string {
+  const entity = `${base}('${encodeURIComponent(key.replaceAll("'", "''"))}')`;
+  return navigation === undefined ? entity : `${entity}/${navigation}`;
+}
+
 /** The name that was encoded. */
 export const decodeName = (name: string): string =>
   name.replace(escapes, (code) => String.fromCharCode(Number.parseInt(code.slice(2, 6), 16)));

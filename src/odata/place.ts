@@ -16,7 +16,7 @@ import {
   type Readable,
   type Row,
 } from "./model.ts";
-import { decodeName } from "./names.ts";
+import { addressIn, decodeName } from "./names.ts";
 import type { Operand } from "./operand.ts";
 import { argumentsIn, type Segment, type Target } from "./target.ts";
 
@@ -31,6 +31,8 @@ export interface Collection extends Readable {
   readonly address: string;
   /** What context addresses say of it, where that is not its address. */
   readonly context?: string;
+  /** The entity that contains it. */
+  readonly container?: Row;
   /** Addressed by its own name, so that its set may require a filter. */
   readonly isWholeSet: boolean;
 }
@@ -188,10 +190,10 @@ async function fromEntity(walk: Walk, place: One, segment: Segment): Promise<Pla
 
 function follow(
   walk: Walk,
-  { row }: { readonly of: Collection; readonly row: Row },
+  { of, row }: { readonly of: Collection; readonly row: Row },
   { navigation, inside }: { readonly navigation: Navigation; readonly inside: string | undefined },
 ): Place {
-  const { to, join, isMany, name } = navigation;
+  const { to, join, isMany, isContained, name } = navigation;
   const set = walk.model.sets.get(to)!;
   const { read, count } = set;
   const type = walk.model.typeOf(set);
@@ -199,6 +201,7 @@ function follow(
   const collection: Collection = {
     kind: "collection",
     ...{ set, type, read, count, scope, address: set.name, isWholeSet: false },
+    ...(isContained && { address: `${addressOf(of, row)}/${name}`, container: row }),
   };
   if (isMany) return inside === undefined ? collection : withKey(walk, collection, inside);
   if (inside !== undefined) throw fail("key-invalid", { problem: `${name} is one entity and takes no key` });
@@ -234,5 +237,5 @@ export async function readOne(
 /** `Assets('101')`, as it can be part of an address. */
 export function addressOf({ address, type }: Pick<Collection, "address" | "type">, row: Row): string {
   const key = type.properties.find(({ name }) => name === type.key)!.get(row) as string;
-  return `${address}('${encodeURIComponent(key.replaceAll("'", "''"))}')`;
+  return addressIn(address, key);
 }

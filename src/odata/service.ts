@@ -5,7 +5,8 @@ import { fail } from "../errors.ts";
 import { csdlJson } from "./csdl-json.ts";
 import { csdlXml } from "./csdl-xml.ts";
 import { expandAll } from "./expand.ts";
-import { Links } from "./links.ts";
+import { insertInto, takesInserts } from "./insert.ts";
+import { entityAddress, Links } from "./links.ts";
 import type { Model, Property, Row } from "./model.ts";
 import {
   checkVersions,
@@ -15,7 +16,7 @@ import {
   metadataFormatOf,
   preferencesOf,
 } from "./negotiate.ts";
-import { type Collection, type One, type Place, placeOf, readOne } from "./place.ts";
+import { addressOf, type Collection, type One, type Place, placeOf, readOne } from "./place.ts";
 import { collectionQuestion, filterOfOptions, readCollection, refuseForeignOptions } from "./read.ts";
 import { shapeOf } from "./shape.ts";
 import { readTarget, type Target } from "./target.ts";
@@ -29,6 +30,8 @@ export interface ODataRequest {
   /** The absolute address of the service, without a slash at its end. */
   readonly root: string;
   readonly headers: Headers;
+  /** The bytes of the body, inflated. */
+  readonly readBody: () => Promise<Buffer>;
 }
 
 export interface ODataAnswer {
@@ -56,15 +59,47 @@ export function odataService(model: Model): ODataService {
     const target = readTarget(request.rest);
     const answering = { ctx, model, request, target, links: new Links(ctx, request.root, target) };
     const place = await placeOf({ ctx, model, aliases: target.aliases }, target.segments);
-    checkMethod(request, target);
+    const insertable = place.kind === "collection" && takesInserts(place) ? place : undefined;
+    checkMethod(request, target, insertable);
+    if (request.method === "POST") return insertAnswer(answering, insertable!);
     const answer = place.kind === "metadata" ? documents(request, target) : await answerAt(answering, place);
     return { ...answer, headers: { "OData-Version": "4.0", ...answer.headers } };
   };
 }
 
-function checkMethod({ method }: ODataRequest, { resource }: Target): void {
-  if (method === "GET" || method === "HEAD") return;
-  throw fail("method-not-allowed", { method, path: resource, allowed: ["GET", "HEAD"] });
+function checkMethod(
+  { method }: ODataRequest,
+  { resource }: Target,
+  insertable: Collection | undefined,
+): void {
+  const allowed = ["GET", "HEAD", ...(insertable ? ["POST"] : [])];
+  if (!allowed.includes(method)) throw fail("method-not-allowed", { method, path: resource, allowed });
+}
+
+/** 201 with the entity, or 204 when the client has no use for it. */
+async function insertAnswer(answering: Answering, of: Collection): Promise<ODataAnswer> {
+  const { ctx, model, request, target, links } = answering;
+  refuseForeignOptions(target);
+  const writing = writingFor(answering);
+  const shape = shapeOf({ ctx, model, aliases: target.aliases }, of.set, new Map());
+  const bytes = await request.readBody();
+  const row = await insertInto({ ctx, model }, of, { bytes, headers: request.headers });
+  const { answer } = preferencesOf(request.headers);
+  const address = addressOf(of, row);
+  const location = `${links.root}/${of.container ? address : entityAddress(shape, row)}`;
+  const headers = {
+    ...{ "OData-Version": "4.0", Location: location },
+    ...(answer && { "Preference-Applied": `return=${answer}` }),
+  };
+  if (answer === "minimal") return { status: 204, headers: { ...headers, "OData-EntityId": location } };
+  const [entity] = await expandAll(ctx, [row], shape);
+  const body = entityWriter(writing, shape)(entity!).slice(1);
+  const context = contextMember(writing, `${of.address}/$entity`);
+  return {
+    status: 201,
+    headers: { ...headers, "Content-Type": writing.contentType },
+    body: `{${context}${body}`,
+  };
 }
 
 function answerAt(answering: Answering, place: Exclude<Place, { kind: "metadata" }>) {
@@ -175,7 +210,7 @@ async function propertyAnswer(
   const held = property.get(row);
   const value = member === undefined ? held : (held as Row)[member];
   if (value === undefined || value === null) return { status: 204, headers: {} };
-  const shown: Property = member === undefined ? property : { ...property, type: "Edm.String" };
+  const shown = member === undefined ? property : memberOf(property, value);
   if (isRaw) {
     const headers = { "Content-Type": "text/plain;charset=utf-8" };
     return { status: 200, headers, body: plainText(shown, value) };
@@ -186,6 +221,14 @@ async function propertyAnswer(
   const context = contextMember(writing, address);
   const body = isObject ? `{${context}${write(value).slice(1)}` : `{${context}"value":${write(value)}}`;
   return { status: 200, headers: { "Content-Type": writing.contentType }, body: body.replace(/,\}$/, "}") };
+}
+
+/** A member of open data as a property of its own. */
+function memberOf(property: Property, value: unknown): Property {
+  if (typeof value === "number") return { ...property, type: "Edm.Double" };
+  if (typeof value === "boolean") return { ...property, type: "Edm.Boolean" };
+  if (typeof value === "object" && !Array.isArray(value)) return property;
+  return { ...property, type: "Edm.String" };
 }
 
 async function serviceDocument(answering: Answering): Promise<ODataAnswer> {

@@ -1,4 +1,5 @@
 // Values of every type as JSON that OData clients read (odata.md 5).
+import { dynamicJson } from "./dynamic-json.ts";
 import { namespace, type Property } from "./model.ts";
 import { encodeName } from "./names.ts";
 
@@ -46,6 +47,8 @@ function writerOf(type: Property["type"], { isIeee754Compatible, level }: Format
       return (value) => doubleJson(value as number);
     case "Edm.Int64":
       return isIeee754Compatible ? (value) => `"${value}"` : String;
+    case "RawData":
+      return (value) => dynamicJson(value as Record<string, unknown>, type, level === "none");
     default:
       return (value) =>
         openJson(value as object, level === "full" ? `"@odata.type":"#${namespace}.${type}"` : "");

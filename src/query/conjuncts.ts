@@ -5,6 +5,24 @@ import { and, type Bound, type Filter, type Scalar } from "./filter.ts";
 export const conjunctsOf = (filter: Filter): readonly Filter[] =>
   filter.kind === "and" ? filter.parts.flatMap(conjunctsOf) : [filter];
 
+/** Every field that the filter asks of. */
+export function fieldsOf(filter: Filter): readonly string[] {
+  if (filter.kind === "and" || filter.kind === "or") return filter.parts.flatMap(fieldsOf);
+  if (filter.kind === "not") return fieldsOf(filter.part);
+  if (filter.kind === "words") return filter.fields;
+  return "field" in filter ? [filter.field] : [];
+}
+
+/** The conditions on these fields alone, and all others. */
+export function splitBy(
+  filter: Filter,
+  fields: readonly string[],
+): { readonly on: Filter; readonly rest: Filter } {
+  const parts = conjunctsOf(filter);
+  const isOn = (part: Filter) => fieldsOf(part).every((field) => fields.includes(field));
+  return { on: and(...parts.filter(isOn)), rest: and(...parts.filter((part) => !isOn(part))) };
+}
+
 /** The values that the filter limits a field to, each once, and what else it asks; none when it does not. */
 export function valuesIn(filter: Filter, field: string): { values?: readonly Scalar[]; rest: Filter } {
   let values: readonly Scalar[] | undefined;

@@ -3,7 +3,7 @@ import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { and, equals, oneOf } from "../../query/filter.ts";
+import { and, equals, everything, type Filter, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import type { Reader, Writer } from "../../storage/catalog.ts";
@@ -24,11 +24,21 @@ export interface Named {
 }
 
 /** One page of the databases the caller may see, by name (code points). */
-export async function listDatabases(ctx: RequestContext, page: PageQuestion): Promise<Page<Named>> {
-  const filter = scopeOf(ctx.caller, "rawAcl", "LIST");
+export async function listDatabases(
+  ctx: RequestContext,
+  page: PageQuestion,
+  wanted: Filter = everything,
+): Promise<Page<Named>> {
+  const filter = and(scopeOf(ctx.caller, "rawAcl", "LIST"), wanted);
   return ctx.catalog.read(ctx.project, (tx) =>
     readPage(tx, rawDatabaseTable, { filter, order: byName, page }),
   );
+}
+
+/** How many of the databases that the caller may see meet the filter. */
+export async function countDatabases(ctx: RequestContext, wanted: Filter): Promise<number> {
+  const filter = and(scopeOf(ctx.caller, "rawAcl", "LIST"), wanted);
+  return ctx.catalog.read(ctx.project, (tx) => tx.count(rawDatabaseTable, filter));
 }
 
 /** Makes these databases; those that exist stay as they are ((b) 23). */
@@ -86,11 +96,12 @@ export async function listTables(
   ctx: RequestContext,
   database: string,
   page: PageQuestion,
+  wanted: Filter = everything,
 ): Promise<Page<Named>> {
   const scope = scopeOf(ctx.caller, "rawAcl", "LIST");
   return ctx.catalog.read(ctx.project, async (tx) => {
     const [found] = await existingDatabases(tx, scope, [database]);
-    const filter = and(scope, equals("databaseId", found!.id));
+    const filter = and(scope, equals("databaseId", found!.id), wanted);
     return readPage(tx, rawTableTable, { filter, order: byName, page });
   });
 }

@@ -85,6 +85,15 @@ export async function listRows(
   });
 }
 
+/** How many rows of a table meet the filter; refuses (404) an unknown database or table. */
+export async function countRows(ctx: RequestContext, name: TableName, filter: Filter): Promise<number> {
+  const scope = scopeOf(ctx.caller, "rawAcl", "READ");
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const { id } = await existingTable(tx, scope, name);
+    return tx.count(rawRowTable, and(equals("tableId", id), filter));
+  });
+}
+
 /** Reads the page in pieces, nearest first, so that not all of a page of long rows is in memory at once. */
 async function boundedPage(tx: Reader, filter: Filter, page: PageQuestion): Promise<Page<RowRecord>> {
   const isBackwards = page.before !== undefined;

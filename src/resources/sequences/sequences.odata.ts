@@ -9,6 +9,7 @@ import {
   type Property,
   type SetQuestion,
 } from "../../odata/model.ts";
+import { addressIn } from "../../odata/names.ts";
 import { anyMember, column, type Operand } from "../../odata/operand.ts";
 import { id, metadata, required, text, time } from "../../odata/property.ts";
 import { valuesIn } from "../../query/conjuncts.ts";
@@ -130,6 +131,7 @@ const sequenceColumns = entitySet<ColumnEntity>({
     siftedPage({ ...sifting(ctx, filter), page, position: (one) => [one.sequenceId, one.at] }),
   count: (ctx, filter) => siftedCount(sifting(ctx, filter), limits.odataPageMax),
   position: (row) => [row.sequenceId, row.at],
+  address: (row) => addressIn(addressIn("Sequences", String(row.sequenceId), "Columns"), nameOf(row)),
 });
 
 interface RowEntity {
@@ -217,6 +219,7 @@ const sequenceRows = entitySet<RowEntity>({
     siftedPage({ ...siftingRows(ctx, filter), page, position: rowPosition }),
   count: (ctx, filter) => siftedCount(siftingRows(ctx, filter), limits.odataPageMax),
   position: rowPosition,
+  address: (row) => addressIn(addressIn("Sequences", String(row.sequenceId), "Rows"), String(row.rowNumber)),
 });
 
 const assetOf = ({ assetId }: Sequence) => (assetId === undefined ? [] : [assetId]);

@@ -1,0 +1,74 @@
+// Open data of any JSON between the wire and OData: types that a reader cannot tell are annotated, names that
+// it would stumble over are encoded (odata.md 2.14).
+import { fail } from "../errors.ts";
+import { parseJson } from "../lib/json.ts";
+import { membersIn } from "../lib/json-text.ts";
+import { namespace } from "./model.ts";
+import { decodeName, encodeName } from "./names.ts";
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The object as JSON; `type` is the open type of objects within it, `isPlain` leaves annotations out. */
+export function dynamicJson(value: Members, type: string, isPlain: boolean): string {
+  return `{${membersJson(value, type, isPlain).join(",")}}`;
+}
+
+function membersJson(value: Members, type: string, isPlain: boolean): string[] {
+  return Object.entries(value).flatMap(([key, one]) => {
+    const name = JSON.stringify(encodeName(key));
+    const [json, annotation] = memberJson(one, type, isPlain);
+    if (annotation === undefined || isPlain) return [`${name}:${json}`];
+    return [`${name.slice(0, -1)}@odata.type":"#${annotation}"`, `${name}:${json}`];
+  });
+}
+
+/** A value, and what a reader cannot tell of its type. */
+function memberJson(value: unknown, type: string, isPlain: boolean): [json: string, annotation?: string] {
+  if (typeof value === "number" && !Number.isFinite(value)) return [value > 0 ? '"INF"' : '"-INF"', "Double"];
+  if (Array.isArray(value)) return listJson(value, type, isPlain);
+  if (typeof value !== "object" || value === null) return [JSON.stringify(value)];
+  const control = isPlain ? [] : [`"@odata.type":"#${namespace}.${type}"`];
+  return [`{${[...control, ...membersJson(value as Members, type, isPlain)].join(",")}}`];
+}
+
+/** Lists of one type stay lists; all others are their JSON as a text. */
+function listJson(
+  list: readonly unknown[],
+  type: string,
+  isPlain: boolean,
+): [json: string, annotation?: string] {
+  const types = new Set(list.map((one) => elementType(one, type)));
+  const [only = "String"] = types;
+  if (types.size > 1 || only === undefined) return [JSON.stringify(JSON.stringify(list))];
+  return [`[${list.map((one) => memberJson(one, type, isPlain)[0]).join(",")}]`, `Collection(${only})`];
+}
+
+function elementType(value: unknown, type: string): string | undefined {
+  if (typeof value === "string") return "String";
+  if (typeof value === "boolean") return "Boolean";
+  if (typeof value === "number") return "Double";
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? `${namespace}.${type}`
+    : undefined;
+}
+
+/**
+ * The open object that a body has under a name, as JSON: its own text where nothing in it has to be read as
+ * OData, else without control information and with its names decoded. None is `{}`.
+ */
+export function plainData(body: string, name: string): string {
+  const found = membersIn(body, body.indexOf("{")).findLast((one) => one.name === name);
+  if (!found) return "{}";
+  const text = body.slice(found.valueStart, found.end);
+  if (text === "null") return "{}";
+  if (!text.startsWith("{")) throw fail("key-invalid", { problem: `${name} is an object` });
+  if (!text.includes("@") && !text.includes("_x")) return text;
+  return JSON.stringify(decoded(parseJson(text)));
+}
+
+function decoded(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(decoded);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).filter(([name]) => !name.includes("@"));
+  return Object.fromEntries(members.map(([name, one]) => [decodeName(name), decoded(one)]));
+}

@@ -1,0 +1,289 @@
+// Raw data over OData: databases with their tables and those with their rows, read and inserted.
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { parseJson } from "../../lib/json.ts";
+import { limits } from "../../limits.ts";
+import { plainData } from "../../odata/dynamic-json.ts";
+import {
+  entitySet,
+  entityType,
+  type Inserted,
+  type ModelPart,
+  navigation,
+  type Property,
+  type SetQuestion,
+} from "../../odata/model.ts";
+import { addressIn } from "../../odata/names.ts";
+import { anyMember, column } from "../../odata/operand.ts";
+import { required, text, time } from "../../odata/property.ts";
+import { splitBy } from "../../query/conjuncts.ts";
+import { matchesAlone } from "../../query/evaluate.ts";
+import { and, between, equals, type Filter, oneOf, or } from "../../query/filter.ts";
+import type { Page, PageQuestion } from "../../query/page.ts";
+import { siftedCount, siftedPage } from "../../query/sift.ts";
+import {
+  countDatabases,
+  createDatabases,
+  createTables,
+  listDatabases,
+  listTables,
+  type Named,
+} from "./raw.ts";
+import { countRows, getRow, listRows, putRows, type RawRow } from "./rows.ts";
+
+/** A database's table as an entity. */
+interface Place {
+  readonly database: string;
+  readonly table: string;
+}
+
+type RowEntity = Place & RawRow;
+
+const databaseOf = <From extends Pick<Place, "database">>(): Property<From> => ({
+  ...text<From>("Database", (row) => row.database, column("database")),
+  isDynamic: true,
+});
+
+const database = entityType<Named>({
+  name: "Raw",
+  key: "Database",
+  properties: [required(text("Database", (row) => row.name, column("name")))],
+});
+
+const table = entityType<Place>({
+  name: "Table",
+  key: "Table",
+  properties: [required(text("Table", (row) => row.table, column("table"))), databaseOf()],
+});
+
+const row = entityType<RowEntity>({
+  name: "Row",
+  key: "Key",
+  properties: [
+    required(text("Key", (one) => one.key, column("key"))),
+    time("LastUpdatedTime", (one) => one.lastUpdatedTime, "lastUpdatedTime"),
+    {
+      ...{ name: "RawData", type: "RawData", get: (one) => parseJson(one.columns) },
+      asked: { kind: "members", member: anyMember("data") },
+    },
+    databaseOf(),
+    { ...text<RowEntity>("Table", (one) => one.table, column("table")), isDynamic: true },
+  ],
+});
+
+const databases = entitySet<Named>({
+  ...{ name: "Raw", type: "Raw", requiresFilter: true },
+  read: (ctx, { filter, page }) => listDatabases(ctx, page, filter),
+  count: countDatabases,
+  position: ({ name }) => [name],
+  async insert(ctx, { body }) {
+    const name = keyIn(body, "Database", limits.nameLengthMax);
+    const { items } = await listDatabases(ctx, { limit: 1 }, oneOf("name", [name]));
+    if (items.length > 0) throw fail("entity-exists", { what: `database ${name}` });
+    await createDatabases(ctx, [name]);
+    return { name };
+  },
+});
+
+/** The tables, by their databases and then by name, that meet a filter by the names of both. */
+async function* placesIn(
+  ctx: RequestContext,
+  filter: Filter,
+  [database, table]: readonly (string | undefined)[] = [],
+): AsyncGenerator<Place> {
+  const named = (field: string) => splitBy(filter, [field]).on;
+  const { rest } = splitBy(filter, ["database"]);
+  const ofBoth = splitBy(rest, ["table"]).rest;
+  const from =
+    database === undefined ? undefined : between("name", { from: { value: database, inclusive: true } });
+  const wanted = and(from, renamed(named("database"), "name"));
+  for await (const { name } of allOf((page) => listDatabases(ctx, page, wanted))) {
+    const start = name === database && table !== undefined ? { after: [table] } : {};
+    const tables = renamed(named("table"), "name");
+    const list = allOf((page) => listTables(ctx, name, { ...start, ...page }, tables));
+    for await (const one of list) {
+      const place = { database: name, table: one.name };
+      if (matchesAlone(ofBoth, place)) yield place;
+    }
+  }
+}
+
+async function* allOf<Item>(read: (page: PageQuestion) => Promise<Page<Item>>): AsyncGenerator<Item> {
+  for (let page: PageQuestion | undefined = { limit: limits.rawNamesMax }; page; ) {
+    const { items, next }: Page<Item> = await read(page);
+    yield* items;
+    page = next && { limit: limits.rawNamesMax, after: next };
+  }
+}
+
+/** A condition on names as the room has them: each in a table of its own. */
+function renamed(filter: Filter, field: string): Filter {
+  if (filter.kind === "and" || filter.kind === "or")
+    return { ...filter, parts: filter.parts.map((part) => renamed(part, field)) };
+  if (filter.kind === "not") return { ...filter, part: renamed(filter.part, field) };
+  return "field" in filter ? ({ ...filter, field } as Filter) : filter;
+}
+
+const tables = entitySet<Place>({
+  ...{ name: "Tables", type: "Table", requiresFilter: true },
+  async read(ctx, { filter, page }) {
+    const items: Place[] = [];
+    for await (const place of placesIn(ctx, filter, page.after as readonly string[] | undefined)) {
+      if (items.length === page.limit) {
+        const { database, table } = items.at(-1)!;
+        return { items, next: [database, table] };
+      }
+      items.push(place);
+    }
+    return { items };
+  },
+  async count(ctx, filter) {
+    let count = 0;
+    for await (const _ of placesIn(ctx, filter)) count++;
+    return count;
+  },
+  position: ({ database, table }) => [database, table],
+  address: ({ database, table }) => addressIn(addressIn("Raw", database, "Tables"), table),
+  async insert(ctx, { body, container }) {
+    const parent = (container as Named | undefined)?.name ?? keyIn(body, "Database", limits.nameLengthMax);
+    const name = keyIn(body, "Table", limits.nameLengthMax);
+    const { items } = await listTables(ctx, parent, { limit: 1 }, oneOf("name", [name]));
+    if (items.length > 0) throw fail("entity-exists", { what: `table ${name} in ${parent}` });
+    await createTables(ctx, parent, { tables: [name], ensureParent: false });
+    return { database: parent, table: name };
+  },
+});
+
+const places = ["database", "table"];
+const inStore = ["key", "lastUpdatedTime"];
+
+/** The rows of a table, as far as the store can tell which; the rest of a filter is for the data. */
+const sifting = (ctx: RequestContext, place: Place, filter: Filter) => {
+  const { on, rest } = splitBy(filter, inStore);
+  return {
+    filter: rest,
+    read: async (page: PageQuestion): Promise<Page<RowEntity>> => {
+      const found = await listRows(ctx, place, { filter: on, page });
+      return { ...found, items: found.items.map((one) => ({ ...one, ...place })) };
+    },
+    view: (one: RowEntity) => ({ ...one, data: parseJson(one.columns) }),
+  };
+};
+
+/** One table after the other; without a filter by names, of all databases. */
+async function readAll(ctx: RequestContext, { filter, page }: SetQuestion): Promise<Page<RowEntity>> {
+  const { on, rest } = splitBy(filter, places);
+  const [database, table, key] = (page.after ?? []) as readonly (string | undefined)[];
+  const items: RowEntity[] = [];
+  const startOf = (place: Place) =>
+    key !== undefined && place.database === database && place.table === table ? { after: [key] } : {};
+  for await (const place of placesFrom(ctx, on, { database, table })) {
+    const left = page.limit - items.length;
+    const found = await siftedPage<RowEntity>({
+      ...sifting(ctx, place, rest),
+      page: { ...startOf(place), limit: Math.max(1, left) },
+      position: (one) => [one.key],
+    });
+    if (left === 0 && found.items.length > 0) return { items, next: positionOf(items.at(-1)!) };
+    if (left > 0) items.push(...found.items);
+    if (found.next) return { items, next: [place.database, place.table, found.next[0]!] };
+  }
+  return { items };
+}
+
+const positionOf = (one: RowEntity) => [one.database, one.table, one.key];
+
+/** The place itself, and those behind it. */
+async function* placesFrom(
+  ctx: RequestContext,
+  filter: Filter,
+  { database, table }: { readonly database: string | undefined; readonly table: string | undefined },
+): AsyncGenerator<Place> {
+  if (database !== undefined && table !== undefined) yield { database, table };
+  yield* placesIn(ctx, filter, [database, table]);
+}
+
+const rows = entitySet<RowEntity>({
+  ...{ name: "Rows", type: "Row", requiresFilter: true, pageMax: limits.odataRowsPageMax },
+  read: readAll,
+  async count(ctx, filter) {
+    const { on, rest } = splitBy(filter, places);
+    let count = 0;
+    for await (const place of placesIn(ctx, on)) {
+      const asked = sifting(ctx, place, rest);
+      const isPlain = asked.filter.kind === "everything";
+      count += isPlain
+        ? await countRows(ctx, place, splitBy(rest, inStore).on)
+        : await siftedCount(asked, limits.odataPageMax);
+    }
+    return count;
+  },
+  position: positionOf,
+  address: (one) =>
+    addressIn(`${addressIn(addressIn("Raw", one.database, "Tables"), one.table)}/Rows`, one.key),
+  insert,
+});
+
+/** Numbers in the data stay as they were written, where nothing in it has to be read differently. */
+async function insert(ctx: RequestContext, { body, text, container }: Inserted): Promise<RowEntity> {
+  const parent = container as Place | undefined;
+  const place = {
+    database: parent?.database ?? keyIn(body, "Database", limits.nameLengthMax),
+    table: parent?.table ?? keyIn(body, "Table", limits.nameLengthMax),
+  };
+  const key = keyIn(body, "Key", limits.rawKeyLengthMax);
+  const columns = plainData(text, "RawData");
+  if (columns.length > limits.rawColumnsLengthMax)
+    throw fail("key-invalid", {
+      problem: `RawData holds more than ${limits.rawColumnsLengthMax} characters`,
+    });
+  const held = await countRows(ctx, place, oneOf("key", [key]));
+  if (held > 0) throw fail("entity-exists", { what: `row ${key} in ${place.table}` });
+  await putRows(ctx, place, { rows: [{ key, columns }], ensureParent: false });
+  return { ...place, ...(await getRow(ctx, place, key)) };
+}
+
+/** The text that names what is inserted. */
+function keyIn(body: Inserted["body"], name: string, lengthMax: number): string {
+  const value = body[name];
+  if (
+    typeof value === "string" &&
+    value !== "" &&
+    value.length <= lengthMax &&
+    value.isWellFormed() &&
+    !value.includes("\0")
+  )
+    return value;
+  throw fail("key-invalid", { problem: `${name} is needed: a text of at most ${lengthMax} characters` });
+}
+
+/** A table by both of its names, as one key. */
+const placeKey = ({ database, table }: Place) => JSON.stringify([database, table]);
+
+function placeNamed(key: string | number): Filter {
+  const [database, table] = parseJson(String(key)) as [string, string];
+  return and(equals("database", database), equals("table", table));
+}
+
+export const rawModel: ModelPart = {
+  types: [database, table, row],
+  sets: [databases, tables, rows],
+  navigations: [
+    navigation<Named, Place>({
+      ...{ from: "Raw", name: "Tables", to: "Tables", isMany: true, isContained: true },
+      join: {
+        own: ({ name }) => [name],
+        theirs: (one) => [one.database],
+        filter: (names) => oneOf("database", names),
+      },
+    }),
+    navigation<Place, RowEntity>({
+      ...{ from: "Table", name: "Rows", to: "Rows", isMany: true, isContained: true },
+      join: {
+        own: (one) => [placeKey(one)],
+        theirs: (one) => [placeKey(one)],
+        filter: (keys) => or(...keys.map(placeNamed)),
+      },
+    }),
+  ],
+};
