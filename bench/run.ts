@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { requireNode } from "../scripts/require-node.ts";
+import { fullOData, measureOData, quickOData } from "./odata.ts";
 import { stopProcess } from "./process.ts";
 import { fullRecords, measureRecords, quickRecords } from "./records.ts";
 import { type Results, reportOf } from "./report.ts";
@@ -27,7 +28,7 @@ const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--records] [--
   --peers     the same work against VictoriaMetrics, InfluxDB and ClickHouse (installed from Debian when root)
   --rounds N  rounds, each with fresh servers (5)
   --quick     a twenty-fifth of the data and one round: whether everything works, not figures to keep
-  --records   assets and raw rows alone (W11), which no peer has
+  --records   assets, raw rows and OData alone (W11, W12), which no peer has
   --write     also write the table to bench/RESULTS.md`;
 
 requireNode("npm run bench");
@@ -81,7 +82,10 @@ async function roundOf(system: System, prepared: Prepared | undefined, scale: Sc
   const points = prepared && (await onFresh(system, (running) => measure(system, running, prepared, scale)));
   if (system !== millrace) return { ...points };
   const records = asked.quick ? quickRecords : fullRecords;
-  return { ...points, ...(await onFresh(system, ({ port }) => measureRecords(port, records))) };
+  const overOData = await onFresh(system, ({ port }) =>
+    measureOData(port, asked.quick ? quickOData : fullOData),
+  );
+  return { ...points, ...overOData, ...(await onFresh(system, ({ port }) => measureRecords(port, records))) };
 }
 
 /** Starts the system on a fresh folder, measures it, and leaves nothing behind. */

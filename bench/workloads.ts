@@ -32,6 +32,8 @@ export const workloads = {
   W11prefix: { name: "W11", what: "search: two letters that most begin with, p50", unit: "ms", bound: 20 },
   W11description: { name: "W11", what: "search in descriptions, p50", unit: "ms", bound: 20 },
   W11sorted: { name: "W11", what: "search: a word that most have, newest first, p50", unit: "ms" },
+  W12points: { name: "W12", what: "1 M points over OData by nextLink", unit: "points/s", bound: 500_000 },
+  W12expand: { name: "W12", what: "1,000 assets with their series over OData, p50", unit: "ms", bound: 50 },
   rawOrdered: { name: "raw", what: "load 1 M rows in order of key", unit: "rows/s", bound: 50_000 },
   rawShuffled: { name: "raw", what: "load 1 M rows in random order", unit: "rows/s", bound: 50_000 },
   rawPage: { name: "raw", what: "page of 10,000 rows, p50", unit: "ms", bound: 50 },

@@ -9,6 +9,7 @@ import { linesIn, occurrences, type System, type Window } from "./system.ts";
 const key = "benchmark-key-0123456789abcdef0123456789abcdef";
 const root = new URL("../..", import.meta.url).pathname;
 const project = "/api/0.5/projects/default";
+const odataRoot = "/odata/v1/projects/default/";
 const base = "/timeseries";
 
 const request = (parts: RequestParts) =>
@@ -16,6 +17,14 @@ const request = (parts: RequestParts) =>
     ...parts,
     path: project + parts.path,
     headers: { "api-key": key, ...(parts.body !== undefined && { "content-type": "application/json" }) },
+  });
+
+/** A read over the entity-model interface: `path` is below its root, or from a link to a further page. */
+export const getOData = (path: string) =>
+  requestBytes({
+    method: "GET",
+    path: path.startsWith("/") ? path : odataRoot + path,
+    headers: { "api-key": key },
   });
 
 /** A request of the project: `path` begins with `/assets` or the like. */

@@ -29,7 +29,7 @@ export function registerOData(http: FastifyInstance, kernel: Kernel, model: Mode
     const asked = { method, headers, root, rest: belowRoot(request.raw.url!), readBody };
     const answer = await scope.within(service(ctx, asked));
     reply.code(answer.status).headers(answer.headers).header("Vary", varyOf(reply));
-    return reply.send(answer.body === undefined ? undefined : Buffer.from(answer.body));
+    return reply.send(typeof answer.body === "string" ? Buffer.from(answer.body) : answer.body);
   };
   const method = ["GET", "POST", "PUT", "PATCH", "DELETE"];
   for (const url of [rootPath, `${rootPath}/*`]) http.route({ method, url, handler: answerTo });

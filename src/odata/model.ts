@@ -7,6 +7,7 @@ import type { RequestContext } from "../context.ts";
 import { invariant } from "../lib/invariant.ts";
 import type { Filter } from "../query/filter.ts";
 import type { Page, PageQuestion, Position } from "../query/page.ts";
+import type { ColumnPage } from "./columns.ts";
 import type { Operand, PrimitiveType } from "./operand.ts";
 
 /** What the names of types and bound functions begin with. */
@@ -66,6 +67,8 @@ export interface SetQuestion {
 export interface Readable<From = Row> {
   readonly read: (ctx: RequestContext, question: SetQuestion) => Promise<Page<From>>;
   readonly count: (ctx: RequestContext, filter: Filter) => Promise<number>;
+  /** The same page by columns, for sets of very many small records: the properties asked, of every row. */
+  readonly readColumns?: (ctx: RequestContext, question: SetQuestion) => Promise<ColumnPage>;
 }
 
 export interface EntitySet<From = Row> extends Readable<From> {

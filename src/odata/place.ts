@@ -85,11 +85,12 @@ function start(walk: Walk, segment: Segment): Place {
   if (results) return resultsOf(walk, results, inside ?? "");
   const set = model.sets.get(name) ?? [...model.sets.values()].find((one) => isAlike(one.name, name));
   if (!set) throw nowhere(name, "the service");
-  const { read, count } = set;
+  const { read, count, readColumns } = set;
   const type = model.typeOf(set);
   const collection: Collection = {
     kind: "collection",
     ...{ set, type, read, count, scope: everything, address: set.name, isWholeSet: true },
+    ...(readColumns && { readColumns }),
   };
   return inside === undefined ? collection : withKey(walk, collection, inside);
 }
@@ -195,13 +196,14 @@ function follow(
 ): Place {
   const { to, join, isMany, isContained, name } = navigation;
   const set = walk.model.sets.get(to)!;
-  const { read, count } = set;
+  const { read, count, readColumns } = set;
   const type = walk.model.typeOf(set);
   const scope = join.filter(join.own(row));
   const collection: Collection = {
     kind: "collection",
     ...{ set, type, read, count, scope, address: set.name, isWholeSet: false },
     ...(isContained && { address: `${addressOf(of, row)}/${name}`, container: row }),
+    ...(readColumns && { readColumns }),
   };
   if (isMany) return inside === undefined ? collection : withKey(walk, collection, inside);
   if (inside !== undefined) throw fail("key-invalid", { problem: `${name} is one entity and takes no key` });

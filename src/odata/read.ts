@@ -4,6 +4,7 @@ import { Failure, fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { and, everything, type Filter } from "../query/filter.ts";
 import type { Position } from "../query/page.ts";
+import type { Run } from "./columns.ts";
 import { type Entity, expandAll } from "./expand.ts";
 import type { EntitySet, Model } from "./model.ts";
 import { parseExpression } from "./parse-expression.ts";
@@ -24,8 +25,11 @@ export interface CollectionQuestion {
   readonly bound: unknown;
 }
 
+/** Entities, or what is written of very many by columns. */
+export type Content = { readonly items: readonly Entity[] } | { readonly runs: readonly Run[] };
+
 export interface Entries {
-  readonly items: readonly Entity[];
+  readonly content: Content;
   readonly count?: number;
   /** The `$skiptoken` of the next page. */
   readonly next?: string;
@@ -87,25 +91,45 @@ export function filterOfOptions({ ctx, model, target }: Omit<Env, "pageAsked">, 
   return and(of.scope, text === undefined ? everything : filterFor({ ctx, model, aliases }, of.set, text));
 }
 
-/** One page, with the number of all if that is asked. */
+/** One page, with the number of all if that is asked; by columns where that is possible and will do. */
 export async function readCollection(
   ctx: RequestContext,
   of: Collection,
-  question: CollectionQuestion,
+  question: CollectionQuestion & { readonly isPlain: boolean },
 ): Promise<Entries> {
-  const { filter, wanted, pageMax, after, isCounted, shape } = question;
-  const limit = Math.min(pageMax, wanted);
-  const page = { limit, ...(after && { after }) };
-  const properties = new Set(shape.properties.map(({ name }) => name));
-  const found = limit === 0 ? { items: [] } : await of.read(ctx, { filter, page, properties });
-  const left = wanted - found.items.length;
-  const items = await expandAll(ctx, found.items, shape);
+  const { filter, wanted, isCounted } = question;
+  const { content, taken, next } = await pageOf(ctx, of, question);
+  const left = wanted - taken;
   return {
-    items,
+    content,
     ...(isCounted && { count: await of.count(ctx, filter) }),
-    ...(found.next &&
-      left > 0 && { next: tokenAt(ctx, question.bound, { after: found.next, wanted: left }) }),
+    ...(next && left > 0 && { next: tokenAt(ctx, question.bound, { after: next, wanted: left }) }),
   };
+}
+
+interface Taken {
+  readonly content: Content;
+  /** How many rows that is. */
+  readonly taken: number;
+  readonly next?: Position | undefined;
+}
+
+async function pageOf(
+  ctx: RequestContext,
+  { read, readColumns }: Collection,
+  question: CollectionQuestion & { readonly isPlain: boolean },
+): Promise<Taken> {
+  const { filter, wanted, pageMax, after, shape, isPlain } = question;
+  const limit = Math.min(pageMax, wanted);
+  if (limit === 0) return { content: { items: [] }, taken: 0 };
+  const properties = new Set(shape.properties.map(({ name }) => name));
+  const asked = { filter, page: { limit, ...(after && { after }) }, properties };
+  if (readColumns && isPlain && shape.expansions.length === 0) {
+    const { runs, next } = await readColumns(ctx, asked);
+    return { content: { runs }, taken: runs.reduce((sum, { count }) => sum + count, 0), next };
+  }
+  const { items, next } = await read(ctx, asked);
+  return { content: { items: await expandAll(ctx, items, shape) }, taken: items.length, next };
 }
 
 interface PlaceInPages {

@@ -2,6 +2,8 @@
 import { createHash } from "node:crypto";
 import type { RequestContext } from "../context.ts";
 import { fail } from "../errors.ts";
+import { ByteSheet } from "../lib/byte-sheet.ts";
+import { writeRuns } from "./columns.ts";
 import { csdlJson } from "./csdl-json.ts";
 import { csdlXml } from "./csdl-xml.ts";
 import { expandAll } from "./expand.ts";
@@ -17,8 +19,14 @@ import {
   preferencesOf,
 } from "./negotiate.ts";
 import { addressOf, type Collection, type One, type Place, placeOf, readOne } from "./place.ts";
-import { collectionQuestion, filterOfOptions, readCollection, refuseForeignOptions } from "./read.ts";
-import { shapeOf } from "./shape.ts";
+import {
+  type Content,
+  collectionQuestion,
+  filterOfOptions,
+  readCollection,
+  refuseForeignOptions,
+} from "./read.ts";
+import { type Shape, shapeOf } from "./shape.ts";
 import { readTarget, type Target } from "./target.ts";
 import { countJson, entityWriter, type Writing } from "./write-entity.ts";
 import { plainText, valueWriter } from "./write-value.ts";
@@ -37,7 +45,7 @@ export interface ODataRequest {
 export interface ODataAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Buffer;
 }
 
 export type ODataService = (ctx: RequestContext, request: ODataRequest) => Promise<ODataAnswer>;
@@ -150,18 +158,45 @@ async function collectionAnswer(answering: Answering, of: Collection): Promise<O
   const writing = writingFor(answering);
   const { pageSize } = preferencesOf(request.headers);
   const question = collectionQuestion({ ...answering, pageAsked: pageSize }, of);
-  const { items, count, next } = await readCollection(ctx, of, question);
-  const write = entityWriter(writing, question.shape);
-  const parts = [
+  const isPlain = writing.format.level !== "full";
+  const { content, count, next } = await readCollection(ctx, of, { ...question, isPlain });
+  const head = [
     `{${contextMember(writing, (of.context ?? of.address) + question.shape.fragment)}`,
     ...(count === undefined ? [] : [`"@odata.count":${countJson(count, writing.format)},`]),
-    `"value":[${items.map(write).join(",")}]`,
-    ...(next === undefined ? [] : [`,"@odata.nextLink":${JSON.stringify(writing.links.next(next))}`]),
-    "}",
+    '"value":[',
   ];
+  const link = next === undefined ? "" : `,"@odata.nextLink":${JSON.stringify(writing.links.next(next))}`;
+  const body = contentBytes(content, {
+    writing,
+    shape: question.shape,
+    head: head.join(""),
+    tail: `]${link}}`,
+  });
   const applied = pageSize === undefined ? {} : { "Preference-Applied": `odata.maxpagesize=${pageSize}` };
-  return { status: 200, headers: { "Content-Type": writing.contentType, ...applied }, body: parts.join("") };
+  return { status: 200, headers: { "Content-Type": writing.contentType, ...applied }, body };
 }
+
+interface Around {
+  readonly writing: Writing;
+  readonly shape: Shape;
+  readonly head: string;
+  readonly tail: string;
+}
+
+function contentBytes(content: Content, { writing, shape, head, tail }: Around): string | Buffer {
+  if ("items" in content) {
+    const write = entityWriter(writing, shape);
+    return `${head}${content.items.map(write).join(",")}${tail}`;
+  }
+  const sheet = new ByteSheet(firstSheetBytes);
+  sheet.text(head);
+  const names = shape.properties.map(({ name }) => name);
+  writeRuns(sheet, content.runs, names);
+  sheet.text(tail);
+  return sheet.bytes.subarray(0, sheet.at);
+}
+
+const firstSheetBytes = 8 * 1024;
 
 async function entityAnswer(answering: Answering, place: One): Promise<ODataAnswer> {
   const { ctx, model, target } = answering;

@@ -1,4 +1,5 @@
 // Values of every type as JSON that OData clients read (odata.md 5).
+import { timeText } from "../lib/time-text.ts";
 import { dynamicJson } from "./dynamic-json.ts";
 import { namespace, type Property } from "./model.ts";
 import { encodeName } from "./names.ts";
@@ -10,18 +11,8 @@ export interface Format {
   readonly isIeee754Compatible: boolean;
 }
 
-/** A DateTimeOffset has the years 1 to 9999, records may reach beyond: clients see the nearest moment. */
-const earliestMs = -62_135_596_800_000;
-const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-
-/** `2024-05-06T07:08:09.123Z`; the fraction is left out when it is zero. */
-export function timeText(ms: number): string {
-  const text = new Date(Math.max(earliestMs, Math.min(ms, latestMs))).toISOString();
-  return text.endsWith(".000Z") ? `${text.slice(0, -5)}Z` : text;
-}
-
 /** JSON has no such numbers; OData writes them as texts. */
-function doubleJson(value: number): string {
+export function doubleJson(value: number): string {
   if (Number.isFinite(value)) return value === 0 ? "0" : String(value);
   return Number.isNaN(value) ? '"NaN"' : value > 0 ? '"INF"' : '"-INF"';
 }

@@ -1,9 +1,9 @@
 // Datapoints over OData: the sets of points, of latest points and of aggregates, and the functions on them.
-import type { RequestContext } from "../../context.ts";
-import { fail } from "../../errors.ts";
-import { parseJson } from "../../lib/json.ts";
-import { type Granularity, readGranularity, type TimeRange } from "../../lib/time.ts";
-import { limits } from "../../limits.ts";
+import type { RequestContext } from "../../../context.ts";
+import { fail } from "../../../errors.ts";
+import { parseJson } from "../../../lib/json.ts";
+import { type Granularity, readGranularity } from "../../../lib/time.ts";
+import { limits } from "../../../limits.ts";
 import {
   type Arguments,
   type EntityFunction,
@@ -17,23 +17,17 @@ import {
   type Property,
   type Readable,
   type SetQuestion,
-} from "../../odata/model.ts";
-import { column, idColumn, idOf, type Operand } from "../../odata/operand.ts";
-import { id, required, text, time } from "../../odata/property.ts";
-import { rangeIn, valuesIn } from "../../query/conjuncts.ts";
-import { matchesAlone } from "../../query/evaluate.ts";
-import { and, equals, type Filter, nothing, oneOf } from "../../query/filter.ts";
-import type { Page } from "../../query/page.ts";
-import type { AggregateName } from "../../storage/points.ts";
-import { resolveSeries, type SeriesRef, type TimeSeries } from "../timeseries/timeseries.ts";
-import { countPoints, latestPoints, readMany, type SeriesQuestion } from "./datapoints.ts";
-
-/** A point or a bucket; of a bucket, the aggregates that were asked. */
-interface PointRow extends Partial<Record<AggregateName, number>> {
-  readonly seriesId: number;
-  readonly timeMs: number;
-  readonly value?: number | string;
-}
+} from "../../../odata/model.ts";
+import { column, idColumn, idOf, type Operand } from "../../../odata/operand.ts";
+import { id, required, text, time } from "../../../odata/property.ts";
+import { rangeIn, valuesIn } from "../../../query/conjuncts.ts";
+import { matchesAlone } from "../../../query/evaluate.ts";
+import { and, equals, type Filter, nothing, oneOf } from "../../../query/filter.ts";
+import type { Page } from "../../../query/page.ts";
+import type { AggregateName } from "../../../storage/points.ts";
+import { resolveSeries, type SeriesRef, type TimeSeries } from "../../timeseries/timeseries.ts";
+import { latestPoints } from "../datapoints.ts";
+import { columnsOf, countOf, type Plan, type PointRow, pageOf, propertyOf } from "./point-pages.odata.ts";
 
 const seriesId = required(id<PointRow>("TimeseriesId", (row) => row.seriesId, "seriesId"));
 const timeStamp = required(time<PointRow>("TimeStamp", (row) => row.timeMs, "timeMs"));
@@ -64,8 +58,6 @@ const aggregateNames: readonly AggregateName[] = [
   ...(["continuousVariance", "stepInterpolation", "discreteVariance", "totalVariation"] as const),
   ...(["interpolation", "average", "count", "max", "min", "sum"] as const),
 ];
-
-const propertyOf = (name: AggregateName) => name.charAt(0).toUpperCase() + name.slice(1);
 
 const ofSeries = (row: PointRow) => String(row.seriesId);
 const numberIn = ({ value }: PointRow) => (typeof value === "number" ? value : undefined);
@@ -110,126 +102,6 @@ const types: readonly EntityType[] = [
   }),
 ];
 
-/** What is read: these series one after the other, each in ascending time. */
-interface Plan {
-  readonly series: readonly SeriesRef[];
-  readonly range: TimeRange;
-  /** What else the rows must meet; no store can say that of points. */
-  readonly rest: Filter;
-  readonly aggregates?: NonNullable<SeriesQuestion["aggregates"]>;
-}
-
-interface Chunk {
-  /** Of the series in the plan. */
-  readonly at: number;
-  readonly rows: readonly PointRow[];
-  readonly scanned: number;
-  readonly lastMs: number;
-}
-
-/** All rows of the plan from a position on; `most` is about how many the reader will take. */
-async function* chunksOf(
-  ctx: RequestContext,
-  { series, range, rest, aggregates }: Plan,
-  { after, most }: { readonly after: readonly number[] | undefined; readonly most: number },
-): AsyncGenerator<Chunk> {
-  const { bucketMs } = aggregates?.granularity ?? { bucketMs: 1 };
-  const chunkMax = aggregates ? limits.bucketsPerReadMax : limits.pointsPerReadMax;
-  const limit = Math.min(chunkMax, rest.kind === "everything" ? most + 1 : chunkMax);
-  const [firstAt = 0, afterMs] = after ?? [];
-  let startMs = afterMs === undefined ? range.startMs : afterMs + bucketMs;
-  for (let at = firstAt; at < series.length; at++, startMs = range.startMs)
-    for (let scanned = limit; scanned === limit && startMs < range.endMs; ) {
-      scanned = 0;
-      const question = {
-        key: series[at]!.id,
-        range: { ...range, startMs },
-        limit,
-        ...(aggregates && { aggregates }),
-      };
-      const [answer] = await readMany(ctx, [question]);
-      for await (const { times, columns } of answer!.rows()) {
-        scanned += times.length;
-        if (times.length === 0) continue;
-        const all = aggregates
-          ? bucketRows(series[at]!.id, {
-              times,
-              columns: columns as Float64Array[],
-              wanted: aggregates.wanted,
-            })
-          : pointRows(series[at]!.id, times, columns[0]!);
-        const lastMs = times.at(-1)!;
-        yield {
-          at,
-          rows: all.filter((row) => matchesAlone(rest, { ...row })),
-          scanned: times.length,
-          lastMs,
-        };
-        startMs = lastMs + bucketMs;
-      }
-    }
-}
-
-function pointRows(id: number, times: Float64Array, values: Float64Array | readonly string[]): PointRow[] {
-  const rows = new Array<PointRow>(times.length);
-  for (let at = 0; at < times.length; at++)
-    rows[at] = { seriesId: id, timeMs: times[at]!, value: values[at]! };
-  return rows;
-}
-
-interface Buckets {
-  readonly times: Float64Array;
-  readonly columns: readonly Float64Array[];
-  readonly wanted: readonly AggregateName[];
-}
-
-/** Buckets without a point are left out, and so are aggregates without a value. */
-function bucketRows(id: number, { times, columns, wanted }: Buckets): PointRow[] {
-  const counts = columns[wanted.indexOf("count")]!;
-  const rows: PointRow[] = [];
-  for (let at = 0; at < times.length; at++) {
-    if (!(counts[at]! > 0)) continue;
-    const row: Record<string, number> = { seriesId: id, timeMs: times[at]! };
-    for (const [place, name] of wanted.entries()) {
-      const value = columns[place]![at]!;
-      if (!Number.isNaN(value)) row[name] = value;
-    }
-    rows.push(row as unknown as PointRow);
-  }
-  return rows;
-}
-
-/** A page ends where it is full, or where a filter by values has been held against enough of them. */
-async function pageOf(ctx: RequestContext, plan: Plan, page: SetQuestion["page"]): Promise<Page<PointRow>> {
-  const items: PointRow[] = [];
-  let [scanned, lastAt] = [0, 0];
-  const after = page.after as readonly number[] | undefined;
-  for await (const chunk of chunksOf(ctx, plan, { after, most: page.limit })) {
-    const room = page.limit - items.length;
-    if (chunk.rows.length > room) {
-      items.push(...chunk.rows.slice(0, room));
-      const at = room === 0 ? lastAt : chunk.at;
-      return { items, next: [at, items.at(-1)!.timeMs] };
-    }
-    items.push(...chunk.rows);
-    if (chunk.rows.length > 0) lastAt = chunk.at;
-    scanned += chunk.scanned;
-    if (scanned >= limits.odataPointsScannedMax) return { items, next: [chunk.at, chunk.lastMs] };
-  }
-  return { items };
-}
-
-async function countOf(ctx: RequestContext, plan: Plan): Promise<number> {
-  let count = 0;
-  if (plan.rest.kind === "everything" && !plan.aggregates) {
-    for (const { id } of plan.series) count += await countPoints(ctx, id, plan.range);
-    return count;
-  }
-  for await (const { rows } of chunksOf(ctx, plan, { after: undefined, most: Number.POSITIVE_INFINITY }))
-    count += rows.length;
-  return count;
-}
-
 /** The series that the filter names, if they hold such values; without any named there is nothing to read. */
 async function planOf(ctx: RequestContext, filter: Filter, isString: boolean): Promise<Plan> {
   const { values = [], rest } = valuesIn(filter, "seriesId");
@@ -244,6 +116,9 @@ const points = (name: string, type: string, isString: boolean) =>
   entitySet<PointRow>({
     ...{ name, type, isHidden: true, pageMax: limits.odataPointsPageMax },
     read: async (ctx, { filter, page }) => pageOf(ctx, await planOf(ctx, filter, isString), page),
+    ...(!isString && {
+      readColumns: async (ctx, { filter, page }) => columnsOf(ctx, await planOf(ctx, filter, isString), page),
+    }),
     count: async (ctx, filter) => countOf(ctx, await planOf(ctx, filter, isString)),
     position: (row) => [row.seriesId, row.timeMs],
   });
@@ -352,11 +227,15 @@ function aggregates(
     const range = { startMs: alignedMs(startMs, granularity), endMs };
     return { series: await seriesFor(ctx), range, rest: filter, aggregates: { wanted, granularity } };
   };
+  const planFor = (ctx: RequestContext, { filter, properties }: SetQuestion) =>
+    plan(
+      ctx,
+      filter,
+      aggregateNames.filter((name) => name === "count" || isAsked(name, properties, filter)),
+    );
   return {
-    read: async (ctx, { filter, page, properties }) => {
-      const wanted = aggregateNames.filter((name) => name === "count" || isAsked(name, properties, filter));
-      return pageOf(ctx, await plan(ctx, filter, wanted), page);
-    },
+    read: async (ctx, question) => pageOf(ctx, await planFor(ctx, question), question.page),
+    readColumns: async (ctx, question) => columnsOf(ctx, await planFor(ctx, question), question.page),
     count: async (ctx, filter) => countOf(ctx, await plan(ctx, filter, aggregateNames)),
   };
 }

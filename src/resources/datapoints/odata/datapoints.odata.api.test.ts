@@ -1,8 +1,8 @@
 // Datapoints over OData: points, latest points and aggregates as sets, navigations and answers of functions.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type AskOData, allItems, odataOf } from "../../../test/support/odata.ts";
-import { startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { type AskOData, allItems, odataOf } from "../../../../test/support/odata.ts";
+import { startTestServer, type TestServer } from "../../../../test/support/server.ts";
 
 let server: TestServer;
 let ask: AskOData;
@@ -191,3 +191,41 @@ test("arguments that cannot be taken are refused", async () => {
   await refused(call(`${times},Granularity='1h',Nope=1`), 400, "KeyInvalid");
   await refused(`Timeseries('1')/Aggregate(${times},Granularity='1h')`, 404, "ResourceNotFound");
 });
+
+test("what is written by columns is what is written row by row", async () => {
+  const level = id("level");
+  const points = [
+    [at(0), 0.5],
+    [at(0.00005), -0],
+    [at(1500), 1e21],
+    [at(1500.5), -123456.789012],
+  ].map(([time, value]) => ({ timestamp: Date.parse(String(time)), value }));
+  await server.ask("POST /timeseries", { items: [{ name: "odd" }] });
+  await server.ask("POST /timeseries/data/odd", { items: points });
+  const range = `Start=${at(0)},End=${at(3)},Granularity='1m'`;
+  for (const path of [
+    `Timeseries('${level}')/DataPoints?$top=50`,
+    `Timeseries('${level}')/DataPoints?$filter=Value gt 7&$top=5`,
+    `DataPoints?$filter=TimeseriesId in ('${level}','${await idOf("odd")}') and TimeStamp ge ${at(11_990)}`,
+    `DataPoints?$filter=TimeseriesId eq '${await idOf("odd")}'`,
+    `Timeseries('${level}')/DataPoints?$select=TimeseriesId&$top=3&$count=true`,
+    `Timeseries('${level}')/DataPoints?$select=Value,Id&$top=3`,
+    `Timeseries('${level}')/Aggregate(${range})`,
+    `Timeseries('${level}')/Aggregate(${range})?$select=Average,TimeStamp`,
+    `TimeseriesAggregate(Tags='level,odd',${range})?$select=Id,Max,TimeseriesId`,
+  ]) {
+    const columns = await ask(path);
+    const rows = await ask(path, { headers: { accept: "application/json;odata.metadata=full" } });
+    assert.equal(columns.status, 200, columns.text);
+    assert.ok(columns.items.length > 0, path);
+    const plain = rows.items.map((row) => Object.entries(row).filter(([name]) => !/[@#]/.test(name)));
+    assert.deepEqual(
+      columns.items.map((row) => Object.entries(row)),
+      plain,
+      path,
+    );
+  }
+});
+
+const idOf = async (name: string) =>
+  String((await ask(`Timeseries?$filter=Name eq '${name}'&$select=Id`)).items[0]!["Id"]);
