@@ -32,7 +32,7 @@ export function openDataFolder(path: string, world: World): DataFolder {
   } catch (problem) {
     throw unusable(path, problem);
   }
-  const unlock = lock(path);
+  const unlock = lockDataFolder(path);
   return { path, secret: secretOf(path, world), release: unlock };
 }
 
@@ -79,8 +79,11 @@ function textOf(file: string): string {
 
 const busy = 5;
 
-/** SQLite's lock on a file belongs to the process: the system takes it back also after kill -9. */
-function lock(path: string): () => void {
+/**
+ * Holds the folder, which must be there, until the answer is called; `StartRefused` when another process
+ * does. SQLite's lock on a file belongs to the process: the system takes it back also after kill -9.
+ */
+export function lockDataFolder(path: string): () => void {
   const holderFile = join(path, "holder.pid");
   try {
     const database = new DatabaseSync(join(path, "lock"));

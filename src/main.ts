@@ -37,6 +37,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "Set the identity provider that people log in with",
     load: async () => (await import("./command-line/oidc.ts")).oidc,
   },
+  doctor: {
+    summary: "Look for damage in a data folder, and mend it",
+    load: async () => (await import("./command-line/doctor.ts")).doctor,
+  },
   import: {
     summary: "Load CSV files or an archive into a running server",
     load: async () => (await import("./command-line/import.ts")).importFiles,

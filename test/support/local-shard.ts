@@ -2,9 +2,14 @@
 // written.
 import { readFileSync } from "node:fs";
 import { Shard } from "../../src/storage/embedded-points/shard.ts";
-import type { ShardStart, ToApply } from "../../src/storage/embedded-points/shard-calls.ts";
+import type {
+  LatestQuestion,
+  ShardCall,
+  ShardStart,
+  ToApply,
+} from "../../src/storage/embedded-points/shard-calls.ts";
 import type { OpenShard, ShardLink } from "../../src/storage/embedded-points/shard-thread.ts";
-import type { ScanQuestion } from "../../src/storage/points.ts";
+import type { AggregateQuestion, ScanQuestion } from "../../src/storage/points.ts";
 import type { Wreck } from "./simulated-disk.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -18,6 +23,8 @@ export class LocalShard {
   #logSizes: number[] = [0];
   /** Turns to wait before a slice of work, so that one shard is later than another. */
   readonly #delay: number;
+  /** Why a change could not be applied: no question is answered any more. */
+  #stopped: unknown;
   #isClosed = false;
   #isWorking = false;
 
@@ -36,7 +43,7 @@ export class LocalShard {
     return async (start: ShardStart, onConfirmed: (bytes: number) => void): Promise<OpenShard> => {
       const local = new LocalShard(start, { ...settings, delay: settings.delayOf(start.shard) });
       opened[start.shard] = local;
-      const ask = (call: string, question: unknown) => local.#ask(call, question);
+      const ask = (call: ShardCall, question: unknown) => local.#ask(call, question);
       const apply = (change: ToApply) => {
         local.#apply(change);
         onConfirmed(change.bytes);
@@ -65,20 +72,32 @@ export class LocalShard {
   }
 
   #apply({ sequence, change }: ToApply): void {
-    if (sequence > this.#shard.applied) this.#shard.apply(change);
+    try {
+      if (this.#stopped === undefined && sequence > this.#shard.applied) this.#shard.apply(change);
+    } catch (why) {
+      this.#stopped = why;
+    }
     this.#stepDone();
     this.#workSoon();
   }
 
-  async #ask(call: string, question: unknown): Promise<unknown> {
-    if (call === "scan") return this.#shard.scan(question as ScanQuestion);
-    if (call === "stats") return this.#shard.stats();
+  async #ask(call: ShardCall, question: unknown): Promise<unknown> {
+    if (this.#stopped !== undefined) throw this.#stopped;
+    if (call !== "checkpoint") return this.#answers[call](question as never);
     this.#shard.beginCheckpoint(question as number);
     this.#workSoon();
     return new Promise((resolve, reject) => {
       this.#completed = { resolve, reject };
     });
   }
+
+  readonly #answers = {
+    scan: (asked: ScanQuestion) => this.#shard.scan(asked),
+    aggregate: (asked: AggregateQuestion) => this.#shard.aggregate(asked),
+    latest: (asked: LatestQuestion) => this.#shard.latest(asked),
+    stats: () => this.#shard.stats(),
+    close: () => this.#close(),
+  };
 
   #workSoon(turns = this.#delay): void {
     if (this.#isWorking && turns === this.#delay) return;
@@ -89,10 +108,14 @@ export class LocalShard {
   #work(): void {
     this.#isWorking = false;
     if (this.#isClosed || !this.#shard.isBusy) return;
-    const completed = this.#shard.work();
-    this.#stepDone();
-    if (completed !== undefined) this.#completed!.resolve(undefined);
-    this.#workSoon();
+    try {
+      if (this.#shard.work() !== undefined) this.#completed!.resolve(undefined);
+      this.#stepDone();
+      this.#workSoon();
+    } catch (why) {
+      this.#shard.giveUpCheckpoint();
+      this.#completed?.reject(why);
+    }
   }
 
   #stepDone(): void {

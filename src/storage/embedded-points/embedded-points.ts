@@ -27,6 +27,7 @@ import { Gate } from "./gate.ts";
 import { Journal, type JournalFiles, realFiles, recoverJournal, type StoredChange } from "./journal.ts";
 import { LastPoints } from "./last-points.ts";
 import type { FoundPoint } from "./series-reader.ts";
+import type { ShardStart } from "./shard-calls.ts";
 import { type OpenShard, type ShardLink, ShardThread } from "./shard-thread.ts";
 import { readOrMakeStoreFile } from "./store-file.ts";
 
@@ -73,7 +74,8 @@ export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Prom
     await gate.enter(bytesOf(stored.change));
     handOn(threads, stored, true);
   });
-  const next = Math.max(recovered.next, ...opened.map((one) => one.applied + 1));
+  const { next } = recovered;
+  await refuseGap(opened, starts, next);
   const lastPoints = new LastPoints();
   const onStored = (stored: StoredChange) => {
     // First: handing on moves the columns to other threads.
@@ -93,6 +95,19 @@ async function openThreads(opening: readonly Promise<OpenShard>[]): Promise<Open
   if (failed === undefined) return opened;
   await Promise.allSettled(opened.map(({ thread }) => thread.close()));
   throw failed.reason;
+}
+
+/** A shard that is behind the others gets the rest from the journal, or else its file is not the right one. */
+async function refuseGap(
+  opened: readonly OpenShard[],
+  starts: readonly ShardStart[],
+  next: number,
+): Promise<void> {
+  const applied = opened.map((one) => one.applied);
+  if (Math.max(...applied) < next) return;
+  await Promise.allSettled(opened.map(({ thread }) => thread.close()));
+  const { file } = starts[applied.indexOf(Math.min(...applied))]!;
+  throw new Error(`${file} lacks changes that other shards have and the journal no more`);
 }
 
 /** Posts each shard its part in one turn. */

@@ -1,6 +1,6 @@
 // The functions that SQLite lacks, written in JavaScript and registered on every connection.
 
-import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { distance } from "fastest-levenshtein";
 import { foldCase, startOf, wordsIn } from "../../../../lib/text.ts";
 
@@ -9,10 +9,18 @@ const ofText =
   (value: SQLOutputValue): SQLInputValue =>
     typeof value === "string" ? call(value) : null;
 
+/** Makes the functions known to a connection: schema and statements of the catalog call them. */
+export function addFunctions(database: DatabaseSync): void {
+  for (const [name, call] of Object.entries(functions))
+    database.function(name, { deterministic: true, varargs: true }, call);
+  for (const [name, call] of Object.entries(functionsOfStatement))
+    database.function(name, { varargs: true }, call);
+}
+
 type Functions = Readonly<Record<string, (...values: SQLOutputValue[]) => SQLInputValue>>;
 
 /** Deterministic; of a missing value each is null. */
-export const functions: Functions = {
+const functions: Functions = {
   /** SQLite's own `lower` knows ASCII alone. */
   fold_case: (value) => ofText(foldCase)(value!),
   /** The words of a text, blanks between them, as the full-text index holds them. */
@@ -45,7 +53,7 @@ export function beginStatement(): void {
 export const gaveUp = "looked at enough records in vain, having met ";
 
 /** These know of the statement that they are part of. */
-export const functionsOfStatement: Functions = {
+const functionsOfStatement: Functions = {
   /** Keeps the assets `7/12` as what `is_under` asks for: once, and not for each record. */
   roots_of: (ids) => statement.roots.push(new Set(String(ids).split("/"))) - 1,
   /** The path, `/1/7/9/`, goes through one of the assets kept. */

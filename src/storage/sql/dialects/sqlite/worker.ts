@@ -3,7 +3,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { limits } from "../../../../limits.ts";
-import { beginStatement, functions, functionsOfStatement } from "./functions.ts";
+import { addFunctions, beginStatement } from "./functions.ts";
 
 export interface WorkerSettings {
   readonly file: string;
@@ -60,11 +60,7 @@ class Connection {
       this.#db.exec(`pragma wal_autocheckpoint = ${limits.catalogLogPages}`);
     } else this.#db.exec("pragma query_only = true");
     this.#db.exec(`pragma cache_size = -${limits.catalogCacheKibMax}; pragma temp_store = memory`);
-    for (const [name, call] of Object.entries(functions)) {
-      this.#db.function(name, { deterministic: true, varargs: true }, call);
-    }
-    for (const [name, call] of Object.entries(functionsOfStatement))
-      this.#db.function(name, { varargs: true }, call);
+    addFunctions(this.#db);
   }
 
   /** A statement outside a transaction is refused: its transaction never began, or SQLite has given it up. */

@@ -1,0 +1,179 @@
+// The doctor of a store that nobody has open: finds each kind of damage, changes nothing unless told to, and
+// leaves a store in order that answers with all that was not damaged.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { it } from "node:test";
+import { type EmbeddedUnderTest, embeddedUnderTest } from "../../../test/support/points-store.ts";
+import { at, batchOf, pointsOf, walk } from "../conformance/points.ts";
+import type { Finding } from "../findings.ts";
+import { type Examination, examineStore } from "./doctor.ts";
+
+const [pump, motor, valve] = [4096, 8192, 12_288];
+
+/** A closed store of one shard with ten blocks of the pump and a string. */
+async function play(work: (test: EmbeddedUnderTest) => Promise<void>): Promise<void> {
+  const test = await embeddedUnderTest({ shards: 1, blockPoints: 100 });
+  try {
+    await test.store.append(batchOf([pump, walk(1000, 0, 10)], [motor, [[1, "open"]]]));
+    await test.store.close();
+    await work(test);
+  } finally {
+    await test.end();
+  }
+}
+
+const look = (folder: string) => examineStore(folder, { repair: false, told: () => assert.fail("told") });
+
+async function repair(folder: string): Promise<Examination & { readonly told: Finding[] }> {
+  const told: Finding[] = [];
+  const left = await examineStore(folder, { repair: true, told: (one) => told.push(one) });
+  return { ...left, told };
+}
+
+function edit(folder: string, ...statements: readonly string[]): void {
+  const database = new DatabaseSync(join(folder, "shard-0.sqlite"));
+  for (const sql of statements) database.exec(sql);
+  database.close();
+}
+
+const spoil = "bytes = CAST(substr(bytes, 1, 50) || 'x' || substr(bytes, 52) AS BLOB)";
+const blockAt3000 = `(SELECT data_id FROM block WHERE series = ${pump} AND first_ms = 3000)`;
+const summed = { series: pump, isStep: false, startMs: 0, endMs: 10_000, bucketMs: 10_000, limit: 10 };
+const filesIn = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => !/-shm$|-wal$|^set-aside$/.test(name))
+    .map((name) => [name, readFileSync(join(folder, name), "latin1")]);
+
+it("a store in order is left as it is, and so is a folder without one", () =>
+  play(async ({ folder }) => {
+    const before = filesIn(folder);
+    assert.deepEqual(await look(folder), { findings: [], tornBytes: 0 });
+    assert.deepEqual(await repair(folder), { findings: [], tornBytes: 0, told: [] });
+    assert.deepEqual(filesIn(folder), before);
+    assert.deepEqual(await look(join(folder, "none")), { findings: [], tornBytes: 0 });
+  }));
+
+it("a damaged block is told of, and with repair goes into a file of its own", () =>
+  play(async ({ folder, restart }) => {
+    edit(folder, `UPDATE data SET ${spoil} WHERE id = ${blockAt3000}`);
+    const before = filesIn(folder);
+    const { findings } = await look(folder);
+    assert.deepEqual(
+      findings.map(({ file, offset }) => [file, offset]),
+      [["shard-0.sqlite", 4]],
+    );
+    assert.match(findings[0]!.expected, /^checksum [0-9a-f]{8}$/);
+    assert.match(findings[0]!.found, /^checksum [0-9a-f]{8}$/);
+    assert.match(findings[0]!.remedy!.says, /^give up the points of series 4096 from 3000 to 3990 ms/);
+    assert.deepEqual(filesIn(folder), before);
+    const { findings: left, told } = await repair(folder);
+    assert.deepEqual([left.length, told.length], [0, 1]);
+    const aside = readdirSync(join(folder, "set-aside"));
+    assert.deepEqual(aside, ["shard-0.sqlite-block-4-series-4096-from-3000-to-3990"]);
+    assert.ok(readFileSync(join(folder, "set-aside", aside[0]!)).length > 36);
+    const store = await restart();
+    assert.equal((await pointsOf(store, pump)).length, 900);
+    const { points, blocks, quarantined } = await store.stats();
+    assert.deepEqual({ points, blocks, quarantined }, { points: 901, blocks: 10, quarantined: [] });
+  }));
+
+it("a block that the store has quarantined is taken out as well", () =>
+  play(async ({ folder, restart }) => {
+    edit(folder, `UPDATE data SET ${spoil} WHERE id = ${blockAt3000}`);
+    const store = await restart();
+    await assert.rejects(pointsOf(store, pump));
+    await store.close();
+    assert.equal((await look(folder)).findings.length, 1);
+    assert.deepEqual((await repair(folder)).findings, []);
+    assert.equal((await pointsOf(await restart(), pump)).length, 900);
+  }));
+
+it("a damaged summary and wrong totals are made anew from the points", () =>
+  play(async ({ folder, restart }) => {
+    const store = await restart();
+    const right = await store.aggregate({ ...summed, wanted: ["sum", "average"] });
+    await store.close();
+    edit(
+      folder,
+      `UPDATE block SET summary = zeroblob(124) WHERE data_id = ${blockAt3000}`,
+      "UPDATE state SET points = 7",
+    );
+    assert.deepEqual(
+      (await look(folder)).findings.map(({ offset, remedy }) => [offset, remedy!.says]),
+      [
+        [4, "make the summary anew"],
+        [0, "count anew"],
+      ],
+    );
+    const { findings, told } = await repair(folder);
+    assert.deepEqual([findings.length, told.length], [0, 2]);
+    const again = await restart();
+    assert.deepEqual(await again.aggregate({ ...summed, wanted: ["sum", "average"] }), right);
+    assert.equal((await again.stats()).points, 1001);
+  }));
+
+it("of a damaged journal all whole frames are taken in, and the segment is kept aside", () =>
+  play(async ({ folder, restart }) => {
+    const other = await embeddedUnderTest({ shards: 1 });
+    for (const value of [1, 2, 3]) await other.store.append(batchOf([valve, [[value, value]]]));
+    const name = readdirSync(other.folder).find((one) => one.endsWith(".log"))!;
+    const bytes = readFileSync(join(other.folder, name));
+    await other.end();
+    // As a crash would leave it, but for one bit and half a frame.
+    bytes[60]! ^= 1;
+    edit(folder, "UPDATE state SET applied = 0");
+    for (const one of readdirSync(folder)) if (one.endsWith(".log")) rmSync(join(folder, one));
+    writeFileSync(join(folder, name), Buffer.concat([bytes, bytes.subarray(16, 60)]));
+    const { findings, tornBytes } = await look(folder);
+    assert.deepEqual(
+      findings.map(({ file, offset, expected }) => [file, offset, expected]),
+      [[name, 16, "frame 1"]],
+    );
+    assert.equal(tornBytes, 44);
+    const left = await repair(folder);
+    assert.deepEqual([left.findings.length, left.told.length, left.tornBytes], [0, 1, 0]);
+    assert.deepEqual(readdirSync(join(folder, "set-aside")), [`damaged-${name}`]);
+    const store = await restart();
+    assert.deepEqual(await pointsOf(store, valve), at("2=2 3=3"));
+    assert.equal((await pointsOf(store, pump)).length, 1000);
+    assert.deepEqual((await store.stats()).quarantined, []);
+  }));
+
+it("what cannot be mended is told of and left: no database, a shard that is gone, a bad store.json", () =>
+  play(async ({ folder }) => {
+    const path = join(folder, "shard-0.sqlite");
+    const bytes = readFileSync(path);
+    const ruin: readonly (() => void)[] = [
+      () => writeFileSync(path, "no database at all ".repeat(1000)),
+      () => writeFileSync(path, Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(8192, 7)])),
+      () => rmSync(path),
+    ];
+    for (const work of ruin) {
+      work();
+      const { findings, told } = await repair(folder);
+      assert.ok(findings.length > 0 && told.length === 0);
+      assert.equal(findings[0]!.remedy, undefined);
+      assert.equal(findings[0]!.file, "shard-0.sqlite");
+    }
+    writeFileSync(path, bytes);
+    writeFileSync(join(folder, "store.json"), '{"format":1,"shards":3,"crc":1}');
+    assert.deepEqual(
+      (await repair(folder)).findings.map(({ file }) => file),
+      ["store.json"],
+    );
+  }));
+
+it("a store of which a shard's file is gone does not open as if nothing had ever been in it", async () => {
+  const test = await embeddedUnderTest({ shards: 2 });
+  try {
+    await test.store.append(batchOf([pump, at("1=1")], [motor, at("1=1")], [valve, at("1=1")]));
+    await test.store.close();
+    rmSync(join(test.folder, "shard-1.sqlite"));
+    for (const time of ["first", "again"])
+      await assert.rejects(test.restart(), /shard-1.sqlite lacks changes/, time);
+  } finally {
+    await test.end();
+  }
+});
