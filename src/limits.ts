@@ -281,6 +281,7 @@ export const described = {
   odataExpressionPartsMax: limit(500, "parts", "Names, values and operators of a `$filter`."),
   odataExpressionDepthMax: limit(100, "levels", "Nesting of a `$filter`."),
   odataExpandDepthMax: limit(4, "levels", "Nesting of `$expand`."),
+  odataExpansionsMax: limit(100, "navigations", "Expansions of one request, nested ones and `*` included."),
   odataPageMax: limit(1_000, "entities", "A page of an entity set; a link leads to the next one."),
   odataPointsPageMax: limit(10_000, "entities", "A page of datapoints or of aggregates."),
   odataRowsPageMax: limit(10_000, "rows", "A page of raw rows; one of long rows ends earlier."),

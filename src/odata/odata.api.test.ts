@@ -240,6 +240,11 @@ test("$select, $expand and $count shape the answer, and the context says how", a
     "Timeseries@odata.count": 2,
     Timeseries: [{ Name: "flow" }],
   });
+  const unknown = await ask(`Assets('${ids.pumpA}')?$select=Nope,Name`);
+  assert.deepEqual(unknown.json, {
+    "@odata.context": `${server.baseUrl}/odata/v1/projects/demo/$metadata#Assets(Name,Nope)/$entity`,
+    Name: "Pump A",
+  });
   const levels = await ask(
     `Assets('${ids.plant}')?$select=Name&$expand=Children($levels=2;$select=Name;$top=1)`,
   );
@@ -250,6 +255,7 @@ test("what cannot be expanded says so", async () => {
   const one = `Assets('${ids.pumpA}')?$expand=`;
   for (const expand of ["Nope", "Parent,Parent", "Parent($top=x)", "Parent($levels=0)", "Parent($levels=5)"])
     await refused(one + expand, 400, "QueryOptionInvalid");
+  await refused(`${one}*($expand=*($expand=*))`, 400, "QueryOptionInvalid");
   const deep = "Parent($expand=Parent($expand=Parent($expand=Parent($expand=Parent))))";
   await refused(one + deep, 400, "QueryOptionInvalid");
   for (const expand of ["Parent($orderby=Name)", "Children/$ref", "Children/$count", "Timeseries($search=x)"])

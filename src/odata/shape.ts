@@ -1,6 +1,7 @@
 // What an answer holds of each entity: the properties selected, the navigations expanded, and how deep.
 import type { RequestContext } from "../context.ts";
 import { fail } from "../errors.ts";
+import { limits } from "../limits.ts";
 import { everything, type Filter } from "../query/filter.ts";
 import { filterOf } from "./filter.ts";
 import type { EntitySet, EntityType, Model, Navigation, Property } from "./model.ts";
@@ -40,11 +41,20 @@ export interface Asked {
 
 type Options = ReadonlyMap<string, string>;
 
-/** What `$select` and `$expand` ask of the entities of a set. */
+/** What `$select` and `$expand` ask of the entities of a set. Refuses more expansions than the limit. */
 export function shapeOf(asked: Asked, set: EntitySet, options: Options): Shape {
   const expand = options.get("$expand");
-  return shapeAt(asked, set, { options, expanded: expand === undefined ? [] : readExpand(expand), depth: 1 });
+  const expanded = expand === undefined ? [] : readExpand(expand);
+  const shape = shapeAt(asked, set, { options, expanded, depth: 1 });
+  if (expansionsIn(shape) > limits.odataExpansionsMax) {
+    const problem = `it names more than ${limits.odataExpansionsMax} navigations`;
+    throw fail("query-option-invalid", { option: "$expand", problem });
+  }
+  return shape;
 }
+
+const expansionsIn = ({ expansions }: Shape): number =>
+  expansions.reduce((sum, { shape }) => sum + 1 + expansionsIn(shape), 0);
 
 interface Nesting {
   readonly options: Options;
@@ -63,7 +73,7 @@ function shapeAt(asked: Asked, set: EntitySet, { options, expanded, depth }: Nes
   const twice = names.find((name, at) => names.indexOf(name) < at);
   if (twice) throw fail("query-option-invalid", { option: "$expand", problem: `it names ${twice} twice` });
   const { properties, members } = propertiesOf(type, selected);
-  const fragment = fragmentOf(selected && properties, expansions);
+  const fragment = fragmentOf(selected && namesOf(asked.model, type, selected), expansions);
   return { set, type, properties, members, expansions, fragment };
 }
 
@@ -97,11 +107,21 @@ function propertiesOf(type: EntityType, selected: readonly Selected[] | undefine
   return { properties, members: isAll ? new Map<string, Set<string>>() : members };
 }
 
+/** The properties selected in the order of the model, behind them names that no entity has. */
+function namesOf(model: Model, type: EntityType, selected: readonly Selected[]): string[] {
+  const navigations = model.navigationsOf(type);
+  const all = new Set(selected.map((path) => path.join("/")));
+  const names = [...all].filter((name) => !navigations.has(name));
+  const place = (name: string) => type.properties.findIndex((one) => one.name === name.split("/", 1)[0]);
+  const known = names.filter((name) => place(name) >= 0).sort((a, b) => place(a) - place(b));
+  return [...known, ...names.filter((name) => place(name) < 0)];
+}
+
 /** A plain expansion adds nothing in 4.0 (odata.md 2.3). */
-function fragmentOf(selected: readonly Property[] | undefined, expansions: readonly Expansion[]): string {
+function fragmentOf(selected: readonly string[] | undefined, expansions: readonly Expansion[]): string {
   const nested = expansions.filter(({ shape }) => shape.fragment !== "");
   const parts = [
-    ...(selected ?? []).map(({ name }) => name),
+    ...(selected ?? []),
     ...nested.map(({ navigation, shape }) => `${navigation.name}${shape.fragment}`),
   ];
   return parts.length === 0 ? "" : `(${parts.join(",")})`;
