@@ -97,7 +97,7 @@ async function openThreads(opening: readonly Promise<OpenShard>[]): Promise<Open
   throw failed.reason;
 }
 
-/** A shard that is behind the others gets the rest from the journal, or else its file is not the right one. */
+/** A shard that is behind the others gets the rest from the journal, or else its file is the wrong one. */
 async function refuseGap(
   opened: readonly OpenShard[],
   starts: readonly ShardStart[],
