@@ -36,6 +36,8 @@ export interface Table<Row extends object> {
   readonly indexes: readonly (readonly (keyof Row & string)[])[];
   /** Column combinations that are unique in a project where all of their values are present. */
   readonly unique: readonly (readonly (keyof Row & string)[])[];
+  /** Number columns that searches are sorted by. */
+  readonly sortedBy?: readonly (keyof Row & string)[];
   /** Text columns found by the filter `words`, from an index. */
   readonly wordsOf: readonly (keyof Row & string)[];
   /**

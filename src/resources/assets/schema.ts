@@ -42,6 +42,7 @@ export const assetTable: Table<AssetRow> = {
     ["source", "sourceId"],
     ["parentId", "name"],
   ],
+  sortedBy: ["createdTime"],
   wordsOf: ["name", "description"],
   underAsset: { path: "path" },
 };

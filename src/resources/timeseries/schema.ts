@@ -38,6 +38,7 @@ export const timeSeriesTable: Table<TimeSeries> = {
   },
   indexes: [["assetId", "name"]],
   unique: [["name"]],
+  sortedBy: ["createdTime"],
   wordsOf: ["name", "description"],
   underAsset: { link: "assetId" },
 };

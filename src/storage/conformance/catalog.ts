@@ -538,6 +538,10 @@ export const comparisons: Readonly<Record<string, Scenario>> = {
           const order: OrderBy[] = [{ field, direction: "ascending" }, ...byId];
           await same(both, (tx) => tx.search(places, { filter, rank, order, limit, offset }));
         }
+        for (const direction of ["ascending", "descending"] as const) {
+          const order: OrderBy[] = [{ field: "depth", direction }, ...byId];
+          await same(both, (tx) => tx.search(places, { filter, rank: [], order, limit, offset }));
+        }
       }),
       { numRuns: 60 },
     );

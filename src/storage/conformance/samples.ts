@@ -59,6 +59,7 @@ export const places: Table<Place> = {
   },
   indexes: [["name"], ["path"], ["depth"]],
   unique: [["parentId", "name"]],
+  sortedBy: ["depth"],
   wordsOf: ["name", "description"],
   underAsset: { path: "path" },
 };

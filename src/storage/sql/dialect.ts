@@ -49,6 +49,8 @@ export interface Expressions {
    * column `place`: by project, then by id. It may have a few records of other projects.
    */
   placesWithWords(table: AnyTable, scope: Scope, wanted: readonly WantedWords[]): Expression;
+  /** A number as what searches are sorted by, of which an index is kept. */
+  sortable(number: Expression): Expression;
   /** The id of the record at a place. */
   idAt(place: Expression): Expression;
   /** Each of the words begins a word of one of the texts: as `placesWithWords`, of one record. */

@@ -41,13 +41,9 @@ export async function readNearest<Row>(
   const others = met(parts.filter((part) => !links.includes(part)));
   /** The rows, or the share of records that meet the condition, if too many did not. */
   const walk = async (missesMax: number): Promise<Row[] | number> => {
-    try {
-      return await read(all(others, expressions.unlessMissed(met(links), missesMax)));
-    } catch (problem) {
-      const held = database.heldBeforeGivingUp(problem);
-      if (held === undefined) throw problem;
-      return held / (held + missesMax + 1);
-    }
+    const where = all(others, expressions.unlessMissed(met(links), missesMax));
+    const found = await unlessGivenUp(database, () => read(where));
+    return typeof found === "number" ? found / (found + missesMax + 1) : found;
   };
   const gather = async (most: number) => {
     for (const part of links) {
@@ -76,6 +72,20 @@ export async function readNearest<Row>(
  * Both are the same at this share: 3 % for a page of 100 out of a million, 10 % for one of 1,000.
  */
 const isDense = (share: number, limit: number) => share >= Math.sqrt((10 * limit) / 1_000_000);
+
+/** The rows that a statement reads; when it gives up, how often its condition held. */
+export async function unlessGivenUp<Row>(
+  database: Database,
+  read: () => Promise<Row[]>,
+): Promise<Row[] | number> {
+  try {
+    return await read();
+  } catch (problem) {
+    const held = database.heldBeforeGivingUp(problem);
+    if (held === undefined) throw problem;
+    return held;
+  }
+}
 
 /** Whether a subquery has more rows than `most`; counts no further. */
 export async function isMore(db: Db, ids: Expression, most: number): Promise<boolean> {

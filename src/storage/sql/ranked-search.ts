@@ -11,10 +11,12 @@ import { sql } from "kysely";
 import { endOfPrefix, foldCase, startOf, wellFormed } from "../../lib/text.ts";
 import { conjunctsOf } from "../../query/conjuncts.ts";
 import { and, type Filter } from "../../query/filter.ts";
+import type { OrderBy } from "../../query/page.ts";
 import type { RankedQuestion } from "../catalog.ts";
 import { columnRef, recordsWhere, type Subject, wantedWords } from "./compile-filter.ts";
 import type { Condition, Db, Expression } from "./dialect.ts";
 import { isMore } from "./gathering.ts";
+import { sortedBy } from "./keyset.ts";
 
 type Rank = RankedQuestion["rank"][number];
 
@@ -72,6 +74,36 @@ export async function bestIds(
     if (found.length === offset + limit) break;
   }
   return found.slice(offset);
+}
+
+/** The condition and the order under which records are met, one after the other, in a search by a field. */
+export interface Walk {
+  readonly where: Condition;
+  readonly order: Expression;
+}
+
+/**
+ * How the first of many records that have some words are met in the order of a field; undefined where no
+ * index has that order, or when those that have the words are so few that all can be sorted.
+ */
+export async function walkOf(
+  db: Db,
+  subject: Subject,
+  { filter, rank, order }: RankedQuestion,
+): Promise<Walk | undefined> {
+  const { table, expressions, gathering } = subject;
+  const [first, ...rest] = order as readonly [OrderBy, ...OrderBy[]];
+  const hits = hitsOf(filter, subject);
+  const isKept = rank.length === 0 && table.sortedBy?.includes(first.field);
+  if (!hits || !isKept || !(await isMore(db, hits, gathering.ranked))) return undefined;
+  const ascends = first.direction === "ascending";
+  const value = expressions.sortable(columnRef(table, first.field));
+  const met = recordsWhere(filter, { ...subject, oneByOne: ["links", "words"] });
+  return {
+    where: sql`${recordsWhere({ kind: "everything" }, subject)}
+      and ${expressions.unlessMissed(met, gathering.missed)}`,
+    order: sql.join([sql`${value} ${ascends ? sql`asc` : sql`desc`}`, sortedBy(table, rest)]),
+  };
 }
 
 /** The subquery of the places of records with all words that the filter asks for, in order of id. */

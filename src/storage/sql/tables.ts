@@ -64,7 +64,8 @@ export function checkTables(tables: readonly AnyTable[]): void {
       known.length > 0 && !known.some(({ optional }) => optional),
       `${table.name} has an id or a key`,
     );
-    for (const field of [...table.indexes, ...table.unique, table.wordsOf].flat()) columnOf(table, field);
+    for (const field of [...table.indexes, ...table.unique, table.wordsOf, table.sortedBy ?? []].flat())
+      columnOf(table, field);
     const { key, underAsset } = table;
     const isBare = !names.includes("id") && table.wordsOf.length === 0 && !underAsset;
     invariant(!key || isBare, `${table.name} has nothing that goes by an id`);

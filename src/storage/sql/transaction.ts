@@ -19,10 +19,10 @@ import {
 } from "../catalog.ts";
 import { columnRef, type Gathering, recordsWhere, type Subject } from "./compile-filter.ts";
 import type { Database, Db, Expression, Values } from "./dialect.ts";
-import { readNearest } from "./gathering.ts";
+import { readNearest, unlessGivenUp } from "./gathering.ts";
 import { orderList, pagePieces, sortedBy } from "./keyset.ts";
 import { raiseLastId } from "./meta.ts";
-import { bestIds, rankTerm } from "./ranked-search.ts";
+import { bestIds, rankTerm, walkOf } from "./ranked-search.ts";
 import { columnOf, decodeRows, encodeValue, indexColumns, projectColumn } from "./tables.ts";
 
 const highestId = (rows: readonly Stored[]): number => rows.reduce((id, row) => Math.max(id, row.id), 0);
@@ -85,9 +85,17 @@ export class SqlTransaction implements Writer {
     const subject = this.#subject(table);
     const best = await bestIds(this.#db, subject, question);
     if (best) return this.#get(table, best);
+    const part = sql`limit ${limit} offset ${offset}`;
+    const walk = await walkOf(this.#db, subject, question);
+    const near =
+      walk &&
+      (await unlessGivenUp(this.#binding.database, () =>
+        this.#select<Row>(table, sql`where ${walk.where} order by ${walk.order} ${part}`),
+      ));
+    if (Array.isArray(near)) return near;
     const terms = sql.join([...rank.map((one) => rankTerm(subject, one)), sortedBy(table, order)]);
     const where = recordsWhere(filter, rank.length > 0 ? { ...subject, oneByOne: ["links"] } : subject);
-    return this.#select<Row>(table, sql`where ${where} order by ${terms} limit ${limit} offset ${offset}`);
+    return this.#select<Row>(table, sql`where ${where} order by ${terms} ${part}`);
   }
 
   async count<Row extends object>(table: Table<Row>, filter: Filter): Promise<number> {

@@ -7,6 +7,7 @@ import {
   idsBelow,
   linkListOf,
   linksTableOf,
+  sortableNumber,
   startOfText,
   wordsTableOf,
 } from "./schema.ts";
@@ -75,6 +76,7 @@ export const expressions: Expressions = {
     const within = sql`rowid between ${first} and ${first} + ${sql.raw(idsBelow)}`;
     return sql`(select rowid as place from ${index} where ${match} and ${within})`;
   },
+  sortable: (number) => spelled(sortableNumber, number),
   idAt: (place) => sql`(${place} & ${sql.raw(idsBelow)})`,
   hasWords: (texts, words) => sql`has_words(${words.join(" ")}, ${sql.join(texts)})`,
   startOf: (text) => spelled(startOfText, text),

@@ -59,6 +59,9 @@ export const folded = (text: string): string => unlessAscii(text, `lower(${text}
 export const startOfText = (text: string): string =>
   unlessAscii(text, `lower(substr(${text}, 1, ${startLength}))`, `start_of(${text})`);
 
+/** A number that is not taken for its column, whose index would else be used where another is better. */
+export const sortableNumber = (number: string): string => `+${number}`;
+
 /** The column that lists the assets a record hangs on, if there is such a list. */
 export function linkListOf({ columns, underAsset }: AnyTable): string | undefined {
   const link = underAsset && "link" in underAsset ? underAsset.link : undefined;
@@ -121,8 +124,25 @@ function indexesOf({ belongsTo, key, indexes, unique }: AnyTable): Index[] {
   ];
 }
 
-/** The name of the index of a text's folded beginnings. */
-const startsIndexName = (table: AnyTable, column: string): string => [table.name, "start", column].join("__");
+/** An index of what is made of a column. */
+interface ComputedIndex {
+  readonly name: string;
+  readonly column: string;
+  readonly value: string;
+}
+
+function computedIndexes(table: AnyTable): ComputedIndex[] {
+  const computed = (kind: string, columns: readonly string[], make: (column: string) => string) =>
+    columns.map((column) => ({
+      name: [table.name, kind, column].join("__"),
+      column,
+      value: make(quoted(column)),
+    }));
+  return [
+    ...computed("start", table.wordsOf, startOfText),
+    ...computed("sorted", table.sortedBy ?? [], sortableNumber),
+  ];
+}
 
 interface Definition {
   readonly name: string;
@@ -147,14 +167,13 @@ function definitionsOf(table: AnyTable): Definition[] {
     const start = `CREATE ${unique ? "UNIQUE " : ""}INDEX ${quoted(name)} on ${quoted(table.name)} (${list})`;
     return { name, kind: "index", text: where ? `${start} where ${where}` : start };
   };
-  const starts = (column: string): Definition => {
-    const list = [...indexColumns(table, []).map(quoted), startOfText(quoted(column))].join(", ");
-    const name = startsIndexName(table, column);
+  const computed = ({ name, value }: ComputedIndex): Definition => {
+    const list = [...indexColumns(table, []).map(quoted), value].join(", ");
     return { name, kind: "index", text: `CREATE INDEX ${quoted(name)} on ${quoted(table.name)} (${list})` };
   };
   return [
     ...indexesOf(table).map(({ columns, unique }) => index(columns, unique)),
-    ...table.wordsOf.map(starts),
+    ...computedIndexes(table).map(computed),
     ...(table.wordsOf.length > 0 ? wordsDefinitions(table) : []),
     ...linkDefinitions(table),
   ];
@@ -293,8 +312,8 @@ async function writeStatistics(db: Db, table: AnyTable): Promise<void> {
   };
   const statistics = [
     ...indexesOf(table).map(({ columns, unique }) => statistic(columns, unique)),
-    ...table.wordsOf.map((column): [string, string] => [
-      startsIndexName(table, column),
+    ...computedIndexes(table).map(({ name, column }): [string, string] => [
+      name,
       statistic([column], false)[1],
     ]),
   ];
