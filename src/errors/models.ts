@@ -25,6 +25,11 @@ export const modelFailures = {
     when: "The service account that a job or a schedule acts for was deleted; the job's version says so.",
     message: () => "The service account that asked for this was deleted",
   }),
+  "model-author-refused": entry<Record<string, never>>({
+    status: 400,
+    when: "A schedule's model has code of somebody who may not use its data; its list of runs says so.",
+    message: () => "An author of the active version may not use the series and files of this schedule",
+  }),
   "model-failed": entry<{ problem: string }>({
     status: 400,
     when: "The code of a model failed in a run of a schedule, whose list of runs says so.",

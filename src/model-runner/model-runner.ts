@@ -32,9 +32,11 @@ interface Task {
   readonly args: Readonly<Record<string, unknown>>;
   /** The URL name of the project. */
   readonly project: string;
-  /** What the code may ask the platform with. */
-  readonly apiKey: string | undefined;
+  /** What the code may ask the platform with: from when it is its turn until it has ended. */
+  readonly lendKey: () => Promise<LentKey>;
 }
+
+export type LentKey = { readonly key?: string } & Disposable;
 
 export interface Training extends Task {
   readonly operation: "train";

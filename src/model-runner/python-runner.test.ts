@@ -42,7 +42,7 @@ async function predict(
       })(),
     artifacts: [],
     project: "demo",
-    apiKey: "a-key",
+    lendKey: async () => ({ key: "a-key", [Symbol.dispose]: () => undefined }),
     ...{ args, instances, data },
   } as const;
   return runner.run(task, signal);
@@ -135,7 +135,8 @@ describe("a process of Python", needs("python"), () => {
       const kept = new Map<string, string>();
       const task = {
         operation: "train",
-        ...{ packageName: "m", args: {}, project: "demo", apiKey: undefined },
+        ...{ packageName: "m", args: {}, project: "demo" },
+        lendKey: async () => ({ [Symbol.dispose]: () => undefined }),
         code: async () => [code] as unknown as AsyncIterable<Uint8Array>,
         keep: async ({ name, bytes }: { name: string; bytes: AsyncIterable<Uint8Array> }) => {
           kept.set(name, Buffer.concat(await Array.fromAsync(bytes)).toString());

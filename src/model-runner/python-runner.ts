@@ -73,6 +73,7 @@ const oneThread = { OMP_NUM_THREADS: "1", OPENBLAS_NUM_THREADS: "1" };
 
 async function execute(place: Place, task: ModelTask, signal: AbortSignal): Promise<Ended> {
   const { folder, sandbox, platform } = place;
+  using lent = await task.lendKey();
   await using forwarder =
     sandbox.isIsolated && platform ? await forwardTo(platform, folder, socketName) : undefined;
   const home = sandbox.isIsolated ? "/work" : folder;
@@ -80,7 +81,7 @@ async function execute(place: Place, task: ModelTask, signal: AbortSignal): Prom
   const wanted = {
     ...{ command: sandbox.command(folder), folder, msMax },
     environment: { PATH: "/usr/bin:/bin", LANG: "C.UTF-8", HOME: home, TMPDIR: home, ...oneThread },
-    request: requestOf(task, { msMax, platform, socket: forwarder && socketName }),
+    request: requestOf(task, { msMax, platform, socket: forwarder && socketName, apiKey: lent.key }),
   };
   return await runProcess(wanted, signal);
 }
@@ -89,11 +90,12 @@ interface Surroundings {
   readonly msMax: number;
   readonly platform: URL | undefined;
   readonly socket: string | undefined;
+  readonly apiKey: string | undefined;
 }
 
 /** What the bootstrap reads from its standard input: nothing of it is in the environment or on disk. */
-function requestOf(task: ModelTask, { msMax, platform, socket }: Surroundings): string {
-  const { operation, packageName, args, project, apiKey } = task;
+function requestOf(task: ModelTask, { msMax, platform, socket, apiKey }: Surroundings): string {
+  const { operation, packageName, args, project } = task;
   return JSON.stringify({
     ...{ operation, packageName, args, project },
     apiKey: apiKey ?? null,

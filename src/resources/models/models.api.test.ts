@@ -2,13 +2,12 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
+import { modelHosting } from "../../../test/support/model-hosting.ts";
 import { needs } from "../../../test/support/needs.ts";
 import { type Item, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { fixturePackage, packageOf } from "../../../test/support/source-package.ts";
 import { runDueSchedules } from "./schedules/scheduler.ts";
 
-const base = "/analytics/models";
 const minuteMs = 60_000;
 const firstMs = Date.UTC(2026, 0, 1);
 
@@ -21,55 +20,13 @@ const world = {
 
 let server: TestServer;
 let projectId = 0;
+let { send, sent, newPackage, newModel, deployed, settled } = {} as ReturnType<typeof modelHosting>;
 before(async () => {
   server = await startTestServer({ world, hostsModels: true });
+  ({ send, sent, newPackage, newModel, deployed, settled } = modelHosting(server));
   projectId = (await server.app.services.keys.callerOf(server.key))!.projectId;
 });
 after(() => server.close());
-
-const send = async (methodAndPath: string, body?: unknown, headers = {}) => {
-  const [method, path] = methodAndPath.split(" ");
-  return server.ask.v06(`${method} ${base}${path}`, body, headers);
-};
-
-async function sent(methodAndPath: string, body?: unknown, headers = {}): Promise<Item> {
-  const answer = await send(methodAndPath, body, headers);
-  assert.equal(answer.status, 200, answer.text);
-  return answer.items[0] ?? (answer.json as { data?: Item }).data ?? {};
-}
-
-async function newPackage(code: Uint8Array<ArrayBuffer>, packageName = "m"): Promise<number> {
-  const operations = { availableOperations: ["TRAIN", "PREDICT"], runtimeVersion: "0.1" };
-  const made = await sent("POST /sourcepackages", { name: packageName, packageName, ...operations });
-  const put = await fetch(made["uploadUrl"] as string, { method: "PUT", body: code });
-  assert.equal(put.status, 200);
-  return made["id"] as number;
-}
-
-const newModel = async () => (await sent("POST ", { name: "quality" }))["id"] as number;
-
-/** A model whose active version has this code. */
-async function deployed(code: string): Promise<{ model: number; version: number; place: string }> {
-  const model = await newModel();
-  const sourcePackageId = await newPackage(await packageOf(code));
-  const made = await sent(`POST /${model}/versions`, { name: "first", sourcePackageId });
-  assert.equal(made["status"], "AWAITING_MANUAL_DEPLOYMENT");
-  const version = made["id"] as number;
-  const place = `/${model}/versions/${version}`;
-  assert.equal((await sent(`POST ${place}/deploy`, {}))["status"], "DEPLOYING");
-  assert.equal((await settled(place))["status"], "READY");
-  await sent(`PUT /${model}/update`, { activeVersionId: { set: version } });
-  return { model, version, place };
-}
-
-/** The version, once its job has ended. */
-async function settled(place: string): Promise<Item> {
-  for (;;) {
-    const version = await sent(`GET ${place}`);
-    if (!["TRAINING", "DEPLOYING"].includes(version["status"] as string)) return version;
-    await delay(50);
-  }
-}
 
 let names = 0;
 async function newSeries(points: readonly (readonly [number, number])[] = []): Promise<number> {

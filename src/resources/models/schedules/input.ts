@@ -8,8 +8,8 @@ import type { RunFile } from "../../../model-runner/model-runner.ts";
 import { readMany, type SeriesQuestion } from "../../datapoints/datapoints.ts";
 import { readFrame } from "../../datapoints/frame.ts";
 import { attachmentBytes } from "../../files/attachments/attachments.ts";
-import { getFiles } from "../../files/files.ts";
 import { fillGaps } from "./gaps.ts";
+import { filesOf } from "./schedules.ts";
 import { granularityOf, type InputFrame, type InputSeries, type ScheduleSpec } from "./spec.ts";
 
 interface Input {
@@ -37,8 +37,7 @@ export async function readInput(
 ): Promise<{ readonly data: Input; readonly files: readonly RunFile[] }> {
   const dataFrames: Record<string, Columns> = {};
   for (const frame of spec.frames) dataFrames[frame.label] = await readColumns(ctx, frame, window);
-  const ids = [...new Set(spec.files.map(({ id }) => id))];
-  const held = new Map((await getFiles(ctx, ids)).map((file) => [file.id, file]));
+  const held = new Map((await filesOf(ctx, spec)).map((file) => [file.id, file]));
   const files = spec.files.map(({ alias, id }) => ({
     name: alias,
     open: () => attachmentBytes(ctx, ctx.project, held.get(id)!),

@@ -15,6 +15,7 @@ import { requireSeries } from "../../timeseries/timeseries.ts";
 import { activeVersion, predict } from "../versions/predictions.ts";
 import { instanceOf, readInput } from "./input.ts";
 import { writeOutput } from "./output.ts";
+import { refuseUnknownData } from "./schedules.ts";
 import { type Schedule, type ScheduleRun, scheduleRunTable, scheduleTable } from "./schema.ts";
 import { dueAt, windowEndingAt, windowsToSkip } from "./spec.ts";
 
@@ -150,12 +151,26 @@ async function predictWindow(work: Work, { schedule, run }: Claimed): Promise<un
   const { spec, modelId, args } = schedule;
   const ctx = await contextOf(work, schedule);
   const version = await activeVersion(ctx, modelId);
+  for (const author of version.authors) await refuseForeignAuthor(ctx, schedule, author);
   const window = windowEndingAt(spec, run.windowEnd);
   const input = await readInput(ctx, spec, window);
   const instances = [instanceOf(spec, window)];
   const { problem, predictions } = await predict(ctx, version, { args, instances, ...input });
   if (problem !== undefined) throw fail("model-failed", { problem });
   return predictions[0];
+}
+
+/**
+ * Refuses code of somebody who may not use the data of the schedule: it could hand the data on, in its log or
+ * in a series. Accounts that were deleted can read neither.
+ */
+async function refuseForeignAuthor(ctx: RequestContext, schedule: Schedule, author: number): Promise<void> {
+  if (author === schedule.accountId) return;
+  const caller = author === 0 ? undefined : await ctx.keys.callerAs(author, ctx.caller);
+  if (!caller && author !== 0) return;
+  const isAllowed =
+    caller && (await refuseUnknownData({ ...ctx, caller }, schedule.spec).then(() => true, asNothing));
+  if (!isAllowed) throw fail("model-author-refused", {});
 }
 
 /** From here on a stop has to wait: half of an output must not be taken for none. */

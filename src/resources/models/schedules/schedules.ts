@@ -7,6 +7,7 @@ import { byId, type Page, type PageQuestion } from "../../../query/page.ts";
 import { readPage } from "../../../query/read-page.ts";
 import type { Writer } from "../../../storage/catalog.ts";
 import { getFiles } from "../../files/files.ts";
+import type { StoredFile } from "../../files/schema.ts";
 import { resolveSeries } from "../../timeseries/timeseries.ts";
 import { changeDescription, changeRecord, listRecords, requireRecord } from "../records.ts";
 import { modelTable } from "../schema.ts";
@@ -41,16 +42,23 @@ export async function createSchedule(ctx: RequestContext, item: NewSchedule): Pr
   });
 }
 
-async function refuseUnknownData(ctx: RequestContext, spec: ScheduleSpec): Promise<void> {
+/** Refuses (400) series and files that the caller may not use as the schedule does. */
+export async function refuseUnknownData(ctx: RequestContext, spec: ScheduleSpec): Promise<void> {
   const read = [...spec.series, ...spec.frames.flatMap(({ series }) => series)].map(({ id }) => id);
   const written = spec.outputs.map(({ id }) => id);
   const found = [
-    ...(await resolveSeries(ctx, read, "READ")),
+    ...(read.length > 0 ? await resolveSeries(ctx, read, "READ") : []),
     ...(await resolveSeries(ctx, written, "WRITE")),
   ];
   const keys = [...read, ...written].filter((_, index) => found[index] === undefined);
   if (keys.length > 0) throw fail("series-unknown", { keys: [...new Set(keys)], status: 400 });
-  await getFiles(ctx, [...new Set(spec.files.map(({ id }) => id))]);
+  await filesOf(ctx, spec);
+}
+
+/** Those that a schedule reads, each once; whoever reads none needs no right to files. */
+export function filesOf(ctx: RequestContext, { files }: ScheduleSpec): Promise<StoredFile[]> {
+  const ids = [...new Set(files.map(({ id }) => id))];
+  return ids.length > 0 ? getFiles(ctx, ids) : Promise.resolve([]);
 }
 
 /** One page, oldest first. */

@@ -52,11 +52,11 @@ export function uploadArtifact(
   key: VersionKey,
   { name, baseUrl }: { readonly name: string; readonly baseUrl: string },
 ): Promise<string> {
-  refuseOutside(name);
   return ctx.catalog.write(ctx.project, async (tx) => {
     const version = await requireVersion(tx, ctx, key, "WRITE");
     requireState(version, ["AWAITING_MANUAL_DEPLOYMENT"]);
     const held = await artifactsOf(tx, [key.id]);
+    refuseUnusable(name, held);
     const [got, limit] = [held.length + 1, limits.modelArtifactsMax];
     const same = held.find((one) => one.name === name);
     if (!same && got > limit) throw fail("too-many", { field: "artifacts", limit, got });
@@ -74,8 +74,11 @@ export function uploadArtifact(
 export const fileNameOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
 
 /** Artifacts become files below a folder when they are loaded. */
-function refuseOutside(name: string): void {
-  const isPath = name.split("/").every((part) => part !== "" && part !== "." && part !== "..");
-  if (isPath && !name.includes("\\")) return;
+function refuseUnusable(name: string, held: readonly Artifact[]): void {
+  const isPath = name
+    .split("/")
+    .every((part) => !["", ".", ".."].includes(part) && Buffer.byteLength(part) < 256);
+  const isFolder = held.some((one) => one.name.startsWith(`${name}/`) || name.startsWith(`${one.name}/`));
+  if (isPath && !isFolder && !name.includes("\\")) return;
   throw fail("field-invalid", { field: "name", expected: "a path such as folder/file.txt", got: name });
 }

@@ -4,7 +4,7 @@ import type { Capability, CapabilityScope } from "../../../access/capabilities.t
 import type { Services } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
-import type { RunFile } from "../../../model-runner/model-runner.ts";
+import type { LentKey, RunFile } from "../../../model-runner/model-runner.ts";
 import { and, equals, oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
 import type { ProjectId, Writer } from "../../../storage/catalog.ts";
@@ -44,7 +44,7 @@ export async function keyFor(
   { keys, world }: Services,
   caller: Caller | undefined,
   { authors }: Version,
-): Promise<{ readonly key?: string } & Disposable> {
+): Promise<LentKey> {
   const accountId = caller?.userId;
   if (!caller || accountId === undefined || !(await mayHaveKey(keys, caller, authors)))
     return { [Symbol.dispose]: () => undefined };

@@ -87,14 +87,13 @@ function after(row: Version, problem: string | undefined, nowMs: number): Versio
 async function run(job: Job, version: Version): Promise<string | undefined> {
   const { services, project, signal } = job;
   const { keys, models } = services;
-  const caller = await jobCaller(keys, project, version);
   const { artifacts, ...given } = await loadable(services, project.id, version);
-  using lent = await keyFor(services, caller, version);
+  const lendKey = async () => keyFor(services, await jobCaller(keys, project, version), version);
   const code: RunFile["open"] = async () => {
     await write(job, (row) => ({ ...row, jobStartedTime: services.world.nowMs() }));
     return given.code();
   };
-  const common = { ...given, code, args: {}, project: project.urlName, apiKey: lent.key };
+  const common = { ...given, code, args: {}, project: project.urlName, lendKey };
   const isTraining = version.status === "TRAINING";
   const task: ModelTask = isTraining
     ? { ...common, operation: "train", args: version.training!.args, keep: (one) => keepArtifact(job, one) }

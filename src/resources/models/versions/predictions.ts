@@ -34,8 +34,8 @@ export async function predict(
 ): Promise<ModelOutcome> {
   requireState(version, ["READY"]);
   const given = await loadable(ctx, ctx.project, version);
-  using lent = await keyFor(ctx, ctx.caller, version);
-  const common = { ...given, ...wanted, project: ctx.caller.project, apiKey: lent.key };
+  const lendKey = () => keyFor(ctx, ctx.caller, version);
+  const common = { ...given, ...wanted, project: ctx.caller.project, lendKey };
   const outcome = await ctx.models.runner.run({ ...common, operation: "predict" }, ctx.signal);
   await keepLog(ctx, ctx.project, version.id, { operation: "predict", lines: outcome.log });
   return outcome;

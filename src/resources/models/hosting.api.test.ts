@@ -1,0 +1,245 @@
+// Model hosting where it must not go wrong: off, with less rights, across a stop and a crash.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { modelHosting } from "../../../test/support/model-hosting.ts";
+import { needs } from "../../../test/support/needs.ts";
+import { startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { packageOf } from "../../../test/support/source-package.ts";
+import { modelRoutes } from "./models.rest.ts";
+import { runDueSchedules } from "./schedules/scheduler.ts";
+import { scheduleRunTable } from "./schedules/schema.ts";
+import { versionTable } from "./schema.ts";
+
+test("while it is off, or without Python, each operation is refused and says what to do", async () => {
+  const off = await startTestServer();
+  for (const { method, path } of modelRoutes) {
+    const asked = path.replaceAll(/\{\w+\}/g, "1").replace("/analytics/models", "");
+    const { send } = modelHosting(off);
+    const names = { name: "n", packageName: "p", modelId: 1, sourcePackageId: 1, trainingDetails: {} };
+    const dataSpec = { stride: 1, windowSize: 1, output: { timeSeries: { a: { id: 1 } } } };
+    const body = method === "GET" ? undefined : { ...names, instances: [], dataSpec };
+    const answer = await send(`${method} ${asked}`, body);
+    assert.equal(answer.status, 400, `${method} ${path}`);
+    assert.match(answer.error!.message, /^Model hosting is off.*MILLRACE_MODELS=on turns it on$/);
+  }
+  await off.close();
+});
+
+const minuteMs = 60_000;
+const firstMs = Date.UTC(2026, 0, 1);
+let nowMs = firstMs;
+const world = {
+  nowMs: () => nowMs,
+  randomBytes: (count: number) => new Uint8Array(randomBytes(count)),
+};
+
+let server: TestServer;
+let projectId = 0;
+before(async () => {
+  server = await startTestServer({ world, hostsModels: true });
+  projectId = (await server.app.services.keys.callerOf(server.key))!.projectId;
+});
+after(() => server.close());
+
+const runDue = () => runDueSchedules(server.app.services, { id: projectId, urlName: server.project });
+
+let names = 0;
+async function newSeries(): Promise<number> {
+  const answer = await server.ask.v06("POST /timeseries", { items: [{ name: `series ${++names}` }] });
+  return answer.items[0]!["id"] as number;
+}
+
+/** A key of a new account with these rights. */
+async function keyWith(...capabilities: readonly object[]): Promise<string> {
+  const made = async (path: string, item: object) =>
+    (await server.ask.v06(`POST /${path}`, { items: [item] })).items[0]!;
+  const group = await made("groups", { name: "some", capabilities });
+  const user = await made("users", { uniqueName: `account ${++names}`, groups: [group["id"]] });
+  return (await made("apikeys", { userId: user["id"] }))["value"] as string;
+}
+
+const hosting = { modelHostingAcl: { actions: ["READ", "WRITE"], scope: { all: {} } } };
+const series = { timeSeriesAcl: { actions: ["READ", "WRITE"], scope: { all: {} } } };
+
+const scheduleOf = (modelId: number, from: number, to: number) => ({
+  ...{ name: "s", modelId, args: {} },
+  dataSpec: {
+    input: { timeSeries: { a: { id: from } } },
+    output: { timeSeries: { out: { id: to, offset: 0 } } },
+    ...{ stride: 10 * minuteMs, windowSize: 10 * minuteMs, start: nowMs + 10 * minuteMs },
+  },
+});
+
+const telling = `class Model:
+  def predict(self, instance, api_key): return api_key
+`;
+const silent = `class Model:
+  def predict(self, instance): return {"timeSeries": {}}
+`;
+
+describe("rights", needs("python"), () => {
+  test("code gets a key of the caller's that ends with the run", async () => {
+    const { deployed, sent } = modelHosting(server);
+    const { model } = await deployed(telling);
+    const [key] = (await sent(`PUT /${model}/predict`, { instances: [1] }))["predictions"] as string[];
+    assert.match(key!, /^mr_/);
+    assert.equal((await server.ask("GET /timeseries", undefined, { "api-key": key })).status, 401);
+    assert.equal((await server.ask.v06("GET /apikeys?all=true")).items.length, 1);
+  });
+
+  test("code of somebody with less rights gets no key, an administrator's and one's own do", async () => {
+    const [author, reader] = [await keyWith(hosting), await keyWith(hosting, series)];
+    const byAuthor = await modelHosting(server, author).deployed(telling);
+    const byReader = await modelHosting(server, reader).deployed(telling);
+    const byAdministrator = await modelHosting(server).deployed(telling);
+    const keyGiven = async (key: string, { model }: { model: number }) => {
+      const answer = await modelHosting(server, key).sent(`PUT /${model}/predict`, { instances: [1] });
+      return (answer["predictions"] as (string | null)[])[0] !== null;
+    };
+    assert.equal(await keyGiven(author, byAuthor), true);
+    assert.equal(await keyGiven(author, byReader), true);
+    assert.equal(await keyGiven(author, byAdministrator), true);
+    assert.equal(await keyGiven(reader, byAuthor), false);
+    assert.equal(await keyGiven(reader, byReader), true);
+    assert.equal(await keyGiven(server.key, byReader), false);
+  });
+
+  test("one artifact of somebody with less rights is enough", async () => {
+    const author = modelHosting(server, await keyWith(hosting));
+    const { newModel, newPackage, sent, settled } = modelHosting(server);
+    const [model, sourcePackageId] = [await newModel(), await newPackage(await packageOf(telling))];
+    const made = await sent(`POST /${model}/versions`, { name: "v", sourcePackageId });
+    const place = `/${model}/versions/${made["id"]}`;
+    await author.sent(`POST ${place}/artifacts/upload`, { name: "a.txt" });
+    await sent(`POST ${place}/deploy`, {});
+    await settled(place);
+    assert.deepEqual((await sent(`PUT ${place}/predict`, { instances: [1] }))["predictions"], [null]);
+  });
+
+  test("a schedule needs the rights on its series, when it is made and at each run", async () => {
+    const [from, to] = [await newSeries(), await newSeries()];
+    const { model } = await modelHosting(server).deployed(silent);
+    const blind = await modelHosting(server, await keyWith(hosting)).send(
+      "POST /schedules",
+      scheduleOf(model, from, to),
+    );
+    assert.equal(blind.status, 403);
+    const key = await keyWith(hosting, series);
+    const { userId } = (await server.app.services.keys.callerOf(key))!;
+    const { sent } = modelHosting(server, key);
+    const id = (await sent("POST /schedules", scheduleOf(model, from, to)))["id"];
+    nowMs += 10 * minuteMs;
+    await runDue();
+    assert.equal((await sent(`GET /schedules/${id}/runs`))["status"], "SUCCEEDED");
+    await server.ask.v06("POST /users/delete", { items: [userId] });
+    nowMs += 10 * minuteMs;
+    await runDue();
+    const run = await modelHosting(server).sent(`GET /schedules/${id}/runs`);
+    assert.deepEqual(
+      [run["status"], run["errorMsg"]],
+      ["FAILED", "The service account that asked for this was deleted"],
+    );
+  });
+
+  test("a schedule's data is not handed to code of somebody who may not read it", async () => {
+    const [from, to] = [await newSeries(), await newSeries()];
+    const author = modelHosting(server, await keyWith(hosting));
+    const { model } = await author.deployed(silent);
+    const { sent } = modelHosting(server);
+    const id = (await sent("POST /schedules", scheduleOf(model, from, to)))["id"];
+    nowMs += 10 * minuteMs;
+    await runDue();
+    const { errorMsg } = await sent(`GET /schedules/${id}/runs`);
+    assert.equal(
+      errorMsg,
+      "An author of the active version may not use the series and files of this schedule",
+    );
+  });
+
+  test("packages and artifacts are no files of the project", async () => {
+    await modelHosting(server).deployed(silent);
+    assert.deepEqual((await server.ask("GET /files")).items, []);
+  });
+});
+
+describe("a stop of the server", needs("python"), () => {
+  test("gives a window back whose output was not begun; it is run once when the server is back", async () => {
+    const [from, to] = [await newSeries(), await newSeries()];
+    const code = `import time
+class Model:
+  def predict(self, instance):
+    time.sleep(2)
+    return {"timeSeries": {"out": [[instance["timeSeries"]["a"]["end"], 1]]}}
+`;
+    const { deployed, sent, send } = modelHosting(server);
+    const { model } = await deployed(code);
+    const id = (await sent("POST /schedules", scheduleOf(model, from, to)))["id"];
+    nowMs += 10 * minuteMs;
+    const running = runDue();
+    while ((await send(`GET /schedules/${id}/runs`)).items.length === 0) await delay(20);
+    await server.restart();
+    await running;
+    assert.deepEqual((await send(`GET /schedules/${id}/runs`)).items, []);
+    await runDue();
+    await runDue();
+    const { items } = await send(`GET /schedules/${id}/runs`);
+    assert.deepEqual(
+      items.map(({ windowEnd, status }) => [windowEnd, status]),
+      [[nowMs, "SUCCEEDED"]],
+    );
+  });
+
+  test("by a crash fails what was running, and begins what was waiting", async () => {
+    const { newModel, newPackage, sent, settled } = modelHosting(server);
+    const [model, sourcePackageId] = [await newModel(), await newPackage(await packageOf(silent))];
+    const places: string[] = [];
+    for (const name of ["running", "waiting"]) {
+      const { id } = await sent(`POST /${model}/versions`, { name, sourcePackageId });
+      places.push(`/${model}/versions/${id}`);
+      const started = name === "running" ? { jobStartedTime: nowMs } : {};
+      await server.app.services.catalog.write(projectId, async (tx) => {
+        const [row] = await tx.get(versionTable, [id as number]);
+        await tx.replace(versionTable, [{ ...row!, status: "DEPLOYING", ...started }]);
+      });
+    }
+    const runId = server.app.services.ids.next();
+    const span = { windowStart: 0, windowEnd: 1, startedTime: nowMs };
+    await server.app.services.catalog.write(projectId, (tx) =>
+      tx.insert(scheduleRunTable, [{ id: runId, scheduleId: 1, status: "RUNNING", ...span }]),
+    );
+    await server.restart();
+    const [running, waiting] = [await settled(places[0]!), await settled(places[1]!)];
+    assert.equal(waiting["status"], "READY");
+    assert.equal(running["status"], "FAILED");
+    assert.match(running["errorMsg"] as string, /^The server stopped while this ran/);
+    const [run] = await server.app.services.catalog.read(projectId, (tx) =>
+      tx.get(scheduleRunTable, [runId]),
+    );
+    assert.deepEqual([run!.status, run!.problem], ["FAILED", "The server stopped while this ran"]);
+    await sent(`POST ${places[0]}/deploy`, {});
+    assert.equal((await settled(places[0]!))["status"], "READY");
+  });
+});
+
+describe("a schedule that has missed very many windows", needs("python"), () => {
+  test("skips the oldest, and lists that", async () => {
+    const { newModel, sent, send } = modelHosting(server);
+    // Those of other tests would have missed as many.
+    for (const { id } of (await send("GET /schedules")).items) await sent(`DELETE /schedules/${id}`);
+    const wanted = scheduleOf(await newModel(), await newSeries(), await newSeries());
+    const id = (await sent("POST /schedules", wanted))["id"];
+    nowMs = wanted.dataSpec.start + 1_004 * 10 * minuteMs;
+    const running = runDue();
+    let runs = await send(`GET /schedules/${id}/runs`);
+    while (runs.items.length < 2) runs = await send(`GET /schedules/${id}/runs`);
+    await sent(`DELETE /schedules/${id}`);
+    await running;
+    const [skipped, first] = runs.items.toReversed();
+    const fiveWindows = wanted.dataSpec.start + 4 * 10 * minuteMs;
+    assert.deepEqual([skipped!["status"], skipped!["windowEnd"]], ["SKIPPED", fiveWindows]);
+    assert.equal(first!["windowEnd"], fiveWindows + 10 * minuteMs);
+    assert.equal((await send(`GET /schedules/${id}`)).status, 404);
+  });
+});

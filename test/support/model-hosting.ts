@@ -1,0 +1,55 @@
+// What tests of model hosting do again and again: send a package, make a model of it, wait for its job.
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Item, TestServer } from "./server.ts";
+import { packageOf } from "./source-package.ts";
+
+export function modelHosting(server: Pick<TestServer, "ask">, key?: string) {
+  const headers = key === undefined ? {} : { "api-key": key };
+  const send = async (methodAndPath: string, body?: unknown) => {
+    const [method, path] = methodAndPath.split(" ");
+    return server.ask.v06(`${method} /analytics/models${path}`, body, headers);
+  };
+
+  /** The one item of an answer of 200, or else its data. */
+  async function sent(methodAndPath: string, body?: unknown): Promise<Item> {
+    const answer = await send(methodAndPath, body);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.items[0] ?? (answer.json as { data?: Item }).data ?? {};
+  }
+
+  async function newPackage(code: Uint8Array<ArrayBuffer>, packageName = "m"): Promise<number> {
+    const operations = { availableOperations: ["TRAIN", "PREDICT"], runtimeVersion: "0.1" };
+    const made = await sent("POST /sourcepackages", { name: packageName, packageName, ...operations });
+    const put = await fetch(made["uploadUrl"] as string, { method: "PUT", body: code });
+    assert.equal(put.status, 200);
+    return made["id"] as number;
+  }
+
+  const newModel = async () => (await sent("POST ", { name: "quality" }))["id"] as number;
+
+  /** The version, once its job has ended. */
+  async function settled(place: string): Promise<Item> {
+    for (;;) {
+      const version = await sent(`GET ${place}`);
+      if (!["TRAINING", "DEPLOYING"].includes(version["status"] as string)) return version;
+      await delay(50);
+    }
+  }
+
+  /** A model whose active version has this code. */
+  async function deployed(code: string): Promise<{ model: number; version: number; place: string }> {
+    const model = await newModel();
+    const sourcePackageId = await newPackage(await packageOf(code));
+    const made = await sent(`POST /${model}/versions`, { name: "first", sourcePackageId });
+    assert.equal(made["status"], "AWAITING_MANUAL_DEPLOYMENT");
+    const version = made["id"] as number;
+    const place = `/${model}/versions/${version}`;
+    assert.equal((await sent(`POST ${place}/deploy`, {}))["status"], "DEPLOYING");
+    assert.equal((await settled(place))["status"], "READY");
+    await sent(`PUT /${model}/update`, { activeVersionId: { set: version } });
+    return { model, version, place };
+  }
+
+  return { send, sent, newPackage, newModel, settled, deployed };
+}
