@@ -1,6 +1,5 @@
 // How long the proofs of the points engine go on: short in CI, long where PROOF=long asks for it, and how a
 // run is repeated (docs/proof.md).
-import type fc from "fast-check";
 
 export const isLong = process.env["PROOF"] === "long";
 
@@ -11,7 +10,7 @@ export const seed = Number(process.env["PROOF_SEED"] ?? Math.floor(Math.random()
 export const times = (short: number, long: number): number => (isLong ? long : short);
 
 /** Runs of a property; fast-check prints the seed and the path of a failure. */
-export const runs = (short: number, long: number): fc.Parameters => ({ numRuns: times(short, long), seed });
+export const runs = (short: number, long: number) => ({ numRuns: times(short, long), seed });
 
 /** Numbers in [0, 1) with a seed as their only state (mulberry32). */
 export function randomFrom(state: number): () => number {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { runs } from "../../../test/support/proof.ts";
 import { Failure } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
@@ -97,16 +98,17 @@ test("the insert of one series is what JSON.parse finds", () => {
       const points = items.map(({ timestamp, value }) => ({ timestamp, value }));
       assert.deepEqual(runsOf(readInsert(Buffer.from(text), 7)), expected([{ key: 7, points }]));
     }),
-    { numRuns: 1000 },
+    runs(1000, 200_000),
   );
 });
 
+interface Sent {
+  readonly name?: string;
+  readonly tagId?: string;
+  readonly datapoints: Point[];
+}
+
 test("the insert of many series is what JSON.parse finds", () => {
-  interface Sent {
-    readonly name?: string;
-    readonly tagId?: string;
-    readonly datapoints: Point[];
-  }
   fc.assert(
     fc.property(objectText([member("items", list(seriesText, 5))]), (text) => {
       const { items } = JSON.parse(text) as { items: Sent[] };
@@ -116,7 +118,7 @@ test("the insert of many series is what JSON.parse finds", () => {
       }));
       assert.deepEqual(runsOf(readInsert(Buffer.from(text))), expected(runs));
     }),
-    { numRuns: 1000 },
+    runs(1000, 200_000),
   );
 });
 
@@ -144,6 +146,59 @@ test("a body cut short or with a byte changed is refused or means what JSON.pars
       const points = items.map(({ timestamp, value }) => ({ timestamp, value }));
       assert.deepEqual(runs, expected([{ key: "x", points }]));
     }),
-    { numRuns: 1000 },
+    runs(1000, 200_000),
   );
+});
+
+/** Other bytes in some places: of JSON, of UTF-8, and of nothing. */
+const edits = fc.array(
+  fc.record({
+    at: fc.nat(),
+    taken: fc.nat(3),
+    put: fc.oneof(
+      fc.constantFrom(...'0123456789"{}[],:.-+eE x\\tn\n', "null", "true", '"value"', "1e400", "\ufeff"),
+      fc.string({ maxLength: 3 }),
+      fc.constantFrom("\u00ff", "\u00c3", "\u0000"),
+    ),
+  }),
+  { minLength: 1, maxLength: 4 },
+);
+
+test("whatever is done to the bytes of an insert, it is refused or means what JSON.parse finds", () => {
+  const body = objectText([member("items", list(seriesText, 3))]);
+  let [read, refused] = [0, 0];
+  fc.assert(
+    fc.property(body, edits, (text, all) => {
+      let bytes = Buffer.from(text);
+      for (const { at, taken, put } of all) {
+        const place = at % (bytes.length + 1);
+        const written = Buffer.from(put, "latin1");
+        bytes = Buffer.concat([bytes.subarray(0, place), written, bytes.subarray(place + taken)]);
+      }
+      let found: Run[];
+      try {
+        found = runsOf(readInsert(bytes));
+      } catch (refusal) {
+        assert.ok(refusal instanceof Failure && refusal.status === 400, `${bytes}: ${refusal}`);
+        refused++;
+        return;
+      }
+      read++;
+      const { items } = JSON.parse(bytes.toString()) as { items: Sent[] };
+      const keyOf = ({ name, tagId }: Sent) => name ?? tagId;
+      assert.deepEqual(
+        found.map(({ key, points }) => [key, points.length]),
+        items.map((one) => [keyOf(one), one.datapoints.length]),
+      );
+      const points = items.flatMap(
+        ({ datapoints }) => expected([{ key: "", points: datapoints }])[0]!.points,
+      );
+      assert.deepEqual(
+        found.flatMap((run) => run.points),
+        points.map(({ timestamp, value }) => ({ timestamp, value })),
+      );
+    }),
+    runs(1500, 300_000),
+  );
+  assert.ok(read > 0 && refused > 0);
 });

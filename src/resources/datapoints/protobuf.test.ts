@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import protobuf from "protobufjs";
+import { runs } from "../../../test/support/proof.ts";
 import { Failure } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { dataFieldHeader, pointsMessage, readInsertMessage } from "./protobuf.ts";
@@ -54,8 +55,9 @@ test("the message of one series is read", () => {
   );
 });
 
+const series = fc.tuple(fc.string({ unit: "grapheme" }), data).map(([name, one]) => ({ name, ...one }));
+
 test("the message of many series is read, run by run", () => {
-  const series = fc.tuple(fc.string({ unit: "grapheme" }), data).map(([name, one]) => ({ name, ...one }));
   fc.assert(
     fc.property(fc.array(series, { maxLength: 5 }), (sent: (Data & { name: string })[]) => {
       const found = readInsertMessage(encoded(manyType, { namedTimeseriesData: sent }));
@@ -113,8 +115,33 @@ test("a message cut short, or of other bytes, is refused or read, never worse", 
         assert.ok(refusal instanceof Failure && refusal.status === 400, String(refusal));
       }
     }),
-    { numRuns: 2000 },
+    runs(2000, 300_000),
   );
+});
+
+test("a message with other bytes in it is refused or read, never worse", () => {
+  const edits = fc.array(fc.record({ at: fc.nat(), byte: fc.nat(255) }), { minLength: 1, maxLength: 3 });
+  let [read, refused] = [0, 0];
+  fc.assert(
+    fc.property(fc.array(series, { minLength: 1, maxLength: 3 }), edits, (sent, all) => {
+      const bytes = Buffer.from(encoded(manyType, { namedTimeseriesData: sent }));
+      for (const { at, byte } of all) bytes[at % bytes.length] = byte;
+      let found: ReturnType<typeof readInsertMessage>;
+      try {
+        found = readInsertMessage(bytes);
+      } catch (refusal) {
+        assert.ok(refusal instanceof Failure && refusal.status === 400, String(refusal));
+        refused++;
+        return;
+      }
+      read++;
+      assert.equal(found.numbers.ends.length, found.keys.length);
+      assert.equal(found.numbers.times.length, found.numbers.values.length);
+      assert.equal(found.strings.times.length, found.strings.values.length);
+    }),
+    runs(1500, 300_000),
+  );
+  assert.ok(read > 0 && refused > 0);
 });
 
 test("values and times that cannot be are refused", () => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
+import { runs } from "../../../test/support/proof.ts";
 import { blockPointsMax, DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
 
 const countMax = 700;
@@ -101,7 +102,7 @@ test("times and numbers of any shape come back bit for bit", () => {
     fc.property(columns, ({ times, values }) => {
       assertReturns(times, values);
     }),
-    { numRuns: 400 },
+    runs(400, 40_000),
   );
 });
 
@@ -139,7 +140,7 @@ test("a flipped bit, a lost end and an added byte are found", () => {
         assert.throws(() => decodeBlock(touched), DamagedBlock);
       }
     }),
-    { numRuns: 100 },
+    runs(100, 10_000),
   );
 });
 

@@ -61,9 +61,27 @@ export function decodeFrame(segment: Uint8Array<ArrayBuffer>, offset: number): F
   if (header.getUint32(0, true) !== magic || length % 8 !== 0) return undefined;
   if (offset + bytes > segment.byteLength) return undefined;
   if (crc32(segment.subarray(offset + 8, offset + bytes)) !== header.getUint32(4, true)) return undefined;
-  const reader = new Columns(segment, offset + headerBytes);
-  const change = header.getUint32(28, true) === kindErase ? readErase(reader) : readAppend(reader);
+  const change = readChange(
+    segment.subarray(offset + headerBytes, offset + bytes),
+    header.getUint32(28, true),
+  );
+  if (change === undefined) return undefined;
   return { sequence: header.getFloat64(8, true), durable: header.getFloat64(16, true), change, bytes };
+}
+
+/**
+ * With a right checksum only another program can have written a payload that is none: it is no whole frame,
+ * and no reason not to start.
+ */
+function readChange(payload: Uint8Array<ArrayBuffer>, kind: number): Change | undefined {
+  const reader = new Columns(payload);
+  try {
+    const change = kind === kindErase ? readErase(reader) : readAppend(reader);
+    return reader.left === 0 ? change : undefined;
+  } catch (why) {
+    if (why instanceof RangeError) return undefined;
+    throw why;
+  }
 }
 
 function erasePiece(change: Change & { kind: "erase" }): Uint8Array {
@@ -129,6 +147,7 @@ function readSection<Values>(
   const [runs, points, mode, encoding] = reader.words(4) as unknown as [number, number, number, number];
   const [base, step] = reader.doubles(2) as unknown as [number, number];
   if (runs === 0) return undefined;
+  if (points * 4 > reader.left) throw new RangeError("more points than bytes");
   const series = reader.doubles(runs);
   const ends = reader.words(runs);
   const times = readTimes(reader, { mode, points, base, step });
@@ -176,14 +195,19 @@ function padded(bytes: Uint8Array): Uint8Array[] {
   return rest === 0 ? [bytes] : [bytes, new Uint8Array(8 - rest)];
 }
 
-/** Reads columns one after the other, each from the next multiple of 8. */
+/**
+ * Reads columns one after the other, each from the next multiple of 8. Throws `RangeError` behind the end.
+ */
 class Columns {
   readonly #bytes: Uint8Array<ArrayBuffer>;
-  #at: number;
+  #at = 0;
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, at: number) {
+  constructor(bytes: Uint8Array<ArrayBuffer>) {
     this.#bytes = bytes;
-    this.#at = at;
+  }
+
+  get left(): number {
+    return this.#bytes.byteLength - this.#at;
   }
 
   doubles(count: number): Float64Array {
@@ -206,6 +230,7 @@ class Columns {
 
   #take(bytes: number): ArrayBuffer {
     const from = this.#bytes.byteOffset + this.#at;
+    if (bytes > this.left) throw new RangeError("a column is longer than its frame");
     this.#at += Math.ceil(bytes / 8) * 8;
     return this.#bytes.buffer.slice(from, from + bytes);
   }
