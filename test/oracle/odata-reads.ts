@@ -1,104 +1,196 @@
-// Reads over OData: sets, single entities, searches, counts and what hangs on an entity.
-import type { Reply } from "./client.ts";
+// Reads over OData of assets and what hangs on them: sets, counts, entities, expansions, ways from one to
+// another, points, searches.
+import type { Client, Reply } from "./client.ts";
 import { aclOf, holds, type Kind, may, type Thing } from "./plant.ts";
 import type { Asker, Question } from "./question.ts";
-import { anyId, words } from "./rest-reads.ts";
+import { anyId, pointsOf, words } from "./rest-reads.ts";
 
-const at = "GET /odata/v1/projects/demo";
-const sets = { assets: "Assets", timeseries: "Timeseries" } as const;
-type Served = keyof typeof sets;
+const root = "/odata/v1/projects/demo";
+const kinds: readonly Kind[] = ["assets", "timeseries", "events", "files", "sequences"];
+/** The set of each kind, and the property that holds a thing's name. */
+const sets = {
+  assets: { set: "Assets", name: "Name" },
+  timeseries: { set: "Timeseries", name: "Name" },
+  events: { set: "Events", name: "Description" },
+  files: { set: "Files", name: "Name" },
+  sequences: { set: "Sequences", name: "Name" },
+} as const;
 
-interface Entity {
-  readonly Id: string;
-  readonly Asset?: Entity | null;
+type Row = Readonly<Record<string, unknown>>;
+
+interface Body {
+  readonly value: readonly Row[];
+  readonly "@odata.nextLink"?: string;
 }
 
-const bodyOf = (reply: Reply) => reply.json as unknown as { readonly value: readonly Entity[] } & Entity;
-const inNumbers = (ids: readonly string[]) => ids.map(Number).sort((a, b) => a - b);
-const valueIds = (reply: Reply) => inNumbers(bodyOf(reply).value.map(({ Id }) => Id));
-const idsOf = (things: readonly Thing[]) => inNumbers(things.map(({ id }) => `${id}`));
+const bodyOf = ({ json }: Reply) => json as unknown as Body;
+const idsIn = (rows: readonly Row[]) => rows.map(({ Id }) => Number(Id)).sort((a, b) => a - b);
+const idsOf = (things: readonly Thing[]) => things.map(({ id }) => id).sort((a, b) => a - b);
+const needs = (kind: Kind) => [aclOf[kind], "READ"] as const;
+const given = (kind: Kind) => ({ needs: needs(kind), refusals: "by status" }) as const;
+const encoded = (text: string) => encodeURIComponent(text).replaceAll("'", "%27");
 
 const visible = ({ plant, rights }: Asker, kind: Kind) =>
   plant.of(kind).filter((one) => may(plant, rights, "READ", one));
 
-const given = (kind: Served) => ({ needs: [aclOf[kind], "READ"], refusals: "by status" }) as const;
-
-function set(asker: Asker, kind: Served): Question {
-  const word = asker.random.pick(words);
-  const isSearch = asker.random.chance(0.3);
-  const found = visible(asker, kind).filter(({ name }) => name.startsWith(word));
-  const which = isSearch
-    ? `${sets[kind]}Search(Search='${word}')?`
-    : `${sets[kind]}?$filter=startswith(Name,'${word}')&`;
+function list(asker: Asker, kind: Kind): Question {
+  const { set, name } = sets[kind];
+  const word = asker.random.pick([...words, "0"]);
+  const found = visible(asker, kind).filter((one) => one.name.includes(word));
+  const filter = encoded(`contains(${name},'${word}')`);
+  const pageMax = asker.random.pick([3, 20, 1000]);
   return {
+    ask: `GET ${root}/${set}?$filter=${filter}&$select=Id`,
+    headers: { prefer: `odata.maxpagesize=${pageMax}` },
     ...given(kind),
-    ask: `${at}/${which}$select=Id`,
-    seen: valueIds,
+    seen: async (reply, client) => idsIn(await allOf(reply, client, pageMax)),
     expected: idsOf(found),
   };
 }
 
-function count(asker: Asker, kind: Served): Question {
-  const word = asker.random.pick(words);
-  const found = visible(asker, kind).filter(({ name }) => name.includes(word));
+async function allOf(reply: Reply, client: Client, pageMax: number): Promise<Row[]> {
+  const rows = [...bodyOf(reply).value];
+  for (let link = bodyOf(reply)["@odata.nextLink"]; link !== undefined; ) {
+    const { pathname, search } = new URL(link);
+    const next = bodyOf(
+      await client(`GET ${pathname}${search}`, undefined, { prefer: `maxpagesize=${pageMax}` }),
+    );
+    rows.push(...next.value);
+    link = next["@odata.nextLink"];
+  }
+  return rows;
+}
+
+function count(asker: Asker, kind: Kind): Question {
+  const { set, name } = sets[kind];
+  const word = asker.random.pick(["", ...words]);
+  const filter = word === "" ? "" : `?$filter=${encoded(`startswith(${name},'${word}')`)}`;
   return {
+    ask: `GET ${root}/${set}/$count${filter}`,
     ...given(kind),
-    ask: `${at}/${sets[kind]}/$count?$filter=contains(Name,'${word}')`,
-    seen: (reply) => reply.text,
-    expected: `${found.length}`,
+    seen: ({ text }) => Number(text),
+    expected: visible(asker, kind).filter((one) => one.name.startsWith(word)).length,
   };
 }
 
-function entity(asker: Asker, kind: Served): Question {
+const isSeen = (asker: Asker, kind: Kind, id: number) => visible(asker, kind).some((one) => one.id === id);
+
+const missing = { status: 404 };
+
+function entity(asker: Asker, kind: Kind): Question {
   const id = anyId(asker, kind);
-  const isSeen = visible(asker, kind).some((one) => one.id === id);
   return {
+    ask: `GET ${root}/${sets[kind].set}('${id}')?$select=Id`,
     ...given(kind),
-    ask: `${at}/${sets[kind]}('${id}')?$select=Id`,
-    seen: (reply) => bodyOf(reply).Id,
-    expected: isSeen ? `${id}` : { status: 404 },
+    seen: (reply) => Number((reply.json as unknown as Row)["Id"]),
+    expected: isSeen(asker, kind, id) ? id : missing,
   };
 }
 
-/** The asset of each series, where that may be seen. */
+/** Series under each asset: those that the caller may see as well. */
 function expanded(asker: Asker): Question {
-  const { rights, random } = asker;
-  const word = random.pick(words);
-  const isExpanded = holds(rights, "assetsAcl", "READ");
-  const assets = new Set(visible(asker, "assets").map(({ id }) => id));
-  const found = visible(asker, "timeseries").filter(({ name }) => name.startsWith(word));
-  const pairs = found.map(({ id, assetIds: [assetId = 0] }) => [id, assets.has(assetId) ? assetId : 0]);
-  const expand = isExpanded ? "&$expand=Asset($select=Id)" : "";
+  if (!holds(asker.rights, ...needs("timeseries"))) return count(asker, "assets");
+  const word = asker.random.pick(words);
+  const assets = visible(asker, "assets").filter((one) => one.name.startsWith(word));
+  const series = visible(asker, "timeseries");
+  const filter = encoded(`startswith(Name,'${word}')`);
   return {
-    ...given("timeseries"),
-    ask: `${at}/Timeseries?$filter=startswith(Name,'${word}')&$select=Id${expand}`,
-    seen: (reply) =>
-      bodyOf(reply)
-        .value.map((one) => [Number(one.Id), Number(one.Asset?.Id ?? 0)])
-        .sort(([a], [b]) => a! - b!),
-    expected: pairs.map(([id, assetId]) => [id, isExpanded ? assetId : 0]).sort(([a], [b]) => a! - b!),
-  };
-}
-
-function subtree(asker: Asker): Question {
-  const { plant, random } = asker;
-  const id = anyId(asker, "assets");
-  const assets = visible(asker, "assets");
-  const isChildren = random.chance(0.5);
-  const found = assets.filter((one) => (isChildren ? one.parentId === id : plant.isUnder(one, [id])));
-  return {
+    ask: `GET ${root}/Assets?$filter=${filter}&$select=Id&$expand=Timeseries($select=Id),Parent($select=Id)`,
     ...given("assets"),
-    ask: `${at}/Assets('${id}')/${isChildren ? "Children" : "Subtree"}?$select=Id`,
-    seen: valueIds,
-    expected: assets.some((one) => one.id === id) ? idsOf(found) : { status: 404 },
+    seen: (reply) =>
+      Object.fromEntries(
+        bodyOf(reply).value.map((one) => {
+          const parent = one["Parent"] as Row | null;
+          return [one["Id"], [parent && Number(parent["Id"]), idsIn(one["Timeseries"] as Row[])]];
+        }),
+      ),
+    expected: Object.fromEntries(
+      assets.map(({ id, parentId }) => {
+        const parent = parentId !== undefined && isSeen(asker, "assets", parentId) ? parentId : null;
+        return [id, [parent, idsOf(series.filter((one) => one.assetIds.includes(id)))]];
+      }),
+    ),
   };
 }
 
-const perKind = [set, set, count, entity];
-
-/** One question, by chance. */
-export function odataRead(asker: Asker): Question {
-  const { random } = asker;
-  if (random.chance(0.3)) return random.pick([expanded, subtree])(asker);
-  return random.pick(perKind)(asker, random.pick(["assets", "timeseries"] as const));
+function navigation(asker: Asker): Question {
+  const kind = asker.random.pick(["timeseries", "events", "files", "sequences"] as const);
+  if (!holds(asker.rights, ...needs(kind))) return count(asker, "assets");
+  const id = anyId(asker, "assets");
+  const found = visible(asker, kind).filter((one) => one.assetIds.includes(id));
+  const isThere = isSeen(asker, "assets", id);
+  return {
+    ask: `GET ${root}/Assets('${id}')/${sets[kind].set}?$select=Id`,
+    ...given("assets"),
+    seen: (reply) => idsIn(bodyOf(reply).value),
+    expected: isThere ? idsOf(found) : missing,
+  };
 }
+
+function below(asker: Asker): Question {
+  const id = anyId(asker, "assets");
+  const isChildren = asker.random.chance(0.5);
+  const isMeant = (one: Thing) => (isChildren ? one.parentId === id : asker.plant.isUnder(one, [id]));
+  return {
+    ask: `GET ${root}/Assets('${id}')/${isChildren ? "Children" : "Subtree"}?$select=Id`,
+    ...given("assets"),
+    seen: (reply) => idsIn(bodyOf(reply).value),
+    expected: isSeen(asker, "assets", id) ? idsOf(visible(asker, "assets").filter(isMeant)) : missing,
+  };
+}
+
+const pointsIn = (reply: Reply) =>
+  bodyOf(reply).value.map(({ TimeStamp, Value }) => ({
+    timestamp: Date.parse(String(TimeStamp)),
+    value: Value,
+  }));
+
+function points(asker: Asker): Question {
+  const id = anyId(asker, "timeseries");
+  const isThere = isSeen(asker, "timeseries", id);
+  const byFilter = asker.random.chance(0.5);
+  const path = byFilter
+    ? `DataPoints?$filter=${encoded(`TimeseriesId eq '${id}'`)}&$select=TimeStamp,Value`
+    : `Timeseries('${id}')/DataPoints`;
+  const otherwise = byFilter ? [] : missing;
+  return {
+    ask: `GET ${root}/${path}`,
+    ...given("timeseries"),
+    seen: pointsIn,
+    expected: isThere ? pointsOf(id) : otherwise,
+  };
+}
+
+function latest(asker: Asker): Question {
+  const ids = [anyId(asker, "timeseries"), anyId(asker, "timeseries")];
+  const list = ids.map((id) => `'${id}'`).join();
+  return {
+    ask: `GET ${root}/Latest?$filter=${encoded(`TimeseriesId in (${list})`)}`,
+    ...given("timeseries"),
+    seen: (reply) => bodyOf(reply).value.map(({ Value }) => Value),
+    expected: [...new Set(ids)].filter((id) => isSeen(asker, "timeseries", id)),
+  };
+}
+
+function search(asker: Asker): Question {
+  const kind = asker.random.pick(["assets", "timeseries", "events"] as const);
+  const word = asker.random.pick([...words, "00"]);
+  const found = visible(asker, kind).filter(({ name }) =>
+    name.split(" ").some((one) => one.startsWith(word)),
+  );
+  return {
+    ask: `GET ${root}/${sets[kind].set}Search(Search='${word}')?$select=Id`,
+    ...given(kind),
+    seen: (reply) => idsIn(bodyOf(reply).value),
+    expected: idsOf(found),
+  };
+}
+
+const perKind = [list, count, entity, entity];
+const others = [expanded, navigation, below, points, points, latest, search];
+
+/** One question about what hangs on assets, by chance. */
+export const odataRead = (asker: Asker): Question =>
+  asker.random.chance(0.5)
+    ? asker.random.pick(perKind)(asker, asker.random.pick(kinds))
+    : asker.random.pick(others)(asker);

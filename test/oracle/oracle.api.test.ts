@@ -14,9 +14,9 @@ import { fill, keyFor, someRights } from "./setting.ts";
 
 /** A further protocol asks its own questions about the same plant. */
 const dialects: readonly Dialect[] = [
-  { name: "REST", reads: restRead, writes: restWrite, share: 0.8 },
+  { name: "REST", reads: restRead, writes: restWrite, share: 0.7 },
   { name: "REST elsewhere", reads: (asker) => asker.random.pick(readsElsewhere)(asker), share: 0.1 },
-  { name: "OData", reads: odataRead, share: 0.1 },
+  { name: "OData", reads: odataRead, share: 0.2 },
 ];
 
 const rounds = 5;
