@@ -33,6 +33,7 @@ import { assetTypeTable } from "./resources/assets/asset-types/schema.ts";
 import { assetModel } from "./resources/assets/assets.odata.ts";
 import { assetRoutes } from "./resources/assets/assets.rest.ts";
 import { assetTable } from "./resources/assets/schema.ts";
+import { calculatedModel } from "./resources/calculated/calculated.odata.ts";
 import { calculatedRoutes } from "./resources/calculated/calculated.rest.ts";
 import { datapointRoutes } from "./resources/datapoints/datapoints.rest.ts";
 import { datapointModel } from "./resources/datapoints/odata/datapoints.odata.ts";
@@ -160,6 +161,7 @@ export const model = assembleModel([
   assetModel,
   timeSeriesModel,
   datapointModel,
+  calculatedModel,
   eventModel,
   fileModel,
   rawModel,

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
+import { allItems, odataOf } from "../../../test/support/odata.ts";
 import { type Answer, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { readGranularity, wholeBuckets } from "../../lib/time.ts";
 import { naiveAggregate } from "../../storage/conformance/naive-aggregate.ts";
@@ -123,6 +124,28 @@ test("a hundred thousand results are streamed whole", async () => {
   const found = pointsOf(await calculate({ function: `[${a}] * [${b}]`, limit: 100_000 }));
   assert.equal(found.length, 59_998);
   assert.ok(found.every(([timestamp, value]) => value === timestamp / 10));
+});
+
+test("a function that a filter names is calculated over OData, page by page", async () => {
+  const ask = odataOf(server);
+  const id = await series(ramp(Array.from({ length: 12_000 }, (_, i) => i)));
+  const set = `DataPointsSynthetic?$filter=Id eq '2*[${id}]'`;
+  const time = (seconds: number) => new Date(seconds * 1000).toISOString().replace(".000Z", "Z");
+  const range = `TimeStamp ge ${time(3)} and TimeStamp lt ${time(5)}`;
+  const result = (seconds: number) => ({
+    ...{ Id: `2*[${id}]`, TimeStamp: time(seconds) },
+    ...{ Value: 2 * seconds, Error: null },
+  });
+  assert.deepEqual((await ask(`${set} and ${range}`)).items, [result(3), result(4)]);
+  const all = await allItems(ask, `${set}&$select=Value`);
+  assert.deepEqual(
+    all.map(({ Value }) => Value),
+    Array.from({ length: 12_000 }, (_, i) => 2 * i),
+  );
+  assert.equal((await ask(`DataPointsSynthetic/$count?$filter=Id eq '2*[${id}]' and ${range}`)).text, "2");
+  const refused = await ask("DataPointsSynthetic?$filter=Id eq '2*['");
+  assert.deepEqual([refused.status, refused.items], [400, []]);
+  assert.match(refused.message!, /at character 3 but got \[/);
 });
 
 interface Sampled {

@@ -91,15 +91,6 @@ const types: readonly EntityType[] = [
       ...aggregateNames.map((name) => double(propertyOf(name), (row) => row[name], name)),
     ],
   }),
-  entityType<PointRow>({
-    ...{ name: "DataPointSynthetic", key: "Id" },
-    properties: [
-      pointId,
-      timeStamp,
-      double("Value", numberIn, "value"),
-      text("Error", () => undefined, column("error")),
-    ],
-  }),
 ];
 
 /** The series that the filter names, if they hold such values; without any named there is nothing to read. */
@@ -158,7 +149,6 @@ const sets = [
     position: (row) => [row.seriesId],
   }),
   answersOnly("Aggregates", "AggregateDataPoint"),
-  answersOnly("DataPointsSynthetic", "DataPointSynthetic"),
 ];
 
 const toSeries = (from: string, partner?: string): Navigation =>
