@@ -202,7 +202,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   const secretOf = (purpose: string) => secretFor(purpose, folder.secret);
   const blobs = await openLocalBlobs({ folder: join(folder.path, "blobs"), secret: secretOf("links") });
   const ids = new IdSource(world, await catalog.lastId());
-  const hosting = await openModelHosting(settings.hostsModels ?? false, log);
+  const hosting = await openModelHosting(settings, log);
   const services: Services = {
     world,
     ids,

@@ -1,11 +1,13 @@
 // Model hosting on this server: whether and how code is run, what a stop has left, and schedules on time.
+import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import type { KeyProject } from "./access/keys.ts";
+import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
 import { Turns } from "./lib/turns.ts";
 import { limits } from "./limits.ts";
 import type { ModelHosting, ModelRunner } from "./model-runner/model-runner.ts";
-import { pythonRunner } from "./model-runner/python-runner.ts";
+import { pythonRunner, removeLeftFolders } from "./model-runner/python-runner.ts";
 import { findSandbox, type Sandbox } from "./model-runner/sandbox.ts";
 import { failInterruptedRuns, runDueSchedules } from "./resources/models/schedules/scheduler.ts";
 import { startJob, unfinishedJobs } from "./resources/models/versions/jobs.ts";
@@ -23,13 +25,20 @@ interface Going {
   end(): Promise<void>;
 }
 
-export async function openModelHosting(isOn: boolean, log: Logger): Promise<Opened> {
+export async function openModelHosting(
+  { hostsModels: isOn = false, data }: Pick<Settings, "hostsModels" | "data">,
+  log: Logger,
+): Promise<Opened> {
   const sandbox = isOn ? await findSandbox() : undefined;
   if (isOn) report(sandbox, log);
   let listeningAt: URL | undefined;
+  const ownName = createHash("sha256").update(data).digest("hex").slice(0, 12);
+  const folderPrefix = `millrace-model-${ownName}-`;
+  const host = sandbox && { sandbox, platform: () => listeningAt, folderPrefix };
+  if (host) await removeLeftFolders(host);
   const models: ModelHosting = {
-    ...(!sandbox && { refusal: isOn ? "python-missing" : "off" }),
-    runner: sandbox ? pythonRunner(sandbox, () => listeningAt) : noRunner,
+    ...(!host && { refusal: isOn ? "python-missing" : "off" }),
+    runner: host ? pythonRunner(host) : noRunner,
     jobs: new Turns(),
     report: (problem) => log.error({ err: problem }, "A job or a schedule of a model has met a fault"),
   };

@@ -1,6 +1,6 @@
 // Runs packages, good ones and such as mean harm, in real processes of Python.
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { describe, test } from "node:test";
 import { needs } from "../../test/support/needs.ts";
 import { archive, type Entry, fileEntry, packageOf } from "../../test/support/source-package.ts";
 import type { ModelOutcome, ModelRunner } from "./model-runner.ts";
-import { pythonRunner } from "./python-runner.ts";
+import { pythonRunner, removeLeftFolders } from "./python-runner.ts";
 import { findSandbox, type Sandbox } from "./sandbox.ts";
 
 const found = await findSandbox();
@@ -19,7 +19,10 @@ const plain = (sandbox: Sandbox): Sandbox => ({
   isIsolated: false,
   command: sandbox.plainCommand,
 });
-const runnerOf = (platform?: URL): ModelRunner => pythonRunner(plain(found!), () => platform);
+const folderPrefix = `millrace-model-test-${process.pid}-`;
+const hostOf = (sandbox: Sandbox, platform?: URL) =>
+  pythonRunner({ sandbox, platform: () => platform, folderPrefix });
+const runnerOf = (platform?: URL): ModelRunner => hostOf(plain(found!), platform);
 
 interface Given {
   readonly instances?: readonly unknown[];
@@ -154,7 +157,15 @@ describe("a process of Python", needs("python"), () => {
   });
 });
 
-const leftFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("millrace-model-"));
+const leftFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith(folderPrefix));
+
+test("folders that a crash has left are taken away, and no others", async () => {
+  const left = mkdtempSync(join(tmpdir(), folderPrefix));
+  const others = mkdtempSync(join(tmpdir(), "millrace-model-other-"));
+  await removeLeftFolders({ sandbox: found!, platform: () => undefined, folderPrefix });
+  assert.deepEqual([existsSync(left), existsSync(others)], [false, true]);
+  rmdirSync(others);
+});
 
 describe("a source package", needs("python"), () => {
   const harmless = fileEntry("m/model.py", "class Model:\n  def predict(self, instance): return instance\n");
@@ -206,7 +217,7 @@ describe("a source package", needs("python"), () => {
 
 describe("with bubblewrap", needs("bubblewrap"), () => {
   const isolated = { skip: !found?.isIsolated && "bubblewrap cannot make a sandbox here" };
-  const runner = (platform?: URL) => pythonRunner(found!, () => platform);
+  const runner = (platform?: URL) => hostOf(found!, platform);
 
   test("reads the system and its own folder alone, and sees no other process", isolated, async () => {
     const secret = join(mkdtempSync(join(tmpdir(), "secret-")), "key");

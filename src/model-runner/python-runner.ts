@@ -1,6 +1,6 @@
 // Runs models in processes of the host's Python: prepares a folder, starts the bootstrap, reads the outcome.
 import { createWriteStream } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
@@ -14,14 +14,21 @@ import { forwardTo } from "./forward.ts";
 import type { ModelOutcome, ModelRunner, ModelTask, RunFile } from "./model-runner.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** `platform` is where the server listens, once it does. */
-export function pythonRunner(sandbox: Sandbox, platform: () => URL | undefined): ModelRunner {
+export interface Host {
+  readonly sandbox: Sandbox;
+  /** Where the server listens, once it does. */
+  readonly platform: () => URL | undefined;
+  /** What the names of the folders of its runs begin with; no other server on this machine has the same. */
+  readonly folderPrefix: string;
+}
+
+export function pythonRunner({ sandbox, platform, folderPrefix }: Host): ModelRunner {
   const trainings = new Slots(limits.modelTrainingsAtOnce);
   const others = new Slots(limits.modelRunsAtOnce);
   return {
     run: (task, signal) =>
       (task.operation === "train" ? trainings : others).use(signal, async () => {
-        const folder = await mkdtemp(join(tmpdir(), "millrace-model-"));
+        const folder = await mkdtemp(join(tmpdir(), folderPrefix));
         try {
           return await runIn({ folder, sandbox, platform: platform() }, task, signal);
         } finally {
@@ -29,6 +36,13 @@ export function pythonRunner(sandbox: Sandbox, platform: () => URL | undefined):
         }
       }),
   };
+}
+
+/** Takes away what runs have left that a crash of this server has ended. */
+export async function removeLeftFolders({ folderPrefix }: Host): Promise<void> {
+  const names = await readdir(tmpdir());
+  for (const name of names.filter((one) => one.startsWith(folderPrefix)))
+    await rm(join(tmpdir(), name), { recursive: true, force: true });
 }
 
 interface Place {

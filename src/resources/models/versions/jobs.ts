@@ -65,14 +65,16 @@ async function write(
 
 /** What stands in the way of a run is told as what its code fails with. */
 async function problemOf(
-  { signal }: Job,
+  { signal, services }: Job,
   run: () => Promise<string | undefined>,
 ): Promise<string | undefined> {
   try {
     return await run();
   } catch (problem) {
-    if (signal.aborted || !(problem instanceof Failure)) throw problem;
-    return problem.message;
+    if (signal.aborted) throw problem;
+    if (problem instanceof Failure) return problem.message;
+    services.models.report(problem);
+    return "A fault of the server; its log has the details";
   }
 }
 
