@@ -75,6 +75,12 @@ describe("model hosting on the Tennessee Eastman plant", needs("python"), async 
       ],
     );
 
+    const filter = encodeURIComponent(`TimeStamp ge ${new Date(learntUntil).toISOString()}`);
+    const stored = `/odata/v1/projects/demo/Timeseries('${score}')/DataPoints`;
+    const overOdata = await server.ask.root(`GET ${stored}?$filter=${filter}`);
+    const { value: rows } = overOdata.json as { value: { TimeStamp: string; Value: unknown }[] };
+    assert.equal(rows?.length, 10, overOdata.text);
+
     const values = points.filter(({ timestamp }) => timestamp < learntUntil).map(({ value }) => value);
     const middle = values.reduce((sum, one) => sum + one, 0) / values.length;
     const spread = Math.sqrt(values.reduce((sum, one) => sum + (one - middle) ** 2, 0) / values.length);

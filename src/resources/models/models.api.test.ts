@@ -141,6 +141,40 @@ describe("a package on its way to a prediction", needs("python"), () => {
     assert.match((await settled(place))["errorMsg"] as string, /^FileNotFoundError: .*missing/);
   });
 
+  test("is refused where it does not fit, and no version is made", async () => {
+    const model = await newModel();
+    const made = { name: "p", packageName: "m", availableOperations: ["PREDICT"] };
+    const { id: unsent } = await sent("POST /sourcepackages", made);
+    const args = { big: "x".repeat(70_000) };
+    for (const [path, body, message] of [
+      ["versions", { sourcePackageId: 1 }, "No such ids: 1"],
+      ["versions/train", { sourcePackageId: 1, trainingDetails: {} }, "No such ids: 1"],
+      ["versions/train", { trainingDetails: {} }, "Missing required field - sourcePackageId"],
+      [
+        "versions/train",
+        { sourcePackageId: unsent, trainingDetails: {} },
+        "The source package p has no TRAIN in availableOperations",
+      ],
+      [
+        "versions/train",
+        { sourcePackageId: unsent, trainingDetails: { args } },
+        "Invalid field - trainingDetails.args - expected a value that has at most 65536 characters as JSON " +
+          "but got object",
+      ],
+    ] as const) {
+      const answer = await send(`POST /${model}/${path}`, { name: "v", ...body });
+      assert.deepEqual([answer.status, answer.error?.message], [400, message]);
+    }
+    const { id } = await sent(`POST /${model}/versions`, { name: "v", sourcePackageId: unsent });
+    const early = await send(`POST /${model}/versions/${id}/deploy`, {});
+    assert.deepEqual(
+      [early.status, early.error?.message],
+      [400, "The bytes of the file m.tar.gz have not been uploaded yet"],
+    );
+    assert.equal((await send(`GET /${model}/versions`)).items.length, 1);
+    assert.equal((await send("POST /1/versions", { name: "v", sourcePackageId: unsent })).status, 404);
+  });
+
   test("gets artifacts from its author until it is deployed", async () => {
     const code = `class Model:
   def __init__(self, text): self.text = text
