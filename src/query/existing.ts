@@ -1,5 +1,6 @@
 // Reads records by ids that a caller has named, and refuses those that are not there.
 import { fail } from "../errors.ts";
+import { repeatedOf } from "../lib/repeated.ts";
 import type { Reader, Stored, Table } from "../storage/catalog.ts";
 import { and, type Filter, oneOf } from "./filter.ts";
 import { byId } from "./page.ts";
@@ -41,7 +42,5 @@ export function refuseUnlessAll(known: ReadonlyMap<number, unknown>, { ids, ...n
 
 function refuseRepeated({ ids, ...named }: IdsNamed): void {
   if (new Set(ids).size === ids.length) return;
-  const seen = new Set<number>();
-  const repeated = new Set(ids.filter((id) => seen.has(id) || !seen.add(id)));
-  throw fail("ids-repeated", { ...named, ids: [...repeated] });
+  throw fail("ids-repeated", { ...named, ids: repeatedOf(ids) });
 }

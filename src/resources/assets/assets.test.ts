@@ -22,10 +22,10 @@ import {
   inKnownSubtrees,
   listAssets,
   listSubtree,
-  unknownAssets,
   updateAsset,
   updateAssets,
 } from "./assets.ts";
+import { unknownAssets } from "./links.ts";
 import { writeRows } from "./rows.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
 import { findParents, placeNodes } from "./tree.ts";

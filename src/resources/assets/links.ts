@@ -26,6 +26,36 @@ export async function unknownAssets(
   return [];
 }
 
+/** New links of a record, and what the caller named them in: `assetIds`, or `assetId` for one. */
+export interface NewLinks {
+  readonly field: string;
+  readonly assetIds: readonly number[];
+}
+
+/** The new links of records that hang on one asset each, or on none. */
+export const singleLinks = (assetIds: readonly (number | undefined)[]): readonly NewLinks[] => [
+  { field: "assetId", assetIds: assetIds.filter((id) => id !== undefined) },
+];
+
+/** Refuses new links to assets that do not exist or that the caller may not see (client-endpoints (b) 20). */
+export async function refuseUnknownAssets(
+  ctx: RequestContext,
+  tx: Reader,
+  acl: Acl,
+  links: readonly NewLinks[],
+): Promise<void> {
+  const assetIds = [...new Set(links.flatMap((one) => one.assetIds))];
+  if (assetIds.length === 0) return;
+  const unknown = new Set(await unknownAssets(ctx, tx, acl, assetIds));
+  for (const { field, assetIds } of links) {
+    const got = assetIds.find((id) => unknown.has(id));
+    if (got === undefined) continue;
+    const expected = field.endsWith("assetId") ? "the id of an existing asset" : "ids of existing assets";
+    // Not `notFound`: clients take what stands there for ids of the records.
+    throw fail("field-invalid", { field, expected, got: `${got}` });
+  }
+}
+
 /**
  * The filter of a question about records that `acl` is about, without the subtrees of assets that the caller
  * may not know of: they match as little as those of assets that do not exist.

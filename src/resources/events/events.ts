@@ -8,8 +8,8 @@ import { and, between, equals, type Filter, oneOf } from "../../query/filter.ts"
 import type { OrderBy, Page, PageQuestion, Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
-import { inKnownSubtrees } from "../assets/assets.ts";
-import { changeRow, type EventChange, refuseUnknownAssets, writeRows } from "./rows.ts";
+import { inKnownSubtrees, refuseUnknownAssets } from "../assets/assets.ts";
+import { changeRow, type EventChange, writeRows } from "./rows.ts";
 import { type Event, eventOf, eventTable, rowOf } from "./schema.ts";
 
 export type { EventChange, LinksChange } from "./rows.ts";
@@ -44,7 +44,7 @@ export async function createEvents(ctx: RequestContext, items: readonly NewEvent
   const scope = scopeOf(ctx.caller, "eventsAcl", "WRITE");
   const rows = await writeRows(ctx, scope, "insert", async (tx) => {
     const links = items.map(({ assetIds }, at) => ({ field: `items[${at}].assetIds`, assetIds }));
-    await refuseUnknownAssets(ctx, tx, links);
+    await refuseUnknownAssets(ctx, tx, "eventsAcl", links);
     const nowMs = ctx.world.nowMs();
     return items.map((item) =>
       rowOf({ ...item, id: ctx.ids.next(), createdTime: nowMs, lastUpdatedTime: nowMs }),
@@ -173,7 +173,7 @@ async function update(
       const field = named.field === "items" ? `items[${at}].assetIds` : "assetIds";
       return { field, assetIds: assetIds.filter((id) => !held.has(id)) };
     });
-    await refuseUnknownAssets(ctx, tx, links);
+    await refuseUnknownAssets(ctx, tx, "eventsAcl", links);
     return after;
   });
   return rows.map(eventOf);

@@ -8,7 +8,6 @@ import { limits } from "../../limits.ts";
 import { and, equals, everything, type Filter, oneOf, or } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import { type Reader, UniqueViolation, type Writer } from "../../storage/catalog.ts";
-import { unknownAssets } from "../assets/assets.ts";
 import { type Event, type EventRow, eventTable, rowOf } from "./schema.ts";
 
 /** Values to set; `null` clears, `undefined` leaves. */
@@ -120,27 +119,4 @@ async function holdersOf(tx: Reader, scope: Filter, sourced: readonly Sourced[])
   const rows = await tx.find(eventTable, { filter: and(scope, or(...groups)), order: byId, page });
   const held = new Map(rows.filter(isSourced).map((row) => [pairOf(row), row]));
   return [...new Set(sourced.map(pairOf))].map((pair) => held.get(pair)).filter((row) => row !== undefined);
-}
-
-export interface NewLinks {
-  /** What the caller named the links in. */
-  readonly field: string;
-  readonly assetIds: readonly number[];
-}
-
-/** Refuses links to assets that do not exist or that the caller may not see (client-endpoints (b) 20). */
-export async function refuseUnknownAssets(
-  ctx: RequestContext,
-  tx: Reader,
-  links: readonly NewLinks[],
-): Promise<void> {
-  const assetIds = [...new Set(links.flatMap((one) => one.assetIds))];
-  if (assetIds.length === 0) return;
-  const unknown = new Set(await unknownAssets(ctx, tx, "eventsAcl", assetIds));
-  for (const { field, assetIds } of links) {
-    const got = assetIds.find((id) => unknown.has(id));
-    // Not `notFound`: clients take what stands there for ids of events.
-    if (got !== undefined)
-      throw fail("field-invalid", { field, expected: "ids of existing assets", got: `${got}` });
-  }
 }

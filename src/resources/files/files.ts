@@ -12,7 +12,7 @@ import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
 import { inKnownSubtrees } from "../assets/assets.ts";
 import { changeFile, type FileChange } from "./changes.ts";
 import { noteRemovals, removeBlobs } from "./removals.ts";
-import { existingRows, refuseUnknownAssets, visibleRows, writeFiles } from "./rows.ts";
+import { existingRows, refuseNewLinks, visibleRows, writeFiles } from "./rows.ts";
 import { fileTable, type StoredFile, uploadTable } from "./schema.ts";
 
 /** One page of the files the caller may see, in the order they were made or the other way round. */
@@ -130,7 +130,7 @@ async function update(
     const before = await existingRows(tx, scope, { ids: changes.map(({ id }) => id), ...named });
     const nowMs = ctx.world.nowMs();
     planned.push(...before.map((row, index) => changeFile(row, changes[index]!.change, nowMs)));
-    await refuseUnknownAssets(ctx, tx, planned, before);
+    await refuseNewLinks(ctx, tx, planned, before);
     await tx.replace(fileTable, planned);
     await refuseOutside(tx, fileTable, scope, { acl: "filesAcl", rows: planned });
     return planned;

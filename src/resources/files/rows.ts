@@ -5,7 +5,7 @@ import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import { type Reader, UniqueViolation, type Writer } from "../../storage/catalog.ts";
-import { unknownAssets } from "../assets/assets.ts";
+import { refuseUnknownAssets } from "../assets/assets.ts";
 import { fileTable, type StoredFile } from "./schema.ts";
 
 /** Of these files the ones in `scope`, by id. */
@@ -35,7 +35,7 @@ export async function fileNamed(
 }
 
 /** Refuses new links to assets that do not exist or that the caller may not see (client-endpoints (b) 20). */
-export async function refuseUnknownAssets(
+export function refuseNewLinks(
   ctx: RequestContext,
   tx: Reader,
   files: readonly StoredFile[],
@@ -45,14 +45,7 @@ export async function refuseUnknownAssets(
   const assetIds = files.flatMap(({ id, assetIds = [] }) =>
     assetIds.filter((one) => !held.get(id)?.has(one)),
   );
-  const [unknown] = assetIds.length > 0 ? await unknownAssets(ctx, tx, "filesAcl", assetIds) : [];
-  if (unknown === undefined) return;
-  // Not `notFound`: clients take what stands there for ids of files.
-  throw fail("field-invalid", {
-    field: "assetIds",
-    expected: "ids of existing assets",
-    got: `${unknown}`,
-  });
+  return refuseUnknownAssets(ctx, tx, "filesAcl", [{ field: "assetIds", assetIds }]);
 }
 
 /** Runs a write of file records; a clash of names or sources is refused (409) with nothing changed. */

@@ -15,7 +15,7 @@ import type { Reader, Table, Writer } from "../../storage/catalog.ts";
 import { projectIds } from "../projects/projects.ts";
 import { changeFile } from "./changes.ts";
 import { type BlobStores, noteRemovals, removeBlobs } from "./removals.ts";
-import { fileNamed, refuseUnknownAssets, visibleRows, writeFiles } from "./rows.ts";
+import { fileNamed, refuseNewLinks, visibleRows, writeFiles } from "./rows.ts";
 import {
   attachmentTable,
   type Content,
@@ -59,7 +59,7 @@ export async function startUpload(
     if (held && !mayTake) throw fail("file-exists", { names: [file.name] });
     const row = held ? overwritten(held, file, nowMs) : newRow(ctx.ids.next(), file, nowMs);
     planned.push(row);
-    await refuseUnknownAssets(ctx, tx, planned, held ? [held] : []);
+    await refuseNewLinks(ctx, tx, planned, held ? [held] : []);
     await tx[held ? "replace" : "insert"](fileTable, planned);
     await refuseOutside(tx, fileTable, scope, { acl: "filesAcl", rows: planned });
     const upload: Upload = {

@@ -5,6 +5,7 @@ import type { Action } from "../../access/capabilities.ts";
 import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { repeatedOf } from "../../lib/repeated.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
@@ -126,9 +127,4 @@ async function rowsNamed(
 ): Promise<Relationship[]> {
   const filter = and(scope, oneOf("externalId", [...new Set(externalIds)]));
   return tx.find(relationshipTable, { filter, order: byId, page: { limit: externalIds.length } });
-}
-
-function repeatedOf(keys: readonly string[]): string[] {
-  const seen = new Set<string>();
-  return [...new Set(keys.filter((key) => seen.size === seen.add(key).size))];
 }

@@ -1,8 +1,8 @@
 // What updates do to the record of a sequence and to its columns.
 import { isDeepStrictEqual } from "node:util";
 import { fail } from "../../errors.ts";
+import { repeatedOf } from "../../lib/repeated.ts";
 import { limits } from "../../limits.ts";
-import { repeatedOf } from "./records.ts";
 import type { Sequence, SequenceColumn } from "./schema.ts";
 
 export type Pairs = Readonly<Record<string, string>>;

@@ -4,12 +4,13 @@ import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext } from "../../context.ts";
+import type { IdsNamed } from "../../query/existing.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
 import { noteErasures } from "../../storage/erasures.ts";
-import { inKnownSubtrees } from "../assets/assets.ts";
+import { inKnownSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
 import {
   type ColumnChange,
   changeRecord,
@@ -19,13 +20,7 @@ import {
   withColumnsChanged,
   withoutColumns,
 } from "./changes.ts";
-import {
-  existingSequences,
-  inPath,
-  type Named,
-  refuseTakenExternalIds,
-  refuseUnknownAssets,
-} from "./records.ts";
+import { existingSequences, inPath, refuseTakenExternalIds } from "./records.ts";
 import { ownedSequenceRows, type Sequence, sequenceTable } from "./schema.ts";
 
 export type { ColumnChange, NewColumn, SequenceChange } from "./changes.ts";
@@ -60,11 +55,8 @@ export async function createSequences(
       tx,
       rows.map((row) => row.externalId),
     );
-    await refuseUnknownAssets(
-      ctx,
-      tx,
-      rows.map((row) => row.assetId),
-    );
+    const links = singleLinks(rows.map((row) => row.assetId));
+    await refuseUnknownAssets(ctx, tx, "sequencesAcl", links);
     await tx.insert(sequenceTable, rows);
     await refuseOutside(tx, sequenceTable, scope, { acl: "sequencesAcl", rows });
     return rows;
@@ -102,7 +94,7 @@ export async function getSequences(ctx: RequestContext, ids: readonly number[]):
   return read(ctx, { ids, field: "items" });
 }
 
-async function read(ctx: RequestContext, named: Named): Promise<Sequence[]> {
+async function read(ctx: RequestContext, named: IdsNamed): Promise<Sequence[]> {
   const scope = scopeFor(ctx, "READ");
   return ctx.catalog.read(ctx.project, (tx) => existingSequences(tx, scope, named));
 }
@@ -176,7 +168,7 @@ async function updateOne(
 
 async function update(
   ctx: RequestContext,
-  named: Named,
+  named: IdsNamed,
   change: (row: Sequence, index: number, nowMs: number) => Sequence,
 ): Promise<Sequence[]> {
   const scope = scopeFor(ctx, "WRITE");
@@ -191,7 +183,7 @@ async function update(
       assetId === before[index]!.assetId ? undefined : assetId,
     );
     await refuseTakenExternalIds(tx, newExternalIds);
-    await refuseUnknownAssets(ctx, tx, newAssets);
+    await refuseUnknownAssets(ctx, tx, "sequencesAcl", singleLinks(newAssets));
     await tx.replace(sequenceTable, changed);
     await refuseOutside(tx, sequenceTable, scope, { acl: "sequencesAcl", rows: changed });
     return after;
@@ -208,7 +200,7 @@ export async function deleteSequence(ctx: RequestContext, id: number): Promise<v
   return remove(ctx, inPath(id));
 }
 
-async function remove(ctx: RequestContext, named: Named): Promise<void> {
+async function remove(ctx: RequestContext, named: IdsNamed): Promise<void> {
   const scope = scopeFor(ctx, "WRITE");
   await ctx.catalog.write(ctx.project, async (tx) => {
     await existingSequences(tx, scope, named);

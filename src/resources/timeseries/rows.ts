@@ -1,10 +1,10 @@
 // Series records inside a transaction: only those a caller may touch, and what must hold before a write.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { repeatedOf } from "../../lib/repeated.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
 import type { OrderBy } from "../../query/page.ts";
 import type { Reader } from "../../storage/catalog.ts";
-import { unknownAssets } from "../assets/assets.ts";
 import { foreignCategories } from "../groups/security-categories.ts";
 import { type TimeSeries, timeSeriesTable } from "./schema.ts";
 import type { SeriesKey } from "./series-names.ts";
@@ -58,23 +58,6 @@ export async function refuseTakenNames(tx: Reader, names: readonly string[]): Pr
     throw fail("series-exist", { names: [...new Set(names)].filter((name) => taken.has(name)) });
 }
 
-/** Refuses links to assets that do not exist or that the caller may not see (client-endpoints (b) 20). */
-export async function refuseUnknownAssets(
-  ctx: RequestContext,
-  tx: Reader,
-  links: readonly (number | undefined)[],
-): Promise<void> {
-  const assetIds = links.filter((id) => id !== undefined);
-  const [unknown] = assetIds.length > 0 ? await unknownAssets(ctx, tx, "timeSeriesAcl", assetIds) : [];
-  if (unknown === undefined) return;
-  // Not `notFound`: clients take what stands there for ids of series.
-  throw fail("field-invalid", {
-    field: "assetId",
-    expected: "the id of an existing asset",
-    got: `${unknown}`,
-  });
-}
-
 /** Refuses categories to be put on series that do not exist or that the caller is no member of. */
 export async function refuseForeignCategories(
   ctx: RequestContext,
@@ -85,9 +68,4 @@ export async function refuseForeignCategories(
   if (foreign === undefined) return;
   const expected = "ids of security categories that you are a member of";
   throw fail("field-invalid", { field: "securityCategories", expected, got: `${foreign}` });
-}
-
-function repeatedOf<Key>(keys: readonly Key[]): Key[] {
-  const seen = new Set<Key>();
-  return [...new Set(keys.filter((key) => seen.size === seen.add(key).size))];
 }

@@ -10,7 +10,7 @@ import { and, type Filter } from "../../query/filter.ts";
 import type { Page, PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
-import { inKnownSubtrees } from "../assets/assets.ts";
+import { inKnownSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
 import { changeSeries, type SeriesChange } from "./changes.ts";
 import { erase, removeRecords } from "./erasures.ts";
 import {
@@ -18,7 +18,6 @@ import {
   existingRows,
   refuseForeignCategories,
   refuseTakenNames,
-  refuseUnknownAssets,
   type SeriesKeys,
   visibleRows,
 } from "./rows.ts";
@@ -107,11 +106,8 @@ export async function createTimeSeries(
       tx,
       items.map((item) => item.name),
     );
-    await refuseUnknownAssets(
-      ctx,
-      tx,
-      items.map((item) => item.assetId),
-    );
+    const links = singleLinks(items.map((item) => item.assetId));
+    await refuseUnknownAssets(ctx, tx, "timeSeriesAcl", links);
     await refuseForeignCategories(
       ctx,
       tx,
@@ -162,7 +158,7 @@ async function writeChanges(
     const newNames = after.filter((row, i) => row.name !== before[i]!.name).map((row) => row.name);
     const newLinks = after.map((row, i) => (row.assetId === before[i]!.assetId ? undefined : row.assetId));
     await refuseTakenNames(tx, newNames);
-    await refuseUnknownAssets(ctx, tx, newLinks);
+    await refuseUnknownAssets(ctx, tx, "timeSeriesAcl", singleLinks(newLinks));
     const newCategories = after.flatMap(({ securityCategories = [] }, i) =>
       securityCategories.filter((id) => !before[i]!.securityCategories?.includes(id)),
     );

@@ -4,7 +4,7 @@ import type { PointBatch, PointRuns } from "../points.ts";
 import type { Change } from "./change.ts";
 
 const magic = 0x464a524d; // "MRJF"
-export const headerBytes = 32;
+const headerBytes = 32;
 const sectionBytes = 32;
 const timesVerbatim = 0;
 const timesRegular = 1;
