@@ -29,8 +29,8 @@ const sets =
   "Assets Timeseries Events Files Sequences Relationships Raw Tables Rows SequenceRows SequenceColumns " +
   "DataPoints StringPoints Latest Aggregates Resource DownloadUrl";
 const ways =
-  "Parent Root Children Subtree Timeseries Events Files Sequences Asset Assets Latest DataPoints Columns Rows " +
-  "Tables Source Target Name MetaData Id $count $value $ref a Aggregate AssetsRoots";
+  "Parent Root Children Subtree Timeseries Events Files Sequences Asset Assets Latest DataPoints " +
+  "Columns Rows Tables Source Target Name MetaData Id $count $value $ref a Aggregate AssetsRoots";
 const names =
   "Id Name Source CreatedTime MetaData/a AssetIds Value TimeStamp TimeseriesId RawData/a Nope Key";
 const pick = (words: string) => fc.constantFrom(...words.split(" "));
