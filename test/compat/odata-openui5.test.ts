@@ -104,6 +104,8 @@ async function fill(): Promise<void> {
   const [id] = idsOf(await server.ask.v06("POST /assets", { items }));
   pumpId = String(id);
   await server.ask("POST /timeseries", { items: [{ name: "pressure", assetId: id }] });
+  const points = [1, 2, 6].map((value, at) => ({ timestamp: Date.UTC(2024, 0, 1, at), value }));
+  await server.ask("POST /timeseries/data/pressure", { items: points });
 }
 
 const inPage = (body: string): Promise<unknown> => tab.evaluate(`(async () => { ${body} })()`);
@@ -158,9 +160,22 @@ describe("OpenUI5", needed, () => {
       };
       const pump = model.bindContext("/Assets('${pumpId}')", undefined, { $expand: "Parent($select=Name)" });
       const { Name, DataSetId, Parent } = await pump.requestObject();
+      const [series] = await of("/Assets('${pumpId}')/Timeseries", "Id");
+      const range = "Start=2024-01-01T00%3A00%3A00Z,End=2024-01-02T00%3A00%3A00Z,Granularity='2h'";
+      const aggregate = "/Timeseries('" + series + "')/DataPlatform.V1.Aggregate(" + range + ")";
       return [Name, DataSetId, Parent.Name, await of("/Assets('${pumpId}')/Timeseries", "Name"),
-        await of("/AssetsSearch(Search='pump%2007')", "Name"), await of("/AssetsRoots()", "Name")];`);
-    assert.deepEqual(found, ["pump 00", null, "plant", ["pressure"], ["pump 07"], ["plant"]]);
+        await of("/AssetsSearch(Search='pump%2007')", "Name"), await of("/AssetsRoots()", "Name"),
+        await of(aggregate, "Max"), await of("/Timeseries('" + series + "')/DataPoints", "Value")];`);
+    assert.deepEqual(found, [
+      "pump 00",
+      null,
+      "plant",
+      ["pressure"],
+      ["pump 07"],
+      ["plant"],
+      [2, 6],
+      [1, 2, 6],
+    ]);
   });
 
   it("is told why, where it asks for what is not served", async () => {

@@ -54,6 +54,10 @@ test("the client drives the interface", async () => {
   });
   const [pump] = (await server.ask("GET /assets?name=pump 1")).items;
   await server.ask("POST /timeseries", { items: [{ name: "pressure", assetId: pump!["id"], unit: "bar" }] });
+  const points = [1, 2, 6].map((value, at) => ({ timestamp: Date.UTC(2024, 0, 1, at), value }));
+  await server.ask("POST /timeseries/data/pressure", { items: points });
+  await server.ask("POST /events", { items: [{ type: "alarm", assetIds: [pump!["id"]] }] });
+  await server.ask("POST /raw/d/t/create?ensureParent=true", { items: [{ key: "k", columns: { a: 1 } }] });
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
   const root = `${server.baseUrl}/odata/v1/projects/${server.project}`;
   const env = { ...inherited, ODATA_ROOT: root, ODATA_KEY: server.key };

@@ -40,6 +40,46 @@ test("functions", async () => {
   assert.equal(names(await service.AssetsSearch({ Search: "pump" })).length, 2);
 });
 
+const day = { Start: "2024-01-01T00:00:00Z", End: "2024-01-02T00:00:00Z", Granularity: "2h" };
+
+test("points and aggregates, of one series and of several", async () => {
+  const [series] = (await service.TimeseriesSearch({ Search: "pressure" })).data.value;
+  const one = service.Timeseries(series!.Id);
+  const points = await one.DataPoints().query((builder, point) => builder.filter(point.Value.gt(1)));
+  assert.deepEqual(
+    points.data.value.map(({ Value }) => Value),
+    [2, 6],
+  );
+  assert.equal((await one.Latest().query()).data.Value, 6);
+  const { data: bound } = await one.Aggregate(day);
+  const { data: several } = await service.TimeseriesAggregate({ ...day, Tags: "pressure" });
+  for (const { value } of [bound, several])
+    assert.deepEqual(
+      value.map(({ Max, Count }) => [Max, Count]),
+      [
+        [2, 2],
+        [6, 1],
+      ],
+    );
+});
+
+test("events on an asset, and rows of raw data, also a new one", async () => {
+  const [pump] = (await service.AssetsSearch({ Search: "pump 1" })).data.value;
+  const events = await service
+    .Events()
+    .query((builder, event) => builder.filter(event.AssetIds.any((id) => id.it.eq(pump!.Id))));
+  assert.deepEqual(
+    events.data.value.map(({ Type }) => Type),
+    ["alarm"],
+  );
+  const rows = service.Raw("d").Tables("t").Rows();
+  assert.equal((await rows.create({ Key: "n", RawData: {} })).status, 201);
+  assert.deepEqual(
+    (await rows.query()).data.value.map(({ Key }) => Key),
+    ["k", "n"],
+  );
+});
+
 test("a quote that the client does not double is refused, and the client says so", async () => {
   const asked = service.Assets().query((builder, asset) => builder.filter(asset.Source.eq("SAP's")));
   await assert.rejects(asked, /Syntax error/);
