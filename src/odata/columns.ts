@@ -48,7 +48,8 @@ export function writeRuns(sheet: ByteSheet, runs: readonly Run[], properties: re
     if (run.count === 0) continue;
     if (!isFirst) sheet.text(",");
     isFirst = false;
-    writeRun(sheet, run.count, layoutOf(run, properties));
+    if (properties.length > 0) writeRun(sheet, run.count, layoutOf(run, properties));
+    else sheet.text(Array(run.count).fill("{}").join());
   }
 }
 

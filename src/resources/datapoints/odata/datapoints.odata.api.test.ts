@@ -210,6 +210,7 @@ test("what is written by columns is what is written row by row", async () => {
     `DataPoints?$filter=TimeseriesId eq '${await idOf("odd")}'`,
     `Timeseries('${level}')/DataPoints?$select=TimeseriesId&$top=3&$count=true`,
     `Timeseries('${level}')/DataPoints?$select=Value,Id&$top=3`,
+    `Timeseries('${level}')/DataPoints?$select=Nope&$top=3`,
     `Timeseries('${level}')/Aggregate(${range})`,
     `Timeseries('${level}')/Aggregate(${range})?$select=Average,TimeStamp`,
     `TimeseriesAggregate(Tags='level,odd',${range})?$select=Id,Max,TimeseriesId`,
