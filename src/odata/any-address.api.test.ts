@@ -95,18 +95,35 @@ const option = fc.oneof(
   fc.tuple(fc.string({ maxLength: 4 }), fc.string({ maxLength: 8 })),
 );
 
-const address = fc
+const called = (name: string, inside: string | null) => (inside === null ? name : `${name}(${inside})`);
+
+const path = fc
   .tuple(
     pick(sets),
     fc.option(key),
     fc.array(fc.tuple(pick(ways), fc.option(key, { freq: 2 })), { maxLength: 3 }),
-    fc.array(option, { maxLength: 4 }),
   )
-  .map(([set, first, steps, options]) => {
-    const called = (name: string, inside: string | null) => (inside === null ? name : `${name}(${inside})`);
-    const path = [called(set, first), ...steps.map(([name, inside]) => called(name, inside))];
+  .map(([set, first, steps]) => [called(set, first), ...steps.map(([name, inside]) => called(name, inside))]);
+
+/** That lead to something for sure. */
+const goodPath = fc.nat(5).map((at) => {
+  const [asset, series] = ids;
+  const range = "Start=1970-01-01T00:00:00Z,End=1970-01-02T00:00:00Z,Granularity='1m'";
+  return [
+    [`Timeseries('${series}')`, "DataPoints"],
+    [`Timeseries('${series}')`, `Aggregate(${range})`],
+    [`Assets('${asset}')`, "Subtree"],
+    [`Assets('${asset}')`],
+    ["Raw('d')", "Tables('t')", "Rows"],
+    ["AssetsRoots"],
+  ][at]!;
+});
+
+const address = fc
+  .tuple(fc.oneof(path, goodPath), fc.array(option, { maxLength: 3 }))
+  .map(([steps, options]) => {
     const query = options.map((pair) => pair.map(encodeURIComponent).join("="));
-    return `${path.map(encodeURIComponent).join("/")}?${query.join("&")}`;
+    return `${steps.map(encodeURIComponent).join("/")}?${query.join("&")}`;
   });
 
 test("any address is answered, or refused as the caller's mistake or as not served", async () => {
