@@ -13,12 +13,18 @@ export interface Stores {
   readonly blobs: BlobStore;
 }
 
-/** `GET /health`: 200 while all stores answer, else 503. Damaged pieces are listed, the rest serves. */
+/**
+ * `GET /health`: 200 while all stores answer and take writes, else 503. Damaged pieces are listed, the rest
+ * serves.
+ */
 export function addHealth(http: FastifyInstance, { catalog, points, blobs }: Stores, log: Logger): void {
   http.get("/health", async (_request, reply) => {
     try {
       const [stats] = await Promise.all([points.stats(), catalog.lastId(), blobs.check()]);
-      return { status: "ok", version, store: "open", quarantined: stats.quarantined };
+      const { quarantined, refusing } = stats;
+      if (refusing === undefined) return { status: "ok", version, store: "open", quarantined };
+      const store = `takes no datapoints until a restart: ${refusing}`;
+      return reply.code(503).send({ status: "failing", version, store, quarantined });
     } catch (problem) {
       log.error({ err: problem }, "A store does not answer");
       return reply.code(503).send({ status: "failing", version, store: "not answering", quarantined: [] });

@@ -92,6 +92,8 @@ export interface PointsStats {
   readonly bytesOnDisk: number;
   readonly journalBytes: number;
   readonly quarantined: readonly Damage[];
+  /** Why no write is taken until the next start; absent while all is well. */
+  readonly refusing?: string;
 }
 
 export interface PointsStore {

@@ -27,14 +27,20 @@ export function endLeftProcesses(): void {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Runs `millrace` with these words; no MILLRACE_ setting of the surroundings gets through. */
+/**
+ * Runs `millrace` with these words, as the last of what `within` runs; no MILLRACE_ setting of the
+ * surroundings gets through.
+ */
 export function runMillrace(
   words: readonly string[],
   environment: Environment,
   folder: string,
+  within: readonly string[] = [],
 ): RunningProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(MILLRACE_|NODE_TEST)/.test(name));
-  const child = spawn(process.execPath, [entry, ...words], {
+  const [command = process.execPath, ...first] = within;
+  const program = within.length > 0 ? [...first, process.execPath, entry] : [entry];
+  const child = spawn(command, [...program, ...words], {
     cwd: folder,
     env: { ...Object.fromEntries(inherited), ...environment },
     stdio: ["ignore", "pipe", "pipe"],
@@ -49,8 +55,12 @@ export function runMillrace(
 }
 
 /** Starts the server on a free port and waits until it serves. */
-export async function serveMillrace(environment: Environment, folder: string) {
-  const server = runMillrace(["serve"], { MILLRACE_PORT: "0", ...environment }, folder);
+export async function serveMillrace(
+  environment: Environment,
+  folder: string,
+  within: readonly string[] = [],
+) {
+  const server = runMillrace(["serve"], { MILLRACE_PORT: "0", ...environment }, folder, within);
   const failed = server.ended.then(({ output, errors }) => {
     throw new Error(`the server ended before it served: ${output}${errors}`);
   });

@@ -131,6 +131,44 @@ it("an append refused by the disk is never seen, nor after a restart", async () 
   }
 });
 
+it("after a sync that failed nothing is written any more, answers go on; a restart mends it", async () => {
+  let isBroken = false;
+  let syncs = 0;
+  const open: typeof realFiles.open = async (path, flags) => {
+    const file = await realFiles.open(path, flags);
+    const datasync = async () => {
+      syncs++;
+      if (isBroken && path.endsWith(".log")) throw new Error("EIO: i/o error, fdatasync");
+      await file.datasync();
+    };
+    return {
+      writev: (...all) => file.writev(...all),
+      datasync,
+      truncate: (n) => file.truncate(n),
+      close: () => file.close(),
+    };
+  };
+  const test = await embeddedUnderTest({ shards: 2, files: { ...realFiles, open } });
+  try {
+    await test.store.append(batchOf([pump, at("1=1")]));
+    assert.equal((await test.store.stats()).refusing, undefined);
+    isBroken = true;
+    await assert.rejects(test.store.append(batchOf([pump, at("2=2")])), /EIO.*restart/);
+    isBroken = false;
+    const before = syncs;
+    await assert.rejects(test.store.append(batchOf([pump, at("3=3")])), /EIO.*restart/);
+    assert.equal(syncs, before, "a failed sync is not tried again");
+    assert.match((await test.store.stats()).refusing!, /EIO/);
+    assert.deepEqual(await pointsOf(test.store, pump), at("1=1"));
+    const restarted = await test.restart();
+    assert.deepEqual(await pointsOf(restarted, pump), at("1=1"));
+    await restarted.append(batchOf([pump, at("4=4")]));
+    assert.equal((await restarted.stats()).refusing, undefined);
+  } finally {
+    await test.end();
+  }
+});
+
 it("a damaged segment of the journal is reported, and kept once its frames are in blocks", async () => {
   const test = await embeddedUnderTest({ shards: 1 });
   try {

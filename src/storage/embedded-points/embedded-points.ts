@@ -203,6 +203,7 @@ class EmbeddedPoints implements PointsStore {
       bytesOnDisk: await bytesIn(folder),
       journalBytes: journal.bytes,
       quarantined: [...damage, ...shards.flatMap((one) => one.damage)],
+      ...(journal.finished !== undefined && { refusing: journal.finished }),
     };
   }
 

@@ -86,6 +86,11 @@ export class Journal {
     return this.#segments.reduce((sum, one) => sum + one.bytes, 0);
   }
 
+  /** Why nothing is written until the next start; undefined while all is well. */
+  get finished(): string | undefined {
+    return this.#finished;
+  }
+
   /** Syncs so far: fewer than changes when requests came together. */
   get syncs(): number {
     return this.#syncs;

@@ -1,0 +1,134 @@
+// A server whose disk is full, whose files may not grow, or whose folder cannot be written: what callers are
+// told, what is on disk afterwards, and that it goes on when there is room.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { cpSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { temporaryFolder } from "../support/folder.ts";
+import { endLeftProcesses, runMillrace, serveMillrace } from "../support/process.ts";
+
+const adminKey = "a-key-of-this-test-with-enough-letters";
+const environment = { MILLRACE_ADMIN_KEY: adminKey };
+const names = ["full.a", "full.b", "full.c"];
+const pointsEach = 2000;
+type Server = Awaited<ReturnType<typeof serveMillrace>>;
+after(endLeftProcesses);
+
+async function ask(server: Server, path: string, body: unknown): Promise<{ status: number; text: string }> {
+  const url = `${server.baseUrl}/api/0.5/projects/default${path}`;
+  const headers = { "api-key": adminKey };
+  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  return { status: answer.status, text: await answer.text() };
+}
+
+/** Request `n` sets these times in every series, to numbers that cannot be packed. */
+const insert = (server: Server, request: number) => {
+  const datapoints = Array.from({ length: pointsEach }, (_, i) => ({
+    timestamp: request * pointsEach + i,
+    value: Math.sin(request * pointsEach + i),
+  }));
+  return ask(server, "/timeseries/data", { items: names.map((name) => ({ name, datapoints })) });
+};
+
+/** Writes until a request is refused; resolves with the first refused one. */
+async function fill(server: Server, first: number): Promise<number> {
+  for (let request = first; request < first + 2000; request++) {
+    const { status, text } = await insert(server, request);
+    if (status === 200) continue;
+    assert.equal(status, 503, text);
+    assert.match(
+      text,
+      /The datapoints were not stored \(.*(ENOSPC|EFBIG|full|of \d+ bytes).*free disk space/,
+    );
+    return request;
+  }
+  throw new Error("the disk is not full yet");
+}
+
+/** So many requests are there as a whole, and nothing else. */
+async function check(server: Server, requests: number): Promise<void> {
+  const items = names.map((name) => ({ name }));
+  const { status, text } = await ask(server, "/timeseries/dataquery", { items, start: 0, limit: 100_000 });
+  assert.equal(status, 200, text);
+  const { data } = JSON.parse(text) as { data: { items: { datapoints: { timestamp: number }[] }[] } };
+  for (const { datapoints } of data.items) {
+    assert.equal(datapoints.length, requests * pointsEach);
+    assert.ok(datapoints.every(({ timestamp }, index) => timestamp === index));
+  }
+}
+
+const health = async (server: Server) => (await fetch(`${server.baseUrl}/health`)).status;
+
+async function makeSeries(server: Server): Promise<void> {
+  assert.equal((await ask(server, "/timeseries", { items: names.map((name) => ({ name })) })).status, 200);
+}
+
+test("files that may not grow: refused writes leave nothing, also at a start without the bound", async () => {
+  const folder = temporaryFolder();
+  // Blocks of 512 bytes: 2 MB a file.
+  const server = await serveMillrace(environment, folder, ["sh", "-c", 'ulimit -f 4000; exec "$@"', "sh"]);
+  await makeSeries(server);
+  const refused = await fill(server, 0);
+  assert.ok(refused > 5);
+  await check(server, refused);
+  assert.equal((await insert(server, refused)).status, 503);
+  assert.equal(await health(server), 200);
+  server.child.kill("SIGKILL");
+  await server.ended;
+  const again = await serveMillrace(environment, folder);
+  await check(again, refused);
+  assert.equal((await insert(again, refused)).status, 200);
+  await check(again, refused + 1);
+  again.child.kill("SIGTERM");
+  assert.equal((await again.ended).status, 0);
+});
+
+/** Runs what follows with a small disk of its own mounted at the folder. */
+const onSmallDisk = (folder: string, then = "true") => [
+  ...["unshare", "--map-root-user", "--mount", "sh", "-c"],
+  `mount -t tmpfs -o size=16m tmpfs "$0" && ${then} && exec "$@"`,
+  folder,
+];
+const canMount = spawnSync("unshare", [...onSmallDisk(temporaryFolder()).slice(1), "true"]).status === 0;
+const skip = canMount ? false : "this user may not mount a disk of its own (unshare --map-root-user --mount)";
+
+test("a full disk: reads go on, refused writes leave nothing, writes go on when there is room", {
+  skip,
+}, async () => {
+  const folder = temporaryFolder();
+  const data = join(folder, "data");
+  const server = await serveMillrace({ ...environment, MILLRACE_DATA: data }, "/", onSmallDisk(folder));
+  const seen = `/proc/${server.child.pid}/root${folder}`;
+  await makeSeries(server);
+  writeFileSync(join(seen, "ballast"), Buffer.alloc(12 * 2 ** 20));
+  const refused = await fill(server, 0);
+  assert.ok(refused > 5);
+  await check(server, refused);
+  assert.equal(await health(server), 200);
+  const copy = temporaryFolder();
+  cpSync(join(seen, "data"), join(copy, "millrace-data"), { recursive: true });
+  rmSync(join(seen, "ballast"));
+  assert.equal((await insert(server, refused)).status, 200);
+  await check(server, refused + 1);
+  server.child.kill("SIGKILL");
+  await server.ended;
+  const again = await serveMillrace(environment, copy);
+  await check(again, refused);
+  again.child.kill("SIGTERM");
+  await again.ended;
+  assert.equal((await runMillrace(["doctor"], {}, copy).ended).output, `${copy}/millrace-data is in order\n`);
+});
+
+test("a folder that is read-only: the start is refused and says so", { skip }, async () => {
+  const folder = temporaryFolder();
+  const within = onSmallDisk(folder, 'mkdir "$0/data" && mount -o remount,ro "$0"');
+  const { status, errors } = await runMillrace(
+    ["serve"],
+    { MILLRACE_DATA: join(folder, "data") },
+    "/",
+    within,
+  ).ended;
+  assert.equal(status, 1);
+  assert.match(errors, /^Cannot use the data folder .*: EROFS: read-only file system/);
+});
