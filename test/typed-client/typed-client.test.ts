@@ -2,40 +2,47 @@
 // is made by a generator from npm, all are type-checked, and that of 0.6 drives every resource (`smoke.ts`).
 import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { test } from "node:test";
+import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { apiVersions } from "../../src/rest/route.ts";
-import { startTestServer } from "../support/server.ts";
+import { needs } from "../support/needs.ts";
+import { startTestServer, type TestServer } from "../support/server.ts";
 
 const run = promisify(execFile);
-const folder = new URL("generated/", import.meta.url);
-const program = (path: string) => fileURLToPath(new URL(`../../node_modules/${path}`, import.meta.url));
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const program = (path: string) => here(`../../node_modules/${path}`);
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({ hostsModels: needs("python").skip === false });
+});
+after(() => server.close());
 
 test("a client is generated from the description of each version", async () => {
-  const server = await startTestServer();
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(here("generated"), { recursive: true });
   for (const version of apiVersions) {
     const description = await fetch(`${server.baseUrl}/api/${version}/openapi.json`);
-    const given = fileURLToPath(new URL(`openapi-${version}.json`, folder));
-    const made = fileURLToPath(new URL(`client-${version}.ts`, folder));
+    const given = here(`generated/openapi-${version}.json`);
     writeFileSync(given, await description.text());
+    const made = here(`generated/client-${version}.ts`);
     await run(process.execPath, [program("oazapfts/dist/cli.js"), "--optimistic", given, made]);
   }
-  await server.close();
 });
 
-test("the clients and the program that uses them type-check", async () => {
-  const project = fileURLToPath(new URL("tsconfig.json", import.meta.url));
-  await run(program(".bin/tsc"), ["--project", project]).catch(({ stdout }) => {
+/** A program whose output is the reason when it fails. */
+const runOrSay = (file: string, args: readonly string[], env = process.env) =>
+  run(file, args, { env }).catch(({ stdout }) => {
     throw new Error(stdout);
   });
+
+test("the clients and the program that uses them type-check", async () => {
+  await runOrSay(program(".bin/tsc"), ["--project", here("tsconfig.json")]);
 });
 
 test("the client of 0.6 drives every resource", async () => {
-  const smoke = fileURLToPath(new URL("smoke.ts", import.meta.url));
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  await run(process.execPath, ["--test", smoke], { env }).catch(({ stdout }) => {
-    throw new Error(stdout);
-  });
+  const { baseUrl: SMOKE_SERVER, project: SMOKE_PROJECT, key: SMOKE_KEY } = server;
+  const asked = { SMOKE_SERVER, SMOKE_PROJECT, SMOKE_KEY };
+  await runOrSay(process.execPath, ["--test", here("smoke.ts")], { ...env, ...asked });
 });
