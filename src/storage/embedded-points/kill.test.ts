@@ -5,12 +5,13 @@ import { spawn } from "node:child_process";
 import { it } from "node:test";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { writtenSeries } from "../../../test/support/points-writer.ts";
+import { times } from "../../../test/support/proof.ts";
 import { openEmbeddedPoints } from "./embedded-points.ts";
 
-const kills = Number(process.env["KILLS"] ?? 4);
+const kills = times(4, 100);
 const writer = new URL("../../../test/support/points-writer.ts", import.meta.url).pathname;
 
-it(`${kills} times (KILLS) kill -9 during writes`, async () => {
+it(`${kills} times kill -9 during writes`, async () => {
   const folder = temporaryFolder();
   let acknowledged: number[] = [];
   for (let kill = 0; kill < kills; kill++) {
