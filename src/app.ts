@@ -95,6 +95,7 @@ import type { AnyTable, Catalog } from "./storage/catalog.ts";
 import { openEmbeddedPoints } from "./storage/embedded-points/embedded-points.ts";
 import { Erasures } from "./storage/erasures.ts";
 import { openLocalBlobs } from "./storage/local-blobs/local-blobs.ts";
+import type { PointsStore } from "./storage/points.ts";
 import { openSqlCatalog } from "./storage/sql/sql-catalog.ts";
 
 /** Every table of every room. */
@@ -193,12 +194,13 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   await using opened = new AsyncDisposableStack();
   const folder = openDataFolder(settings.data, world);
   opened.defer(() => folder.release());
+  // Both at once, as each waits for threads of its own.
+  const opening = openEmbeddedPoints({ folder: join(folder.path, "points") });
+  opened.defer(closerOf(opening));
   const catalog = await usable("catalog", openCatalog(folder.path, world, telling(log)), log);
   opened.defer(() => catalog.close());
   const metrics = createMetrics();
-  const store = openEmbeddedPoints({ folder: join(folder.path, "points") });
-  const points = metrics.counted(await usable("datapoint store", store, log));
-  opened.defer(() => points.close());
+  const points = metrics.counted(await usable("datapoint store", opening, log));
   const secretOf = (purpose: string) => secretFor(purpose, folder.secret);
   const blobs = await openLocalBlobs({ folder: join(folder.path, "blobs"), secret: secretOf("links") });
   const ids = new IdSource(world, await catalog.lastId());
@@ -246,6 +248,12 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
       await serving.disposeAsync();
     },
   };
+}
+
+/** Closes a store that is being opened; that it cannot be is raised where it is awaited. */
+function closerOf(opening: Promise<PointsStore>): () => Promise<void> {
+  const opened = opening.catch(() => undefined);
+  return async () => (await opened)?.close();
 }
 
 const erasuresIn = (catalog: Catalog, log: Logger) =>
@@ -306,7 +314,7 @@ function addRoutes(http: FastifyInstance, kernel: Kernel & Doors): void {
   registerOpenRoutes(http, kernel, loginRoutes);
   registerLinkRoutes(http, kernel.services, fileLinkRoutes);
   registerOData(http, kernel, model);
-  for (const version of apiVersions) addDescription(http, version, describe(version));
+  for (const version of apiVersions) addDescription(http, version, () => describe(version));
 }
 
 const settingsKeyName = "administrator (MILLRACE_ADMIN_KEY)";

@@ -40,9 +40,10 @@ export function addMetrics(http: FastifyInstance, metrics: Metrics, points: Poin
 }
 
 /** `GET /api/{version}/openapi.json`, made once. */
-export function addDescription(http: FastifyInstance, version: string, description: object): void {
-  const text = JSON.stringify(description);
-  http.get(`/api/${version}/openapi.json`, async (_request, reply) =>
-    reply.type("application/json; charset=utf-8").send(text),
-  );
+export function addDescription(http: FastifyInstance, version: string, describe: () => object): void {
+  let text: string | undefined;
+  http.get(`/api/${version}/openapi.json`, async (_request, reply) => {
+    text ??= JSON.stringify(describe());
+    return reply.type("application/json; charset=utf-8").send(text);
+  });
 }

@@ -20,9 +20,11 @@ export function jsonDecoder(schema: TSchema, nulls: "absent" | "kept" = "absent"
 
 /** As `jsonDecoder`, for a value that has been read already. */
 export function jsonChecker<Value>(schema: TSchema, nulls: "absent" | "kept" = "absent") {
-  const validator = Compile(schema);
+  // Not before it is needed: the schemas of all routes together take a tenth of a second of every start.
+  let validator: ReturnType<typeof Compile> | undefined;
   return (value: unknown): Value => {
     tidy(value, nulls === "absent", 1);
+    validator ??= Compile(schema);
     if (!validator.Check(value)) throw refusalOf(value, validator.Errors(value)[1]);
     return value as Value;
   };

