@@ -140,7 +140,7 @@ function union(a: Float64Array, b: Float64Array): Float64Array {
 
 /** The rows that have a value, at most `limit` of them. */
 function present(times: Float64Array, values: Float64Array, limit: number): Rows {
+  if (times.length <= limit && !values.includes(Number.NaN)) return { times, columns: [values] };
   const has = (_: number, i: number) => !Number.isNaN(values[i]!);
-  const some = { times: times.filter(has), values: values.filter(has) };
-  return { times: some.times.subarray(0, limit), columns: [some.values.subarray(0, limit)] };
+  return { times: times.filter(has).subarray(0, limit), columns: [values.filter(has).subarray(0, limit)] };
 }
