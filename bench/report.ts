@@ -1,7 +1,7 @@
 // The table of figures: median and spread of each system, and our ratio to the best peer of the same run.
 import { arch, cpus, release, totalmem, type } from "node:os";
 import type { System } from "./systems/system.ts";
-import { type Figures, percentile, type Workload, type WorkloadKey, workloads } from "./workloads.ts";
+import { type Figures, type Workload, type WorkloadKey, workloads } from "./workloads.ts";
 
 export interface Results {
   readonly system: System;
@@ -70,13 +70,19 @@ function ratioOf(workload: Workload, key: WorkloadKey, ours: Results, peers: rea
   return `${(medianOf(ours.rounds, key) / best).toFixed(2)}x`;
 }
 
-const medianOf = (rounds: readonly Figures[], key: WorkloadKey): number =>
-  percentile(figuresOf(rounds, key), 0.5);
+const medianOf = (rounds: readonly Figures[], key: WorkloadKey): number => middleOf(figuresOf(rounds, key));
+
+/** Of an even number of rounds the mean of the two in the middle: neither is the better one. */
+function middleOf(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = sorted.length / 2;
+  return ((sorted[Math.ceil(half) - 1] ?? Number.NaN) + (sorted[Math.floor(half)] ?? Number.NaN)) / 2;
+}
 
 function cellOf(values: readonly number[]): string {
   if (values.length === 0 || values.every(Number.isNaN)) return "-";
   if (values.length === 1) return figure(values[0] ?? Number.NaN);
-  const [low, middle, high] = [Math.min(...values), percentile(values, 0.5), Math.max(...values)].map(figure);
+  const [low, middle, high] = [Math.min(...values), middleOf(values), Math.max(...values)].map(figure);
   return `${middle} (${low} to ${high})`;
 }
 

@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { repeatedOf } from "../../lib/repeated.ts";
 import { limits } from "../../limits.ts";
 import { itemsOf } from "../../rest/envelope.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
@@ -101,13 +102,12 @@ function calculatedIn(
 ): CalculatedQuestion {
   const range = rangeOf(ctx, asked, { start: `${at}start`, end: `${at}end` });
   const aliases = (item.aliases ?? []).map((alias, i) => aliasIn(alias, `${at}aliases[${i}].`));
-  const repeated = aliases.findIndex((one, i) => aliases.findIndex(({ alias }) => alias === one.alias) < i);
-  if (repeated >= 0)
-    throw fail("field-invalid", {
-      field: `${at}aliases[${repeated}].alias`,
-      expected: "a name of its own",
-      got: aliases[repeated]!.alias,
-    });
+  const [repeated] = repeatedOf(aliases.map(({ alias }) => alias));
+  if (repeated !== undefined) {
+    const again = aliases.findLastIndex(({ alias }) => alias === repeated);
+    const field = `${at}aliases[${again}].alias`;
+    throw fail("field-invalid", { field, expected: "a name of its own", got: repeated });
+  }
   const limit = asked.limit ?? limits.pointsPerReadDefault;
   return { text: item.function!, aliases, range, limit, field: `${at}function` };
 }
