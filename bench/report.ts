@@ -19,7 +19,7 @@ export function reportOf(results: readonly Results[], context: Context): string 
   const [ours, ...peers] = results;
   if (!ours) return "";
   return [
-    ...machine(),
+    machine(),
     "",
     `\`${context.command}\`: median of the rounds (lowest to highest); ${context.rounds} on fresh servers.`,
     "",
@@ -30,12 +30,13 @@ export function reportOf(results: readonly Results[], context: Context): string 
   ].join("\n");
 }
 
-function machine(): string[] {
+/** The day and what was measured on, in one line. */
+export function machine(): string {
   const cores = cpus();
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
   const system = `${type()} ${release()} ${arch()}, Node ${process.version}`;
   const day = new Date().toISOString().slice(0, 10);
-  return [`${day}, ${cores.length} cores (${cores[0]?.model.trim()}), ${memory}, ${system}`];
+  return `${day}, ${cores.length} cores (${cores[0]?.model.trim()}), ${memory}, ${system}`;
 }
 
 function tableOf(ours: Results, peers: readonly Results[]): string[] {

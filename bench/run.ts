@@ -1,5 +1,5 @@
 // `npm run bench`: measures our server, with --peers beside the databases of Debian, and prints the table.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -8,6 +8,7 @@ import { fullOData, measureOData, quickOData } from "./odata.ts";
 import { stopProcess } from "./process.ts";
 import { fullRecords, measureRecords, quickRecords } from "./records.ts";
 import { type Results, reportOf } from "./report.ts";
+import { keepSection } from "./results-file.ts";
 import { clickHouse } from "./systems/clickhouse.ts";
 import { installPackages, packageVersion } from "./systems/debian.ts";
 import { influxDb } from "./systems/influxdb.ts";
@@ -24,12 +25,12 @@ import {
   type Scale,
 } from "./workloads.ts";
 
-const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--records] [--write]
+const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12] [--write]
   --peers     the same work against VictoriaMetrics, InfluxDB and ClickHouse (installed from Debian when root)
   --rounds N  rounds, each with fresh servers (5)
-  --quick     a twenty-fifth of the data and one round: whether everything works, not figures to keep
-  --records   assets, raw rows and OData alone (W11, W12), which no peer has
-  --write     also write the table to bench/RESULTS.md`;
+  --quick     a fraction of the data and one round: whether everything works, not figures to keep
+  --only      these workloads alone, and those that are measured in one go with them
+  --write     also keep the table in bench/RESULTS.md, in a section of its own`;
 
 requireNode("npm run bench");
 const { values: asked } = parseArgs({
@@ -37,21 +38,49 @@ const { values: asked } = parseArgs({
     peers: { type: "boolean", default: false },
     rounds: { type: "string" },
     quick: { type: "boolean", default: false },
-    records: { type: "boolean", default: false },
+    only: { type: "string" },
     write: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
+
+/** What every system is asked. */
+const ofPoints = ["W1", "W2", "W4", "W5", "W6", "W8", "W9"];
+
+type OpenServer = (work: (running: Running) => Promise<Figures>) => Promise<Figures>;
+
+/** What only our own server is asked: workloads that are measured in one go, on servers of their own. */
+interface Group {
+  readonly names: readonly string[];
+  readonly measure: (open: OpenServer, isQuick: boolean) => Promise<Figures>;
+}
+
+const groups: readonly Group[] = [
+  {
+    names: ["W12"],
+    measure: (open, isQuick) => open(({ port }) => measureOData(port, isQuick ? quickOData : fullOData)),
+  },
+  {
+    names: ["W11", "raw"],
+    measure: (open, isQuick) =>
+      open(({ port }) => measureRecords(port, isQuick ? quickRecords : fullRecords)),
+  },
+];
+
+const only = asked.only?.split(",");
+const isAsked = (names: readonly string[]) => only === undefined || names.some((name) => only.includes(name));
+
 if (asked.help) console.log(usage);
 else await bench();
 
 async function bench(): Promise<void> {
+  refuseUnknown(only ?? []);
   const scale = asked.quick ? quickScale : fullScale;
   const rounds = Number(asked.rounds ?? (asked.quick ? 1 : 5));
   const { systems, missing } = chosen();
   for (const name of missing) console.log(`${name} is not installed and will not be measured.`);
   const prepared = new Map(
-    systems.map((system) => [system, asked.records ? undefined : prepare(system, scale)]),
+    systems.map((system) => [system, isAsked(ofPoints) ? prepare(system, scale) : undefined]),
   );
   const results: Results[] = systems.map((system) => ({ system, rounds: [] }));
   for (let round = 1; round <= rounds; round++) {
@@ -64,9 +93,17 @@ async function bench(): Promise<void> {
   const command = ["npm run bench --", ...process.argv.slice(2)].join(" ");
   const report = reportOf(results, { command, rounds, missing });
   console.log(`\n${report}`);
-  if (asked.write)
-    writeFileSync(new URL("RESULTS.md", import.meta.url), `# Results of record\n\n${report}\n`);
+  if (asked.write) keepSection(heading(), report);
 }
+
+function refuseUnknown(names: readonly string[]): void {
+  const known = [ofPoints, ...groups.map((one) => one.names)].flat();
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0) throw new Error(`--only takes ${known.join(",")} and not ${unknown.join(",")}`);
+}
+
+const heading = () =>
+  `${only ? `${only.join(", ")} alone` : "All workloads"}${asked.peers ? ", beside the peers" : ""}`;
 
 function chosen(): { systems: System[]; missing: string[] } {
   if (!asked.peers) return { systems: [millrace], missing: [] };
@@ -77,15 +114,13 @@ function chosen(): { systems: System[]; missing: string[] } {
   return { systems: [millrace, ...present], missing };
 }
 
-/** Our own server has assets and raw rows as well, measured on a server of their own. */
 async function roundOf(system: System, prepared: Prepared | undefined, scale: Scale): Promise<Figures> {
-  const points = prepared && (await onFresh(system, (running) => measure(system, running, prepared, scale)));
-  if (system !== millrace) return { ...points };
-  const records = asked.quick ? quickRecords : fullRecords;
-  const overOData = await onFresh(system, ({ port }) =>
-    measureOData(port, asked.quick ? quickOData : fullOData),
-  );
-  return { ...points, ...overOData, ...(await onFresh(system, ({ port }) => measureRecords(port, records))) };
+  const open: OpenServer = (work) => onFresh(system, work);
+  const figures = [prepared && (await open((running) => measure(system, running, prepared, scale)))];
+  if (system === millrace)
+    for (const { names, measure } of groups)
+      if (isAsked(names)) figures.push(await measure(open, asked.quick));
+  return Object.assign({}, ...figures);
 }
 
 /** Starts the system on a fresh folder, measures it, and leaves nothing behind. */

@@ -1,0 +1,15 @@
+// A section of the figures of record is replaced by its heading, and all others stay.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { withSection } from "./results-file.ts";
+
+test("a section is added behind the others, and replaced where it is", () => {
+  const first = withSection("# Results\n", "Scale", "one\n");
+  assert.equal(first, "# Results\n\n## Scale\n\none\n");
+  const both = withSection(first, "Codecs", "two");
+  assert.equal(both, "# Results\n\n## Scale\n\none\n\n## Codecs\n\ntwo\n");
+  const again = withSection(both, "Scale", "three\n\n### Part\n\nfour");
+  assert.equal(again, "# Results\n\n## Scale\n\nthree\n\n### Part\n\nfour\n\n## Codecs\n\ntwo\n");
+  assert.equal(withSection(again, "Scale", "one"), both);
+  assert.match(withSection(again, "Sca", "one"), /## Sca\n\none\n$/);
+});
