@@ -130,14 +130,14 @@ class AnswerReader {
 /** Sends all requests in order over the connections, each as soon as one is free; in seconds. */
 export async function drive(
   connections: readonly Connection[],
-  requests: readonly RequestBytes[],
+  requests: Iterable<RequestBytes>,
 ): Promise<number> {
-  let next = 0;
+  const rest = requests[Symbol.iterator]();
   const started = performance.now();
   await Promise.all(
     connections.map(async (connection) => {
-      for (let request = requests[next++]; request; request = requests[next++])
-        expectSuccess(await connection.send(request));
+      for (let next = rest.next(); !next.done; next = rest.next())
+        expectSuccess(await connection.send(next.value));
     }),
   );
   return (performance.now() - started) / 1000;

@@ -24,6 +24,7 @@ import {
   quickScale,
   type Scale,
 } from "./workloads.ts";
+import { fullYear, measureYear, quickYear } from "./year.ts";
 
 const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12] [--write]
   --peers     the same work against VictoriaMetrics, InfluxDB and ClickHouse (installed from Debian when root)
@@ -56,6 +57,10 @@ interface Group {
 }
 
 const groups: readonly Group[] = [
+  {
+    names: ["W7"],
+    measure: (open, isQuick) => open((running) => measureYear(running, isQuick ? quickYear : fullYear)),
+  },
   {
     names: ["W12"],
     measure: (open, isQuick) => open(({ port }) => measureOData(port, isQuick ? quickOData : fullOData)),

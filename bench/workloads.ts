@@ -21,6 +21,8 @@ export const workloads = {
   W5: { name: "W5", what: "frame of 50 series, hourly average, p50", unit: "ms", bar: 0.33 },
   W6a: { name: "W6", what: "10,000 raw points, p50", unit: "ms", bar: 1 },
   W6b: { name: "W6", what: "100,000 raw points, p50", unit: "ms", bar: 1 },
+  W7: { name: "W7", what: "a year of days of 31.5 M points, p99", unit: "ms", bound: 5 },
+  W7late: { name: "W7", what: "the same straight after a late point, p99", unit: "ms", bound: 5 },
   W8a: { name: "W8", what: "latest value of one series, p50", unit: "ms", bar: 1 },
   W8b: { name: "W8", what: "latest values of 1,000 series, p99", unit: "ms" },
   W9: { name: "W9", what: "bytes per point on disk after W1", unit: "bytes", bar: 0.9 },
