@@ -9,12 +9,15 @@ import { invariant } from "../../lib/invariant.ts";
 import { RecentMap } from "../../lib/recent-map.ts";
 import type { Damage, PointColumns, SeriesId } from "../points.ts";
 import { DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
-import { firstAtOrAfter, type Kind, numbers } from "./columns.ts";
-import { openSummary, sealSummary } from "./sealed-summary.ts";
+import { firstAtOrAfter, type Kind, merge, numbers } from "./columns.ts";
+import { KnownRows, longWalk } from "./known-rows.ts";
+import { openSummary, type Place, sealSummary } from "./sealed-summary.ts";
 import { type Summary, summarise } from "./summary.ts";
 
 /** Blocks of which the summaries by bucket are surely kept in memory: 2 MB at two buckets a block. */
 const keptParts = 4_096;
+/** With more late points than this nothing is remembered of a block. */
+const keptLate = 256;
 /** Unpacked blocks surely kept in memory: 4 MB of full ones, and at most twice as many. */
 const keptBlocks = 64;
 
@@ -23,9 +26,12 @@ export interface BlockRow {
   readonly firstMs: number;
   readonly lastMs: number;
   readonly count: number;
-  /** Absent for strings. */
-  readonly summary: Uint8Array | null;
+  /** Absent for strings; else the summary of its points, or what was found in its place. */
+  readonly summary: Summary | DamagedBlock | undefined;
 }
+
+/** As the table has it. */
+type StoredRow = Omit<BlockRow, "summary"> & { readonly summary: Uint8Array | null };
 
 /** A stretch of a series that cannot be read. */
 export interface DamagedStretch {
@@ -53,12 +59,19 @@ export interface Buckets {
   readonly bucketMs: number;
 }
 
-/** What a block holds of each bucket that it touches, in order. */
+/** Blocks that begin in [fromMs, endMs). */
+interface Between {
+  readonly fromMs: number;
+  readonly endMs: number;
+}
+
+/** What a block holds, late points included, of each bucket that it touches, in order. */
 interface Parts {
   readonly bucketMs: number;
   /** The first bucket at or after 1970 begins here. */
   readonly phaseMs: number;
-  readonly parts: readonly Summary[];
+  readonly late: PointColumns | undefined;
+  readonly parts: Summary[];
 }
 
 /** A block could not be read; it must be quarantined before anything else is tried. */
@@ -106,6 +119,7 @@ export class BlockTable {
   /** What is asked about once is often asked about again, a trend that a screen refreshes say. */
   readonly #kept = new RecentMap<number, PointColumns>(keptBlocks);
   readonly #parts = new RecentMap<number, Parts>(keptParts);
+  readonly #known = new KnownRows();
   /** Few: looked through on every read. */
   #damaged: readonly DamagedStretch[] = [];
 
@@ -143,6 +157,7 @@ export class BlockTable {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
       this.#totals = this.#readTotals();
       this.#damaged = this.#readDamaged();
+      this.#known.clear();
       throw why;
     }
   }
@@ -166,20 +181,55 @@ export class BlockTable {
 
   /** The last block that begins before `beforeMs`. */
   lastBefore({ series, kind }: Owner, beforeMs: number): BlockRow | undefined {
-    return this.#statements.before.get(series, kind, beforeMs) as BlockRow | undefined;
+    return rowOf(this.#statements.before.get(series, kind, beforeMs) as StoredRow | undefined);
   }
 
   /** The first block that begins at or after `fromMs`. */
   firstFrom({ series, kind }: Owner, fromMs: number): BlockRow | undefined {
-    return this.#statements.from.get(series, kind, fromMs) as BlockRow | undefined;
+    return rowOf(this.#statements.from.get(series, kind, fromMs) as StoredRow | undefined);
   }
 
   /** The blocks with a point in [startMs, endMs), ascending. Blocks must not change while this is walked. */
   *covering(owner: Owner, startMs: number, endMs: number): Generator<BlockRow> {
     const first = this.lastBefore(owner, startMs);
     if (first !== undefined && first.lastMs >= startMs) yield first;
-    const rest = this.#statements.between.iterate(owner.series, owner.kind, startMs, endMs);
-    for (const row of rest) yield row as unknown as BlockRow;
+    let mayLearn = owner.kind === numbers;
+    for (let fromMs = startMs; fromMs < endMs; ) {
+      const known = mayLearn ? this.#known.from(owner.series, fromMs) : undefined;
+      if (known !== undefined) {
+        for (let at = known.at; at < known.rows.length; at++) {
+          if (known.rows[at]!.firstMs >= endMs) return;
+          yield known.rows[at]!;
+        }
+        fromMs = known.toMs;
+        continue;
+      }
+      const walkedMs: number = yield* this.#walk(owner, { fromMs, endMs }, mayLearn ? longWalk : Infinity);
+      if (walkedMs < endMs) {
+        const read = (from: number, most: number) => this.#rows(owner, { fromMs: from, endMs }, most);
+        this.#known.learn(owner.series, { startMs, fromMs, endMs }, read);
+        mayLearn = this.#known.from(owner.series, walkedMs) !== undefined;
+      }
+      fromMs = walkedMs;
+    }
+  }
+
+  /** Blocks that begin in the range as the database has them, so many at most; returns how far they go. */
+  *#walk(owner: Owner, range: Between, most: number): Generator<BlockRow, number> {
+    let count = 0;
+    const { series, kind } = owner;
+    for (const row of this.#statements.between.iterate(series, kind, range.fromMs, range.endMs)) {
+      const one = rowOf(row as unknown as StoredRow);
+      yield one;
+      if (++count === most) return one.firstMs + 1;
+    }
+    return range.endMs;
+  }
+
+  #rows(owner: Owner, range: Between, most: number): BlockRow[] {
+    const rows: BlockRow[] = [];
+    for (const row of this.#walk(owner, range, most)) rows.push(row);
+    return rows;
   }
 
   /** The points of a block; throws `DamageFound`. */
@@ -207,14 +257,17 @@ export class BlockTable {
   }
 
   /**
-   * The summaries of the points of a block of numbers, bucket by bucket, from memory where the same buckets
-   * were asked for lately; throws `DamageFound`. As `readKept`, not for use inside a transaction.
+   * The summaries of the points of a block of numbers, bucket by bucket, with those that came late in between
+   * and are not in it yet; from memory where the same was asked for lately. Throws `DamageFound`. As
+   * `readKept`, not for use inside a transaction.
    */
-  readParts(owner: Owner, row: BlockRow, { startMs, bucketMs }: Buckets): readonly Summary[] {
+  readParts(owner: Owner, row: BlockRow, { startMs, bucketMs }: Buckets, late?: PointColumns): Summary[] {
     const phaseMs = startMs - Math.floor(startMs / bucketMs) * bucketMs;
     const known = this.#parts.get(row.id);
-    if (known !== undefined && known.bucketMs === bucketMs && known.phaseMs === phaseMs) return known.parts;
-    const { times, values } = this.readKept(owner, row);
+    const isSame = known?.bucketMs === bucketMs && known.phaseMs === phaseMs && areSame(known.late, late);
+    if (isSame) return known.parts;
+    const older = this.readKept(owner, row);
+    const { times, values } = late === undefined ? older : merge(older, late);
     const parts: Summary[] = [];
     for (let from = 0; from < times.length; ) {
       const endMs = phaseMs + (Math.floor((times[from]! - phaseMs) / bucketMs) + 1) * bucketMs;
@@ -222,13 +275,17 @@ export class BlockTable {
       parts.push(summarise(times, values as Float64Array, from, to));
       from = to;
     }
-    this.#parts.set(row.id, { bucketMs, phaseMs, parts });
+    if (late === undefined || late.times.length <= keptLate)
+      this.#parts.set(row.id, { bucketMs, phaseMs, late, parts });
     return parts;
   }
 
   /** The summary of a block of numbers; throws `DamageFound`. */
   readSummary(owner: Owner, row: BlockRow): Summary {
-    return orDamage(owner, row, () => openSummary(row, row.summary ?? new Uint8Array(0)));
+    const { summary } = row;
+    if (summary === undefined || summary instanceof DamagedBlock)
+      throw new DamageFound(owner, row, summary ?? new DamagedBlock("a summary", "none"));
+    return summary;
   }
 
   /** Inside a transaction. The points are ascending, at least one, and overlap no block of their owner. */
@@ -238,9 +295,10 @@ export class BlockTable {
     invariant(count > 0 && firstMs <= lastMs, "points in a block are in order");
     const id = Number(this.#statements.insertData.run(encodeBlock(times, values)).lastInsertRowid);
     const place = { id, firstMs, lastMs, count };
-    const summary =
-      kind === numbers ? sealSummary(place, summarise(times, values as Float64Array, 0, count)) : null;
-    this.#statements.insert.run(series, kind, firstMs, lastMs, count, id, summary);
+    const summary = kind === numbers ? summarise(times, values as Float64Array, 0, count) : undefined;
+    const sealed = summary === undefined ? null : sealSummary(place, summary);
+    this.#statements.insert.run(series, kind, firstMs, lastMs, count, id, sealed);
+    if (kind === numbers) this.#known.insert(series, { ...place, summary });
     this.#totals.points += count;
     this.#totals.blocks++;
   }
@@ -252,6 +310,7 @@ export class BlockTable {
     // The next block that is written may get the same id.
     this.#kept.delete(id);
     this.#parts.delete(id);
+    if (kind === numbers) this.#known.remove(series, firstMs);
     this.#totals.points -= count;
     this.#totals.blocks--;
   }
@@ -261,6 +320,7 @@ export class BlockTable {
     const { id, firstMs, lastMs, count } = row;
     this.transaction(() => {
       this.#statements.remove.run(series, kind, firstMs);
+      if (kind === numbers) this.#known.remove(series, firstMs);
       this.#statements.insertDamaged.run(id, series, kind, firstMs, lastMs, expected, found);
       this.#totals.points -= count;
       this.#totals.blocks--;
@@ -344,6 +404,32 @@ function prepare(
     totals: sql("SELECT applied, points, blocks FROM state"),
     putTotals: sql("UPDATE state SET applied = ?, points = ?, blocks = ?"),
   };
+}
+
+function rowOf(row: StoredRow): BlockRow;
+function rowOf(row: StoredRow | undefined): BlockRow | undefined;
+function rowOf(row: StoredRow | undefined): BlockRow | undefined {
+  if (row === undefined) return undefined;
+  const { id, firstMs, lastMs, count, summary } = row;
+  return { id, firstMs, lastMs, count, summary: summary === null ? undefined : openedSummary(row, summary) };
+}
+
+/** Damage matters to those alone who ask for the summary. */
+function openedSummary(place: Place, sealed: Uint8Array): Summary | DamagedBlock {
+  try {
+    return openSummary(place, sealed);
+  } catch (why) {
+    if (why instanceof DamagedBlock) return why;
+    throw why;
+  }
+}
+
+/** Whether both have the same points, bit for bit. */
+function areSame(one: PointColumns | undefined, other: PointColumns | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  const { times, values } = other;
+  if (one.times.length !== times.length) return false;
+  return one.times.every((time, at) => time === times[at] && Object.is(one.values[at], values[at]));
 }
 
 function orDamage<Answer>(owner: Owner, row: BlockRow, read: () => Answer): Answer {

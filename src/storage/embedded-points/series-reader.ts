@@ -15,8 +15,14 @@ export interface FoundPoint {
 
 type NumberPoint = FoundPoint & { readonly value: number };
 
-/** Points in ascending time: of a block that the head does not touch, not yet decoded, or in memory. */
-type Piece = { readonly block: BlockRow } | { readonly points: PointColumns };
+/** A block not yet unpacked, with what came late in between. */
+interface BlockPiece {
+  readonly block: BlockRow;
+  readonly late: PointColumns | undefined;
+}
+
+/** Points in ascending time. */
+type Piece = BlockPiece | { readonly points: PointColumns };
 
 /** A block that touches more buckets than this is read point by point. */
 const partsMax = 16;
@@ -74,7 +80,7 @@ export class SeriesReader {
     let readMs = -Infinity;
     for (const piece of this.#pieces(startMs, endMs)) {
       if (aggregation.full) break;
-      const summaries = "block" in piece ? this.#summariesOf(piece.block, question) : undefined;
+      const summaries = "block" in piece ? this.#summariesOf(piece, question) : undefined;
       if (summaries !== undefined) {
         for (const summary of summaries) aggregation.addSummary(summary);
         readMs = summaries.at(-1)!.lastMs;
@@ -91,13 +97,13 @@ export class SeriesReader {
   }
 
   /** The block bucket by bucket, where it lies within the range and touches so few that this pays. */
-  #summariesOf(block: BlockRow, question: AggregateQuestion): readonly Summary[] | undefined {
+  #summariesOf({ block, late }: BlockPiece, question: AggregateQuestion): readonly Summary[] | undefined {
     const { startMs, endMs, bucketMs } = question;
     if (block.firstMs < startMs || block.lastMs >= endMs) return undefined;
-    const bucketOf = (timeMs: number) => Math.floor((timeMs - startMs) / bucketMs);
-    const buckets = bucketOf(block.lastMs) - bucketOf(block.firstMs) + 1;
-    if (buckets === 1) return [this.#table.readSummary(this.#owner, block)];
-    return buckets <= partsMax ? this.#table.readParts(this.#owner, block, question) : undefined;
+    const first = Math.floor((block.firstMs - startMs) / bucketMs);
+    const buckets = Math.floor((block.lastMs - startMs) / bucketMs) - first + 1;
+    if (buckets === 1 && late === undefined) return [this.#table.readSummary(this.#owner, block)];
+    return buckets <= partsMax ? this.#table.readParts(this.#owner, block, question, late) : undefined;
   }
 
   /**
@@ -109,11 +115,14 @@ export class SeriesReader {
     const end = firstAtOrAfter(head.times, endMs);
     let at = firstAtOrAfter(head.times, startMs);
     for (const block of this.#table.covering(this.#owner, startMs, endMs)) {
+      if (at === end || block.lastMs < head.times[at]!) {
+        yield { block, late: undefined };
+        continue;
+      }
       const from = firstAtOrAfter(head.times, block.firstMs, at);
       if (from > at) yield { points: cut(head, at, from) };
       at = Math.min(end, firstAtOrAfter(head.times, block.lastMs + 1, from));
-      if (at > from) yield { points: merge(this.#table.readKept(this.#owner, block), cut(head, from, at)) };
-      else yield { block };
+      yield { block, late: at > from ? cut(head, from, at) : undefined };
     }
     if (end > at) yield { points: cut(head, at, end) };
   }
@@ -133,7 +142,7 @@ export class SeriesReader {
     block: BlockRow,
     { inHead, beforeMs }: { inHead: FoundPoint | undefined; beforeMs: number },
   ): FoundPoint {
-    if (block.summary !== null && block.lastMs < beforeMs) {
+    if (block.summary !== undefined && block.lastMs < beforeMs) {
       return { timeMs: block.lastMs, value: this.#table.readSummary(this.#owner, block).lastValue };
     }
     const points = this.#table.readKept(this.#owner, block);
@@ -150,7 +159,9 @@ export class SeriesReader {
   }
 
   #pointsOf(piece: Piece): PointColumns {
-    return "block" in piece ? this.#table.readKept(this.#owner, piece.block) : piece.points;
+    if ("points" in piece) return piece.points;
+    const older = this.#table.readKept(this.#owner, piece.block);
+    return piece.late === undefined ? older : merge(older, piece.late);
   }
 
   /**
