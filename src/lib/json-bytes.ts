@@ -24,7 +24,13 @@ export const memberName = (name: string): Uint8Array => Uint8Array.from(Buffer.f
 
 const names = new KnownTexts();
 
+/** Of milliseconds from 2001-09-09 to 2286-11-20. */
+const momentDigits = 13;
+
 const powersOfTen = Float64Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
+
+/** Whether a text stands in JSON as it is, a byte each of its characters. */
+export const isPlain = (text: string): boolean => /^[ !#-[\]-~]*$/.test(text);
 
 /**
  * Stands at a place in a body. Each method passes one piece, blanks before it included, and says when
@@ -33,10 +39,17 @@ const powersOfTen = Float64Array.from({ length: 16 }, (_, exponent) => 10 ** exp
  */
 export class JsonBytes {
   readonly #bytes: Buffer;
+  readonly #view: DataView;
   at = 0;
+  /** Where the number or name last read begins. */
+  start = 0;
+  /** Where a time of 13 digits stands, and the value of its leading eight; negative: none was read yet. */
+  #momentAt = -1;
+  #momentHead = 0;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
   take(expected: number): boolean {
@@ -79,11 +92,16 @@ export class JsonBytes {
     return seen < 128 ? bytes.toString("latin1", from, to) : bytes.toString("utf8", from, to);
   }
 
-  /** As `text`, for texts that come again and again, such as names. */
-  name(): string | undefined {
+  /**
+   * As `text`, for texts that come again and again, such as names; fastest for the one that is `expected`,
+   * which is as `isPlain` says.
+   */
+  name(expected?: string): string | undefined {
     if (!this.take(quote)) return undefined;
     const bytes = this.#bytes;
     const from = this.at;
+    this.start = from - 1;
+    if (expected !== undefined && this.#passes(expected)) return expected;
     let to = from;
     let hash = 0;
     for (;;) {
@@ -101,15 +119,42 @@ export class JsonBytes {
   }
 
   /**
-   * A number, the same double as `JSON.parse` finds; NaN when it is not one. At most 15 digits are an exact
-   * integer, and its quotient by an exact power of ten is rounded just once. Digits gather in two integers of
-   * at most nine digits, as that arithmetic is faster than with doubles.
+   * A number, the same double as `JSON.parse` finds; NaN when it is not one. Up to nine digits gather in one
+   * integer, wherever the point stands among them; its quotient by an exact power of ten is rounded just once.
    */
   number(): number {
     const bytes = this.#bytes;
     if (bytes[this.at]! <= space) this.#blank();
     const start = this.at;
+    this.start = start;
     const first = bytes[start] === minus ? start + 1 : start;
+    let at = first;
+    let sum = 0;
+    let digit = bytes[at]! ^ zero;
+    for (; digit <= 9; digit = bytes[++at]! ^ zero) sum = (Math.imul(sum, 10) + digit) | 0;
+    const wholeEnd = at;
+    let decimals = 0;
+    if (bytes[at] === dot) {
+      digit = bytes[++at]! ^ zero;
+      for (; digit <= 9; digit = bytes[++at]! ^ zero) sum = (Math.imul(sum, 10) + digit) | 0;
+      decimals = at - wholeEnd - 1;
+      if (decimals === 0) return Number.NaN;
+    }
+    const whole = wholeEnd - first;
+    const isShort = whole + decimals <= 9 && (bytes[at]! | 32) !== smallE;
+    if (whole === 0 || !isShort || (bytes[first] === zero && whole > 1))
+      return this.#longNumber(start, first);
+    this.at = at;
+    const size = decimals === 0 ? sum : sum / powersOfTen[decimals]!;
+    return first === start ? size : -size;
+  }
+
+  /**
+   * A number with more digits, or with an exponent. At most 15 digits are an exact integer; they gather in
+   * two integers of at most nine digits, as that arithmetic is faster than with doubles.
+   */
+  #longNumber(start: number, first: number): number {
+    const bytes = this.#bytes;
     let at = first;
     let high = 0;
     let low = 0;
@@ -123,37 +168,88 @@ export class JsonBytes {
     }
     const digits = at - first;
     if (digits === 0 || (digits > 1 && bytes[first] === zero)) return Number.NaN;
-    if (digits > 15 || bytes[at] === dot || (bytes[at]! | 32) === smallE)
-      return this.#fraction(start, at, digits <= 9 ? low : Number.NaN);
+    if (digits > 15 || bytes[at] === dot || (bytes[at]! | 32) === smallE) return this.#fraction(start, at);
     this.at = at;
     const whole = digits <= 9 ? low : high * powersOfTen[digits - 9]! + low;
+    if (digits === momentDigits && first === start) this.#noteMoment(start, whole);
     return first === start ? whole : -whole;
   }
 
+  #noteMoment(at: number, value: number): void {
+    this.#momentAt = at;
+    this.#momentHead = value - (value % 1e5);
+  }
+
   /**
-   * The rest of a number from its point or exponent on, `whole` being what stands before it if that is
-   * short.
+   * As `number`, for times in milliseconds: of those between 2001 and 2286 that follow each other the leading
+   * eight of 13 digits are mostly the same, and are compared at once.
    */
-  #fraction(start: number, wholeEnd: number, whole: number): number {
+  moment(): number {
+    const bytes = this.#bytes;
+    const at = this.at;
+    const known = this.#momentAt;
+    if (known < 0 || at + momentDigits >= bytes.length || !this.#isEight(at, known)) return this.number();
+    const a = bytes[at + 8]! ^ zero;
+    const b = bytes[at + 9]! ^ zero;
+    const c = bytes[at + 10]! ^ zero;
+    const d = bytes[at + 11]! ^ zero;
+    const e = bytes[at + 12]! ^ zero;
+    const after = bytes[at + 13]!;
+    const areDigits = a <= 9 && b <= 9 && c <= 9 && d <= 9 && e <= 9;
+    if (!areDigits || (after ^ zero) <= 9 || after === dot || (after | 32) === smallE) return this.number();
+    this.start = at;
+    this.at = at + momentDigits;
+    return this.#momentHead + ((((a * 10 + b) * 10 + c) * 10 + d) * 10 + e);
+  }
+
+  /**
+   * Passes `length` bytes, if they are those that stand at `from`, where they were found to be pieces of JSON
+   * between texts and numbers.
+   */
+  repeat(from: number, length: number): boolean {
+    const at = this.at;
+    const bytes = this.#bytes;
+    if (at + length > bytes.length) return false;
+    const last = length - 8;
+    if (last < 0) {
+      for (let i = 0; i < length; i += 1) if (bytes[at + i] !== bytes[from + i]) return false;
+    } else {
+      for (let i = 0; i < last; i += 8) if (!this.#isEight(at + i, from + i)) return false;
+      if (!this.#isEight(at + last, from + last)) return false;
+    }
+    this.at = at + length;
+    return true;
+  }
+
+  /**
+   * Whether the same eight bytes stand at both places, of which those at the second are known to be text in
+   * JSON: as doubles such bytes are neither NaN nor zero.
+   */
+  #isEight(at: number, known: number): boolean {
+    return this.#view.getFloat64(at, true) === this.#view.getFloat64(known, true);
+  }
+
+  /** Passes a plain text and the quote behind it. */
+  #passes(text: string): boolean {
+    const bytes = this.#bytes;
+    const at = this.at;
+    const { length } = text;
+    if (bytes[at + length] !== quote) return false;
+    for (let i = 0; i < length; i += 1) if (text.charCodeAt(i) !== bytes[at + i]) return false;
+    this.at = at + length + 1;
+    return true;
+  }
+
+  /** The rest of a number whose whole part ends at `wholeEnd`. */
+  #fraction(start: number, wholeEnd: number): number {
     const bytes = this.#bytes;
     let at = wholeEnd;
-    let fraction = 0;
-    let decimals = 0;
     if (bytes[at] === dot) {
       const first = ++at;
-      let digit = bytes[at]! ^ zero;
-      for (; digit <= 9; digit = bytes[++at]! ^ zero) fraction = (Math.imul(fraction, 10) + digit) | 0;
-      decimals = at - first;
-      if (decimals === 0) return Number.NaN;
+      while ((bytes[at]! ^ zero) <= 9) at += 1;
+      if (at === first) return Number.NaN;
     }
-    const hasExponent = (bytes[at]! | 32) === smallE;
-    if (!hasExponent && decimals <= 6 && !Number.isNaN(whole)) {
-      this.at = at;
-      const scale = powersOfTen[decimals]!;
-      const size = (whole * scale + fraction) / scale;
-      return bytes[start] === minus ? -size : size;
-    }
-    this.at = hasExponent ? this.#afterExponent(at) : at;
+    this.at = (bytes[at]! | 32) === smallE ? this.#afterExponent(at) : at;
     return Number(bytes.toString("latin1", start, this.at));
   }
 

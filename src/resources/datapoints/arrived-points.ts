@@ -1,5 +1,7 @@
 // Points as one insert brings them, in columns, before anyone knows whether their series exist.
 import { fail } from "../../errors.ts";
+import { isPlain } from "../../lib/json-bytes.ts";
+import { RecentMap } from "../../lib/recent-map.ts";
 import { limits } from "../../limits.ts";
 import type { PointBatch } from "../../storage/points.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
@@ -34,7 +36,9 @@ const scratch = { times: new Float64Array(16_384), values: new Float64Array(16_3
  * anything.
  */
 export class ArrivedPointsBuilder {
-  readonly #keys: SeriesKey[] = [];
+  #keys: SeriesKey[] = [];
+  /** The list of keys that began with the same one, as far as this one agrees with it. */
+  #known: readonly SeriesKey[] | undefined;
   readonly #numberEnds: number[] = [];
   readonly #stringEnds: number[] = [];
   readonly #stringTimes: number[] = [];
@@ -55,21 +59,33 @@ export class ArrivedPointsBuilder {
     this.#strings.push(value);
   }
 
+  /** The plain name that the series `ahead` of the next to be ended is likely to have. */
+  expectedKey(ahead = 0): string | undefined {
+    return this.#known?.[this.#numberEnds.length + ahead] as string | undefined;
+  }
+
   /** Ends the run of the points added since the last one. */
   endRun(key: SeriesKey, mixed?: { number: number; string: number }): void {
-    if (mixed) this.#mixed.set(this.#keys.length, mixed);
-    this.#keys.push(key);
+    const run = this.#numberEnds.length;
+    if (mixed) this.#mixed.set(run, mixed);
+    if (run === 0) this.#known = keyLists.get(key);
+    if (this.#known !== undefined && this.#known[run] !== key) {
+      this.#keys = this.#known.slice(0, run);
+      this.#known = undefined;
+    }
+    if (this.#known === undefined) this.#keys.push(key);
     this.#numberEnds.push(this.#count);
     this.#stringEnds.push(this.#strings.length);
   }
 
   /** Refuses more runs or points than one insert may hold. */
   finish(fieldOf: ArrivedPoints["fieldOf"]): ArrivedPoints {
-    const got = Math.max(this.#count + this.#strings.length, this.#keys.length);
+    const runs = this.#numberEnds.length;
+    const got = Math.max(this.#count + this.#strings.length, runs);
     if (got > limits.pointsPerWriteMax)
       throw fail("too-many", { field: "items", limit: limits.pointsPerWriteMax, got });
     return {
-      keys: this.#keys,
+      keys: this.#known?.length === runs ? this.#known : noted(this.#known?.slice(0, runs) ?? this.#keys),
       numbers: {
         times: scratch.times.slice(0, this.#count),
         values: scratch.values.slice(0, this.#count),
@@ -80,6 +96,16 @@ export class ArrivedPointsBuilder {
       fieldOf,
     };
   }
+}
+
+/** Lists of names that inserts brought, by the first of them: a scan cycle brings the same one every time. */
+const keyLists = new RecentMap<SeriesKey, readonly SeriesKey[]>(64);
+const notedLengths = { min: 8, max: 10_000 };
+
+function noted(keys: readonly SeriesKey[]): readonly SeriesKey[] {
+  const isOfUse = keys.length >= notedLengths.min && keys.length <= notedLengths.max;
+  if (isOfUse && keys.every((key) => typeof key === "string" && isPlain(key))) keyLists.set(keys[0]!, keys);
+  return keys;
 }
 
 function growScratch(): void {

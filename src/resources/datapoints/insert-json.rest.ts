@@ -25,14 +25,43 @@ const datapointsName = json.memberName("datapoints");
 const nameName = json.memberName("name");
 const tagIdName = json.memberName("tagId");
 
+/** Bytes between two numbers or names, as they stood in the body when they were read piece by piece. */
+class Gap {
+  #from = 0;
+  #length = 0;
+
+  note(from: number, to: number): void {
+    this.#from = from;
+    this.#length = to - from;
+  }
+
+  /** Passes them if they come again here. */
+  comesAgain(bytes: json.JsonBytes): boolean {
+    return this.#length > 0 && bytes.repeat(this.#from, this.#length);
+  }
+}
+
 /**
  * One pass over a body. Each method reads one piece and says whether it was of the usual form; nothing is
  * refused here, the way by `JSON.parse` finds the words for that. Unusual are: other members than those
  * expected, a member missing, escapes in texts, `null`, texts among numbers, and whatever is not JSON.
+ *
+ * A program spells all of its points alike: the gaps between numbers and names are noted where they are read
+ * piece by piece, and compared as a whole from then on.
  */
 class InsertScan {
   readonly #json: json.JsonBytes;
   readonly #builder: ArrivedPointsBuilder;
+  /** The series whose points are being read, and where its name begins and ends; 0 when it follows them. */
+  #name: string | undefined;
+  #nameAt = 0;
+  #nameEnd = 0;
+  /** Where the value of the last point ends; 0 when there is none, or not in its usual place. */
+  #valueEnd = 0;
+  readonly #timeToValue = new Gap();
+  readonly #valueToTime = new Gap();
+  readonly #valueToName = new Gap();
+  readonly #nameToTime = new Gap();
 
   constructor(bytes: json.JsonBytes, builder: ArrivedPointsBuilder) {
     this.#json = bytes;
@@ -61,17 +90,19 @@ class InsertScan {
   /** `{"name":"...","datapoints":[...]}` in either order. */
   #series(): boolean {
     if (!this.#json.take(json.openBrace)) return false;
-    let name: string | undefined;
+    this.#nameEnd = 0;
     if (this.#memberOfName()) {
-      name = this.#json.name();
-      if (name === undefined || !this.#json.take(json.comma)) return false;
+      this.#name = this.#json.name(this.#builder.expectedKey());
+      this.#nameAt = this.#json.start;
+      this.#nameEnd = this.#json.at;
+      if (this.#name === undefined || !this.#json.take(json.comma)) return false;
       if (!(this.#json.member(datapointsName) && this.#points())) return false;
     } else {
       if (!(this.#json.member(datapointsName) && this.#points() && this.#json.take(json.comma))) return false;
-      name = this.#memberOfName() ? this.#json.name() : undefined;
+      this.#name = this.#memberOfName() ? this.#json.name(this.#builder.expectedKey()) : undefined;
     }
-    if (name === undefined || !this.#json.take(json.closeBrace)) return false;
-    this.#builder.endRun(name);
+    if (this.#name === undefined || !this.#json.take(json.closeBrace)) return false;
+    this.#builder.endRun(this.#name);
     return true;
   }
 
@@ -82,36 +113,75 @@ class InsertScan {
   /** An array of points, all numbers or all texts. */
   #points(): boolean {
     if (!this.#json.take(json.openBracket)) return false;
-    if (this.#json.take(json.closeBracket)) return true;
+    if (this.#json.take(json.closeBracket)) {
+      this.#valueEnd = 0;
+      return true;
+    }
     const start = this.#json.at;
-    if (!this.#numberPoint()) {
+    if (!this.#numberPoint(true)) {
       this.#json.at = start;
       return this.#stringPoints();
     }
-    while (this.#json.take(json.comma)) if (!this.#numberPoint()) return false;
+    while (this.#json.take(json.comma)) if (!this.#numberPoint(false)) return false;
     return this.#json.take(json.closeBracket);
   }
 
-  #numberPoint(): boolean {
+  #numberPoint(isFirst: boolean): boolean {
     if (!this.#json.take(json.openBrace)) return false;
-    let time: number;
-    let value: number;
-    if (this.#json.member(timestampName)) {
-      time = this.#json.number();
-      if (!(this.#json.take(json.comma) && this.#json.member(valueName))) return false;
-      value = this.#json.number();
-    } else {
-      if (!this.#json.member(valueName)) return false;
-      value = this.#json.number();
-      if (!(this.#json.take(json.comma) && this.#json.member(timestampName))) return false;
-      time = this.#json.number();
+    if (this.#json.member(timestampName))
+      return this.#usualPoint(isFirst) && this.#json.take(json.closeBrace);
+    this.#valueEnd = 0;
+    if (!this.#json.member(valueName)) return false;
+    const value = this.#json.number();
+    if (!(this.#json.take(json.comma) && this.#json.member(timestampName))) return false;
+    return this.#add(this.#json.number(), value) && this.#json.take(json.closeBrace);
+  }
+
+  /** From a point's time to the end of its value, and on to that of the last one that is spelled like it. */
+  #usualPoint(isFirst: boolean): boolean {
+    const time = this.#json.number();
+    const { start: timeAt, at: timeEnd } = this.#json;
+    if (!(this.#json.take(json.comma) && this.#json.member(valueName))) return false;
+    if (!this.#add(time, this.#json.number())) return false;
+    this.#timeToValue.note(timeEnd, this.#json.start);
+    if (!isFirst && this.#valueEnd > 0) this.#valueToTime.note(this.#valueEnd, timeAt);
+    if (isFirst && this.#nameEnd > 0) {
+      this.#nameToTime.note(this.#nameEnd, timeAt);
+      if (this.#valueEnd > 0) this.#valueToName.note(this.#valueEnd, this.#nameAt);
     }
-    if (!(isTime(time) && Number.isFinite(value) && this.#json.take(json.closeBrace))) return false;
+    do this.#valueEnd = this.#json.at;
+    while (this.#repeatedPoint());
+    this.#json.at = this.#valueEnd;
+    return true;
+  }
+
+  /** One more point of the series, or the first one of the next. */
+  #repeatedPoint(): boolean {
+    if (this.#valueToTime.comesAgain(this.#json)) {
+      const time = this.#json.moment();
+      return this.#timeToValue.comesAgain(this.#json) && this.#add(time, this.#json.number());
+    }
+    if (!this.#valueToName.comesAgain(this.#json)) return false;
+    const name = this.#json.name(this.#builder.expectedKey(1));
+    if (name === undefined || !this.#nameToTime.comesAgain(this.#json)) return false;
+    const time = this.#json.moment();
+    if (!this.#timeToValue.comesAgain(this.#json)) return false;
+    const value = this.#json.number();
+    if (!isPoint(time, value)) return false;
+    this.#builder.endRun(this.#name!);
+    this.#name = name;
+    this.#builder.addNumber(time, value);
+    return true;
+  }
+
+  #add(time: number, value: number): boolean {
+    if (!isPoint(time, value)) return false;
     this.#builder.addNumber(time, value);
     return true;
   }
 
   #stringPoints(): boolean {
+    this.#valueEnd = 0;
     do {
       if (!this.#stringPoint()) return false;
     } while (this.#json.take(json.comma));
@@ -141,6 +211,8 @@ class InsertScan {
 }
 
 const { timeMsMin, timeMsMax } = limits;
+
+const isPoint = (time: number, value: number): boolean => isTime(time) && Number.isFinite(value);
 
 const isTime = (value: number): boolean =>
   value >= timeMsMin && value <= timeMsMax && Math.floor(value) === value;

@@ -164,39 +164,104 @@ const edits = fc.array(
   { minLength: 1, maxLength: 4 },
 );
 
+function edited(text: string, all: readonly { at: number; taken: number; put: string }[]): Buffer {
+  let bytes = Buffer.from(text);
+  for (const { at, taken, put } of all) {
+    const place = at % (bytes.length + 1);
+    const written = Buffer.from(put, "latin1");
+    bytes = Buffer.concat([bytes.subarray(0, place), written, bytes.subarray(place + taken)]);
+  }
+  return bytes;
+}
+
+function runsOrRefusal(bytes: Buffer): Run[] | undefined {
+  try {
+    return runsOf(readInsert(bytes));
+  } catch (refusal) {
+    assert.ok(refusal instanceof Failure && refusal.status === 400, `${bytes}: ${refusal}`);
+    return undefined;
+  }
+}
+
+function assertSameAsParsed(found: readonly Run[], bytes: Buffer): void {
+  const { items } = JSON.parse(bytes.toString()) as { items: Sent[] };
+  const keyOf = ({ name, tagId }: Sent) => name ?? tagId;
+  assert.deepEqual(
+    found.map(({ key, points }) => [key, points.length]),
+    items.map((one) => [keyOf(one), one.datapoints.length]),
+  );
+  const points = items.flatMap(({ datapoints }) => expected([{ key: "", points: datapoints }])[0]!.points);
+  assert.deepEqual(
+    found.flatMap((run) => run.points),
+    points.map(({ timestamp, value }) => ({ timestamp, value })),
+  );
+}
+
+/** All points of a body spelled alike, as programs do, with names, times and values of all lengths. */
+const spelledAlike = fc
+  .record({
+    gaps: fc.tuple(blanks, blanks, blanks, blanks),
+    series: fc.array(
+      fc.record({
+        name: fc.oneof(
+          fc.nat(20).map((n) => `scan${n}`),
+          fc.string(),
+        ),
+        points: fc.array(
+          fc.tuple(
+            fc.oneof(fc.integer({ min: 1_780_272_000_000, max: 1_780_272_100_000 }), time),
+            fc.oneof(
+              fc.integer({ min: -1e6, max: 1e6 }).map((n) => n / 1000),
+              fc.double({ noNaN: true }),
+            ),
+          ),
+          { minLength: 1, maxLength: 3 },
+        ),
+      }),
+      { minLength: 1, maxLength: 12 },
+    ),
+  })
+  .map(({ gaps: [a, b, c, d], series }) => {
+    const point = ([timeMs, value]: [number, number]) =>
+      `{${a}"timestamp":${b}${timeMs},${c}"value":${Number.isFinite(value) ? JSON.stringify(value) : 0}${d}}`;
+    const items = series.map(({ name, points }) => {
+      const all = points.map(point).join(`,${c}`);
+      return `{${a}"name":${b}${JSON.stringify(name)},${c}"datapoints":${b}[${all}]${d}}`;
+    });
+    return `{"items":[${items.join(`,${c}`)}]}`;
+  });
+
+test("inserts that are spelled alike, but for a few bytes, are refused or mean what JSON.parse finds", () => {
+  let [read, refused] = [0, 0];
+  fc.assert(
+    fc.property(spelledAlike, fc.option(edits), (text, all) => {
+      const bytes = edited(text, all ?? []);
+      const found = runsOrRefusal(bytes);
+      if (found === undefined) {
+        refused++;
+        return;
+      }
+      read++;
+      assertSameAsParsed(found, bytes);
+    }),
+    runs(3000, 500_000),
+  );
+  assert.ok(read > 0 && refused > 0);
+});
+
 test("whatever is done to the bytes of an insert, it is refused or means what JSON.parse finds", () => {
   const body = objectText([member("items", list(seriesText, 3))]);
   let [read, refused] = [0, 0];
   fc.assert(
     fc.property(body, edits, (text, all) => {
-      let bytes = Buffer.from(text);
-      for (const { at, taken, put } of all) {
-        const place = at % (bytes.length + 1);
-        const written = Buffer.from(put, "latin1");
-        bytes = Buffer.concat([bytes.subarray(0, place), written, bytes.subarray(place + taken)]);
-      }
-      let found: Run[];
-      try {
-        found = runsOf(readInsert(bytes));
-      } catch (refusal) {
-        assert.ok(refusal instanceof Failure && refusal.status === 400, `${bytes}: ${refusal}`);
+      const bytes = edited(text, all);
+      const found = runsOrRefusal(bytes);
+      if (found === undefined) {
         refused++;
         return;
       }
       read++;
-      const { items } = JSON.parse(bytes.toString()) as { items: Sent[] };
-      const keyOf = ({ name, tagId }: Sent) => name ?? tagId;
-      assert.deepEqual(
-        found.map(({ key, points }) => [key, points.length]),
-        items.map((one) => [keyOf(one), one.datapoints.length]),
-      );
-      const points = items.flatMap(
-        ({ datapoints }) => expected([{ key: "", points: datapoints }])[0]!.points,
-      );
-      assert.deepEqual(
-        found.flatMap((run) => run.points),
-        points.map(({ timestamp, value }) => ({ timestamp, value })),
-      );
+      assertSameAsParsed(found, bytes);
     }),
     runs(1500, 300_000),
   );

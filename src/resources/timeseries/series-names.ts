@@ -34,17 +34,41 @@ interface Asked {
   readonly reach?: { readonly number: number; readonly isUnchanged: () => boolean };
 }
 
+/** What a list of keys was found to be. */
+interface FoundList {
+  readonly state: number;
+  readonly scope: number | undefined;
+  readonly series: readonly SeriesRef[];
+}
+
+/** Shorter lists are found sooner than remembered. */
+const listLengthMin = 8;
+
 class SeriesNames {
   /** For renames and deletes. */
   readonly gate = new ChangeGate();
   /** Each series under its name and under its id; texts and numbers cannot be mistaken for each other. */
   readonly #kept = new RecentMap<SeriesKey, Kept>(limits.seriesKeysKeptMax);
+  /** Lists that do not change once they are made. */
+  readonly #lists = new WeakMap<readonly SeriesKey[], FoundList>();
 
   /** The series, if it is kept and, with `scope`, known to be reached by the scope of that number. */
   get(key: SeriesKey, scope?: number): SeriesRef | undefined {
     const kept = this.#kept.get(key);
     if (scope !== undefined && !kept?.reachedBy.includes(scope)) return undefined;
     return kept?.ref;
+  }
+
+  /** As `get` for each key; for a list asked before, when all were found, at the cost of one. */
+  getAll(keys: readonly SeriesKey[], scope?: number): readonly (SeriesRef | undefined)[] {
+    if (keys.length < listLengthMin) return keys.map((key) => this.get(key, scope));
+    const before = this.#lists.get(keys);
+    if (before?.scope === scope && before !== undefined && this.gate.isUnchangedSince(before.state))
+      return before.series;
+    const found = keys.map((key) => this.get(key, scope));
+    if (!found.includes(undefined))
+      this.#lists.set(keys, { state: this.gate.state, scope, series: found as SeriesRef[] });
+    return found;
   }
 
   /** Keeps what the catalog answered, unless a rename, a delete or a move may have overtaken that answer. */

@@ -192,20 +192,21 @@ export async function deleteTimeSeries(ctx: RequestContext, keys: SeriesKeys): P
 /**
  * What datapoint operations need to know of many series: one element a key, names and ids mixed, in the order
  * asked; `undefined` where there is no such series or the caller may not do `action` to it. Memory answers as
- * far as it can: of 1,000 series each scan cycle names the same ones. For the rest the catalog does.
+ * far as it can: of 1,000 series each scan cycle names the same ones. For the rest the catalog does. The same
+ * list of keys may get the same list of series again.
  */
 export async function resolveSeries(
   ctx: RequestContext,
   keys: readonly SeriesKey[],
   action: Action,
-): Promise<(SeriesRef | undefined)[]> {
+): Promise<readonly (SeriesRef | undefined)[]> {
   const scope = seriesScope(ctx, action);
   const known = seriesNamesOf(ctx.catalog, ctx.project);
   const reach = reachOf(ctx.catalog, ctx.project);
   const number = scope.kind === "everything" ? undefined : reach.numberOf(scope);
-  const found = keys.map((key) => known.get(key, number));
+  const found = known.getAll(keys, number);
+  if (!found.includes(undefined)) return found;
   const missing = keys.filter((_, i) => found[i] === undefined);
-  if (missing.length === 0) return found;
   const [state, reachState] = [known.gate.state, reach.gate.state];
   const isUnchanged = () => reach.gate.isUnchangedSince(reachState);
   const names = missing.filter((key) => typeof key === "string");
@@ -225,9 +226,9 @@ export async function requireSeries(
   ctx: RequestContext,
   keys: readonly SeriesKey[],
   action: Action,
-): Promise<SeriesRef[]> {
+): Promise<readonly SeriesRef[]> {
   const found = await resolveSeries(ctx, keys, action);
+  if (!found.includes(undefined)) return found as SeriesRef[];
   const unknown = keys.filter((_, i) => found[i] === undefined);
-  if (unknown.length > 0) throw fail("series-unknown", { keys: [...new Set(unknown)] });
-  return found as SeriesRef[];
+  throw fail("series-unknown", { keys: [...new Set(unknown)] });
 }
