@@ -64,7 +64,7 @@ const figuresOf = (rounds: readonly Figures[], key: WorkloadKey): number[] =>
   rounds.map((one) => one[key]).filter((figure) => figure !== undefined);
 
 function ratioOf(workload: Workload, key: WorkloadKey, ours: Results, peers: readonly Results[]): string {
-  if (peers.length === 0 || key === "memory" || workload.bound !== undefined) return "";
+  if (peers.length === 0 || key === "memory") return "";
   const medians = peers.map(({ rounds }) => medianOf(rounds, key)).filter((one) => !Number.isNaN(one));
   if (medians.length === 0) return "";
   const best = isRate(workload.unit) ? Math.max(...medians) : Math.min(...medians);

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { requestBytes } from "../http.ts";
 import { freePort, startProcess } from "../process.ts";
 import { packageVersion } from "./debian.ts";
-import { linesIn, occurrences, type System, type Window } from "./system.ts";
+import { beginningOf, linesIn, occurrences, type System, type Window } from "./system.ts";
 
 const insert = (body: Buffer) => {
   const path = `/?query=${encodeURIComponent("INSERT INTO points FORMAT RowBinary")}`;
@@ -63,12 +63,11 @@ export const clickHouse: System = {
       ),
     latest: (name) =>
       query(`SELECT time, value FROM points WHERE series = '${name}' ORDER BY time DESC LIMIT 1`),
-    latestOfMany: (names) => [
+    latestOfMany: (names) =>
       query(
         "SELECT series, argMax(value, time) FROM points " +
-          `WHERE series LIKE '${names[0]?.replace(/\d+$/, "")}%' GROUP BY series`,
+          `WHERE series LIKE '${beginningOf(names)}%' GROUP BY series`,
       ),
-    ],
   },
   rows: {
     hourlyAverage: (body) => occurrences(body, "]") - 2,

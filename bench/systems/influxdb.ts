@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { requestBytes } from "../http.ts";
 import { freePort, startProcess } from "../process.ts";
 import { packageVersion } from "./debian.ts";
-import { occurrences, type System, type Window } from "./system.ts";
+import { beginningOf, occurrences, type System, type Window } from "./system.ts";
 
 const write = (body: string) => requestBytes({ method: "POST", path: "/write?db=bench&precision=ms", body });
 
@@ -51,9 +51,7 @@ export const influxDb: System = {
       ),
     raw: (name, window) => query(`SELECT v FROM bench WHERE s='${name}' AND ${within(window)}`),
     latest: (name) => query(`SELECT last(v) FROM bench WHERE s='${name}'`),
-    latestOfMany: (names) => [
-      query(`SELECT last(v) FROM bench WHERE s=~/^${names[0]?.replace(/\d+$/, "")}/ GROUP BY s`),
-    ],
+    latestOfMany: (names) => query(`SELECT last(v) FROM bench WHERE s=~/^${beginningOf(names)}/ GROUP BY s`),
   },
   rows: {
     hourlyAverage: (body) => occurrences(body, "]") - listsAround,

@@ -19,8 +19,8 @@ export interface Requests {
   frame(names: readonly string[], window: Window): RequestBytes;
   raw(name: string, window: Window): RequestBytes;
   latest(name: string, lastMs: number): RequestBytes;
-  /** The latest values of many series: one request where the system has one, else one for each series. */
-  latestOfMany(names: readonly string[], lastMs: number): readonly RequestBytes[];
+  /** The latest values, with the names, of all series whose names begin alike, in one answer. */
+  latestOfMany(names: readonly string[], lastMs: number): RequestBytes;
 }
 
 /** How many rows (points, buckets, series) an answer holds, to see that every system did the whole work. */
@@ -50,6 +50,9 @@ export interface System {
   readonly requests: Requests;
   readonly rows: RowCounters;
 }
+
+/** What the names have in common before their number. */
+export const beginningOf = (names: readonly string[]): string => names[0]?.replace(/\d+$/, "") ?? "";
 
 /** How often a byte sequence occurs. */
 export function occurrences(body: Buffer, what: string): number {

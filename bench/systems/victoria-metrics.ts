@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { requestBytes } from "../http.ts";
 import { freePort, startProcess } from "../process.ts";
 import { packageVersion } from "./debian.ts";
-import { linesIn, occurrences, type System } from "./system.ts";
+import { beginningOf, linesIn, occurrences, type System } from "./system.ts";
 
 const get = (path: string, query: Readonly<Record<string, string>>) =>
   requestBytes({ method: "GET", path: `${path}?${new URLSearchParams(query)}` });
@@ -63,9 +63,8 @@ export const victoriaMetrics: System = {
         end: seconds(endMs - 1),
       }),
     latest: (name, lastMs) => get("/api/v1/query", { query: `bench{s="${name}"}`, time: seconds(lastMs) }),
-    latestOfMany: (names, lastMs) => [
-      get("/api/v1/query", { query: `bench{s=~"${prefixOf(names)}.*"}`, time: seconds(lastMs) }),
-    ],
+    latestOfMany: (names, lastMs) =>
+      get("/api/v1/query", { query: `bench{s=~"${beginningOf(names)}.*"}`, time: seconds(lastMs) }),
   },
   rows: {
     hourlyAverage: (body) => occurrences(body, '"]'),
@@ -73,8 +72,6 @@ export const victoriaMetrics: System = {
     raw: (body) => pointsIn(body),
   },
 };
-
-const prefixOf = (names: readonly string[]): string => names[0]?.replace(/\d+$/, "") ?? "";
 
 function pointsIn(body: Buffer): number {
   const from = body.indexOf('"timestamps":[');

@@ -94,10 +94,10 @@ export async function latestPoints(
     asked.map(({ id, isString }) => ({ series: id, isString })),
     limits.timeMsMax + 1,
   );
-  const byId = new Map(asked.map(({ id }, at) => [id, latest[at]]));
+  let at = 0;
   return found.map((series) => {
-    const point = series && byId.get(series.id);
-    return point && { seriesId: series.id, ...point };
+    const point = series && latest[at++];
+    return point && { seriesId: series.id, timeMs: point.timeMs, value: point.value };
   });
 }
 

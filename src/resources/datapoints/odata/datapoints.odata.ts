@@ -124,7 +124,8 @@ async function latestOf(
   const end = Math.min(start + page.limit, values.length);
   const latest = await latestPoints(ctx, values.slice(start, end) as readonly number[]);
   const isMeant = (row: PointRow) => matchesAlone(rest, { ...row, number: numberIn(row), text: textIn(row) });
-  const items = latest.filter((one) => one !== undefined).filter(isMeant);
+  const found = latest.filter((one) => one !== undefined);
+  const items = rest.kind === "everything" ? found : found.filter(isMeant);
   return { items, ...(end < values.length && { next: [end] }) };
 }
 
