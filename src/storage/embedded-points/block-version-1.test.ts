@@ -1,68 +1,154 @@
 // Blocks of format version 1 as they were first written: they open for ever.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { crc32 } from "node:zlib";
 import { decodeBlock } from "./block.ts";
 
-const everySecond = (count: number) =>
-  Float64Array.from({ length: count }, (_, index) => -1000 + index * 1000);
+const fixture = join(import.meta.dirname, "../../../test/fixtures/blocks/version-1.json");
+const blocks = JSON.parse(readFileSync(fixture, "utf8")) as Record<string, string>;
+
+const made = <One>(count: number, make: (index: number) => One): One[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+const column = (count: number, make: (index: number) => number) => Float64Array.from(made(count, make));
+const everySecond = (count: number) => column(count, (i) => -1000 + i * 1000);
+
+/** Numbers in [0, 1), always the same. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+    return state / 2 ** 31;
+  };
+}
+
+function summed(steps: Float64Array): Float64Array {
+  let sum = 0;
+  return steps.map((step) => {
+    sum += step;
+    return sum;
+  });
+}
 
 const written = [
   {
     codecs: "regular times, constant",
-    block: "TogIpQEAAAADAAAAAAAAAABAj8AAAAAAAECPQAAAAAAIAAAAAAAAAAAAHkA=",
     points: { times: everySecond(3), values: Float64Array.of(7.5, 7.5, 7.5) },
   },
   {
-    codecs: "differences of times, decimal",
-    block: "fyzSlQEBAQAFAAAAAAAAAAAAFMAAAAAAioQuQQ8AAAASAAAAAgAKFe+IejZCT47QAwAAAgAC+gHdAhHtBYQDAAB0HAYA",
+    codecs: "differences of times, packed decimal",
     points: {
       times: Float64Array.of(-5, 0, 3, 1000000, 1000005),
       values: Float64Array.of(1.25, -0.5, 3, 2.75, 1000),
     },
   },
   {
-    codecs: "decimal with a value aside",
-    block: "h4C5HgEAAQAQAAAAAAAAAABAj8AAAAAAAFjLQAAAAAAUAAAAAQEFAAAAAAAAAIACAAICARVTVQU=",
+    codecs: "packed decimal with a value aside",
     points: {
       times: everySecond(16),
-      values: Float64Array.from({ length: 16 }, (_, index) => (index === 5 ? -0 : index / 10)),
+      values: column(16, (i) => (i === 5 ? -0 : i / 10)),
     },
   },
   {
     codecs: "xor",
-    block: "BsbxCwEAAgAGAAAAAAAAAABAj8AAAAAAAECvQAAAAAAcAAAAVVVVVVVV1T9Wwf2ij+M4juM4bsdxHMdxHBcAAA==",
     points: { times: everySecond(6), values: Float64Array.of(1 / 3, 1 / 3, 2 / 3, 1 / 3, 1 / 7, 1 / 3) },
   },
   {
     codecs: "raw",
-    block: "yKE+OgEAAwACAAAAAAAAAABAj8AAAAAAAAAAAAAAAAAQAAAAVVVVVVVV1T+SJEmSJEnCvw==",
     points: { times: everySecond(2), values: Float64Array.of(1 / 3, -1 / 7) },
   },
   {
     codecs: "raw through zstd",
-    block:
-      "MhS+qgEAhAAoAAAAAAAAAABAj8AAAAAAAI7iQAAAAAAlAAAAQAEAACi1L/1gQAC9AABQVQCaVZnV0MnFPwQAcKUISBIC6v5xRA==",
-    points: {
-      times: everySecond(40),
-      values: Float64Array.from({ length: 40 }, (_, index) => 1 / ((index % 4) + 3)),
-    },
+    points: { times: everySecond(40), values: column(40, (i) => 1 / ((i % 4) + 3)) },
   },
   {
     codecs: "strings",
-    block: "NaGUOAEAEAADAAAAAAAAAABAj8AAAAAAAECPQAAAAAAYAAAAAAIAAAAAAQQCAAAAAAEAAgAAAG9ub2Zm",
     points: { times: everySecond(3), values: ["on", "off", "on"] },
   },
   {
     codecs: "strings in UTF-16",
-    block: "l4GfHAEAEAACAAAAAAAAAABAj8AAAAAAAAAAAAAAAAAQAAAAAQIAAAAAAAQBAAACANjlAA==",
     points: { times: everySecond(2), values: ["\ud800", "å"] },
+  },
+  {
+    codecs: "differences with exceptions, packed decimal",
+    points: (() => {
+      const [g, v] = [random(1), random(2)];
+      return {
+        times: summed(column(200, () => 1000 + (g() < 0.05 ? Math.floor(g() * 1e9) : 0))),
+        values: summed(column(200, () => Math.floor(v() * 20) - 10)).map(
+          (x) => (x + (v() < 0.03 ? 1e6 : 0)) / 10,
+        ),
+      };
+    })(),
+  },
+  {
+    codecs: "differences of more than 32 bits",
+    points: (() => {
+      const g = random(3);
+      return { times: summed(column(40, () => 1 + Math.floor(g() * 2 ** 40))), values: column(40, () => 1) };
+    })(),
+  },
+  {
+    codecs: "packed decimal through zstd",
+    points: {
+      times: column(300, (i) => i * 1000 + (i % 3 === 0 ? 7 : 0)),
+      values: column(300, (i) => ((i * 37) % 11) / 10),
+    },
+  },
+  {
+    codecs: "strings through zstd",
+    points: { times: everySecond(300), values: made(300, (i) => `state ${i % 7} of the valve`) },
+  },
+  {
+    codecs: "grid of times, decimal of smoothed noise",
+    points: (() => {
+      const [g, v] = [random(1), random(2)];
+      return {
+        times: column(300, (i) => i * 1000 + (i < 150 ? 0 : 60_000) + (g() < 0.1 ? Math.floor(g() * 50) : 0)),
+        values: column(300, (i) => (Math.floor(v() * 6) + Math.floor(i / 9)) / 100),
+      };
+    })(),
+  },
+  {
+    codecs: "beat of times, decimal with numbers outside and aside",
+    points: (() => {
+      const [g, v] = [random(3), random(4)];
+      return {
+        times: column(200, (i) => i * 250 + Math.floor(g() * 9)),
+        values: column(200, (i) =>
+          i === 77 ? -0 : v() < 0.02 ? Math.floor(v() * 2 ** 45) : Math.floor(v() * 40000) / 8,
+        ),
+      };
+    })(),
+  },
+  {
+    codecs: "wide numbers, second differences",
+    points: (() => {
+      const g = random(5);
+      return {
+        times: summed(column(60, () => 1 + Math.floor(g() * 2 ** 40))),
+        values: column(60, (i) => i * i * 1001 - 3 * i),
+      };
+    })(),
+  },
+  {
+    codecs: "symbols through zstd",
+    points: { times: everySecond(900), values: column(900, (i) => ((i * i) % 37) / 10) },
+  },
+  {
+    codecs: "strings in columns",
+    points: { times: everySecond(40), values: made(40, (i) => ["open", "shut", "moving"][(i * i) % 3]!) },
+  },
+  {
+    codecs: "strings in columns through zstd",
+    points: { times: everySecond(300), values: made(300, (i) => `state ${i % 7} of the valve`) },
   },
 ];
 
-for (const { codecs, block, points } of written) {
+for (const { codecs, points } of written) {
   test(`a block of version 1 opens: ${codecs}`, () => {
-    assert.deepEqual(decodeBlock(Buffer.from(block, "base64")), points);
+    assert.deepEqual(decodeBlock(Buffer.from(blocks[codecs]!, "base64")), points);
   });
 }
 

@@ -3,10 +3,10 @@ import { crc32 } from "node:zlib";
 import { invariant } from "../../lib/invariant.ts";
 import type { PointColumns } from "../points.ts";
 import { ByteReader, ByteWriter, Malformed } from "./codec/bytes.ts";
-import { integerMax } from "./codec/integers.ts";
+import { integerMax } from "./codec/column.ts";
 import { readNumbers, writeNumbers } from "./codec/numbers.ts";
 import { type Section, unpressSection } from "./codec/press.ts";
-import { readStrings, stringCodecs, writeStrings } from "./codec/strings.ts";
+import { isStrings, readStrings, writeStrings } from "./codec/strings.ts";
 import { readTimes, writeTimes } from "./codec/times.ts";
 
 /** The most points a block can hold; the store makes far smaller ones. */
@@ -108,9 +108,7 @@ function read(reader: ByteReader): PointColumns {
 }
 
 function readValues(section: Section, count: number): Float64Array | string[] {
-  return section.codec === stringCodecs.dictionary
-    ? readStrings(section, count)
-    : readNumbers(section, count);
+  return isStrings(section.codec) ? readStrings(section, count) : readNumbers(section, count);
 }
 
 /** CRC-32 of all that follows the checksum. */

@@ -1,6 +1,8 @@
 // Bytes that nobody wrote, with right checksums around them: the readers of blocks and of the journal give
 // back what such bytes say or say that they are damaged, and never fail otherwise.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
@@ -22,7 +24,11 @@ const kinds: Readonly<Record<string, (random: () => number, index: number) => nu
   halves: (random, index) => (random() < 0.5 ? "\ud83d" : `${index}`),
 };
 
-const block = fc
+const fixture = join(import.meta.dirname, "../../../test/fixtures/blocks/version-1.json");
+/** Blocks as older versions wrote them. */
+const older = Object.values(JSON.parse(readFileSync(fixture, "utf8")) as Record<string, string>);
+
+const newBlock = fc
   .record({
     kind: fc.constantFrom(...Object.keys(kinds)),
     count: fc.integer({ min: 1, max: 300 }),
@@ -40,6 +46,11 @@ const block = fc
     const isText = typeof values[0] === "string";
     return encodeBlock(times, isText ? (values as string[]) : Float64Array.from(values as number[]));
   });
+
+const block = fc.oneof(
+  { arbitrary: newBlock, weight: 3 },
+  fc.constantFrom(...older).map((text) => Uint8Array.from(Buffer.from(text, "base64"))),
+);
 
 /** Where, and what stands there instead; most places of interest are at the beginning. */
 const edits = fc.array(
@@ -90,8 +101,8 @@ test("blocks with right checksums around other bytes", () => {
   assert.ok(codecs.size >= codecsThere, `no block with codecs but ${[...codecs]}`);
 });
 
-/** Two of times, five of numbers, one of strings. */
-const codecsThere = 8;
+/** Four of times, six of numbers, two of strings. */
+const codecsThere = 12;
 
 test("blocks of any bytes", () => {
   fc.assert(

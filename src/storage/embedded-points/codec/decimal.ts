@@ -2,7 +2,7 @@
 //
 // Values of a block that are no such decimal (-0, or with too many digits) are kept aside as they are.
 import { type ByteReader, type ByteWriter, Malformed } from "./bytes.ts";
-import { integerMax, readIntegers, writeIntegers } from "./integers.ts";
+import { integerMax, writeColumn } from "./column.ts";
 
 /** 10^22 is the last power of ten that a double holds exactly. */
 const powers = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
@@ -37,8 +37,15 @@ export function writeDecimals(values: Float64Array, writer: ByteWriter): boolean
   return false;
 }
 
-/** The reverse of `writeDecimals` for `count` values. */
-export function readDecimals(reader: ByteReader, count: number): Float64Array {
+/**
+ * The reverse of `writeDecimals` for `count` values, with the function that reads the whole numbers: older
+ * blocks have them in another form.
+ */
+export function readDecimals(
+  reader: ByteReader,
+  count: number,
+  readWholes: (reader: ByteReader, count: number) => Float64Array,
+): Float64Array {
   const power = powers[reader.u8()];
   if (power === undefined) throw new Malformed("an exponent above 22");
   const asideCount = reader.varint();
@@ -49,7 +56,7 @@ export function readDecimals(reader: ByteReader, count: number): Float64Array {
     index += reader.varint();
     aside.push({ index, value: reader.f64() });
   }
-  const values = readIntegers(reader, count);
+  const values = readWholes(reader, count);
   if (power !== 1) for (let at = 0; at < count; at++) values[at] = values[at]! / power;
   for (const one of aside) values[one.index] = one.value;
   return values;
@@ -64,7 +71,7 @@ function writeScaled(values: Float64Array, exponent: number, decimals: Decimals,
     writer.f64(values[index]!);
     last = index;
   }
-  writeIntegers(decimals.wholes, [0, 1, 2], writer);
+  writeColumn(decimals.wholes, writer);
 }
 
 function sampleOf(values: Float64Array): number[] {

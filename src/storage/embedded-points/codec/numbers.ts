@@ -1,11 +1,13 @@
 // The value column of a block of numbers: the smallest of the codecs, found by trying.
 import { ByteReader, ByteWriter, Malformed } from "./bytes.ts";
+import { readColumn } from "./column.ts";
 import { readDecimals, writeDecimals } from "./decimal.ts";
+import { readIntegers } from "./integers.ts";
 import { planesOf, rawBytes, readPlanes, readRaw } from "./planes.ts";
 import { pressSection, type Section } from "./press.ts";
 import { readXor, writeXor } from "./xor.ts";
 
-const numberCodecs = { constant: 0, decimal: 1, xor: 2, raw: 3, planes: 4 } as const;
+const numberCodecs = { constant: 0, packedDecimal: 1, xor: 2, raw: 3, planes: 4, decimal: 5 } as const;
 
 const numberBytes = 8;
 /** Decimals in fewer bytes a value than this are taken without trying the slower codecs for odd numbers. */
@@ -16,7 +18,7 @@ export function writeNumbers(values: Float64Array): Section {
   if (isConstant(values)) return { codec: numberCodecs.constant, bytes: rawBytes(values.slice(0, 1)) };
   const writer = new ByteWriter();
   const decimals = writeDecimals(values, writer)
-    ? pressSection({ codec: numberCodecs.decimal, bytes: writer.finish() })
+    ? { codec: numberCodecs.decimal, bytes: writer.finish() }
     : undefined;
   if (decimals !== undefined && decimals.bytes.length <= values.length * decimalBytesGood) return decimals;
   let best: Section = { codec: numberCodecs.raw, bytes: rawBytes(values) };
@@ -32,8 +34,10 @@ export function readNumbers({ codec, bytes }: Section, count: number): Float64Ar
   switch (codec) {
     case numberCodecs.constant:
       return new Float64Array(count).fill(reader.f64());
+    case numberCodecs.packedDecimal:
+      return readDecimals(reader, count, readIntegers);
     case numberCodecs.decimal:
-      return readDecimals(reader, count);
+      return readDecimals(reader, count, readColumn);
     case numberCodecs.xor:
       return readXor(reader, count);
     case numberCodecs.raw:

@@ -24,7 +24,7 @@ export function pressSection(section: Section): Section {
   if (bytes.length < smallestBytes || !looksRepetitive(bytes)) return section;
   const writer = new ByteWriter();
   writer.u32(bytes.length);
-  writer.bytes(zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: level } }));
+  writer.bytes(zstd(bytes));
   const pays = writer.length < bytes.length - bytes.length / savedParts;
   return pays ? { codec: codec | pressed, bytes: writer.finish() } : section;
 }
@@ -35,9 +35,18 @@ export function unpressSection(section: Section): Section {
   const reader = new ByteReader(section.bytes);
   const length = reader.u32();
   if (length === 0 || length > unpackedBytesMax) throw new Malformed(`a section of ${length} bytes`);
-  const bytes = zstdDecompressSync(reader.rest(), { maxOutputLength: length });
+  return { codec: section.codec & ~pressed, bytes: unzstd(reader.rest(), length) };
+}
+
+/** The bytes as one zstd frame. */
+export const zstd = (bytes: Uint8Array): Uint8Array =>
+  zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: level } });
+
+/** The `length` (1 or more) bytes of a zstd frame. */
+export function unzstd(frame: Uint8Array, length: number): Uint8Array {
+  const bytes = zstdDecompressSync(frame, { maxOutputLength: length });
   if (bytes.length !== length) throw new Malformed(`${bytes.length} bytes unpacked instead of ${length}`);
-  return { codec: section.codec & ~pressed, bytes };
+  return bytes;
 }
 
 const seen = new Uint32Array(4096);

@@ -1,9 +1,13 @@
 // The value column of a block of strings: each distinct string once, and for each point which one it has.
 import { ByteReader, ByteWriter, Malformed } from "./bytes.ts";
-import { readIntegers, writeIntegers } from "./integers.ts";
+import { readColumn, writeColumn } from "./column.ts";
+import { readIntegers } from "./integers.ts";
 import { pressSection, type Section } from "./press.ts";
 
-export const stringCodecs = { dictionary: 16 } as const;
+const stringCodecs = { packedDictionary: 16, dictionary: 17 } as const;
+
+export const isStrings = (codec: number): boolean =>
+  codec === stringCodecs.packedDictionary || codec === stringCodecs.dictionary;
 
 /** UTF-8 cannot hold half of a surrogate pair, which a JSON string may; a block with one uses UTF-16. */
 const encodings = ["utf8", "utf16le"] as const;
@@ -26,25 +30,24 @@ export function writeStrings(values: readonly string[]): Section {
   const writer = new ByteWriter();
   writer.u8(encoding);
   writer.u32(distinct.length);
-  writeIntegers(
+  writeColumn(
     Float64Array.from(texts, (text) => text.length),
-    [0],
     writer,
   );
-  writeIntegers(indexes, [0, 1], writer);
+  writeColumn(indexes, writer);
   for (const text of texts) writer.bytes(text);
   return pressSection({ codec: stringCodecs.dictionary, bytes: writer.finish() });
 }
 
 /** The reverse of `writeStrings` for `count` values. */
 export function readStrings({ codec, bytes }: Section, count: number): string[] {
-  if (codec !== stringCodecs.dictionary) throw new Malformed(`value codec ${codec}`);
+  const readNumbers = codec === stringCodecs.dictionary ? readColumn : readIntegers;
   const reader = new ByteReader(bytes);
   const encoding = encodings[reader.u8()];
   const distinct = reader.u32();
   if (encoding === undefined || distinct === 0 || distinct > count) throw new Malformed("no such dictionary");
-  const lengths = readIntegers(reader, distinct);
-  const indexes = readIntegers(reader, count);
+  const lengths = readNumbers(reader, distinct);
+  const indexes = readNumbers(reader, count);
   const texts = Array.from(lengths, (length) => Buffer.from(reader.bytes(length)).toString(encoding));
   reader.end();
   return Array.from(indexes, (index) => {

@@ -1,9 +1,16 @@
-// The time column of a block: nothing at all for points that are evenly apart, else differences in few bits.
+// The time column of a block: nothing at all for points that are evenly apart, where most are the others
+// alone, else what the times are off a regular beat.
 import { ByteReader, ByteWriter, Malformed } from "./bytes.ts";
-import { readIntegers, writeIntegers } from "./integers.ts";
-import { pressSection, type Section } from "./press.ts";
+import { integerMax, readColumn, unpredicted, writeColumn } from "./column.ts";
+import { readIntegers } from "./integers.ts";
+import type { Section } from "./press.ts";
 
-const timeCodecs = { regular: 0, differences: 1 } as const;
+const timeCodecs = { regular: 0, packedDifferences: 1, grid: 2, beat: 3 } as const;
+
+/** With more than one point in so many off the grid, or more jumps, it is none. */
+const pointsPerDeviation = 4;
+const pointsPerJump = 64;
+const stepSampleSize = 63;
 
 /** What the header of the block says. */
 export interface TimeFrame {
@@ -12,30 +19,71 @@ export interface TimeFrame {
   readonly lastMs: number;
 }
 
+/** Times a step apart, except where all that follow jump, and for single ones that deviate. */
+interface Grid {
+  readonly stepMs: number;
+  readonly jumps: readonly Place[];
+  readonly deviations: readonly Place[];
+}
+
+/** By how much the time with this index, or the grid from it on, is later than expected. */
+interface Place {
+  readonly index: number;
+  readonly offMs: number;
+}
+
 /** Writes ascending times. */
 export function writeTimes(times: Float64Array): Section {
   if (isRegular(times)) return { codec: timeCodecs.regular, bytes: new Uint8Array(0) };
-  const firstMs = times[0]!;
-  const count = times.length;
-  const sinceFirst = new Float64Array(count);
-  for (let index = 0; index < count; index++) sinceFirst[index] = times[index]! - firstMs;
+  const stepMs = usualStepOf(times);
   const writer = new ByteWriter();
-  writeIntegers(sinceFirst, [1, 2], writer);
-  return pressSection({ codec: timeCodecs.differences, bytes: writer.finish() });
+  writer.varint(stepMs);
+  const grid = gridOf(times, stepMs);
+  if (grid !== undefined) {
+    writeGrid(grid, writer);
+    return { codec: timeCodecs.grid, bytes: writer.finish() };
+  }
+  const firstMs = times[0]!;
+  const off = new Float64Array(times.length);
+  for (let index = 0; index < off.length; index++) off[index] = times[index]! - firstMs - index * stepMs;
+  writeColumn(off, writer);
+  return { codec: timeCodecs.beat, bytes: writer.finish() };
 }
 
 /** The reverse of `writeTimes`. */
-export function readTimes({ codec, bytes }: Section, { count, firstMs, lastMs }: TimeFrame): Float64Array {
-  if (codec === timeCodecs.regular) {
-    const times = new Float64Array(count);
-    const stepMs = count === 1 ? 0 : (lastMs - firstMs) / (count - 1);
-    for (let index = 0; index < count; index++) times[index] = firstMs + index * stepMs;
-    return times;
+export function readTimes({ codec, bytes }: Section, frame: TimeFrame): Float64Array {
+  const reader = new ByteReader(bytes);
+  const { count, firstMs, lastMs } = frame;
+  switch (codec) {
+    case timeCodecs.regular: {
+      const times = new Float64Array(count);
+      const stepMs = count === 1 ? 0 : (lastMs - firstMs) / (count - 1);
+      fillSteps(times, { from: 0, to: count, startMs: firstMs, stepMs });
+      return times;
+    }
+    case timeCodecs.packedDifferences: {
+      const times = readIntegers(reader, count);
+      for (let index = 0; index < count; index++) times[index] = times[index]! + firstMs;
+      return times;
+    }
+    case timeCodecs.grid:
+      return readGrid(reader, frame);
+    case timeCodecs.beat: {
+      const stepMs = reader.varint();
+      const times = readColumn(reader, count);
+      for (let index = 0; index < count; index++) times[index] = firstMs + index * stepMs + times[index]!;
+      return times;
+    }
+    default:
+      throw new Malformed(`time codec ${codec}`);
   }
-  if (codec !== timeCodecs.differences) throw new Malformed(`time codec ${codec}`);
-  const times = readIntegers(new ByteReader(bytes), count);
-  for (let index = 0; index < count; index++) times[index] = times[index]! + firstMs;
-  return times;
+}
+
+function fillSteps(
+  times: Float64Array,
+  { from, to, startMs, stepMs }: { from: number; to: number; startMs: number; stepMs: number },
+): void {
+  for (let index = from; index < to; index++) times[index] = startMs + (index - from) * stepMs;
 }
 
 function isRegular(times: Float64Array): boolean {
@@ -45,4 +93,93 @@ function isRegular(times: Float64Array): boolean {
     if (times[index]! - times[index - 1]! !== stepMs) return false;
   }
   return true;
+}
+
+/** The median of some of the differences, so that no multiple of it leaves what columns hold. */
+function usualStepOf(times: Float64Array): number {
+  const size = Math.min(stepSampleSize, times.length - 1);
+  const apart = Math.floor((times.length - 1) / size);
+  const sample = new Float64Array(size);
+  for (let at = 0; at < size; at++) sample[at] = times[at * apart + 1]! - times[at * apart]!;
+  return Math.min(sample.sort()[size >> 1]!, Math.floor(integerMax / times.length));
+}
+
+/** Nothing when too many times are off the grid. */
+function gridOf(times: Float64Array, stepMs: number): Grid | undefined {
+  const count = times.length;
+  const jumps: Place[] = [];
+  const deviations: Place[] = [];
+  let expected = times[0]! + stepMs;
+  for (let index = 1; index < count; index++) {
+    const offMs = times[index]! - expected;
+    if (offMs !== 0) {
+      // Who keeps the new beat has jumped; who does not is expected back in the old one.
+      const isKept = index + 1 < count && times[index + 1]! - times[index]! === stepMs;
+      if (isKept) {
+        if (jumps.push({ index, offMs }) * pointsPerJump > count + pointsPerJump) return undefined;
+        expected += offMs;
+      } else if (deviations.push({ index, offMs }) * pointsPerDeviation > count) return undefined;
+    }
+    expected += stepMs;
+  }
+  return { stepMs, jumps, deviations };
+}
+
+function writeGrid({ jumps, deviations }: Grid, writer: ByteWriter): void {
+  writer.varint(jumps.length);
+  let before = 0;
+  for (const { index, offMs } of jumps) {
+    writer.varint(index - before);
+    writer.zigzag(offMs);
+    before = index;
+  }
+  writer.varint(deviations.length);
+  if (deviations.length === 0) return;
+  const apart = new Float64Array(deviations.length);
+  const off = new Float64Array(deviations.length);
+  before = 0;
+  for (const [at, { index, offMs }] of deviations.entries()) {
+    apart[at] = index - before;
+    off[at] = offMs;
+    before = index;
+  }
+  // What is noise cannot be predicted.
+  writeColumn(apart, writer, unpredicted);
+  writeColumn(off, writer, unpredicted);
+}
+
+function readGrid(reader: ByteReader, { count, firstMs }: TimeFrame): Float64Array {
+  const stepMs = reader.varint();
+  const times = new Float64Array(count);
+  const jumps = countOf(reader, count);
+  let index = 0;
+  let startMs = firstMs;
+  for (let at = 0; at < jumps; at++) {
+    const next = within(count, index + reader.varint());
+    fillSteps(times, { from: index, to: next, startMs, stepMs });
+    startMs += (next - index) * stepMs + reader.zigzag();
+    index = next;
+  }
+  fillSteps(times, { from: index, to: count, startMs, stepMs });
+  const deviations = countOf(reader, count);
+  if (deviations === 0) return times;
+  const apart = readColumn(reader, deviations);
+  const offMs = readColumn(reader, deviations);
+  index = 0;
+  for (let at = 0; at < deviations; at++) {
+    index = within(count, index + apart[at]!);
+    times[index] = times[index]! + offMs[at]!;
+  }
+  return times;
+}
+
+function within(count: number, index: number): number {
+  if (!(index >= 0 && index < count)) throw new Malformed(`point ${index} of ${count}`);
+  return index;
+}
+
+function countOf(reader: ByteReader, max: number): number {
+  const count = reader.varint();
+  if (count > max) throw new Malformed(`${count} of ${max} points are off`);
+  return count;
 }

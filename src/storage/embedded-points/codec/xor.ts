@@ -2,12 +2,14 @@
 //
 // After the first value: a bit 0 for an equal value; 1 0 and the bits inside the last window; or 1 1, five
 // bits of leading zeros, six bits of length - 1 and as many bits, which become the window.
-import { type ByteReader, type ByteWriter, Malformed } from "./bytes.ts";
+import { BitReader, BitWriter, readWords } from "./bits.ts";
+import { ByteReader, type ByteWriter, Malformed } from "./bytes.ts";
 
 /** Writes the values as whole 32-bit words of a stream of bits, low bits first. */
 export function writeXor(values: Float64Array, writer: ByteWriter): void {
   const halves = new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
-  const out = new BitWriter(values.length);
+  // 64 bits of each value, and 13 that say where.
+  const out = new BitWriter(values.length * 77);
   let [lastLow, lastHigh] = [halves[0]!, halves[1]!];
   out.bits(lastLow, 32);
   out.bits(lastHigh, 32);
@@ -37,7 +39,8 @@ export function writeXor(values: Float64Array, writer: ByteWriter): void {
 
 /** The reverse of `writeXor` for `count` values. */
 export function readXor(reader: ByteReader, count: number): Float64Array {
-  const bits = new BitReader(reader.rest());
+  const stream = reader.rest();
+  const bits = new BitReader(readWords(new ByteReader(stream), stream.length >> 2));
   const values = new Float64Array(count);
   const halves = new Uint32Array(values.buffer);
   let low = bits.take(32);
@@ -81,61 +84,4 @@ function writeWindow(
     [first, second] = [(low >>> trailing) | (high << (32 - trailing)), high >>> trailing];
   out.bits(first, Math.min(length, 32));
   if (length > 32) out.bits(second, length - 32);
-}
-
-class BitWriter {
-  readonly #words: Uint32Array;
-  #at = 0;
-  #word = 0;
-  #filled = 0;
-
-  /** Room for `values` numbers of 64 bits with 13 bits of window each. */
-  constructor(values: number) {
-    this.#words = new Uint32Array(Math.ceil((values * 77) / 32) + 1);
-  }
-
-  /** `count` (1 to 32) low bits of `value`; bits above them must be clear. */
-  bits(value: number, count: number): void {
-    this.#word |= value << this.#filled;
-    this.#filled += count;
-    if (this.#filled < 32) return;
-    this.#words[this.#at++] = this.#word;
-    this.#filled -= 32;
-    this.#word = this.#filled === 0 ? 0 : value >>> (count - this.#filled);
-  }
-
-  finish(): Uint8Array {
-    if (this.#filled > 0) this.#words[this.#at++] = this.#word;
-    return new Uint8Array(this.#words.buffer, 0, this.#at * 4);
-  }
-}
-
-class BitReader {
-  readonly #words: Uint32Array;
-  #at = 0;
-  #word = 0;
-  #left = 0;
-
-  constructor(bytes: Uint8Array) {
-    this.#words = new Uint32Array(bytes.length >> 2);
-    new Uint8Array(this.#words.buffer).set(bytes.subarray(0, this.#words.byteLength));
-  }
-
-  /** The next `count` (1 to 32) bits. */
-  take(count: number): number {
-    const mask = count === 32 ? -1 : (1 << count) - 1;
-    let bits = this.#word;
-    if (this.#left < count) {
-      if (this.#at === this.#words.length) throw new Malformed("the stream of bits ends early");
-      const next = this.#words[this.#at++]!;
-      bits = this.#left === 0 ? next : bits | (next << this.#left);
-      const used = count - this.#left;
-      this.#word = used === 32 ? 0 : next >>> used;
-      this.#left = 32 - used;
-    } else {
-      this.#word = bits >>> count;
-      this.#left -= count;
-    }
-    return (bits & mask) >>> 0;
-  }
 }

@@ -1,0 +1,196 @@
+// A column of whole numbers: what a prediction from the numbers before leaves over, as symbols and raw bits.
+//
+// The layout is in FORMAT.md ("Columns"). Numbers lie within 2^50 of zero, so that what is left over of them
+// stays exact in a double.
+import { firstAtOrAfter } from "../columns.ts";
+import { pack, packedWords, unpack } from "./bit-packing.ts";
+import { readWords } from "./bits.ts";
+import { type ByteReader, type ByteWriter, Malformed } from "./bytes.ts";
+import { choosePredictor, predictors } from "./predictor.ts";
+import { readSymbols, symbolsMax, writeSymbols } from "./symbols.ts";
+
+/** Largest magnitude of a number in a column. */
+export const integerMax = 2 ** 50;
+
+const rawBitsMax = 52;
+/** A symbol more in the table costs a few bits, so that few numbers have few of them. */
+const numbersPerSymbol = 16;
+const symbolsMin = 8;
+const sampleSize = 128;
+/** What a number outside takes, besides its own bits. */
+const outsideBits = 16;
+
+/** Of the residuals in [base, base + 2^(rawBits) * symbols) symbols and raw bits are kept, of others all. */
+interface Window {
+  readonly base: number;
+  readonly rawBits: number;
+  readonly symbols: number;
+}
+
+/** The id of the prediction for columns in which no number says anything of the next. */
+export const unpredicted = 0;
+
+/** Writes a column of one or more numbers, with the prediction that suits it best unless one is given. */
+export function writeColumn(
+  column: Float64Array,
+  writer: ByteWriter,
+  choice = choosePredictor(column),
+): void {
+  const { first, leave } = predictors[choice]!;
+  writer.u8(choice);
+  for (let index = 0; index < first; index++) writer.zigzag(column[index]!);
+  const residuals = leave(column);
+  if (residuals.length > 0) writeResiduals(residuals, writer);
+}
+
+/** The reverse of `writeColumn` for a column of `count` numbers. */
+export function readColumn(reader: ByteReader, count: number): Float64Array {
+  const predictor = predictors[reader.u8()];
+  if (predictor === undefined || predictor.first > count) throw new Malformed("no such prediction");
+  const column = new Float64Array(count);
+  for (let index = 0; index < predictor.first; index++) column[index] = reader.zigzag();
+  if (count > predictor.first) readResiduals(reader, column.subarray(predictor.first));
+  predictor.restore(column);
+  return column;
+}
+
+function writeResiduals(residuals: Float64Array, writer: ByteWriter): void {
+  const { base, rawBits, symbols: symbolCount } = chooseWindow(residuals);
+  const count = residuals.length;
+  const scale = 2 ** rawBits;
+  const symbols = new Uint8Array(count);
+  const outside: number[] = [];
+  let last = 0;
+  for (let index = 0; index < count; index++) {
+    const symbol = Math.floor((residuals[index]! - base) / scale);
+    if (symbol >= 0 && symbol < symbolCount) last = symbol;
+    else outside.push(index);
+    symbols[index] = last;
+  }
+  writer.u8(rawBits);
+  writer.zigzag(base);
+  writer.varint(outside.length);
+  let before = 0;
+  for (const index of outside) {
+    writer.varint(index - before);
+    writer.zigzag(residuals[index]!);
+    before = index;
+  }
+  writeSymbols(symbols, count, writer);
+  if (rawBits > 0) writeRawBits(residuals, symbols, { base, rawBits }, writer);
+}
+
+function readResiduals(reader: ByteReader, residuals: Float64Array): void {
+  const rawBits = reader.u8();
+  if (rawBits > rawBitsMax) throw new Malformed(`${rawBits} raw bits`);
+  const base = reader.zigzag();
+  const count = residuals.length;
+  const outside: { index: number; residual: number }[] = [];
+  const outsideCount = reader.varint();
+  if (outsideCount > count) throw new Malformed(`${outsideCount} numbers outside`);
+  for (let index = 0; outside.length < outsideCount; ) {
+    index += reader.varint();
+    outside.push({ index, residual: reader.zigzag() });
+  }
+  const symbols = readSymbols(reader, count);
+  if (rawBits === 0) for (let index = 0; index < count; index++) residuals[index] = base + symbols[index]!;
+  else readRawBits(reader, residuals, symbols, { base, rawBits });
+  for (const { index, residual } of outside) residuals[index] = residual;
+}
+
+/** The raw bits of all residuals, the low 32 of each before those above; of those outside, any. */
+function writeRawBits(
+  residuals: Float64Array,
+  symbols: Uint8Array,
+  { base, rawBits }: Pick<Window, "base" | "rawBits">,
+  writer: ByteWriter,
+): void {
+  const count = residuals.length;
+  const scale = 2 ** rawBits;
+  const [lowBits, highBits] = [Math.min(rawBits, 32), Math.max(rawBits - 32, 0)];
+  const low = new Uint32Array(count);
+  const high = new Uint32Array(highBits > 0 ? count : 0);
+  for (let index = 0; index < count; index++) {
+    const raw = residuals[index]! - base - symbols[index]! * scale;
+    if (raw < 0 || raw >= scale) continue;
+    low[index] = raw;
+    if (highBits > 0) high[index] = raw / 2 ** 32;
+  }
+  const between = packedWords(count, lowBits);
+  const words = new Uint32Array(between + packedWords(count, highBits));
+  pack(low, count, lowBits, { words, at: 0 });
+  pack(high, count, highBits, { words, at: between });
+  writer.bytes(new Uint8Array(words.buffer));
+}
+
+function readRawBits(
+  reader: ByteReader,
+  residuals: Float64Array,
+  symbols: Uint8Array,
+  { base, rawBits }: Pick<Window, "base" | "rawBits">,
+): void {
+  const count = residuals.length;
+  const scale = 2 ** rawBits;
+  const [lowBits, highBits] = [Math.min(rawBits, 32), Math.max(rawBits - 32, 0)];
+  const between = packedWords(count, lowBits);
+  const words = readWords(reader, between + packedWords(count, highBits));
+  const numbers = new Uint32Array(count);
+  unpack(words, 0, lowBits, { numbers, count });
+  for (let index = 0; index < count; index++)
+    residuals[index] = base + symbols[index]! * scale + numbers[index]!;
+  if (highBits === 0) return;
+  unpack(words, between, highBits, { numbers, count });
+  for (let index = 0; index < count; index++) residuals[index]! += numbers[index]! * 2 ** 32;
+}
+
+/**
+ * Few raw bits make symbols that follow the distribution closely, many make them reach far. Where all numbers
+ * are about as likely as their neighbours raw bits lose nothing, so that the window usually reaches all.
+ */
+function chooseWindow(residuals: Float64Array): Window {
+  const { min, max } = rangeOf(residuals);
+  const fair = 2 ** Math.round(Math.log2(residuals.length / numbersPerSymbol));
+  const symbols = Math.min(symbolsMax, Math.max(symbolsMin, fair));
+  const whole = rawBitsFor(max - min + 1, symbols);
+  if (whole === 0) return { base: min, rawBits: 0, symbols };
+  const sample = sampleOf(residuals).sort();
+  const at = (part: number): number => sample[Math.floor(part * sample.length)]!;
+  const width = at(0.9) - at(0.1) + 1;
+  let best = { base: min, rawBits: whole, symbols };
+  let leastBits = Math.log2(width + 2 ** whole);
+  for (let rawBits = 0; rawBits < whole; rawBits++) {
+    const reach = symbols * 2 ** rawBits;
+    const base = Math.max(min, at(0.5) - Math.floor(reach / 2));
+    const outside = sample.length - firstAtOrAfter(sample, base + reach) + firstAtOrAfter(sample, base);
+    const bitsOutside = (outside / sample.length) * (outsideBits + Math.log2(max - min));
+    const bits = Math.log2(width + 2 ** rawBits) + bitsOutside;
+    if (bits < leastBits) {
+      leastBits = bits;
+      best = { base, rawBits, symbols };
+    }
+  }
+  return best;
+}
+
+function rangeOf(residuals: Float64Array): { min: number; max: number } {
+  let min = Infinity;
+  let max = -Infinity;
+  const count = residuals.length;
+  for (let index = 0; index < count; index++) {
+    const residual = residuals[index]!;
+    if (residual < min) min = residual;
+    if (residual > max) max = residual;
+  }
+  return { min, max };
+}
+
+/** With so many raw bits, numbers in `range` need at most `symbols` symbols. */
+const rawBitsFor = (range: number, symbols: number): number =>
+  range <= symbols ? 0 : Math.ceil(Math.log2(range / symbols));
+
+function sampleOf(residuals: Float64Array): Float64Array {
+  const apart = Math.max(1, Math.floor(residuals.length / sampleSize));
+  const sample = new Float64Array(Math.floor(residuals.length / apart));
+  for (let index = 0; index < sample.length; index++) sample[index] = residuals[index * apart]!;
+  return sample;
+}
