@@ -120,7 +120,8 @@ export class JsonBytes {
 
   /**
    * A number, the same double as `JSON.parse` finds; NaN when it is not one. Up to nine digits gather in one
-   * integer, wherever the point stands among them; its quotient by an exact power of ten is rounded just once.
+   * integer, wherever the point stands among them; its quotient by an exact power of ten is rounded just
+   * once.
    */
   number(): number {
     const bytes = this.#bytes;

@@ -277,12 +277,12 @@ function timeOf(value: unknown, field: string): number {
 /** A series by `name`, `tagId` (0.4) or `id`, whichever is there first. */
 function keyOf(members: Members, at: string): SeriesKey {
   const { name, tagId, id } = members;
-  const key = name ?? tagId ?? id;
-  if (key === undefined || key === null) throw fail("fields-missing", { fields: [`${at}.name`] });
-  if (key === id && !Number.isSafeInteger(key)) throw wrong(`${at}.id`, "an integer", key);
-  if (key !== id && typeof key !== "string")
-    throw wrong(`${at}.${name == null ? "tagId" : "name"}`, "string", key);
-  return key as SeriesKey;
+  const text = name ?? tagId ?? undefined;
+  if (typeof text === "string") return text;
+  if (text !== undefined) throw wrong(`${at}.${name == null ? "tagId" : "name"}`, "string", text);
+  if (id === undefined || id === null) throw fail("fields-missing", { fields: [`${at}.name`] });
+  if (!Number.isSafeInteger(id)) throw wrong(`${at}.id`, "an integer", id);
+  return id as SeriesKey;
 }
 
 function listOf(members: Members, name: string, field: string): readonly unknown[] {
