@@ -58,7 +58,7 @@ function barOf({ unit, bar, bound }: Workload): string {
   return `${isRate(unit) ? ">=" : "<="} ${bar === undefined ? `${bound} ${unit}` : bar}`;
 }
 
-const isRate = (unit: Workload["unit"]) => unit.endsWith("/s");
+const isRate = (unit: Workload["unit"]) => unit.endsWith("/s") || unit === "of W1";
 
 const figuresOf = (rounds: readonly Figures[], key: WorkloadKey): number[] =>
   rounds.map((one) => one[key]).filter((figure) => figure !== undefined);

@@ -4,10 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { requireNode } from "../scripts/require-node.ts";
+import { fullInterference, measureInterference, quickInterference } from "./interference.ts";
+import { measureLate } from "./late.ts";
 import { fullOData, measureOData, quickOData } from "./odata.ts";
 import { stopProcess } from "./process.ts";
 import { fullRecords, measureRecords, quickRecords } from "./records.ts";
 import { type Results, reportOf } from "./report.ts";
+import { measureRestart } from "./restart.ts";
 import { keepSection } from "./results-file.ts";
 import { clickHouse } from "./systems/clickhouse.ts";
 import { installPackages, packageVersion } from "./systems/debian.ts";
@@ -57,6 +60,19 @@ interface Group {
 }
 
 const groups: readonly Group[] = [
+  {
+    names: ["W3"],
+    measure: (open, isQuick) => measureLate(open, isQuick ? quickScale : fullScale),
+  },
+  {
+    names: ["W10"],
+    measure: (open, isQuick) =>
+      open((running) => measureInterference(running, isQuick ? quickInterference : fullInterference)),
+  },
+  {
+    names: ["W13"],
+    measure: (open, isQuick) => open((running) => measureRestart(running, isQuick ? quickScale : fullScale)),
+  },
   {
     names: ["W7"],
     measure: (open, isQuick) => open((running) => measureYear(running, isQuick ? quickYear : fullYear)),

@@ -7,7 +7,7 @@ import { beginningOf, occurrences, type Running, type System, type Window } from
 export interface Workload {
   readonly name: string;
   readonly what: string;
-  readonly unit: "points/s" | "assets/s" | "rows/s" | "ms" | "bytes" | "MiB";
+  readonly unit: "points/s" | "assets/s" | "rows/s" | "of W1" | "s" | "ms" | "bytes" | "MiB";
   /** Against the best peer: at least (rates) or at most (times and sizes) this ratio; absent: no bar. */
   readonly bar?: number;
   /** Where there is no peer: at least (rates) or at most (times) this figure. */
@@ -17,6 +17,8 @@ export interface Workload {
 export const workloads = {
   W1: { name: "W1", what: "backfill, 10,000 points a request", unit: "points/s", bar: 1.5 },
   W2: { name: "W2", what: "scan cycle, 1 point of 1,000 series a request", unit: "points/s", bar: 1.5 },
+  W3: { name: "W3", what: "W1 with late, repeated and overwritten points", unit: "points/s" },
+  W3share: { name: "W3", what: "the same beside our own W1 of the same round", unit: "of W1", bound: 0.7 },
   W4: { name: "W4", what: "hourly average of 100,000 points, p50", unit: "ms", bar: 0.5 },
   W5: { name: "W5", what: "frame of 50 series, hourly average, p50", unit: "ms", bar: 0.33 },
   W6a: { name: "W6", what: "10,000 raw points, p50", unit: "ms", bar: 1 },
@@ -26,6 +28,9 @@ export const workloads = {
   W8a: { name: "W8", what: "latest value of one series, p50", unit: "ms", bar: 1 },
   W8b: { name: "W8", what: "latest of 1,000 series in one request, p99", unit: "ms", bound: 10 },
   W9: { name: "W9", what: "bytes per point on disk after W1", unit: "bytes", bar: 0.9 },
+  W10asset: { name: "W10", what: "one asset while points are loaded, p99", unit: "ms", bound: 25 },
+  W10latest: { name: "W10", what: "latest of one series meanwhile, p99", unit: "ms", bound: 25 },
+  W10load: { name: "W10", what: "points loaded meanwhile", unit: "points/s" },
   W11create: { name: "W11", what: "create assets, 1,000 a request", unit: "assets/s", bound: 20_000 },
   W11page: { name: "W11", what: "page of 1,000 assets by cursor, p50", unit: "ms", bound: 10 },
   W11subtree: { name: "W11", what: "subtree of 10,000 assets, all pages", unit: "ms", bound: 100 },
@@ -36,6 +41,7 @@ export const workloads = {
   W11sorted: { name: "W11", what: "search: a word that most have, newest first, p50", unit: "ms" },
   W12points: { name: "W12", what: "1 M points over OData by nextLink", unit: "points/s", bound: 500_000 },
   W12expand: { name: "W12", what: "1,000 assets with their series over OData, p50", unit: "ms", bound: 50 },
+  W13: { name: "W13", what: "kill -9 in the middle of W1, to the first read", unit: "s", bound: 2 },
   rawOrdered: { name: "raw", what: "load 1 M rows in order of key", unit: "rows/s", bound: 50_000 },
   rawShuffled: { name: "raw", what: "load 1 M rows in random order", unit: "rows/s", bound: 50_000 },
   rawPage: { name: "raw", what: "page of 10,000 rows, p50", unit: "ms", bound: 50 },
@@ -65,7 +71,7 @@ export const fullScale: Scale = {
 export const quickScale: Scale = { ...fullScale, series: 10, pointsPerSeries: 20_000, scans: 100, reads: 20 };
 
 const seed = 20_261_121;
-const pointsPerRequest = 10_000;
+export const pointsPerRequest = 10_000;
 const connectionCount = 4;
 const hourMs = 3_600_000;
 

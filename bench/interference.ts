@@ -1,0 +1,57 @@
+// W10: how long small requests take while points are loaded at full speed over four other connections.
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { Connection, expectSuccess, type RequestBytes } from "./http.ts";
+import type { Load } from "./load-thread.ts";
+import { get, post } from "./systems/millrace.ts";
+import type { Running } from "./systems/system.ts";
+import { type Figures, percentile } from "./workloads.ts";
+
+export interface InterferenceScale {
+  /** How long the load goes on. */
+  readonly seconds: number;
+}
+
+export const fullInterference: InterferenceScale = { seconds: 15 };
+export const quickInterference: InterferenceScale = { seconds: 3 };
+
+const seriesCount = 50;
+/** Between two small requests, so that they do not become a load of their own. */
+const pauseMs = 2;
+
+/** One round on a fresh server; throws when a request is refused. */
+export async function measureInterference(
+  running: Running,
+  { seconds }: InterferenceScale,
+): Promise<Figures> {
+  const connection = await Connection.open(running.port);
+  const load: Load = { port: running.port, series: seriesCount, sets: Math.ceil(seconds * 2) };
+  const names = Array.from({ length: load.sets * seriesCount }, (_, at) => `load${at}`);
+  await running.declare([...names, "probed"]);
+  const asset = expectSuccess(await connection.send(post("/assets", '{"items":[{"name":"a pump"}]}')));
+  const [, id] = /"id":(\d+)/.exec(asset.body.toString())!;
+  const point = '{"items":[{"timestamp":1,"value":2}]}';
+  expectSuccess(await connection.send(post("/timeseries/data/probed", point)));
+  const loader = new Worker(new URL("./load-thread.ts", import.meta.url), { workerData: load });
+  try {
+    await once(loader, "message");
+    const [assets, latest]: [number[], number[]] = [[], []];
+    for (const until = performance.now() + seconds * 1000; performance.now() < until; ) {
+      assets.push(await timeOf(connection, get(`/assets/${id}`)));
+      latest.push(await timeOf(connection, get("/timeseries/latest/probed")));
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+    loader.postMessage("stop");
+    const [rate] = await once(loader, "message");
+    return { W10asset: percentile(assets, 0.99), W10latest: percentile(latest, 0.99), W10load: rate };
+  } finally {
+    await loader.terminate();
+    connection.close();
+  }
+}
+
+async function timeOf(connection: Connection, request: RequestBytes): Promise<number> {
+  const started = performance.now();
+  expectSuccess(await connection.send(request));
+  return performance.now() - started;
+}

@@ -1,0 +1,50 @@
+// Loads points as W1 does, in a thread of its own, until it is told to stop; then answers points a second.
+import { parentPort, workerData } from "node:worker_threads";
+import { generateSeries } from "./generate.ts";
+import { Connection, drive, type RequestBytes } from "./http.ts";
+import { post } from "./systems/millrace.ts";
+import { pointsPerRequest } from "./workloads.ts";
+
+export interface Load {
+  readonly port: number;
+  readonly series: number;
+  /** So many times the number of series are loaded, one set after the other: `load0`, `load1`, ... */
+  readonly sets: number;
+}
+
+const seed = 20_261_121;
+const connectionCount = 4;
+const pointsPerSeries = 50_000;
+
+const { port, series, sets } = workerData as Load;
+const bodies = generateSeries(series, pointsPerSeries, seed).map(({ times, values }) =>
+  Array.from({ length: pointsPerSeries / pointsPerRequest }, (_, piece) => {
+    const points: string[] = [];
+    for (let at = piece * pointsPerRequest; at < (piece + 1) * pointsPerRequest; at++)
+      points.push(`{"timestamp":${times[at]},"value":${values[at]}}`);
+    return `{"items":[${points.join(",")}]}`;
+  }),
+);
+let [isStopped, sent] = [false, 0];
+parentPort!.on("message", () => {
+  isStopped = true;
+});
+
+function* requests(): Generator<RequestBytes> {
+  for (let set = 0; set < sets; set++)
+    for (let piece = 0; piece < pointsPerSeries / pointsPerRequest; piece++)
+      for (const [at, pieces] of bodies.entries()) {
+        if (isStopped) return;
+        sent += pointsPerRequest;
+        yield post(`/timeseries/data/load${set * series + at}`, pieces[piece]!);
+      }
+  throw new Error("more is loaded than there are series for");
+}
+
+const open = () => Connection.open(port);
+const connections = await Promise.all(Array.from({ length: connectionCount }, open));
+parentPort!.postMessage("loading");
+const seconds = await drive(connections, requests());
+for (const one of connections) one.close();
+parentPort!.postMessage(sent / seconds);
+parentPort!.close();
