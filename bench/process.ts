@@ -61,9 +61,14 @@ async function answers(url: string): Promise<boolean> {
 const tailOf = (folder: string): string => readFileSync(join(folder, "output.log"), "utf8").slice(-1500);
 
 /** Highest resident memory of the process so far, in MiB. */
-export function peakMemoryMb({ child }: Started): number {
+export const peakMemoryMb = (one: Started): number => memoryOf(one, "VmHWM");
+
+/** Resident memory of the process now, in MiB. */
+export const memoryMb = (one: Started): number => memoryOf(one, "VmRSS");
+
+function memoryOf({ child }: Started, what: string): number {
   const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
-  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
+  return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
 }
 
 /** Bytes that the files below a folder take on disk. */

@@ -88,7 +88,7 @@ function cellOf(values: readonly number[]): string {
 }
 
 /** Three digits; millions as M, thousands as k. */
-function figure(value: number): string {
+export function figure(value: number): string {
   if (value >= 1e6) return `${(value / 1e6).toPrecision(3)} M`;
   if (value >= 1e4) return `${(value / 1e3).toPrecision(3)} k`;
   return value >= 1000 ? value.toFixed(0) : value.toPrecision(3);

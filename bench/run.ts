@@ -9,9 +9,10 @@ import { measureLate } from "./late.ts";
 import { fullOData, measureOData, quickOData } from "./odata.ts";
 import { stopProcess } from "./process.ts";
 import { fullRecords, measureRecords, quickRecords } from "./records.ts";
-import { type Results, reportOf } from "./report.ts";
+import { machine, type Results, reportOf } from "./report.ts";
 import { measureRestart } from "./restart.ts";
 import { keepSection } from "./results-file.ts";
+import { measureScale } from "./scale.ts";
 import { clickHouse } from "./systems/clickhouse.ts";
 import { installPackages, packageVersion } from "./systems/debian.ts";
 import { influxDb } from "./systems/influxdb.ts";
@@ -34,6 +35,7 @@ const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12]
   --rounds N  rounds, each with fresh servers (5)
   --quick     a fraction of the data and one round: whether everything works, not figures to keep
   --only      these workloads alone, and those that are measured in one go with them
+  --scale     instead of workloads: figures at 1 to 100 M points and at 100 to 1 M series (some minutes, 2 GB)
   --write     also keep the table in bench/RESULTS.md, in a section of its own`;
 
 requireNode("npm run bench");
@@ -43,6 +45,7 @@ const { values: asked } = parseArgs({
     rounds: { type: "string" },
     quick: { type: "boolean", default: false },
     only: { type: "string" },
+    scale: { type: "boolean", default: false },
     write: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -88,11 +91,20 @@ const groups: readonly Group[] = [
   },
 ];
 
+const command = ["npm run bench --", ...process.argv.slice(2)].join(" ");
 const only = asked.only?.split(",");
 const isAsked = (names: readonly string[]) => only === undefined || names.some((name) => only.includes(name));
 
 if (asked.help) console.log(usage);
+else if (asked.scale) await scale();
 else await bench();
+
+async function scale(): Promise<void> {
+  const tables = await measureScale((work) => onFresh(millrace, work), asked.quick);
+  const report = `${machine()}\n\n\`${command}\`: one round.\n\n${tables}`;
+  console.log(`\n${report}`);
+  if (asked.write) keepSection("Scale", report);
+}
 
 async function bench(): Promise<void> {
   refuseUnknown(only ?? []);
@@ -111,7 +123,6 @@ async function bench(): Promise<void> {
       (result.rounds as Figures[]).push(figures);
     }
   }
-  const command = ["npm run bench --", ...process.argv.slice(2)].join(" ");
   const report = reportOf(results, { command, rounds, missing });
   console.log(`\n${report}`);
   if (asked.write) keepSection(heading(), report);
@@ -145,7 +156,7 @@ async function roundOf(system: System, prepared: Prepared | undefined, scale: Sc
 }
 
 /** Starts the system on a fresh folder, measures it, and leaves nothing behind. */
-async function onFresh(system: System, work: (running: Running) => Promise<Figures>): Promise<Figures> {
+async function onFresh<Answer>(system: System, work: (running: Running) => Promise<Answer>): Promise<Answer> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));
   try {
     const running = await system.start(folder);
