@@ -35,7 +35,7 @@ import { readOrMakeStoreFile } from "./store-file.ts";
 const checkpointRetryBytes = 16 * 2 ** 20;
 const shardsMax = 16;
 /** Readers take blocks of any size; the figure balances what a read decodes against what a block costs. */
-const blockPointsDefault = 4096;
+const blockPointsDefault = 8192;
 
 export interface EmbeddedPointsSettings {
   /** Made when absent; used by one process at a time, which the caller sees to. */

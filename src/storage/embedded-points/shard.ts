@@ -19,7 +19,7 @@ import type { LatestFound, LatestQuestion } from "./shard-calls.ts";
 /** A head is looked at for full blocks whenever it has grown by so many. */
 const flushAtBlocks = 2;
 /** A head that holds so many late ones is merged into its blocks without waiting for a checkpoint. */
-const lateBlocksMax = 16;
+const lateBlocksMax = 8;
 /** Work in the background goes on for so long before questions get their turn. */
 const sliceMs = 8;
 
