@@ -1,24 +1,36 @@
 // A sheet of bytes that text is written on and that is cut off when it is long enough to send.
 
-/** A text of at least four ASCII characters that is written over and over, kept as words of four bytes. */
+/** A text of at least four bytes that is written over and over, kept as words of eight bytes or four. */
 export class Label {
   readonly length: number;
-  readonly #words: Int32Array;
-  readonly #lastWord: number;
+  readonly #first: number;
+  readonly #last: number;
+  /** None of the words is NaN, whatever the text: UTF-8 has no such bytes. */
+  readonly #between: Float64Array;
 
   constructor(text: string) {
     const bytes = Buffer.from(text);
-    this.length = bytes.length;
-    this.#words = Int32Array.from({ length: bytes.length >> 2 }, (_, i) => bytes.readInt32LE(i * 4));
-    this.#lastWord = bytes.readInt32LE(bytes.length - 4);
+    const { length } = bytes;
+    const isLong = length >= 8;
+    this.length = length;
+    this.#first = isLong ? bytes.readDoubleLE(0) : bytes.readInt32LE(0);
+    this.#last = isLong ? bytes.readDoubleLE(length - 8) : bytes.readInt32LE(length - 4);
+    const between = Math.max(0, Math.ceil(length / 8) - 2);
+    this.#between = Float64Array.from({ length: between }, (_, i) => bytes.readDoubleLE(8 + i * 8));
   }
 
-  /** Writes it at `at` and returns where it ends; twice as fast as byte by byte, three times as `set`. */
+  /** Writes it at `at` and returns where it ends; many times as fast as byte by byte. */
   write(view: DataView, at: number): number {
-    const words = this.#words;
     const end = at + this.length;
-    for (let i = 0; i < words.length; i += 1) view.setInt32(at + i * 4, words[i]!, true);
-    view.setInt32(end - 4, this.#lastWord, true);
+    if (this.length < 8) {
+      view.setInt32(at, this.#first, true);
+      view.setInt32(end - 4, this.#last, true);
+      return end;
+    }
+    const between = this.#between;
+    view.setFloat64(at, this.#first, true);
+    for (let i = 0; i < between.length; i += 1) view.setFloat64(at + 8 + i * 8, between[i]!, true);
+    view.setFloat64(end - 8, this.#last, true);
     return end;
   }
 }

@@ -5,10 +5,14 @@ import fc from "fast-check";
 import { numberBytesMax, writeInteger, writeNumber } from "./number-text.ts";
 
 const bytes = Buffer.alloc(100);
+const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 
 function written(write: typeof writeNumber, value: number): string {
-  const end = write(bytes, 3, value);
+  bytes.fill("#");
+  const end = write(view, 3, value);
   assert.ok(end - 3 <= numberBytesMax, `${value} fits`);
+  const around = bytes.toString("latin1", 0, 3) + bytes.toString("latin1", 3 + numberBytesMax);
+  assert.match(around, /^#+$/, `${value} stays within its room`);
   return bytes.toString("latin1", 3, end);
 }
 
@@ -26,6 +30,11 @@ test("known numbers", () => {
     [1e9, "1000000000"],
     [999999999.999, "999999999.999"],
     [123456.789012, "123456.789012"],
+    [-1999999.999, "-1999999.999"],
+    [2000000.001, "2000000.001"],
+    [1000.001, "1000.001"],
+    [-20.05, "-20.05"],
+    [1e15, "1000000000000000"],
     [0.1 + 0.2, "0.30000000000000004"],
     [5e-324, "5e-324"],
     [-Number.MAX_VALUE, "-1.7976931348623157e+308"],
@@ -43,6 +52,7 @@ test("every finite double survives", () => {
   fc.assert(
     fc.property(fc.oneof(finite, decimals), (value) => {
       const text = written(writeNumber, value);
+      if (Math.abs(value) >= 1e-6 && Math.abs(value) < 1e21 && value !== 0) assert.equal(text, String(value));
       assert.ok(Object.is(JSON.parse(text), value), `${value} came back as ${text}`);
     }),
     { numRuns: 2000 },

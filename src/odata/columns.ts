@@ -102,9 +102,9 @@ function writeRun(
 function writeCell(sheet: ByteSheet, at: number, cell: Varying, row: number): number {
   const value = cell.values[row]!;
   if (cell.kind === "times") return writeTime(sheet, at, value);
-  if (cell.kind === "numbered") return writeInteger(sheet.bytes, at, value);
+  if (cell.kind === "numbered") return writeInteger(sheet.view, at, value);
   // Minus zero is written as zero.
-  if (Number.isFinite(value)) return writeNumber(sheet.bytes, at, value + 0);
+  if (Number.isFinite(value)) return writeNumber(sheet.view, at, value + 0);
   const text = Number.isNaN(value) && cell.isNaNAbsent ? "null" : doubleJson(value);
   return at + sheet.bytes.write(text, at);
 }

@@ -3,7 +3,7 @@
 import { type TSchema, Type } from "typebox";
 import { ByteSheet, Label } from "../../lib/byte-sheet.ts";
 import { csvCell } from "../../lib/csv.ts";
-import { numberBytesMax, writeInteger, writeNumber } from "../../lib/number-text.ts";
+import { numberBytesMax, writeInteger, writeNumber, writeSix } from "../../lib/number-text.ts";
 import { begunAhead, bytesOrStream } from "../../lib/streams.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import type { Rows, SeriesAnswer } from "./datapoints.ts";
@@ -170,28 +170,52 @@ interface Cell {
 }
 
 const rowStart = new Label('{"timestamp":');
+/** The times whose last six digits stand behind seven others: from 2001 to 2286. */
+const usualMs = { from: 1e12, below: 1e13 };
+const stemBytes = rowStart.length + 7;
+const stemMs = 1e6;
+/** The brace and the comma behind a row, as a word. */
+const rowEnd = commaByte * 256 + closeBraceByte;
 
-/** A cell without a value (NaN), or with one that JSON cannot say, is left out. */
+/**
+ * A cell without a value (NaN), or with one that JSON cannot say, is left out. The stem of a row is its start
+ * with all but the last six digits of its time: as a rule that of the row before, stored as the three words
+ * it is made of (42 ns a row, where writing every digit anew took 70).
+ */
 function writeNumbers(
   sheet: ByteSheet,
   { times, cells }: { times: Float64Array; cells: readonly Cell[] },
   { from, to }: Part,
 ): void {
-  const rowBytesMax = cells.reduce(
-    (sum, { label }) => sum + label.length + numberBytesMax,
-    rowStart.length + 27,
-  );
+  const rowBytesMax = cells.reduce((sum, { label }) => sum + label.length + numberBytesMax, stemBytes + 20);
   sheet.room((to - from) * rowBytesMax);
-  const { bytes, view } = sheet;
+  const { view } = sheet;
   let { at } = sheet;
+  let stemStartMs = Number.NaN;
+  let [first, second, third] = [0, 0, 0];
   for (let row = from; row < to; row += 1) {
-    at = writeInteger(bytes, rowStart.write(view, at), times[row]!);
-    for (const { label, column } of cells) {
-      const value = column[row]!;
-      if (Number.isFinite(value)) at = writeNumber(bytes, label.write(view, at), value);
+    const timeMs = times[row]!;
+    const restMs = timeMs - stemStartMs;
+    if (restMs >= 0 && restMs < stemMs) {
+      view.setFloat64(at, first, true);
+      view.setFloat64(at + 8, second, true);
+      view.setFloat64(at + stemBytes - 8, third, true);
+      at = writeSix(view, at + stemBytes, restMs);
+    } else {
+      const start = at;
+      at = writeInteger(view, rowStart.write(view, at), timeMs);
+      const isUsual = timeMs >= usualMs.from && timeMs < usualMs.below;
+      stemStartMs = isUsual ? Math.floor(timeMs / stemMs) * stemMs : Number.NaN;
+      first = view.getFloat64(start, true);
+      second = view.getFloat64(start + 8, true);
+      third = view.getFloat64(start + stemBytes - 8, true);
     }
-    bytes[at] = closeBraceByte;
-    bytes[at + 1] = commaByte;
+    for (let i = 0; i < cells.length; i += 1) {
+      const { label, column } = cells[i]!;
+      const value = column[row]!;
+      if (Number.isFinite(value)) at = writeNumber(view, label.write(view, at), value);
+    }
+    view.setInt16(at, rowEnd, true);
     at += 2;
   }
   sheet.at = at;
@@ -231,14 +255,14 @@ function writeRow(
   { columns, row }: { columns: readonly Float64Array[]; row: number },
 ): void {
   sheet.room((columns.length + 1) * (numberBytesMax + 1) + 1);
-  const { bytes } = sheet;
-  let at = writeInteger(bytes, sheet.at, timeMs);
+  const { view } = sheet;
+  let at = writeInteger(view, sheet.at, timeMs);
   for (const column of columns) {
-    bytes[at] = commaByte;
+    view.setUint8(at, commaByte);
     at += 1;
     const value = column[row]!;
-    if (Number.isFinite(value)) at = writeNumber(bytes, at, value);
+    if (Number.isFinite(value)) at = writeNumber(view, at, value);
   }
-  bytes[at] = lineFeedByte;
+  view.setUint8(at, lineFeedByte);
   sheet.at = at + 1;
 }
