@@ -166,6 +166,7 @@ export async function receive(
 
 function send(reply: FastifyReply, answer: Answer, scope: RequestScope): FastifyReply {
   if (!("contentType" in answer)) return reply.send(answer);
+  if (answer.release) scope.atEnd(answer.release);
   if (!("stream" in answer)) {
     if (answer.nextCursor !== undefined) reply.header("X-Next-Cursor", answer.nextCursor);
     return reply.type(answer.contentType).send(answer.bytes);

@@ -35,25 +35,58 @@ export class Label {
   }
 }
 
+/**
+ * Memory for answers, used again when they are sent: were it new for each, the collector would run after
+ * every few answers, and the system would hand out its pages anew.
+ */
+export class Shelf {
+  /** Of each sheet. */
+  readonly sheetBytes: number;
+  readonly #sheetsMax: number;
+  readonly #free: ArrayBuffer[] = [];
+
+  /** Keeps so many sheets at most; more are made when they are needed at once, and left to the collector. */
+  constructor(sheetBytes: number, sheetsMax: number) {
+    this.sheetBytes = sheetBytes;
+    this.#sheetsMax = sheetsMax;
+  }
+
+  take(): Buffer {
+    const free = this.#free.pop();
+    return free === undefined ? Buffer.allocUnsafeSlow(this.sheetBytes) : Buffer.from(free);
+  }
+
+  /** Nobody may use the piece any more, nor another one of its sheet. One of other memory is let go. */
+  putBack({ buffer }: Buffer): void {
+    const isSheet = buffer instanceof ArrayBuffer && buffer.byteLength === this.sheetBytes;
+    if (isSheet && this.#free.length < this.#sheetsMax) this.#free.push(buffer);
+  }
+}
+
+/** What a sheet begins with, which most answers fit on. */
+const firstBytes = 8 * 1024;
+
 export class ByteSheet {
-  bytes: Buffer;
+  bytes: Buffer = Buffer.allocUnsafe(firstBytes);
   /** Of the same bytes. */
-  view: DataView;
+  view: DataView = viewOf(this.bytes);
   /** Where the next byte goes. */
   at = 0;
+  readonly #shelf: Shelf | undefined;
+  readonly #cut: Buffer[] = [];
 
-  constructor(sizeBytes: number) {
-    this.bytes = Buffer.allocUnsafe(sizeBytes);
-    this.view = viewOf(this.bytes);
+  /** Takes longer sheets from the shelf; without one they are new. */
+  constructor(shelf?: Shelf) {
+    this.#shelf = shelf;
   }
 
   /** Makes sure that `count` more bytes fit. */
   room(count: number): void {
     if (this.at + count <= this.bytes.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(this.at + count, this.bytes.length * 2));
+    const larger = this.#larger(this.at + count);
     this.bytes.copy(larger, 0, 0, this.at);
-    this.bytes = larger;
-    this.view = viewOf(larger);
+    this.#shelf?.putBack(this.bytes);
+    this.#use(larger);
   }
 
   text(text: string): void {
@@ -64,10 +97,25 @@ export class ByteSheet {
   /** What was written, to be sent; the sheet goes on empty. */
   cut(): Buffer {
     const written = this.bytes.subarray(0, this.at);
-    this.bytes = Buffer.allocUnsafe(this.bytes.length);
-    this.view = viewOf(this.bytes);
+    this.#cut.push(written);
+    this.#use(Buffer.allocUnsafe(firstBytes));
     this.at = 0;
     return written;
+  }
+
+  /** All that was cut off has been sent, or never will be: from now on it belongs to others. */
+  release(): void {
+    for (const piece of this.#cut.splice(0)) this.#shelf?.putBack(piece);
+  }
+
+  #larger(bytes: number): Buffer {
+    if (this.#shelf && bytes <= this.#shelf.sheetBytes) return this.#shelf.take();
+    return Buffer.allocUnsafeSlow(Math.max(bytes, this.bytes.length * 2));
+  }
+
+  #use(bytes: Buffer): void {
+    this.bytes = bytes;
+    this.view = viewOf(bytes);
   }
 }
 

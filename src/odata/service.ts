@@ -188,15 +188,13 @@ function contentBytes(content: Content, { writing, shape, head, tail }: Around):
     const write = entityWriter(writing, shape);
     return `${head}${content.items.map(write).join(",")}${tail}`;
   }
-  const sheet = new ByteSheet(firstSheetBytes);
+  const sheet = new ByteSheet();
   sheet.text(head);
   const names = shape.properties.map(({ name }) => name);
   writeRuns(sheet, content.runs, names);
   sheet.text(tail);
   return sheet.bytes.subarray(0, sheet.at);
 }
-
-const firstSheetBytes = 8 * 1024;
 
 async function entityAnswer(answering: Answering, place: One): Promise<ODataAnswer> {
   const { ctx, model, target } = answering;

@@ -40,6 +40,8 @@ export interface BytesBody {
 export interface StreamAnswer {
   readonly contentType: string;
   readonly stream: Readable;
+  /** Called when all is sent or given up: from then on nobody uses the bytes. */
+  readonly release?: () => void;
 }
 
 /** As StreamAnswer, from memory. */
@@ -48,6 +50,7 @@ export interface BytesAnswer {
   readonly bytes: Uint8Array | string;
   /** Where to go on, for content that has no place for it: the header `X-Next-Cursor`. */
   readonly nextCursor?: string;
+  readonly release?: () => void;
 }
 
 export type Answer = object | StreamAnswer | BytesAnswer;

@@ -1,18 +1,15 @@
 // How datapoints are answered: JSON by version, protobuf, and CSV, from memory when short and streamed
 // when long.
 import { type TSchema, Type } from "typebox";
-import { ByteSheet, Label } from "../../lib/byte-sheet.ts";
+import { ByteSheet, Label, Shelf } from "../../lib/byte-sheet.ts";
 import { csvCell } from "../../lib/csv.ts";
 import { numberBytesMax, writeInteger, writeNumber, writeSix } from "../../lib/number-text.ts";
-import { begunAhead, bytesOrStream } from "../../lib/streams.ts";
+import { begunAhead, bytesOrStream, freeMemory } from "../../lib/streams.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import type { Rows, SeriesAnswer } from "./datapoints.ts";
 import type { Frame, FrameRows } from "./frame.ts";
-import { dataFieldHeader, pointsMessage } from "./protobuf.ts";
+import { dataFieldHeader, writePoints } from "./protobuf.ts";
 import { aggregateNames, membersOfAggregate } from "./questions.rest.ts";
-
-/** Longer answers are streamed. */
-const bytesInMemoryMax = 64 * 1024;
 
 const jsonType = "application/json; charset=utf-8";
 export const protobufType = "application/protobuf";
@@ -53,9 +50,19 @@ export interface NamedRows {
 }
 
 /** What a version calls the points or aggregates of a series. */
-export function namedRows({ series, question, rows }: SeriesAnswer, version: ApiVersion): NamedRows {
+export function namedRows(answer: SeriesAnswer, version: ApiVersion): NamedRows {
+  const { series, question } = answer;
   const members = question.aggregates?.wanted.map((name) => membersOfAggregate(name, version));
-  return { name: series.name, members: members ?? [["value"]], rows };
+  return { name: series.name, members: members ?? [["value"]], rows: () => spentRows(answer) };
+}
+
+/** The rows, whose memory is freed when they are written: the collector would have to run for it often. */
+async function* spentRows({ rows }: SeriesAnswer): AsyncGenerator<Rows> {
+  for await (const batch of rows()) {
+    yield batch;
+    for (const column of [batch.times, ...batch.columns])
+      if (column instanceof Float64Array) freeMemory(column);
+  }
 }
 
 /**
@@ -63,7 +70,7 @@ export function namedRows({ series, question, rows }: SeriesAnswer, version: Api
  * 9.2).
  */
 export const jsonAnswer = (answers: readonly NamedRows[], version: ApiVersion) =>
-  streamed(jsonType, itemsJson(answers, keyMember(version)));
+  written(jsonType, (sheet) => itemsJson(sheet, answers, keyMember(version)));
 
 /** One point or none, without the name of its series (client-endpoints 9.4); minus zero stays what it is. */
 export function latestAnswer(
@@ -75,16 +82,25 @@ export function latestAnswer(
 }
 
 /** The answer as one message `TimeseriesData` (client-endpoints 9.6). */
-export const protobufAnswer = (answer: SeriesAnswer) => streamed(protobufType, messageBytes(answer));
+export const protobufAnswer = (answer: SeriesAnswer) =>
+  written(protobufType, (sheet) => messageBytes(sheet, answer));
 
 /** The frame as CSV; a column is named by its series and its aggregate (client-endpoints 9.5). */
 export function frameAnswer({ columns, rows }: Frame) {
   const header = columns.map(({ series, aggregate }) => `${series.name}|${aggregate.toLowerCase()}`);
-  return streamed(`${csvType}; charset=utf-8`, frameCsv(header, rows()));
+  return written(`${csvType}; charset=utf-8`, (sheet) => frameCsv(sheet, header, rows()));
 }
 
-async function streamed(contentType: string, pieces: AsyncGenerator<Buffer>) {
-  return { contentType, ...(await bytesOrStream(pieces, bytesInMemoryMax)) };
+/** Bytes of an answer that are sent as one piece, about; the event loop is free between two of them. */
+const pieceBytes = 512 * 1024;
+/** A piece is cut off when it is long enough, so that a sheet has room for the rows of a last step. */
+const sheets = new Shelf(pieceBytes + 256 * 1024, 16);
+
+/** An answer of one piece comes from memory, a longer one as a stream. */
+async function written(contentType: string, write: (sheet: ByteSheet) => AsyncGenerator<Buffer>) {
+  const sheet = new ByteSheet(sheets);
+  const answer = await bytesOrStream(write(sheet), pieceBytes - 1);
+  return { contentType, ...answer, release: () => sheet.release() };
 }
 
 /**
@@ -93,34 +109,38 @@ async function streamed(contentType: string, pieces: AsyncGenerator<Buffer>) {
  */
 const fieldBytesMax = 16 * 2 ** 20;
 
-async function* messageBytes({ series, rows }: SeriesAnswer): AsyncGenerator<Buffer> {
+async function* messageBytes(sheet: ByteSheet, answer: SeriesAnswer): AsyncGenerator<Buffer> {
+  const { isString } = answer.series;
   let held: Buffer[] = [];
   let bytes = 0;
-  for await (const { times, columns } of rows()) {
-    const piece = pointsMessage({ times, values: columns[0]! });
-    held.push(piece);
-    bytes += piece.length;
+  for await (const { times, columns } of spentRows(answer)) {
+    writePoints(sheet, { times, values: columns[0]! });
+    if (sheet.at < pieceBytes / 2) continue;
+    bytes += sheet.at;
+    held.push(sheet.cut());
     if (bytes < fieldBytesMax) continue;
-    yield dataFieldHeader(series.isString, bytes);
+    yield dataFieldHeader(isString, bytes);
     yield* held;
     held = [];
     bytes = 0;
   }
-  if (bytes > 0) yield dataFieldHeader(series.isString, bytes);
+  bytes += sheet.at;
+  if (bytes > 0) yield dataFieldHeader(isString, bytes);
   yield* held;
+  if (sheet.at > 0) yield sheet.cut();
 }
 
-/** Bytes of an answer that are sent as one piece, about; the event loop is free between two of them. */
-const pieceBytes = 64 * 1024;
-const firstSheetBytes = 8 * 1024;
 /** Texts can be long, so that the piece is looked at after each of them. */
 const rowsAtOnce = { numbers: 256, texts: 1 };
 /** Series read while another one is written. */
 const seriesAhead = 8;
 
 /** `{"data":{"items":[{"name":...,"datapoints":[{"timestamp":...,...},...]},...]}}` */
-async function* itemsJson(answers: readonly NamedRows[], nameMember: string): AsyncGenerator<Buffer> {
-  const sheet = new ByteSheet(firstSheetBytes);
+async function* itemsJson(
+  sheet: ByteSheet,
+  answers: readonly NamedRows[],
+  nameMember: string,
+): AsyncGenerator<Buffer> {
   sheet.text('{"data":{"items":[');
   for await (const [{ name, members }, pieces] of begunAhead(answers, seriesAhead, (one) => one.rows())) {
     sheet.text(`{"${nameMember}":${JSON.stringify(name)},"datapoints":[`);
@@ -235,10 +255,10 @@ function writeTexts(
  * value.
  */
 async function* frameCsv(
+  sheet: ByteSheet,
   header: readonly string[],
   batches: AsyncGenerator<FrameRows>,
 ): AsyncGenerator<Buffer> {
-  const sheet = new ByteSheet(firstSheetBytes);
   sheet.text(`${["timestamp", ...header].map(csvCell).join(",")}\n`);
   for await (const { count, times, columns } of batches) {
     for (let row = 0; row < count; row += 1) {

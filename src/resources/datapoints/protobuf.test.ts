@@ -5,8 +5,9 @@ import fc from "fast-check";
 import protobuf from "protobufjs";
 import { runs } from "../../../test/support/proof.ts";
 import { Failure } from "../../errors.ts";
+import { ByteSheet } from "../../lib/byte-sheet.ts";
 import { limits } from "../../limits.ts";
-import { dataFieldHeader, pointsMessage, readInsertMessage } from "./protobuf.ts";
+import { dataFieldHeader, readInsertMessage, writePoints } from "./protobuf.ts";
 
 const { root } = protobuf.parse(`
   syntax = "proto3";
@@ -158,10 +159,12 @@ test("messages written are read by others", () => {
   const written = (isString: boolean, points: readonly { timestamp: number; value: number | string }[]) => {
     const times = Float64Array.from(points, (point) => point.timestamp);
     const values = points.map((point) => point.value);
-    const content = pointsMessage({
+    const sheet = new ByteSheet();
+    writePoints(sheet, {
       times,
       values: isString ? (values as string[]) : Float64Array.from(values as number[]),
     });
+    const content = sheet.cut();
     const message = Buffer.concat([dataFieldHeader(isString, content.length), content]);
     return oneType.toObject(oneType.decode(message), { longs: Number, defaults: true, arrays: true });
   };

@@ -3,6 +3,7 @@
 //
 // The messages of 0.4 (`api`) and 0.5 (`api.v2`) differ in names alone, not in bytes.
 import { fail } from "../../errors.ts";
+import type { ByteSheet } from "../../lib/byte-sheet.ts";
 import { limits } from "../../limits.ts";
 import type { PointColumns } from "../../storage/points.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
@@ -191,11 +192,12 @@ class MessageReader {
 const tagOf = (field: number, kind: number): number => field * 8 + kind;
 
 /**
- * The points as the bytes of one `StringTimeseriesData` or `NumericTimeseriesData`. Messages that follow each
- * other are one longer message. Members that are 0 or empty are left out, as proto3 does.
+ * Writes the points as one `StringTimeseriesData` or `NumericTimeseriesData`. Messages that follow each other
+ * are one longer message. Members that are 0 or empty are left out, as proto3 does.
  */
-export function pointsMessage({ times, values }: PointColumns): Buffer {
-  return values instanceof Float64Array ? numbersMessage(times, values) : stringsMessage(times, values);
+export function writePoints(sheet: ByteSheet, { times, values }: PointColumns): void {
+  if (values instanceof Float64Array) writeNumbers(sheet, times, values);
+  else writeTexts(sheet, times, values);
 }
 
 /** The field of `TimeseriesData` that holds points of this kind, before its content of `length` bytes. */
@@ -208,39 +210,45 @@ export function dataFieldHeader(isString: boolean, length: number): Buffer {
 /** Tag and length of the point, a time of up to ten bytes, a double, and their tags. */
 const numberPointBytesMax = 2 + 11 + 9;
 
-function numbersMessage(times: Float64Array, values: Float64Array): Buffer {
-  const bytes = Buffer.allocUnsafe(times.length * numberPointBytesMax);
-  let at = 0;
+function writeNumbers(sheet: ByteSheet, times: Float64Array, values: Float64Array): void {
+  sheet.room(times.length * numberPointBytesMax);
+  const { bytes, view } = sheet;
+  let { at } = sheet;
   for (let i = 0; i < times.length; i += 1) {
     const start = at + 2;
     let end = writeTime(bytes, start, times[i]!);
     const value = values[i]!;
     if (value !== 0 || Object.is(value, -0)) {
       bytes[end] = tagOf(2, fixed64);
-      end = bytes.writeDoubleLE(value, end + 1);
+      view.setFloat64(end + 1, value, true);
+      end += 9;
     }
     bytes[at] = tagOf(1, lengthDelimited);
     bytes[at + 1] = end - start;
     at = end;
   }
-  return bytes.subarray(0, at);
+  sheet.at = at;
 }
 
-function stringsMessage(times: Float64Array, values: readonly string[]): Buffer {
-  const pieces = values.map((value, i) => {
-    const text = Buffer.from(value);
-    const head = Buffer.allocUnsafe(32);
+/** Tags, the lengths of the point and of its text, and a time of up to ten bytes. */
+const textPointBytesMax = 1 + 8 + 11 + 1 + 8;
+
+function writeTexts(sheet: ByteSheet, times: Float64Array, values: readonly string[]): void {
+  const head = Buffer.allocUnsafe(textPointBytesMax);
+  for (const [i, value] of values.entries()) {
+    const textBytes = Buffer.byteLength(value);
     let end = writeTime(head, 0, times[i]!);
-    if (text.length > 0) {
+    if (textBytes > 0) {
       head[end] = tagOf(2, lengthDelimited);
-      end = writeVarint(head, end + 1, text.length);
+      end = writeVarint(head, end + 1, textBytes);
     }
-    const outer = Buffer.allocUnsafe(8);
-    outer[0] = tagOf(1, lengthDelimited);
-    const outerEnd = writeVarint(outer, 1, end + text.length);
-    return Buffer.concat([outer.subarray(0, outerEnd), head.subarray(0, end), text]);
-  });
-  return Buffer.concat(pieces);
+    sheet.room(textPointBytesMax + textBytes);
+    const { bytes } = sheet;
+    bytes[sheet.at] = tagOf(1, lengthDelimited);
+    const start = writeVarint(bytes, sheet.at + 1, end + textBytes);
+    bytes.set(head.subarray(0, end), start);
+    sheet.at = start + end + bytes.write(value, start + end);
+  }
 }
 
 function writeTime(bytes: Buffer, at: number, timeMs: number): number {

@@ -1,0 +1,56 @@
+// Sheets that answers are written on: what is cut off stays as it was written until it is released.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { ByteSheet, Label, Shelf } from "./byte-sheet.ts";
+
+const sheetBytes = 100_000;
+const long = (letter: string) => letter.repeat(20_000);
+
+test("pieces that are cut off keep their bytes, and are used again once they are released", () => {
+  const shelf = new Shelf(sheetBytes, 2);
+  const first = new ByteSheet(shelf);
+  first.text("a");
+  first.text(long("b"));
+  const one = first.cut();
+  first.text(long("c"));
+  const two = first.cut();
+  const second = new ByteSheet(shelf);
+  second.text(long("d"));
+  const three = second.cut();
+  assert.equal(one.toString(), `a${long("b")}`);
+  assert.equal(two.toString(), long("c"));
+  assert.equal(new Set([one, two, three].map(({ buffer }) => buffer)).size, 3);
+  first.release();
+  first.release();
+  const again = [shelf.take(), shelf.take(), shelf.take()];
+  assert.deepEqual(
+    again.map(({ buffer }) => [one.buffer, two.buffer].indexOf(buffer as ArrayBuffer)),
+    [1, 0, -1],
+    "each of them once",
+  );
+  assert.equal(three.toString(), long("d"), "what others have written is left alone");
+});
+
+test("a sheet grows as far as it must, with the shelf or without one", () => {
+  for (const shelf of [undefined, new Shelf(sheetBytes, 2)]) {
+    const sheet = new ByteSheet(shelf);
+    for (const letter of "abcdefghij") sheet.text(long(letter));
+    assert.equal(sheet.cut().toString(), [..."abcdefghij"].map(long).join(""));
+    sheet.text("next");
+    assert.equal(sheet.cut().toString(), "next");
+  }
+});
+
+test("labels of all lengths are written as they are", () => {
+  const text = fc.string({ unit: "grapheme", minLength: 4, maxLength: 40 });
+  fc.assert(
+    fc.property(text, (text) => {
+      const sheet = new ByteSheet();
+      sheet.text("<");
+      sheet.at = new Label(text).write(sheet.view, sheet.at);
+      sheet.text(">");
+      assert.equal(sheet.cut().toString(), `<${text}>`);
+    }),
+  );
+});
