@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { requireNode } from "../scripts/require-node.ts";
+import { measureCodecs } from "./codecs.ts";
 import { fullInterference, measureInterference, quickInterference } from "./interference.ts";
 import { measureLate } from "./late.ts";
 import { fullOData, measureOData, quickOData } from "./odata.ts";
@@ -36,6 +37,7 @@ const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12]
   --quick     a fraction of the data and one round: whether everything works, not figures to keep
   --only      these workloads alone, and those that are measured in one go with them
   --scale     instead of workloads: figures at 1 to 100 M points and at 100 to 1 M series (some minutes, 2 GB)
+  --codecs    instead of workloads: bits a point in blocks, beside published figures (some seconds)
   --write     also keep the table in bench/RESULTS.md, in a section of its own`;
 
 requireNode("npm run bench");
@@ -46,6 +48,7 @@ const { values: asked } = parseArgs({
     quick: { type: "boolean", default: false },
     only: { type: "string" },
     scale: { type: "boolean", default: false },
+    codecs: { type: "boolean", default: false },
     write: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -97,13 +100,18 @@ const isAsked = (names: readonly string[]) => only === undefined || names.some((
 
 if (asked.help) console.log(usage);
 else if (asked.scale) await scale();
+else if (asked.codecs) show("Codecs", `${machine()}\n\n\`${command}\`\n\n${measureCodecs()}`);
 else await bench();
 
 async function scale(): Promise<void> {
   const tables = await measureScale((work) => onFresh(millrace, work), asked.quick);
-  const report = `${machine()}\n\n\`${command}\`: one round.\n\n${tables}`;
+  show("Scale", `${machine()}\n\n\`${command}\`: one round.\n\n${tables}`);
+}
+
+/** Prints a report and, when that was asked for, keeps it. */
+function show(heading: string, report: string): void {
   console.log(`\n${report}`);
-  if (asked.write) keepSection("Scale", report);
+  if (asked.write) keepSection(heading, report);
 }
 
 async function bench(): Promise<void> {
@@ -123,9 +131,7 @@ async function bench(): Promise<void> {
       (result.rounds as Figures[]).push(figures);
     }
   }
-  const report = reportOf(results, { command, rounds, missing });
-  console.log(`\n${report}`);
-  if (asked.write) keepSection(heading(), report);
+  show(heading(), reportOf(results, { command, rounds, missing }));
 }
 
 function refuseUnknown(names: readonly string[]): void {
