@@ -13,6 +13,7 @@ import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
 import { catalogFileOf, openDataFolder, StartRefused } from "./data-folder.ts";
 import { openDoors } from "./doors.ts";
+import { BodyBuffers } from "./http/body-buffers.ts";
 import { ByteBudget } from "./http/byte-budget.ts";
 import { loginRoutes } from "./http/login.ts";
 import { createMetrics } from "./http/metrics.ts";
@@ -230,7 +231,8 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   opened.defer(models.end);
   const doors = await openDoors(services, { settings, secretFor: secretOf, log });
   const http = await createHttp({ log, metrics, settings });
-  const bodies = new ByteBudget(limits.bodiesInFlightBytesMax, limits.bodyBytesUncounted);
+  const budget = new ByteBudget(limits.bodiesInFlightBytesMax, limits.bodyBytesUncounted);
+  const bodies = { budget, buffers: new BodyBuffers() };
   addRoutes(http, { services, ...doors, bodies });
   addHealth(http, services, log);
   addMetrics(http, metrics, points);

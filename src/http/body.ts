@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
+import { type BodyBuffers, onePieceBytesMax } from "./body-buffers.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 
 const inflate = promisify(gunzip);
@@ -14,11 +15,19 @@ const inflationMax = 1032;
 
 export interface Body {
   readonly bytes: Buffer;
-  /** Call when the bytes are no longer needed. */
+  /** Call when nobody looks at the bytes any more: the next body will lie there. */
+  readonly reuse: () => void;
+  /** Call when the request has ended, and with it what was made of the bytes. */
   readonly release: () => void;
 }
 
-const none: Body = { bytes: nothing, release: () => {} };
+const none: Body = { bytes: nothing, reuse: () => {}, release: () => {} };
+
+/** Where bodies lie, and how much of it all of them may take together. */
+export interface BodyMemory {
+  readonly budget: ByteBudget;
+  readonly buffers: BodyBuffers;
+}
 
 /**
  * The body of a request, whatever its Content-Type says (client-endpoints 1.3). Refuses bodies that are too
@@ -26,7 +35,7 @@ const none: Body = { bytes: nothing, release: () => {} };
  */
 export async function readBody(
   request: IncomingMessage,
-  budget: ByteBudget,
+  { budget, buffers }: BodyMemory,
   signal: AbortSignal,
 ): Promise<Body> {
   const { headers } = request;
@@ -36,10 +45,17 @@ export async function readBody(
   if (sentBytes > limits.bodyBytesMax) throw fail("body-too-large", tooLarge.sent);
   const isPacked = isGzip(headers["content-encoding"]);
   const release = await budget.take(isPacked ? inflatedAtMost(sentBytes) : sentBytes, signal);
+  const announced = headers["content-length"] === undefined ? 0 : sentBytes;
+  const place = announced > onePieceBytesMax ? buffers.lend(announced) : undefined;
+  const giveBack = () => place && buffers.giveBack(place);
   try {
-    const sent = await collect(request, limits.bodyBytesMax);
-    return { bytes: isPacked && sent.length > 0 ? await inflated(sent) : sent, release };
+    const sent = await collect(request, place);
+    if (!isPacked || sent.length === 0) return { bytes: sent, reuse: giveBack, release };
+    const bytes = await inflated(sent);
+    giveBack();
+    return { bytes, reuse: () => {}, release };
   } catch (problem) {
+    giveBack();
     release();
     throw problem;
   }
@@ -59,7 +75,8 @@ function isGzip(encoding: string | undefined): boolean {
   throw fail("encoding-unknown", { encoding: word });
 }
 
-function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+/** Into `place`, which is as large as was announced, or without it into memory of their own. */
+function collect(request: IncomingMessage, place?: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -68,12 +85,13 @@ function collect(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
       end();
     };
     const onData = (chunk: Buffer) => {
+      if (place) chunk.copy(place, bytes);
+      else chunks.push(chunk);
       bytes += chunk.length;
-      chunks.push(chunk);
-      if (bytes > bytesMax) settle(() => reject(fail("body-too-large", tooLarge.sent)));
+      if (bytes > limits.bodyBytesMax) settle(() => reject(fail("body-too-large", tooLarge.sent)));
     };
     const onEnd = () =>
-      settle(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes)));
+      settle(() => resolve(place ?? (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes))));
     const onClose = () =>
       settle(() =>
         reject(fail("request-malformed", { problem: "the body ends before its announced length" })),

@@ -25,7 +25,7 @@ export function registerOData(http: FastifyInstance, kernel: Kernel, model: Mode
     const ctx = { ...services, baseUrl: base, caller, project: caller.projectId, signal: scope.signal };
     const { method, headers } = request;
     const root = `${base}/odata/v1/projects/${encodeURIComponent(project)}`;
-    const readBody = () => receive(request, kernel, scope);
+    const readBody = async () => (await receive(request, kernel, scope)).bytes;
     const asked = { method, headers, root, rest: belowRoot(request.raw.url!), readBody };
     const answer = await scope.within(service(ctx, asked));
     reply.code(answer.status).headers(answer.headers).header("Vary", varyOf(reply));

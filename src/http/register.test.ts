@@ -23,6 +23,7 @@ import { dataOf } from "../rest/envelope.ts";
 import { type Answer, apiVersions, type Route, route } from "../rest/route.ts";
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "../storage/conformance/naive-points.ts";
+import { BodyBuffers } from "./body-buffers.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import { createMetrics } from "./metrics.ts";
 import { registerRoutes } from "./register.ts";
@@ -98,7 +99,11 @@ before(async () => {
       return { ...(caller && { caller }) };
     },
   };
-  registerRoutes(http, { services, gate, bodies: new ByteBudget(2 ** 20, 2 ** 10) }, routes);
+  registerRoutes(
+    http,
+    { services, gate, bodies: { budget: new ByteBudget(2 ** 20, 2 ** 10), buffers: new BodyBuffers() } },
+    routes,
+  );
   base = `${await http.listen({ port: 0, host: "127.0.0.1" })}/api/0.5/projects/demo`;
   headers = { "api-key": key };
 });

@@ -8,11 +8,12 @@ import type { Services } from "../context.ts";
 import { freeing } from "../lib/streams.ts";
 import { limits } from "../limits.ts";
 import { baseUrlOf } from "../rest/base-url.ts";
-import { type BodyDecoder, jsonDecoder } from "../rest/json.ts";
+import { jsonDecoder } from "../rest/json.ts";
 import { decodeParameters } from "../rest/parameters.ts";
 import {
   type Answer,
   type BrowserAnswer,
+  type BytesBody,
   type Doors,
   type LinkAnswer,
   type LinkRoute,
@@ -20,8 +21,7 @@ import {
   pathOf,
   type Route,
 } from "../rest/route.ts";
-import { readBody } from "./body.ts";
-import type { ByteBudget } from "./byte-budget.ts";
+import { type Body, type BodyMemory, readBody } from "./body.ts";
 import { errorBody } from "./error-answer.ts";
 import { RequestScope } from "./request-scope.ts";
 
@@ -30,7 +30,7 @@ export interface Kernel {
   readonly services: Services;
   readonly gate: Pick<Gate, "present">;
   /** For the bodies of all requests under way. */
-  readonly bodies: ByteBudget;
+  readonly bodies: BodyMemory;
 }
 
 type Sent = Readonly<Record<string, string | string[] | undefined>>;
@@ -52,7 +52,8 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
         const path = decodeParameters(route.parameters, sentPath);
         const query = decodeParameters(route.query, request.query as Sent);
         const scope = new RequestScope(reply.raw);
-        const body = decodeBody(await receive(request, kernel, scope));
+        const { bytes, reuse } = await receive(request, kernel, scope);
+        const body = readOnce(() => decodeBody(bytes, { path, headers: request.headers }), reuse);
         const ctx = { ...kernel.services, caller, project: caller.projectId, signal: scope.signal };
         const question = { version, path, query, body, headers: request.headers };
         const answer = await scope.within(route.handle(ctx, question));
@@ -78,7 +79,8 @@ export function registerOpenRoutes(
     const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
       const query = decodeParameters(route.query, request.query as Sent);
       const scope = new RequestScope(reply.raw);
-      const body = decodeBody(await receive(request, kernel, scope));
+      const { bytes, reuse } = await receive(request, kernel, scope);
+      const body = readOnce(() => decodeBody(bytes, { path: {}, headers: request.headers }), reuse);
       const sender = senderOf(request);
       const search = URL.parse(request.url, "http://-")?.search ?? "";
       const baseUrl = baseUrlOf(services, request.headers);
@@ -148,20 +150,31 @@ function pathSent(sent: Sent, { takesRest, path }: Route): Sent {
 /** `/assets/{assetId}` as Fastify writes it. */
 const patternOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-function bodyDecoderOf(body: Route["body"]): BodyDecoder {
+type Decoder = (bytes: Buffer, sent: Parameters<BytesBody<unknown>["read"]>[1]) => unknown;
+
+function bodyDecoderOf(body: Route["body"]): Decoder {
   if (!body) return () => undefined;
-  return body.kind === "bytes" ? (bytes) => bytes : jsonDecoder(body.schema, body.nulls);
+  return body.kind === "bytes" ? body.read : jsonDecoder(body.schema, body.nulls);
 }
 
-/** The body's bytes, which count against the memory for bodies until the request has ended. */
+/** Bodies are read at once, whatever comes of it: what is read holds nothing of the bytes. */
+function readOnce<Read>(read: () => Read, reuse: () => void): Read {
+  try {
+    return read();
+  } finally {
+    reuse();
+  }
+}
+
+/** The body, which counts against the memory for bodies until the request has ended. */
 export async function receive(
   request: FastifyRequest,
   { bodies }: Kernel,
   scope: RequestScope,
-): Promise<Buffer> {
-  const { bytes, release } = await readBody(request.raw, bodies, scope.signal);
-  scope.atEnd(release);
-  return bytes;
+): Promise<Body> {
+  const body = await readBody(request.raw, bodies, scope.signal);
+  scope.atEnd(body.release);
+  return body;
 }
 
 function send(reply: FastifyReply, answer: Answer, scope: RequestScope): FastifyReply {

@@ -14,6 +14,9 @@ export type ApiVersion = (typeof apiVersions)[number];
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
+/** Of a request, by their names in lower case. */
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
 /**
@@ -28,10 +31,15 @@ export interface JsonBody<Schema extends TSchema> {
   readonly nulls?: "absent" | "kept";
 }
 
-/** A body handed over as bytes, inflated; the handler decodes it. `schema` documents its JSON form. */
-export interface BytesBody {
+/** A body that the route reads from its bytes, inflated. `schema` documents its JSON form. */
+export interface BytesBody<Read> {
   readonly kind: "bytes";
   readonly schema: TSchema;
+  /** Reads it whole: the memory of the bytes is used again as soon as this returns. */
+  readonly read: (
+    bytes: Buffer,
+    sent: { readonly path: Readonly<Record<string, unknown>>; readonly headers: Headers },
+  ) => Read;
   /** Documented instead of JSON. */
   readonly contentType?: string;
 }
@@ -61,7 +69,7 @@ export interface Question<Path extends Parameters, Query extends Parameters, Bod
   readonly path: Values<Path>;
   readonly query: Values<Query>;
   readonly body: Body;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers: Headers;
 }
 
 /** What a route's answer looks like: a JSON shape, or other content types beside it. */
@@ -88,7 +96,7 @@ export interface Route {
   /** The last parameter takes all of the path that is left, slashes as well. */
   readonly takesRest?: boolean;
   readonly query: Parameters;
-  readonly body?: JsonBody<TSchema> | BytesBody;
+  readonly body?: JsonBody<TSchema> | BytesBody<unknown>;
   readonly answer: (version: ApiVersion) => AnswerShape;
   /** Success where it is not 200 (client-endpoints 1.6). */
   readonly created?: readonly ApiVersion[];
@@ -105,7 +113,11 @@ export const pathOf = (route: Route, version: ApiVersion) =>
   `/api/${version}/projects/{project}${route.path}`;
 
 type BodyOf<Body> =
-  Body extends JsonBody<infer Schema> ? Static<Schema> : Body extends BytesBody ? Buffer : undefined;
+  Body extends JsonBody<infer Schema>
+    ? Static<Schema>
+    : Body extends BytesBody<infer Read>
+      ? Read
+      : undefined;
 
 type Given<Path extends Parameters, Query extends Parameters, Body> = Omit<
   Route,
@@ -123,7 +135,7 @@ const noParameters = {};
 export function route<
   Path extends Parameters = typeof noParameters,
   Query extends Parameters = typeof noParameters,
-  Body extends JsonBody<TSchema> | BytesBody | undefined = undefined,
+  Body extends JsonBody<TSchema> | BytesBody<unknown> | undefined = undefined,
 >(given: Given<Path, Query, Body>): Route {
   return { parameters: noParameters, query: noParameters, ...given } as unknown as Route;
 }

@@ -1,6 +1,7 @@
 // A shard that runs in the thread of its test, one slice of work a turn, and tells when something was
 // written.
 import { readFileSync } from "node:fs";
+import { bytesAt } from "../../src/storage/embedded-points/frame-memory.ts";
 import { Shard } from "../../src/storage/embedded-points/shard.ts";
 import type {
   LatestQuestion,
@@ -40,13 +41,13 @@ export class LocalShard {
     settings: { delayOf: (shard: number) => number; onStep: () => void },
     opened: LocalShard[] = [],
   ) {
-    return async (start: ShardStart, onConfirmed: (bytes: number) => void): Promise<OpenShard> => {
+    return async (start: ShardStart): Promise<OpenShard> => {
       const local = new LocalShard(start, { ...settings, delay: settings.delayOf(start.shard) });
       opened[start.shard] = local;
       const ask = (call: ShardCall, question: unknown) => local.#ask(call, question);
-      const apply = (change: ToApply) => {
+      const apply = (change: ToApply, onConfirmed: () => void) => {
         local.#apply(change);
-        onConfirmed(change.bytes);
+        onConfirmed();
       };
       const thread = { apply, ask, close: async () => local.#close() } as ShardLink;
       return { thread, applied: local.#shard.applied };
@@ -71,9 +72,10 @@ export class LocalShard {
     );
   }
 
-  #apply({ sequence, change }: ToApply): void {
+  #apply({ sequence, place }: ToApply): void {
     try {
-      if (this.#stopped === undefined && sequence > this.#shard.applied) this.#shard.apply(change);
+      if (this.#stopped === undefined && sequence > this.#shard.applied)
+        this.#shard.applyFrame(bytesAt(place));
     } catch (why) {
       this.#stopped = why;
     }

@@ -65,9 +65,9 @@ export const archiveRoutes: readonly Route[] = [
     path: "/restore/raw/{database}/{table}",
     summary: "Write raw rows that were in an archive, with the times that they had",
     parameters: inTable,
-    body: { kind: "bytes", schema: restoredRowsBody },
+    body: { kind: "bytes", schema: restoredRowsBody, read: readRestoredRows },
     handle: async (ctx, { path, body }) => {
-      await restoreRawRows(ctx, path, readRestoredRows(body));
+      await restoreRawRows(ctx, path, body);
       return emptyAnswer;
     },
   }),

@@ -5,7 +5,7 @@ import type { RequestContext } from "../../context.ts";
 import { momentMs, now } from "../../lib/time.ts";
 import { emptyAnswer, emptyShape, itemsOf } from "../../rest/envelope.ts";
 import { id, type Parameter, required, text } from "../../rest/parameters.ts";
-import { apiVersions, type Route, route } from "../../rest/route.ts";
+import { apiVersions, type BytesBody, type Route, route } from "../../rest/route.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
 import {
   jsonAnswer,
@@ -16,6 +16,7 @@ import {
   protobufAnswer,
   protobufType,
 } from "./answers.rest.ts";
+import type { ArrivedPoints } from "./arrived-points.ts";
 import { erasePoints, insertPoints, latestPoint, readMany } from "./datapoints.ts";
 import { frameRoutes } from "./frame.rest.ts";
 import { readInsert } from "./insert-json.rest.ts";
@@ -48,14 +49,17 @@ const changing = {
 const pointsField = Type.Array(pointShape);
 
 /** An insert without items is one of nothing: answered like any other. */
-async function insert(
-  ctx: RequestContext,
-  sent: { readonly body: Buffer; readonly headers: Readonly<Record<string, unknown>> },
-  key?: SeriesKey,
-) {
-  const isMessage = String(sent.headers["content-type"]).toLowerCase().includes("protobuf");
-  await insertPoints(ctx, (isMessage ? readInsertMessage : readInsert)(sent.body, key));
+async function insert(ctx: RequestContext, { body }: { readonly body: ArrivedPoints }) {
+  await insertPoints(ctx, body);
   return emptyAnswer;
+}
+
+type Sent = Parameters<BytesBody<ArrivedPoints>["read"]>[1];
+
+function arrived(bytes: Buffer, { path, headers }: Sent): ArrivedPoints {
+  const isMessage = String(headers["content-type"]).toLowerCase().includes("protobuf");
+  const key = Object.values(path)[0] as SeriesKey | undefined;
+  return (isMessage ? readInsertMessage : readInsert)(bytes, key);
 }
 
 const insertRoutes: readonly Route[] = [
@@ -68,8 +72,9 @@ const insertRoutes: readonly Route[] = [
     body: {
       kind: "bytes",
       schema: Type.Object({ items: Type.Array(Type.Object({ ...keyFields, datapoints: pointsField })) }),
+      read: arrived,
     },
-    handle: (ctx, question) => insert(ctx, question),
+    handle: insert,
   }),
   ...addresses("data").map((address) =>
     route({
@@ -78,8 +83,8 @@ const insertRoutes: readonly Route[] = [
       method: "POST",
       summary: "Write datapoints of one series, as JSON or as a protobuf TimeseriesData",
       source: "platform-api Time series and datapoints, client-endpoints 9.1",
-      body: { kind: "bytes", schema: Type.Object({ items: pointsField }) },
-      handle: (ctx, question) => insert(ctx, question, keyIn(question.path)),
+      body: { kind: "bytes", schema: Type.Object({ items: pointsField }), read: arrived },
+      handle: insert,
     }),
   ),
 ];

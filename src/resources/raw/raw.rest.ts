@@ -182,8 +182,8 @@ const rowRoutes: readonly Route[] = [
     source: "client-endpoints 7",
     parameters: inTable,
     query: ensuring("the database and the table"),
-    body: { kind: "bytes", schema: rowsBody },
-    handle: async (ctx, asked) => write(ctx, asked, readRows(asked.body)),
+    body: { kind: "bytes", schema: rowsBody, read: readRows },
+    handle: async (ctx, asked) => write(ctx, asked, asked.body),
   }),
   route({
     ...writing,
@@ -193,7 +193,12 @@ const rowRoutes: readonly Route[] = [
     source: "client-endpoints 7 (PostCsv), (b) 36",
     parameters: inTable,
     query: ensuring("the database and the table"),
-    body: { kind: "bytes", schema: Type.String(), contentType: csvType },
+    body: {
+      kind: "bytes",
+      schema: Type.String(),
+      contentType: csvType,
+      read: (bytes: Buffer) => Buffer.from(bytes),
+    },
     handle: async (ctx, asked) => write(ctx, asked, await readCsvRows(asked.body)),
   }),
   route({

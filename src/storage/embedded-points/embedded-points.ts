@@ -16,13 +16,13 @@ import type {
   Damage,
   PointBatch,
   PointColumns,
-  PointRuns,
   PointsStats,
   PointsStore,
   ScanQuestion,
   SeriesId,
 } from "../points.ts";
-import { bytesOf, type Change, divide, shardOf } from "./change.ts";
+import { bytesOf, type Change, shardOf, shardsOf } from "./change.ts";
+import { bytesAt, FrameMemory } from "./frame-memory.ts";
 import { Gate } from "./gate.ts";
 import { Journal, type JournalFiles, realFiles, recoverJournal, type StoredChange } from "./journal.ts";
 import { LastPoints } from "./last-points.ts";
@@ -64,25 +64,28 @@ export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Prom
   const gate = new Gate(limits.pointsInFlightBytesMax);
   const starts = Array.from({ length: shards }, (_, shard) => {
     const file = `shard-${shard}.sqlite`;
-    return { shard, path: join(folder, file), file, blockPoints };
+    return { shard, shards, path: join(folder, file), file, blockPoints };
   });
   const open = settings.openShard ?? ShardThread.open;
-  const opened = await openThreads(starts.map((start) => open(start, (bytes) => gate.leave(bytes))));
+  const opened = await openThreads(starts.map((start) => open(start)));
   const threads = opened.map((one) => one.thread);
   const applied = Math.min(...opened.map((one) => one.applied));
-  const recovered = await recoverJournal({ folder, files }, applied, async (stored) => {
-    await gate.enter(bytesOf(stored.change));
-    handOn(threads, stored, true);
+  const memory = new FrameMemory();
+  const recovered = await recoverJournal({ folder, files }, applied, async ({ sequence, change, raw }) => {
+    await gate.enter(bytesOf(change));
+    const place = memory.take(raw.length);
+    bytesAt(place).set(raw);
+    handOn({ gate, memory, threads }, { sequence, change, place }, true);
   });
   const { next } = recovered;
   await refuseGap(opened, starts, next);
   const lastPoints = new LastPoints();
   const onStored = (stored: StoredChange) => {
-    // First: handing on moves the columns to other threads.
     lastPoints.note(stored.change);
-    handOn(threads, stored, false);
+    handOn({ gate, memory, threads }, stored, false);
   };
-  const journal = await Journal.open({ folder, files, onStored }, recovered.segments, next);
+  const settingsOfJournal = { folder, files, memory, onStored };
+  const journal = await Journal.open(settingsOfJournal, recovered.segments, next);
   const { damage } = recovered;
   return new EmbeddedPoints({ folder, gate, threads, lastPoints, journal, damage, checkpointBytes, idleMs });
 }
@@ -110,18 +113,20 @@ async function refuseGap(
   throw new Error(`${file} lacks changes that other shards have and the journal no more`);
 }
 
-/** Posts each shard its part in one turn. */
-function handOn(threads: readonly ShardLink[], { sequence, change }: StoredChange, isReplay: boolean): void {
-  const bytes = bytesOf(change);
-  const parts = divide(change, threads.length);
-  const touched = parts.filter((part) => part !== undefined).length;
-  const share = Math.floor(bytes / touched);
-  let rest = bytes - share * touched;
-  for (const [shard, part] of parts.entries()) {
-    if (part === undefined) continue;
-    threads[shard]!.apply({ sequence, change: part, bytes: share + rest, isReplay });
-    rest = 0;
-  }
+/** Tells each shard of what is its own in one turn; frees the frame when all have it. */
+function handOn(
+  { gate, memory, threads }: { gate: Gate; memory: FrameMemory; threads: readonly ShardLink[] },
+  { sequence, change, place }: StoredChange,
+  isReplay: boolean,
+): void {
+  const touched = shardsOf(change, threads.length);
+  let left = touched.length;
+  const onConfirmed = () => {
+    if (--left > 0) return;
+    memory.free(place);
+    gate.leave(bytesOf(change));
+  };
+  for (const shard of touched) threads[shard]!.apply({ sequence, place, isReplay }, onConfirmed);
 }
 
 interface Parts {
@@ -150,12 +155,8 @@ class EmbeddedPoints implements PointsStore {
     this.#nextCheckpointBytes = parts.checkpointBytes;
   }
 
-  append({ numbers, strings }: PointBatch): Promise<void> {
-    const batch = {
-      ...(numbers && { numbers: owned(numbers) }),
-      ...(strings && { strings: owned(strings) }),
-    };
-    const count = (numbers?.times.length ?? 0) + (strings?.times.length ?? 0);
+  append(batch: PointBatch): Promise<void> {
+    const count = (batch.numbers?.times.length ?? 0) + (batch.strings?.times.length ?? 0);
     return count === 0 ? Promise.resolve() : this.#change({ kind: "append", batch });
   }
 
@@ -286,18 +287,6 @@ class EmbeddedPoints implements PointsStore {
       throw why;
     }
   }
-}
-
-/** Columns that fill their buffers, so that these can move to another thread. */
-function owned<Values>(runs: PointRuns<Values>): PointRuns<Values> {
-  const { series, ends, times, values } = runs;
-  const numbers = values instanceof Float64Array ? (ownView(values) as Values) : values;
-  return { series: ownView(series), ends: ownView(ends), times: ownView(times), values: numbers };
-}
-
-function ownView<View extends Float64Array | Uint32Array>(view: View): View {
-  const isAlone = view.byteLength === view.buffer.byteLength && view.buffer instanceof ArrayBuffer;
-  return isAlone ? view : (view.slice() as View);
 }
 
 async function bytesIn(folder: string): Promise<number> {

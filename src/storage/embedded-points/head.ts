@@ -6,8 +6,11 @@ import type { PointColumns } from "../points.ts";
 import { cut, emptyColumns, firstAtOrAfter, type Kind, merge, strings, type Values } from "./columns.ts";
 
 const capacityMin = 16;
-const growth = 1.5;
+/** Small heads are many and grow together. */
+const growth = { small: 2, large: 1.5, smallMax: 1024 };
 const unsortedMin = 4096;
+/** Points that one of the near past may pass. */
+const nearEnd = 16;
 
 export class Head {
   readonly series: number;
@@ -34,6 +37,7 @@ export class Head {
   /** Takes in the points with indexes in [from, to), in any order of time. */
   add(points: PointColumns, from: number, to: number): void {
     this.#reserve(to - from);
+    if (to - from === 1 && this.#putNearEnd(points, from)) return;
     const { times } = points;
     let at = from;
     if (this.#sorted === this.#count) {
@@ -45,6 +49,34 @@ export class Head {
     if (at === to) return;
     this.#copy(points, at, to);
     if (this.#count - this.#sorted > Math.max(unsortedMin, this.#sorted)) this.#settle();
+  }
+
+  /**
+   * Puts one point where it belongs, if that is at the end of the sorted ones or little before it: scans
+   * often come out of order by one or two. Says whether it is done.
+   */
+  #putNearEnd({ times, values }: PointColumns, index: number): boolean {
+    if (this.#sorted !== this.#count) return false;
+    const timeMs = times[index]!;
+    const own = this.#times;
+    let at = this.#count;
+    const first = Math.max(0, at - nearEnd);
+    while (at > first && own[at - 1]! >= timeMs) at--;
+    if (at > 0 && at === first && own[at - 1]! >= timeMs) return false;
+    const isTaken = at < this.#count && own[at] === timeMs;
+    if (!isTaken) this.#makeRoom(at);
+    own[at] = timeMs;
+    (this.#values as (number | string)[])[at] = values[index]!;
+    return true;
+  }
+
+  #makeRoom(at: number): void {
+    const count = this.#count++;
+    this.#sorted = this.#count;
+    if (at === count) return;
+    this.#times.copyWithin(at + 1, at, count);
+    if (Array.isArray(this.#values)) this.#values.splice(at, 0, "");
+    else (this.#values as Float64Array).copyWithin(at + 1, at, count);
   }
 
   /** All points, as views that hold until the next change. */
@@ -84,7 +116,9 @@ export class Head {
   #reserve(more: number): void {
     const needed = this.#count + more;
     if (needed <= this.#times.length) return;
-    const capacity = Math.max(capacityMin, needed, Math.ceil(this.#times.length * growth));
+    const before = this.#times.length;
+    const factor = before < growth.smallMax ? growth.small : growth.large;
+    const capacity = Math.max(capacityMin, needed, Math.ceil(before * factor));
     const times = new Float64Array(capacity);
     times.set(this.#times.subarray(0, this.#count));
     this.#times = times;

@@ -7,6 +7,7 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import { Failure } from "../../errors.ts";
 import { at, batchOf } from "../conformance/points.ts";
 import type { Change } from "./change.ts";
+import { FrameMemory } from "./frame-memory.ts";
 import { Journal, type JournalFile, type JournalFiles, realFiles, recoverJournal } from "./journal.ts";
 import { segmentHeaderBytes } from "./segment.ts";
 
@@ -29,7 +30,7 @@ async function play(work: (play: Play) => Promise<void>, files: JournalFiles = r
   const folder = temporaryFolder();
   const stored: number[] = [];
   const onStored = (one: { change: Change }) => stored.push(markOf(one.change));
-  const journal = await Journal.open({ folder, files, onStored }, [], 1);
+  const journal = await Journal.open({ folder, files, memory: new FrameMemory(4096), onStored }, [], 1);
   try {
     await work({ folder, journal, stored });
   } finally {

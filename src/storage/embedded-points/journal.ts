@@ -10,7 +10,8 @@ import { type Failure, fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import type { Damage } from "../points.ts";
 import { bytesOf, type Change } from "./change.ts";
-import { encodeFrame, type Frame, sizeOf } from "./frame.ts";
+import { type Frame, planFrame, writeFrame } from "./frame.ts";
+import { bytesAt, type FrameMemory, type Place } from "./frame-memory.ts";
 import { endName, firstOf, framesOf, segmentHeader, segmentHeaderBytes, segmentName } from "./segment.ts";
 
 export interface JournalFile {
@@ -29,11 +30,15 @@ export interface JournalFiles {
 
 export const realFiles: JournalFiles = { open, unlink, rename };
 
-export type StoredChange = Pick<Frame, "sequence" | "change">;
+export interface StoredChange extends Pick<Frame, "sequence" | "change"> {
+  /** Its frame, which belongs to whoever is told of the change. */
+  readonly place: Place;
+}
 
 export interface JournalSettings {
   readonly folder: string;
   readonly files: JournalFiles;
+  readonly memory: FrameMemory;
   /**
    * Called for each change in the order of the journal, once it is on disk and before its writer is
    * answered.
@@ -153,13 +158,9 @@ export class Journal {
   async #store(group: readonly Waiting[]): Promise<void> {
     if (this.#finished !== undefined) return this.#refuseForGood(group, this.#finished);
     const segment = this.#segments.at(-1)!;
-    const frames = group.map(({ change }, index) => ({
-      sequence: this.#stored + 1 + index,
-      durable: this.#stored,
-      change,
-    }));
-    const pieces = frames.flatMap(encodeFrame);
-    const bytes = sizeOf(pieces);
+    const frames = this.#frames(group);
+    const pieces = frames.map(({ place }) => bytesAt(place));
+    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
     let isWritten = false;
     try {
       const { bytesWritten } = await this.#file.writev(pieces, segment.bytes);
@@ -167,6 +168,7 @@ export class Journal {
       isWritten = true;
       await this.#file.datasync();
     } catch (why) {
+      for (const { place } of frames) this.#settings.memory.free(place);
       await this.#takeBack(group, segment, { problem: (why as Error).message, isLast: isWritten });
       return;
     }
@@ -175,6 +177,17 @@ export class Journal {
     this.#stored += group.length;
     for (const frame of frames) this.#settings.onStored(frame);
     for (const { resolve } of group) resolve();
+  }
+
+  #frames(group: readonly Waiting[]): StoredChange[] {
+    const durable = this.#stored;
+    return group.map(({ change }, index) => {
+      const sequence = durable + 1 + index;
+      const plan = planFrame(change);
+      const place = this.#settings.memory.take(plan.bytes);
+      writeFrame(plan, { sequence, durable }, bytesAt(place));
+      return { sequence, change, place };
+    });
   }
 
   /**

@@ -10,6 +10,7 @@ import { putWreck, SimulatedDisk, type Wreck } from "../../../test/support/simul
 import { Failure } from "../../errors.ts";
 import { at, batchOf } from "../conformance/points.ts";
 import type { Change } from "./change.ts";
+import { FrameMemory } from "./frame-memory.ts";
 import { Journal, recoverJournal, type StoredChange } from "./journal.ts";
 
 /** So many bytes of a write reach the disk together, or not. */
@@ -29,7 +30,7 @@ class Ledger {
     return { stored: [...this.stored], undecided: this.undecided, applied: this.applied };
   }
 
-  readonly store = ({ sequence, change }: StoredChange): void => {
+  readonly store = ({ sequence, change }: Omit<StoredChange, "place">): void => {
     const mark = markOf(change);
     this.stored.push({ sequence, mark });
     this.undecided = this.undecided.filter((one) => one !== mark);
@@ -88,8 +89,9 @@ async function check(
 
 /** Recovers, goes on, and does all that a journal does. `mark` is the first free one. */
 async function live(disk: SimulatedDisk, ledger: Ledger, mark: number): Promise<void> {
-  const settings = { folder: disk.folder, files: disk, onStored: ledger.store };
-  const found: StoredChange[] = [];
+  const memory = new FrameMemory(4096);
+  const settings = { folder: disk.folder, files: disk, memory, onStored: ledger.store };
+  const found: Omit<StoredChange, "place">[] = [];
   const { segments, next } = await recoverJournal(settings, ledger.applied, (one) => void found.push(one));
   const journal = await Journal.open(settings, segments, next);
   // From now on questions are answered from what was found.

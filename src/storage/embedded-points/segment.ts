@@ -62,7 +62,7 @@ export function* framesOf(
       isHeaderBad = false;
       yield frame;
       next = frame.sequence + 1;
-      at += frame.bytes;
+      at += frame.raw.length;
     }
   }
   report.length = Math.min(at, bytes.byteLength);
@@ -85,7 +85,7 @@ function wasDurable(bytes: Uint8Array<ArrayBuffer>, at: number, sequence: number
   while (offset < bytes.byteLength) {
     const frame = decodeFrame(bytes, offset);
     if (frame !== undefined && frame.durable >= sequence) return true;
-    offset = nextFrame(bytes, offset + (frame?.bytes ?? 8));
+    offset = nextFrame(bytes, offset + (frame?.raw.length ?? 8));
   }
   return false;
 }

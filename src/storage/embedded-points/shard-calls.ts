@@ -1,7 +1,7 @@
 // What the main thread and a shard's thread say to each other.
 import type { DetailsOf, FailureCode } from "../../errors.ts";
 import type { AggregateColumns, AggregateQuestion, PointColumns, ScanQuestion, SeriesId } from "../points.ts";
-import type { Change } from "./change.ts";
+import type { Place } from "./frame-memory.ts";
 import type { FoundPoint } from "./series-reader.ts";
 import type { ShardStats } from "./shard.ts";
 
@@ -30,9 +30,8 @@ export type ShardCall = keyof ShardCalls;
 
 export interface ToApply {
   readonly sequence: number;
-  readonly change: Change;
-  /** To be confirmed when the change was applied. */
-  readonly bytes: number;
+  /** The frame of the whole change, of which the shard takes what is its own. */
+  readonly place: Place;
   /** Read back from the journal at the start: nobody is to be slowed down. */
   readonly isReplay: boolean;
 }
@@ -43,8 +42,8 @@ export type ToShard =
 
 export type FromShard =
   | { readonly kind: "open"; readonly applied: number }
-  /** So many bytes of changes were applied. */
-  | { readonly kind: "confirmed"; readonly bytes: number }
+  /** So many more changes were applied. */
+  | { readonly kind: "confirmed"; readonly changes: number }
   | { readonly kind: "answer"; readonly id: number; readonly answer: unknown }
   | { readonly kind: "failed"; readonly id: number; readonly refusal?: Refusal; readonly problem: string };
 
@@ -56,6 +55,8 @@ export interface Refusal {
 
 export interface ShardStart {
   readonly shard: number;
+  /** How many there are. */
+  readonly shards: number;
   readonly path: string;
   readonly file: string;
   readonly blockPoints: number;

@@ -1,7 +1,6 @@
 // The main thread's end of one shard: sends it changes and questions, and hands back its answers.
 import { Worker } from "node:worker_threads";
 import { fail } from "../../errors.ts";
-import type { Change } from "./change.ts";
 import type { FromShard, ShardCall, ShardCalls, ShardStart, ToApply, ToShard } from "./shard-calls.ts";
 
 interface Asked {
@@ -22,38 +21,40 @@ export class ShardThread {
   readonly #start: ShardStart;
   readonly #worker: Worker;
   readonly #asked = new Map<number, Asked>();
-  readonly #onConfirmed: (bytes: number) => void;
+  /** What to call for each change that is not confirmed yet, in order. */
+  readonly #unconfirmed: (() => void)[] = [];
   #nextId = 1;
-  #unconfirmedBytes = 0;
   #ended: string | undefined;
   #opened: { resolve: (applied: number) => void; reject: (why: Error) => void } | undefined;
 
-  private constructor(start: ShardStart, onConfirmed: (bytes: number) => void) {
+  private constructor(start: ShardStart) {
     this.#start = start;
-    this.#onConfirmed = onConfirmed;
     this.#worker = new Worker(new URL("./shard-worker.ts", import.meta.url), { workerData: start });
     this.#worker.on("message", (message: FromShard) => this.#hear(message));
     this.#worker.on("error", (why) => this.#end((why as Error).message));
     this.#worker.on("exit", () => this.#end("its thread has ended"));
   }
 
-  static async open(start: ShardStart, onConfirmed: (bytes: number) => void): Promise<OpenShard> {
-    const thread = new ShardThread(start, onConfirmed);
+  static async open(start: ShardStart): Promise<OpenShard> {
+    const thread = new ShardThread(start);
     const applied = await new Promise<number>((resolve, reject) => {
       thread.#opened = { resolve, reject };
     });
     return { thread, applied };
   }
 
-  /** Changes are applied in the order of these calls, and seen by every question asked later. */
-  apply(change: ToApply): void {
-    this.#unconfirmedBytes += change.bytes;
+  /**
+   * Changes are applied in the order of these calls, and seen by every question asked later. `onConfirmed` is
+   * called when the frame is needed no more and the shard is ready for others.
+   */
+  apply(change: ToApply, onConfirmed: () => void): void {
     if (this.#ended !== undefined) {
-      this.#confirm(change.bytes);
+      onConfirmed();
       return;
     }
+    this.#unconfirmed.push(onConfirmed);
     const message: ToShard = { kind: "apply", ...change };
-    this.#worker.postMessage(message, buffersOf(change.change));
+    this.#worker.postMessage(message);
   }
 
   /** Refuses with the shard's own refusal, or `points-shard-stopped`. */
@@ -84,13 +85,12 @@ export class ShardThread {
 
   #hear(message: FromShard): void {
     if (message.kind === "open") this.#opened?.resolve(message.applied);
-    else if (message.kind === "confirmed") this.#confirm(message.bytes);
+    else if (message.kind === "confirmed") this.#confirm(message.changes);
     else this.#settle(message);
   }
 
-  #confirm(bytes: number): void {
-    this.#unconfirmedBytes -= bytes;
-    this.#onConfirmed(bytes);
+  #confirm(changes: number): void {
+    for (const onConfirmed of this.#unconfirmed.splice(0, changes)) onConfirmed();
   }
 
   #settle(message: FromShard & { kind: "answer" | "failed" }): void {
@@ -106,23 +106,10 @@ export class ShardThread {
     this.#opened?.reject(new Error(`shard ${this.#start.shard} cannot be opened: ${this.#ended}`));
     for (const { reject } of this.#asked.values()) reject(this.#stopped());
     this.#asked.clear();
-    this.#confirm(this.#unconfirmedBytes);
+    this.#confirm(this.#unconfirmed.length);
   }
 
   #stopped(): Error {
     return fail("points-shard-stopped", { shard: this.#start.shard, problem: this.#ended ?? "" });
   }
-}
-
-/** The buffers that a change owns alone, which move to the other thread instead of being copied. */
-function buffersOf(change: Change): ArrayBuffer[] {
-  if (change.kind === "erase") return [];
-  const buffers = new Set<ArrayBuffer>();
-  for (const runs of [change.batch.numbers, change.batch.strings]) {
-    if (runs === undefined) continue;
-    for (const column of [runs.series, runs.ends, runs.times, runs.values]) {
-      if (ArrayBuffer.isView(column)) buffers.add(column.buffer as ArrayBuffer);
-    }
-  }
-  return [...buffers];
 }

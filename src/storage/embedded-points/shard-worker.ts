@@ -4,6 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { Failure, fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { PointColumns } from "../points.ts";
+import { bytesAt } from "./frame-memory.ts";
 import { Shard } from "./shard.ts";
 import type { FromShard, ShardCall, ShardCalls, ShardStart, ToApply, ToShard } from "./shard-calls.ts";
 
@@ -20,7 +21,7 @@ const port = parentPort;
 const shard = new Shard(start.path, start);
 /** Set when a change could not be applied: what the heads hold is not what the journal says any more. */
 let stopped: string | undefined;
-let unconfirmedBytes = 0;
+let unconfirmed = 0;
 let checkpointId: number | undefined;
 let isWorking = false;
 
@@ -47,10 +48,10 @@ port.on("message", (message: ToShard) => {
 });
 send({ kind: "open", applied: shard.applied });
 
-function apply({ sequence, change, bytes, isReplay }: ToApply): void {
-  unconfirmedBytes += bytes;
+function apply({ sequence, place, isReplay }: ToApply): void {
+  unconfirmed += 1;
   try {
-    if (stopped === undefined && sequence > shard.applied) shard.apply(change);
+    if (stopped === undefined && sequence > shard.applied) shard.applyFrame(bytesAt(place));
   } catch (why) {
     stopped = (why as Error).message;
     endCheckpoint((id) => sendFailure(id, why));
@@ -59,9 +60,9 @@ function apply({ sequence, change, bytes, isReplay }: ToApply): void {
 }
 
 function confirm(): void {
-  if (unconfirmedBytes === 0) return;
-  send({ kind: "confirmed", bytes: unconfirmedBytes });
-  unconfirmedBytes = 0;
+  if (unconfirmed === 0) return;
+  send({ kind: "confirmed", changes: unconfirmed });
+  unconfirmed = 0;
 }
 
 function answer({ id, call, question }: ToShard & { kind: "ask" }): void {

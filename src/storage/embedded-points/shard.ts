@@ -9,9 +9,10 @@ import type {
   SeriesId,
 } from "../points.ts";
 import { BlockTable, DamageFound, type Owner } from "./block-table.ts";
-import type { Change } from "./change.ts";
+import { type Change, shardOf } from "./change.ts";
 import { type Kind, kindOf, numbers, strings, type Values } from "./columns.ts";
 import { eraseFromBlocks, type Flushed, flushAll, flushNewest } from "./flush.ts";
+import { changeIn } from "./frame.ts";
 import { Head } from "./head.ts";
 import { SeriesReader } from "./series-reader.ts";
 import type { LatestFound, LatestQuestion } from "./shard-calls.ts";
@@ -29,16 +30,36 @@ export interface ShardStats {
   readonly damage: readonly Damage[];
 }
 
+/**
+ * The series of each run of the last change, and its head where it is of this shard: a scan cycle brings the
+ * same ones each time.
+ */
+interface Route {
+  readonly series: SeriesId[];
+  readonly heads: (Head | undefined)[];
+}
+
 export class Shard {
   readonly #table: BlockTable;
   readonly #heads: readonly Map<SeriesId, Head>[] = [new Map(), new Map()];
+  readonly #routes: Route[] = [
+    { series: [], heads: [] },
+    { series: [], heads: [] },
+  ];
   /** Heads that may hold full blocks. */
   readonly #grown = new Set<Head>();
   /** Heads that a checkpoint has still to empty. */
   readonly #emptying = new Set<Head>();
   #checkpoint: number | undefined;
+  readonly #isOwn: (series: SeriesId) => boolean;
 
-  constructor(path: string, settings: { file: string; blockPoints: number }) {
+  /** `shard` of `shards` this is, all of them unless it is said. */
+  constructor(
+    path: string,
+    settings: { file: string; blockPoints: number; shard?: number; shards?: number },
+  ) {
+    const { shard = 0, shards = 1 } = settings;
+    this.#isOwn = (series) => shards === 1 || shardOf(series, shards) === shard;
     this.#table = new BlockTable(path, settings);
   }
 
@@ -57,7 +78,12 @@ export class Shard {
     return this.#grown.size;
   }
 
-  /** Takes in a change; changes come in the order of the journal. */
+  /** Takes in its own part of a change; changes come in the order of the journal. */
+  applyFrame(frame: Uint8Array): void {
+    this.apply(changeIn(frame, this.#isOwn));
+  }
+
+  /** As `applyFrame`. */
   apply(change: Change): void {
     if (change.kind === "erase") {
       this.#erase(change);
@@ -167,17 +193,28 @@ export class Shard {
     head.remove(from, to);
     head.countAfterFlush = head.count;
     const heads = this.#heads[head.kind]!;
-    if (head.count === 0 && heads.get(head.series) === head) heads.delete(head.series);
+    if (head.count === 0 && heads.get(head.series) === head) this.#removeHead(head.series, head.kind);
   }
 
   #add(runs: PointRuns<Values>, kind: Kind): void {
-    const heads = this.#heads[kind]!;
+    const route = this.#routes[kind]!;
     let from = 0;
     for (let run = 0; run < runs.series.length; run++) {
+      const series = runs.series[run]!;
       const to = runs.ends[run]!;
-      if (to > from) this.#grow(this.#headOf(heads, runs.series[run]!, kind), runs, { from, to });
+      if (route.series[run] !== series) this.#findRoute(route, { run, series, kind });
+      const head = route.heads[run];
+      if (head !== undefined && to > from) this.#grow(head, runs, { from, to });
       from = to;
     }
+  }
+
+  #findRoute(
+    { series: all, heads }: Route,
+    { run, series, kind }: { run: number; series: number; kind: Kind },
+  ) {
+    all[run] = series;
+    heads[run] = this.#isOwn(series) ? this.#headOf(this.#heads[kind]!, series, kind) : undefined;
   }
 
   #grow(head: Head, points: PointColumns, { from, to }: { from: number; to: number }): void {
@@ -193,12 +230,17 @@ export class Shard {
     return head;
   }
 
+  #removeHead(series: SeriesId, kind: Kind): void {
+    this.#heads[kind]!.delete(series);
+    this.#routes[kind] = { series: [], heads: [] };
+  }
+
   #erase({ series, range }: Change & { kind: "erase" }): void {
     const [startMs, endMs] = [range?.startMs ?? -Infinity, range?.endMs ?? Infinity];
     for (const kind of [numbers, strings]) {
       const head = this.#heads[kind]!.get(series);
       head?.removeBetween(startMs, endMs);
-      if (head !== undefined && range === undefined) this.#heads[kind]!.delete(series);
+      if (head !== undefined && range === undefined) this.#removeHead(series, kind);
       this.#healing(() =>
         this.#table.transaction(() => eraseFromBlocks(this.#table, { series, kind }, startMs, endMs)),
       );
