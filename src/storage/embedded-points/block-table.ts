@@ -11,7 +11,16 @@ import type { Damage, PointColumns, SeriesId } from "../points.ts";
 import { DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
 import { firstAtOrAfter, type Kind, merge, numbers } from "./columns.ts";
 import { KnownRows, longWalk } from "./known-rows.ts";
-import { openSummary, type Place, sealSummary } from "./sealed-summary.ts";
+import { addSeal, blockSumOf, openRow, type RowContent, sealRow } from "./sealed-row.ts";
+import {
+  putStateSql,
+  RowCheck,
+  readStateSql,
+  type State,
+  stateOf,
+  stateSchema,
+  stateValues,
+} from "./shard-state.ts";
 import { type Summary, summarise } from "./summary.ts";
 
 /** Blocks of which the summaries by bucket are surely kept in memory: 2 MB at two buckets a block. */
@@ -23,17 +32,20 @@ const keptBlocks = 32;
 /** Of new files; of blocks of 6 KB, pages of 4 KB waste twice as much (13 %). */
 const pageBytes = 2048;
 
-export interface BlockRow {
+/** Where a block lies. */
+interface BlockPlace {
   readonly id: number;
   readonly firstMs: number;
   readonly lastMs: number;
   readonly count: number;
-  /** Absent for strings; else the summary of its points, or what was found in its place. */
-  readonly summary: Summary | DamagedBlock | undefined;
+}
+
+export interface BlockRow extends BlockPlace, RowContent {
+  readonly seal: number;
 }
 
 /** As the table has it. */
-type StoredRow = Omit<BlockRow, "summary"> & { readonly summary: Uint8Array | null };
+type StoredRow = BlockPlace & { readonly sealed: Uint8Array };
 
 /** A stretch of a series that cannot be read. */
 export interface DamagedStretch {
@@ -76,12 +88,13 @@ interface Parts {
   readonly parts: Summary[];
 }
 
-/** A block could not be read; it must be quarantined before anything else is tried. */
+/** A block, or its row, could not be read; it must be quarantined before anything else is tried. */
 export class DamageFound extends Error {
   readonly owner: Owner;
-  readonly row: BlockRow;
+  /** Without a seal when the row itself is what is damaged. */
+  readonly row: BlockPlace & { readonly seal?: number };
   readonly damage: DamagedBlock;
-  constructor(owner: Owner, row: BlockRow, damage: DamagedBlock) {
+  constructor(owner: Owner, row: DamageFound["row"], damage: DamagedBlock) {
     super(damage.message);
     this.name = "DamageFound";
     this.owner = owner;
@@ -93,7 +106,7 @@ export class DamageFound extends Error {
 const schema = `
   CREATE TABLE IF NOT EXISTS block (
     series INTEGER NOT NULL, kind INTEGER NOT NULL, first_ms INTEGER NOT NULL,
-    last_ms INTEGER NOT NULL, count INTEGER NOT NULL, data_id INTEGER NOT NULL, summary BLOB,
+    last_ms INTEGER NOT NULL, count INTEGER NOT NULL, data_id INTEGER NOT NULL, sealed BLOB NOT NULL,
     PRIMARY KEY (series, kind, first_ms)
   ) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS data (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
@@ -101,14 +114,9 @@ const schema = `
     data_id INTEGER PRIMARY KEY, series INTEGER NOT NULL, kind INTEGER NOT NULL, first_ms INTEGER NOT NULL,
     last_ms INTEGER NOT NULL, expected TEXT NOT NULL, found TEXT NOT NULL
   );
-  CREATE TABLE IF NOT EXISTS state (
-    only INTEGER PRIMARY KEY CHECK (only = 1), applied INTEGER NOT NULL, points INTEGER NOT NULL,
-    blocks INTEGER NOT NULL
-  );
-  INSERT OR IGNORE INTO state VALUES (1, 0, 0, 0);
-`;
+${stateSchema}`;
 
-const columns = "data_id AS id, first_ms AS firstMs, last_ms AS lastMs, count, summary";
+const columns = "data_id AS id, first_ms AS firstMs, last_ms AS lastMs, count, sealed";
 const ofOwner = "series = ? AND kind = ?";
 
 export class BlockTable {
@@ -117,7 +125,10 @@ export class BlockTable {
   readonly #database: DatabaseSync;
   readonly #file: string;
   readonly #statements: ReturnType<typeof prepare>;
-  #totals: { applied: number; points: number; blocks: number };
+  #totals: { -readonly [Name in keyof State]: State[Name] };
+  /** Runs after the opening; what it found wrong stays. */
+  #check: RowCheck | undefined;
+  #missing: readonly Damage[] = [];
   /** What is asked about once is often asked about again, a trend that a screen refreshes say. */
   readonly #kept = new RecentMap<number, PointColumns>(keptBlocks);
   readonly #parts = new RecentMap<number, Parts>(keptParts);
@@ -136,6 +147,27 @@ export class BlockTable {
     this.#statements = prepare(this.#database);
     this.#totals = this.#readTotals();
     this.#damaged = this.#readDamaged();
+    this.#check = new RowCheck(this.#database);
+  }
+
+  /** Whether it is not known yet that no row is missing. */
+  get isUnchecked(): boolean {
+    return this.#check !== undefined;
+  }
+
+  /**
+   * Looks at some more rows than before, until all were seen to be those that were written. Which series a
+   * missing one belonged to nobody can tell: it is reported as damage, and its points are missing.
+   */
+  check(): void {
+    try {
+      if (this.#check?.step() !== true) return;
+      this.#missing = [this.#check.damage(this.#totals, this.#file) ?? []].flat();
+    } catch (why) {
+      const found = (why as Error).message;
+      this.#missing = [{ file: this.#file, offset: 0, expected: "rows of blocks that can be read", found }];
+    }
+    this.#check = undefined;
   }
 
   /** The journal's sequence number up to which every change is in blocks. */
@@ -152,8 +184,7 @@ export class BlockTable {
     this.#database.exec("BEGIN IMMEDIATE");
     try {
       const answer = work();
-      const { applied, points, blocks } = this.#totals;
-      this.#statements.putTotals.run(applied, points, blocks);
+      this.#statements.putTotals.run(...stateValues(this.#totals));
       this.#database.exec("COMMIT");
       return answer;
     } catch (why) {
@@ -161,6 +192,7 @@ export class BlockTable {
       this.#totals = this.#readTotals();
       this.#damaged = this.#readDamaged();
       this.#known.clear();
+      if (this.#check !== undefined) this.#check = new RowCheck(this.#database);
       throw why;
     }
   }
@@ -183,13 +215,13 @@ export class BlockTable {
   }
 
   /** The last block that begins before `beforeMs`. */
-  lastBefore({ series, kind }: Owner, beforeMs: number): BlockRow | undefined {
-    return rowOf(this.#statements.before.get(series, kind, beforeMs) as StoredRow | undefined);
+  lastBefore(owner: Owner, beforeMs: number): BlockRow | undefined {
+    return rowOf(owner, this.#statements.before.get(owner.series, owner.kind, beforeMs));
   }
 
   /** The first block that begins at or after `fromMs`. */
-  firstFrom({ series, kind }: Owner, fromMs: number): BlockRow | undefined {
-    return rowOf(this.#statements.from.get(series, kind, fromMs) as StoredRow | undefined);
+  firstFrom(owner: Owner, fromMs: number): BlockRow | undefined {
+    return rowOf(owner, this.#statements.from.get(owner.series, owner.kind, fromMs));
   }
 
   /** The blocks with a point in [startMs, endMs), ascending. Blocks must not change while this is walked. */
@@ -222,7 +254,7 @@ export class BlockTable {
     let count = 0;
     const { series, kind } = owner;
     for (const row of this.#statements.between.iterate(series, kind, range.fromMs, range.endMs)) {
-      const one = rowOf(row as unknown as StoredRow);
+      const one = rowOf(owner, row);
       yield one;
       if (++count === most) return one.firstMs + 1;
     }
@@ -240,6 +272,8 @@ export class BlockTable {
     return orDamage(owner, row, () => {
       const found = this.#statements.data.get(row.id) as { bytes: Uint8Array } | undefined;
       if (found === undefined) throw new DamagedBlock("the bytes of the block", "none");
+      if (found.bytes.length < 4 || blockSumOf(found.bytes) !== row.blockSum)
+        throw new DamagedBlock(`a block with checksum ${row.blockSum}`, "another one");
       const points = decodeBlock(found.bytes);
       const isAsSaid = points.times[0] === row.firstMs && points.times.at(-1) === row.lastMs;
       if (!isAsSaid) throw new DamagedBlock(`points from ${row.firstMs} to ${row.lastMs}`, "others");
@@ -283,12 +317,10 @@ export class BlockTable {
     return parts;
   }
 
-  /** The summary of a block of numbers; throws `DamageFound`. */
+  /** The summary of a block of numbers. */
   readSummary(owner: Owner, row: BlockRow): Summary {
-    const { summary } = row;
-    if (summary === undefined || summary instanceof DamagedBlock)
-      throw new DamageFound(owner, row, summary ?? new DamagedBlock("a summary", "none"));
-    return summary;
+    if (row.summary === undefined) throw new DamageFound(owner, row, new DamagedBlock("a summary", "none"));
+    return row.summary;
   }
 
   /** Inside a transaction. The points are ascending, at least one, and overlap no block of their owner. */
@@ -296,37 +328,52 @@ export class BlockTable {
     const count = times.length;
     const [firstMs, lastMs] = [times[0]!, times[count - 1]!];
     invariant(count > 0 && firstMs <= lastMs, "points in a block are in order");
-    const id = Number(this.#statements.insertData.run(encodeBlock(times, values)).lastInsertRowid);
-    const place = { id, firstMs, lastMs, count };
+    const block = encodeBlock(times, values);
+    const id = Number(this.#statements.insertData.run(block).lastInsertRowid);
+    const place = { series, kind, id, firstMs, lastMs, count };
     const summary = kind === numbers ? summarise(times, values as Float64Array, 0, count) : undefined;
-    const sealed = summary === undefined ? null : sealSummary(place, summary);
+    const blockSum = blockSumOf(block);
+    const { sealed, seal } = sealRow(place, { summary, blockSum });
     this.#statements.insert.run(series, kind, firstMs, lastMs, count, id, sealed);
-    if (kind === numbers) this.#known.insert(series, { ...place, summary });
-    this.#totals.points += count;
-    this.#totals.blocks++;
+    if (kind === numbers) this.#known.insert(series, { id, firstMs, lastMs, count, summary, blockSum, seal });
+    this.#count(place, seal, 1);
   }
 
   /** Inside a transaction. */
-  remove({ series, kind }: Owner, { id, firstMs, count }: BlockRow): void {
+  remove(owner: Owner, { id, firstMs, count, seal }: BlockRow): void {
+    const { series, kind } = owner;
     this.#statements.remove.run(series, kind, firstMs);
     this.#statements.removeData.run(id);
     // The next block that is written may get the same id.
     this.#kept.delete(id);
     this.#parts.delete(id);
     if (kind === numbers) this.#known.remove(series, firstMs);
-    this.#totals.points -= count;
-    this.#totals.blocks--;
+    this.#count({ series, kind, firstMs, count }, seal, -1);
   }
 
-  /** Takes a block that cannot be read out of the way; its bytes stay for whoever wants to save some. */
+  #count(
+    place: { series: number; kind: number; firstMs: number; count: number },
+    seal: number,
+    by: 1 | -1,
+  ): void {
+    this.#totals.points += by * place.count;
+    this.#totals.blocks += by;
+    this.#totals.seals = addSeal(this.#totals.seals, by * seal);
+    this.#check?.note(place, seal, by);
+  }
+
+  /**
+   * Takes a block that cannot be read out of the way; its bytes stay for whoever wants to save some. Where
+   * its row is damaged the sums still count it: whose it was is not sure, so a row is missing until the
+   * doctor came.
+   */
   quarantine({ owner: { series, kind }, row, damage: { expected, found } }: DamageFound): void {
-    const { id, firstMs, lastMs, count } = row;
+    const { id, firstMs, lastMs, count, seal } = row;
     this.transaction(() => {
       this.#statements.remove.run(series, kind, firstMs);
       if (kind === numbers) this.#known.remove(series, firstMs);
       this.#statements.insertDamaged.run(id, series, kind, firstMs, lastMs, expected, found);
-      this.#totals.points -= count;
-      this.#totals.blocks--;
+      if (seal !== undefined) this.#count({ series, kind, firstMs, count }, seal, -1);
     });
     this.#damaged = [...this.#damaged, { series, kind, firstMs, lastMs }];
   }
@@ -345,14 +392,16 @@ export class BlockTable {
     this.#damaged = this.#readDamaged();
   }
 
-  /** The offset is the row of the table `data`. */
+  /** The offset is the row of the table `data`, or 0. */
   damage(): Damage[] {
-    return this.#readDamaged().map(({ id, expected, found }) => ({
-      file: this.#file,
+    const file = this.#file;
+    const blocks = this.#readDamaged().map(({ id, expected, found }) => ({
+      file,
       offset: id,
       expected,
       found,
     }));
+    return [...this.#missing, ...blocks];
   }
 
   close(): void {
@@ -363,8 +412,13 @@ export class BlockTable {
     return this.#statements.damaged.all() as unknown as DamagedRow[];
   }
 
-  #readTotals(): { applied: number; points: number; blocks: number } {
-    return { ...(this.#statements.totals.get() as { applied: number; points: number; blocks: number }) };
+  #readTotals(): State {
+    const found = stateOf(this.#statements.totals.get());
+    if (found === undefined)
+      throw new Error(
+        `${this.#file} does not say what it holds; \`millrace doctor\` finds out from its blocks`,
+      );
+    return { ...found };
   }
 }
 
@@ -404,27 +458,22 @@ function prepare(
       FROM damaged`),
     insertDamaged: sql("INSERT INTO damaged VALUES (?, ?, ?, ?, ?, ?, ?)"),
     removeDamaged: sql(`DELETE FROM damaged WHERE ${ofOwner} AND first_ms >= ? AND last_ms < ?`),
-    totals: sql("SELECT applied, points, blocks FROM state"),
-    putTotals: sql("UPDATE state SET applied = ?, points = ?, blocks = ?"),
+    totals: sql(readStateSql),
+    putTotals: sql(putStateSql),
   };
 }
 
-function rowOf(row: StoredRow): BlockRow;
-function rowOf(row: StoredRow | undefined): BlockRow | undefined;
-function rowOf(row: StoredRow | undefined): BlockRow | undefined {
+/** Throws `DamageFound` for a row that is not what was written. */
+function rowOf(owner: Owner, row: object): BlockRow;
+function rowOf(owner: Owner, row: object | undefined): BlockRow | undefined;
+function rowOf({ series, kind }: Owner, row: object | undefined): BlockRow | undefined {
   if (row === undefined) return undefined;
-  const { id, firstMs, lastMs, count, summary } = row;
-  return { id, firstMs, lastMs, count, summary: summary === null ? undefined : openedSummary(row, summary) };
-}
-
-/** Damage matters to those alone who ask for the summary. */
-function openedSummary(place: Place, sealed: Uint8Array): Summary | DamagedBlock {
-  try {
-    return openSummary(place, sealed);
-  } catch (why) {
-    if (why instanceof DamagedBlock) return why;
-    throw why;
-  }
+  const { sealed, ...place } = row as StoredRow;
+  const { id, firstMs, lastMs, count } = place;
+  return orDamage({ series, kind }, place, () => {
+    const { summary, blockSum, seal } = openRow({ series, kind, id, firstMs, lastMs, count }, sealed);
+    return { id, firstMs, lastMs, count, summary, blockSum, seal };
+  });
 }
 
 /** Whether both have the same points, bit for bit. */
@@ -435,7 +484,7 @@ function areSame(one: PointColumns | undefined, other: PointColumns | undefined)
   return one.times.every((time, at) => time === times[at] && Object.is(one.values[at], values[at]));
 }
 
-function orDamage<Answer>(owner: Owner, row: BlockRow, read: () => Answer): Answer {
+function orDamage<Answer>(owner: Owner, row: DamageFound["row"], read: () => Answer): Answer {
   try {
     return read();
   } catch (why) {

@@ -140,7 +140,7 @@ const wreckFolder = folderInMemory();
 
 async function check({ wreck, acknowledged, sent, when }: Cut, expected: Expected): Promise<void> {
   await putWreck(wreck, wreckFolder);
-  await writeFile(join(wreckFolder, "store.json"), `{"format":1,"shards":${shards}}\n`);
+  await writeFile(join(wreckFolder, "store.json"), `{"format":2,"shards":${shards}}\n`);
   const openShard = LocalShard.opener({ delayOf: () => 0, onStep: () => undefined });
   const store = await openEmbeddedPoints({
     ...settings,

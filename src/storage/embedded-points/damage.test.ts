@@ -8,6 +8,7 @@ import { type EmbeddedUnderTest, embeddedUnderTest } from "../../../test/support
 import { Failure } from "../../errors.ts";
 import { at, batchOf, pointsOf, walk } from "../conformance/points.ts";
 import type { PointsStore } from "../points.ts";
+import { examineStore } from "./doctor.ts";
 import { realFiles } from "./journal.ts";
 
 const [pump, motor] = [4096, 8192];
@@ -44,7 +45,7 @@ const spoilBytes = (database: DatabaseSync) =>
     where: `WHERE id = (SELECT data_id FROM block ${ofBlock})`,
   });
 const spoilSummary = (database: DatabaseSync) =>
-  flip(database, { table: "block", column: "summary", where: ofBlock });
+  flip(database, { table: "block", column: "sealed", where: ofBlock });
 
 function flip(
   database: DatabaseSync,
@@ -77,8 +78,8 @@ it("questions that need a damaged block are refused, all others are answered, an
 
 it("an aggregate never uses a damaged summary, nor answers around a damaged block", () =>
   playOnSpoiled(spoilSummary, async (store) => {
-    const before = await store.aggregate({ ...minute, startMs: 0, endMs: 3000 });
-    assert.equal(before.times.length, 3);
+    const before = await store.aggregate({ ...minute, startMs: 0, endMs: 2000 });
+    assert.equal(before.times.length, 2);
     await assert.rejects(store.aggregate({ ...minute, startMs: 0, endMs: 10_000 }), damaged);
     await assert.rejects(store.aggregate({ ...minute, startMs: 3000, endMs: 5000 }), damaged);
     const behind = await store.aggregate({ ...minute, startMs: 5000, endMs: 10_000 });
@@ -95,6 +96,51 @@ it("a damaged stretch can be written to and erased, and serves again once it is 
     assert.deepEqual((await scan(reopened, 2990, 4001)).times, Float64Array.of(2990, 4000));
     assert.deepEqual((await reopened.stats()).quarantined, []);
   }));
+
+/** What nobody can find by looking at what is there. */
+const hidden: readonly (readonly [string, string])[] = [
+  ["a row that is gone", `DELETE FROM block ${ofBlock}`],
+  [
+    "a row that came back",
+    `INSERT INTO block SELECT series, kind, 20000, 20990, count, data_id, sealed FROM block ${ofBlock}`,
+  ],
+  ["a row of another series", `UPDATE block SET series = ${motor} ${ofBlock}`],
+  ["a row at another time", `UPDATE block SET first_ms = 2999 ${ofBlock}`],
+];
+for (const [title, sql] of hidden)
+  it(`${title} is reported from the start on, and by the doctor, who counts anew`, () =>
+    playOnSpoiled(
+      (database) => database.exec(sql),
+      async (store, test) => {
+        const { quarantined } = await store.stats();
+        assert.match(quarantined[0]!.expected, /^11 rows of blocks with the sum \d+$/);
+        const points = await pointsOf(store, motor).catch((why) => assert.ok(damaged(why)));
+        assert.ok(points === undefined || points.length === 1, "never the points of another series");
+        await store.erase(pump);
+        await store.erase(motor);
+        const still = (await (await test.restart()).stats()).quarantined.length;
+        assert.ok(still > 0 || title === "a row that came back", "reported still when all is erased");
+        await test.end();
+        const { findings } = await examineStore(test.folder, { repair: true, told: () => undefined });
+        assert.deepEqual(findings, []);
+        assert.deepEqual((await (await test.restart()).stats()).quarantined, []);
+      },
+    ));
+
+it("blocks that changed places are found by whoever reads them", () =>
+  playOnSpoiled(
+    (database) => {
+      const [a, b] = [1000, 2000].map((firstMs) => `(SELECT data_id FROM block WHERE first_ms = ${firstMs})`);
+      database.exec(`CREATE TEMP TABLE kept AS SELECT bytes FROM data WHERE id = ${a};
+        UPDATE data SET bytes = (SELECT bytes FROM data WHERE id = ${b}) WHERE id = ${a};
+        UPDATE data SET bytes = (SELECT bytes FROM kept) WHERE id = ${b}`);
+    },
+    async (store) => {
+      await assert.rejects(scan(store, 1000, 1500), damaged);
+      await assert.rejects(scan(store, 2500, 2600), damaged);
+      assert.equal((await scan(store, 3000, 4000)).times.length, 100);
+    },
+  ));
 
 it("an append refused by the disk is never seen, nor after a restart", async () => {
   let isFull = false;

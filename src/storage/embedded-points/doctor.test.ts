@@ -9,6 +9,7 @@ import { type EmbeddedUnderTest, embeddedUnderTest } from "../../../test/support
 import { at, batchOf, pointsOf, walk } from "../conformance/points.ts";
 import type { Finding } from "../findings.ts";
 import { type Examination, examineStore } from "./doctor.ts";
+import { putStateSql, readStateSql, type State, stateOf, stateValues } from "./shard-state.ts";
 
 const [pump, motor, valve] = [4096, 8192, 12_288];
 
@@ -35,6 +36,13 @@ async function repair(folder: string): Promise<Examination & { readonly told: Fi
 function edit(folder: string, ...statements: readonly string[]): void {
   const database = new DatabaseSync(join(folder, "shard-0.sqlite"));
   for (const sql of statements) database.exec(sql);
+  database.close();
+}
+
+function rewriteState(folder: string, change: Partial<State>): void {
+  const database = new DatabaseSync(join(folder, "shard-0.sqlite"));
+  const state = { ...stateOf(database.prepare(readStateSql).get())!, ...change };
+  database.prepare(putStateSql).run(...stateValues(state));
   database.close();
 }
 
@@ -97,9 +105,10 @@ it("a damaged summary and wrong totals are made anew from the points", () =>
     await store.close();
     edit(
       folder,
-      `UPDATE block SET summary = zeroblob(124) WHERE data_id = ${blockAt3000}`,
-      "UPDATE state SET points = 7",
+      `UPDATE block SET sealed = CAST('changed!' || substr(sealed, 9) AS BLOB)
+        WHERE data_id = ${blockAt3000}`,
     );
+    rewriteState(folder, { points: 7 });
     assert.deepEqual(
       (await look(folder)).findings.map(({ offset, remedy }) => [offset, remedy!.says]),
       [
@@ -114,6 +123,17 @@ it("a damaged summary and wrong totals are made anew from the points", () =>
     assert.equal((await again.stats()).points, 1001);
   }));
 
+it("a shard that does not say what it holds is not opened, and is made to say it from its blocks", () =>
+  play(async ({ folder, restart }) => {
+    edit(folder, "UPDATE state SET applied = applied + 1");
+    await assert.rejects(restart(), /shard-0.sqlite does not say what it holds/);
+    assert.deepEqual((await repair(folder)).told.length, 1);
+    const store = await restart();
+    assert.equal((await pointsOf(store, pump)).length, 1000);
+    await store.append(batchOf([pump, [[20_000, 1]]]));
+    assert.equal((await pointsOf(await restart(), pump)).length, 1001);
+  }));
+
 it("of a damaged journal all whole frames are taken in, and the segment is kept aside", () =>
   play(async ({ folder, restart }) => {
     const other = await embeddedUnderTest({ shards: 1 });
@@ -123,7 +143,7 @@ it("of a damaged journal all whole frames are taken in, and the segment is kept 
     await other.end();
     // As a crash would leave it, but for one bit and half a frame.
     bytes[60]! ^= 1;
-    edit(folder, "UPDATE state SET applied = 0");
+    rewriteState(folder, { applied: 0 });
     for (const one of readdirSync(folder)) if (one.endsWith(".log")) rmSync(join(folder, one));
     writeFileSync(join(folder, name), Buffer.concat([bytes, bytes.subarray(16, 60)]));
     const { findings, tornBytes } = await look(folder);
@@ -158,7 +178,7 @@ it("what cannot be mended is told of and left: no database, a shard that is gone
       assert.equal(findings[0]!.file, "shard-0.sqlite");
     }
     writeFileSync(path, bytes);
-    writeFileSync(join(folder, "store.json"), '{"format":1,"shards":3,"crc":1}');
+    writeFileSync(join(folder, "store.json"), '{"format":2,"shards":3,"crc":1}');
     assert.deepEqual(
       (await repair(folder)).findings.map(({ file }) => file),
       ["store.json"],

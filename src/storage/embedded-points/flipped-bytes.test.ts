@@ -1,9 +1,8 @@
 // Every byte of a small store flipped in turn, the bytes of its databases sampled in CI: each answer is right
 // or refused, or the damage is reported and what is missing is one request.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { folderInMemory } from "../../../test/support/folder.ts";
@@ -18,13 +17,15 @@ import { openEmbeddedPoints } from "./embedded-points.ts";
 
 const settings = { shards: 1, blockPoints: 100, files: filesWithoutSyncs };
 const openShard = LocalShard.opener({ delayOf: () => 0, onStep: () => undefined });
-const [pump, motor, valve] = [4096, 8192, 12_288];
+const [pump, motor, valve, twin] = [4096, 8192, 12_288, 16_384];
 const texts = Array.from({ length: 150 }, (_, i) => [i * 20, i % 7 === 0 ? "open" : `text ${i}`] as const);
 
 type Change = (store: PointsStore) => Promise<void>;
 /** In blocks, numbers and strings. */
 const before: readonly Change[] = [
   (store) => store.append(batchOf([pump, walk(450, 0, 10)], [motor, walk(120, 5000, 7)], [valve, texts])),
+  // A series whose blocks lie where those of another one lie.
+  (store) => store.append(batchOf([twin, walk(450, 0, 10).map(([timeMs, value]) => [timeMs, -value])])),
 ];
 /** In the journal alone. */
 const changes: readonly Change[] = [
@@ -56,7 +57,7 @@ const filesOf = (folder: string): Wreck =>
 
 const everything = { startMs: -Infinity, endMs: Infinity, limit: 1e9 };
 const range = { startMs: 0, endMs: 6000, bucketMs: 250, limit: 100, wanted: aggregateNames };
-const series = [pump, motor, valve].map((one) => ({ series: one, isString: one === valve }));
+const series = [pump, motor, valve, twin].map((one) => ({ series: one, isString: one === valve }));
 
 /** Questions whose answers hold each point, and aggregates of them. */
 const questions: readonly ((store: PointsStore) => Promise<unknown>)[] = [
@@ -67,7 +68,7 @@ const questions: readonly ((store: PointsStore) => Promise<unknown>)[] = [
   ...series.map((one) => (store: PointsStore) => store.latest([one], 1e6)),
   ...series.map((one) => (store: PointsStore) => store.latest([one], 3000)),
 ];
-const aggregates = [pump, motor].map(
+const aggregates = [pump, motor, twin].map(
   (one) => (store: PointsStore) => store.aggregate({ series: one, isStep: false, ...range }),
 );
 
@@ -157,40 +158,18 @@ for (const [title, later] of [
   it(`bytes of a database with ${title}, PROOF_SEED=${seed}`, async (t) => {
     const files = await made(later);
     const right = await ask(files);
-    const keys = keysOf(files);
-    let [all, refused, wrong] = [0, 0, 0];
+    let [all, refused] = [0, 0];
     for (const name of ["shard-0.sqlite", "shard-0.sqlite-wal"]) {
       const { length } = files.get(name) ?? [];
       for (let at = Math.floor(random() * stride); at < length; at += 1 + Math.floor(random() * stride)) {
         const found = await ask(flipped(files, name, at, someBit()));
         all++;
         if (found.isReported || found.answers.includes(undefined)) refused++;
-        if (isHarmless(found, right.answers) || found.isReported) continue;
-        wrong++;
-        // SQLite has no checksums over its pages: a flip in the key of a row can hide the row.
-        assert.ok(
-          name === "shard-0.sqlite" && keys.some(({ from, to }) => at >= from && at < to),
-          `${name} at ${at}: a wrong answer`,
-        );
+        assert.ok(isHarmless(found, right.answers) || found.isReported, `${name} at ${at}: a wrong answer`);
       }
     }
-    t.diagnostic(
-      `${all} bytes flipped: ${refused} reported or refused, ${wrong} wrong in the keys of blocks`,
-    );
-    assert.ok(wrong <= 0.01 * all + 1, `${wrong} wrong answers of ${all}`);
+    t.diagnostic(`${all} bytes flipped: ${refused} reported or refused`);
   });
 }
 
 const stride = isLong ? 1 : 250;
-
-/** Where the pages with the rows of the table of blocks lie in the file. */
-function keysOf(files: Wreck): { from: number; to: number }[] {
-  const path = join(folderInMemory(), "copy.sqlite");
-  writeFileSync(path, files.get("shard-0.sqlite")!);
-  const database = new DatabaseSync(path);
-  const pages = database
-    .prepare("SELECT pgoffset AS start, pgsize AS size FROM dbstat WHERE name = 'block'")
-    .all();
-  database.close();
-  return pages.map(({ start, size }) => ({ from: Number(start), to: Number(start) + Number(size) }));
-}

@@ -68,7 +68,7 @@ it("a summary that rots is found by a long walk, and its block put aside", () =>
   settle(shard, 1);
   const database = new DatabaseSync(path);
   const place = "(SELECT first_ms FROM block ORDER BY first_ms LIMIT 1 OFFSET 300)";
-  database.exec(`UPDATE block SET summary = zeroblob(length(summary)) WHERE first_ms = ${place}`);
+  database.exec(`UPDATE block SET sealed = zeroblob(length(sealed)) WHERE first_ms = ${place}`);
   database.close();
   assert.throws(() => shard.aggregate({ ...question, wanted }), { failure: "points-damaged" });
   assert.equal(shard.stats().damage.length, 1);

@@ -1,41 +1,41 @@
 // Looks through the whole file of a shard that nobody has open, and mends of it what can be mended.
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Finding, integrityOf, type Remedy } from "../findings.ts";
 import type { Damage, PointColumns } from "../points.ts";
 import { DamagedBlock, decodeBlock } from "./block.ts";
 import { type Kind, numbers } from "./columns.ts";
-import { openSummary, type Place, sealSummary } from "./sealed-summary.ts";
+import { addSeal, blockSumOf, bornSeal, openRow, type Place, sealRow } from "./sealed-row.ts";
+import { firstOf } from "./segment.ts";
+import { putStateSql, readStateSql, type State, stateOf, stateValues } from "./shard-state.ts";
 import { summarise } from "./summary.ts";
 
 interface Row extends Place {
-  readonly series: number;
   readonly kind: Kind;
-  readonly summary: Uint8Array | null;
+  readonly sealed: Uint8Array;
   readonly bytes: Uint8Array | null;
 }
 
 const columns = "series, kind, data_id AS id, first_ms AS firstMs, last_ms AS lastMs";
 
-const countAnew = `UPDATE state SET points = (SELECT coalesce(sum(count), 0) FROM block),
-  blocks = (SELECT count(*) FROM block)`;
-
 export class ShardDoctor {
   readonly #database: DatabaseSync;
+  readonly #folder: string;
   readonly #file: string;
   readonly #asideFolder: string;
 
   /** Blocks that are taken out go into `asideFolder`. Throws when the file is no database. */
   constructor(folder: string, file: string, asideFolder: string) {
+    this.#folder = folder;
     this.#file = file;
     this.#asideFolder = asideFolder;
     this.#database = new DatabaseSync(join(folder, file));
   }
 
-  /** The sequence number of the journal up to which the shard holds all changes. */
+  /** The sequence number of the journal up to which the shard holds all changes; NaN when it is not known. */
   get applied(): number {
-    return this.#state().applied;
+    return this.#state()?.applied ?? Number.NaN;
   }
 
   /** What SQLite says of its own file. While it says something, nothing else can be believed. */
@@ -45,14 +45,11 @@ export class ShardDoctor {
 
   /** Every block with its place and its summary, what was quarantined earlier, and the totals. */
   *findings(): Generator<Finding> {
-    let [points, blocks] = [0, 0];
     let last: Row | undefined;
-    const all = `SELECT ${columns}, count, summary, bytes FROM block LEFT JOIN data ON data.id = data_id
+    const all = `SELECT ${columns}, count, sealed, bytes FROM block LEFT JOIN data ON data.id = data_id
       ORDER BY series, kind, first_ms`;
     for (const found of this.#database.prepare(all).iterate()) {
       const row = found as unknown as Row;
-      points += row.count;
-      blocks++;
       const isSameSeries = row.series === last?.series && row.kind === last.kind;
       if (isSameSeries && row.firstMs <= last!.lastMs)
         yield this.#found(row.id, `a block behind ${last!.lastMs} ms`, `one from ${row.firstMs} ms on`);
@@ -60,12 +57,7 @@ export class ShardDoctor {
       yield* this.#block(row);
     }
     yield* this.#quarantined();
-    const state = this.#state();
-    if (state.points !== points || state.blocks !== blocks)
-      yield {
-        ...this.#found(0, `${points} points in ${blocks} blocks`, `${state.points} in ${state.blocks}`),
-        remedy: { says: "count anew", apply: () => this.#run(countAnew) },
-      };
+    yield* this.#counted();
   }
 
   close(): void {
@@ -81,18 +73,63 @@ export class ShardDoctor {
       yield { ...this.#found(row.id, expected, found), remedy: this.#takenOut(row) };
       return;
     }
-    if (row.kind !== numbers) return;
-    const summary = summarise(points.times, points.values as Float64Array, 0, row.count);
+    const summary =
+      row.kind === numbers ? summarise(points.times, points.values as Float64Array, 0, row.count) : undefined;
+    const anew = sealRow(row, { summary, blockSum: blockSumOf(row.bytes!) });
     try {
-      const { count, min, max } = openSummary(row, row.summary ?? new Uint8Array(0));
-      if (count !== summary.count || min !== summary.min || max !== summary.max)
+      const found = openRow(row, row.sealed);
+      if (found.blockSum !== blockSumOf(row.bytes!))
+        throw new DamagedBlock("the block of its row", "another one");
+      const { count, min, max } = found.summary ?? {};
+      if (count !== summary?.count || min !== summary?.min || max !== summary?.max)
         throw new DamagedBlock("the summary of its points", "another one");
     } catch (why) {
       const { expected, found } = damageOf(why);
-      const apply = () =>
-        this.#run("UPDATE block SET summary = ? WHERE data_id = ?", sealSummary(row, summary), row.id);
-      yield { ...this.#found(row.id, expected, found), remedy: { says: "make the summary anew", apply } };
+      // The seal says that the keys are right. Else the block may be that of another series.
+      const isOwn = anew.seal === bornSeal(row.sealed);
+      const apply = () => this.#run("UPDATE block SET sealed = ? WHERE data_id = ?", anew.sealed, row.id);
+      const remedy = isOwn ? { says: "make the summary anew", apply } : this.#takenOut(row);
+      yield { ...this.#found(row.id, expected, found), remedy };
     }
+  }
+
+  /** Whether the rows are those that were written: one that is missing is found by nothing else. */
+  *#counted(): Generator<Finding> {
+    const state = this.#state();
+    const { points, blocks, seals } = this.#count();
+    const isRight = state?.points === points && state.blocks === blocks && state.seals === seals;
+    if (isRight) return;
+    const said = state ? `${state.points} points in ${state.blocks} blocks` : "how many points and blocks";
+    const found = state ? `${points} in ${blocks}, the sum of their seals ${seals}` : "damage";
+    const expected = state ? `${said}, the sum of their seals ${state.seals}` : said;
+    yield {
+      ...this.#found(0, expected, found),
+      remedy: { says: "count anew", apply: () => this.#countAnew() },
+    };
+  }
+
+  #count(): Omit<State, "applied"> {
+    let [points, blocks, seals] = [0, 0, 0];
+    for (const row of this.#database.prepare("SELECT count, sealed FROM block").iterate()) {
+      const { count, sealed } = row as unknown as Row;
+      points += count;
+      blocks++;
+      seals = addSeal(seals, bornSeal(sealed));
+    }
+    return { points, blocks, seals };
+  }
+
+  #countAnew(): void {
+    const applied = this.#state()?.applied ?? this.#appliedByJournal();
+    this.#run(putStateSql, ...stateValues({ applied, ...this.#count() }));
+  }
+
+  /**
+   * No segment is deleted before all that it holds is in blocks; taking some of it in again changes nothing.
+   */
+  #appliedByJournal(): number {
+    const firsts = readdirSync(this.#folder).flatMap((name) => firstOf(name) ?? []);
+    return firsts.length === 0 ? 0 : Math.min(...firsts) - 1;
   }
 
   *#quarantined(): Generator<Finding> {
@@ -104,7 +141,7 @@ export class ShardDoctor {
     }
   }
 
-  #takenOut({ series, kind, firstMs, lastMs, id, bytes }: Omit<Row, "count" | "summary">): Remedy {
+  #takenOut({ series, kind, firstMs, lastMs, id, bytes }: Omit<Row, "count" | "sealed">): Remedy {
     const name = `${this.#file}-block-${id}-series-${series}-from-${firstMs}-to-${lastMs}`;
     const isKept = bytes !== null;
     return {
@@ -117,16 +154,18 @@ export class ShardDoctor {
         const owned = "series = ? AND kind = ? AND first_ms = ? AND data_id = ?";
         this.#run(`DELETE FROM block WHERE ${owned}`, series, kind, firstMs, id);
         this.#run("DELETE FROM damaged WHERE data_id = ?", id);
-        this.#run("DELETE FROM data WHERE id = ?", id);
-        this.#run(countAnew);
+        this.#run(
+          "DELETE FROM data WHERE id = ? AND NOT EXISTS (SELECT 1 FROM block WHERE data_id = id)",
+          id,
+        );
+        this.#countAnew();
         this.#run("COMMIT");
       },
     };
   }
 
-  #state(): { applied: number; points: number; blocks: number } {
-    const state = this.#database.prepare("SELECT applied, points, blocks FROM state").get();
-    return state as { applied: number; points: number; blocks: number };
+  #state(): State | undefined {
+    return stateOf(this.#database.prepare(readStateSql).get());
   }
 
   #run(sql: string, ...parameters: (number | Uint8Array)[]): void {

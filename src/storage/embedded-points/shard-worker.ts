@@ -47,6 +47,7 @@ port.on("message", (message: ToShard) => {
   if (!isWorking && shard.isBusy) workSoon();
 });
 send({ kind: "open", applied: shard.applied });
+if (shard.isBusy) workSoon();
 
 function apply({ sequence, place, isReplay }: ToApply): void {
   unconfirmed += 1;

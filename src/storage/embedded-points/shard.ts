@@ -23,6 +23,8 @@ const flushAtBlocks = 2;
 const lateBlocksMax = 8;
 /** Work in the background goes on for so long before questions get their turn. */
 const sliceMs = 8;
+/** So long an opening waits for the check that no row of a block is missing; what is left of it follows. */
+const checkAtOpeningMs = 100;
 
 export interface ShardStats {
   readonly points: number;
@@ -61,6 +63,8 @@ export class Shard {
     const { shard = 0, shards = 1 } = settings;
     this.#isOwn = (series) => shards === 1 || shardOf(series, shards) === shard;
     this.#table = new BlockTable(path, settings);
+    const untilMs = performance.now() + checkAtOpeningMs;
+    while (this.#table.isUnchecked && performance.now() < untilMs) this.#table.check();
   }
 
   /** The sequence number up to which all changes are in blocks on disk. */
@@ -70,6 +74,10 @@ export class Shard {
 
   /** Whether `work` has something to do. */
   get isBusy(): boolean {
+    return this.#isFlushing || this.#table.isUnchecked;
+  }
+
+  get #isFlushing(): boolean {
     return this.#grown.size > 0 || this.#checkpoint !== undefined;
   }
 
@@ -138,6 +146,10 @@ export class Shard {
    * waits.
    */
   work(): number | undefined {
+    if (!this.#isFlushing) {
+      this.#table.check();
+      return undefined;
+    }
     const taken: Head[] = [];
     try {
       return this.#slice(taken);

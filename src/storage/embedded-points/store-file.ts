@@ -6,7 +6,7 @@ import { crc32 } from "node:zlib";
 import { invariant } from "../../lib/invariant.ts";
 import { parseJson } from "../../lib/json.ts";
 
-const format = 1;
+const format = 2;
 
 export interface StoreFile {
   readonly shards: number;

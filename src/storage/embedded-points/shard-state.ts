@@ -1,0 +1,106 @@
+// What a shard says of itself in one row of its file (FORMAT.md, "Shards"), and whether its table of blocks
+// holds just the rows that this row speaks of.
+//
+// A flipped bit can hide a row from every search, and SQLite has no checksums over its pages; what is missing
+// is found by nothing but the sum of all.
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
+import type { Damage } from "../points.ts";
+import { DamagedBlock } from "./block.ts";
+import { addSeal, checkedSeal, type Place } from "./sealed-row.ts";
+
+export interface State {
+  /** The journal's sequence number up to which every change is in blocks. */
+  readonly applied: number;
+  readonly points: number;
+  readonly blocks: number;
+  /** The sum of the seals of all rows. */
+  readonly seals: number;
+}
+
+export const stateSchema = `
+  CREATE TABLE IF NOT EXISTS state (
+    only INTEGER PRIMARY KEY CHECK (only = 1), applied INTEGER NOT NULL, points INTEGER NOT NULL,
+    blocks INTEGER NOT NULL, seals INTEGER NOT NULL, crc INTEGER NOT NULL
+  );
+  INSERT OR IGNORE INTO state VALUES (1, 0, 0, 0, 0, ${crc32(new Uint8Array(32))});
+`;
+
+export const readStateSql = "SELECT applied, points, blocks, seals, crc FROM state";
+export const putStateSql = "UPDATE state SET applied = ?, points = ?, blocks = ?, seals = ?, crc = ?";
+
+/** What `putStateSql` takes. */
+export const stateValues = (state: State): number[] => [
+  ...[state.applied, state.points, state.blocks, state.seals],
+  checksumOf(state),
+];
+
+/** What the row says; undefined when it is not what was written. */
+export function stateOf(row: unknown): State | undefined {
+  if (row === undefined) return undefined;
+  const { crc, ...state } = row as State & { crc: number };
+  return crc === checksumOf(state) ? state : undefined;
+}
+
+function checksumOf({ applied, points, blocks, seals }: State): number {
+  return crc32(new Uint8Array(Float64Array.of(applied, points, blocks, seals).buffer));
+}
+
+/** Rows looked at in one go: some milliseconds. */
+const rowsAtOnce = 500;
+
+type Row = Place & { readonly sealed: Uint8Array };
+type Key = Pick<Place, "series" | "kind" | "firstMs">;
+
+/** Goes through all rows piece by piece, while others may come and go. */
+export class RowCheck {
+  readonly #next: StatementSync;
+  #at: Key = { series: -Infinity, kind: 0, firstMs: 0 };
+  #rows = 0;
+  #seals = 0;
+  #damaged = 0;
+
+  constructor(database: DatabaseSync) {
+    this.#next = database.prepare(`
+      SELECT series, kind, data_id AS id, first_ms AS firstMs, last_ms AS lastMs, count, sealed
+      FROM block WHERE (series, kind, first_ms) > (?, ?, ?) ORDER BY series, kind, first_ms
+      LIMIT ${rowsAtOnce}`);
+  }
+
+  /** A row came, or with `by` -1 went: what has been passed already is put right. */
+  note({ series, kind, firstMs }: Key, seal: number, by: 1 | -1): void {
+    const at = this.#at;
+    const order = series - at.series || kind - at.kind || firstMs - at.firstMs;
+    if (order > 0) return;
+    this.#rows += by;
+    this.#seals = addSeal(this.#seals, by * seal);
+  }
+
+  /** Looks at some more rows; whether these were the last. */
+  step(): boolean {
+    let count = 0;
+    for (const found of this.#next.iterate(this.#at.series, this.#at.kind, this.#at.firstMs)) {
+      this.#look(found as unknown as Row);
+      count++;
+    }
+    return count < rowsAtOnce;
+  }
+
+  #look(row: Row): void {
+    try {
+      this.#seals = addSeal(this.#seals, checkedSeal(row, row.sealed));
+    } catch (why) {
+      if (!(why instanceof DamagedBlock)) throw why;
+      this.#damaged++;
+    }
+    this.#rows++;
+    this.#at = row;
+  }
+
+  /** What is wrong when all rows have been looked at. */
+  damage({ blocks, seals }: State, file: string): Damage | undefined {
+    if (this.#rows === blocks && this.#seals === seals && this.#damaged === 0) return undefined;
+    const found = `${this.#rows} with ${this.#seals}, ${this.#damaged} of them damaged`;
+    return { file, offset: 0, expected: `${blocks} rows of blocks with the sum ${seals}`, found };
+  }
+}
