@@ -144,6 +144,54 @@ const written = [
     codecs: "strings in columns through zstd",
     points: { times: everySecond(300), values: made(300, (i) => `state ${i % 7} of the valve`) },
   },
+  {
+    codecs: "planes through zstd",
+    points: { times: everySecond(80), values: column(80, (i) => 1e9 / 3 + i) },
+  },
+  {
+    codecs: "decimal with rounding errors",
+    points: (() => {
+      const g = random(6);
+      return {
+        times: everySecond(150),
+        values: column(150, (i) => (i === 9 ? 1 / 3 : Math.floor(g() * 90 - 45) * 0.01)),
+      };
+    })(),
+  },
+  {
+    codecs: "decimal in single precision",
+    points: (() => {
+      const g = random(7);
+      return {
+        times: everySecond(150),
+        values: column(150, () => Math.fround(Math.floor(g() * 90 - 45) / 100)),
+      };
+    })(),
+  },
+  {
+    codecs: "ordinals",
+    points: (() => {
+      const g = random(8);
+      return {
+        times: everySecond(200),
+        values: column(200, (i) => (i === 5 ? -0 : Math.sin(i / 9) * 7 + g() / 9)),
+      };
+    })(),
+  },
+  {
+    codecs: "ordinals in single precision",
+    points: (() => {
+      const g = random(9);
+      return { times: everySecond(150), values: column(150, () => Math.fround(Math.exp(g() * 40))) };
+    })(),
+  },
+  {
+    codecs: "dictionary",
+    points: (() => {
+      const g = random(10);
+      return { times: everySecond(80), values: column(80, () => Math.sqrt(Math.floor(g() * 5))) };
+    })(),
+  },
 ];
 
 for (const { codecs, points } of written) {

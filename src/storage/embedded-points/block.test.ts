@@ -54,6 +54,12 @@ const shapes: fc.Arbitrary<(random: number, index: number, last: number) => numb
   fc.constant((random: number) => Math.fround(random * 100)),
   fc.constant((random: number) => (random > 0.95 ? -0 : Math.round(random * 10) / 10)),
   fc.constant((_random: number, index: number) => index * 3600),
+  fc
+    .integer({ min: 1, max: 12 })
+    .map((digits) => (random: number) => Math.round((random - 0.5) * 10 ** digits) * 10 ** -(digits >> 1)),
+  fc.constant((random: number) => Math.fround(Math.round(random * 1000) / 100)),
+  fc.constant((random: number) => Math.sqrt(Math.floor(random * 5))),
+  fc.constant((random: number, index: number) => (index % 17 ? Math.round(random * 100) * 0.01 : random)),
 );
 
 function seeded(seed: number): () => number {

@@ -18,7 +18,9 @@ const kinds: Readonly<Record<string, (random: () => number, index: number) => nu
   decimal: (random) => Math.round(random() * 1e4) / 100,
   wild: (random) => (random() - 0.5) * 2 ** Math.floor(random() * 1000 - 500),
   slow: (_, index) => 1e9 / 3 + Math.floor(index / 50),
-  few: (random) => Math.fround(Math.floor(random() * 4) / 3),
+  few: (random) => Math.floor(random() * 4) / 3,
+  computed: (random) => Math.floor(random() * 1e4) * 0.01,
+  single: (random) => Math.fround(Math.floor(random() * 1e4) / 100),
   smooth: (_, index) => Math.sin(index / 1000),
   texts: (random) => ["open", "shut", "Öl", ""][Math.floor(random() * 4)]!,
   halves: (random, index) => (random() < 0.5 ? "\ud83d" : `${index}`),
@@ -101,8 +103,8 @@ test("blocks with right checksums around other bytes", () => {
   assert.ok(codecs.size >= codecsThere, `no block with codecs but ${[...codecs]}`);
 });
 
-/** Four of times, six of numbers, two of strings. */
-const codecsThere = 12;
+/** Four of times, nine of numbers, two of strings. */
+const codecsThere = 15;
 
 test("blocks of any bytes", () => {
   fc.assert(

@@ -1,52 +1,67 @@
 // Numbers that were written as decimals, kept as whole numbers: value = whole / 10^exponent, bit for bit.
 //
-// Values of a block that are no such decimal (-0, or with too many digits) are kept aside as they are.
+// Also what computing has moved from such a decimal by the rounding of a few steps, and what was kept in
+// single precision in between. Other values of a block (-0, or with too many digits) are kept aside as they
+// are.
 import { type ByteReader, type ByteWriter, Malformed } from "./bytes.ts";
-import { integerMax, writeColumn } from "./column.ts";
+import { integerMax, readColumn, unpredicted, writeColumn } from "./column.ts";
+import { readIntegers } from "./integers.ts";
 
 /** 10^22 is the last power of ten that a double holds exactly. */
 const powers = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
+const exponentMax = powers.length - 1;
+const exponentBits = Math.log2(10);
+/** Added to the exponent of values that were rounded to single precision. */
+const single = 0x80;
 /** Adding and taking away 1.5 * 2^52 rounds a number below 2^51 to a whole one. */
 const rounder = 1.5 * 2 ** 52;
+
+/** A value counts as rounded when it is so near to a decimal, of which it has so few digits. */
+const nearness = 2 ** -49;
+const nearWholeMax = 2 ** 43;
 
 const sampleSize = 64;
 /** At most one value in this many is kept aside; with more, another codec fits better. */
 const pointsPerException = 16;
+/** What a value aside takes. */
+const asideBits = 80;
 const attempts = 3;
 
-interface Decimals {
+interface Scale {
+  readonly exponent: number;
+  readonly isSingle: boolean;
+}
+
+interface Decimals extends Scale {
   readonly wholes: Float64Array;
+  /** By how many doubles each value is farther from zero than its decimal. */
+  readonly nudges: Float64Array | undefined;
   /** Indexes of values that are no decimal of this exponent. */
   readonly aside: readonly number[];
 }
 
-/** Writes the values, or nothing and returns false when they are not decimals. */
-export function writeDecimals(values: Float64Array, writer: ByteWriter): boolean {
+/** Decimals as they are, or with what rounding made of them. */
+export type DecimalForm = "exact" | "rounded";
+
+/** Writes the values and answers how; nothing when they are no decimals. */
+export function writeDecimals(values: Float64Array, writer: ByteWriter): DecimalForm | undefined {
   const asideMax = Math.floor(values.length / pointsPerException);
-  let exponent = exponentOf(sampleOf(values));
-  for (let attempt = 0; attempt < attempts && exponent >= 0; attempt++) {
-    const { wholes, aside } = scale(values, exponent, asideMax);
-    if (aside.length <= asideMax) {
-      writeScaled(values, exponent, { wholes, aside }, writer);
-      return true;
-    }
-    const larger = exponentOf(aside.map((index) => values[index]!));
-    if (larger <= exponent) return false;
-    exponent = larger;
+  let scale = scaleOf(sampleOf(values));
+  for (let attempt = 0; attempt < attempts && scale !== undefined; attempt++) {
+    const decimals = toWholes(values, scale, asideMax);
+    if (decimals.aside.length <= asideMax) return writeWholes(values, decimals, writer);
+    const others = scaleOf(decimals.aside.map((index) => values[index]!));
+    if (others === undefined || others.exponent <= scale.exponent) return undefined;
+    scale = others;
   }
-  return false;
+  return undefined;
 }
 
-/**
- * The reverse of `writeDecimals` for `count` values, with the function that reads the whole numbers: older
- * blocks have them in another form.
- */
-export function readDecimals(
-  reader: ByteReader,
-  count: number,
-  readWholes: (reader: ByteReader, count: number) => Float64Array,
-): Float64Array {
-  const power = powers[reader.u8()];
+/** The reverse of `writeDecimals` for `count` values; older blocks have whole numbers in another form. */
+export function readDecimals(reader: ByteReader, count: number, form: DecimalForm | "packed"): Float64Array {
+  const head = reader.u8();
+  const isSingle = form === "rounded" && head >= single;
+  const power = powers[isSingle ? head - single : head];
   if (power === undefined) throw new Malformed("an exponent above 22");
   const asideCount = reader.varint();
   if (asideCount > count) throw new Malformed(`${asideCount} values aside`);
@@ -56,22 +71,27 @@ export function readDecimals(
     index += reader.varint();
     aside.push({ index, value: reader.f64() });
   }
-  const values = readWholes(reader, count);
+  const values = form === "packed" ? readIntegers(reader, count) : readColumn(reader, count);
   if (power !== 1) for (let at = 0; at < count; at++) values[at] = values[at]! / power;
+  if (isSingle) for (let at = 0; at < count; at++) values[at] = Math.fround(values[at]!);
+  else if (form === "rounded") nudge(values, readColumn(reader, count));
   for (const one of aside) values[one.index] = one.value;
   return values;
 }
 
-function writeScaled(values: Float64Array, exponent: number, decimals: Decimals, writer: ByteWriter): void {
-  writer.u8(exponent);
-  writer.varint(decimals.aside.length);
+function writeWholes(values: Float64Array, decimals: Decimals, writer: ByteWriter): DecimalForm {
+  const { exponent, isSingle, wholes, nudges, aside } = decimals;
+  writer.u8(isSingle ? exponent + single : exponent);
+  writer.varint(aside.length);
   let last = 0;
-  for (const index of decimals.aside) {
+  for (const index of aside) {
     writer.varint(index - last);
     writer.f64(values[index]!);
     last = index;
   }
-  writeColumn(decimals.wholes, writer);
+  writeColumn(wholes, writer);
+  if (nudges !== undefined) writeColumn(nudges, writer, unpredicted);
+  return isSingle || nudges !== undefined ? "rounded" : "exact";
 }
 
 function sampleOf(values: Float64Array): number[] {
@@ -81,38 +101,87 @@ function sampleOf(values: Float64Array): number[] {
   return sample;
 }
 
-/** The smallest exponent for all of the sample that are decimals, -1 when most of it are not. */
-function exponentOf(sample: readonly number[]): number {
-  let exponent = 0;
-  let others = 0;
-  for (const value of sample) {
-    let wanted = exponent;
-    while (wanted < powers.length && !isDecimal(value, powers[wanted]!)) wanted++;
-    if (wanted === powers.length) others++;
-    else exponent = wanted;
-  }
-  return others * 2 > sample.length ? -1 : exponent;
+/**
+ * The exponent that makes most of a sample whole in the fewest bits; nothing when the most of it never is.
+ */
+function scaleOf(sample: readonly number[]): Scale | undefined {
+  const asDoubles = cheapest(sample, false);
+  if (asDoubles.bits === 0 || sample.some((value) => Math.fround(value) !== value)) return asDoubles.scale;
+  const asSingles = cheapest(sample, true);
+  return asSingles.bits < asDoubles.bits ? asSingles.scale : asDoubles.scale;
 }
 
-function isDecimal(value: number, power: number): boolean {
-  const whole = value * power + rounder - rounder;
-  return whole / power === value && Math.abs(whole) <= integerMax && !Object.is(value, -0);
+function cheapest(sample: readonly number[], isSingle: boolean): { bits: number; scale: Scale | undefined } {
+  const exponents = sample.map((value) => smallestExponent(value, isSingle)).sort((a, b) => a - b);
+  let best = { bits: Number.POSITIVE_INFINITY, scale: undefined as Scale | undefined };
+  for (const [index, exponent] of exponents.entries()) {
+    if (exponent > exponentMax || exponents[index + 1] === exponent) continue;
+    const others = sample.length - 1 - index;
+    const bits = exponent * exponentBits + (others / sample.length) * asideBits;
+    if (others * 2 <= sample.length && bits < best.bits) best = { bits, scale: { exponent, isSingle } };
+  }
+  return best;
 }
+
+/** Above `exponentMax` for a value that is no decimal. */
+function smallestExponent(value: number, isSingle: boolean): number {
+  let exponent = 0;
+  for (; exponent <= exponentMax; exponent++) {
+    const power = powers[exponent]!;
+    const whole = value * power + rounder - rounder;
+    if (Math.abs(whole) > integerMax) return exponentMax + 1;
+    const decimal = isSingle ? Math.fround(whole / power) : whole / power;
+    if (decimal === value && !Object.is(value, -0)) break;
+    if (!isSingle && isNear(value, decimal, whole)) break;
+  }
+  return exponent;
+}
+
+const isNear = (value: number, decimal: number, whole: number): boolean =>
+  Math.abs(value - decimal) <= Math.abs(value) * nearness && Math.abs(whole) <= nearWholeMax && whole !== 0;
 
 /** All values as whole numbers, giving up with more than `asideMax` others; these repeat their neighbour. */
-function scale(values: Float64Array, exponent: number, asideMax: number): Decimals {
+function toWholes(values: Float64Array, { exponent, isSingle }: Scale, asideMax: number): Decimals {
   const power = powers[exponent]!;
   const count = values.length;
   const wholes = new Float64Array(count);
+  let nudges: Float64Array | undefined;
   const aside: number[] = [];
   let last = 0;
   for (let index = 0; index < count; index++) {
     const value = values[index]!;
     const whole = value * power + rounder - rounder;
-    const isWhole = whole / power === value && whole <= integerMax && whole >= -integerMax;
+    const decimal = isSingle ? Math.fround(whole / power) : whole / power;
+    const isWhole = decimal === value && whole <= integerMax && whole >= -integerMax;
     if (isWhole && (whole !== 0 || !Object.is(value, -0))) last = whole;
-    else if (aside.push(index) > asideMax) break;
+    else if (!isSingle && isNear(value, decimal, whole)) {
+      nudges ??= new Float64Array(count);
+      nudges[index] = doublesBetween(decimal, value);
+      last = whole;
+    } else if (aside.push(index) > asideMax) break;
     wholes[index] = last;
   }
-  return { wholes, aside };
+  return { exponent, isSingle, wholes, nudges, aside };
+}
+
+const pair = new Float64Array(2);
+const halvesOfPair = new Uint32Array(pair.buffer);
+
+/** By how much the bits of `to`, as a whole number, are above those of `from`, which has the same sign. */
+function doublesBetween(from: number, to: number): number {
+  pair[0] = from;
+  pair[1] = to;
+  const [fromLow, fromHigh, toLow, toHigh] = halvesOfPair;
+  return (toHigh! - fromHigh!) * 2 ** 32 + (toLow! - fromLow!);
+}
+
+/** Moves each value by as many doubles away from zero. */
+function nudge(values: Float64Array, nudges: Float64Array): void {
+  const halves = new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
+  for (let index = 0; index < values.length; index++) {
+    if (nudges[index] === 0) continue;
+    const low = halves[index * 2]! + nudges[index]!;
+    halves[index * 2] = low;
+    halves[index * 2 + 1]! += Math.floor(low / 2 ** 32);
+  }
 }

@@ -1,13 +1,23 @@
 // The value column of a block of numbers: the smallest of the codecs, found by trying.
 import { ByteReader, ByteWriter, Malformed } from "./bytes.ts";
-import { readColumn } from "./column.ts";
 import { readDecimals, writeDecimals } from "./decimal.ts";
-import { readIntegers } from "./integers.ts";
-import { planesOf, rawBytes, readPlanes, readRaw } from "./planes.ts";
+import { readDictionary, writeDictionary } from "./dictionary.ts";
+import { readOrdinals, writeOrdinals } from "./ordinals.ts";
+import { rawBytes, readPlanes, readRaw } from "./planes.ts";
 import { pressSection, type Section } from "./press.ts";
-import { readXor, writeXor } from "./xor.ts";
+import { readXor } from "./xor.ts";
 
-const numberCodecs = { constant: 0, packedDecimal: 1, xor: 2, raw: 3, planes: 4, decimal: 5 } as const;
+const numberCodecs = {
+  constant: 0,
+  packedDecimal: 1,
+  xor: 2,
+  raw: 3,
+  planes: 4,
+  decimal: 5,
+  roundedDecimal: 6,
+  ordinals: 7,
+  dictionary: 8,
+} as const;
 
 const numberBytes = 8;
 /** Decimals in fewer bytes a value than this are taken without trying the slower codecs for odd numbers. */
@@ -16,10 +26,7 @@ const decimalBytesGood = 4;
 /** Writes one or more values; every bit of them comes back. */
 export function writeNumbers(values: Float64Array): Section {
   if (isConstant(values)) return { codec: numberCodecs.constant, bytes: rawBytes(values.slice(0, 1)) };
-  const writer = new ByteWriter();
-  const decimals = writeDecimals(values, writer)
-    ? { codec: numberCodecs.decimal, bytes: writer.finish() }
-    : undefined;
+  const decimals = decimalSection(values);
   if (decimals !== undefined && decimals.bytes.length <= values.length * decimalBytesGood) return decimals;
   let best: Section = { codec: numberCodecs.raw, bytes: rawBytes(values) };
   for (const section of [decimals, ...oddSections(values)]) {
@@ -35,9 +42,15 @@ export function readNumbers({ codec, bytes }: Section, count: number): Float64Ar
     case numberCodecs.constant:
       return new Float64Array(count).fill(reader.f64());
     case numberCodecs.packedDecimal:
-      return readDecimals(reader, count, readIntegers);
+      return readDecimals(reader, count, "packed");
+    case numberCodecs.dictionary:
+      return readDictionary(reader, count);
+    case numberCodecs.ordinals:
+      return readOrdinals(reader, count);
     case numberCodecs.decimal:
-      return readDecimals(reader, count, readColumn);
+      return readDecimals(reader, count, "exact");
+    case numberCodecs.roundedDecimal:
+      return readDecimals(reader, count, "rounded");
     case numberCodecs.xor:
       return readXor(reader, count);
     case numberCodecs.raw:
@@ -49,15 +62,25 @@ export function readNumbers({ codec, bytes }: Section, count: number): Float64Ar
   }
 }
 
-/** What may suit numbers that are no short decimals. */
-function oddSections(values: Float64Array): Section[] {
+function decimalSection(values: Float64Array): Section | undefined {
   const writer = new ByteWriter();
-  writeXor(values, writer);
-  return [
-    pressSection({ codec: numberCodecs.xor, bytes: writer.finish() }),
-    pressSection({ codec: numberCodecs.raw, bytes: rawBytes(values) }),
-    pressSection({ codec: numberCodecs.planes, bytes: planesOf(values) }),
-  ];
+  const form = writeDecimals(values, writer);
+  if (form === undefined) return undefined;
+  return {
+    codec: form === "exact" ? numberCodecs.decimal : numberCodecs.roundedDecimal,
+    bytes: writer.finish(),
+  };
+}
+
+/** What may suit numbers that are no short decimals. */
+function* oddSections(values: Float64Array): Generator<Section> {
+  const dictionary = new ByteWriter();
+  if (writeDictionary(values, dictionary))
+    yield { codec: numberCodecs.dictionary, bytes: dictionary.finish() };
+  const ordinals = new ByteWriter();
+  writeOrdinals(values, ordinals);
+  yield { codec: numberCodecs.ordinals, bytes: ordinals.finish() };
+  yield pressSection({ codec: numberCodecs.raw, bytes: rawBytes(values) });
 }
 
 /** Whether all values have the same bits: 0 and -0 differ. */
