@@ -32,7 +32,7 @@ export function flushNewest(table: BlockTable, head: Head): Flushed {
   const from = last === undefined ? 0 : firstAtOrAfter(points.times, last.lastMs + 1);
   const count = points.times.length - from;
   if (count < table.blockPoints) return { head, from, to: from };
-  const absorbed = absorbBefore(table, head, { beforeMs: Infinity, count });
+  const absorbed = absorb(table, head, { last, count });
   const to = points.times.length - ((countOf(absorbed) + count) % table.blockPoints);
   rewrite(table, head, absorbed, (older) => join([...older, cut(points, from, to)], head.kind));
   return { head, from, to };
@@ -52,7 +52,7 @@ export function flushAll(table: BlockTable, head: Head): Flushed {
     if (block !== undefined && block.lastMs >= firstMs) {
       rewrite(table, head, [block], ([older]) => merge(older!, late));
     } else {
-      const absorbed = absorbBefore(table, head, { beforeMs: firstMs, count: to - from });
+      const absorbed = absorb(table, head, { last: block, count: to - from });
       rewrite(table, head, absorbed, (older) => join([...older, late], head.kind));
     }
     from = to;
@@ -61,17 +61,17 @@ export function flushAll(table: BlockTable, head: Head): Flushed {
 }
 
 /**
- * The blocks directly before `beforeMs` small enough to be written anew together with `count` points behind
- * them: together less than a full block, so that what a flush costs does not grow with the series.
+ * The block `last` and those directly before it that are small enough to be written anew together with
+ * `count` points behind them: together less than a full block, so that what a flush costs does not grow with the series.
  */
-function absorbBefore(
+function absorb(
   table: BlockTable,
   owner: Owner,
-  { beforeMs, count }: { beforeMs: number; count: number },
+  { last, count }: { last: BlockRow | undefined; count: number },
 ): BlockRow[] {
   const absorbed: BlockRow[] = [];
   let older = 0;
-  for (let row = table.lastBefore(owner, beforeMs); row; row = table.lastBefore(owner, row.firstMs)) {
+  for (let row = last; row; row = table.lastBefore(owner, row.firstMs)) {
     if (older + row.count >= table.blockPoints || row.count > (older + count) * absorbedAtMost) break;
     if (isFullOfText(table, owner, row)) break;
     absorbed.unshift(row);

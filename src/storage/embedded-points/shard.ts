@@ -50,8 +50,8 @@ export class Shard {
   ];
   /** Heads that may hold full blocks. */
   readonly #grown = new Set<Head>();
-  /** Heads that a checkpoint has still to empty. */
-  readonly #emptying = new Set<Head>();
+  /** Heads that a checkpoint has still to empty; the last one is next. */
+  readonly #emptying: Head[] = [];
   #checkpoint: number | undefined;
   readonly #isOwn: (series: SeriesId) => boolean;
 
@@ -130,13 +130,13 @@ export class Shard {
    * recorded.
    */
   beginCheckpoint(sequence: number): void {
-    for (const heads of this.#heads) for (const head of heads.values()) this.#emptying.add(head);
+    for (const heads of this.#heads) for (const head of heads.values()) this.#emptying.push(head);
     this.#checkpoint = sequence;
   }
 
   /** The heads keep what is not yet in blocks. */
   giveUpCheckpoint(): void {
-    this.#emptying.clear();
+    this.#emptying.length = 0;
     this.#checkpoint = undefined;
   }
 
@@ -154,7 +154,8 @@ export class Shard {
     try {
       return this.#slice(taken);
     } catch (why) {
-      for (const head of taken) (this.#checkpoint === undefined ? this.#grown : this.#emptying).add(head);
+      if (this.#checkpoint !== undefined) this.#emptying.push(...taken);
+      else for (const head of taken) this.#grown.add(head);
       if (!(why instanceof DamageFound)) throw why;
       this.#table.quarantine(why);
       return undefined;
@@ -178,7 +179,7 @@ export class Shard {
     });
     for (const one of flushed) this.#forget(one);
     taken.length = 0;
-    return this.#emptying.size === 0 ? this.#endCheckpoint() : undefined;
+    return this.#emptying.length === 0 ? this.#endCheckpoint() : undefined;
   }
 
   #endCheckpoint(): number | undefined {
@@ -189,14 +190,14 @@ export class Shard {
   }
 
   #takeNext(): { head: Head; isWhole: boolean } | undefined {
-    for (const head of this.#emptying) {
-      this.#emptying.delete(head);
+    const head = this.#emptying.pop();
+    if (head !== undefined) {
       this.#grown.delete(head);
       return { head, isWhole: true };
     }
-    for (const head of this.#grown) {
-      this.#grown.delete(head);
-      return { head, isWhole: head.count > lateBlocksMax * this.#table.blockPoints };
+    for (const grown of this.#grown) {
+      this.#grown.delete(grown);
+      return { head: grown, isWhole: grown.count > lateBlocksMax * this.#table.blockPoints };
     }
     return undefined;
   }
