@@ -153,9 +153,9 @@ export class Keyring {
    * other processes change counts within twice `keyCacheMsMax`, what this one changes at once.
    */
   async callerOf(key: string): Promise<Caller | undefined> {
-    const { rights, world } = this.#parts;
-    const known = this.#remembered.get(key);
-    if (known && known.generation === rights.generation && known.untilMs > world.nowMs()) return known.caller;
+    const { rights } = this.#parts;
+    const remembered = this.rememberedCallerOf(key);
+    if (remembered) return remembered;
     const asking = this.#asking.get(key);
     if (asking?.generation === rights.generation) return asking.answer;
     const begun = { generation: rights.generation, answer: this.#ask(key) };
@@ -165,6 +165,14 @@ export class Keyring {
     } finally {
       if (this.#asking.get(key) === begun) this.#asking.delete(key);
     }
+  }
+
+  /** As `callerOf`, of a key that was asked for a moment ago; undefined when that has to be found out. */
+  rememberedCallerOf(key: string): Caller | undefined {
+    const { rights, world } = this.#parts;
+    const known = this.#remembered.get(key);
+    const holds = known?.generation === rights.generation && known.untilMs > world.nowMs();
+    return holds ? known.caller : undefined;
   }
 
   /** Who does what an account has asked to be done later; undefined when it is deleted. */

@@ -29,6 +29,10 @@ export interface BodyMemory {
   readonly buffers: BodyBuffers;
 }
 
+/** Whether a request brings a body at all, be it empty. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+
 /**
  * The body of a request, whatever its Content-Type says (client-endpoints 1.3). Refuses bodies that are too
  * large as sent or inflated (413), packed otherwise than with gzip (415), damaged or cut short (400).
@@ -39,7 +43,7 @@ export async function readBody(
   signal: AbortSignal,
 ): Promise<Body> {
   const { headers } = request;
-  if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return none;
+  if (!hasBody(request)) return none;
   const sentBytes = Number(headers["content-length"] ?? limits.bodyBytesMax);
   if (sentBytes === 0) return none;
   if (sentBytes > limits.bodyBytesMax) throw fail("body-too-large", tooLarge.sent);

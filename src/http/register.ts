@@ -9,7 +9,7 @@ import { freeing } from "../lib/streams.ts";
 import { limits } from "../limits.ts";
 import { baseUrlOf } from "../rest/base-url.ts";
 import { jsonDecoder } from "../rest/json.ts";
-import { decodeParameters } from "../rest/parameters.ts";
+import { parametersDecoder } from "../rest/parameters.ts";
 import {
   type Answer,
   type BrowserAnswer,
@@ -39,6 +39,8 @@ type Sent = Readonly<Record<string, string | string[] | undefined>>;
 export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: readonly Route[]): void {
   for (const route of routes) {
     const decodeBody = bodyDecoderOf(route.body);
+    const decodePath = parametersDecoder(route.parameters);
+    const decodeQuery = parametersDecoder(route.query);
     for (const version of route.versions) {
       const status = route.created?.includes(version) ? 201 : 200;
       const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -49,8 +51,8 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
           project,
           route.capability,
         );
-        const path = decodeParameters(route.parameters, sentPath);
-        const query = decodeParameters(route.query, request.query as Sent);
+        const path = decodePath(sentPath);
+        const query = decodeQuery(request.query as Sent);
         const scope = new RequestScope(reply.raw);
         const { bytes, reuse } = await receive(request, kernel, scope);
         const body = readOnce(() => decodeBody(bytes, { path, headers: request.headers }), reuse);
@@ -76,8 +78,9 @@ export function registerOpenRoutes(
   const { gate, logins, services } = kernel;
   for (const route of routes) {
     const decodeBody = bodyDecoderOf(route.body);
+    const decodeQuery = parametersDecoder(route.query);
     const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
-      const query = decodeParameters(route.query, request.query as Sent);
+      const query = decodeQuery(request.query as Sent);
       const scope = new RequestScope(reply.raw);
       const { bytes, reuse } = await receive(request, kernel, scope);
       const body = readOnce(() => decodeBody(bytes, { path: {}, headers: request.headers }), reuse);
@@ -110,9 +113,10 @@ export function registerLinkRoutes(
   routes: readonly LinkRoute[],
 ): void {
   for (const route of routes) {
+    const decodePath = parametersDecoder(route.parameters);
     const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
       request.raw.setTimeout(limits.uploadIdleMsMax, () => request.raw.destroy());
-      const path = decodeParameters(route.parameters, request.params as Sent);
+      const path = decodePath(request.params as Sent);
       const { headers, raw: body } = request;
       const isHead = request.method === "HEAD";
       return sendStreamed(reply, await route.handle(services, { path, headers, isHead, body }));

@@ -7,14 +7,16 @@ import { limits } from "../limits.ts";
 export class RequestScope {
   readonly #controller = new AbortController();
   readonly #atEnd: (() => void)[] = [];
+  /** Refuses who waits for the outcome. */
+  #refuse: ((why: unknown) => void) | undefined;
   #hasEnded = false;
 
   constructor(response: ServerResponse) {
-    const giveUp = () => this.#controller.abort(fail("deadline", { limitMs: limits.requestMsMax }));
+    const giveUp = () => this.#abort(fail("deadline", { limitMs: limits.requestMsMax }));
     const timer = setTimeout(giveUp, limits.requestMsMax);
     response.once("close", () => {
       clearTimeout(timer);
-      if (!response.writableFinished) this.#controller.abort(new Error("the client went away"));
+      if (!response.writableFinished) this.#abort(new Error("the client went away"));
       this.#hasEnded = true;
       for (const work of this.#atEnd) work();
     });
@@ -33,10 +35,14 @@ export class RequestScope {
 
   /** The outcome of `work`, or the refusal (503) if the deadline comes first. */
   within<Outcome>(work: Promise<Outcome>): Promise<Outcome> {
-    const { signal } = this;
     return new Promise((resolve, reject) => {
-      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      this.#refuse = reject;
       work.then(resolve, reject);
     });
+  }
+
+  #abort(why: Error): void {
+    this.#controller.abort(why);
+    this.#refuse?.(why);
   }
 }

@@ -1,11 +1,12 @@
 // The HTTP server all routes hang on: request ids, cross-origin rules, packing of answers, and every refusal.
 import compress from "@fastify/compress";
-import cors from "@fastify/cors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { limits } from "../limits.ts";
 import { refuseUnknownRoutes, routerOptions } from "./allowed-methods.ts";
+import { hasBody } from "./body.ts";
 import { answerClientError } from "./client-error.ts";
+import { allowAllOrigins } from "./cross-origin.ts";
 import { errorAnswer } from "./error-answer.ts";
 import { type Metrics, measureRequests } from "./metrics.ts";
 import { securityHeaders } from "./security-headers.ts";
@@ -26,7 +27,8 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
   const { trustedProxies, baseUrl } = settings;
   const nextRequestId = requestIds();
   const onError = errorAnswer(log);
-  const setSecurityHeaders = securityHeaders(baseUrl?.startsWith("https:") ?? false);
+  const careful = securityHeaders(baseUrl?.startsWith("https:") ?? false);
+  const headersFor = (requestId: string) => ({ "x-request-id": requestId, ...careful });
   const http = fastify({
     logger: false,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
@@ -38,29 +40,21 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
     return503OnClosing: false,
     frameworkErrors: (problem, request, reply) => {
       const answer = reply as unknown as FastifyReply;
-      answer.raw.setHeader("X-Request-Id", request.id);
-      setSecurityHeaders(answer.raw);
+      answer.headers(headersFor(request.id));
       onError(problem, request as FastifyRequest, answer);
     },
     clientErrorHandler: (problem, socket) => answerClientError(problem, socket, nextRequestId()),
   });
   http.setErrorHandler(onError);
   http.addHook("onRequest", (request, reply, done) => {
-    reply.raw.setHeader("X-Request-Id", request.id);
-    setSecurityHeaders(reply.raw);
+    reply.headers(headersFor(request.id));
     done();
   });
   leaveBodiesUnread(http);
   boundReceiving(http);
   measureRequests(http, metrics.registry);
   refuseUnknownRoutes(http);
-  await http.register(cors, {
-    origin: true,
-    credentials: true,
-    methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-    exposedHeaders,
-    strictPreflight: false,
-  });
+  allowAllOrigins(http);
   await http.register(compress, {
     encodings: ["gzip"],
     threshold: limits.packAnswersFromBytes,
@@ -69,12 +63,6 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
   });
   return http;
 }
-
-/** What scripts of other origins may read, beside what all may. */
-const exposedHeaders = [
-  ...["X-Request-Id", "Range", "Content-Range", "Content-Disposition", "Location", "ETag", "Retry-After"],
-  ...["OData-Version", "OData-EntityId", "Preference-Applied"],
-];
 
 /** Short, unique over restarts, and cheap: a random beginning for the process and a count. */
 function requestIds(): () => string {
@@ -99,9 +87,8 @@ function leaveBodiesUnread(http: FastifyInstance): void {
 /** Node knows one time for all requests to be received in, which is that of file uploads; most have less. */
 function boundReceiving(http: FastifyInstance): void {
   http.addHook("onRequest", (request, _reply, done) => {
-    const { raw, routeOptions } = request;
-    const hasBody = "content-length" in raw.headers || "transfer-encoding" in raw.headers;
-    if (hasBody && !(routeOptions.config as { mayTakeLong?: boolean }).mayTakeLong) {
+    const { raw } = request;
+    if (hasBody(raw) && !(request.routeOptions.config as { mayTakeLong?: boolean }).mayTakeLong) {
       const tooLate = { name: "", message: "", code: "ERR_HTTP_REQUEST_TIMEOUT" };
       const giveUp = () => answerClientError(tooLate, raw.socket, request.id);
       const timer = setTimeout(giveUp, limits.receiveMsMax);

@@ -6,7 +6,7 @@ import * as parameters from "./parameters.ts";
 
 type Declared = parameters.Parameter<unknown>;
 const decoded = (parameter: Declared, ...sent: string[]) =>
-  parameters.decodeParameters({ it: parameter }, sent.length === 1 ? { it: sent[0]! } : { it: sent })["it"];
+  parameters.parametersDecoder({ it: parameter })(sent.length === 1 ? { it: sent[0]! } : { it: sent })["it"];
 const refused = (parameter: Declared, sent: string) =>
   assert.throws(
     () => decoded(parameter, sent),

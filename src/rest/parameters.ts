@@ -168,16 +168,18 @@ function asJsonEscape(found: string, hex: string | undefined): string {
 }
 
 /** Decodes each declared parameter from what was sent; unknown ones are ignored (client-endpoints 1.4). */
-export function decodeParameters(
-  declared: Readonly<Record<string, Parameter<unknown>>>,
-  sent: Readonly<Record<string, string | readonly string[] | undefined>>,
-): Record<string, unknown> {
-  const values: Record<string, unknown> = {};
-  for (const [name, parameter] of Object.entries(declared)) {
-    const found = sent[name];
-    const occurrences = found === undefined ? [] : typeof found === "string" ? [found] : found;
-    if (occurrences.length === 0 && parameter.required) throw fail("fields-missing", { fields: [name] });
-    values[name] = parameter.decode(occurrences, name);
-  }
-  return values;
+export function parametersDecoder(declared: Readonly<Record<string, Parameter<unknown>>>) {
+  const parameters = Object.entries(declared);
+  return (
+    sent: Readonly<Record<string, string | readonly string[] | undefined>>,
+  ): Record<string, unknown> => {
+    const values: Record<string, unknown> = {};
+    for (const [name, parameter] of parameters) {
+      const found = sent[name];
+      const occurrences = found === undefined ? [] : typeof found === "string" ? [found] : found;
+      if (occurrences.length === 0 && parameter.required) throw fail("fields-missing", { fields: [name] });
+      values[name] = parameter.decode(occurrences, name);
+    }
+    return values;
+  };
 }

@@ -178,6 +178,7 @@ class EmbeddedPoints implements PointsStore {
   ): Promise<(FoundPoint | undefined)[]> {
     const { threads, lastPoints } = this.#parts;
     const found = series.map((one) => lastPoints.find(one.series, beforeMs));
+    if (!found.includes(undefined)) return found;
     const asked = Map.groupBy(
       found.keys().filter((index) => found[index] === undefined),
       (index) => shardOf(series[index]!.series, threads.length),
