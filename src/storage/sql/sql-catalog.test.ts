@@ -1,10 +1,11 @@
 // The SQL catalog on SQLite: the port's conformance suite, and what only a file and processes can show.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { copyFile, readdir, writeFile } from "node:fs/promises";
+import { copyFile, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type TestContext, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { realWorld } from "../../lib/world.ts";
@@ -122,6 +123,19 @@ test("what was acknowledged is in a copy of the files taken without closing", as
   assert.equal(await countPlaces(copy), 5);
   assert.equal(await copy.read(1, (tx) => tx.count(places, words(["name"], "place"))), 5);
   assert.equal(await copy.lastId(), 5);
+});
+
+test("a while after the last change all of it is in the file, and the log is empty", async (t) => {
+  const { folder, open } = workplace(t);
+  const catalog = await open("idle.db");
+  await catalog.write(1, (tx) => tx.insert(places, [place(1)]));
+  const bytesOfLog = async () => (await stat(join(folder, "idle.db-wal"))).size;
+  assert.ok((await bytesOfLog()) > 0);
+  const untilMs = Date.now() + 10 * limits.catalogIdleMs;
+  while ((await bytesOfLog()) > 0 && Date.now() < untilMs) await pause(100);
+  assert.equal(await bytesOfLog(), 0);
+  await catalog.write(1, (tx) => tx.insert(places, [place(2)]));
+  assert.equal(await countPlaces(catalog), 2);
 });
 
 test("a file of an older version gains new columns, tables, indexes, words and links", async (t) => {

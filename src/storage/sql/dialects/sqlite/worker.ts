@@ -88,6 +88,23 @@ class Connection {
     }
   }
 
+  /**
+   * Moves the log into the file and empties it, which would keep the largest size it ever had. Answers false
+   * when somebody is in the middle of a transaction or the file cannot be written: then it stays as it is.
+   */
+  emptyLog(): boolean {
+    if (this.#db.isTransaction) return false;
+    this.#db.exec("pragma busy_timeout = 0");
+    try {
+      return this.#db.prepare("pragma wal_checkpoint(truncate)").get()!["busy"] === 0;
+    } catch {
+      // A full disk, say: nothing is lost, and whoever changes something next hears of it.
+      return false;
+    } finally {
+      this.#db.exec(`pragma busy_timeout = ${limits.catalogBusyMsMax}`);
+    }
+  }
+
   close(): void {
     this.#db.close();
   }
@@ -111,6 +128,18 @@ class Connection {
 
 const settings = workerData as WorkerSettings;
 const connections: Connection[] = [];
+/** Set while the log may have something in it. */
+let idling: NodeJS.Timeout | undefined;
+
+/** Each change puts off the emptying of the log by another while. */
+function emptyLogWhenIdle(connection: Connection): void {
+  const emptied = () => {
+    if (connection.emptyLog()) idling = undefined;
+    else idling?.refresh();
+  };
+  if (idling === undefined) idling = setTimeout(emptied, limits.catalogIdleMs).unref();
+  else idling.refresh();
+}
 
 function answer(request: Exclude<Request, { kind: "close" }>): Reply {
   try {
@@ -118,6 +147,7 @@ function answer(request: Exclude<Request, { kind: "close" }>): Reply {
     const connection = connections[request.connection]!;
     if (request.kind === "run") return { id: request.id, outcome: connection.run(request) };
     connection.end(request.how);
+    if (settings.mode === "write") emptyLogWhenIdle(connection);
     return { id: request.id, outcome: noOutcome };
   } catch (thrown) {
     const { message, errcode } = thrown as Error & { errcode?: number };
@@ -127,6 +157,7 @@ function answer(request: Exclude<Request, { kind: "close" }>): Reply {
 
 parentPort!.on("message", (request: Request) => {
   if (request.kind !== "close") return parentPort!.postMessage(answer(request));
+  clearTimeout(idling);
   for (const connection of connections) connection?.close();
   parentPort!.close();
 });
