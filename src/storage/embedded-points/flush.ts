@@ -62,7 +62,8 @@ export function flushAll(table: BlockTable, head: Head): Flushed {
 
 /**
  * The block `last` and those directly before it that are small enough to be written anew together with
- * `count` points behind them: together less than a full block, so that what a flush costs does not grow with the series.
+ * `count` points behind them: together less than a full block, so that what a flush costs does not grow with
+ * the series.
  */
 function absorb(
   table: BlockTable,

@@ -3,21 +3,29 @@
 // Points in order, the usual case, are copied to the end. Points out of order wait unsorted behind them until
 // somebody reads, flushes, or as many wait as are sorted: sorting then costs O(n log n) over all of them.
 import type { PointColumns } from "../points.ts";
-import { cut, emptyColumns, firstAtOrAfter, type Kind, merge, strings, type Values } from "./columns.ts";
+import { cut, firstAtOrAfter, type Kind, merge, strings, type Values } from "./columns.ts";
 
 const capacityMin = 16;
+/**
+ * So many points are kept as they come: of a million series that have a few each, columns would fill a GB.
+ */
+const fewMax = 8;
 /** Small heads are many and grow together. */
 const growth = { small: 2, large: 1.5, smallMax: 1024 };
 const unsortedMin = 4096;
 /** Points that one of the near past may pass. */
 const nearEnd = 16;
 
+const noTimes = new Float64Array(0);
+
 export class Head {
   readonly series: number;
   readonly kind: Kind;
   /** How many points were left when blocks were last made of the others. */
   countAfterFlush = 0;
-  #times: Float64Array = new Float64Array(0);
+  /** Time and value of the first points in turn, until there are more, or others, than fit here. */
+  #few: number[] | undefined;
+  #times: Float64Array = noTimes;
   #values: Values;
   #count = 0;
   /** The points below this index are sorted and unique. */
@@ -26,7 +34,8 @@ export class Head {
   constructor(series: number, kind: Kind) {
     this.series = series;
     this.kind = kind;
-    this.#values = emptyColumns(kind).values;
+    this.#values = kind === strings ? [] : noTimes;
+    if (kind !== strings) this.#few = [];
   }
 
   /** Points held, those that a later one with the same time will replace included. */
@@ -36,6 +45,7 @@ export class Head {
 
   /** Takes in the points with indexes in [from, to), in any order of time. */
   add(points: PointColumns, from: number, to: number): void {
+    if (to - from === 1 && this.#few !== undefined && this.#addToFew(this.#few, points, from)) return;
     this.#reserve(to - from);
     if (to - from === 1 && this.#putNearEnd(points, from)) return;
     const { times } = points;
@@ -49,6 +59,29 @@ export class Head {
     if (at === to) return;
     this.#copy(points, at, to);
     if (this.#count - this.#sorted > Math.max(unsortedMin, this.#sorted)) this.#settle();
+  }
+
+  /** Adds one point behind those that are there; says whether it is done. */
+  #addToFew(few: number[], { times, values }: PointColumns, index: number): boolean {
+    const timeMs = times[index]!;
+    if (few.length >= 2 * fewMax || few.at(-2)! >= timeMs) return false;
+    few.push(timeMs, values[index] as number);
+    this.#sorted = ++this.#count;
+    return true;
+  }
+
+  /** From here on the points are in columns. */
+  #spread(): void {
+    const few = this.#few;
+    if (few === undefined) return;
+    this.#few = undefined;
+    if (few.length === 0) return;
+    const [times, values] = [new Float64Array(capacityMin), new Float64Array(capacityMin)];
+    for (let i = 0; i < this.#count; i++) {
+      times[i] = few[2 * i]!;
+      values[i] = few[2 * i + 1]!;
+    }
+    [this.#times, this.#values] = [times, values];
   }
 
   /**
@@ -114,6 +147,7 @@ export class Head {
   }
 
   #reserve(more: number): void {
+    this.#spread();
     const needed = this.#count + more;
     if (needed <= this.#times.length) return;
     const before = this.#times.length;
@@ -143,6 +177,7 @@ export class Head {
   }
 
   #settle(): void {
+    this.#spread();
     if (this.#sorted === this.#count) return;
     const all = { times: this.#times, values: this.#values };
     const settled = merge(cut(all, 0, this.#sorted), sorted(cut(all, this.#sorted, this.#count)));
