@@ -342,11 +342,7 @@ export const described = {
     "pages",
     "Pages of 4 KiB in the catalog's log after which they are moved into its file.",
   ),
-  catalogIdleMs: limit(
-    3_000,
-    "ms",
-    "Without a change for so long, the catalog's log is moved into its file and emptied.",
-  ),
+  catalogIdleMs: limit(3_000, "ms", "Without a change for so long, the catalog's log is emptied."),
   catalogBusyMsMax: limit(
     10_000,
     "ms",
