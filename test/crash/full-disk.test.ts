@@ -1,8 +1,8 @@
-// A server whose disk is full, whose files may not grow, or whose folder cannot be written: what callers are
-// told, what is on disk afterwards, and that it goes on when there is room.
+// A server whose disk is full, whose files may not grow, whose folder cannot be written, or whose disk fails
+// a sync: what callers are told, what is on disk afterwards, and how it goes on.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { temporaryFolder } from "../support/folder.ts";
@@ -132,3 +132,50 @@ test("a folder that is read-only: the start is refused and says so", { skip }, a
   assert.equal(status, 1);
   assert.match(errors, /^Cannot use the data folder .*: EROFS: read-only file system/);
 });
+
+const noProc = existsSync("/proc/self/fd")
+  ? false
+  : "which file is synced is read from /proc, which Linux has";
+
+test("a sync that fails: health says so, writes are refused, reads go on, a restart mends it", {
+  skip: noProc,
+}, async () => {
+  const folder = temporaryFolder();
+  const trigger = join(folder, "fail-the-next-sync");
+  const preload = new URL("../support/failing-sync.ts", import.meta.url).href;
+  const failing = { ...environment, NODE_OPTIONS: `--import=${preload}`, FAILING_SYNC: trigger };
+  const server = await serveMillrace(failing, folder);
+  await makeSeries(server);
+  for (const request of [0, 1, 2]) assert.equal((await insert(server, request)).status, 200);
+  writeFileSync(trigger, "");
+  const refusals = [await insert(server, 3)];
+  assert.ok(!existsSync(trigger), "the sync failed, once");
+  refusals.push(await insert(server, 3), await eraseAll(server));
+  for (const { status, text } of refusals) {
+    assert.equal(status, 503, text);
+    const { error } = JSON.parse(text) as { error: { message: string } };
+    assert.match(error.message, /^No datapoints are taken since the disk failed \(EIO.*restart the server$/);
+  }
+  const health = await fetch(`${server.baseUrl}/health`);
+  assert.equal(health.status, 503);
+  const { status, store } = (await health.json()) as { status: string; store: string };
+  assert.equal(status, "failing");
+  assert.match(store, /^takes no datapoints until a restart: EIO/);
+  await check(server, 3);
+  server.child.kill("SIGKILL");
+  await server.ended;
+  const again = await serveMillrace(environment, folder);
+  assert.equal((await fetch(`${again.baseUrl}/health`)).status, 200);
+  await check(again, 3);
+  assert.equal((await insert(again, 3)).status, 200);
+  await check(again, 4);
+  again.child.kill("SIGTERM");
+  await again.ended;
+});
+
+async function eraseAll(server: Server): Promise<{ status: number; text: string }> {
+  const range = "timestampInclusiveBegin=0&timestampExclusiveEnd=100000";
+  const url = `${server.baseUrl}/api/0.5/projects/default/timeseries/data/${names[0]}/deleterange?${range}`;
+  const answer = await fetch(url, { method: "DELETE", headers: { "api-key": adminKey } });
+  return { status: answer.status, text: await answer.text() };
+}
