@@ -22,14 +22,19 @@ interface ArrivedColumns<Values> {
   readonly times: Float64Array;
   readonly values: Values;
   /** Where each run ends in these columns. */
-  readonly ends: readonly number[];
+  readonly ends: Uint32Array;
 }
 
 /**
  * Columns that grow. The number columns are lent to one builder after another, so each takes its own
  * copy.
  */
-const scratch = { times: new Float64Array(16_384), values: new Float64Array(16_384) };
+const scratch = {
+  times: new Float64Array(16_384),
+  values: new Float64Array(16_384),
+  numberEnds: new Uint32Array(1024),
+  stringEnds: new Uint32Array(1024),
+};
 
 /**
  * Collects the points of one request. Only one may be at work at a time: filling one never waits for
@@ -39,16 +44,15 @@ export class ArrivedPointsBuilder {
   #keys: SeriesKey[] = [];
   /** The list of keys that began with the same one, as far as this one agrees with it. */
   #known: readonly SeriesKey[] | undefined;
-  readonly #numberEnds: number[] = [];
-  readonly #stringEnds: number[] = [];
   readonly #stringTimes: number[] = [];
   readonly #strings: string[] = [];
   readonly #mixed = new Map<number, { number: number; string: number }>();
   #count = 0;
+  #runs = 0;
 
   /** Minus zero is a value of its own, but no time. */
   addNumber(timeMs: number, value: number): void {
-    if (this.#count === scratch.times.length) growScratch();
+    if (this.#count === scratch.times.length) growPoints();
     scratch.times[this.#count] = timeMs + 0;
     scratch.values[this.#count] = value;
     this.#count += 1;
@@ -61,12 +65,12 @@ export class ArrivedPointsBuilder {
 
   /** The plain name that the series `ahead` of the next to be ended is likely to have. */
   expectedKey(ahead = 0): string | undefined {
-    return this.#known?.[this.#numberEnds.length + ahead] as string | undefined;
+    return this.#known?.[this.#runs + ahead] as string | undefined;
   }
 
   /** Ends the run of the points added since the last one. */
   endRun(key: SeriesKey, mixed?: { number: number; string: number }): void {
-    const run = this.#numberEnds.length;
+    const run = this.#runs;
     if (mixed) this.#mixed.set(run, mixed);
     if (run === 0) this.#known = keyLists.get(key);
     if (this.#known !== undefined && this.#known[run] !== key) {
@@ -74,13 +78,15 @@ export class ArrivedPointsBuilder {
       this.#known = undefined;
     }
     if (this.#known === undefined) this.#keys.push(key);
-    this.#numberEnds.push(this.#count);
-    this.#stringEnds.push(this.#strings.length);
+    if (run === scratch.numberEnds.length) growRuns();
+    scratch.numberEnds[run] = this.#count;
+    scratch.stringEnds[run] = this.#strings.length;
+    this.#runs += 1;
   }
 
   /** Refuses more runs or points than one insert may hold. */
   finish(fieldOf: ArrivedPoints["fieldOf"]): ArrivedPoints {
-    const runs = this.#numberEnds.length;
+    const runs = this.#runs;
     const got = Math.max(this.#count + this.#strings.length, runs);
     if (got > limits.pointsPerWriteMax)
       throw fail("too-many", { field: "items", limit: limits.pointsPerWriteMax, got });
@@ -89,9 +95,13 @@ export class ArrivedPointsBuilder {
       numbers: {
         times: scratch.times.slice(0, this.#count),
         values: scratch.values.slice(0, this.#count),
-        ends: this.#numberEnds,
+        ends: scratch.numberEnds.slice(0, runs),
       },
-      strings: { times: Float64Array.from(this.#stringTimes), values: this.#strings, ends: this.#stringEnds },
+      strings: {
+        times: Float64Array.from(this.#stringTimes),
+        values: this.#strings,
+        ends: this.#strings.length === 0 ? noEnds(runs) : scratch.stringEnds.slice(0, runs),
+      },
       mixed: this.#mixed,
       fieldOf,
     };
@@ -108,27 +118,64 @@ function noted(keys: readonly SeriesKey[]): readonly SeriesKey[] {
   return keys;
 }
 
-function growScratch(): void {
-  for (const name of ["times", "values"] as const) {
-    const larger = new Float64Array(scratch[name].length * 2);
-    larger.set(scratch[name]);
-    scratch[name] = larger;
-  }
+function growPoints(): void {
+  scratch.times = twice(scratch.times);
+  scratch.values = twice(scratch.values);
+}
+
+function growRuns(): void {
+  scratch.numberEnds = twice(scratch.numberEnds);
+  scratch.stringEnds = twice(scratch.stringEnds);
+}
+
+function twice<Column extends Float64Array | Uint32Array>(column: Column): Column {
+  const larger = new (column.constructor as new (length: number) => Column)(column.length * 2);
+  larger.set(column);
+  return larger;
+}
+
+let zeros = new Uint32Array(1024);
+
+/** Of runs without a point; nobody writes to it. */
+function noEnds(runs: number): Uint32Array {
+  if (runs > zeros.length) zeros = new Uint32Array(runs);
+  return zeros.subarray(0, runs);
+}
+
+interface Written {
+  readonly id: number;
+  readonly isString: boolean;
+}
+
+/** What an append needs to know of a list of series, kept because a scan cycle resolves to the same list. */
+interface SeriesColumn {
+  readonly ids: Float64Array;
+  readonly isNumeric: boolean;
+}
+
+const columns = new WeakMap<readonly Written[], SeriesColumn>();
+
+function columnOf(series: readonly Written[]): SeriesColumn {
+  const known = columns.get(series);
+  if (known !== undefined) return known;
+  const ids = Float64Array.from(series, ({ id }) => id);
+  const column = { ids, isNumeric: !series.some(({ isString }) => isString) };
+  columns.set(series, column);
+  return column;
 }
 
 /**
  * What to append, `series[i]` being the series of run `i`. Refuses values that are not of their series'
  * kind.
  */
-export function batchOf(
-  points: ArrivedPoints,
-  series: readonly { readonly id: number; readonly isString: boolean }[],
-): PointBatch {
-  for (let run = 0; run < series.length; run += 1) refuseWrongKind(points, run, series[run]!.isString);
+export function batchOf(points: ArrivedPoints, series: readonly Written[]): PointBatch {
   const { numbers, strings } = points;
+  const { ids, isNumeric } = columnOf(series);
+  if (!isNumeric || strings.times.length > 0)
+    for (let run = 0; run < series.length; run += 1) refuseWrongKind(points, run, series[run]!.isString);
   return {
-    ...(numbers.times.length > 0 && { numbers: { ...numbers, ...runsOf(numbers.ends, series) } }),
-    ...(strings.times.length > 0 && { strings: { ...strings, ...runsOf(strings.ends, series) } }),
+    ...(numbers.times.length > 0 && { numbers: { ...numbers, ...runsOf(numbers.ends, ids) } }),
+    ...(strings.times.length > 0 && { strings: { ...strings, ...runsOf(strings.ends, ids) } }),
   };
 }
 
@@ -142,20 +189,11 @@ function refuseWrongKind(points: ArrivedPoints, run: number, isString: boolean):
   throw fail("field-invalid", { field, expected, got });
 }
 
-/** The runs that hold anything. An insert may have a run for each of its points, so this is plain loops. */
-function runsOf(ends: readonly number[], series: readonly { readonly id: number }[]) {
-  const filled = { series: new Float64Array(ends.length), ends: new Uint32Array(ends.length) };
-  let count = 0;
-  let start = 0;
-  for (let run = 0; run < ends.length; run += 1) {
-    const end = ends[run]!;
-    if (end === start) continue;
-    filled.series[count] = series[run]!.id;
-    filled.ends[count] = end;
-    count += 1;
-    start = end;
-  }
-  return count === ends.length
-    ? filled
-    : { series: filled.series.slice(0, count), ends: filled.ends.slice(0, count) };
+/** The runs that hold anything. An insert may have a run for each of its points, so this is a plain loop. */
+function runsOf(ends: Uint32Array, ids: Float64Array): { series: Float64Array; ends: Uint32Array } {
+  let empty = 0;
+  for (let run = 0, start = 0; run < ends.length; start = ends[run++]!) if (ends[run] === start) empty += 1;
+  if (empty === 0) return { series: ids, ends };
+  const isFilled = (_: number, run: number) => ends[run] !== (run === 0 ? 0 : ends[run - 1]);
+  return { series: ids.filter(isFilled), ends: ends.filter(isFilled) };
 }

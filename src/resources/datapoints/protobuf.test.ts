@@ -76,7 +76,7 @@ test("the message of many series is read, run by run", () => {
       );
       let end = 0;
       const ends = sent.map(({ numericData }) => (end += numericData?.points.length ?? 0));
-      assert.deepEqual(found.numbers.ends, ends);
+      assert.deepEqual([...found.numbers.ends], ends);
     }),
   );
 });

@@ -27,11 +27,16 @@ export function shardOf(series: SeriesId, shards: number): number {
   return Math.floor((mixed / 2 ** 32) * shards);
 }
 
-/** The shards that a change concerns, ascending. */
-export function shardsOf(change: Change, shards: number): number[] {
+/** The shards that a change concerns, in any order. */
+export function shardsOf(change: Change, shards: number): readonly number[] {
   if (change.kind === "erase") return [shardOf(change.series, shards)];
-  const isTouched = new Array<boolean>(shards).fill(false);
-  for (const runs of [change.batch.numbers, change.batch.strings])
-    for (const series of runs?.series ?? []) isTouched[shardOf(series, shards)] = true;
-  return isTouched.flatMap((one, shard) => (one ? [shard] : []));
+  const touched: number[] = [];
+  for (const runs of [change.batch.numbers, change.batch.strings]) {
+    const count = runs?.series.length ?? 0;
+    for (let run = 0; run < count && touched.length < shards; run++) {
+      const shard = shardOf(runs!.series[run]!, shards);
+      if (!touched.includes(shard)) touched.push(shard);
+    }
+  }
+  return touched;
 }

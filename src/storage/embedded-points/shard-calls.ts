@@ -37,7 +37,7 @@ export interface ToApply {
 }
 
 export type ToShard =
-  | ({ readonly kind: "apply" } & ToApply)
+  | { readonly kind: "apply"; readonly changes: readonly ToApply[] }
   | { readonly kind: "ask"; readonly id: number; readonly call: ShardCall; readonly question: unknown };
 
 export type FromShard =

@@ -3,6 +3,11 @@ import { Worker } from "node:worker_threads";
 import { fail } from "../../errors.ts";
 import type { FromShard, ShardCall, ShardCalls, ShardStart, ToApply, ToShard } from "./shard-calls.ts";
 
+/** Changes that share a message to the shard, unless it is asked something or so much time has passed. */
+const heldMax = 16;
+const heldBytesMax = 2 ** 18;
+const heldMsMax = 5;
+
 interface Asked {
   readonly resolve: (answer: never) => void;
   readonly reject: (why: Error) => void;
@@ -23,6 +28,10 @@ export class ShardThread {
   readonly #asked = new Map<number, Asked>();
   /** What to call for each change that is not confirmed yet, in order. */
   readonly #unconfirmed: (() => void)[] = [];
+  /** Changes that were not sent yet: a message wakes a thread, which costs more than to apply a small one. */
+  #held: ToApply[] = [];
+  #heldBytes = 0;
+  readonly #timer: NodeJS.Timeout;
   #nextId = 1;
   #ended: string | undefined;
   #opened: { resolve: (applied: number) => void; reject: (why: Error) => void } | undefined;
@@ -30,6 +39,7 @@ export class ShardThread {
   private constructor(start: ShardStart) {
     this.#start = start;
     this.#worker = new Worker(new URL("./shard-worker.ts", import.meta.url), { workerData: start });
+    this.#timer = setTimeout(() => this.#sendHeld(), heldMsMax).unref();
     this.#worker.on("message", (message: FromShard) => this.#hear(message));
     this.#worker.on("error", (why) => this.#end((why as Error).message));
     this.#worker.on("exit", () => this.#end("its thread has ended"));
@@ -53,7 +63,20 @@ export class ShardThread {
       return;
     }
     this.#unconfirmed.push(onConfirmed);
-    const message: ToShard = { kind: "apply", ...change };
+    this.#held.push(change);
+    this.#heldBytes += change.place.length;
+    if (this.#heldBytes >= heldBytesMax || this.#held.length >= heldMax) this.#sendHeld();
+    else if (this.#held.length === 1) this.#timer.refresh();
+  }
+
+  #sendHeld(): void {
+    if (this.#held.length === 0) return;
+    this.#post({ kind: "apply", changes: this.#held });
+    this.#held = [];
+    this.#heldBytes = 0;
+  }
+
+  #post(message: ToShard): void {
     this.#worker.postMessage(message);
   }
 
@@ -69,8 +92,8 @@ export class ShardThread {
       }
       const id = this.#nextId++;
       this.#asked.set(id, { resolve, reject });
-      const message: ToShard = { kind: "ask", id, call, question };
-      this.#worker.postMessage(message);
+      this.#sendHeld();
+      this.#post({ kind: "ask", id, call, question });
     });
   }
 
@@ -79,6 +102,7 @@ export class ShardThread {
     try {
       await this.ask("close", undefined);
     } finally {
+      clearTimeout(this.#timer);
       await this.#worker.terminate();
     }
   }

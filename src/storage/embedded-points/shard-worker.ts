@@ -42,7 +42,7 @@ const answers: { readonly [Call in ShardCall]: (asked: ShardCalls[Call]["asks"],
 };
 
 port.on("message", (message: ToShard) => {
-  if (message.kind === "apply") apply(message);
+  if (message.kind === "apply") for (const change of message.changes) apply(change);
   else answer(message);
   if (!isWorking && shard.isBusy) workSoon();
 });
