@@ -49,10 +49,10 @@ export async function bytesOrStream(
 }
 
 /**
- * Frees what nobody reads any more, such as a chunk that has been written, whoever made it: left to the
- * collector, a fast transfer piles up more than 60 MB of them. What shares its memory with others stays.
+ * Frees a chunk that has been written, whoever made it: left to the collector, a fast transfer piles up more
+ * than 60 MB of them. A chunk that shares its memory with others stays.
  */
-export function freeMemory({ buffer, byteLength }: ArrayBufferView): void {
+export function freeChunk({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
@@ -61,7 +61,7 @@ export function freeing(target: Writable): Writable {
   const sink = new Writable({
     write(chunk: Uint8Array, _encoding, done) {
       target.write(chunk, (problem) => {
-        freeMemory(chunk);
+        freeChunk(chunk);
         done(problem);
       });
     },

@@ -3,7 +3,8 @@
 // Contract. `append` and `erase` resolve when the change is on disk; one call is all or nothing, whatever
 // series it touches, also across a crash. Every read that starts after that sees it. Times are integer
 // milliseconds (negative allowed); within a series they are unique, and of equal times the last written wins.
-// Arrays handed in are not changed any more, by nobody; arrays handed out belong to the caller.
+// Arrays handed in are not changed any more, by nobody; arrays handed out belong to the caller, and may share
+// a buffer.
 import type { TimeRange } from "../lib/time.ts";
 
 export type SeriesId = number;

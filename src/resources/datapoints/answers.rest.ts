@@ -4,7 +4,7 @@ import { type TSchema, Type } from "typebox";
 import { ByteSheet, Label, Shelf } from "../../lib/byte-sheet.ts";
 import { csvCell } from "../../lib/csv.ts";
 import { numberBytesMax, writeInteger, writeNumber, writeSix } from "../../lib/number-text.ts";
-import { begunAhead, bytesOrStream, freeMemory } from "../../lib/streams.ts";
+import { begunAhead, bytesOrStream } from "../../lib/streams.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import type { Rows, SeriesAnswer } from "./datapoints.ts";
 import type { Frame, FrameRows } from "./frame.ts";
@@ -56,12 +56,17 @@ export function namedRows(answer: SeriesAnswer, version: ApiVersion): NamedRows 
   return { name: series.name, members: members ?? [["value"]], rows: () => spentRows(answer) };
 }
 
+/** Columns may share a buffer. */
+function free(buffer: ArrayBufferLike): void {
+  if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
+}
+
 /** The rows, whose memory is freed when they are written: the collector would have to run for it often. */
 async function* spentRows({ rows }: SeriesAnswer): AsyncGenerator<Rows> {
   for await (const batch of rows()) {
     yield batch;
     for (const column of [batch.times, ...batch.columns])
-      if (column instanceof Float64Array) freeMemory(column);
+      if (column instanceof Float64Array) free(column.buffer);
   }
 }
 

@@ -128,7 +128,7 @@ function values(scenario: Scenario): void {
     await store.append(batchOf([pump, values.map((value, index) => [index, value] as const)]));
     const { values: found } = await store.scan({ series: pump, isString: false, ...everything });
     assert.deepEqual(
-      new Uint8Array((found as Float64Array).buffer),
+      new Uint8Array((found as Float64Array).slice().buffer),
       new Uint8Array(Float64Array.from(values).buffer),
     );
   });

@@ -31,6 +31,32 @@ export function cut({ times, values }: PointColumns, from: number, to: number): 
   return { times: times.slice(from, to), values: values.slice(from, to) };
 }
 
+/** The points with indexes in [from, to). */
+export interface Stretch {
+  readonly points: PointColumns;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The points of all stretches one after the other, ascending and of one kind, in memory of their own. Both
+ * columns of numbers lie in one buffer: moving it to another thread costs about half of what two do.
+ */
+export function gather(stretches: readonly Stretch[], kind: Kind): PointColumns {
+  const count = stretches.reduce((sum, { from, to }) => sum + to - from, 0);
+  const room = new Float64Array(kind === strings ? count : count * 2);
+  const times = room.subarray(0, count);
+  const values: string[] | Float64Array = kind === strings ? [] : room.subarray(count);
+  let at = 0;
+  for (const { points, from, to } of stretches) {
+    times.set(points.times.subarray(from, to), at);
+    if (Array.isArray(values)) values.push(...(points.values as readonly string[]).slice(from, to));
+    else values.set((points.values as Float64Array).subarray(from, to), at);
+    at += to - from;
+  }
+  return { times, values };
+}
+
 /** The points of all pieces one after the other; the pieces are ascending and of one kind. */
 export function join(pieces: readonly PointColumns[], kind: Kind): PointColumns {
   if (pieces.length === 1) return pieces[0]!;

@@ -4,7 +4,7 @@ import { fail } from "../../errors.ts";
 import type { AggregateColumns, AggregateQuestion, PointColumns, ScanQuestion } from "../points.ts";
 import { Aggregation } from "./aggregate.ts";
 import type { BlockRow, BlockTable, Owner } from "./block-table.ts";
-import { cut, emptyColumns, firstAtOrAfter, join, merge } from "./columns.ts";
+import { cut, emptyColumns, firstAtOrAfter, gather, merge, type Stretch } from "./columns.ts";
 import type { Head } from "./head.ts";
 import type { Summary } from "./summary.ts";
 
@@ -40,8 +40,8 @@ export class SeriesReader {
 
   scan({ startMs, endMs, limit, includeOutside = false }: ScanQuestion): PointColumns {
     const before = includeOutside ? this.#lastBefore(startMs) : undefined;
-    const pieces: PointColumns[] = before === undefined ? [] : [columnsOf(before)];
-    let count = pieces.length;
+    const found: Stretch[] = before === undefined ? [] : [{ points: columnsOf(before), from: 0, to: 1 }];
+    let count = found.length;
     const stopMs = includeOutside ? Infinity : endMs;
     for (const piece of this.#pieces(startMs, stopMs)) {
       if (count >= limit) break;
@@ -50,15 +50,15 @@ export class SeriesReader {
       const inside = firstAtOrAfter(points.times, endMs, from);
       const isLast = inside < points.times.length;
       const to = Math.min(includeOutside && isLast ? inside + 1 : inside, from + limit - count);
-      if (to > from) pieces.push(cut(points, from, to));
+      if (to > from) found.push({ points, from, to });
       count += to - from;
       if (isLast) break;
     }
-    const found = pieces.length === 0 ? emptyColumns(this.#owner.kind) : join(pieces, this.#owner.kind);
-    const lastMs = found.times.at(-1) ?? -Infinity;
+    const last = found.at(-1);
+    const lastMs = last?.points.times[last.to - 1] ?? -Infinity;
     const isCut = count >= limit || lastMs >= endMs;
     this.#refuseDamage(startMs, isCut ? lastMs : includeOutside ? Infinity : endMs - 1);
-    return found;
+    return gather(found, this.#owner.kind);
   }
 
   /** The last point strictly before `beforeMs`. */

@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, mkdtemp, open, rename, rm, rmdir, stat } from "
 import { dirname, join } from "node:path";
 import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
-import { freeMemory } from "../../lib/streams.ts";
+import { freeChunk } from "../../lib/streams.ts";
 import type { BlobKey, BlobStore } from "../blobs.ts";
 import { linkSigner } from "./links.ts";
 
@@ -53,7 +53,7 @@ async function writeAt(path: string, at: number, bytes: AsyncIterable<Uint8Array
     for await (const chunk of bytes) {
       await writeAll(file, chunk, end);
       end += chunk.length;
-      freeMemory(chunk);
+      freeChunk(chunk);
     }
     await file.sync();
     return end;
