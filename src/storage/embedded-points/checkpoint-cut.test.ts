@@ -18,7 +18,8 @@ import { shardOf } from "./change.ts";
 import { openEmbeddedPoints } from "./embedded-points.ts";
 
 const shards = 2;
-const settings = { shards, blockPoints: 8, checkpointBytes: 2000 };
+/** Steps of the disk come in the same order each time, so none may hang on a clock. */
+const settings = { shards, blockPoints: 8, checkpointBytes: 2000, markMs: 600_000 };
 const changes = times(20, 200);
 /** Two of each shard, and one of strings in each. */
 const [first, second] = [0, 1].map((shard) => {
@@ -97,7 +98,12 @@ async function* cuts(late: number, expected: Expected): AsyncGenerator<Cut> {
   disk.onStep = onStep;
   const delayOf = (shard: number) => (shard === late ? 20 : 0);
   const openShard = LocalShard.opener({ delayOf, onStep }, opened);
-  const store = await openEmbeddedPoints({ ...settings, folder: disk.folder, files: disk, openShard });
+  const store = await openEmbeddedPoints({
+    ...settings,
+    folder: disk.folder,
+    files: disk,
+    openShard,
+  });
   const random = randomFrom(seed);
   const burst: Promise<void>[] = [];
   for (const change of script(random)) {

@@ -34,6 +34,8 @@ import { readOrMakeStoreFile } from "./store-file.ts";
 /** After a checkpoint that failed the next is tried when the journal has grown by this. */
 const checkpointRetryBytes = 16 * 2 ** 20;
 const shardsMax = 16;
+/** When nothing was written for so long, the journal says that all of it was on disk. */
+const markMsDefault = 20;
 /** Readers take blocks of any size; the figure balances what a read decodes against what a block costs. */
 const blockPointsDefault = 8192;
 
@@ -46,6 +48,8 @@ export interface EmbeddedPointsSettings {
   readonly checkpointBytes?: number;
   /** The same happens when nothing was written for so long. */
   readonly idleMs?: number;
+  /** When nothing was written for so long, the journal says that all of it was on disk. */
+  readonly markMs?: number;
   /** Points of a full block. */
   readonly blockPoints?: number;
   /** The calls that write the journal, so that tests can let them fail. */
@@ -58,6 +62,7 @@ export interface EmbeddedPointsSettings {
 export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Promise<PointsStore> {
   const { folder, files = realFiles, checkpointBytes = limits.journalCheckpointBytes } = settings;
   const { blockPoints = blockPointsDefault, idleMs = limits.journalIdleMs } = settings;
+  const { markMs = markMsDefault } = settings;
   await mkdir(folder, { recursive: true });
   const made = { shards: settings.shards ?? Math.min(availableParallelism(), shardsMax) };
   const { shards } = await readOrMakeStoreFile(folder, made);
@@ -87,7 +92,17 @@ export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Prom
   const settingsOfJournal = { folder, files, memory, onStored };
   const journal = await Journal.open(settingsOfJournal, recovered.segments, next);
   const { damage } = recovered;
-  return new EmbeddedPoints({ folder, gate, threads, lastPoints, journal, damage, checkpointBytes, idleMs });
+  return new EmbeddedPoints({
+    folder,
+    gate,
+    threads,
+    lastPoints,
+    journal,
+    damage,
+    checkpointBytes,
+    idleMs,
+    markMs,
+  });
 }
 
 /** All of the threads or, when one cannot be opened, none. */
@@ -138,6 +153,7 @@ interface Parts {
   readonly damage: readonly Damage[];
   readonly checkpointBytes: number;
   readonly idleMs: number;
+  readonly markMs: number;
 }
 
 class EmbeddedPoints implements PointsStore {
@@ -148,10 +164,12 @@ class EmbeddedPoints implements PointsStore {
   #isClosed = false;
   /** Runs out when nothing was written for a while; keeps no process alive. */
   readonly #idle: NodeJS.Timeout;
+  readonly #quiet: NodeJS.Timeout;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#idle = setTimeout(() => this.#settle(), parts.idleMs).unref();
+    this.#quiet = setTimeout(() => parts.journal.mark(), parts.markMs).unref();
     this.#nextCheckpointBytes = parts.checkpointBytes;
   }
 
@@ -213,6 +231,7 @@ class EmbeddedPoints implements PointsStore {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#idle);
+    clearTimeout(this.#quiet);
     await Promise.allSettled([...this.#underWay]);
     // A checkpoint that fails costs time at the next start and nothing else: the journal still holds the
     // points.
@@ -246,7 +265,10 @@ class EmbeddedPoints implements PointsStore {
       gate.leave(bytes);
       throw why;
     }
-    if (!this.#isClosed) this.#idle.refresh();
+    if (!this.#isClosed) {
+      this.#idle.refresh();
+      this.#quiet.refresh();
+    }
     // A checkpoint that fails in the background is tried again, and tells when the journal has grown to its
     // bound.
     if (journal.bytes >= this.#nextCheckpointBytes) this.#runCheckpoint().catch(() => undefined);

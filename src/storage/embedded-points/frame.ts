@@ -16,6 +16,7 @@ const utf8 = 0;
 const wide = 1;
 const kindAppend = 1;
 const kindErase = 2;
+const kindMark = 3;
 
 export interface Frame {
   /** Position of the change in the order of all changes, from 1. */
@@ -26,6 +27,14 @@ export interface Frame {
   /** Its bytes, in the segment it was read from. */
   readonly raw: Uint8Array;
 }
+
+/** A frame without a change: it only says what was on disk when it was written. */
+export interface Mark extends Pick<Frame, "sequence" | "durable" | "raw"> {
+  readonly change: undefined;
+}
+
+/** Of a mark; every frame with a change is longer. */
+export const markBytes = headerBytes;
 
 /** What a frame is going to hold, and how many bytes that takes. */
 export interface FramePlan {
@@ -52,12 +61,26 @@ export function writeFrame(
   const columns = new ColumnWriter(into, headerBytes);
   if (change.kind === "erase") columns.doubles(erasureOf(change));
   else for (const section of [numbers, strings]) writeSection(columns, section);
+  writeHeader(into, { sequence, durable, kind: change.kind === "append" ? kindAppend : kindErase });
+}
+
+/** The bytes of a mark: all changes up to `durable` are on disk. */
+export function markFrame(durable: number): Uint8Array {
+  const bytes = new Uint8Array(markBytes);
+  writeHeader(bytes, { sequence: durable, durable, kind: kindMark });
+  return bytes;
+}
+
+function writeHeader(
+  into: Uint8Array,
+  { sequence, durable, kind }: { sequence: number; durable: number; kind: number },
+): void {
   const header = new DataView(into.buffer, into.byteOffset, headerBytes);
   header.setUint32(0, magic, true);
   header.setFloat64(8, sequence, true);
   header.setFloat64(16, durable, true);
   header.setUint32(24, into.byteLength - headerBytes, true);
-  header.setUint32(28, change.kind === "append" ? kindAppend : kindErase, true);
+  header.setUint32(28, kind, true);
   header.setUint32(4, crc32(into.subarray(8)), true);
 }
 
@@ -66,10 +89,10 @@ export const looksLikeFrame = (segment: DataView, offset: number): boolean =>
   offset + headerBytes <= segment.byteLength && segment.getUint32(offset, true) === magic;
 
 /**
- * The frame at `offset` of a segment, a multiple of 8, in arrays of its own; `undefined` when none is whole
- * there.
+ * The frame or the mark at `offset` of a segment, a multiple of 8, in arrays of its own; `undefined` when
+ * none is whole there.
  */
-export function decodeFrame(segment: Uint8Array<ArrayBuffer>, offset: number): Frame | undefined {
+export function decodeFrame(segment: Uint8Array<ArrayBuffer>, offset: number): Frame | Mark | undefined {
   if (offset + headerBytes > segment.byteLength) return undefined;
   const header = new DataView(segment.buffer, segment.byteOffset + offset, headerBytes);
   const length = header.getUint32(24, true);
@@ -77,13 +100,12 @@ export function decodeFrame(segment: Uint8Array<ArrayBuffer>, offset: number): F
   if (header.getUint32(0, true) !== magic || length % 8 !== 0) return undefined;
   if (offset + bytes > segment.byteLength) return undefined;
   if (crc32(segment.subarray(offset + 8, offset + bytes)) !== header.getUint32(4, true)) return undefined;
-  const change = readChange(
-    segment.subarray(offset + headerBytes, offset + bytes),
-    header.getUint32(28, true),
-  );
-  if (change === undefined) return undefined;
   const raw = segment.subarray(offset, offset + bytes);
-  return { sequence: header.getFloat64(8, true), durable: header.getFloat64(16, true), change, raw };
+  const kind = header.getUint32(28, true);
+  const said = { sequence: header.getFloat64(8, true), durable: header.getFloat64(16, true), raw };
+  if (kind === kindMark) return { ...said, change: undefined };
+  const change = readChange(segment.subarray(offset + headerBytes, offset + bytes), kind);
+  return change && { ...said, change };
 }
 
 /**

@@ -1,8 +1,9 @@
 // The journal after crashes, flipped bytes and failing disks.
 import assert from "node:assert/strict";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { it } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { Failure } from "../../errors.ts";
 import { at, batchOf } from "../conformance/points.ts";
@@ -49,6 +50,37 @@ async function recovered(folder: string) {
 
 const segmentPath = async (folder: string): Promise<string> =>
   join(folder, (await readdir(folder)).find((name) => name.endsWith(".log"))!);
+
+it("what damages the last frame is damage once the journal says that it was on disk, else a torn end", () =>
+  play(async ({ folder, journal }) => {
+    const path = await segmentPath(folder);
+    await journal.write(change(1));
+    await journal.write(change(2));
+    const unmarked = await readFile(path);
+    journal.mark();
+    await setTimeout(50);
+    const marked = await readFile(path);
+    assert.equal(marked.length, unmarked.length + 32);
+    for (const [bytes, reports] of [
+      [unmarked, 0],
+      [marked, 1],
+    ] as const) {
+      const copy = temporaryFolder();
+      const spoiled = Buffer.from(bytes);
+      spoiled[unmarked.length - 20]! ^= 1;
+      await writeFile(join(copy, basename(path)), spoiled);
+      const { found, damage } = await recovered(copy);
+      assert.deepEqual([found, damage.length], [[1], reports]);
+    }
+    // The next frame is written over the mark, and half of one behind a mark is the torn end that it is.
+    await journal.write(change(3));
+    const whole = await readFile(path);
+    const torn = Buffer.concat([marked, whole.subarray(marked.length, whole.length - 8)]);
+    await writeFile(path, torn);
+    assert.deepEqual(await recovered(folder), { found: [1, 2], damage: [], next: 3 });
+    await writeFile(path, whole);
+    assert.deepEqual(await recovered(folder), { found: [1, 2, 3], damage: [], next: 4 });
+  }));
 
 it("all that was written comes back in order, every column of it", () =>
   play(async ({ folder, journal, stored }) => {

@@ -10,7 +10,7 @@ import { type Failure, fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import type { Damage } from "../points.ts";
 import { bytesOf, type Change } from "./change.ts";
-import { type Frame, planFrame, writeFrame } from "./frame.ts";
+import { type Frame, markFrame, planFrame, writeFrame } from "./frame.ts";
 import { bytesAt, type FrameMemory, type Place } from "./frame-memory.ts";
 import { endName, firstOf, framesOf, segmentHeader, segmentHeaderBytes, segmentName } from "./segment.ts";
 
@@ -70,6 +70,7 @@ export class Journal {
   #running: Promise<void> | undefined;
   #finished: string | undefined;
   #syncs = 0;
+  #isMarkDue = false;
 
   private constructor(settings: JournalSettings, segments: Segment[], file: JournalFile) {
     this.#settings = settings;
@@ -117,6 +118,16 @@ export class Journal {
     });
   }
 
+  /**
+   * Says in the file that all changes so far are on disk, as each frame says of those before it: damage to
+   * the last one can then be told from a write that never came to its end. The next frame is written over it,
+   * and it is not synced: where it is lost, only that is not known.
+   */
+  mark(): void {
+    this.#isMarkDue = this.#finished === undefined;
+    this.#wake();
+  }
+
   /** Deletes the segments that hold nothing behind `sequence`, the oldest first so that no gap can appear. */
   async drop(sequence: number): Promise<void> {
     while (this.#segments.length > 1 && this.#segments[1]!.first <= sequence + 1) {
@@ -135,16 +146,29 @@ export class Journal {
   #wake(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
-      if (this.#queue.length + this.#rotations.length > 0) this.#wake();
+      if (this.#isBusy) this.#wake();
     });
   }
 
+  get #isBusy(): boolean {
+    return this.#queue.length + this.#rotations.length > 0 || this.#isMarkDue;
+  }
+
   async #run(): Promise<void> {
-    while (this.#queue.length + this.#rotations.length > 0) {
+    while (this.#isBusy) {
       if (this.#rotations.length > 0) await this.#rotateNow();
       const group = this.#takeGroup();
       if (group.length > 0) await this.#store(group);
+      else if (this.#isMarkDue) await this.#writeMark();
     }
+  }
+
+  async #writeMark(): Promise<void> {
+    this.#isMarkDue = false;
+    const { bytes } = this.#segments.at(-1)!;
+    if (bytes === segmentHeaderBytes || this.#finished !== undefined) return;
+    // Nobody waits for it; a disk that is full tells so when there is a change to write.
+    await this.#file.writev([markFrame(this.#stored)], bytes).catch(() => undefined);
   }
 
   #takeGroup(): Waiting[] {

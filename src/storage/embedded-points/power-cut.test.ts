@@ -110,8 +110,12 @@ async function live(disk: SimulatedDisk, ledger: Ledger, mark: number): Promise<
     await journal.drop(boundary).catch(() => undefined);
   };
   await Promise.all([write(), write(), write()]);
+  journal.mark();
   await Promise.all([write(), checkpoint(), write()]);
+  journal.mark();
   await write();
+  await new Promise(setImmediate);
+  journal.mark();
   await Promise.all([checkpoint(), write()]);
   await journal.close().catch(() => undefined);
 }

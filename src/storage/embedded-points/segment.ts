@@ -1,7 +1,7 @@
 // One file of the journal: its name, its header, and what its bytes hold after a crash (FORMAT.md,
 // "Journal").
 import type { Damage } from "../points.ts";
-import { decodeFrame, type Frame, looksLikeFrame } from "./frame.ts";
+import { decodeFrame, type Frame, looksLikeFrame, markBytes } from "./frame.ts";
 
 const magic = "MILLJRN1";
 export const segmentHeaderBytes = 16;
@@ -50,8 +50,11 @@ export function* framesOf(
   let isHeaderBad = Buffer.compare(header, segmentHeader(next)) !== 0;
   while (at < bytes.byteLength) {
     const frame = decodeFrame(bytes, at);
-    if (frame === undefined) {
+    if (frame !== undefined && frame.change === undefined) at += frame.raw.length;
+    else if (frame === undefined) {
       const behind = nextFrame(bytes, at + 8);
+      // A mark that was never synced; were it more, the next segment would begin behind a gap.
+      if (behind === bytes.byteLength && behind - at <= markBytes) break;
       if (isLast && !wasDurable(bytes, behind, next)) break;
       bad(at, `frame ${next}`, `${behind - at} bytes without a whole frame`);
       at = behind;
