@@ -98,11 +98,6 @@ const command = ["npm run bench --", ...process.argv.slice(2)].join(" ");
 const only = asked.only?.split(",");
 const isAsked = (names: readonly string[]) => only === undefined || names.some((name) => only.includes(name));
 
-if (asked.help) console.log(usage);
-else if (asked.scale) await scale();
-else if (asked.codecs) show("Codecs", `${machine()}\n\n\`${command}\`\n\n${measureCodecs()}`);
-else await bench();
-
 async function scale(): Promise<void> {
   const tables = await measureScale((work) => onFresh(millrace, work), asked.quick);
   show("Scale", `${machine()}\n\n\`${command}\`: one round.\n\n${tables}`);
@@ -175,3 +170,8 @@ async function onFresh<Answer>(system: System, work: (running: Running) => Promi
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+if (asked.help) console.log(usage);
+else if (asked.scale) await scale();
+else if (asked.codecs) show("Codecs", `${machine()}\n\n\`${command}\`\n\n${measureCodecs()}`);
+else await bench();
