@@ -1,13 +1,12 @@
 // Turns one question to the catalog into a page that knows its neighbours.
-import type { Reader, Table } from "../storage/catalog.ts";
-import type { Filter } from "./filter.ts";
-import type { OrderBy, Page, PageQuestion, Position } from "./page.ts";
+import type { Question, Reader, Table } from "../storage/catalog.ts";
+import type { OrderBy, Page, Position } from "./page.ts";
 
 /** Asks for one record more than the page holds, which tells whether there is a further page. */
 export async function readPage<Row extends object>(
   tx: Reader,
   table: Table<Row>,
-  question: { filter: Filter; order: readonly OrderBy[]; page: PageQuestion },
+  question: Question,
 ): Promise<Page<Row>> {
   const { limit, after, before } = question.page;
   if (limit === 0) return { items: [] };

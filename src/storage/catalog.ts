@@ -59,6 +59,8 @@ export interface Question {
   /** The last field must be unique, so that positions are; `id` when nothing better. */
   readonly order: readonly OrderBy[];
   readonly page: PageQuestion;
+  /** What is needed of the records, the fields of `order` included: they may lack all else. */
+  readonly fields?: readonly string[];
 }
 
 export interface RankedQuestion {

@@ -32,6 +32,22 @@ const series = entityType<TimeSeries>({
   ],
 });
 
+/** What links, navigations and functions go by. */
+const alwaysRead = ["id", "name", "isString", "isStep", "assetId"];
+/**
+ * What only the property of that name needs: to read it of every series of a page costs more than all else.
+ */
+const readIfAsked: Readonly<Record<string, keyof TimeSeries>> = {
+  ...{ Description: "description", Unit: "unit", MetaData: "metadata" },
+  SecurityCategories: "securityCategories",
+  ...{ CreatedTime: "createdTime", LastUpdatedTime: "lastUpdatedTime" },
+};
+
+function fieldsFor(properties: ReadonlySet<string>): readonly string[] {
+  const asked = Object.entries(readIfAsked).filter(([property]) => properties.has(property));
+  return [...alwaysRead, ...asked.map(([, field]) => field)];
+}
+
 const timeSeries = entitySet<TimeSeries>({
   name: "Timeseries",
   type: "Timeseries",
@@ -39,7 +55,8 @@ const timeSeries = entitySet<TimeSeries>({
   nonFilterable: ["MetaData", "SecurityCategories"],
   singleValue: ["Id"],
   isMultiRange: true,
-  read: (ctx, { filter, page }) => listTimeSeries(ctx, { filter, page }),
+  read: (ctx, { filter, page, properties }) =>
+    listTimeSeries(ctx, { filter, page, fields: fieldsFor(properties) }),
   count: countTimeSeries,
   position: (row) => [row.name],
 });

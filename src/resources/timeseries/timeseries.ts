@@ -7,9 +7,10 @@ import { reachOf } from "../../access/reach.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { and, type Filter } from "../../query/filter.ts";
-import type { Page, PageQuestion } from "../../query/page.ts";
+import type { Page } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
+import type { Question } from "../../storage/catalog.ts";
 import { inKnownSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
 import { changeSeries, type SeriesChange } from "./changes.ts";
 import { erase, removeRecords } from "./erasures.ts";
@@ -46,15 +47,17 @@ export function seriesScope({ caller }: RequestContext, action: Action): Filter 
   return scope;
 }
 
-/** One page of the series the caller may see, ordered by name (code points). */
+/**
+ * One page of the series the caller may see, ordered by name (code points); with `fields` the name and these.
+ */
 export async function listTimeSeries(
   ctx: RequestContext,
-  { filter, page }: { readonly filter: Filter; readonly page: PageQuestion },
+  { filter, ...asked }: Omit<Question, "order">,
 ): Promise<Page<TimeSeries>> {
   const scope = seriesScope(ctx, "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
     const wanted = and(scope, await inKnownSubtrees(ctx, tx, "timeSeriesAcl", filter));
-    return readPage(tx, timeSeriesTable, { filter: wanted, order: byName, page });
+    return readPage(tx, timeSeriesTable, { ...asked, filter: wanted, order: byName });
   });
 }
 

@@ -59,7 +59,8 @@ export class SqlTransaction implements Writer {
     if (this.#failure) throw this.#failure;
   }
 
-  async find<Row extends object>(table: Table<Row>, { filter, order, page }: Question): Promise<Row[]> {
+  async find<Row extends object>(table: Table<Row>, question: Question): Promise<Row[]> {
+    const { filter, order, page, fields } = question;
     const backwards = page.before !== undefined;
     const sorted = orderList(table, order, backwards);
     const rows: Row[] = [];
@@ -68,7 +69,7 @@ export class SqlTransaction implements Writer {
       const limit = page.limit - rows.length;
       const piece = { filter, sorted, within, limit };
       const found = await readNearest({ ...this.#binding, db: this.#db }, subject, piece, (where) =>
-        this.#select<Row>(table, sql`where ${where} order by ${sorted} limit ${limit}`),
+        this.#select<Row>(table, sql`where ${where} order by ${sorted} limit ${limit}`, fields),
       );
       rows.push(...found);
       if (rows.length === page.limit) break;
@@ -233,8 +234,12 @@ export class SqlTransaction implements Writer {
     return ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
   }
 
-  async #select<Row extends object>(table: AnyTable, rest: Expression): Promise<Row[]> {
-    const columns = sql.join(Object.keys(table.columns).map((name) => columnRef(table, name)));
+  async #select<Row extends object>(
+    table: AnyTable,
+    rest: Expression,
+    fields: readonly string[] = Object.keys(table.columns),
+  ): Promise<Row[]> {
+    const columns = sql.join(fields.map((name) => columnRef(table, name)));
     const query = sql<Record<string, unknown>>`select ${columns} from ${sql.table(table.name)} ${rest}`;
     const { rows } = await query.execute(this.#db);
     return decodeRows<Row>(table, rows);
