@@ -192,6 +192,10 @@ const written = [
       return { times: everySecond(80), values: column(80, () => Math.sqrt(Math.floor(g() * 5))) };
     })(),
   },
+  {
+    codecs: "few numbers, whose symbols are all 0",
+    points: { times: Float64Array.of(0, 3, 10, 11), values: Float64Array.of(1.25, 7, -2, 7) },
+  },
 ];
 
 for (const { codecs, points } of written) {

@@ -5,11 +5,14 @@ import { invariant } from "../../../lib/invariant.ts";
 // Typed arrays are copied to and from blocks as they lie in memory.
 invariant(endianness() === "LE", "the blocks of the points engine are little-endian, and so is this machine");
 
-const startBytes = 1024;
+/** Few enough for the heap of the language itself, where making and dropping arrays costs nearly nothing. */
+const startBytes = 64;
+
+const double = new Float64Array(1);
+const bytesOfDouble = new Uint8Array(double.buffer);
 
 export class ByteWriter {
   #bytes = new Uint8Array(startBytes);
-  #view = new DataView(this.#bytes.buffer);
   #length = 0;
 
   get length(): number {
@@ -24,12 +27,13 @@ export class ByteWriter {
 
   u32(value: number): void {
     const at = this.#grow(4);
-    this.#view.setUint32(at, value, true);
+    for (let byte = 0; byte < 4; byte++) this.#bytes[at + byte] = value >>> (8 * byte);
   }
 
   f64(value: number): void {
     const at = this.#grow(8);
-    this.#view.setFloat64(at, value, true);
+    double[0] = value;
+    this.#bytes.set(bytesOfDouble, at);
   }
 
   /** A whole number from 0 to 2^53: seven bits a byte, low bits first, the high bit on all but the last. */
@@ -65,7 +69,6 @@ export class ByteWriter {
       const larger = new Uint8Array(Math.max(this.#length, this.#bytes.length * 2));
       larger.set(this.#bytes);
       this.#bytes = larger;
-      this.#view = new DataView(larger.buffer);
     }
     return at;
   }

@@ -13,9 +13,9 @@ import { readSymbols, symbolsMax, writeSymbols } from "./symbols.ts";
 export const integerMax = 2 ** 50;
 
 const rawBitsMax = 52;
-/** A symbol more in the table costs a few bits, so that few numbers have few of them. */
+/** A symbol more in the table costs a few bits: few numbers have few of them, and very few only one. */
 const numbersPerSymbol = 16;
-const symbolsMin = 8;
+const numbersForSymbols = 96;
 const sampleSize = 128;
 /** What a number outside takes, besides its own bits. */
 const outsideBits = 16;
@@ -149,21 +149,23 @@ function readRawBits(
  */
 function chooseWindow(residuals: Float64Array): Window {
   const { min, max } = rangeOf(residuals);
-  const fair = 2 ** Math.round(Math.log2(residuals.length / numbersPerSymbol));
-  const symbols = Math.min(symbolsMax, Math.max(symbolsMin, fair));
+  const count = residuals.length;
+  const fair = 2 ** Math.round(Math.log2(count / numbersPerSymbol));
+  const symbols = count < numbersForSymbols ? 1 : Math.min(symbolsMax, fair);
   const whole = rawBitsFor(max - min + 1, symbols);
   if (whole === 0) return { base: min, rawBits: 0, symbols };
   const sample = sampleOf(residuals).sort();
   const at = (part: number): number => sample[Math.floor(part * sample.length)]!;
   const width = at(0.9) - at(0.1) + 1;
+  const bitsInside = (rawBits: number): number => (symbols === 1 ? rawBits : Math.log2(width + 2 ** rawBits));
   let best = { base: min, rawBits: whole, symbols };
-  let leastBits = Math.log2(width + 2 ** whole);
+  let leastBits = bitsInside(whole);
   for (let rawBits = 0; rawBits < whole; rawBits++) {
     const reach = symbols * 2 ** rawBits;
     const base = Math.max(min, at(0.5) - Math.floor(reach / 2));
     const outside = sample.length - firstAtOrAfter(sample, base + reach) + firstAtOrAfter(sample, base);
     const bitsOutside = (outside / sample.length) * (outsideBits + Math.log2(max - min));
-    const bits = Math.log2(width + 2 ** rawBits) + bitsOutside;
+    const bits = bitsInside(rawBits) + bitsOutside;
     if (bits < leastBits) {
       leastBits = bits;
       best = { base, rawBits, symbols };

@@ -20,14 +20,14 @@ const numberCodecs = {
 } as const;
 
 const numberBytes = 8;
-/** Decimals in fewer bytes a value than this are taken without trying the slower codecs for odd numbers. */
-const decimalBytesGood = 4;
+/** Decimals in no more bytes are taken without trying the slower codecs for odd numbers. */
+const goodBytes = (count: number): number => 16 + 4 * count;
 
 /** Writes one or more values; every bit of them comes back. */
 export function writeNumbers(values: Float64Array): Section {
   if (isConstant(values)) return { codec: numberCodecs.constant, bytes: rawBytes(values.slice(0, 1)) };
   const decimals = decimalSection(values);
-  if (decimals !== undefined && decimals.bytes.length <= values.length * decimalBytesGood) return decimals;
+  if (decimals !== undefined && decimals.bytes.length <= goodBytes(values.length)) return decimals;
   let best: Section = { codec: numberCodecs.raw, bytes: rawBytes(values) };
   for (const section of [decimals, ...oddSections(values)]) {
     if (section !== undefined && section.bytes.length < best.bytes.length) best = section;

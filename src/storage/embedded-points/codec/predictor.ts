@@ -15,6 +15,8 @@ interface Predictor {
 /** By their ids in FORMAT.md. */
 export const predictors: readonly Predictor[] = [none(), last(), line(), smoothed(4), smoothed(16)];
 
+/** Of fewer numbers nothing can be learnt: each is taken to be like the one before. */
+const countToChoose = 8;
 const stretches = 4;
 const stretchSize = 64;
 
@@ -108,6 +110,7 @@ function smoothed(parts: number): Predictor {
 
 /** The id of the predictor that leaves least over of a sample; of equals the first. */
 export function choosePredictor(column: Float64Array): number {
+  if (column.length < countToChoose) return Math.min(1, column.length - 1);
   const pieces = sampleOf(column);
   let best = { id: 0, bits: Infinity };
   for (const [id, { first, leave }] of predictors.entries()) {

@@ -11,6 +11,8 @@ export const symbolsMax = 256;
 
 /** Says that the symbols went through zstd instead, which finds what recurs. */
 const logOfPressed = 0;
+/** Says that all symbols are 0. */
+const logOfZeros = 1;
 /** Zstd is not tried where so few bits are left anyway. */
 const symbolsPerBit = 2;
 const logMin = 5;
@@ -38,6 +40,10 @@ const steps = new Uint32Array(2 ** logMax);
 /** Writes the first `count` (1 or more) symbols. */
 export function writeSymbols(symbols: Uint8Array, count: number, writer: ByteWriter): void {
   const kinds = countSymbols(symbols, count);
+  if (kinds === 1) {
+    writer.u8(logOfZeros);
+    return;
+  }
   const log = Math.min(logUsed, Math.max(logMin, 34 - Math.clz32(kinds), 30 - Math.clz32(count)));
   const out = new BitWriter((count + 1) * log + kinds * 16);
   chooseLevels({ kinds, log, count });
@@ -72,6 +78,7 @@ export function writeSymbols(symbols: Uint8Array, count: number, writer: ByteWri
 /** The reverse of `writeSymbols` for `count` symbols. */
 export function readSymbols(reader: ByteReader, count: number): Uint8Array {
   const log = reader.u8();
+  if (log === logOfZeros) return new Uint8Array(count);
   if (log === logOfPressed) return unzstd(reader.bytes(reader.varint()), count);
   const kinds = reader.u8() + 1;
   if (log < logMin || log > logMax || kinds * 2 > 1 << log)
