@@ -70,26 +70,28 @@ function seeded(seed: number): () => number {
   };
 }
 
-const columns = fc
-  .record({
-    seed: fc.integer(),
-    count: fc.integer({ min: 1, max: countMax }),
-    firstMs: fc.integer({ min: Date.UTC(1900), max: Date.UTC(2100) }),
-    stepOf: stepsMs,
-    shape: shapes,
-    odd: fc.array(fc.tuple(fc.nat(countMax - 1), wild), { maxLength: 20 }),
-  })
-  .map(({ seed, count, firstMs, stepOf, shape, odd }) => {
-    const random = seeded(seed);
-    const times = new Float64Array(count);
-    const values = new Float64Array(count);
-    for (let index = 0; index < count; index++) {
-      times[index] = index === 0 ? firstMs : times[index - 1]! + stepOf(random());
-      values[index] = shape(random(), index, values[index - 1] ?? 0);
-    }
-    for (const [at, value] of odd) if (at < count) values[at] = value;
-    return { times, values };
-  });
+const columnsOf = (counts: { min: number; max: number }) =>
+  fc
+    .record({
+      seed: fc.integer(),
+      count: fc.integer(counts),
+      firstMs: fc.integer({ min: Date.UTC(1900), max: Date.UTC(2100) }),
+      stepOf: stepsMs,
+      shape: shapes,
+      odd: fc.array(fc.tuple(fc.nat(counts.max), wild), { maxLength: 20 }),
+    })
+    .map(({ seed, count, firstMs, stepOf, shape, odd }) => {
+      const random = seeded(seed);
+      const times = new Float64Array(count);
+      const values = new Float64Array(count);
+      for (let index = 0; index < count; index++) {
+        times[index] = index === 0 ? firstMs : times[index - 1]! + stepOf(random());
+        values[index] = shape(random(), index, values[index - 1] ?? 0);
+      }
+      for (const [at, value] of odd) if (at < count) values[at] = value;
+      return { times, values };
+    });
+const columns = columnsOf({ min: 1, max: countMax });
 
 const bitsOf = (numbers: Float64Array): Buffer =>
   Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
@@ -109,6 +111,15 @@ test("times and numbers of any shape come back bit for bit", () => {
       assertReturns(times, values);
     }),
     runs(400, 40_000),
+  );
+});
+
+test("so do they in blocks as large as the store makes them", () => {
+  fc.assert(
+    fc.property(columnsOf({ min: 4000, max: 13_000 }), ({ times, values }) => {
+      assertReturns(times, values);
+    }),
+    runs(60, 6000),
   );
 });
 
