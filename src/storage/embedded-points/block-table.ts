@@ -104,17 +104,18 @@ export class DamageFound extends Error {
 }
 
 const schema = `
-  CREATE TABLE IF NOT EXISTS block (
+  CREATE TABLE block (
     series INTEGER NOT NULL, kind INTEGER NOT NULL, first_ms INTEGER NOT NULL,
     last_ms INTEGER NOT NULL, count INTEGER NOT NULL, data_id INTEGER NOT NULL, sealed BLOB NOT NULL,
     PRIMARY KEY (series, kind, first_ms)
   ) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS data (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-  CREATE TABLE IF NOT EXISTS damaged (
+  CREATE TABLE data (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+  CREATE TABLE damaged (
     data_id INTEGER PRIMARY KEY, series INTEGER NOT NULL, kind INTEGER NOT NULL, first_ms INTEGER NOT NULL,
     last_ms INTEGER NOT NULL, expected TEXT NOT NULL, found TEXT NOT NULL
   );
 ${stateSchema}`;
+const tableCount = 4;
 
 const columns = "data_id AS id, first_ms AS firstMs, last_ms AS lastMs, count, sealed";
 const ofOwner = "series = ? AND kind = ?";
@@ -143,7 +144,7 @@ export class BlockTable {
     this.#database = new DatabaseSync(path);
     this.#database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL`);
     this.#database.exec("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384");
-    this.#database.exec(schema);
+    makeTables(this.#database, file);
     this.#statements = prepare(this.#database);
     this.#totals = this.#readTotals();
     this.#damaged = this.#readDamaged();
@@ -461,6 +462,19 @@ function prepare(
     totals: sql(readStateSql),
     putTotals: sql(putStateSql),
   };
+}
+
+/**
+ * Makes all tables at once, in a file that has never had any. A single bit can hide them all: a file that is
+ * too large for its tables is not taken for a new one.
+ */
+function makeTables(database: DatabaseSync, file: string): void {
+  const found = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get()!["tables"];
+  if (found === tableCount) return;
+  const pages = Number(database.prepare("PRAGMA page_count").get()!["page_count"]);
+  if (found !== 0 || pages > 1)
+    throw new Error(`${file} has ${pages} pages, but ${found} of ${tableCount} tables`);
+  database.exec(`BEGIN IMMEDIATE; ${schema}; COMMIT`);
 }
 
 /** Throws `DamageFound` for a row that is not what was written. */

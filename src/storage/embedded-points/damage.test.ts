@@ -127,6 +127,23 @@ for (const [title, sql] of hidden)
       },
     ));
 
+it("a file whose tables a bit has hidden is not taken for a new one", async () => {
+  const test = await embeddedUnderTest({ shards: 1 });
+  try {
+    await test.store.append(batchOf([pump, walk(1000, 0, 10)]));
+    await test.store.close();
+    const path = join(test.folder, "shard-0.sqlite");
+    const bytes = await readFile(path);
+    // The number of rows on the first page, the list of tables: it becomes none.
+    assert.equal(bytes.readUInt16BE(103), 4);
+    bytes[104] = 0;
+    await writeFile(path, bytes);
+    await assert.rejects(test.restart(), /shard-0.sqlite has \d+ pages, but 0 of 4 tables/);
+  } finally {
+    await test.end();
+  }
+});
+
 it("blocks that changed places are found by whoever reads them", () =>
   playOnSpoiled(
     (database) => {

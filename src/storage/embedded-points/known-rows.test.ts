@@ -86,7 +86,7 @@ it("a transaction that is taken back leaves nothing of it in memory", () => {
   settle(shard, 1);
   shard.aggregate(question);
   const database = new DatabaseSync(path);
-  database.exec(`CREATE TRIGGER full BEFORE UPDATE ON state BEGIN SELECT RAISE(ABORT, 'full'); END`);
+  database.exec(`CREATE TRIGGER full BEFORE INSERT ON state BEGIN SELECT RAISE(ABORT, 'full'); END`);
   shard.apply({ kind: "append", batch: batchOf([pump, [[50, 5000]]]) });
   assert.throws(() => settle(shard, 2), /full/);
   assert.equal(shard.aggregate(question).columns[0]![0], pointCount + 1);

@@ -19,15 +19,15 @@ export interface State {
 }
 
 export const stateSchema = `
-  CREATE TABLE IF NOT EXISTS state (
+  CREATE TABLE state (
     only INTEGER PRIMARY KEY CHECK (only = 1), applied INTEGER NOT NULL, points INTEGER NOT NULL,
     blocks INTEGER NOT NULL, seals INTEGER NOT NULL, crc INTEGER NOT NULL
   );
-  INSERT OR IGNORE INTO state VALUES (1, 0, 0, 0, 0, ${crc32(new Uint8Array(32))});
+  INSERT INTO state VALUES (1, 0, 0, 0, 0, ${crc32(new Uint8Array(32))})
 `;
 
 export const readStateSql = "SELECT applied, points, blocks, seals, crc FROM state";
-export const putStateSql = "UPDATE state SET applied = ?, points = ?, blocks = ?, seals = ?, crc = ?";
+export const putStateSql = "INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?, ?, ?)";
 
 /** What `putStateSql` takes. */
 export const stateValues = (state: State): number[] => [
