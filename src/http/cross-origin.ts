@@ -15,7 +15,7 @@ export function allowAllOrigins(http: FastifyInstance): void {
   http.addHook("onRequest", (request, reply, done) => {
     reply.header("vary", "Origin");
     const { origin } = request.raw.headers;
-    if (origin !== undefined) reply.headers(allowanceFor(origin));
+    if (origin) reply.headers(allowanceFor(origin));
     done();
   });
   http.options("*", (request, reply) => {

@@ -63,13 +63,17 @@ export class Shelf {
   }
 }
 
-/** What a sheet begins with, which most answers fit on. */
+/** Most answers fit on so many bytes. */
 const firstBytes = 8 * 1024;
 
+const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+const nothing = Buffer.alloc(0);
+const viewOfNothing = viewOf(nothing);
+
 export class ByteSheet {
-  bytes: Buffer = Buffer.allocUnsafe(firstBytes);
+  bytes: Buffer = nothing;
   /** Of the same bytes. */
-  view: DataView = viewOf(this.bytes);
+  view: DataView = viewOfNothing;
   /** Where the next byte goes. */
   at = 0;
   readonly #shelf: Shelf | undefined;
@@ -86,7 +90,8 @@ export class ByteSheet {
     const larger = this.#larger(this.at + count);
     this.bytes.copy(larger, 0, 0, this.at);
     this.#shelf?.putBack(this.bytes);
-    this.#use(larger);
+    this.bytes = larger;
+    this.view = viewOf(larger);
   }
 
   text(text: string): void {
@@ -98,7 +103,8 @@ export class ByteSheet {
   cut(): Buffer {
     const written = this.bytes.subarray(0, this.at);
     this.#cut.push(written);
-    this.#use(Buffer.allocUnsafe(firstBytes));
+    this.bytes = nothing;
+    this.view = viewOfNothing;
     this.at = 0;
     return written;
   }
@@ -109,14 +115,8 @@ export class ByteSheet {
   }
 
   #larger(bytes: number): Buffer {
+    if (bytes <= firstBytes) return Buffer.allocUnsafe(firstBytes);
     if (this.#shelf && bytes <= this.#shelf.sheetBytes) return this.#shelf.take();
     return Buffer.allocUnsafeSlow(Math.max(bytes, this.bytes.length * 2));
   }
-
-  #use(bytes: Buffer): void {
-    this.bytes = bytes;
-    this.view = viewOf(bytes);
-  }
 }
-
-const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
