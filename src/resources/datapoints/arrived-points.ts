@@ -1,6 +1,6 @@
 // Points as one insert brings them, in columns, before anyone knows whether their series exist.
 import { fail } from "../../errors.ts";
-import { isPlain } from "../../lib/json-bytes.ts";
+import { isPlain, type Pairs } from "../../lib/json-bytes.ts";
 import { RecentMap } from "../../lib/recent-map.ts";
 import { limits } from "../../limits.ts";
 import type { PointBatch } from "../../storage/points.ts";
@@ -32,6 +32,7 @@ interface ArrivedColumns<Values> {
 const scratch = {
   times: new Float64Array(16_384),
   values: new Float64Array(16_384),
+  count: 0,
   numberEnds: new Uint32Array(1024),
   stringEnds: new Uint32Array(1024),
 };
@@ -47,15 +48,24 @@ export class ArrivedPointsBuilder {
   readonly #stringTimes: number[] = [];
   readonly #strings: string[] = [];
   readonly #mixed = new Map<number, { number: number; string: number }>();
-  #count = 0;
   #runs = 0;
+
+  constructor() {
+    scratch.count = 0;
+  }
 
   /** Minus zero is a value of its own, but no time. */
   addNumber(timeMs: number, value: number): void {
-    if (this.#count === scratch.times.length) growPoints();
-    scratch.times[this.#count] = timeMs + 0;
-    scratch.values[this.#count] = value;
-    this.#count += 1;
+    if (scratch.count === scratch.times.length) growPoints();
+    scratch.times[scratch.count] = timeMs + 0;
+    scratch.values[scratch.count] = value;
+    scratch.count += 1;
+  }
+
+  /** The numbers so far, with room for more. */
+  numbers(): Pairs {
+    if (scratch.count > scratch.times.length / 2) growPoints();
+    return scratch;
   }
 
   addString(timeMs: number, value: string): void {
@@ -79,7 +89,7 @@ export class ArrivedPointsBuilder {
     }
     if (this.#known === undefined) this.#keys.push(key);
     if (run === scratch.numberEnds.length) growRuns();
-    scratch.numberEnds[run] = this.#count;
+    scratch.numberEnds[run] = scratch.count;
     scratch.stringEnds[run] = this.#strings.length;
     this.#runs += 1;
   }
@@ -87,14 +97,14 @@ export class ArrivedPointsBuilder {
   /** Refuses more runs or points than one insert may hold. */
   finish(fieldOf: ArrivedPoints["fieldOf"]): ArrivedPoints {
     const runs = this.#runs;
-    const got = Math.max(this.#count + this.#strings.length, runs);
+    const got = Math.max(scratch.count + this.#strings.length, runs);
     if (got > limits.pointsPerWriteMax)
       throw fail("too-many", { field: "items", limit: limits.pointsPerWriteMax, got });
     return {
       keys: this.#known?.length === runs ? this.#known : noted(this.#known?.slice(0, runs) ?? this.#keys),
       numbers: {
-        times: scratch.times.slice(0, this.#count),
-        values: scratch.values.slice(0, this.#count),
+        times: scratch.times.slice(0, scratch.count),
+        values: scratch.values.slice(0, scratch.count),
         ends: scratch.numberEnds.slice(0, runs),
       },
       strings: {

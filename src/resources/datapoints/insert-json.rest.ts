@@ -25,22 +25,6 @@ const datapointsName = json.memberName("datapoints");
 const nameName = json.memberName("name");
 const tagIdName = json.memberName("tagId");
 
-/** Bytes between two numbers or names, as they stood in the body when they were read piece by piece. */
-class Gap {
-  #from = 0;
-  #length = 0;
-
-  note(from: number, to: number): void {
-    this.#from = from;
-    this.#length = to - from;
-  }
-
-  /** Passes them if they come again here. */
-  comesAgain(bytes: json.JsonBytes): boolean {
-    return this.#length > 0 && bytes.repeat(this.#from, this.#length);
-  }
-}
-
 /**
  * One pass over a body. Each method reads one piece and says whether it was of the usual form; nothing is
  * refused here, the way by `JSON.parse` finds the words for that. Unusual are: other members than those
@@ -58,10 +42,10 @@ class InsertScan {
   #nameEnd = 0;
   /** Where the value of the last point ends; 0 when there is none, or not in its usual place. */
   #valueEnd = 0;
-  readonly #timeToValue = new Gap();
-  readonly #valueToTime = new Gap();
-  readonly #valueToName = new Gap();
-  readonly #nameToTime = new Gap();
+  readonly #timeToValue: json.Gap = { from: 0, length: 0 };
+  readonly #valueToTime: json.Gap = { from: 0, length: 0 };
+  readonly #valueToName: json.Gap = { from: 0, length: 0 };
+  readonly #nameToTime: json.Gap = { from: 0, length: 0 };
 
   constructor(bytes: json.JsonBytes, builder: ArrivedPointsBuilder) {
     this.#json = bytes;
@@ -143,11 +127,11 @@ class InsertScan {
     const { start: timeAt, at: timeEnd } = this.#json;
     if (!(this.#json.take(json.comma) && this.#json.member(valueName))) return false;
     if (!this.#add(time, this.#json.number())) return false;
-    this.#timeToValue.note(timeEnd, this.#json.start);
-    if (!isFirst && this.#valueEnd > 0) this.#valueToTime.note(this.#valueEnd, timeAt);
+    note(this.#timeToValue, timeEnd, this.#json.start);
+    if (!isFirst && this.#valueEnd > 0) note(this.#valueToTime, this.#valueEnd, timeAt);
     if (isFirst && this.#nameEnd > 0) {
-      this.#nameToTime.note(this.#nameEnd, timeAt);
-      if (this.#valueEnd > 0) this.#valueToName.note(this.#valueEnd, this.#nameAt);
+      note(this.#nameToTime, this.#nameEnd, timeAt);
+      if (this.#valueEnd > 0) note(this.#valueToName, this.#valueEnd, this.#nameAt);
     }
     do this.#valueEnd = this.#json.at;
     while (this.#repeatedPoint());
@@ -155,17 +139,19 @@ class InsertScan {
     return true;
   }
 
-  /** One more point of the series, or the first one of the next. */
+  /** One more point of the series and those like it behind it, or the first one of the next series. */
   #repeatedPoint(): boolean {
-    if (this.#valueToTime.comesAgain(this.#json)) {
+    if (this.#json.repeat(this.#valueToTime)) {
       const time = this.#json.moment();
-      return this.#timeToValue.comesAgain(this.#json) && this.#add(time, this.#json.number());
+      if (!(this.#json.repeat(this.#timeToValue) && this.#add(time, this.#json.number()))) return false;
+      this.#json.pairs(this.#valueToTime, this.#timeToValue, this.#builder.numbers(), timeMsMax);
+      return true;
     }
-    if (!this.#valueToName.comesAgain(this.#json)) return false;
+    if (!this.#json.repeat(this.#valueToName)) return false;
     const name = this.#json.name(this.#builder.expectedKey(1));
-    if (name === undefined || !this.#nameToTime.comesAgain(this.#json)) return false;
+    if (name === undefined || !this.#json.repeat(this.#nameToTime)) return false;
     const time = this.#json.moment();
-    if (!this.#timeToValue.comesAgain(this.#json)) return false;
+    if (!this.#json.repeat(this.#timeToValue)) return false;
     const value = this.#json.number();
     if (!isPoint(time, value)) return false;
     this.#builder.endRun(this.#name!);
@@ -208,6 +194,11 @@ class InsertScan {
   #end(): boolean {
     return this.#json.take(json.closeBrace) && this.#json.end();
   }
+}
+
+function note(gap: json.Gap, from: number, to: number): void {
+  gap.from = from;
+  gap.length = to - from;
 }
 
 const { timeMsMin, timeMsMax } = limits;

@@ -211,10 +211,13 @@ const numberTexts = [
 
 test("odd numbers as values and as times, first, between and last", () => {
   for (const text of numberTexts)
-    for (let place = 0; place < 3; place++)
+    for (const place of [0, 1, 6, 7])
       for (const written of [text, ` ${text}`, `${text}\n`]) {
-        const others = Array.from({ length: 3 }, (_, i) => `{"timestamp":${i},"value":${i}.5}`);
-        const written3 = (row: string) => others.with(place, row).join(",");
+        const others = Array.from(
+          { length: 8 },
+          (_, i) => `{"timestamp":${1_780_272_000_000 + i},"value":${i}.5}`,
+        );
+        const rowsWith = (row: string) => others.with(place, row).join(",");
         const rows = [
           `{"timestamp":5,"value":${written}}`,
           `{"value":${written},"timestamp":5}`,
@@ -222,12 +225,36 @@ test("odd numbers as values and as times, first, between and last", () => {
           `{"value":5,"timestamp":${written}}`,
         ];
         for (const row of rows.filter(isTurn)) {
-          checkText(`{"items":[${written3(row)}]}`);
-          checkText(`{"items":[{"name":"a","datapoints":[${written3(row)}]}]}`);
+          checkText(`{"items":[${rowsWith(row)}]}`);
+          checkText(`{"items":[{"name":"a","datapoints":[${rowsWith(row)}]}]}`);
         }
         if (isTurn()) checkText(`{"items":[{"id":${written},"datapoints":[]}]}`);
         if (isTurn()) checkText(`{"items":[{"name":${written},"datapoints":[]}]}`);
       }
+});
+
+test("odd numbers in the midst of points that are spelled alike", () => {
+  const rows = Array.from({ length: 8 }, (_, i) => `{"timestamp":${1_780_272_000_000 + i},"value":${i}.5}`);
+  const odd = [
+    "01",
+    "-01.5",
+    "00.5",
+    "1.",
+    "-",
+    "-.5",
+    ".5",
+    "1e",
+    "1e2",
+    "1.5e1",
+    "-0",
+    "0.0",
+    "1234567890.5",
+  ];
+  for (const value of odd) checkText(`{"items":[${rows.with(6, rows[6]!.replace("6.5", value)).join(",")}]}`);
+  // A time is not believed because a value begins like it.
+  const value = rows[5]!.replace("5.5", "9999999999999");
+  const time = '{"timestamp":9999999999998,"value":1}';
+  checkText(`{"items":[${rows.with(5, value).with(6, time).join(",")}]}`);
 });
 
 test("numbers of every length before and behind the point", () => {
