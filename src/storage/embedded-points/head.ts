@@ -188,15 +188,42 @@ export class Head {
   }
 }
 
-/** The points ascending; of equal times only the last. */
-function sorted({ times, values }: PointColumns): PointColumns {
+/**
+ * The points ascending; of equal times only the last. Most are in order but for some strays, which alone are
+ * sorted: each came after the one of its time that is in order, if there is one.
+ */
+function sorted(points: PointColumns): PointColumns {
+  const { times } = points;
+  const inOrder = new Uint32Array(times.length);
+  const strays = new Uint32Array(times.length);
+  let [count, strayCount, last] = [0, 0, -Infinity];
+  for (let index = 0; index < times.length; index++) {
+    const timeMs = times[index]!;
+    if (timeMs > last) {
+      inOrder[count++] = index;
+      last = timeMs;
+    } else strays[strayCount++] = index;
+  }
+  if (strayCount === 0) return points;
+  if (strayCount > count) return picked(points, lastOfEach(times));
+  const others = sorted(picked(points, strays.subarray(0, strayCount)));
+  return merge(picked(points, inOrder.subarray(0, count)), others);
+}
+
+/** Indexes by time; of equal times only that of the last. */
+function lastOfEach(times: Float64Array): Uint32Array {
   const order = Uint32Array.from(times, (_, index) => index).sort((a, b) => times[a]! - times[b]! || a - b);
-  const last = order.filter((one, index) => times[one] !== times[order[index + 1] ?? -1]);
-  const pick = values as (number | string)[];
-  return {
-    times: Float64Array.from(last, (index) => times[index]!),
-    values: Array.isArray(values)
-      ? Array.from(last, (index) => pick[index] as string)
-      : Float64Array.from(last, (index) => pick[index] as number),
-  };
+  return order.filter((one, index) => times[one] !== times[order[index + 1] ?? -1]);
+}
+
+function picked({ times, values }: PointColumns, indexes: Uint32Array): PointColumns {
+  const count = indexes.length;
+  const pickedTimes = new Float64Array(count);
+  const pickedValues = Array.isArray(values) ? new Array<string>(count) : new Float64Array(count);
+  for (let at = 0; at < count; at++) {
+    const index = indexes[at]!;
+    pickedTimes[at] = times[index]!;
+    (pickedValues as (number | string)[])[at] = values[index]!;
+  }
+  return { times: pickedTimes, values: pickedValues };
 }
