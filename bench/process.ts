@@ -5,10 +5,10 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-const readySecondsMax = 30;
-const stopSecondsMax = 20;
+const readySecondsMax = 120;
+const stopSecondsMax = 60;
 const quietSeconds = 6;
-const quietSecondsMax = 60;
+const quietSecondsMax = 300;
 
 export interface Started {
   readonly child: ChildProcess;
@@ -32,8 +32,12 @@ export async function startProcess(
   child.once("exit", (code, signal) => (ended = `ended with ${code ?? signal}`));
   const deadline = Date.now() + readySecondsMax * 1000;
   while (!(await answers(settings.probe))) {
-    if (ended === undefined && Date.now() < deadline) await pause(50);
-    else throw new Error(`${program} did not start (${ended ?? "no answer"}): ${tailOf(settings.folder)}`);
+    if (ended === undefined && Date.now() < deadline) {
+      await pause(50);
+      continue;
+    }
+    child.kill("SIGKILL");
+    throw new Error(`${program} did not start (${ended ?? "no answer"}): ${tailOf(settings.folder)}`);
   }
   return { child, folder: settings.folder };
 }
