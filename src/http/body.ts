@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { fail } from "../errors.ts";
+import { freeChunk } from "../lib/streams.ts";
 import { limits } from "../limits.ts";
 import { type BodyBuffers, onePieceBytesMax } from "./body-buffers.ts";
 import type { ByteBudget } from "./byte-budget.ts";
@@ -89,9 +90,12 @@ function collect(request: IncomingMessage, place?: Buffer): Promise<Buffer> {
       end();
     };
     const onData = (chunk: Buffer) => {
-      if (place) chunk.copy(place, bytes);
-      else chunks.push(chunk);
-      bytes += chunk.length;
+      const { length } = chunk;
+      if (place) {
+        chunk.copy(place, bytes);
+        freeChunk(chunk);
+      } else chunks.push(chunk);
+      bytes += length;
       if (bytes > limits.bodyBytesMax) settle(() => reject(fail("body-too-large", tooLarge.sent)));
     };
     const onEnd = () =>

@@ -2,6 +2,7 @@
 import { fail } from "../../errors.ts";
 import { isPlain, type Pairs } from "../../lib/json-bytes.ts";
 import { RecentMap } from "../../lib/recent-map.ts";
+import { freeChunk } from "../../lib/streams.ts";
 import { limits } from "../../limits.ts";
 import type { PointBatch } from "../../storage/points.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
@@ -150,6 +151,11 @@ let zeros = new Uint32Array(1024);
 function noEnds(runs: number): Uint32Array {
   if (runs > zeros.length) zeros = new Uint32Array(runs);
   return zeros.subarray(0, runs);
+}
+
+/** Frees the columns of numbers once they are stored: the collector would have to run often for them. */
+export function freePoints({ numbers }: ArrivedPoints): void {
+  for (const column of [numbers.times, numbers.values, numbers.ends]) freeChunk(column);
 }
 
 interface Written {

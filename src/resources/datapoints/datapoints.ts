@@ -5,7 +5,7 @@ import { type Granularity, type TimeRange, wholeBuckets } from "../../lib/time.t
 import { limits } from "../../limits.ts";
 import type { AggregateName, PointColumns } from "../../storage/points.ts";
 import { requireSeries, resolveSeries, type SeriesKey, type SeriesRef } from "../timeseries/timeseries.ts";
-import { type ArrivedPoints, batchOf } from "./arrived-points.ts";
+import { type ArrivedPoints, batchOf, freePoints } from "./arrived-points.ts";
 
 /** What is asked of one series. */
 export interface SeriesQuestion {
@@ -43,12 +43,14 @@ export interface LatestPoint {
 
 /**
  * Writes all of the points or none; of equal times in one series the last stays. Resolves when they are
- * on disk. Refuses unknown series (404) and values of the wrong kind (400).
+ * on disk; nobody may look at them any more then. Refuses unknown series (404) and values of the wrong kind
+ * (400).
  */
 export async function insertPoints(ctx: RequestContext, points: ArrivedPoints): Promise<void> {
   const series = await requireSeries(ctx, points.keys, "WRITE");
   const batch = batchOf(points, series);
   if (batch.numbers ?? batch.strings) await ctx.points.append(batch);
+  freePoints(points);
 }
 
 /**

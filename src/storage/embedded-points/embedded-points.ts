@@ -135,11 +135,13 @@ function handOn(
   isReplay: boolean,
 ): void {
   const touched = shardsOf(change, threads.length);
+  // Once it is stored, its columns are no longer ours to look at.
+  const bytes = bytesOf(change);
   let left = touched.length;
   const onConfirmed = () => {
     if (--left > 0) return;
     memory.free(place);
-    gate.leave(bytesOf(change));
+    gate.leave(bytes);
   };
   for (const shard of touched) threads[shard]!.apply({ sequence, place, isReplay }, onConfirmed);
 }
