@@ -49,8 +49,8 @@ export async function bytesOrStream(
 }
 
 /**
- * Frees bytes or a column that nobody looks at any more, whoever made it: left to the collector, a fast transfer
- * piles up more than 60 MB of them. What shares its memory with others stays.
+ * Frees bytes or a column that nobody looks at any more, whoever made it: left to the collector, a fast
+ * transfer piles up more than 60 MB of them. What shares its memory with others stays.
  */
 export function freeChunk({ buffer, byteLength }: ArrayBufferView): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
