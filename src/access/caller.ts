@@ -19,7 +19,7 @@ export interface Caller {
 
 /** Refuses (403) a caller who holds `acl` with `action` for no record at all. */
 export function requireCapability(caller: Caller, acl: Acl, action: Action): void {
-  if (!caller.capabilities.some(grants(acl, action))) throw fail("forbidden", { acl, action });
+  if (scopesOf(caller, acl, action).length === 0) throw fail("forbidden", { acl, action });
 }
 
 /**
@@ -56,10 +56,9 @@ export function membershipOf(caller: Caller, field: string): Filter {
 }
 
 const scopesOf = (caller: Caller, acl: Acl, action: Action): CapabilityScope[] =>
-  caller.capabilities.filter(grants(acl, action)).map((one) => one.scope);
-
-const grants = (acl: Acl, action: Action) => (one: Capability) =>
-  one.acl === acl && one.actions.includes(action);
+  caller.capabilities
+    .filter((one) => one.acl === acl && one.actions.includes(action))
+    .map((one) => one.scope);
 
 function united(scopes: readonly CapabilityScope[]): Filter {
   if (scopes.some(({ kind }) => kind === "all")) return everything;

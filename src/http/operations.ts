@@ -35,7 +35,7 @@ export function addHealth(http: FastifyInstance, { catalog, points, blobs }: Sto
 /** `GET /metrics` in the text format of Prometheus. */
 export function addMetrics(http: FastifyInstance, metrics: Metrics, points: PointsStore): void {
   http.get("/metrics", async (_request, reply) =>
-    reply.type(metrics.contentType).send(await metrics.text(points)),
+    reply.type(metrics.registry.contentType).send(await metrics.text(points)),
   );
 }
 

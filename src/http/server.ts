@@ -52,7 +52,7 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
   });
   leaveBodiesUnread(http);
   boundReceiving(http);
-  measureRequests(http, metrics.requestTimes);
+  measureRequests(http, metrics.registry);
   refuseUnknownRoutes(http);
   allowAllOrigins(http);
   await http.register(compress, {
