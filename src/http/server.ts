@@ -1,12 +1,12 @@
 // The HTTP server all routes hang on: request ids, cross-origin rules, packing of answers, and every refusal.
 import compress from "@fastify/compress";
+import cors from "@fastify/cors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { limits } from "../limits.ts";
 import { refuseUnknownRoutes, routerOptions } from "./allowed-methods.ts";
 import { hasBody } from "./body.ts";
 import { answerClientError } from "./client-error.ts";
-import { allowAllOrigins } from "./cross-origin.ts";
 import { errorAnswer } from "./error-answer.ts";
 import { type Metrics, measureRequests } from "./metrics.ts";
 import { securityHeaders } from "./security-headers.ts";
@@ -54,7 +54,13 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
   boundReceiving(http);
   measureRequests(http, metrics.registry);
   refuseUnknownRoutes(http);
-  allowAllOrigins(http);
+  await http.register(cors, {
+    origin: true,
+    credentials: true,
+    methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+    exposedHeaders,
+    strictPreflight: false,
+  });
   await http.register(compress, {
     encodings: ["gzip"],
     threshold: limits.packAnswersFromBytes,
@@ -63,6 +69,12 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
   });
   return http;
 }
+
+/** What scripts of other origins may read, beside what all may. */
+const exposedHeaders = [
+  ...["X-Request-Id", "Range", "Content-Range", "Content-Disposition", "Location", "ETag", "Retry-After"],
+  ...["OData-Version", "OData-EntityId", "Preference-Applied"],
+];
 
 /** Short, unique over restarts, and cheap: a random beginning for the process and a count. */
 function requestIds(): () => string {
