@@ -67,7 +67,7 @@ test("a datapoint store of a newer version is refused", async () => {
   const message = await refusalOf((data) =>
     writeFileSync(join(data, "points/store.json"), '{"format":99,"shards":2}'),
   );
-  const problem = "DATA/points/store.json has format 99; this version reads format 1";
+  const problem = "DATA/points/store.json has format 99; this version reads format 2";
   assert.equal(message, `Cannot open the datapoint store: ${problem}.\n${advice}`);
 });
 
