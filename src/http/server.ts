@@ -103,7 +103,7 @@ function boundReceiving(http: FastifyInstance): void {
     if (hasBody(raw) && !(request.routeOptions.config as { mayTakeLong?: boolean }).mayTakeLong) {
       const tooLate = { name: "", message: "", code: "ERR_HTTP_REQUEST_TIMEOUT" };
       const giveUp = () => answerClientError(tooLate, raw.socket, request.id);
-      const timer = setTimeout(giveUp, limits.receiveMsMax);
+      const timer = setTimeout(giveUp, limits.receiveMsMax).unref();
       raw.once("close", () => clearTimeout(timer));
     }
     done();
