@@ -67,6 +67,12 @@ export class Connection {
   }
 }
 
+const connectionCount = 4;
+
+/** As many as load the server at once in every workload. */
+export const openConnections = (port: number): Promise<Connection[]> =>
+  Promise.all(Array.from({ length: connectionCount }, () => Connection.open(port)));
+
 /** Collects the bytes of one answer: by content-length, chunked, or without a body. */
 class AnswerReader {
   #rest: Buffer = Buffer.alloc(0);

@@ -1,12 +1,10 @@
 // W3: the backfill of W1 with points that come late, repeat others, or overwrite them.
-import { type GeneratedSeries, generateSeries, randomFrom } from "./generate.ts";
-import { Connection, drive, expectSuccess, type RequestBytes } from "./http.ts";
+import { type GeneratedSeries, generateSeries, pointsPerRequest, randomFrom, seed } from "./generate.ts";
+import { Connection, drive, expectSuccess, openConnections, type RequestBytes } from "./http.ts";
 import { get, millrace } from "./systems/millrace.ts";
 import type { Running } from "./systems/system.ts";
-import { type Figures, pointsPerRequest, type Scale } from "./workloads.ts";
+import type { Figures, Scale } from "./workloads.ts";
 
-const seed = 20_261_121;
-const connectionCount = 4;
 const share = { late: 0.05, repeated: 0.01, overwritten: 0.001 };
 
 type OpenServer = (work: (running: Running) => Promise<Figures>) => Promise<Figures>;
@@ -68,8 +66,7 @@ async function loadRate(running: Running, sent: readonly (readonly GeneratedSeri
       points += piece.times.length;
     }
   await running.declare(sent.map(([first]) => first!.name));
-  const open = () => Connection.open(running.port);
-  const connections = await Promise.all(Array.from({ length: connectionCount }, open));
+  const connections = await openConnections(running.port);
   const seconds = await drive(connections, requests);
   for (const one of connections) one.close();
   return points / seconds;

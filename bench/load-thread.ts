@@ -1,9 +1,8 @@
 // Loads points as W1 does, in a thread of its own, until it is told to stop; then answers points a second.
 import { parentPort, workerData } from "node:worker_threads";
-import { generateSeries } from "./generate.ts";
-import { Connection, drive, type RequestBytes } from "./http.ts";
+import { generateSeries, pointsPerRequest, seed } from "./generate.ts";
+import { drive, openConnections, type RequestBytes } from "./http.ts";
 import { post } from "./systems/millrace.ts";
-import { pointsPerRequest } from "./workloads.ts";
 
 export interface Load {
   readonly port: number;
@@ -12,8 +11,6 @@ export interface Load {
   readonly sets: number;
 }
 
-const seed = 20_261_121;
-const connectionCount = 4;
 const pointsPerSeries = 50_000;
 
 const { port, series, sets } = workerData as Load;
@@ -41,8 +38,7 @@ function* requests(): Generator<RequestBytes> {
   throw new Error("more is loaded than there are series for");
 }
 
-const open = () => Connection.open(port);
-const connections = await Promise.all(Array.from({ length: connectionCount }, open));
+const connections = await openConnections(port);
 parentPort!.postMessage("loading");
 const seconds = await drive(connections, requests());
 for (const one of connections) one.close();

@@ -1,5 +1,5 @@
 // W12: pages of datapoints and entities with others expanded, over the entity-model interface.
-import { generateSeries } from "./generate.ts";
+import { generateSeries, pointsPerRequest, seed } from "./generate.ts";
 import { Connection, drive, expectSuccess } from "./http.ts";
 import { getOData, millrace, post } from "./systems/millrace.ts";
 import { occurrences } from "./systems/system.ts";
@@ -14,8 +14,6 @@ export interface ODataScale {
 export const fullOData: ODataScale = { points: 1_000_000, assets: 1_000, reads: 50 };
 export const quickOData: ODataScale = { points: 100_000, assets: 1_000, reads: 10 };
 
-const seed = 20_261_121;
-const pointsPerRequest = 10_000;
 const seriesPerAsset = 3;
 
 /** One round on a fresh server. */

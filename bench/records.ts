@@ -1,6 +1,6 @@
 // W11 and raw rows: what only our own server is asked, as no peer has assets or raw tables.
-import { randomFrom } from "./generate.ts";
-import { Connection, drive, expectSuccess, type RequestBytes } from "./http.ts";
+import { randomFrom, seed } from "./generate.ts";
+import { type Connection, drive, expectSuccess, openConnections, type RequestBytes } from "./http.ts";
 import { areaName, assetsPerUnit, plantTop, plantUnit } from "./plant.ts";
 import { get, post } from "./systems/millrace.ts";
 import { type Figures, percentile, timesOf } from "./workloads.ts";
@@ -16,8 +16,6 @@ export interface RecordsScale {
 export const fullRecords: RecordsScale = { units: 1_000, timedUnits: 100, rawRows: 1_000_000, reads: 50 };
 export const quickRecords: RecordsScale = { units: 40, timedUnits: 20, rawRows: 40_000, reads: 10 };
 
-const seed = 20_261_121;
-const connectionCount = 4;
 const pageItems = 1_000;
 const areaAssets = 10_000;
 const rowsPerRequest = 10_000;
@@ -25,8 +23,7 @@ const rawKey = (row: number) => `row-${String(row).padStart(8, "0")}`;
 
 /** One round on a fresh server. */
 export async function measureRecords(port: number, scale: RecordsScale): Promise<Partial<Figures>> {
-  const open = () => Connection.open(port);
-  const connections = await Promise.all(Array.from({ length: connectionCount }, open));
+  const connections = await openConnections(port);
   try {
     const assets = await assetFigures(connections, scale);
     return { ...assets, ...(await rawFigures(connections, scale)) };

@@ -1,15 +1,12 @@
 // W13: the server is killed in the middle of W1 and started again: how long, and whether all that was
 // acknowledged is there.
 import { once } from "node:events";
-import { type GeneratedSeries, generateSeries } from "./generate.ts";
-import { Connection, expectSuccess, type RequestBytes } from "./http.ts";
+import { type GeneratedSeries, generateSeries, pointsPerRequest, seed } from "./generate.ts";
+import { Connection, expectSuccess, openConnections, type RequestBytes } from "./http.ts";
 import { stopProcess } from "./process.ts";
 import { get, millrace } from "./systems/millrace.ts";
 import type { Running } from "./systems/system.ts";
-import { type Figures, pointsPerRequest, type Scale } from "./workloads.ts";
-
-const seed = 20_261_121;
-const connectionCount = 4;
+import type { Figures, Scale } from "./workloads.ts";
 
 interface Sent {
   readonly series: GeneratedSeries;
@@ -47,8 +44,7 @@ export async function measureRestart(running: Running, scale: Scale): Promise<Fi
 /** The requests that were sent; in the middle the process ends at once, whatever it was doing. */
 async function loadUntilKilled({ port, started: { child } }: Running, all: readonly Sent[]): Promise<Sent[]> {
   const ended = once(child, "exit");
-  const open = () => Connection.open(port);
-  const connections = await Promise.all(Array.from({ length: connectionCount }, open));
+  const connections = await openConnections(port);
   const sent: Sent[] = [];
   let acknowledged = 0;
   const load = async (connection: Connection) => {

@@ -1,12 +1,19 @@
 // `--scale`: what grows with the number of points and of series, each at three sizes a power of ten or more
 // apart.
-import { type GeneratedSeries, generateSeries, startMs } from "./generate.ts";
-import { Connection, drive, expectSuccess, type RequestBytes, requestBytes } from "./http.ts";
+import { type GeneratedSeries, generateSeries, pointsPerRequest, seed, startMs } from "./generate.ts";
+import {
+  Connection,
+  drive,
+  expectSuccess,
+  openConnections,
+  type RequestBytes,
+  requestBytes,
+} from "./http.ts";
 import { bytesOnDisk, memoryMb, peakMemoryMb, stopProcess, untilQuiet } from "./process.ts";
 import { figure } from "./report.ts";
 import { millrace, post } from "./systems/millrace.ts";
 import type { Running } from "./systems/system.ts";
-import { percentile, pointsPerRequest, timesOf } from "./workloads.ts";
+import { percentile, timesOf } from "./workloads.ts";
 
 interface Size {
   readonly series: number;
@@ -25,8 +32,6 @@ const quick = ({ series, pointsPerSeries }: Size): Size =>
     ? { series, pointsPerSeries: pointsPerSeries / 50 }
     : { series: Math.ceil(series / 50), pointsPerSeries };
 
-const seed = 20_261_121;
-const connectionCount = 4;
 /** Shapes of values that the series take turns with. */
 const shapes = 10;
 const seriesPerRequest = 5_000;
@@ -94,7 +99,7 @@ function tableOf(title: string, measured: readonly { size: Size; costs: Costs }[
 
 async function costsOf(running: Running, size: Size): Promise<Costs> {
   const { folder } = running.started;
-  const connections = await openConnections(running);
+  const connections = await openConnections(running.port);
   const names = Array.from({ length: size.series }, (_, at) => `scale${String(at).padStart(7, "0")}`);
   console.log(`${nameOf(size)}: creating`);
   const creating = await drive(connections, creations(names));
@@ -120,9 +125,6 @@ async function costsOf(running: Running, size: Size): Promise<Costs> {
     await stopProcess(again.started);
   }
 }
-
-const openConnections = ({ port }: Running) =>
-  Promise.all(Array.from({ length: connectionCount }, () => Connection.open(port)));
 
 function* creations(names: readonly string[]): Generator<RequestBytes> {
   for (let from = 0; from < names.length; from += seriesPerRequest) {

@@ -1,6 +1,6 @@
 // The workloads: the same work for every system, and one figure each.
-import { generateScans, generateSeries, startMs } from "./generate.ts";
-import { Connection, drive, expectSuccess, type RequestBytes } from "./http.ts";
+import { generateScans, generateSeries, pointsPerRequest, seed, startMs } from "./generate.ts";
+import { type Connection, drive, expectSuccess, openConnections, type RequestBytes } from "./http.ts";
 import { bytesOnDisk, peakMemoryMb, untilQuiet } from "./process.ts";
 import { beginningOf, occurrences, type Running, type System, type Window } from "./systems/system.ts";
 
@@ -70,9 +70,6 @@ export const fullScale: Scale = {
 
 export const quickScale: Scale = { ...fullScale, series: 10, pointsPerSeries: 20_000, scans: 100, reads: 20 };
 
-const seed = 20_261_121;
-export const pointsPerRequest = 10_000;
-const connectionCount = 4;
 const hourMs = 3_600_000;
 
 /** Everything one system will be sent, built before any clock runs. */
@@ -137,9 +134,7 @@ export async function measure(
   prepared: Prepared,
   scale: Scale,
 ): Promise<Figures> {
-  const connections = await Promise.all(
-    Array.from({ length: connectionCount }, () => Connection.open(running.port)),
-  );
+  const connections = await openConnections(running.port);
   try {
     await running.declare([...prepared.names, ...prepared.scannedNames]);
     await drive(connections.slice(0, 1), [prepared.latest]);

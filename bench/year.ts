@@ -1,6 +1,13 @@
 // W7: a year of points of one series by the day, and straight after late points came in between.
-import { type GeneratedSeries, generateSeries, randomFrom, startMs } from "./generate.ts";
-import { Connection, drive, expectSuccess, type RequestBytes } from "./http.ts";
+import {
+  type GeneratedSeries,
+  generateSeries,
+  pointsPerRequest,
+  randomFrom,
+  seed,
+  startMs,
+} from "./generate.ts";
+import { type Connection, drive, expectSuccess, openConnections, type RequestBytes } from "./http.ts";
 import { untilQuiet } from "./process.ts";
 import { get, millrace, post } from "./systems/millrace.ts";
 import type { Running } from "./systems/system.ts";
@@ -15,9 +22,6 @@ export interface YearScale {
 export const fullYear: YearScale = { days: 365, reads: 500, latePoints: 200 };
 export const quickYear: YearScale = { days: 15, reads: 50, latePoints: 20 };
 
-const seed = 20_261_121;
-const pointsPerRequest = 10_000;
-const connectionCount = 4;
 const dayMs = 86_400_000;
 /** Rounding may differ, as the sums are taken in another order. */
 const tolerance = 1e-9;
@@ -32,8 +36,7 @@ interface Day {
 
 /** One round on a fresh server: every answer is compared with what is computed here. */
 export async function measureYear(running: Running, scale: YearScale): Promise<Figures> {
-  const open = () => Connection.open(running.port);
-  const connections = await Promise.all(Array.from({ length: connectionCount }, open));
+  const connections = await openConnections(running.port);
   const [connection] = connections as [Connection];
   try {
     const [series] = generateSeries(1, scale.days * (dayMs / 1000), seed) as [GeneratedSeries];
