@@ -28,6 +28,7 @@ export function registerOData(http: FastifyInstance, kernel: Kernel, model: Mode
     const readBody = async () => (await receive(request, kernel, scope)).bytes;
     const asked = { method, headers, root, rest: belowRoot(request.raw.url!), readBody };
     const answer = await scope.within(service(ctx, asked));
+    if (answer.release) scope.atEnd(answer.release);
     reply.code(answer.status).headers(answer.headers).header("Vary", varyOf(reply));
     return reply.send(typeof answer.body === "string" ? Buffer.from(answer.body) : answer.body);
   };

@@ -42,6 +42,26 @@ test("a sheet grows as far as it must, with the shelf or without one", () => {
   }
 });
 
+test("texts and texts in quotes are those of JSON, whatever letters they have and however long", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 50 }),
+    fc.string({ unit: "grapheme-ascii", maxLength: 50 }),
+    fc.constantFrom("\ud800", 'a"b', "a\\b", "\u007f", "\n", " ~", "0".repeat(32), "0".repeat(33)),
+  );
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 9 }), (texts) => {
+      const sheet = new ByteSheet();
+      for (const one of texts) {
+        sheet.text(one.toWellFormed());
+        sheet.byte(",".charCodeAt(0));
+        sheet.quoted(one);
+      }
+      const expected = texts.map((one) => `${one.toWellFormed()},${JSON.stringify(one)}`);
+      assert.equal(sheet.cut().toString(), expected.join(""));
+    }),
+  );
+});
+
 test("labels of all lengths are written as they are", () => {
   const text = fc.string({ unit: "grapheme", minLength: 4, maxLength: 40 });
   fc.assert(

@@ -70,6 +70,22 @@ const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byt
 const nothing = Buffer.alloc(0);
 const viewOfNothing = viewOf(nothing);
 
+const [quote, backslash] = [34, 92];
+
+/** Calling the system's writer takes as long as so many letters one by one. */
+const shortLength = 32;
+
+/** Writes letters that bytes and JSON have as they are; returns where they end, or -1 if there are others. */
+function writePlain(bytes: Uint8Array, start: number, text: string): number {
+  const { length } = text;
+  for (let at = 0; at < length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 32 || code > 126 || code === quote || code === backslash) return -1;
+    bytes[start + at] = code;
+  }
+  return start + length;
+}
+
 export class ByteSheet {
   bytes: Buffer = nothing;
   /** Of the same bytes. */
@@ -96,7 +112,32 @@ export class ByteSheet {
 
   text(text: string): void {
     this.room(text.length * 3);
-    this.at += this.bytes.write(text, this.at);
+    const end = text.length > shortLength ? -1 : writePlain(this.bytes, this.at, text);
+    this.at = end < 0 ? this.at + this.bytes.write(text, this.at) : end;
+  }
+
+  /** A text as JSON has it: in quotes, with what needs it escaped. */
+  quoted(text: string): void {
+    this.room(text.length * 3 + 2);
+    const { at, bytes } = this;
+    const end = text.length > shortLength ? -1 : writePlain(bytes, at + 1, text);
+    if (end < 0) this.text(JSON.stringify(text));
+    else {
+      bytes[at] = quote;
+      bytes[end] = quote;
+      this.at = end + 1;
+    }
+  }
+
+  /** One character of ASCII, by its code. */
+  byte(code: number): void {
+    this.room(1);
+    this.bytes[this.at++] = code;
+  }
+
+  label(label: Label): void {
+    this.room(label.length);
+    this.at = label.write(this.view, this.at);
   }
 
   /** What was written, to be sent; the sheet goes on empty. */

@@ -5,7 +5,7 @@ import { limits } from "../limits.ts";
 import { and } from "../query/filter.ts";
 import type { Position } from "../query/page.ts";
 import type { Key, Row } from "./model.ts";
-import type { Expansion, Shape } from "./shape.ts";
+import { type Expansion, needsOf, type Shape } from "./shape.ts";
 
 /** An entity with what was expanded of it, in the sequence of the expansions of its shape. */
 export interface Entity {
@@ -54,8 +54,9 @@ async function oneOf(
   budget: Budget,
 ): Promise<(Entity | undefined)[]> {
   const { join } = expansion.navigation;
-  const keys = new Set(rows.flatMap((row) => join.own(row)));
-  if (keys.size === 0) return rows.map(() => undefined);
+  const own = rows.map((row) => join.own(row)[0]);
+  const keys = new Set(own.filter((key) => key !== undefined));
+  if (keys.size === 0) return own.map(() => undefined);
   const found: Row[] = [];
   try {
     for await (const page of pagesOf(ctx, expansion, { keys, limit: keys.size })) found.push(...page);
@@ -65,10 +66,13 @@ async function oneOf(
     if (!isForbidden || !expansion.navigation.isAutoExpanded) throw problem;
   }
   const entities = await entitiesOf(ctx, found, expansion.shape, budget);
+  const isEachFound = keys.size === rows.length && entities.length === rows.length;
+  // Each has one of its own, and they have come in the same order: nothing has to be looked up.
+  if (isEachFound && entities.every(({ row }, at) => join.theirs(row)[0] === own[at])) return entities;
   const byKey = new Map<Key, Entity>();
   for (const entity of entities)
     for (const key of join.theirs(entity.row)) if (!byKey.has(key)) byKey.set(key, entity);
-  return rows.map((row) => byKey.get(join.own(row)[0] ?? ""));
+  return own.map((key) => (key === undefined ? undefined : byKey.get(key)));
 }
 
 interface Gathered {
@@ -151,11 +155,11 @@ async function* pagesOf(
   { navigation, filter, shape }: Expansion,
   { keys, limit }: { readonly keys: ReadonlySet<Key> | ReadonlyMap<Key, unknown>; readonly limit: number },
 ): AsyncGenerator<readonly Row[]> {
-  const properties = new Set(shape.properties.map(({ name }) => name));
+  const needs = needsOf(shape, navigation);
   for (let after: Position | undefined; keys.size > 0; ) {
     const asked = and(navigation.join.filter([...keys.keys()]), filter);
     const page = { limit, ...(after && { after }) };
-    const found = await shape.set.read(ctx, { filter: asked, page, properties });
+    const found = await shape.set.read(ctx, { filter: asked, page, needs });
     yield found.items;
     if (!found.next) return;
     after = found.next;

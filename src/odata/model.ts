@@ -35,7 +35,7 @@ export interface Property<From = Row> {
   readonly type: PrimitiveType | OpenComplexType;
   readonly isList?: true;
   readonly isRequired?: true;
-  /** Times in milliseconds, ids and texts as texts, open objects as objects; undefined is null. */
+  /** Times in milliseconds, ids as numbers or texts, open objects as objects; undefined is null. */
   readonly get: (row: From) => unknown;
   readonly asked?: Askable;
   /** Not declared in `$metadata`, though it is always there: the types are open. */
@@ -59,8 +59,8 @@ export interface EntityType<From = Row> {
 export interface SetQuestion {
   readonly filter: Filter;
   readonly page: PageQuestion;
-  /** The names of the properties that the answer needs. */
-  readonly properties: ReadonlySet<string>;
+  /** The names of the properties, navigations and functions that the records are needed for. */
+  readonly needs: ReadonlySet<string>;
 }
 
 /** How records of some kind are read, a page at a time and by number. */

@@ -251,6 +251,27 @@ test("$select, $expand and $count shape the answer, and the context says how", a
   assert.deepEqual(levels.json?.["Children"], [{ Name: "Pump A", Children: [] }]);
 });
 
+test("an entity that several lead to is expanded in each of them, whatever else is asked", async () => {
+  const assetsOf = async (filter: string, select: string) => {
+    const { items } = await ask(`Timeseries?$filter=${filter}&$select=${select}&$expand=Asset($select=Name)`);
+    return items.map(({ Name, Asset }) => [Name, Asset && (Asset as { Name: string }).Name]);
+  };
+  const [flow, pressure, state] = [
+    ["flow", "Pump A"],
+    ["pressure", "Pump A"],
+    ["state", "O'Neil"],
+  ];
+  assert.deepEqual(await assetsOf("Name ne ''", "Name"), [flow, ["loose", null], pressure, state]);
+  assert.deepEqual(await assetsOf("Name in ('flow','pressure')", "Name"), [flow, pressure]);
+  assert.deepEqual(await assetsOf("Name in ('pressure','state')", "Name,Unit"), [pressure, state]);
+  assert.deepEqual(await assetsOf("Name eq 'loose'", "Name"), [["loose", null]]);
+  const nothing = await ask(
+    "Timeseries?$filter=Name in ('flow','state')&$select=Nope&$expand=Asset($select=Nope)",
+  );
+  assert.deepEqual(nothing.json?.["value"], [{ Asset: {} }, { Asset: {} }]);
+  assert.deepEqual((await ask("Timeseries?$filter=Name eq 'flow'&$select=Nope")).json?.["value"], [{}]);
+});
+
 test("what cannot be expanded says so", async () => {
   const one = `Assets('${ids.pumpA}')?$expand=`;
   for (const expand of ["Nope", "Parent,Parent", "Parent($top=x)", "Parent($levels=0)", "Parent($levels=5)"])

@@ -176,7 +176,7 @@ async function fromEntity(walk: Walk, place: One, segment: Segment): Promise<Pla
   const called = walk.model.functionsOf(of.type).get(name.replace(`${namespace}.`, ""));
   if (!found && !called && (!property || inside !== undefined))
     throw nowhere(name, `an entity of ${of.set.name}`);
-  const row = await readOne(walk.ctx, place, new Set(property ? [name] : []));
+  const row = await readOne(walk.ctx, place, new Set([called?.name ?? name]));
   if (!row) throw fail("resource-not-found", { problem: `There is nothing that ${name} could be of` });
   if (called) return resultsOf(walk, called, inside ?? "", row);
   if (found) return follow(walk, { of, row }, { navigation: found, inside });
@@ -228,9 +228,9 @@ function fromProperty(place: Place & { kind: "property" }, { name, inside }: Seg
 export async function readOne(
   ctx: RequestContext,
   { of, filter, missing }: One,
-  properties: ReadonlySet<string>,
+  needs: ReadonlySet<string>,
 ): Promise<Row | undefined> {
-  const found = await of.read(ctx, { filter: and(of.scope, filter), page: { limit: 1 }, properties });
+  const found = await of.read(ctx, { filter: and(of.scope, filter), page: { limit: 1 }, needs });
   const [row] = found.items;
   if (!row && missing !== undefined) throw fail("resource-not-found", { problem: missing });
   return row;
@@ -238,6 +238,6 @@ export async function readOne(
 
 /** `Assets('101')`, as it can be part of an address. */
 export function addressOf({ address, type }: Pick<Collection, "address" | "type">, row: Row): string {
-  const key = type.properties.find(({ name }) => name === type.key)!.get(row) as string;
-  return addressIn(address, key);
+  const key = type.properties.find(({ name }) => name === type.key)!.get(row);
+  return addressIn(address, String(key));
 }

@@ -14,14 +14,11 @@ export const text = <From>(name: string, get: Of<From, string>, asked: Asked): P
   asked: value(asked),
 });
 
-/** The id of a record, in the column `field`, as a text. */
+/** The id of a record, in the column `field`: a text, which is made of the number where it is written. */
 export const id = <From>(name: string, get: Of<From, number>, field: string): Property<From> => ({
-  ...{ name, type: "Edm.String" },
-  get: (row) => textOfId(get(row)),
+  ...{ name, type: "Edm.String", get },
   asked: value(idColumn(field)),
 });
-
-const textOfId = (id: number | undefined) => (id === undefined ? undefined : String(id));
 
 /** The ids of records that a record hangs on, in the list that the column `field` holds. */
 export const idList = <From>(
@@ -30,7 +27,7 @@ export const idList = <From>(
   field: string,
 ): Property<From> => ({
   ...{ name, type: "Edm.String", isList: true, isRequired: true },
-  get: (row) => (get(row) ?? []).map(String),
+  get: (row) => get(row) ?? [],
   asked: {
     kind: "elements",
     elements: { operand: idColumn("value"), some: (part) => idListHas(field, part) },

@@ -10,7 +10,7 @@ import type { EntitySet, Model } from "./model.ts";
 import { parseExpression } from "./parse-expression.ts";
 import type { Collection } from "./place.ts";
 import { asksProperty } from "./restrictions.ts";
-import { filterFor, readFlag, readTop, refuseSkip, type Shape, shapeOf } from "./shape.ts";
+import { filterFor, needsOf, readFlag, readTop, refuseSkip, type Shape, shapeOf } from "./shape.ts";
 import type { Target } from "./target.ts";
 
 export interface CollectionQuestion {
@@ -122,8 +122,7 @@ async function pageOf(
   const { filter, wanted, pageMax, after, shape, isPlain } = question;
   const limit = Math.min(pageMax, wanted);
   if (limit === 0) return { content: { items: [] }, taken: 0 };
-  const properties = new Set(shape.properties.map(({ name }) => name));
-  const asked = { filter, page: { limit, ...(after && { after }) }, properties };
+  const asked = { filter, page: { limit, ...(after && { after }) }, needs: needsOf(shape) };
   if (readColumns && isPlain && shape.expansions.length === 0) {
     const { runs, next } = await readColumns(ctx, asked);
     return { content: { runs }, taken: runs.reduce((sum, { count }) => sum + count, 0), next };

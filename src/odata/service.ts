@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { RequestContext } from "../context.ts";
 import { fail } from "../errors.ts";
-import { ByteSheet } from "../lib/byte-sheet.ts";
+import { ByteSheet, Shelf } from "../lib/byte-sheet.ts";
 import { writeRuns } from "./columns.ts";
 import { csdlJson } from "./csdl-json.ts";
 import { csdlXml } from "./csdl-xml.ts";
@@ -26,9 +26,9 @@ import {
   readCollection,
   refuseForeignOptions,
 } from "./read.ts";
-import { type Shape, shapeOf } from "./shape.ts";
+import { needsOf, type Shape, shapeOf } from "./shape.ts";
 import { readTarget, type Target } from "./target.ts";
-import { countJson, entityWriter, type Writing } from "./write-entity.ts";
+import { countJson, entityWriter, type Writing, writeAll } from "./write-entity.ts";
 import { plainText, valueWriter } from "./write-value.ts";
 
 export interface ODataRequest {
@@ -46,6 +46,8 @@ export interface ODataAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
+  /** To be called when nobody needs the body any more. */
+  readonly release?: () => void;
 }
 
 export type ODataService = (ctx: RequestContext, request: ODataRequest) => Promise<ODataAnswer>;
@@ -101,13 +103,8 @@ async function insertAnswer(answering: Answering, of: Collection): Promise<OData
   };
   if (answer === "minimal") return { status: 204, headers: { ...headers, "OData-EntityId": location } };
   const [entity] = await expandAll(ctx, [row], shape);
-  const body = entityWriter(writing, shape)(entity!).slice(1);
-  const context = contextMember(writing, `${of.address}/$entity`);
-  return {
-    status: 201,
-    headers: { ...headers, "Content-Type": writing.contentType },
-    body: `{${context}${body}`,
-  };
+  const write = entityWriter(writing, shape, contextMember(writing, `${of.address}/$entity`));
+  return written({ ...headers, "Content-Type": writing.contentType }, (sheet) => write(sheet, entity!), 201);
 }
 
 function answerAt(answering: Answering, place: Exclude<Place, { kind: "metadata" }>) {
@@ -166,34 +163,38 @@ async function collectionAnswer(answering: Answering, of: Collection): Promise<O
     '"value":[',
   ];
   const link = next === undefined ? "" : `,"@odata.nextLink":${JSON.stringify(writing.links.next(next))}`;
-  const body = contentBytes(content, {
-    writing,
-    shape: question.shape,
-    head: head.join(""),
-    tail: `]${link}}`,
-  });
   const applied = pageSize === undefined ? {} : { "Preference-Applied": `odata.maxpagesize=${pageSize}` };
-  return { status: 200, headers: { "Content-Type": writing.contentType, ...applied }, body };
+  return written({ "Content-Type": writing.contentType, ...applied }, (sheet) => {
+    sheet.text(head.join(""));
+    writeContent(sheet, content, { writing, shape: question.shape });
+    sheet.text(`]${link}}`);
+  });
 }
 
-interface Around {
-  readonly writing: Writing;
-  readonly shape: Shape;
-  readonly head: string;
-  readonly tail: string;
-}
-
-function contentBytes(content: Content, { writing, shape, head, tail }: Around): string | Buffer {
-  if ("items" in content) {
-    const write = entityWriter(writing, shape);
-    return `${head}${content.items.map(write).join(",")}${tail}`;
+function writeContent(
+  sheet: ByteSheet,
+  content: Content,
+  { writing, shape }: { readonly writing: Writing; readonly shape: Shape },
+): void {
+  if ("items" in content) writeAll(sheet, content.items, entityWriter(writing, shape));
+  else {
+    const names = shape.properties.map(({ name }) => name);
+    writeRuns(sheet, content.runs, names);
   }
-  const sheet = new ByteSheet();
-  sheet.text(head);
-  const names = shape.properties.map(({ name }) => name);
-  writeRuns(sheet, content.runs, names);
-  sheet.text(tail);
-  return sheet.bytes.subarray(0, sheet.at);
+}
+
+/** Most pages fit on a sheet. */
+const sheets = new Shelf(2 * 1024 * 1024, 4);
+
+/** An answer written on a sheet, which is used again once that is sent. */
+function written(
+  headers: ODataAnswer["headers"],
+  write: (sheet: ByteSheet) => void,
+  status = 200,
+): ODataAnswer {
+  const sheet = new ByteSheet(sheets);
+  write(sheet);
+  return { status, headers, body: sheet.cut(), release: () => sheet.release() };
 }
 
 async function entityAnswer(answering: Answering, place: One): Promise<ODataAnswer> {
@@ -202,15 +203,13 @@ async function entityAnswer(answering: Answering, place: One): Promise<ODataAnsw
   refuseOptions(target, ["$filter", "$top", "$count", "$skiptoken"]);
   const { set, address } = place.of;
   const shape = shapeOf({ ctx, model, aliases: target.aliases }, set, target.options);
-  const row = await readOne(ctx, place, new Set(shape.properties.map(({ name }) => name)));
+  const row = await readOne(ctx, place, needsOf(shape));
   if (!row) return { status: 204, headers: {} };
   const [entity] = await expandAll(ctx, [row], shape);
   const context = contextMember(writing, `${address}${shape.fragment}/$entity`);
-  const body = entityWriter(writing, shape)(entity!);
-  const rest = body === "{}" ? "" : body.slice(1, -1);
-  const whole = `{${context}${rest}`.replace(/,$/, "");
+  const write = entityWriter(writing, shape, context);
   const headers = { "Content-Type": writing.contentType, ...(place.of.type.stream && noStore) };
-  return { status: 200, headers, body: `${whole}}` };
+  return written(headers, (sheet) => write(sheet, entity!));
 }
 
 /** What the options of collections are for. */
@@ -252,8 +251,14 @@ async function propertyAnswer(
   const write = valueWriter(shown, writing.format);
   const isObject = !shown.type.startsWith("Edm.");
   const context = contextMember(writing, address);
-  const body = isObject ? `{${context}${write(value).slice(1)}` : `{${context}"value":${write(value)}}`;
-  return { status: 200, headers: { "Content-Type": writing.contentType }, body: body.replace(/,\}$/, "}") };
+  return written({ "Content-Type": writing.contentType }, (sheet) => {
+    sheet.text(isObject ? "" : `{${context}"value":`);
+    write(sheet, value);
+    if (!isObject) return sheet.text("}");
+    // The members of an open object stand beside the context.
+    const object = sheet.cut().toString();
+    sheet.text(`{${context}${object.slice(1)}`.replace(/,\}$/, "}"));
+  });
 }
 
 /** A member of open data as a property of its own. */

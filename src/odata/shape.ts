@@ -22,6 +22,14 @@ export interface Shape {
   readonly fragment: string;
 }
 
+/** What records of this shape are read for; `by` leads to them. */
+export const needsOf = ({ properties, expansions }: Shape, by?: Navigation): ReadonlySet<string> =>
+  new Set([
+    ...properties.map(({ name }) => name),
+    ...expansions.map(({ navigation }) => navigation.name),
+    ...(by?.partner === undefined ? [] : [by.partner]),
+  ]);
+
 export interface Expansion {
   readonly navigation: Navigation;
   readonly shape: Shape;

@@ -1,9 +1,10 @@
 // Entities as JSON: what is written of each is decided once for an answer, and then done for every record.
+import { type ByteSheet, Label } from "../lib/byte-sheet.ts";
 import type { Entities, Entity } from "./expand.ts";
 import type { Links } from "./links.ts";
 import { type Model, namespace, type Property, type Row } from "./model.ts";
 import type { Expansion, Shape } from "./shape.ts";
-import { type Format, valueWriter } from "./write-value.ts";
+import { closing, comma, type Format, opening, valueWriter } from "./write-value.ts";
 
 export interface Writing {
   readonly model: Model;
@@ -11,31 +12,65 @@ export interface Writing {
   readonly links: Links;
 }
 
-type WriteEntity = (entity: Entity) => string;
-type WriteMember = (entity: Entity) => string;
+type WriteEntity = (sheet: ByteSheet, entity: Entity) => void;
 
-/** Writes entities of this shape, each an object with its own control information. */
-export function entityWriter(writing: Writing, shape: Shape): WriteEntity {
+type WriteMember = WriteEntity;
+
+const closingBrace = 125;
+
+/**
+ * Writes entities of this shape, each an object with its own control information; `context` is what stands
+ * before that in an answer of one entity: with a comma behind it, or nothing.
+ */
+export function entityWriter(writing: Writing, shape: Shape, context = ""): WriteEntity {
   const control = controlOf(writing, shape);
+  const head = `{${context}`;
+  const separatorAt = (place: number) => (place > 0 || control ? "," : head);
+  const { properties, expansions } = shape;
   const members = [
-    ...shape.properties.map((property) => propertyWriter(writing, shape, property)),
-    ...shape.expansions.map((expansion, at) => expansionWriter(writing, { shape, expansion, at })),
+    ...properties.map((property, at) =>
+      propertyWriter(writing, { shape, property, before: separatorAt(at) }),
+    ),
+    ...expansions.map((expansion, at) =>
+      expansionWriter(writing, { shape, expansion, at, before: separatorAt(properties.length + at) }),
+    ),
   ];
-  return (entity) => {
-    let json = control === undefined ? "{" : `{${control(entity.row)}`;
-    for (const write of members) json += json === "{" ? write(entity) : `,${write(entity)}`;
-    return `${json}}`;
+  const isEmpty = !control && members.length === 0;
+  return (sheet, entity) => {
+    if (control) sheet.text(head + control(entity.row));
+    else if (isEmpty) sheet.text(head.replace(/,$/, ""));
+    for (const write of members) write(sheet, entity);
+    sheet.byte(closingBrace);
   };
 }
 
-function propertyWriter({ format }: Writing, { members }: Shape, property: Property): WriteMember {
+/** Writes entities with commas between them. */
+export function writeAll(sheet: ByteSheet, entities: readonly Entity[], write: WriteEntity): void {
+  for (let at = 0; at < entities.length; at++) {
+    if (at > 0) sheet.byte(comma);
+    write(sheet, entities[at]!);
+  }
+}
+
+interface PropertyPlace {
+  readonly shape: Shape;
+  readonly property: Property;
+  /** What opens the entity, or divides the member from the one before. */
+  readonly before: string;
+}
+
+function propertyWriter({ format }: Writing, { shape, property, before }: PropertyPlace): WriteMember {
   const { name, get } = property;
   const write = valueWriter(property, format);
   const annotation = format.level === "full" ? typeAnnotation(property) : undefined;
-  const prefix = `${annotation === undefined ? "" : `"${name}@odata.type":"${annotation}",`}"${name}":`;
-  const wanted = members.get(name);
-  if (!wanted) return ({ row }) => prefix + write(get(row));
-  return ({ row }) => prefix + write(picked(get(row) as Row | undefined, wanted));
+  const type = annotation === undefined ? "" : `"${name}@odata.type":"${annotation}",`;
+  const label = new Label(`${before}${type}"${name}":`);
+  const wanted = shape.members.get(name);
+  return (sheet, { row }) => {
+    sheet.label(label);
+    const value = get(row);
+    write(sheet, wanted ? picked(value as Row | undefined, wanted) : value);
+  };
 }
 
 const picked = (value: Row | undefined, wanted: ReadonlySet<string>) =>
@@ -48,29 +83,37 @@ function typeAnnotation({ type, isList }: Property): string | undefined {
   return type === "Edm.DateTimeOffset" || type === "Edm.Int64" ? `#${plain}` : undefined;
 }
 
-interface Place {
+interface ExpansionPlace {
   readonly shape: Shape;
   readonly expansion: Expansion;
+  /** Among the expansions. */
   readonly at: number;
+  readonly before: string;
 }
 
-function expansionWriter(writing: Writing, { shape, expansion, at }: Place): WriteMember {
+function expansionWriter(writing: Writing, place: ExpansionPlace): WriteMember {
+  const { shape, expansion, at, before } = place;
   const { name } = expansion.navigation;
   const write = entityWriter(writing, expansion.shape);
+  const label = new Label(`${before}"${name}":`);
   if (!expansion.navigation.isMany)
-    return ({ expanded }) => {
+    return (sheet, { expanded }) => {
       const one = expanded[at] as Entity | undefined;
-      return `"${name}":${one ? write(one) : "null"}`;
+      sheet.label(label);
+      if (one) write(sheet, one);
+      else sheet.text("null");
     };
-  return ({ row, expanded }) => {
+  const furtherLabel = new Label(`,"${name}":`);
+  return (sheet, { row, expanded }) => {
     const { items, count, next } = expanded[at] as Entities;
-    const parts = count === undefined ? [] : [`"${name}@odata.count":${countJson(count, writing.format)}`];
-    parts.push(`"${name}":[${items.map(write).join(",")}]`);
-    if (next) {
-      const rest = writing.links.rest(shape, row, expansion, { after: next, given: items.length });
-      parts.push(`"${name}@odata.nextLink":${JSON.stringify(rest)}`);
-    }
-    return parts.join(",");
+    if (count !== undefined) sheet.text(`${before}"${name}@odata.count":${countJson(count, writing.format)}`);
+    sheet.label(count === undefined ? label : furtherLabel);
+    sheet.byte(opening);
+    writeAll(sheet, items, write);
+    sheet.byte(closing);
+    if (!next) return;
+    const rest = writing.links.rest(shape, row, expansion, { after: next, given: items.length });
+    sheet.text(`,"${name}@odata.nextLink":${JSON.stringify(rest)}`);
   };
 }
 

@@ -55,14 +55,9 @@ function rootId(): Operand {
   };
 }
 
-async function read(
-  ctx: RequestContext,
-  { filter, page, properties }: SetQuestion,
-): Promise<Page<AssetEntity>> {
+async function read(ctx: RequestContext, { filter, page, needs }: SetQuestion): Promise<Page<AssetEntity>> {
   const found = await listAssets(ctx, { filter, page });
-  return properties.has("ParentExternalId")
-    ? { ...found, items: await withParents(ctx, found.items) }
-    : found;
+  return needs.has("ParentExternalId") ? { ...found, items: await withParents(ctx, found.items) } : found;
 }
 
 async function withParents(ctx: RequestContext, assets: readonly Asset[]): Promise<AssetEntity[]> {

@@ -32,21 +32,19 @@ const series = entityType<TimeSeries>({
   ],
 });
 
-/** What links, navigations and functions go by. */
-const alwaysRead = ["id", "name", "isString", "isStep", "assetId"];
-/**
- * What only the property of that name needs: to read it of every series of a page costs more than all else.
- */
-const readIfAsked: Readonly<Record<string, keyof TimeSeries>> = {
-  ...{ Description: "description", Unit: "unit", MetaData: "metadata" },
-  SecurityCategories: "securityCategories",
-  ...{ CreatedTime: "createdTime", LastUpdatedTime: "lastUpdatedTime" },
+/** What links and most navigations go by; an index has both of them. */
+const alwaysRead = ["id", "name"];
+/** What is read for a property, navigation or function: most of what reading costs is by the field. */
+const readFor: Readonly<Record<string, readonly (keyof TimeSeries)[]>> = {
+  ...{ IsString: ["isString"], IsStep: ["isStep"], Aggregate: ["isString", "isStep"] },
+  ...{ AssetId: ["assetId"], Asset: ["assetId"], SecurityCategories: ["securityCategories"] },
+  ...{ Description: ["description"], Unit: ["unit"], MetaData: ["metadata"] },
+  ...{ CreatedTime: ["createdTime"], LastUpdatedTime: ["lastUpdatedTime"] },
 };
 
-function fieldsFor(properties: ReadonlySet<string>): readonly string[] {
-  const asked = Object.entries(readIfAsked).filter(([property]) => properties.has(property));
-  return [...alwaysRead, ...asked.map(([, field]) => field)];
-}
+const fieldsFor = (needs: ReadonlySet<string>): readonly string[] => [
+  ...new Set([...alwaysRead, ...[...needs].flatMap((name) => readFor[name] ?? [])]),
+];
 
 const timeSeries = entitySet<TimeSeries>({
   name: "Timeseries",
@@ -55,8 +53,7 @@ const timeSeries = entitySet<TimeSeries>({
   nonFilterable: ["MetaData", "SecurityCategories"],
   singleValue: ["Id"],
   isMultiRange: true,
-  read: (ctx, { filter, page, properties }) =>
-    listTimeSeries(ctx, { filter, page, fields: fieldsFor(properties) }),
+  read: (ctx, { filter, page, needs }) => listTimeSeries(ctx, { filter, page, fields: fieldsFor(needs) }),
   count: countTimeSeries,
   position: (row) => [row.name],
 });

@@ -38,13 +38,16 @@ function encodeJson(value: unknown): string {
   return json.includes("\\ud") ? JSON.stringify(wellFormed(value)) : json;
 }
 
-/** Turns a database's rows of the declared columns, in place, into records; they lack what is missing. */
-export function decodeRows<Row extends object>(table: AnyTable, rows: readonly object[]): Row[] {
-  const encoded = Object.entries(table.columns).filter(
-    ([, { type }]) => type === "json" || type === "boolean",
-  );
-  for (const row of rows as Record<string, unknown>[]) {
-    for (const [name, { type }] of encoded) {
+/** Turns a database's rows of these columns, in place, into records; they lack what is missing. */
+export function decodeRows<Row extends object>(
+  table: AnyTable,
+  fields: readonly string[],
+  rows: readonly object[],
+): Row[] {
+  for (const name of fields) {
+    const { type } = columnOf(table, name);
+    if (type !== "json" && type !== "boolean") continue;
+    for (const row of rows as Record<string, unknown>[]) {
       const value = row[name];
       if (value !== undefined) row[name] = type === "json" ? decodeJson(value as string) : value === 1;
     }

@@ -242,7 +242,7 @@ export class SqlTransaction implements Writer {
     const columns = sql.join(fields.map((name) => columnRef(table, name)));
     const query = sql<Record<string, unknown>>`select ${columns} from ${sql.table(table.name)} ${rest}`;
     const { rows } = await query.execute(this.#db);
-    return decodeRows<Row>(table, rows);
+    return decodeRows<Row>(table, fields, rows);
   }
 
   /** The rows as the values of all columns, the id first if they have one. */

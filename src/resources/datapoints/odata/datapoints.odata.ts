@@ -18,7 +18,7 @@ import {
   type Readable,
   type SetQuestion,
 } from "../../../odata/model.ts";
-import { column, idColumn, idOf, type Operand } from "../../../odata/operand.ts";
+import { column, idOf, type Operand } from "../../../odata/operand.ts";
 import { id, required, text, time } from "../../../odata/property.ts";
 import { rangeIn, valuesIn } from "../../../query/conjuncts.ts";
 import { matchesAlone } from "../../../query/evaluate.ts";
@@ -59,7 +59,6 @@ const aggregateNames: readonly AggregateName[] = [
   ...(["interpolation", "average", "count", "max", "min", "sum"] as const),
 ];
 
-const ofSeries = (row: PointRow) => String(row.seriesId);
 const numberIn = ({ value }: PointRow) => (typeof value === "number" ? value : undefined);
 const textIn = ({ value }: PointRow) => (typeof value === "string" ? value : undefined);
 
@@ -75,7 +74,7 @@ const types: readonly EntityType[] = [
   entityType<PointRow>({
     ...{ name: "LatestPoint", key: "Id" },
     properties: [
-      required(text("Id", ofSeries, idColumn("seriesId"))),
+      required(id("Id", (row) => row.seriesId, "seriesId")),
       timeStamp,
       double("Value", numberIn, "number"),
       text("StringValue", textIn, column("text")),
@@ -218,11 +217,11 @@ function aggregates(
     const range = { startMs: alignedMs(startMs, granularity), endMs };
     return { series: await seriesFor(ctx), range, rest: filter, aggregates: { wanted, granularity } };
   };
-  const planFor = (ctx: RequestContext, { filter, properties }: SetQuestion) =>
+  const planFor = (ctx: RequestContext, { filter, needs }: SetQuestion) =>
     plan(
       ctx,
       filter,
-      aggregateNames.filter((name) => name === "count" || isAsked(name, properties, filter)),
+      aggregateNames.filter((name) => name === "count" || isAsked(name, needs, filter)),
     );
   return {
     read: async (ctx, question) => pageOf(ctx, await planFor(ctx, question), question.page),
@@ -234,9 +233,9 @@ function aggregates(
 const alignedMs = (startMs: number, { bucketMs }: Granularity): number =>
   Math.floor(startMs / bucketMs) * bucketMs;
 
-function isAsked(aggregate: AggregateName, properties: ReadonlySet<string>, filter: Filter): boolean {
+function isAsked(aggregate: AggregateName, needs: ReadonlySet<string>, filter: Filter): boolean {
   if (filter.kind !== "everything") return true;
-  return properties.has(propertyOf(aggregate));
+  return needs.has(propertyOf(aggregate));
 }
 
 /** With commas between them, or as a JSON list. */

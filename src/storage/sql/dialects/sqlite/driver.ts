@@ -92,7 +92,7 @@ class ThreadConnection implements DatabaseConnection {
     if (this.#state === "idle") throw new Error("broken invariant: statements run in a transaction");
     const begins = this.#state === "about to begin";
     this.#state = "begun";
-    const { columns, rows, changes } = await this.#thread.ask((id) => ({
+    const { columns, count, values, changes } = await this.#thread.ask((id) => ({
       kind: "run",
       id,
       connection: this.number,
@@ -101,7 +101,8 @@ class ThreadConnection implements DatabaseConnection {
       parameters: query.parameters,
       batch: (query as Partial<BatchQuery>).batch,
     }));
-    return { rows: rows.map((row) => named<Row>(columns, row)), numAffectedRows: BigInt(changes) };
+    const rows = Array.from({ length: count }, (_, at) => named<Row>(columns, values, at));
+    return { rows, numAffectedRows: BigInt(changes) };
   }
 
   // biome-ignore lint/correctness/useYield: pages are bounded, so nothing is streamed
@@ -110,10 +111,13 @@ class ThreadConnection implements DatabaseConnection {
   }
 }
 
-/** A missing value is an absent member. */
-function named<Row>(columns: readonly string[], values: readonly unknown[]): Row {
+/** The row at a place; a missing value is an absent member. */
+function named<Row>(columns: readonly string[], values: Outcome["values"], at: number): Row {
   const row: Record<string, unknown> = {};
-  for (let at = 0; at < columns.length; at++) if (values[at] !== null) row[columns[at]!] = values[at];
+  for (let column = 0; column < columns.length; column++) {
+    const value = values[column]![at];
+    if (value !== null) row[columns[column]!] = value;
+  }
   return row as Row;
 }
 

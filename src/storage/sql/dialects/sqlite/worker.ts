@@ -34,7 +34,9 @@ export type Request =
 
 export interface Outcome {
   readonly columns: readonly string[];
-  readonly rows: readonly (readonly unknown[])[];
+  /** How many rows were found; their values by columns, because a list a row would cost more than they do. */
+  readonly count: number;
+  readonly values: readonly (readonly unknown[])[];
   readonly changes: number;
 }
 
@@ -44,7 +46,7 @@ export interface Reply {
   readonly error?: { readonly message: string; readonly code: number };
 }
 
-const noOutcome: Outcome = { columns: [], rows: [], changes: 0 };
+const noOutcome: Outcome = { columns: [], count: 0, values: [], changes: 0 };
 
 class Connection {
   readonly #db: DatabaseSync;
@@ -76,7 +78,9 @@ class Connection {
     }
     const values = parameters as SQLInputValue[];
     if (columns.length === 0) return { ...noOutcome, changes: Number(statement.run(...values).changes) };
-    return { columns, rows: statement.all(...values) as unknown as unknown[][], changes: 0 };
+    const rows = statement.all(...values) as unknown as unknown[][];
+    const byColumn = columns.map((_, at) => rows.map((row) => row[at]));
+    return { columns, count: rows.length, values: byColumn, changes: 0 };
   }
 
   end(how: "commit" | "rollback"): void {
