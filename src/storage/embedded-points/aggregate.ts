@@ -29,6 +29,7 @@ export class Aggregation {
   #hasLast = false;
   #lastMs = none;
   #lastValue = none;
+  #readMs = -Infinity;
 
   /** The open bucket, which holds a point; without one `#nextMs` is where the next may start. */
   #isOpen = false;
@@ -64,6 +65,11 @@ export class Aggregation {
     return this.#rowTimes.length >= this.#question.limit;
   }
 
+  /** When all is complete: the time of the point that completed it. */
+  get readMs(): number {
+    return this.#readMs;
+  }
+
   /** Adds the points from index `from` up to `to`, all in the range of the question and after what came. */
   addPoints(times: Float64Array, values: Float64Array, from: number, to: number): void {
     let first = from;
@@ -84,7 +90,7 @@ export class Aggregation {
     }
   }
 
-  /** Adds the points of a block, of which the first and the last lie in the same bucket. */
+  /** Adds points of which the first and the last lie in the same bucket. */
   addSummary(summary: Summary): void {
     if (this.full) return;
     this.#reach(summary.firstMs, summary.firstValue);
@@ -125,6 +131,7 @@ export class Aggregation {
 
   /** Moves on to the bucket of the next point, along f from the last point to this one. */
   #reach(timeMs: number, value: number): void {
+    this.#readMs = timeMs;
     if (this.#isOpen && timeMs < this.#startMs + this.#question.bucketMs) {
       this.#piece(timeMs - this.#lastMs, this.#lastValue, value);
       // The jump of a step series happens at the point itself, which lies inside the bucket.

@@ -9,8 +9,8 @@ import { invariant } from "../../lib/invariant.ts";
 import { RecentMap } from "../../lib/recent-map.ts";
 import type { Damage, PointColumns, SeriesId } from "../points.ts";
 import { DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
-import { firstAtOrAfter, type Kind, merge, numbers } from "./columns.ts";
-import { KnownRows, longWalk } from "./known-rows.ts";
+import { type Kind, numbers } from "./columns.ts";
+import { KnownBuckets } from "./known-buckets.ts";
 import { addSeal, blockSumOf, openRow, type RowContent, sealRow } from "./sealed-row.ts";
 import {
   putStateSql,
@@ -23,10 +23,6 @@ import {
 } from "./shard-state.ts";
 import { type Summary, summarise } from "./summary.ts";
 
-/** Blocks of which the summaries by bucket are surely kept in memory: 2 MB at two buckets a block. */
-const keptParts = 4_096;
-/** With more late points than this nothing is remembered of a block. */
-const keptLate = 256;
 /** Unpacked blocks surely kept in memory: 4 MB of full ones, and at most twice as many. */
 const keptBlocks = 32;
 /** Of new files; of blocks of 6 KB, pages of 4 KB waste twice as much (13 %). */
@@ -67,27 +63,6 @@ export interface Owner {
   readonly kind: Kind;
 }
 
-/** Buckets of equal length; one of them begins at `startMs`. */
-export interface Buckets {
-  readonly startMs: number;
-  readonly bucketMs: number;
-}
-
-/** Blocks that begin in [fromMs, endMs). */
-interface Between {
-  readonly fromMs: number;
-  readonly endMs: number;
-}
-
-/** What a block holds, late points included, of each bucket that it touches, in order. */
-interface Parts {
-  readonly bucketMs: number;
-  /** The first bucket at or after 1970 begins here. */
-  readonly phaseMs: number;
-  readonly late: PointColumns | undefined;
-  readonly parts: Summary[];
-}
-
 /** A block, or its row, could not be read; it must be quarantined before anything else is tried. */
 export class DamageFound extends Error {
   readonly owner: Owner;
@@ -123,6 +98,8 @@ const ofOwner = "series = ? AND kind = ?";
 export class BlockTable {
   /** Points of a full block. */
   readonly blockPoints: number;
+  /** Of series of numbers; learnt by those who read, and forgotten here. */
+  readonly known = new KnownBuckets();
   readonly #database: DatabaseSync;
   readonly #file: string;
   readonly #statements: ReturnType<typeof prepare>;
@@ -132,8 +109,6 @@ export class BlockTable {
   #missing: readonly Damage[] = [];
   /** What is asked about once is often asked about again, a trend that a screen refreshes say. */
   readonly #kept = new RecentMap<number, PointColumns>(keptBlocks);
-  readonly #parts = new RecentMap<number, Parts>(keptParts);
-  readonly #known = new KnownRows();
   /** Few: looked through on every read. */
   #damaged: readonly DamagedStretch[] = [];
 
@@ -192,7 +167,6 @@ export class BlockTable {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
       this.#totals = this.#readTotals();
       this.#damaged = this.#readDamaged();
-      this.#known.clear();
       if (this.#check !== undefined) this.#check = new RowCheck(this.#database);
       throw why;
     }
@@ -229,43 +203,8 @@ export class BlockTable {
   *covering(owner: Owner, startMs: number, endMs: number): Generator<BlockRow> {
     const first = this.lastBefore(owner, startMs);
     if (first !== undefined && first.lastMs >= startMs) yield first;
-    let mayLearn = owner.kind === numbers;
-    for (let fromMs = startMs; fromMs < endMs; ) {
-      const known = mayLearn ? this.#known.from(owner.series, fromMs) : undefined;
-      if (known !== undefined) {
-        for (let at = known.at; at < known.rows.length; at++) {
-          if (known.rows[at]!.firstMs >= endMs) return;
-          yield known.rows[at]!;
-        }
-        fromMs = known.toMs;
-        continue;
-      }
-      const walkedMs: number = yield* this.#walk(owner, { fromMs, endMs }, mayLearn ? longWalk : Infinity);
-      if (walkedMs < endMs) {
-        const read = (from: number, most: number) => this.#rows(owner, { fromMs: from, endMs }, most);
-        this.#known.learn(owner.series, { startMs, fromMs, endMs }, read);
-        mayLearn = this.#known.from(owner.series, walkedMs) !== undefined;
-      }
-      fromMs = walkedMs;
-    }
-  }
-
-  /** Blocks that begin in the range as the database has them, so many at most; returns how far they go. */
-  *#walk(owner: Owner, range: Between, most: number): Generator<BlockRow, number> {
-    let count = 0;
     const { series, kind } = owner;
-    for (const row of this.#statements.between.iterate(series, kind, range.fromMs, range.endMs)) {
-      const one = rowOf(owner, row);
-      yield one;
-      if (++count === most) return one.firstMs + 1;
-    }
-    return range.endMs;
-  }
-
-  #rows(owner: Owner, range: Between, most: number): BlockRow[] {
-    const rows: BlockRow[] = [];
-    for (const row of this.#walk(owner, range, most)) rows.push(row);
-    return rows;
+    for (const row of this.#statements.between.iterate(series, kind, startMs, endMs)) yield rowOf(owner, row);
   }
 
   /** The points of a block; throws `DamageFound`. */
@@ -294,30 +233,6 @@ export class BlockTable {
     return points;
   }
 
-  /**
-   * The summaries of the points of a block of numbers, bucket by bucket, with those that came late in between
-   * and are not in it yet; from memory where the same was asked for lately. Throws `DamageFound`. As
-   * `readKept`, not for use inside a transaction.
-   */
-  readParts(owner: Owner, row: BlockRow, { startMs, bucketMs }: Buckets, late?: PointColumns): Summary[] {
-    const phaseMs = startMs - Math.floor(startMs / bucketMs) * bucketMs;
-    const known = this.#parts.get(row.id);
-    const isSame = known?.bucketMs === bucketMs && known.phaseMs === phaseMs && areSame(known.late, late);
-    if (isSame) return known.parts;
-    const older = this.readKept(owner, row);
-    const { times, values } = late === undefined ? older : merge(older, late);
-    const parts: Summary[] = [];
-    for (let from = 0; from < times.length; ) {
-      const endMs = phaseMs + (Math.floor((times[from]! - phaseMs) / bucketMs) + 1) * bucketMs;
-      const to = firstAtOrAfter(times, endMs, from);
-      parts.push(summarise(times, values as Float64Array, from, to));
-      from = to;
-    }
-    if (late === undefined || late.times.length <= keptLate)
-      this.#parts.set(row.id, { bucketMs, phaseMs, late, parts });
-    return parts;
-  }
-
   /** The summary of a block of numbers. */
   readSummary(owner: Owner, row: BlockRow): Summary {
     if (row.summary === undefined) throw new DamageFound(owner, row, new DamagedBlock("a summary", "none"));
@@ -336,19 +251,18 @@ export class BlockTable {
     const blockSum = blockSumOf(block);
     const { sealed, seal } = sealRow(place, { summary, blockSum });
     this.#statements.insert.run(series, kind, firstMs, lastMs, count, id, sealed);
-    if (kind === numbers) this.#known.insert(series, { id, firstMs, lastMs, count, summary, blockSum, seal });
+    if (kind === numbers) this.known.forget(series, firstMs, lastMs);
     this.#count(place, seal, 1);
   }
 
   /** Inside a transaction. */
-  remove(owner: Owner, { id, firstMs, count, seal }: BlockRow): void {
+  remove(owner: Owner, { id, firstMs, lastMs, count, seal }: BlockRow): void {
     const { series, kind } = owner;
     this.#statements.remove.run(series, kind, firstMs);
     this.#statements.removeData.run(id);
     // The next block that is written may get the same id.
     this.#kept.delete(id);
-    this.#parts.delete(id);
-    if (kind === numbers) this.#known.remove(series, firstMs);
+    if (kind === numbers) this.known.forget(series, firstMs, lastMs);
     this.#count({ series, kind, firstMs, count }, seal, -1);
   }
 
@@ -372,7 +286,8 @@ export class BlockTable {
     const { id, firstMs, lastMs, count, seal } = row;
     this.transaction(() => {
       this.#statements.remove.run(series, kind, firstMs);
-      if (kind === numbers) this.#known.remove(series, firstMs);
+      // What its row says of its place need not be right.
+      if (kind === numbers) this.known.forget(series, -Infinity, Infinity);
       this.#statements.insertDamaged.run(id, series, kind, firstMs, lastMs, expected, found);
       if (seal !== undefined) this.#count({ series, kind, firstMs, count }, seal, -1);
     });
@@ -488,14 +403,6 @@ function rowOf({ series, kind }: Owner, row: object | undefined): BlockRow | und
     const { summary, blockSum, seal } = openRow({ series, kind, id, firstMs, lastMs, count }, sealed);
     return { id, firstMs, lastMs, count, summary, blockSum, seal };
   });
-}
-
-/** Whether both have the same points, bit for bit. */
-function areSame(one: PointColumns | undefined, other: PointColumns | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
-  const { times, values } = other;
-  if (one.times.length !== times.length) return false;
-  return one.times.every((time, at) => time === times[at] && Object.is(one.values[at], values[at]));
 }
 
 function orDamage<Answer>(owner: Owner, row: DamageFound["row"], read: () => Answer): Answer {

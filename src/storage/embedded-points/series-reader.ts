@@ -1,12 +1,14 @@
 // Answers questions about one series from its blocks and its head together; where both have a point, the head
 // wins.
 import { fail } from "../../errors.ts";
+import type { TimeRange } from "../../lib/time.ts";
 import type { AggregateColumns, AggregateQuestion, PointColumns, ScanQuestion } from "../points.ts";
 import { Aggregation } from "./aggregate.ts";
 import type { BlockRow, BlockTable, Owner } from "./block-table.ts";
-import { cut, emptyColumns, firstAtOrAfter, gather, merge, type Stretch } from "./columns.ts";
+import { cut, emptyColumns, firstAtOrAfter, gather, merge, numbers, type Stretch } from "./columns.ts";
 import type { Head } from "./head.ts";
-import type { Summary } from "./summary.ts";
+import { type Edge, Gathering, type Grid, type KnownBucket, type Sum } from "./known-buckets.ts";
+import { type Summary, summarise } from "./summary.ts";
 
 export interface FoundPoint {
   readonly timeMs: number;
@@ -24,7 +26,14 @@ interface BlockPiece {
 /** Points in ascending time. */
 type Piece = BlockPiece | { readonly points: PointColumns };
 
-/** A block that touches more buckets than this is read point by point. */
+/** Over whole buckets; where the only one with points of blocks was known, with its edges. */
+interface Walk extends TimeRange {
+  readonly grid: Grid;
+  readonly edges: readonly Edge[];
+}
+
+const none = emptyColumns(numbers);
+/** What touches more buckets than this is read point by point. */
 const partsMax = 16;
 
 export class SeriesReader {
@@ -45,9 +54,7 @@ export class SeriesReader {
     const stopMs = includeOutside ? Infinity : endMs;
     for (const piece of this.#pieces(startMs, stopMs)) {
       if (count >= limit) break;
-      const points = this.#pointsOf(piece);
-      const from = firstAtOrAfter(points.times, startMs);
-      const inside = firstAtOrAfter(points.times, endMs, from);
+      const { points, from, to: inside } = within(this.#pointsOf(piece), { startMs, endMs });
       const isLast = inside < points.times.length;
       const to = Math.min(includeOutside && isLast ? inside + 1 : inside, from + limit - count);
       if (to > from) found.push({ points, from, to });
@@ -77,33 +84,63 @@ export class SeriesReader {
   aggregate(question: AggregateQuestion): AggregateColumns {
     const { startMs, endMs } = question;
     const aggregation = new Aggregation(question, this.#lastBefore(startMs) as NumberPoint | undefined);
-    let readMs = -Infinity;
-    for (const piece of this.#pieces(startMs, endMs)) {
-      if (aggregation.full) break;
-      const summaries = "block" in piece ? this.#summariesOf(piece, question) : undefined;
-      if (summaries !== undefined) {
-        for (const summary of summaries) aggregation.addSummary(summary);
-        readMs = summaries.at(-1)!.lastMs;
+    const grid = this.#table.known.of(this.#owner.series, question);
+    const head = this.#head?.points() ?? none;
+    for (let atMs = startMs; atMs < endMs && !aggregation.full; ) {
+      const known = grid.at(atMs);
+      const untilMs = Math.min(endMs, known?.nextMs ?? grid.nextFrom(atMs));
+      if (known !== undefined && grid.isFresh(known, head)) {
+        aggregation.addSummary(known.summary);
+        const headMs = head.times[firstAtOrAfter(head.times, atMs + grid.bucketMs)] ?? Infinity;
+        atMs = headMs < untilMs ? grid.bucketOf(headMs) : untilMs;
       } else {
-        const { times, values } = this.#pointsOf(piece);
-        const from = firstAtOrAfter(times, startMs);
-        aggregation.addPoints(times, values as Float64Array, from, firstAtOrAfter(times, endMs, from));
-        readMs = times.at(-1)!;
+        this.#walk(aggregation, { grid, startMs: atMs, endMs: untilMs, edges: known?.edges ?? [] });
+        atMs = untilMs;
       }
     }
     const after = aggregation.full ? undefined : this.#firstFrom(endMs);
-    this.#refuseDamage(startMs, aggregation.full ? readMs : (after?.timeMs ?? Infinity));
+    this.#refuseDamage(startMs, aggregation.full ? aggregation.readMs : (after?.timeMs ?? Infinity));
     return aggregation.finish(after as NumberPoint | undefined);
   }
 
-  /** The block bucket by bucket, where it lies within the range and touches so few that this pays. */
-  #summariesOf({ block, late }: BlockPiece, question: AggregateQuestion): readonly Summary[] | undefined {
-    const { startMs, endMs, bucketMs } = question;
-    if (block.firstMs < startMs || block.lastMs >= endMs) return undefined;
-    const first = Math.floor((block.firstMs - startMs) / bucketMs);
-    const buckets = Math.floor((block.lastMs - startMs) / bucketMs) - first + 1;
-    if (buckets === 1 && late === undefined) return [this.#table.readSummary(this.#owner, block)];
-    return buckets <= partsMax ? this.#table.readParts(this.#owner, block, question, late) : undefined;
+  /** Feeds what lies in a range of whole buckets; those that were all summed up are known from then on. */
+  #walk(aggregation: Aggregation, walk: Walk): void {
+    const { grid, startMs, endMs } = walk;
+    const gathering = new Gathering(grid, (gathered, nextMs) => {
+      aggregation.addSummary(gathered.summary);
+      if (nextMs !== undefined) this.#learn(grid, { ...gathered, nextMs });
+    });
+    for (const piece of this.#pieces(startMs, endMs)) {
+      if (aggregation.full) return;
+      const sums = this.#sumsOf(piece, walk);
+      for (const sum of sums ?? []) gathering.add(sum);
+      if (sums !== undefined) continue;
+      const { points, from, to } = within(this.#pointsOf(piece), walk);
+      if (to > from) gathering.pass(points.times[from]!, points.times[to - 1]!);
+      aggregation.addPoints(points.times, points.values as Float64Array, from, to);
+    }
+    gathering.end(endMs);
+  }
+
+  #learn(grid: Grid, found: Pick<KnownBucket, "summary" | "edges" | "nextMs">): void {
+    const startMs = grid.bucketOf(found.summary.firstMs);
+    const late = this.#head?.between(startMs, startMs + grid.bucketMs) ?? none;
+    this.#table.known.put(grid, { ...found, startMs, late });
+  }
+
+  /** What of the piece lies in the walk, bucket by bucket; undefined where it touches too many of them. */
+  #sumsOf(piece: Piece, walk: Walk): readonly Sum[] | undefined {
+    const { grid, edges } = walk;
+    const block = "block" in piece && piece.late === undefined ? piece.block : undefined;
+    const { firstMs, lastMs } = "block" in piece ? piece.block : endsOf(piece.points);
+    const buckets = (grid.bucketOf(lastMs) - grid.bucketOf(firstMs)) / grid.bucketMs + 1;
+    if (buckets > partsMax) return undefined;
+    if (buckets === 1 && block !== undefined)
+      return [{ blockId: undefined, summary: this.#table.readSummary(this.#owner, block) }];
+    const edge = edges.find(({ blockId }) => blockId === block?.id);
+    if (edge !== undefined) return [edge];
+    const summaries = summariesBy(grid, within(this.#pointsOf(piece), walk));
+    return summaries.map((summary) => ({ blockId: block?.id, summary }));
   }
 
   /**
@@ -173,6 +210,26 @@ export class SeriesReader {
     const { series, firstMs, lastMs } = stretch;
     throw fail("points-damaged", { series, startMs: firstMs, endMs: lastMs });
   }
+}
+
+/** The points in the range. */
+function within(points: PointColumns, { startMs, endMs }: TimeRange): Stretch {
+  const from = firstAtOrAfter(points.times, startMs);
+  return { points, from, to: firstAtOrAfter(points.times, endMs, from) };
+}
+
+const endsOf = ({ times }: PointColumns) => ({ firstMs: times[0]!, lastMs: times.at(-1)! });
+
+/** A summary of each bucket that has some of the points, in order. */
+function summariesBy(grid: Grid, { points, from, to }: Stretch): Summary[] {
+  const { times, values } = points;
+  const summaries: Summary[] = [];
+  for (let first = from; first < to; ) {
+    const end = firstAtOrAfter(times, grid.bucketOf(times[first]!) + grid.bucketMs, first, to);
+    summaries.push(summarise(times, values as Float64Array, first, end));
+    first = end;
+  }
+  return summaries;
 }
 
 const pointAt = ({ times, values }: PointColumns, index: number): FoundPoint => ({

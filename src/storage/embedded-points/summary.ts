@@ -63,6 +63,38 @@ export function summarise(times: Float64Array, values: Float64Array, from: numbe
   };
 }
 
+/** The summary of the points of both; `next` lies behind `one`. */
+export function joinSummaries(one: Summary, next: Summary): Summary {
+  const points = new PointsState();
+  points.add(one);
+  points.add(next);
+  const [line, step] = [new TimeState(), new TimeState()];
+  const gapMs = next.firstMs - one.lastMs;
+  line.add(one.lastMs - one.firstMs, one.lineMean, one.lineSquares);
+  line.addLine(gapMs, one.lastValue, next.firstValue);
+  line.add(next.lastMs - next.firstMs, next.lineMean, next.lineSquares);
+  step.add(one.lastMs - one.firstMs, one.stepMean, one.stepSquares);
+  step.add(gapMs, one.lastValue, 0);
+  step.add(next.lastMs - next.firstMs, next.stepMean, next.stepSquares);
+  return {
+    count: points.count,
+    firstMs: one.firstMs,
+    firstValue: one.firstValue,
+    lastMs: next.lastMs,
+    lastValue: next.lastValue,
+    min: points.min,
+    max: points.max,
+    sum: points.sum,
+    mean: points.mean,
+    squares: points.squares,
+    variation: one.variation + Math.abs(next.firstValue - one.lastValue) + next.variation,
+    lineMean: line.mean,
+    lineSquares: line.squares,
+    stepMean: step.mean,
+    stepSquares: step.squares,
+  };
+}
+
 /** Sum of the absolute changes from each value to the next, from index `from` up to `to`. */
 export function variationOf(values: Float64Array, from: number, to: number): number {
   let variation = 0;
