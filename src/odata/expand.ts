@@ -26,6 +26,8 @@ interface Budget {
   left: number;
 }
 
+const nothing: Entity["expanded"] = [];
+
 export async function expandAll(ctx: RequestContext, rows: readonly Row[], shape: Shape): Promise<Entity[]> {
   return entitiesOf(ctx, rows, shape, { left: limits.odataExpandedMax });
 }
@@ -43,6 +45,7 @@ async function entitiesOf(
         ? await manyOf(ctx, rows, expansion, budget)
         : await oneOf(ctx, rows, expansion, budget),
     );
+  if (columns.length === 0) return rows.map((row) => ({ row, expanded: nothing }));
   return rows.map((row, at) => ({ row, expanded: columns.map((column) => column[at]) }));
 }
 
@@ -57,9 +60,10 @@ async function oneOf(
   const own = rows.map((row) => join.own(row)[0]);
   const keys = new Set(own.filter((key) => key !== undefined));
   if (keys.size === 0) return own.map(() => undefined);
-  const found: Row[] = [];
+  let found: readonly Row[] = [];
   try {
-    for await (const page of pagesOf(ctx, expansion, { keys, limit: keys.size })) found.push(...page);
+    for await (const page of pagesOf(ctx, expansion, { keys, limit: keys.size }))
+      found = found.length === 0 ? page : [...found, ...page];
   } catch (problem) {
     // Nobody asked for it: to a caller without the right it is as if there were none.
     const isForbidden = problem instanceof Failure && problem.status === 403;

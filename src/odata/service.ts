@@ -28,8 +28,8 @@ import {
 } from "./read.ts";
 import { needsOf, type Shape, shapeOf } from "./shape.ts";
 import { readTarget, type Target } from "./target.ts";
-import { countJson, entityWriter, type Writing, writeAll } from "./write-entity.ts";
-import { plainText, valueWriter } from "./write-value.ts";
+import { countJson, layoutOf, type Writing, writeEntities, writeEntity } from "./write-entity.ts";
+import { plainText, writeValue } from "./write-value.ts";
 
 export interface ODataRequest {
   readonly method: string;
@@ -103,8 +103,12 @@ async function insertAnswer(answering: Answering, of: Collection): Promise<OData
   };
   if (answer === "minimal") return { status: 204, headers: { ...headers, "OData-EntityId": location } };
   const [entity] = await expandAll(ctx, [row], shape);
-  const write = entityWriter(writing, shape, contextMember(writing, `${of.address}/$entity`));
-  return written({ ...headers, "Content-Type": writing.contentType }, (sheet) => write(sheet, entity!), 201);
+  const layout = layoutOf(writing, shape, contextMember(writing, `${of.address}/$entity`));
+  return written(
+    { ...headers, "Content-Type": writing.contentType },
+    (sheet) => writeEntity(sheet, layout, entity!),
+    201,
+  );
 }
 
 function answerAt(answering: Answering, place: Exclude<Place, { kind: "metadata" }>) {
@@ -176,7 +180,7 @@ function writeContent(
   content: Content,
   { writing, shape }: { readonly writing: Writing; readonly shape: Shape },
 ): void {
-  if ("items" in content) writeAll(sheet, content.items, entityWriter(writing, shape));
+  if ("items" in content) writeEntities(sheet, layoutOf(writing, shape), content.items);
   else {
     const names = shape.properties.map(({ name }) => name);
     writeRuns(sheet, content.runs, names);
@@ -207,9 +211,9 @@ async function entityAnswer(answering: Answering, place: One): Promise<ODataAnsw
   if (!row) return { status: 204, headers: {} };
   const [entity] = await expandAll(ctx, [row], shape);
   const context = contextMember(writing, `${address}${shape.fragment}/$entity`);
-  const write = entityWriter(writing, shape, context);
+  const layout = layoutOf(writing, shape, context);
   const headers = { "Content-Type": writing.contentType, ...(place.of.type.stream && noStore) };
-  return written(headers, (sheet) => write(sheet, entity!));
+  return written(headers, (sheet) => writeEntity(sheet, layout, entity!));
 }
 
 /** What the options of collections are for. */
@@ -248,12 +252,11 @@ async function propertyAnswer(
     return { status: 200, headers, body: plainText(shown, value) };
   }
   const writing = writingFor(answering);
-  const write = valueWriter(shown, writing.format);
   const isObject = !shown.type.startsWith("Edm.");
   const context = contextMember(writing, address);
   return written({ "Content-Type": writing.contentType }, (sheet) => {
     sheet.text(isObject ? "" : `{${context}"value":`);
-    write(sheet, value);
+    writeValue(sheet, value, shown, writing.format);
     if (!isObject) return sheet.text("}");
     // The members of an open object stand beside the context.
     const object = sheet.cut().toString();

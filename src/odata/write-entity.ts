@@ -4,7 +4,7 @@ import type { Entities, Entity } from "./expand.ts";
 import type { Links } from "./links.ts";
 import { type Model, namespace, type Property, type Row } from "./model.ts";
 import type { Expansion, Shape } from "./shape.ts";
-import { closing, comma, type Format, opening, valueWriter } from "./write-value.ts";
+import { code, type Format, writeValue } from "./write-value.ts";
 
 export interface Writing {
   readonly model: Model;
@@ -12,65 +12,133 @@ export interface Writing {
   readonly links: Links;
 }
 
-type WriteEntity = (sheet: ByteSheet, entity: Entity) => void;
+/** What is written of every entity of a shape. */
+export interface Layout {
+  readonly format: Format;
+  /** What opens an entity that has control information, or nothing at all. */
+  readonly head: string;
+  readonly control: ((row: Row) => string) | undefined;
+  readonly properties: readonly PropertyPlace[];
+  readonly expansions: readonly ExpansionPlace[];
+}
 
-type WriteMember = WriteEntity;
+interface PropertyPlace {
+  readonly property: Property;
+  /** What opens the entity or divides the property from the one before it, and its name. */
+  readonly label: Label;
+  readonly get: Property["get"];
+  /** The members selected of an open object; all where it is absent. */
+  readonly members: ReadonlySet<string> | undefined;
+}
 
-const closingBrace = 125;
+interface ExpansionPlace {
+  readonly isMany: boolean;
+  readonly label: Label;
+  readonly layout: Layout;
+  /** What stands before the label when there is a number, which ends without its digits. */
+  readonly countHead: string;
+  readonly labelBehindCount: Label;
+  /** Where the rest of what belongs to the row is. */
+  readonly restOf: (row: Row, expanded: Entities) => string;
+}
 
 /**
- * Writes entities of this shape, each an object with its own control information; `context` is what stands
+ * The layout of entities of this shape, each with its own control information; `context` is what stands
  * before that in an answer of one entity: with a comma behind it, or nothing.
  */
-export function entityWriter(writing: Writing, shape: Shape, context = ""): WriteEntity {
-  const control = controlOf(writing, shape);
-  const head = `{${context}`;
-  const separatorAt = (place: number) => (place > 0 || control ? "," : head);
+export function layoutOf(writing: Writing, shape: Shape, context = ""): Layout {
+  const { format } = writing;
   const { properties, expansions } = shape;
-  const members = [
-    ...properties.map((property, at) =>
-      propertyWriter(writing, { shape, property, before: separatorAt(at) }),
+  const control = controlOf(writing, shape);
+  const isEmpty = properties.length + expansions.length === 0;
+  const head = `{${context}`;
+  const before = (place: number) => (place > 0 || control ? "," : head);
+  return {
+    ...{ format, control, head: isEmpty && !control ? head.replace(/,$/, "") : head },
+    properties: properties.map((property, at) =>
+      propertyPlace(format, shape, { property, before: before(at) }),
     ),
-    ...expansions.map((expansion, at) =>
-      expansionWriter(writing, { shape, expansion, at, before: separatorAt(properties.length + at) }),
+    expansions: expansions.map((expansion, at) =>
+      expansionPlace(writing, shape, { expansion, before: before(properties.length + at) }),
     ),
-  ];
-  const isEmpty = !control && members.length === 0;
-  return (sheet, entity) => {
-    if (control) sheet.text(head + control(entity.row));
-    else if (isEmpty) sheet.text(head.replace(/,$/, ""));
-    for (const write of members) write(sheet, entity);
-    sheet.byte(closingBrace);
+  };
+}
+
+function propertyPlace(
+  { level }: Format,
+  { members }: Shape,
+  { property, before }: { readonly property: Property; readonly before: string },
+): PropertyPlace {
+  const { name, get } = property;
+  const annotation = level === "full" ? typeAnnotation(property) : undefined;
+  const type = annotation === undefined ? "" : `"${name}@odata.type":"${annotation}",`;
+  return { property, get, label: new Label(`${before}${type}"${name}":`), members: members.get(name) };
+}
+
+function expansionPlace(
+  writing: Writing,
+  shape: Shape,
+  { expansion, before }: { readonly expansion: Expansion; readonly before: string },
+): ExpansionPlace {
+  const { name, isMany = false } = expansion.navigation;
+  return {
+    isMany,
+    label: new Label(`${before}"${name}":`),
+    layout: layoutOf(writing, expansion.shape),
+    countHead: `${before}"${name}@odata.count":`,
+    labelBehindCount: new Label(`,"${name}":`),
+    restOf(row, { items, next }) {
+      const rest = writing.links.rest(shape, row, expansion, { after: next!, given: items.length });
+      return `,"${name}@odata.nextLink":${JSON.stringify(rest)}`;
+    },
   };
 }
 
 /** Writes entities with commas between them. */
-export function writeAll(sheet: ByteSheet, entities: readonly Entity[], write: WriteEntity): void {
+export function writeEntities(sheet: ByteSheet, layout: Layout, entities: readonly Entity[]): void {
   for (let at = 0; at < entities.length; at++) {
-    if (at > 0) sheet.byte(comma);
-    write(sheet, entities[at]!);
+    if (at > 0) sheet.byte(code.comma);
+    writeEntity(sheet, layout, entities[at]!);
   }
 }
 
-interface PropertyPlace {
-  readonly shape: Shape;
-  readonly property: Property;
-  /** What opens the entity, or divides the member from the one before. */
-  readonly before: string;
-}
-
-function propertyWriter({ format }: Writing, { shape, property, before }: PropertyPlace): WriteMember {
-  const { name, get } = property;
-  const write = valueWriter(property, format);
-  const annotation = format.level === "full" ? typeAnnotation(property) : undefined;
-  const type = annotation === undefined ? "" : `"${name}@odata.type":"${annotation}",`;
-  const label = new Label(`${before}${type}"${name}":`);
-  const wanted = shape.members.get(name);
-  return (sheet, { row }) => {
+export function writeEntity(sheet: ByteSheet, layout: Layout, { row, expanded }: Entity): void {
+  const { format, head, control, properties, expansions } = layout;
+  if (control) sheet.text(head + control(row));
+  else if (properties.length + expansions.length === 0) sheet.text(head);
+  for (let at = 0; at < properties.length; at++) {
+    const { property, label, get, members } = properties[at]!;
     sheet.label(label);
     const value = get(row);
-    write(sheet, wanted ? picked(value as Row | undefined, wanted) : value);
-  };
+    writeValue(sheet, members ? picked(value as Row | undefined, members) : value, property, format);
+  }
+  for (let at = 0; at < expansions.length; at++) {
+    const place = expansions[at]!;
+    if (place.isMany) writeMany(sheet, place, { row, entities: expanded[at] as Entities, format });
+    else {
+      const one = expanded[at] as Entity | undefined;
+      sheet.label(place.label);
+      if (one) writeEntity(sheet, place.layout, one);
+      else sheet.text("null");
+    }
+  }
+  sheet.byte(code.closingBrace);
+}
+
+interface Many {
+  readonly row: Row;
+  readonly entities: Entities;
+  readonly format: Format;
+}
+
+function writeMany(sheet: ByteSheet, place: ExpansionPlace, { row, entities, format }: Many): void {
+  const { items, count, next } = entities;
+  if (count !== undefined) sheet.text(place.countHead + countJson(count, format));
+  sheet.label(count === undefined ? place.label : place.labelBehindCount);
+  sheet.byte(code.opening);
+  writeEntities(sheet, place.layout, items);
+  sheet.byte(code.closing);
+  if (next) sheet.text(place.restOf(row, entities));
 }
 
 const picked = (value: Row | undefined, wanted: ReadonlySet<string>) =>
@@ -81,40 +149,6 @@ function typeAnnotation({ type, isList }: Property): string | undefined {
   const plain = type.startsWith("Edm.") ? type.slice(4) : `${namespace}.${type}`;
   if (isList) return `#Collection(${plain})`;
   return type === "Edm.DateTimeOffset" || type === "Edm.Int64" ? `#${plain}` : undefined;
-}
-
-interface ExpansionPlace {
-  readonly shape: Shape;
-  readonly expansion: Expansion;
-  /** Among the expansions. */
-  readonly at: number;
-  readonly before: string;
-}
-
-function expansionWriter(writing: Writing, place: ExpansionPlace): WriteMember {
-  const { shape, expansion, at, before } = place;
-  const { name } = expansion.navigation;
-  const write = entityWriter(writing, expansion.shape);
-  const label = new Label(`${before}"${name}":`);
-  if (!expansion.navigation.isMany)
-    return (sheet, { expanded }) => {
-      const one = expanded[at] as Entity | undefined;
-      sheet.label(label);
-      if (one) write(sheet, one);
-      else sheet.text("null");
-    };
-  const furtherLabel = new Label(`,"${name}":`);
-  return (sheet, { row, expanded }) => {
-    const { items, count, next } = expanded[at] as Entities;
-    if (count !== undefined) sheet.text(`${before}"${name}@odata.count":${countJson(count, writing.format)}`);
-    sheet.label(count === undefined ? label : furtherLabel);
-    sheet.byte(opening);
-    writeAll(sheet, items, write);
-    sheet.byte(closing);
-    if (!next) return;
-    const rest = writing.links.rest(shape, row, expansion, { after: next, given: items.length });
-    sheet.text(`,"${name}@odata.nextLink":${JSON.stringify(rest)}`);
-  };
 }
 
 export const countJson = (count: number, { isIeee754Compatible }: Format): string =>

@@ -85,22 +85,20 @@ export async function latestPoint(ctx: RequestContext, key: SeriesKey, beforeMs:
   return latest;
 }
 
-/** The last point of each of these series; none for series that are empty, unknown or not to be read. */
-export async function latestPoints(
-  ctx: RequestContext,
-  ids: readonly number[],
-): Promise<(LatestPoint | undefined)[]> {
-  const found = await resolveSeries(ctx, ids, "READ");
-  const asked = found.filter((series) => series !== undefined);
-  const latest = await ctx.points.latest(
-    asked.map(({ id, isString }) => ({ series: id, isString })),
-    limits.timeMsMax + 1,
-  );
-  let at = 0;
-  return found.map((series) => {
-    const point = series && latest[at++];
-    return point && { seriesId: series.id, timeMs: point.timeMs, value: point.value };
-  });
+/**
+ * The last points of these series, in their order; nothing stands for series that are empty, unknown or not
+ * to be read.
+ */
+export async function latestPoints(ctx: RequestContext, ids: readonly number[]): Promise<LatestPoint[]> {
+  const found = (await resolveSeries(ctx, ids, "READ")).filter((series) => series !== undefined);
+  const asked = found.map(({ id, isString }) => ({ series: id, isString }));
+  const latest = await ctx.points.latest(asked, limits.timeMsMax + 1);
+  const points: LatestPoint[] = [];
+  for (let at = 0; at < latest.length; at++) {
+    const point = latest[at];
+    if (point) points.push({ seriesId: found[at]!.id, timeMs: point.timeMs, value: point.value });
+  }
+  return points;
 }
 
 /** How many points there are in the range, of numbers without reading them. Refuses unknown series (404). */

@@ -123,8 +123,7 @@ async function latestOf(
   const end = Math.min(start + page.limit, values.length);
   const latest = await latestPoints(ctx, values.slice(start, end) as readonly number[]);
   const isMeant = (row: PointRow) => matchesAlone(rest, { ...row, number: numberIn(row), text: textIn(row) });
-  const found = latest.filter((one) => one !== undefined);
-  const items = rest.kind === "everything" ? found : found.filter(isMeant);
+  const items = rest.kind === "everything" ? latest : latest.filter(isMeant);
   return { items, ...(end < values.length && { next: [end] }) };
 }
 
