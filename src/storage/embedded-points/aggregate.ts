@@ -113,8 +113,8 @@ export class Aggregation {
       else this.#end(endMs);
     }
     return {
-      times: Float64Array.from(this.#rowTimes),
-      columns: this.#rows.map((row) => Float64Array.from(row)),
+      times: new Float64Array(this.#rowTimes),
+      columns: this.#rows.map((row) => new Float64Array(row)),
     };
   }
 
@@ -200,15 +200,17 @@ export class Aggregation {
 
   #close(): void {
     this.#rowTimes.push(this.#startMs);
-    for (const [index, name] of this.#question.wanted.entries()) this.#rows[index]!.push(this.#valueOf(name));
+    const { wanted } = this.#question;
+    for (let i = 0; i < wanted.length; i++) this.#rows[i]!.push(this.#valueOf(wanted[i]!));
     this.#isOpen = false;
   }
 
   #emptyRow(interpolation: number): void {
     this.#rowTimes.push(this.#nextMs);
-    for (const [index, name] of this.#question.wanted.entries()) {
-      const step = name === "stepInterpolation" ? this.#lastValue : none;
-      this.#rows[index]!.push(name === "interpolation" ? interpolation : step);
+    const { wanted } = this.#question;
+    for (let i = 0; i < wanted.length; i++) {
+      const step = wanted[i] === "stepInterpolation" ? this.#lastValue : none;
+      this.#rows[i]!.push(wanted[i] === "interpolation" ? interpolation : step);
     }
     this.#nextMs += this.#question.bucketMs;
   }

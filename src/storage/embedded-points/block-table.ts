@@ -397,9 +397,8 @@ function rowOf(owner: Owner, row: object): BlockRow;
 function rowOf(owner: Owner, row: object | undefined): BlockRow | undefined;
 function rowOf({ series, kind }: Owner, row: object | undefined): BlockRow | undefined {
   if (row === undefined) return undefined;
-  const { sealed, ...place } = row as StoredRow;
-  const { id, firstMs, lastMs, count } = place;
-  return orDamage({ series, kind }, place, () => {
+  const { sealed, id, firstMs, lastMs, count } = row as StoredRow;
+  return orDamage({ series, kind }, { id, firstMs, lastMs, count }, () => {
     const { summary, blockSum, seal } = openRow({ series, kind, id, firstMs, lastMs, count }, sealed);
     return { id, firstMs, lastMs, count, summary, blockSum, seal };
   });

@@ -80,8 +80,10 @@ export function merge(older: PointColumns, newer: PointColumns): PointColumns {
     ? new Array<string>(times.length)
     : new Float64Array(times.length);
   const [target, from, into] = [values as unknown[], older.values as unknown[], newer.values as unknown[]];
-  let count = 0;
-  let i = 0;
+  // Mostly a few late points fall between many: what lies before and behind them all is copied as a whole.
+  let i = b.length === 0 ? a.length : firstAtOrAfter(a, b[0]!);
+  copyTo({ times, values }, older, { from: 0, to: i, at: 0 });
+  let count = i;
   for (let j = 0; j < b.length; j++) {
     const timeMs = b[j]!;
     for (; i < a.length && a[i]! < timeMs; i++, count++) {
@@ -92,11 +94,20 @@ export function merge(older: PointColumns, newer: PointColumns): PointColumns {
     times[count] = timeMs;
     target[count++] = into[j];
   }
-  for (; i < a.length; i++, count++) {
-    times[count] = a[i]!;
-    target[count] = from[i];
-  }
+  copyTo({ times, values }, older, { from: i, to: a.length, at: count });
+  count += a.length - i;
   return count === times.length ? { times, values } : cut({ times, values }, 0, count);
+}
+
+function copyTo(
+  target: PointColumns,
+  { times, values }: PointColumns,
+  { from, to, at }: { from: number; to: number; at: number },
+): void {
+  target.times.set(times.subarray(from, to), at);
+  if (Array.isArray(values))
+    for (let i = from; i < to; i++) (target.values as string[])[at + i - from] = values[i]!;
+  else (target.values as Float64Array).set((values as Float64Array).subarray(from, to), at);
 }
 
 function joinNumbers(pieces: readonly Float64Array[]): Float64Array {
