@@ -10,8 +10,8 @@ import { joinSummaries, type Summary } from "./summary.ts";
 
 /** Kept of all series of a shard together. */
 const bytesMax = 16 * 2 ** 20;
-/** What a bucket takes: numbers on the heap, most of them its summary and those of its edges. */
-const bucketBytes = 1280;
+/** What a bucket takes, or one of its edges: most of it is a summary, fifteen numbers on the heap. */
+const summaryBytes = 576;
 /** What an empty grid takes. */
 const gridBytes = 256;
 /** With more points of the head in it than these, 4 KB, a bucket is not kept. */
@@ -223,8 +223,11 @@ export class Gathering {
 
 const isEdge = (sum: Sum): sum is Edge => sum.blockId !== undefined;
 
-const bytesOf = ({ late }: KnownBucket): number =>
-  bucketBytes + (late.times.length === 0 ? 0 : bucketBytes + 16 * late.times.length);
+function bytesOf({ summary, edges, late }: KnownBucket): number {
+  // Where a block fills the bucket alone, both have one summary.
+  const others = edges.filter((edge) => edge.summary !== summary).length;
+  return summaryBytes * (1 + others) + (late.times.length === 0 ? 0 : summaryBytes + 16 * late.times.length);
+}
 
 /** Whether these are, bit for bit, the points of the others with indexes in [from, to). */
 function isCutOf(

@@ -124,7 +124,8 @@ export class SeriesReader {
 
   #learn(grid: Grid, found: Pick<KnownBucket, "summary" | "edges" | "nextMs">): void {
     const startMs = grid.bucketOf(found.summary.firstMs);
-    const late = this.#head?.between(startMs, startMs + grid.bucketMs) ?? none;
+    const inHead = this.#head?.between(startMs, startMs + grid.bucketMs);
+    const late = inHead?.times.length ? inHead : none;
     this.#table.known.put(grid, { ...found, startMs, late });
   }
 
