@@ -102,10 +102,10 @@ function objectJson(value: Members, type: Property["type"], { level }: Format): 
 
 /** An open object of texts; `first` is its control information. */
 function openJson(value: object, first: string): string {
-  const members = Object.entries(value).map(
-    ([name, one]) => `${JSON.stringify(encodeName(name))}:${JSON.stringify(one)}`,
-  );
-  return `{${[...(first === "" ? [] : [first]), ...members].join(",")}}`;
+  let json = first;
+  for (const [name, one] of Object.entries(value))
+    json += `${json === "" ? "" : ","}${JSON.stringify(encodeName(name))}:${JSON.stringify(one)}`;
+  return `{${json}}`;
 }
 
 /** A value outside of JSON, as `$value` answers it. */
