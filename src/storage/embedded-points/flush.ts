@@ -14,40 +14,50 @@ const blockCharacters = 2 ** 17;
  * are.
  */
 const absorbedAtMost = 4;
+/** Late points that would fill more blocks than this are merged into those they fall into. */
+const lateBlocksMax = 8;
+/** Blocks written in one go, and up to half as many again where nothing would be left then. */
+const blocksAtOnce = 4;
 
 /** The points of a head, by index, that are in blocks once the transaction commits. */
 export interface Flushed {
   readonly head: Head;
   readonly from: number;
   readonly to: number;
+  /** There was more to write than is written in one go. */
+  readonly hasMore: boolean;
 }
 
 /**
- * Writes full blocks of the points newer than all blocks; late points and the rest stay in the head, so that
- * blocks are written once in the usual case. Inside a transaction; throws `DamageFound`.
+ * Writes full blocks of the oldest points that are newer than all blocks; the rest and late points, until
+ * they are many, stay in the head, so that blocks are written once in the usual case. Inside a transaction;
+ * throws `DamageFound`.
  */
 export function flushNewest(table: BlockTable, head: Head): Flushed {
   const points = head.points();
   const last = table.lastBefore(head, Infinity);
   const from = last === undefined ? 0 : firstAtOrAfter(points.times, last.lastMs + 1);
-  const count = points.times.length - from;
-  if (count < table.blockPoints) return { head, from, to: from };
+  const newer = points.times.length - from;
+  const isLate = from > lateBlocksMax * table.blockPoints;
+  if (newer < table.blockPoints)
+    return isLate ? flushOldest(table, head) : { head, from, to: from, hasMore: false };
+  const count = atOnce(table, newer);
   const absorbed = absorb(table, head, { last, count });
-  const to = points.times.length - ((countOf(absorbed) + count) % table.blockPoints);
+  const to = from + count - ((countOf(absorbed) + count) % table.blockPoints);
   rewrite(table, head, absorbed, (older) => join([...older, cut(points, from, to)], head.kind));
-  return { head, from, to };
+  return { head, from, to, hasMore: count < newer || isLate };
 }
 
-/** Writes every point of the head into blocks. Inside a transaction; throws `DamageFound`. */
-export function flushAll(table: BlockTable, head: Head): Flushed {
+/** Writes the oldest points of the head into blocks. Inside a transaction; throws `DamageFound`. */
+export function flushOldest(table: BlockTable, head: Head): Flushed {
   const points = head.points();
-  const count = points.times.length;
+  const count = atOnce(table, points.times.length);
   let from = 0;
   while (from < count) {
     const firstMs = points.times[from]!;
     const block = table.lastBefore(head, firstMs + 1);
     const next = table.firstFrom(head, firstMs + 1);
-    const to = next === undefined ? count : firstAtOrAfter(points.times, next.firstMs, from);
+    const to = next === undefined ? count : firstAtOrAfter(points.times, next.firstMs, from, count);
     const late = cut(points, from, to);
     if (block !== undefined && block.lastMs >= firstMs) {
       rewrite(table, head, [block], ([older]) => merge(older!, late));
@@ -57,7 +67,13 @@ export function flushAll(table: BlockTable, head: Head): Flushed {
     }
     from = to;
   }
-  return { head, from: 0, to: count };
+  return { head, from: 0, to: count, hasMore: count < points.times.length };
+}
+
+/** So many of `count` points are written in one go. */
+function atOnce({ blockPoints }: BlockTable, count: number): number {
+  const most = blocksAtOnce * blockPoints;
+  return count <= 1.5 * most ? count : most;
 }
 
 /**

@@ -46,7 +46,7 @@ function spoilBlocksBefore(path: string, beforeMs: number): void {
 
 it("points in order become full blocks, each written once; what is not full waits for a checkpoint", () =>
   play((shard, path) => {
-    for (let from = 0; from < 1250; from += 125) {
+    for (let from = 0; from < 3250; from += 125) {
       append(shard, walk(125, from, 1));
       workAll(shard);
     }
@@ -55,7 +55,7 @@ it("points in order become full blocks, each written once; what is not full wait
     workAll(shard);
     assert.equal(shard.applied, 10);
     assert.equal(blockSizes(path).at(-1), 50);
-    assert.deepEqual(shard.stats(), { points: 1250, blocks: 13, damage: [] });
+    assert.deepEqual(shard.stats(), { points: 3250, blocks: 33, damage: [] });
   }));
 
 it("many checkpoints with few points each do not leave a block for each", () =>
@@ -133,19 +133,19 @@ it("what is kept in memory of a block is not taken for that of the one that is w
 
 it("a file that cannot be written loses nothing: points stay in memory, and the work is done later", () =>
   play((shard, path) => {
-    append(shard, walk(1000, 0, 10));
+    append(shard, walk(2000, 0, 10));
     const other = new DatabaseSync(path);
     other.exec("BEGIN IMMEDIATE");
     shard.beginCheckpoint(1);
     assert.throws(() => workAll(shard), /locked/);
     shard.giveUpCheckpoint();
     assert.throws(() => workAll(shard), /locked/);
-    assert.equal(shard.scan(everything).times.length, 1000);
+    assert.equal(shard.scan(everything).times.length, 2000);
     assert.equal(shard.applied, 0);
     other.exec("ROLLBACK");
     other.close();
     shard.beginCheckpoint(2);
     workAll(shard);
     assert.equal(shard.applied, 2);
-    assert.deepEqual(shard.stats(), { points: 1000, blocks: 10, damage: [] });
+    assert.deepEqual(shard.stats(), { points: 2000, blocks: 20, damage: [] });
   }));

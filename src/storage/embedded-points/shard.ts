@@ -11,16 +11,17 @@ import type {
 import { BlockTable, DamageFound, type Owner } from "./block-table.ts";
 import { type Change, shardOf } from "./change.ts";
 import { type Kind, kindOf, numbers, strings, type Values } from "./columns.ts";
-import { eraseFromBlocks, type Flushed, flushAll, flushNewest } from "./flush.ts";
+import { eraseFromBlocks, type Flushed, flushNewest, flushOldest } from "./flush.ts";
 import { changeIn } from "./frame.ts";
 import { Head } from "./head.ts";
 import { SeriesReader } from "./series-reader.ts";
 import type { LatestFound, LatestQuestion } from "./shard-calls.ts";
 
-/** A head is looked at for full blocks whenever it has grown by so many. */
-const flushAtBlocks = 2;
-/** A head that holds so many late ones is merged into its blocks without waiting for a checkpoint. */
-const lateBlocksMax = 8;
+/**
+ * A head is looked at for full blocks whenever it has grown by so many: what comes in a rush is encoded when
+ * that is over. Far more than these the journal does not let wait.
+ */
+const flushAtBlocks = 16;
 /** Work in the background goes on for so long before questions get their turn. */
 const sliceMs = 8;
 /** So long an opening waits for the check that no row of a block is missing; what is left of it follows. */
@@ -154,8 +155,7 @@ export class Shard {
     try {
       return this.#slice(taken);
     } catch (why) {
-      if (this.#checkpoint !== undefined) this.#emptying.push(...taken);
-      else for (const head of taken) this.#grown.add(head);
+      for (const head of taken) this.#putBack(head);
       if (!(why instanceof DamageFound)) throw why;
       this.#table.quarantine(why);
       return undefined;
@@ -174,12 +174,18 @@ export class Shard {
         const next = this.#takeNext();
         if (next === undefined) break;
         taken.push(next.head);
-        flushed.push(next.isWhole ? flushAll(this.#table, next.head) : flushNewest(this.#table, next.head));
+        flushed.push(next.flush(this.#table, next.head));
       }
     });
     for (const one of flushed) this.#forget(one);
     taken.length = 0;
     return this.#emptying.length === 0 ? this.#endCheckpoint() : undefined;
+  }
+
+  /** It comes again as the next one. */
+  #putBack(head: Head): void {
+    if (this.#checkpoint !== undefined) this.#emptying.push(head);
+    else this.#grown.add(head);
   }
 
   #endCheckpoint(): number | undefined {
@@ -189,22 +195,18 @@ export class Shard {
     return completed;
   }
 
-  #takeNext(): { head: Head; isWhole: boolean } | undefined {
-    const head = this.#emptying.pop();
-    if (head !== undefined) {
-      this.#grown.delete(head);
-      return { head, isWhole: true };
-    }
-    for (const grown of this.#grown) {
-      this.#grown.delete(grown);
-      return { head: grown, isWhole: grown.count > lateBlocksMax * this.#table.blockPoints };
-    }
-    return undefined;
+  #takeNext(): { head: Head; flush: typeof flushNewest } | undefined {
+    const emptied = this.#emptying.pop();
+    const head = emptied ?? this.#grown.values().next().value;
+    if (head === undefined) return undefined;
+    this.#grown.delete(head);
+    return { head, flush: emptied === undefined ? flushNewest : flushOldest };
   }
 
-  #forget({ head, from, to }: Flushed): void {
+  #forget({ head, from, to, hasMore }: Flushed): void {
     head.remove(from, to);
     head.countAfterFlush = head.count;
+    if (hasMore) this.#putBack(head);
     const heads = this.#heads[head.kind]!;
     if (head.count === 0 && heads.get(head.series) === head) this.#removeHead(head.series, head.kind);
   }
