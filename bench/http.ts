@@ -1,8 +1,10 @@
 // A lean HTTP client over raw keep-alive sockets and prebuilt requests: the client is not what is measured.
+// It makes no garbage of what it reads, as it would be collected in the midst of a request.
 import { connect, type Socket } from "node:net";
 
 export interface Answer {
   readonly status: number;
+  /** Lies in the connection's memory until its next request. */
   readonly body: Buffer;
 }
 
@@ -24,29 +26,31 @@ export function requestBytes({ method, path, headers = {}, body = "" }: RequestP
   return Buffer.concat([Buffer.from(head), bytes]);
 }
 
+const readBytes = 2 ** 18;
+
 /** One request after the other over one socket. */
 export class Connection {
   readonly #socket: Socket;
-  #reader: AnswerReader | undefined;
+  readonly #reader = new AnswerReader();
   #settle: { resolve: (answer: Answer) => void; reject: (problem: Error) => void } | undefined;
 
-  private constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.setNoDelay(true);
-    socket.on("data", (chunk: Buffer) => this.#take(chunk));
-    socket.on("error", (problem) => this.#settle?.reject(problem));
-    socket.on("close", () => this.#settle?.reject(new Error("the server closed the connection")));
+  private constructor(port: number) {
+    const buffer = Buffer.alloc(readBytes);
+    const callback = (bytes: number) => this.#take(buffer.subarray(0, bytes));
+    this.#socket = connect({ port, host: "127.0.0.1", noDelay: true, onread: { buffer, callback } });
+    this.#socket.on("error", (problem) => this.#settle?.reject(problem));
+    this.#socket.on("close", () => this.#settle?.reject(new Error("the server closed the connection")));
   }
 
   static open(port: number): Promise<Connection> {
     return new Promise((resolve, reject) => {
-      const socket = connect(port, "127.0.0.1", () => resolve(new Connection(socket)));
-      socket.once("error", reject);
+      const connection = new Connection(port);
+      connection.#socket.once("connect", () => resolve(connection)).once("error", reject);
     });
   }
 
   send(request: RequestBytes): Promise<Answer> {
-    this.#reader = new AnswerReader();
+    this.#reader.begin();
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
       this.#socket.write(request);
@@ -58,12 +62,14 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  #take(chunk: Buffer): void {
-    const answer = this.#reader?.take(chunk);
-    if (!answer) return;
+  /** Whether to go on reading. */
+  #take(bytes: Buffer): boolean {
+    const answer = this.#reader.take(bytes);
+    if (!answer) return true;
     const { resolve } = this.#settle ?? {};
     this.#settle = undefined;
     resolve?.(answer);
+    return true;
   }
 }
 
@@ -73,63 +79,73 @@ const connectionCount = 4;
 export const openConnections = (port: number): Promise<Connection[]> =>
   Promise.all(Array.from({ length: connectionCount }, () => Connection.open(port)));
 
-/** Collects the bytes of one answer: by content-length, chunked, or without a body. */
+/** Collects the bytes of one answer at a time: by content-length, chunked, or without a body. */
 class AnswerReader {
-  #rest: Buffer = Buffer.alloc(0);
+  #bytes = Buffer.alloc(readBytes);
+  #length = 0;
   #status = 0;
-  /** Bytes of the body or the present chunk still to come; -1 before the head or a chunk's length is read. */
-  #missing = -1;
-  #chunked = false;
-  readonly #parts: Buffer[] = [];
+  #bodyFrom = 0;
+  #bodyEnd = 0;
+  /** Where the next chunk begins; undefined where the end is known from the head. */
+  #chunk: number | undefined;
+
+  begin(): void {
+    this.#length = 0;
+    this.#status = 0;
+  }
 
   take(bytes: Buffer): Answer | undefined {
-    this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    this.#append(bytes);
     if (this.#status === 0 && !this.#readHead()) return undefined;
-    return this.#chunked ? this.#takeChunks() : this.#takeLength();
+    const isWhole = this.#chunk === undefined ? this.#length >= this.#bodyEnd : this.#joinChunks(this.#chunk);
+    if (!isWhole) return undefined;
+    return { status: this.#status, body: this.#bytes.subarray(this.#bodyFrom, this.#bodyEnd) };
+  }
+
+  #append(bytes: Buffer): void {
+    const length = this.#length + bytes.length;
+    if (length > this.#bytes.length) {
+      const larger = Buffer.alloc(2 * length);
+      this.#bytes.copy(larger, 0, 0, this.#length);
+      this.#bytes = larger;
+    }
+    bytes.copy(this.#bytes, this.#length);
+    this.#length = length;
+  }
+
+  /** Index of the text at or behind `from`; -1 where it has not arrived yet. */
+  #find(text: string, from: number): number {
+    const found = this.#bytes.indexOf(text, from, "latin1");
+    return found + text.length > this.#length ? -1 : found;
   }
 
   #readHead(): boolean {
-    const end = this.#rest.indexOf("\r\n\r\n");
+    const end = this.#find("\r\n\r\n", 0);
     if (end < 0) return false;
-    const head = this.#rest.toString("latin1", 0, end).toLowerCase();
-    this.#rest = this.#rest.subarray(end + 4);
+    const head = this.#bytes.toString("latin1", 0, end).toLowerCase();
     this.#status = Number(head.slice(9, 12));
-    this.#chunked = /\r\ntransfer-encoding: *chunked/.test(head);
-    this.#missing = this.#chunked ? -1 : Number(/\r\ncontent-length: *(\d+)/.exec(head)?.[1] ?? 0);
+    this.#bodyFrom = end + 4;
+    const isChunked = /\r\ntransfer-encoding: *chunked/.test(head);
+    this.#chunk = isChunked ? this.#bodyFrom : undefined;
+    const length = isChunked ? 0 : Number(/\r\ncontent-length: *(\d+)/.exec(head)?.[1] ?? 0);
+    this.#bodyEnd = this.#bodyFrom + length;
     return true;
   }
 
-  #takeLength(): Answer | undefined {
-    this.#takeBody();
-    return this.#missing === 0 ? this.#answer() : undefined;
-  }
-
-  #takeBody(): void {
-    const part = this.#rest.subarray(0, this.#missing);
-    this.#parts.push(part);
-    this.#missing -= part.length;
-    this.#rest = this.#rest.subarray(part.length);
-  }
-
-  #takeChunks(): Answer | undefined {
+  /** Moves whole chunks from `next` on together; says whether the last one has come. */
+  #joinChunks(next: number): boolean {
     for (;;) {
-      if (this.#missing < 0) {
-        const lineEnd = this.#rest.indexOf("\r\n");
-        if (lineEnd < 0) return undefined;
-        const size = Number.parseInt(this.#rest.toString("latin1", 0, lineEnd), 16);
-        if (size === 0) return this.#rest.length < lineEnd + 4 ? undefined : this.#answer();
-        this.#rest = this.#rest.subarray(lineEnd + 2);
-        this.#missing = size;
-      }
-      this.#takeBody();
-      if (this.#missing > 0 || this.#rest.length < 2) return undefined;
-      this.#rest = this.#rest.subarray(2);
-      this.#missing = -1;
+      const lineEnd = this.#find("\r\n", next);
+      if (lineEnd < 0) return false;
+      const from = lineEnd + 2;
+      const to = from + Number.parseInt(this.#bytes.toString("latin1", next, lineEnd), 16);
+      if (to + 2 > this.#length) return false;
+      if (to === from) return true;
+      this.#bytes.copyWithin(this.#bodyEnd, from, to);
+      this.#bodyEnd += to - from;
+      next = to + 2;
+      this.#chunk = next;
     }
-  }
-
-  #answer(): Answer {
-    return { status: this.#status, body: Buffer.concat(this.#parts) };
   }
 }
 

@@ -7,6 +7,7 @@ import { requireNode } from "../scripts/require-node.ts";
 import { measureCodecs } from "./codecs.ts";
 import { fullInterference, measureInterference, quickInterference } from "./interference.ts";
 import { measureLate } from "./late.ts";
+import { measureMachine } from "./machine.ts";
 import { fullOData, measureOData, quickOData } from "./odata.ts";
 import { stopProcess } from "./process.ts";
 import { fullRecords, measureRecords, quickRecords } from "./records.ts";
@@ -150,9 +151,9 @@ function chosen(): { systems: System[]; missing: string[] } {
 async function roundOf(system: System, prepared: Prepared | undefined, scale: Scale): Promise<Figures> {
   const open: OpenServer = (work) => onFresh(system, work);
   const figures = [prepared && (await open((running) => measure(system, running, prepared, scale)))];
-  if (system === millrace)
-    for (const { names, measure } of groups)
-      if (isAsked(names)) figures.push(await measure(open, asked.quick));
+  if (system !== millrace) return Object.assign({}, ...figures);
+  for (const { names, measure } of groups) if (isAsked(names)) figures.push(await measure(open, asked.quick));
+  figures.push(measureMachine());
   return Object.assign({}, ...figures);
 }
 

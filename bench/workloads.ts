@@ -45,6 +45,8 @@ export const workloads = {
   rawOrdered: { name: "raw", what: "load 1 M rows in order of key", unit: "rows/s", bound: 50_000 },
   rawShuffled: { name: "raw", what: "load 1 M rows in random order", unit: "rows/s", bound: 50_000 },
   rawPage: { name: "raw", what: "page of 10,000 rows, p50", unit: "ms", bound: 50 },
+  machineUsual: { name: "-", what: "a computation on the machine alone, p50", unit: "ms" },
+  machineRare: { name: "-", what: "the same, p99: how long the machine itself may stand still", unit: "ms" },
   memory: { name: "-", what: "peak resident memory of the server", unit: "MiB" },
 } as const satisfies Readonly<Record<string, Workload>>;
 
