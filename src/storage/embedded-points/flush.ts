@@ -18,6 +18,8 @@ const absorbedAtMost = 4;
 const lateBlocksMax = 8;
 /** Blocks written in one go, and up to half as many again where nothing would be left then. */
 const blocksAtOnce = 4;
+/** So many blocks are written anew for the sake of late points in one go, however few fall into each. */
+const mergesAtOnce = 16;
 
 /** The points of a head, by index, that are in blocks once the transaction commits. */
 export interface Flushed {
@@ -53,7 +55,7 @@ export function flushOldest(table: BlockTable, head: Head): Flushed {
   const points = head.points();
   const count = atOnce(table, points.times.length);
   let from = 0;
-  while (from < count) {
+  for (let merges = 0; from < count && merges < mergesAtOnce; merges++) {
     const firstMs = points.times[from]!;
     const block = table.lastBefore(head, firstMs + 1);
     const next = table.firstFrom(head, firstMs + 1);
@@ -67,7 +69,7 @@ export function flushOldest(table: BlockTable, head: Head): Flushed {
     }
     from = to;
   }
-  return { head, from: 0, to: count, hasMore: count < points.times.length };
+  return { head, from: 0, to: from, hasMore: from < points.times.length };
 }
 
 /** So many of `count` points are written in one go. */

@@ -58,6 +58,22 @@ it("points in order become full blocks, each written once; what is not full wait
     assert.deepEqual(shard.stats(), { points: 3250, blocks: 33, damage: [] });
   }));
 
+it("late points that fall into many blocks are merged a few blocks at a time, and all in the end", () =>
+  play((shard) => {
+    append(shard, walk(5000, 0, 10));
+    shard.beginCheckpoint(1);
+    workAll(shard);
+    append(shard, walk(500, 5, 100));
+    shard.beginCheckpoint(2);
+    shard.work();
+    assert.equal(shard.applied, 1);
+    assert.equal(shard.scan(everything).times.length, 5500);
+    workAll(shard);
+    assert.equal(shard.applied, 2);
+    assert.equal(shard.scan(everything).times.length, 5500);
+    assert.equal(shard.stats().points, 5500);
+  }));
+
 it("many checkpoints with few points each do not leave a block for each", () =>
   play((shard, path) => {
     for (let sequence = 1; sequence <= 60; sequence++) {
