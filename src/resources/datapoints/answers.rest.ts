@@ -137,8 +137,8 @@ async function* messageBytes(sheet: ByteSheet, answer: SeriesAnswer): AsyncGener
 
 /** Texts can be long, so that the piece is looked at after each of them. */
 const rowsAtOnce = { numbers: 256, texts: 1 };
-/** Series read while another one is written. */
-const seriesAhead = 8;
+/** Series read while another one is written: each takes two pages of points, also while its reader waits. */
+const seriesAhead = 2;
 
 /** `{"data":{"items":[{"name":...,"datapoints":[{"timestamp":...,...},...]},...]}}` */
 async function* itemsJson(

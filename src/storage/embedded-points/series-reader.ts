@@ -5,7 +5,7 @@ import type { TimeRange } from "../../lib/time.ts";
 import type { AggregateColumns, AggregateQuestion, PointColumns, ScanQuestion } from "../points.ts";
 import { Aggregation } from "./aggregate.ts";
 import type { BlockRow, BlockTable, Owner } from "./block-table.ts";
-import { cut, emptyColumns, firstAtOrAfter, gather, merge, numbers, type Stretch } from "./columns.ts";
+import { emptyColumns, firstAtOrAfter, gather, merge, numbers, type Stretch, view } from "./columns.ts";
 import type { Head } from "./head.ts";
 import { type Edge, Gathering, type Grid, type KnownBucket, type Sum } from "./known-buckets.ts";
 import { type Summary, summarise } from "./summary.ts";
@@ -158,11 +158,11 @@ export class SeriesReader {
         continue;
       }
       const from = firstAtOrAfter(head.times, block.firstMs, at);
-      if (from > at) yield { points: cut(head, at, from) };
+      if (from > at) yield { points: view(head, at, from) };
       at = Math.min(end, firstAtOrAfter(head.times, block.lastMs + 1, from));
-      yield { block, late: at > from ? cut(head, from, at) : undefined };
+      yield { block, late: at > from ? view(head, from, at) : undefined };
     }
-    if (end > at) yield { points: cut(head, at, end) };
+    if (end > at) yield { points: view(head, at, end) };
   }
 
   #lastBefore(beforeMs: number): FoundPoint | undefined {
