@@ -19,7 +19,7 @@ import type { LatestFound, LatestQuestion } from "./shard-calls.ts";
 
 /**
  * A head is looked at for full blocks whenever it has grown by so many: what comes in a rush is encoded when
- * that is over. Far more than these the journal does not let wait.
+ * that is over. What waits in all heads together is bounded by the journal's checkpoint.
  */
 const flushAtBlocks = 16;
 /** Work in the background goes on for so long before questions get their turn. */
