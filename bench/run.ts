@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { requireNode } from "../scripts/require-node.ts";
 import { measureCodecs } from "./codecs.ts";
 import { fullInterference, measureInterference, quickInterference } from "./interference.ts";
 import { measureLate } from "./late.ts";
@@ -41,7 +40,6 @@ const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12]
   --codecs    instead of workloads: bits a point in blocks, beside published figures (some seconds)
   --write     also keep the table in bench/RESULTS.md, in a section of its own`;
 
-requireNode("npm run bench");
 const { values: asked } = parseArgs({
   options: {
     peers: { type: "boolean", default: false },

@@ -1,6 +1,5 @@
 // `npm run check`: types, lint and format, house rules and docs, side by side, at the desk as in CI.
 import { spawn } from "node:child_process";
-import { requireNode } from "./require-node.ts";
 
 interface Step {
   readonly name: string;
@@ -35,7 +34,6 @@ const steps: readonly Step[] = [
   },
 ];
 
-requireNode("npm run check");
 const outcomes = await Promise.all(steps.map(run));
 for (const { step, passed, output, seconds } of outcomes) {
   if (!passed) console.log(`\n${output.trim()}\n`);

@@ -4,12 +4,10 @@
 import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { requireNode } from "./require-node.ts";
 import { prepare, systemPackages, thisMachine } from "./system-packages.ts";
 
 const testMinutesMax = 5;
 
-requireNode("npm test");
 for (const line of prepare(systemPackages, thisMachine)) console.log(line);
 
 const given = process.argv.slice(2);

@@ -1,0 +1,25 @@
+// The rules for package-lock.json: npm verifies every package by its hash, and no package runs code when it
+// is installed.
+import type { Finding } from "./source.ts";
+
+interface LockEntry {
+  readonly integrity?: string;
+  readonly hasInstallScript?: boolean;
+}
+
+const path = "package-lock.json";
+
+/** Checks the text of a lock file; the root entry is the project itself and has no hash. */
+export function lockFileFindings(text: string): Finding[] {
+  const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, LockEntry>> };
+  const lines = text.split("\n");
+  return Object.entries(packages).flatMap(([name, entry]) => {
+    if (name === "") return [];
+    const line = lines.findIndex((one) => one.includes(`"${name}": {`)) + 1;
+    const problems = [
+      ...(entry.integrity?.startsWith("sha512-") ? [] : [`${name} has no sha512 integrity`]),
+      ...(entry.hasInstallScript ? [`${name} runs a script when it is installed`] : []),
+    ];
+    return problems.map((problem) => ({ path, line, problem }));
+  });
+}
