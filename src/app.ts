@@ -193,7 +193,7 @@ export interface Started {
 /** Opens the data folder and makes all that serves from it; throws `StartRefused` when that cannot be. */
 export async function openApp(settings: Settings, world: World, log: Logger): Promise<App> {
   await using opened = new AsyncDisposableStack();
-  const folder = openDataFolder(settings.data, world);
+  const folder = openDataFolder(settings.data, world, (text) => log.warn(text));
   opened.defer(() => folder.release());
   // Both at once, as each waits for threads of its own.
   const opening = openEmbeddedPoints({ folder: join(folder.path, "points") });

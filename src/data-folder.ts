@@ -9,8 +9,9 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { makeFilesPrivate, makeFolderPrivate } from "./file-modes.ts";
 import type { World } from "./lib/world.ts";
 
 export interface DataFolder {
@@ -24,8 +25,12 @@ export interface DataFolder {
 /** A reason not to start that the operator can do something about. */
 export class StartRefused extends Error {}
 
-/** Opens the folder, makes it if need be, and locks it; `StartRefused` when another process holds it. */
-export function openDataFolder(path: string, world: World): DataFolder {
+/**
+ * Opens the folder, makes it if need be, and locks it; `StartRefused` when another process holds it. Closes
+ * it to other users; `tell` hears of modes that had to change.
+ */
+export function openDataFolder(path: string, world: World, tell: (text: string) => void): DataFolder {
+  makeFilesPrivate();
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -33,8 +38,34 @@ export function openDataFolder(path: string, world: World): DataFolder {
     throw unusable(path, problem);
   }
   const unlock = lockDataFolder(path);
-  return { path, secret: secretOf(path, world), release: unlock };
+  try {
+    closeToOthers(path, tell);
+    return { path, secret: secretOf(path, world), release: unlock };
+  } catch (problem) {
+    unlock();
+    throw problem;
+  }
 }
+
+function closeToOthers(path: string, tell: (text: string) => void): void {
+  try {
+    const changed = makeFolderPrivate(path);
+    if (changed.length === 0) return;
+    const named = changed.slice(0, changedShownMax).map((one) => relative(path, one) || ".");
+    const more = changed.length > named.length ? ` and ${changed.length - named.length} more` : "";
+    tell(
+      `Other users had access to the data folder ${path}. Only its owner has now: ${named.join(", ")}${more}`,
+    );
+  } catch (problem) {
+    const { message } = problem as Error;
+    throw new StartRefused(
+      `Other users have access to the data folder ${path}, and it cannot be taken away: ${message}.
+Give the folder to the user who runs the server (chown -R), or set MILLRACE_DATA to a folder inside it.`,
+    );
+  }
+}
+
+const changedShownMax = 10;
 
 const unusable = (path: string, problem: unknown) =>
   new StartRefused(

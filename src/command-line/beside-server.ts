@@ -4,6 +4,7 @@ import { accessOf, openCatalog } from "../app.ts";
 import { readSettings, type Settings } from "../config.ts";
 import type { Services } from "../context.ts";
 import { catalogFileOf, StartRefused, secretOf } from "../data-folder.ts";
+import { makeFilesPrivate } from "../file-modes.ts";
 import { IdSource } from "../lib/ids.ts";
 import { realWorld as world } from "../lib/world.ts";
 import { byUrlName, type Project } from "../resources/projects/projects.ts";
@@ -19,6 +20,7 @@ export async function withCatalog(work: (opened: Opened) => Promise<void>): Prom
   const settings = readSettings(process.env, process.cwd());
   if (!existsSync(catalogFileOf(settings.data)))
     throw new StartRefused(`${settings.data} is no data folder (MILLRACE_DATA); the first start makes it`);
+  makeFilesPrivate();
   const catalog = await openCatalog(settings.data, world, console.error);
   try {
     const services = { catalog, ids: new IdSource(world, await catalog.lastId()), world };

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { readSettings } from "../config.ts";
 import { catalogFileOf, lockDataFolder, StartRefused } from "../data-folder.ts";
+import { makeFilesPrivate } from "../file-modes.ts";
 import { examineStore } from "../storage/embedded-points/doctor.ts";
 import type { Finding } from "../storage/findings.ts";
 import { examineDatabase } from "../storage/sql/dialects/sqlite/doctor.ts";
@@ -29,6 +30,7 @@ Exit codes: 0, no damage, or all of it was repaired; 1, the folder cannot be exa
     const { data } = readSettings(process.env, process.cwd());
     if (!existsSync(catalogFileOf(data)))
       throw new StartRefused(`${data} is no data folder (MILLRACE_DATA); the first start makes it`);
+    makeFilesPrivate();
     const release = lockDataFolder(data);
     try {
       return await examine(data, values.repair);
