@@ -36,7 +36,10 @@ interface KeyringParts {
 interface Remembered {
   readonly caller: Caller;
   readonly generation: number;
-  readonly untilMs: number;
+  /** On the monotonic clock. */
+  readonly freshUntilMs: number;
+  /** On the wall clock. */
+  readonly expiresTime: number;
 }
 
 /** A look into the catalog under way, for all requests with the key. */
@@ -171,8 +174,8 @@ export class Keyring {
   rememberedCallerOf(key: string): Caller | undefined {
     const { rights, world } = this.#parts;
     const known = this.#remembered.get(key);
-    const holds = known?.generation === rights.generation && known.untilMs > world.nowMs();
-    return holds ? known.caller : undefined;
+    const isFresh = known?.generation === rights.generation && known.freshUntilMs > world.monotonicMs();
+    return isFresh && known.expiresTime > world.nowMs() ? known.caller : undefined;
   }
 
   /** Who does what an account has asked to be done later; undefined when it is deleted. */
@@ -193,8 +196,8 @@ export class Keyring {
     const { record, account } = found;
     const { expiresTime = Number.POSITIVE_INFINITY } = record;
     const caller = await this.#callerFor(account, record);
-    const untilMs = Math.min(world.nowMs() + limits.keyCacheMsMax, expiresTime);
-    this.#remembered.set(key, { caller, generation, untilMs });
+    const freshUntilMs = world.monotonicMs() + limits.keyCacheMsMax;
+    this.#remembered.set(key, { caller, generation, freshUntilMs, expiresTime });
     if ("id" in record) this.#noteUse(record);
     return caller;
   }
@@ -226,7 +229,8 @@ export class Keyring {
   #noteUse({ id, lastUsedTime = 0 }: ApiKey): void {
     const { catalog, world } = this.#parts;
     const nowMs = world.nowMs();
-    if (nowMs - lastUsedTime < limits.keyUseNotedMs) return;
+    // The clock may have been set back since.
+    if (Math.abs(nowMs - lastUsedTime) < limits.keyUseNotedMs) return;
     const noted = [{ id, lastUsedTime: nowMs }];
     // A disk that takes no more writes must not keep anybody from reading.
     catalog

@@ -37,7 +37,7 @@ export class LoginDirectory {
 
   /** Every project, by id; changes by other processes count within `keyCacheMsMax`. */
   projects(): Promise<readonly LoginProject[]> {
-    const nowMs = this.#world.nowMs();
+    const nowMs = this.#world.monotonicMs();
     const { generation } = this.#rights;
     const isCurrent = generation === this.#generation && nowMs - this.#loadedMs < limits.keyCacheMsMax;
     if (isCurrent) return this.#projects;

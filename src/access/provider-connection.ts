@@ -56,27 +56,27 @@ export class ProviderConnection {
   };
 
   async #current(): Promise<Known> {
-    const ageMs = this.#world.nowMs() - (this.#known?.fetchedMs ?? Number.NEGATIVE_INFINITY);
+    const ageMs = this.#world.monotonicMs() - (this.#known?.fetchedMs ?? Number.NEGATIVE_INFINITY);
     if (this.#mayFetch() && ageMs >= limits.providerFreshMsMax) {
       const refreshed = this.#refresh();
       // Known keys do not wait for their own renewal.
       if (!this.#known || ageMs >= limits.providerStaleMsMax) await refreshed;
     } else if (!this.#known) await this.#fetching;
-    const oldest = this.#world.nowMs() - limits.providerStaleMsMax;
+    const oldest = this.#world.monotonicMs() - limits.providerStaleMsMax;
     if (this.#known && this.#known.fetchedMs > oldest) return this.#known;
     throw fail("identity-provider-away", { retryAfterSeconds: limits.providerRefetchMsMin / 1000 });
   }
 
   #mayFetch(): boolean {
-    return this.#world.nowMs() - this.#triedMs >= limits.providerRefetchMsMin;
+    return this.#world.monotonicMs() - this.#triedMs >= limits.providerRefetchMsMin;
   }
 
   /** What was known stays when this fails. */
   #refresh(): Promise<void> {
-    this.#triedMs = this.#world.nowMs();
+    this.#triedMs = this.#world.monotonicMs();
     this.#fetching ??= describeProvider(this.#issuer)
       .then(({ metadata, keys }) => {
-        this.#known = { metadata, keys: createLocalJWKSet(keys), fetchedMs: this.#world.nowMs() };
+        this.#known = { metadata, keys: createLocalJWKSet(keys), fetchedMs: this.#world.monotonicMs() };
       })
       .catch(this.#onProblem)
       .finally(() => {

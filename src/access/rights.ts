@@ -56,10 +56,10 @@ export class Rights {
     const name = JSON.stringify([projectId, membership]);
     const generation = this.#generation;
     const known = this.#known.get(name);
-    if (known?.generation === generation && known.untilMs > world.nowMs()) return known.grants;
+    if (known?.generation === generation && known.untilMs > world.monotonicMs()) return known.grants;
     const groups = await catalog.read("system", (tx) => this.#groupsOf(tx, projectId, membership));
     const grants = { groupIds: groups.map(({ id }) => id), capabilities: groups.flatMap(capabilitiesIn) };
-    this.#known.set(name, { grants, generation, untilMs: world.nowMs() + limits.keyCacheMsMax });
+    this.#known.set(name, { grants, generation, untilMs: world.monotonicMs() + limits.keyCacheMsMax });
     return grants;
   }
 

@@ -6,7 +6,7 @@ import { Throttle } from "./throttle.ts";
 
 function throttleOf(perMinute: number) {
   let nowMs = 0;
-  const throttle = new Throttle(perMinute, { ...realWorld, nowMs: () => nowMs });
+  const throttle = new Throttle(perMinute, { ...realWorld, monotonicMs: () => nowMs });
   const waitSeconds = (address: string, credential = "new"): number => {
     try {
       throttle.refuseFailing(address, credential);

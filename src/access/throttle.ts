@@ -52,7 +52,7 @@ export class Throttle {
 
   /** Counts the beginning or the end of a login in a browser; 429 when there were too many. */
   countLogin(address: string): void {
-    const nowMs = this.#world.nowMs();
+    const nowMs = this.#world.monotonicMs();
     const name = networkOf(address);
     refuseFor(this.#loginsOfAddress.waitMs(name, nowMs));
     this.#loginsOfAddress.take(name, nowMs);
@@ -60,7 +60,7 @@ export class Throttle {
 
   /** Refuses (429) to look at a credential when it, or its address, has failed too often. */
   refuseFailing(address: string, credential: string): void {
-    const nowMs = this.#world.nowMs();
+    const nowMs = this.#world.monotonicMs();
     refuseFor(this.#failuresOfCredential.waitMs(credential, nowMs));
     if (this.#good.get(credential) === undefined)
       refuseFor(this.#failuresOfAddress.waitMs(networkOf(address), nowMs));
@@ -71,7 +71,7 @@ export class Throttle {
   }
 
   failed(address: string, credential: string): void {
-    const nowMs = this.#world.nowMs();
+    const nowMs = this.#world.monotonicMs();
     this.#good.delete(credential);
     this.#failuresOfCredential.take(credential, nowMs);
     this.#failuresOfAddress.take(networkOf(address), nowMs);

@@ -35,7 +35,7 @@ export async function exportArchive(words: readonly string[], surroundings: Surr
     await connection.login();
     writer = new ArchiveWriter(values.output, connection.project);
     output.write(`Project ${connection.project} at ${target.server} into ${values.output}\n`);
-    const startedMs = Date.now();
+    const startedMs = performance.now();
     const shown = new Shown(output);
     try {
       await writer.begin();
@@ -48,7 +48,7 @@ export async function exportArchive(words: readonly string[], surroundings: Surr
     } finally {
       shown.end();
     }
-    describe(await writer.finish(), (Date.now() - startedMs) / 1000).forEach((line) => {
+    describe(await writer.finish(), (performance.now() - startedMs) / 1000).forEach((line) => {
       output.write(`${line}\n`);
     });
     return exitCodes.loaded;
@@ -77,7 +77,7 @@ function describe({ sections }: Manifest, seconds: number): string[] {
 class Shown {
   readonly #line: StatusLine;
   readonly #records = new Map<SectionName, number>();
-  readonly #startedMs = Date.now();
+  readonly #startedMs = performance.now();
 
   constructor(output: Surroundings["output"]) {
     this.#line = new StatusLine(output);
@@ -87,7 +87,7 @@ class Shown {
     const so = (this.#records.get(section) ?? 0) + records;
     this.#records.set(section, so);
     this.#line.show(() => {
-      const seconds = Math.max(0.001, (Date.now() - this.#startedMs) / 1000);
+      const seconds = Math.max(0.001, (performance.now() - this.#startedMs) / 1000);
       const share = sections.indexOf(section) / sections.length;
       return { share, text: `  ${section}: ${count(so)}  ${duration(seconds)} so far` };
     });

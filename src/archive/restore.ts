@@ -146,7 +146,7 @@ interface Run {
 
 async function run({ file, manifest, connection, ledger, isResumed, surroundings }: Run): Promise<number> {
   const { output, stop } = surroundings;
-  const startedMs = Date.now();
+  const startedMs = performance.now();
   ledger.note({ ...ledger.progress }); // From now on something may be there.
   const creations = new CreateOnce(connection, ledger, { isResumed });
   const restorer = new Restorer({ connection, ledger, creations });
@@ -174,6 +174,6 @@ async function run({ file, manifest, connection, ledger, isResumed, surroundings
   ledger.remove();
   for (const { name, records } of manifest.sections) output.write(`  ${name.padEnd(18)} ${count(records)}\n`);
   if (leftOut > 0) output.write(`${count(leftOut)} references to records that are not in it were left out\n`);
-  output.write(`Restored in ${duration((Date.now() - startedMs) / 1000)}\n`);
+  output.write(`Restored in ${duration((performance.now() - startedMs) / 1000)}\n`);
   return leftOut > 0 ? exitCodes.someRefused : exitCodes.loaded;
 }

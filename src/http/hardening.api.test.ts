@@ -8,7 +8,11 @@ import { realWorld } from "../lib/world.ts";
 import { limits } from "../limits.ts";
 
 let clockMs = 0;
-const world = { ...realWorld, nowMs: () => Date.now() + clockMs };
+const world = {
+  ...realWorld,
+  nowMs: () => Date.now() + clockMs,
+  monotonicMs: () => performance.now() + clockMs,
+};
 const publicUrl = "https://millrace.plant.example";
 const home = "https://app.plant.example/start/";
 const attemptsPerMinute = 60;

@@ -13,7 +13,11 @@ import { ensureProject, setAuthentication } from "../resources/projects/projects
 import { pathOf } from "../rest/route.ts";
 
 let clockMs = 0;
-const world = { ...realWorld, nowMs: () => Date.now() + clockMs };
+const world = {
+  ...realWorld,
+  nowMs: () => Date.now() + clockMs,
+  monotonicMs: () => performance.now() + clockMs,
+};
 const seconds = (ms: number) => Math.floor(ms / 1000);
 
 let provider: TestProvider;

@@ -105,7 +105,7 @@ async function run({ options, plan, api, state, before, fileBytes, surroundings 
   const batches = batchesOf(rowsOf(options.file, options.delimiter, start), plan, settings);
   const report = new Report(options.reportFile, before.refused);
   const progress = new Progress(output, fileBytes, { bytes: before.endBytes, points: before.points });
-  const startedMs = Date.now();
+  const startedMs = performance.now();
   let reached = before;
   let notedMs = startedMs;
   const acknowledge = (batch: Batch) => {
@@ -113,9 +113,9 @@ async function run({ options, plan, api, state, before, fileBytes, surroundings 
     const points = reached.points + batch.points;
     reached = { ...batch.end, points, refused: report.count, epochValues: batch.epochValues };
     progress.update({ bytes: reached.endBytes, points });
-    if (options.dryRun || Date.now() - notedMs < noteEveryMs) return;
+    if (options.dryRun || performance.now() - notedMs < noteEveryMs) return;
     state.write(reached);
-    notedMs = Date.now();
+    notedMs = performance.now();
   };
   const send = options.dryRun ? async () => {} : (batch: Batch) => api.insertPoints(batch.body);
   try {
@@ -139,7 +139,7 @@ interface Ending {
 
 function conclude({ options, state, reached, report, surroundings, startedMs, before }: Ending): number {
   const { output, stop } = surroundings;
-  const seconds = (Date.now() - startedMs) / 1000;
+  const seconds = (performance.now() - startedMs) / 1000;
   const points = reached.points - before.points;
   const rate = `in ${duration(seconds)}, ${count(points / Math.max(seconds, 0.001))} points/s`;
   output.write(`${count(points)} points ${options.dryRun ? "would be loaded" : `loaded ${rate}`}\n`);

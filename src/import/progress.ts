@@ -19,7 +19,7 @@ export class StatusLine {
   readonly #nowMs: () => number;
   #shownMs: number;
 
-  constructor(output: Output, nowMs: () => number = Date.now) {
+  constructor(output: Output, nowMs: () => number = () => performance.now()) {
     this.#output = output;
     this.#nowMs = nowMs;
     this.#shownMs = nowMs();
@@ -60,7 +60,7 @@ export class Progress {
     output: Output,
     totalBytes: number,
     { unit = "points", ...from }: Reached & { readonly unit?: string },
-    nowMs: () => number = Date.now,
+    nowMs: () => number = () => performance.now(),
   ) {
     this.#line = new StatusLine(output, nowMs);
     this.#totalBytes = totalBytes;

@@ -1,10 +1,21 @@
-// The outside world as a parameter: the clock and randomness, so that tests can decide both.
+// The outside world as a parameter: clocks and randomness, so that tests can decide them.
 import { randomBytes } from "node:crypto";
 
 export interface World {
-  /** Milliseconds since 1970-01-01 UTC. */
+  /**
+   * The wall clock, for dates: milliseconds since 1970-01-01 UTC. Operators and NTP step it in both
+   * directions.
+   */
   nowMs(): number;
+  /**
+   * A clock that never goes back, for durations within this process: ages of caches, throttles, deadlines.
+   */
+  monotonicMs(): number;
   randomBytes(count: number): Uint8Array;
 }
 
-export const realWorld: World = { nowMs: () => Date.now(), randomBytes: (count) => randomBytes(count) };
+export const realWorld: World = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  randomBytes: (count) => randomBytes(count),
+};

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, describe, test } from "node:test";
+import { realWorld } from "../../src/lib/world.ts";
 import { runDueSchedules } from "../../src/resources/models/schedules/scheduler.ts";
 import { modelHosting } from "../support/model-hosting.ts";
 import { needs } from "../support/needs.ts";
@@ -14,10 +15,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const firstMs = Date.UTC(2026, 0, 1);
 let nowMs = firstMs;
-const world = {
-  nowMs: () => nowMs,
-  randomBytes: (count: number) => crypto.getRandomValues(new Uint8Array(count)),
-};
+const world = { ...realWorld, nowMs: () => nowMs };
 const file = "tep/measurements.csv";
 
 /**

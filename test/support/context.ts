@@ -13,7 +13,11 @@ import { temporaryFolder } from "./folder.ts";
 
 let nowMs = Date.UTC(2026, 0, 1);
 /** Each look at the clock is a millisecond later. */
-const world: World = { nowMs: () => nowMs++, randomBytes: (count) => new Uint8Array(count) };
+const world: World = {
+  nowMs: () => nowMs++,
+  monotonicMs: () => nowMs,
+  randomBytes: (count) => new Uint8Array(count),
+};
 const ids = new IdSource(world, 0);
 const cursors = cursorSigner(new Uint8Array(32));
 

@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import protobuf from "protobufjs";
 import { type Answer, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { realWorld } from "../../lib/world.ts";
 import { aggregateNames } from "../../storage/points.ts";
 
 const nowMs = Date.UTC(2026, 5, 1, 12);
@@ -14,7 +15,7 @@ let count = 0;
 
 before(async () => {
   server = await startTestServer({
-    world: { nowMs: () => nowMs, randomBytes: (n) => crypto.getRandomValues(new Uint8Array(n)) },
+    world: { ...realWorld, nowMs: () => nowMs },
   });
 });
 after(() => server.close());

@@ -7,15 +7,13 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { realWorld } from "../../lib/world.ts";
 import { limits } from "../../limits.ts";
 import { endExpiredUploads } from "./uploads.ts";
 
 let server: TestServer;
 let skippedMs = 0;
-const world = {
-  nowMs: () => Date.now() + skippedMs,
-  randomBytes: (count: number) => new Uint8Array(randomBytes(count)),
-};
+const world = { ...realWorld, nowMs: () => Date.now() + skippedMs };
 
 before(async () => {
   server = await startTestServer({ world });

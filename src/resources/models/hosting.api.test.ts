@@ -1,12 +1,12 @@
 // Model hosting where it must not go wrong: off, with less rights, across a stop and a crash.
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { modelHosting } from "../../../test/support/model-hosting.ts";
 import { needs } from "../../../test/support/needs.ts";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { packageOf } from "../../../test/support/source-package.ts";
+import { realWorld } from "../../lib/world.ts";
 import { modelRoutes } from "./models.rest.ts";
 import { runDueSchedules } from "./schedules/scheduler.ts";
 import { scheduleRunTable } from "./schedules/schema.ts";
@@ -30,10 +30,7 @@ test("while it is off, or without Python, each operation is refused and says wha
 const minuteMs = 60_000;
 const firstMs = Date.UTC(2026, 0, 1);
 let nowMs = firstMs;
-const world = {
-  nowMs: () => nowMs,
-  randomBytes: (count: number) => new Uint8Array(randomBytes(count)),
-};
+const world = { ...realWorld, nowMs: () => nowMs };
 
 let server: TestServer;
 let projectId = 0;

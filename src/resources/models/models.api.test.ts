@@ -1,11 +1,11 @@
 // Model hosting through the front door: a package is sent, trained, asked, and run on a schedule.
 import assert from "node:assert/strict";
-import { randomBytes } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { modelHosting } from "../../../test/support/model-hosting.ts";
 import { needs } from "../../../test/support/needs.ts";
 import { type Item, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { fixturePackage, packageOf } from "../../../test/support/source-package.ts";
+import { realWorld } from "../../lib/world.ts";
 import { runDueSchedules } from "./schedules/scheduler.ts";
 
 const minuteMs = 60_000;
@@ -13,10 +13,7 @@ const firstMs = Date.UTC(2026, 0, 1);
 
 /** The server's clock stands where a test sets it. */
 let nowMs = Date.UTC(2026, 0, 2);
-const world = {
-  nowMs: () => nowMs,
-  randomBytes: (count: number) => new Uint8Array(randomBytes(count)),
-};
+const world = { ...realWorld, nowMs: () => nowMs };
 
 let server: TestServer;
 let projectId = 0;
