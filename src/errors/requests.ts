@@ -73,7 +73,7 @@ export const requestFailures = {
   }),
   "too-many": entry<{ field: string; limit: number; got: number }>({
     status: 400,
-    when: "A list in the body is longer than the limit.",
+    when: "A list in the body, or the pairs of a parameter, are more than the limit.",
     message: ({ field, limit, got }) => `${field} may hold at most ${limit} items but holds ${got}`,
   }),
   "cursor-invalid": entry<Record<string, never>>({

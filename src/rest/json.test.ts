@@ -11,7 +11,9 @@ const schema = Type.Object({
   kind: Type.Optional(Type.Enum(["pump", "motor"])),
   parent: Type.Optional(Type.Union([Type.Integer(), Type.String({ pattern: "^[0-9]+$" })])),
   list: Type.Optional(Type.Array(Type.Object({ id: Type.Integer(), at: Type.Integer() }), { minItems: 1 })),
-  labels: Type.Optional(Type.Record(Type.String(), Type.String(), { maxProperties: 1 })),
+  labels: Type.Optional(
+    Type.Unsafe({ type: "object", maxProperties: 1, additionalProperties: Type.String() }),
+  ),
 });
 const decode = jsonDecoder(schema);
 
@@ -62,8 +64,47 @@ test("nulls are kept where a route has a meaning for them", () => {
 });
 
 test("keys are read as written, whatever an earlier body has had for keys", () => {
-  const labels = Type.Object({ labels: Type.Record(Type.String(), Type.String()) });
+  const labels = Type.Object({ labels: Type.Unsafe({ type: "object", additionalProperties: true }) });
   const bodies = ['{"labels":{"\\\\":"a"}}', '{"labels":{"\\n":"b"}}'];
   const read = bodies.map((body) => jsonDecoder(labels)(Buffer.from(body)));
   assert.deepEqual(read, [{ labels: { "\\": "a" } }, { labels: { "\n": "b" } }]);
+});
+
+test("members that the schema does not name are removed at every level, those of open objects stay", () => {
+  const one = Type.Object({ id: Type.Integer() });
+  const schema = Type.Object({
+    id: Type.Integer(),
+    one: Type.Optional(one),
+    list: Type.Optional(Type.Array(one)),
+    choice: Type.Optional(Type.Union([Type.Integer(), one, Type.Array(one)])),
+    alike: Type.Optional(Type.Union([Type.Object({ set: one }), Type.Object({ add: one })])),
+    open: Type.Optional(Type.Unsafe({ type: "object", additionalProperties: one })),
+    closed: Type.Optional(Type.Object({ one }, { additionalProperties: false })),
+    any: Type.Optional(Type.Unknown()),
+  });
+  const read = jsonDecoder(schema);
+  const more = { id: 1, constructor: 2, name: ["x"] };
+  const sent = {
+    ...more,
+    one: more,
+    list: [more, { id: 1 }],
+    choice: [more],
+    alike: { add: more, set: 5 },
+    open: { a: more },
+    closed: { one: more },
+    any: more,
+  };
+  const known = { id: 1 };
+  assert.deepEqual(read(Buffer.from(JSON.stringify(sent))), {
+    ...known,
+    one: known,
+    list: [known, known],
+    choice: [known],
+    alike: { add: known },
+    open: { a: known },
+    closed: { one: known },
+    any: more,
+  });
+  assert.deepEqual(read(Buffer.from(JSON.stringify({ id: 1, choice: more }))), { id: 1, choice: known });
+  assert.deepEqual(read(Buffer.from(JSON.stringify({ id: 1, choice: 5 }))), { id: 1, choice: 5 });
 });

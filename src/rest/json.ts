@@ -5,13 +5,15 @@ import { fail } from "../errors.ts";
 import { parseJson } from "../lib/json.ts";
 import { isDeeperThan } from "../lib/json-text.ts";
 import { limits } from "../limits.ts";
+import { type KnownMembers, knownMembersOf } from "./known-members.ts";
 import { refusalOf } from "./refusal.ts";
 
 export type BodyDecoder = (bytes: Buffer) => unknown;
 
 /**
- * Makes the decoder of a JSON body. No value is coerced, unknown members are ignored, and members that are
- * `null` count as absent unless `nulls` is "kept" (client-endpoints 1.3.4); no body at all counts as `{}`.
+ * Makes the decoder of a JSON body. No value is coerced, members that the schema does not name are removed,
+ * and members that are `null` count as absent unless `nulls` is "kept" (client-endpoints 1.3.4); no body at
+ * all counts as `{}`.
  */
 export function jsonDecoder(schema: TSchema, nulls: "absent" | "kept" = "absent"): BodyDecoder {
   const checked = jsonChecker(schema, nulls);
@@ -21,12 +23,13 @@ export function jsonDecoder(schema: TSchema, nulls: "absent" | "kept" = "absent"
 /** As `jsonDecoder`, for a value that has been read already. */
 export function jsonChecker<Value>(schema: TSchema, nulls: "absent" | "kept" = "absent") {
   // Not before it is needed: the schemas of all routes together take a tenth of a second of every start.
-  let validator: ReturnType<typeof Compile> | undefined;
+  let made: { validator: ReturnType<typeof Compile>; knownOf: KnownMembers | undefined } | undefined;
   return (value: unknown): Value => {
     tidy(value, nulls === "absent", 1);
-    validator ??= Compile(schema);
+    made ??= { validator: Compile(schema), knownOf: knownMembersOf(schema) };
+    const { validator, knownOf } = made;
     if (!validator.Check(value)) throw refusalOf(value, validator.Errors(value)[1]);
-    return value as Value;
+    return (knownOf ? knownOf(value) : value) as Value;
   };
 }
 

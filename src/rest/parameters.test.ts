@@ -45,6 +45,16 @@ test("metadata as JSON and as Python prints a dict; unreadable is no error", () 
   assert.equal(decoded(parameter, "{a:b"), "unreadable");
 });
 
+test("metadata has at most as many pairs as that of a record", () => {
+  const parameter = parameters.metadata("");
+  const pairs = (count: number) => Array.from({ length: count }, (_, i) => [`k${i}`, "v"]);
+  const most = Object.fromEntries(pairs(256));
+  assert.deepEqual(decoded(parameter, JSON.stringify(most)), most);
+  assert.throws(() => decoded(parameter, JSON.stringify({ ...most, more: "v" })), {
+    message: "it may hold at most 256 items but holds 257",
+  });
+});
+
 test("integers within their bounds, as decimal digits", () => {
   const parameter = parameters.integer("", { min: 0 });
   assert.equal(decoded(parameter, "100"), 100);

@@ -2,6 +2,7 @@
 import { type TSchema, Type } from "typebox";
 import { fail } from "../errors.ts";
 import { parseJson } from "../lib/json.ts";
+import { limits } from "../limits.ts";
 
 export interface Parameter<Value> {
   readonly schema: TSchema;
@@ -143,13 +144,19 @@ function jsonOrNothing(sent: string): unknown {
   }
 }
 
-/** Pairs as JSON, or as Python prints a dict; `"unreadable"` when neither (client-endpoints 1.4). */
+/**
+ * Pairs as JSON, or as Python prints a dict; `"unreadable"` when neither (client-endpoints 1.4). Refuses more
+ * pairs than a record can have.
+ */
 export const metadata = (description: string): Optional<Readonly<Record<string, string>> | "unreadable"> =>
-  optional(description, Type.String({ examples: ['{"key":"value"}'] }), (sent) => {
+  optional(description, Type.String({ examples: ['{"key":"value"}'] }), (sent, field) => {
     const parsed = jsonOrNothing(sent) ?? jsonOrNothing(pythonDictAsJson(sent));
     if (sent.trim() === "null") return undefined;
     if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return "unreadable";
-    return Object.fromEntries(Object.entries(parsed).map(([key, value]) => [key, String(value)]));
+    const pairs = Object.entries(parsed);
+    if (pairs.length > limits.metadataPairsMax)
+      throw fail("too-many", { field, limit: limits.metadataPairsMax, got: pairs.length });
+    return Object.fromEntries(pairs.map(([key, value]) => [key, String(value)]));
   });
 
 /** Python quotes a text with `"` when it holds `'`, else with `'`; its escapes are those of JSON and more. */

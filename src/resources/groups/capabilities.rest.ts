@@ -45,22 +45,28 @@ const scopesWith = (ids: typeof sentIds | typeof shownIds) => ({
 const sentScopes = scopesWith(sentIds);
 const shownScopes = scopesWith(shownIds);
 
-/** One member for each type of capability. */
-const capabilityWith = (scopes: typeof sentScopes | typeof shownScopes, title: string) =>
+/** One member for each type of capability; `others` says what becomes of unknown types and scopes. */
+const capabilityWith = (
+  scopes: typeof sentScopes | typeof shownScopes,
+  { title, ...others }: { title: string; additionalProperties?: boolean },
+) =>
   Type.Object(
     Object.fromEntries(
       acls.map((acl) => {
         const known = scopesOf(acl).map((kind) => [scopeName[kind], Type.Optional(scopes[kind])]);
         const actions = Type.Array(Type.Enum<Action[]>([...aclRules[acl].actions]), { minItems: 1 });
-        const scope = Type.Object(Object.fromEntries(known), { description: "One of these" });
+        const scope = Type.Object(Object.fromEntries(known), { description: "One of these", ...others });
         return [acl, Type.Optional(Type.Object({ actions, scope }))];
       }),
     ),
-    { title },
+    { title, ...others },
   );
 
-export const capabilityField = Type.Unsafe<SentCapability>(capabilityWith(sentScopes, "NewCapability"));
-export const capabilityShape = capabilityWith(shownScopes, "Capability");
+/** Open: `capabilitiesFrom` refuses unknown types and scopes, because rights must never be ignored. */
+export const capabilityField = Type.Unsafe<SentCapability>(
+  capabilityWith(sentScopes, { title: "NewCapability", additionalProperties: true }),
+);
+export const capabilityShape = capabilityWith(shownScopes, { title: "Capability" });
 
 /** The capabilities in one object of the wire, of which clients send several types at once. */
 export function capabilitiesFrom(sent: SentCapability, field: string): Capability[] {

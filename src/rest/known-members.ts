@@ -1,0 +1,92 @@
+// Removes from a checked body the members that its schema does not name, so that no handler ever sees one.
+import type { TSchema } from "typebox";
+import { Compile } from "typebox/schema";
+import { invariant } from "../lib/invariant.ts";
+
+/** Returns its argument, or a copy without unknown members if there are any. Lists change in place. */
+export type KnownMembers = (value: unknown) => unknown;
+
+type Members = Record<string, unknown>;
+
+/** The keywords of a schema that say which members a value has. */
+interface Shape {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly additionalProperties?: boolean | TSchema;
+  readonly items?: TSchema;
+  readonly anyOf?: readonly TSchema[];
+}
+
+/**
+ * Makes the function for values that satisfy `schema`; undefined when no such value has an unknown member.
+ * A schema with `additionalProperties` is open: it keeps all members, each by that schema.
+ */
+export function knownMembersOf(schema: TSchema): KnownMembers | undefined {
+  const { type, items, anyOf } = schema as Shape;
+  invariant(!("allOf" in schema || "patternProperties" in schema), "a body has one schema for each member");
+  if (anyOf) return ofChoice(anyOf);
+  if (type === "array") return items && ofList(items);
+  return type === "object" ? ofObject(schema as Shape) : undefined;
+}
+
+function ofList(items: TSchema): KnownMembers | undefined {
+  const knownOf = knownMembersOf(items);
+  if (!knownOf) return undefined;
+  return (value) => {
+    const list = value as unknown[];
+    for (let at = 0; at < list.length; at++) list[at] = knownOf(list[at]);
+    return list;
+  };
+}
+
+function ofObject({ properties = {}, additionalProperties }: Shape): KnownMembers | undefined {
+  const names = new Set(Object.keys(properties));
+  const inner = new Map(
+    Object.entries(properties).flatMap(([name, schema]) => {
+      const knownOf = knownMembersOf(schema);
+      return knownOf ? [[name, knownOf]] : [];
+    }),
+  );
+  const ofOthers =
+    typeof additionalProperties === "object" ? knownMembersOf(additionalProperties) : undefined;
+  const hasUnknown = additionalProperties === undefined;
+  if (!hasUnknown && inner.size === 0 && !ofOthers) return undefined;
+  return (value) => {
+    const members = hasUnknown ? withNames(value as Members, names) : (value as Members);
+    for (const [name, knownOf] of inner)
+      if (Object.hasOwn(members, name)) members[name] = knownOf(members[name]);
+    if (ofOthers) for (const name in members) if (!names.has(name)) members[name] = ofOthers(members[name]);
+    return members;
+  };
+}
+
+/** Copies the known members instead of deleting the others, of which there may be a million. */
+function withNames(value: Members, names: ReadonlySet<string>): Members {
+  for (const name in value) {
+    if (names.has(name)) continue;
+    const known: Members = {};
+    for (const one of names) if (Object.hasOwn(value, one)) known[one] = value[one];
+    return known;
+  }
+  return value;
+}
+
+/** Of several alternatives for one type of value, the first that accepts the value decides. */
+function ofChoice(alternatives: readonly TSchema[]): KnownMembers | undefined {
+  const choices = alternatives.map((schema) => {
+    let validator: ReturnType<typeof Compile> | undefined;
+    const accepts = (value: unknown) => {
+      validator ??= Compile(schema);
+      return validator.Check(value);
+    };
+    return { type: (schema as Shape).type, knownOf: knownMembersOf(schema), accepts };
+  });
+  if (choices.every(({ knownOf }) => !knownOf)) return undefined;
+  return (value) => {
+    if (typeof value !== "object" || value === null) return value;
+    const type = Array.isArray(value) ? "array" : "object";
+    const possible = choices.filter((one) => one.type === undefined || one.type === type);
+    const chosen = possible.length === 1 ? possible[0] : possible.find(({ accepts }) => accepts(value));
+    return chosen?.knownOf ? chosen.knownOf(value) : value;
+  };
+}

@@ -1,0 +1,158 @@
+// Members and parameters that no schema names reach no handler. Two equal servers get the same requests, one
+// of them with such members added everywhere, and give the same answers.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { routes, tables } from "../../src/app.ts";
+import { realWorld, type World } from "../../src/lib/world.ts";
+import type { ApiVersion, Route } from "../../src/rest/route.ts";
+import { startTestServer, type TestServer } from "../support/server.ts";
+import { fillProject, type Ids } from "./project.ts";
+import { kindOfRoute, type Schema, sampleBody, small } from "./sample.ts";
+
+/** The same times and the same "random" bytes on each server, so that all ids and keys are the same. */
+function sameWorld(): World {
+  let bytes = 0;
+  return {
+    ...realWorld,
+    nowMs: () => Date.UTC(2024, 5, 1),
+    randomBytes: (count) => Uint8Array.from({ length: count }, () => (bytes = (bytes + 7) % 251)),
+  };
+}
+
+let plain: TestServer;
+let extended: TestServer;
+let ids: Ids;
+
+const counts = { assets: 40, series: 40, events: 40, rawRows: 40, others: 40, models: 40, points: 40 };
+const sendTo = (server: TestServer) => (version: ApiVersion, methodAndPath: string, body?: object) =>
+  ({ "0.4": server.ask.v04, "0.5": server.ask.v05, "0.6": server.ask.v06 })[version](methodAndPath, body);
+
+before(async () => {
+  plain = await startTestServer({ world: sameWorld(), baseUrl: "http://plant.example", hostsModels: true });
+  extended = await startTestServer({
+    world: sameWorld(),
+    baseUrl: "http://plant.example",
+    hostsModels: true,
+  });
+  ids = await fillProject(sendTo(plain), counts);
+  assert.deepEqual(await fillProject(sendTo(extended), counts), ids);
+});
+after(() => Promise.all([plain.close(), extended.close()]));
+
+/** Every name that means something anywhere: members of bodies, parameters, and columns of tables. */
+const names = new Set([...tables.flatMap(({ columns }) => Object.keys(columns)), "constructor", "toString"]);
+for (const { body, query } of routes) {
+  for (const name of Object.keys(query)) names.add(name);
+  if (body) addNames(body.schema as Schema);
+}
+
+function addNames({ properties = {}, items, anyOf = [], additionalProperties }: Schema): void {
+  for (const name of Object.keys(properties)) names.add(name);
+  const inner = [...Object.values(properties), ...anyOf, items, additionalProperties];
+  for (const schema of inner) if (typeof schema === "object") addNames(schema);
+}
+
+const strange: readonly unknown[] = [
+  ...["x", "", 7, -1.5, true, false, null, ["x"], [], [[{}]], {}, { set: "x" }, { in: [1], "": null }],
+  ...[Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`key${i}`, "value"]))],
+];
+
+/** The value with an unknown member of each such name in each object whose schema is not open. */
+function extend(value: unknown, schema: Schema, draw: () => unknown): unknown {
+  if (schema.anyOf) {
+    const type = Array.isArray(value) ? "array" : typeof value;
+    const choice = schema.anyOf.find((one) => one.type === type);
+    return choice ? extend(value, choice, draw) : value;
+  }
+  if (Array.isArray(value)) return value.map((one) => extend(one, schema.items ?? {}, draw));
+  if (schema.type !== "object") return value;
+  const { properties = {}, additionalProperties } = schema;
+  const members = Object.entries(value as object).map(([name, member]) => [
+    name,
+    extend(member, properties[name] ?? (additionalProperties as Schema), draw),
+  ]);
+  if (additionalProperties !== undefined) return Object.fromEntries(members);
+  const unknown = [...names].filter((name) => !Object.hasOwn(properties, name));
+  return Object.fromEntries([...unknown.map((name) => [name, draw()]), ...members]);
+}
+
+const fixedParameters: Readonly<Record<string, string>> = {
+  ...{ name: "series 3", series: "series 3", database: "database", table: "table", key: "row 1" },
+  ...{ resource: "assets", externalId: "relationship 1" },
+};
+
+/** Names records by the ids of the project; the ids and names of paths stay the same for both servers. */
+function pathOf({ path, parameters, method }: Route, at: number): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const isText = (parameters[name]!.schema as Schema).type === "string" || name === "resource";
+    if (isText) return encodeURIComponent(fixedParameters[name]!);
+    const kind = kindOfRoute(name === "typeId" ? "/assets/types" : path.split("/{")[0]!);
+    // Each deletion takes away another record, and none that later requests are about.
+    return `${kind ? (ids[kind].at(method === "DELETE" ? -at : 0) ?? 1) : 1}`;
+  });
+}
+
+const requiredQuery: Readonly<Record<string, string>> = {
+  ...{ divisions: "3", timestamp: "1717200000000" },
+  ...{ timestampInclusiveBegin: "0", timestampExclusiveEnd: "5" },
+};
+
+function addressOf(route: Route, at: number): string {
+  const required = Object.entries(route.query).filter(([, parameter]) => parameter.required);
+  const query = required.map(([name]) => `${name}=${requiredQuery[name] ?? "1"}`).join("&");
+  return `${pathOf(route, at)}?${query}`;
+}
+
+const unknownQuery = ({ query }: Route) =>
+  [...names]
+    .filter((name) => !Object.hasOwn(query, name))
+    .flatMap((name) => [`${name}=x`, `${name}=7`, `${name}[in]=1`])
+    .join("&");
+
+const isRemoval = ({ method, path }: Route) => method === "DELETE" || /(delete|remove)$/.test(path);
+const partsOf = ({ path }: Route) => path.split("/").length;
+
+/** What deletes goes last, and what deletes a part goes before what deletes the whole. */
+const inOrder = [
+  ...routes.filter((route) => !isRemoval(route)),
+  ...routes.filter(isRemoval).sort((one, other) => partsOf(other) - partsOf(one)),
+];
+
+test("members and parameters that no schema names change no answer", async () => {
+  let made = 0;
+  let drawn = 0;
+  const draw = () => strange[drawn++ % strange.length];
+  let succeeded = 0;
+  for (const route of inOrder) {
+    const version = route.versions.at(-1)!;
+    const name = `${route.method} ${route.path}`;
+    for (let round = 1; round <= 2; round++) {
+      const path = addressOf(route, round);
+      const sampling = { ids, size: small, route: name, unique: () => ++made };
+      const body = route.body && (sampleBody(route.body.schema, sampling) as object);
+      const answer = await sendTo(plain)(version, `${route.method} ${path}`, body);
+      const further = body && (extend(body, route.body!.schema as Schema, draw) as object);
+      const sent = `${route.method} ${path}&${unknownQuery(route)}`.slice(0, 12_000);
+      const other = await sendTo(extended)(version, sent, further);
+      const said = `${route.method} ${path} ${JSON.stringify(body)}: ${answer.text.slice(0, 300)}`;
+      assert.ok(other.status !== 500, `${said}, but with more members ${other.text.slice(0, 300)}`);
+      assert.deepEqual([other.status, other.text], [answer.status, answer.text], said);
+      if (answer.status < 300) succeeded++;
+    }
+  }
+  // The others name what was deleted in the round before, or runs of models, which there are none of.
+  assert.ok(succeeded > 1.5 * routes.length, `${succeeded} of ${2 * routes.length} requests succeeded`);
+});
+
+test("a search by metadata has at most as many pairs as a record", async () => {
+  const metadata = Object.fromEntries(Array.from({ length: 257 }, (_, i) => [`k${i}`, ""]));
+  const many = encodeURIComponent(JSON.stringify(metadata));
+  const lists = routes.filter(({ query }) => "metadata" in query);
+  assert.ok(lists.length >= 5);
+  for (const { path } of lists) {
+    const { error } = await plain.ask(`GET ${path}?metadata=${many}`);
+    assert.equal(error?.message, "metadata may hold at most 256 items but holds 257", path);
+  }
+  const { error } = await plain.ask.v06("POST /assets/search", { filter: { metadata } });
+  assert.equal(error?.message, "Invalid field - filter.metadata - expected at most 256 members but got 257");
+});
