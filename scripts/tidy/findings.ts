@@ -20,6 +20,8 @@ export const bounds = {
   functionLines: 60,
   fileLines: 400,
   engineFileLines: 600,
+  /** `src/limits.ts` is a table. */
+  limitsFileLines: 600,
   testFileLines: 800,
   positionalParameters: 4,
   portMethods: 10,
@@ -70,6 +72,7 @@ function sizeFindings({ path, lines }: Source): Finding[] {
 
 function fileLinesMax(path: string): number {
   if (isTest(path) || path.startsWith("src/storage/conformance/")) return bounds.testFileLines;
+  if (path === "src/limits.ts") return bounds.limitsFileLines;
   return path.startsWith("src/storage/embedded-points/") ? bounds.engineFileLines : bounds.fileLines;
 }
 
