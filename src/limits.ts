@@ -113,6 +113,12 @@ export const described = {
   ),
   rawKeyLengthMax: limit(1_024, "characters", "The key of a raw row."),
   rawColumnsLengthMax: limit(2 ** 20, "characters", "The columns of one raw row, as JSON."),
+  rawCsvLineBytesMax: limit(
+    4 * 2 ** 20,
+    "bytes",
+    "A line of a CSV upload of raw rows; a longer one is refused. The columns of a row fit into it.",
+  ),
+  rawCsvColumnsMax: limit(100_000, "columns", "Columns of a CSV upload of raw rows; more are refused."),
   rawRowsMax: limit(
     10_000,
     "rows",
@@ -263,6 +269,11 @@ export const described = {
   packAnswersFromBytes: limit(2_048, "bytes", "Smaller answers are never packed with gzip."),
   importPointsPerRequest: limit(20_000, "points", "Datapoints that `millrace import` sends in one request."),
   importBodyBytesMax: limit(8 * 2 ** 20, "bytes", "The body of one request of `millrace import`."),
+  importLineBytesMax: limit(
+    16 * 2 ** 20,
+    "bytes",
+    "A line of a file or of an archive that `millrace import` reads; a longer one ends the import.",
+  ),
   importItemsPerRequest: limit(1_000, "items", "Series that `millrace import` creates in one request."),
   importRequestsInFlight: limit(4, "requests", "Requests that `millrace import` has open at once."),
   importRetriesMax: limit(8, "retries", "Further attempts of `millrace import` after 429, 5xx or no answer."),
@@ -360,6 +371,9 @@ export const limits = Object.fromEntries(
 /** Four bytes of UTF-8, each percent-encoded. */
 const bytesPerEncodedCharacterMax = 12;
 
+/** A UTF-16 code unit takes at most three bytes of UTF-8. */
+const utf8BytesPerCharacterMax = 3;
+
 invariant(
   limits.bodyBytesMax <= limits.bodyInflatedBytesMax,
   "a body that is not packed is never refused as unpacked",
@@ -378,6 +392,10 @@ invariant(
 invariant(
   (limits.rawKeyLengthMax + 2 * limits.nameLengthMax) * bytesPerEncodedCharacterMax < limits.headBytesMax,
   "every key of a raw row fits into a path below its database and table",
+);
+invariant(
+  limits.rawColumnsLengthMax * utf8BytesPerCharacterMax < limits.rawCsvLineBytesMax,
+  "the columns of a raw row fit into a line of CSV",
 );
 invariant(limits.rawRowsMax <= limits.itemsPerWriteMax, "rows in CSV are no more than rows in JSON");
 invariant(

@@ -8,9 +8,11 @@ import { temporaryFolder } from "../../test/support/folder.ts";
 import { type AskProject, askerOf, fillProject, readProject } from "../../test/support/random-project.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
 import { exitCodes, type Surroundings } from "../import/import-csv.ts";
+import { limits } from "../limits.ts";
 import { ensureProject } from "../resources/projects/projects.ts";
 import { exportArchive } from "./export.ts";
 import { importArchive } from "./restore.ts";
+import { ArchiveWriter } from "./writer.ts";
 
 const seed = Math.floor(Math.random() * 2 ** 31);
 const folder = temporaryFolder();
@@ -168,5 +170,35 @@ test("what cannot begin says why", async () => {
     const { code, said } = await begin();
     assert.equal(code, exitCodes.notBegun, said);
     assert.match(said, text);
+  }
+});
+
+test("an archive with a line or an entry without an end is refused by its place", async () => {
+  const endless = Buffer.alloc(limits.importLineBytesMax + 1, "x");
+  const cases = [
+    [
+      "assets",
+      Buffer.concat([Buffer.from('{"id":1,"name":"first"}\n'), endless]),
+      /line 2 is longer than 16777216/,
+    ],
+    ["assets", Buffer.from("{}\n{no JSON\n"), /Line 2 of the entry assets\/000001\.jsonl is damaged/],
+    [
+      "datapoints",
+      Buffer.alloc(limits.bodyBytesMax + 1),
+      /datapoints\/000001\.pb has \d+ bytes; .* at most \d+/,
+    ],
+  ] as const;
+  for (const [index, [section, bytes, text]] of cases.entries()) {
+    const file = join(folder, `endless ${index}.tar.zst`);
+    const writer = new ArchiveWriter(file, "demo");
+    await writer.begin();
+    await writer.add(section, bytes, 1);
+    await writer.finish();
+    const copy = await emptyProject(`endless-${index}`);
+    const { code, said } = await restored(file, copy);
+    assert.equal(code, exitCodes.interrupted, said);
+    assert.match(said, text);
+    assert.ok(said.length < 1_000);
+    assert.deepEqual((await copy.ask("GET /assets")).items, []);
   }
 });

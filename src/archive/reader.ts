@@ -5,6 +5,8 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
 import { parseJson } from "../lib/json.ts";
+import { LineTooLong, linesOf } from "../lib/lines.ts";
+import { limits } from "../limits.ts";
 import {
   BadArchive,
   formatName,
@@ -25,6 +27,12 @@ export interface Entry {
   readonly section: SectionName | undefined;
   /** Read to the end, or not at all. */
   readonly body: AsyncIterable<Uint8Array>;
+}
+
+export interface JsonLine {
+  readonly value: unknown;
+  readonly line: number;
+  readonly bytes: number;
 }
 
 /**
@@ -83,9 +91,24 @@ function asBadArchive(file: string, problem: unknown): unknown {
   return new BadArchive(`${file} is damaged or cut short: ${message}`);
 }
 
-/** All bytes of an entry that is known to be small. */
-export async function bytesOf({ body }: Pick<Entry, "body">): Promise<Buffer> {
+/** All bytes of an entry, which must not have more than `bytesMax`. */
+export async function bytesOf({ name, size, body }: Entry, bytesMax: number): Promise<Buffer> {
+  if (size > bytesMax)
+    throw new BadArchive(`The entry ${name} has ${size} bytes; an entry of its kind has at most ${bytesMax}`);
   return Buffer.concat(await Array.fromAsync(body));
+}
+
+/** The values of the lines of an entry, with the number of each line and its length in bytes. */
+export async function* jsonLinesOf({ name, body }: Entry): AsyncGenerator<JsonLine> {
+  let startBytes = 0;
+  try {
+    for await (const { text, line, endBytes } of linesOf(body, limits.importLineBytesMax)) {
+      yield { value: parsed(`Line ${line} of the entry ${name}`, text), line, bytes: endBytes - startBytes };
+      startBytes = endBytes;
+    }
+  } catch (problem) {
+    throw problem instanceof LineTooLong ? new BadArchive(`The entry ${name}: ${problem.message}`) : problem;
+  }
 }
 
 /**
@@ -98,7 +121,7 @@ export async function verified(file: string, onBytes?: (bytes: number) => void):
   let manifest: Manifest | undefined;
   for await (const entry of entriesOf(file, onBytes)) {
     if (!head) head = await headOf(file, entry);
-    else if (entry.name === manifestName) manifest = parsed(file, await bytesOf(entry)) as Manifest;
+    else if (entry.name === manifestName) manifest = parsed(file, await textOf(entry)) as Manifest;
     else if (entry.section) {
       const tally = tallies.get(entry.section) ?? new Tally();
       tallies.set(entry.section, tally);
@@ -117,7 +140,7 @@ export async function verified(file: string, onBytes?: (bytes: number) => void):
 }
 
 async function headOf(file: string, first: Entry): Promise<Head> {
-  const head = first.name === headName ? (parsed(file, await bytesOf(first)) as Head) : undefined;
+  const head = first.name === headName ? (parsed(file, await textOf(first)) as Head) : undefined;
   if (head?.format !== formatName) throw new BadArchive(`${file} is not an archive of a project`);
   if (head.version > formatVersion)
     throw new BadArchive(
@@ -126,10 +149,12 @@ async function headOf(file: string, first: Entry): Promise<Head> {
   return head;
 }
 
-function parsed(file: string, bytes: Buffer): unknown {
+const textOf = async (entry: Entry) => (await bytesOf(entry, limits.importLineBytesMax)).toString();
+
+function parsed(place: string, text: string): unknown {
   try {
-    return parseJson(bytes.toString());
+    return parseJson(text);
   } catch (problem) {
-    throw new BadArchive(`${file} is damaged: ${(problem as Error).message}`);
+    throw new BadArchive(`${place} is damaged: ${(problem as Error).message}`);
   }
 }

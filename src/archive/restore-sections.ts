@@ -2,10 +2,9 @@
 import type { Connection } from "../import/connection.ts";
 import type { Created, CreateOnce } from "../import/create-once.ts";
 import type { Ledger, Made } from "../import/ledger.ts";
-import { parseJson } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 import { BadArchive, resourceOf, type SectionName } from "./format.ts";
-import { bytesOf, type Entry } from "./reader.ts";
+import { bytesOf, type Entry, jsonLinesOf } from "./reader.ts";
 
 /** How far a restore is: whole entries, and lines of the one after them. */
 export interface Restored {
@@ -47,7 +46,7 @@ export class Restorer {
     if (section === "datapoints") await this.#insertPoints(entry);
     else if (section === "file-bytes") await this.#uploadFile(entry);
     else if (section !== undefined && section !== "project") {
-      await this.#restoreLines(section, (await bytesOf(entry)).toString(), number);
+      await this.#restoreLines(section, entry, number);
       if (this.#file) return; // It is done when its bytes are.
     }
     this.#note({ entries: number + 1, lines: 0 });
@@ -57,17 +56,12 @@ export class Restorer {
     this.#ledger.note({ ...reached, leftOut: this.#leftOut }, made);
   }
 
-  async #restoreLines(section: SectionName, text: string, number: number): Promise<void> {
-    const lines = text.split("\n");
-    lines.pop();
+  async #restoreLines(section: SectionName, entry: Entry, number: number): Promise<void> {
     const { progress } = this.#ledger;
-    const first = number === progress.entries ? progress.lines : 0;
-    for (let from = first; from < lines.length; ) {
-      const batch = lines.slice(from, from + batchLines(section)).map((line) => parseJson(line) as Line);
-      const piece = section in together ? batch.slice(0, alike(batch, together[section]!)) : batch;
-      from += piece.length;
-      const made = await this.#restoreBatch(section, piece);
-      if (!this.#file) this.#note({ entries: number, lines: from }, made);
+    const restored = number === progress.entries ? progress.lines : 0;
+    for await (const { batch, lines } of batchesIn(section, entry, restored)) {
+      const made = await this.#restoreBatch(section, batch);
+      if (!this.#file) this.#note({ entries: number, lines }, made);
     }
   }
 
@@ -195,7 +189,7 @@ export class Restorer {
 
   async #insertPoints(entry: Entry): Promise<void> {
     await this.#connection.json("POST", this.#connection.pathOf("timeseries/data"), {
-      body: Uint8Array.from(await bytesOf(entry)),
+      body: Uint8Array.from(await bytesOf(entry, limits.bodyBytesMax)),
       headers: { "content-type": "application/protobuf" },
     });
   }
@@ -273,6 +267,31 @@ export class Restorer {
   }
 }
 
+interface LineBatch {
+  readonly batch: readonly Line[];
+  /** The lines of the entry up to and including the batch. */
+  readonly lines: number;
+}
+
+/** The lines of an entry after the first `restored`, in batches that go into one request each. */
+async function* batchesIn(section: SectionName, entry: Entry, restored: number): AsyncGenerator<LineBatch> {
+  const keyOf = together[section];
+  let [batch, bytes, lines]: [Line[], number, number] = [[], 0, restored];
+  for await (const read of jsonLinesOf(entry)) {
+    if (read.line <= restored) continue;
+    const value = read.value as Line;
+    const isFull = batch.length === batchLines(section) || bytes + read.bytes > limits.importBodyBytesMax;
+    if (batch.length > 0 && (isFull || keyOf?.(batch[0]!) !== keyOf?.(value))) {
+      yield { batch, lines };
+      [batch, bytes] = [[], 0];
+    }
+    batch.push(value);
+    bytes += read.bytes;
+    lines = read.line;
+  }
+  if (batch.length > 0) yield { batch, lines };
+}
+
 /** Lines that go into one request; `postdata` and raw rows take more than creations. */
 const batchLines = (section: SectionName): number =>
   section in together ? limits.sequenceRowsPerWriteMax : limits.importItemsPerRequest;
@@ -282,13 +301,6 @@ const together: Readonly<Partial<Record<SectionName, (line: Line) => string>>> =
   raw: ({ dbName, tableName, key }) => JSON.stringify([dbName, tableName, key === undefined]),
   "sequence-rows": ({ sequenceId }) => `${sequenceId}`,
 };
-
-/** How many lines from the first on are alike; databases and tables are made one by one. */
-function alike(lines: readonly Line[], keyOf: (line: Line) => string): number {
-  const key = keyOf(lines[0]!);
-  const end = lines.findIndex((line, at) => at > 0 && keyOf(line) !== key);
-  return end < 0 ? lines.length : end;
-}
 
 const newParts = (parts: unknown) =>
   (parts as readonly Item[]).map(({ id: _, createdTime: __, lastUpdatedTime: ___, ...part }) => part);

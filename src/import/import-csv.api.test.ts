@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { limits } from "../limits.ts";
 import { exitCodes, importCsv } from "./import-csv.ts";
 
 const folder = temporaryFolder();
@@ -280,4 +281,21 @@ test("a file that stops being CSV is refused with the line", async () => {
   const { code, said } = await imported(["t,q1", "0,1", '1,"2'], []);
   assert.equal(code, exitCodes.interrupted, said);
   assert.match(said, /is not CSV at line \d+: Quote Not Closed/);
+});
+
+test("a line or a quoted cell without an end is refused by its line", async () => {
+  const endless = "9".repeat(limits.importLineBytesMax + 1);
+  const long = await imported(["t,endless1", "0,1", "60,2", `120,${endless}`], []);
+  assert.equal(long.code, exitCodes.interrupted);
+  assert.match(long.said, /cannot be read: line 4 is longer than 16777216 bytes\n/);
+  const quoted = Array<string>(20).fill("x".repeat(2 ** 20));
+  const open = await imported(["t,endless2", "0,1", '60,"2', ...quoted], []);
+  assert.equal(open.code, exitCodes.interrupted);
+  assert.match(
+    open.said,
+    /is not CSV at line \d+: a row is longer than 16777216 bytes; is a quote not closed\?\n/,
+  );
+  const bare = await imported(["t,endless3", "0,1", `60,${"y".repeat(100_000)}"`], []);
+  assert.match(bare.said, /is not CSV at line 3: Invalid Opening Quote: .*\.\.\.\n/);
+  assert.ok(bare.said.length < 1_000, "the message does not repeat the whole cell");
 });

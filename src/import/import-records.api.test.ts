@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import { type Fault, withFaults } from "../../test/support/faulty-proxy.ts";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { limits } from "../limits.ts";
 import { exitCodes } from "./import-csv.ts";
 import { importRecords } from "./import-records.ts";
 import type { Kind } from "./record-loaders.ts";
@@ -188,4 +189,15 @@ test("what cannot begin says why", async () => {
     assert.equal(code, exitCodes.notBegun, said);
     assert.match(said, text);
   }
+});
+
+test("JSON lines end at line feeds alone, and a line without an end is refused by its number", async () => {
+  const name = "u \u2028 and \u2029";
+  const whole = await imported("assets", { name: "u.jsonl", lines: [`${JSON.stringify({ name })}\r`] });
+  assert.equal(whole.code, exitCodes.loaded, whole.said);
+  assert.deepEqual(await namesByParent("u "), [`${name} < `]);
+  const lines = ['{"name":"v"}', "", `{"name":"${"v".repeat(limits.importLineBytesMax)}"}`];
+  const { code, said } = await imported("assets", { name: "v.jsonl", lines });
+  assert.equal(code, exitCodes.interrupted);
+  assert.match(said, /v\.jsonl cannot be read: line 3 is longer than 16777216 bytes\n/);
 });

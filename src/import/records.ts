@@ -1,11 +1,12 @@
 // The lines of a CSV or JSON lines file as records: the text of each member, where it stands, what is
 // refused.
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import { parseJson } from "../lib/json.ts";
 import { membersIn } from "../lib/json-text.ts";
+import { LineTooLong, linesOf } from "../lib/lines.ts";
+import { limits } from "../limits.ts";
 import { UsageError } from "./options.ts";
-import { rowsOf, startOfFile } from "./rows.ts";
+import { rowsOf, startOfFile, UnreadableFile } from "./rows.ts";
 
 export type Format = "csv" | "jsonl";
 
@@ -57,13 +58,14 @@ async function* fromCsv({ file, delimiter, map }: Reading): AsyncGenerator<FileR
 }
 
 async function* fromJsonLines({ file, map }: Reading): AsyncGenerator<FileRecord> {
-  const lines = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY });
-  let [line, endBytes] = [0, 0];
-  for await (const text of lines) {
-    line += 1;
-    endBytes += Buffer.byteLength(text) + 1;
-    const trimmed = text.replace(/^\ufeff/, "").trim();
-    if (trimmed !== "") yield { line, endBytes, ...fieldsIn(trimmed, map) };
+  try {
+    for await (const { text, ...place } of linesOf(createReadStream(file), limits.importLineBytesMax)) {
+      const trimmed = text.replace(/^\ufeff/, "").trim();
+      if (trimmed !== "") yield { ...place, ...fieldsIn(trimmed, map) };
+    }
+  } catch (problem) {
+    if (!(problem instanceof LineTooLong)) throw problem;
+    throw new UnreadableFile(`${file} cannot be read: ${problem.message}`);
   }
 }
 

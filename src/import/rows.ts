@@ -1,6 +1,10 @@
 // The data file as a stream of rows, from its start or from a row boundary further on.
 import { createReadStream } from "node:fs";
-import { type CsvError, type Info, parse } from "csv-parse";
+import { pipeline } from "node:stream";
+import { CsvError, type Info, parse } from "csv-parse";
+import { LineTooLong, withLinesBounded } from "../lib/lines.ts";
+import { shortened } from "../lib/text.ts";
+import { limits } from "../limits.ts";
 
 export interface Row {
   readonly cells: readonly string[];
@@ -30,21 +34,37 @@ export async function* rowsOf(file: string, delimiter: string, from: Boundary): 
     trim: true,
     relax_column_count: true,
     skip_empty_lines: true,
+    // A quote that is never closed makes one row of the rest of the file.
+    max_record_size: limits.importLineBytesMax,
   });
   const input = createReadStream(file, { start: from.endBytes });
-  input.on("error", (problem) => parser.destroy(problem));
-  input.pipe(parser);
+  // An error of any part destroys the parser, and is thrown where the rows are read.
+  pipeline(
+    input,
+    (chunks: AsyncIterable<Buffer>) => withLinesBounded(chunks, limits.importLineBytesMax),
+    parser,
+    () => undefined,
+  );
   try {
     for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: Info }>)
       yield { cells: record, line: from.line + info.lines, endBytes: from.endBytes + info.bytes };
   } catch (problem) {
-    const { code, lines } = problem as CsvError & { lines?: number };
-    const place = lines === undefined ? "" : ` at line ${from.line + lines}`;
-    const why = String(code).startsWith("CSV_") ? "is not CSV" : "cannot be read";
-    throw new UnreadableFile(`${file} ${why}${place}: ${(problem as Error).message}`);
+    throw new UnreadableFile(`${file} ${reasonOf(problem, from.line)}`);
   } finally {
     input.destroy();
   }
+}
+
+function reasonOf(problem: unknown, linesBefore: number): string {
+  if (problem instanceof LineTooLong)
+    return `cannot be read: line ${linesBefore + problem.line} is longer than ${problem.bytesMax} bytes`;
+  if (!(problem instanceof CsvError)) return `cannot be read: ${(problem as Error).message}`;
+  const { code, message, lines } = problem as CsvError & { readonly lines: number };
+  const text =
+    code === "CSV_MAX_RECORD_SIZE"
+      ? `a row is longer than ${limits.importLineBytesMax} bytes; is a quote not closed?`
+      : shortened(message);
+  return `is not CSV at line ${linesBefore + lines}: ${text}`;
 }
 
 /** The header and the first row of values. */

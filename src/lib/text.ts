@@ -50,6 +50,12 @@ export function endOfPrefix(prefix: string): string | undefined {
   return String.fromCodePoint(...codePoints, next);
 }
 
+/** The beginning of a string, for messages that quote what a caller sent. */
+export const shortened = (text: string): string =>
+  text.length <= shownLength ? text : `${text.slice(0, shownLength).toWellFormed()}...`;
+
+const shownLength = 200;
+
 /** A copy of plain data in which lone surrogates, which UTF-8 cannot hold, are U+FFFD. */
 export function wellFormed<Data>(data: Data): Data {
   if (typeof data === "string") return data.toWellFormed() as Data;

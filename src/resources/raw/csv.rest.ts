@@ -1,8 +1,11 @@
 // Raw rows as CSV: a column for the key and one for each name, numbers as they were written.
-import { Readable } from "node:stream";
-import { type CsvError, parse } from "csv-parse";
+import { pipeline } from "node:stream";
+import { setImmediate as turn } from "node:timers/promises";
+import { CsvError, parse } from "csv-parse";
 import { fail } from "../../errors.ts";
 import { membersIn, stringIn } from "../../lib/json-text.ts";
+import { LineTooLong, withLinesBounded } from "../../lib/lines.ts";
+import { shortened } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
 import { boundedColumns } from "./row-texts.rest.ts";
 import type { NewRow, RawRow } from "./rows.ts";
@@ -46,7 +49,9 @@ function cellOf(written: string): string {
  * an empty one is no column, which is how `csvOf` writes one that is missing.
  */
 export async function readCsvRows(body: Buffer): Promise<NewRow[]> {
-  const records = Readable.from(piecesOf(body)).pipe(parse({ bom: true, skip_empty_lines: true }));
+  const records = parse({ bom: true, skip_empty_lines: true });
+  // An error of any part destroys the parser, and is thrown where the records are read.
+  pipeline(withLinesBounded(piecesOf(body), limits.rawCsvLineBytesMax), records, () => undefined);
   const rows: NewRow[] = [];
   let header: readonly string[] | undefined;
   try {
@@ -56,7 +61,8 @@ export async function readCsvRows(body: Buffer): Promise<NewRow[]> {
       if (rows.length > limits.rawRowsMax) throw tooMany(rows.length);
     }
   } catch (problem) {
-    throw (problem as CsvError).code?.startsWith("CSV_") ? notCsv((problem as Error).message) : problem;
+    if (problem instanceof LineTooLong || problem instanceof CsvError) throw notCsv(problem.message);
+    throw problem;
   }
   if (!header) throw notCsv("it has no header");
   return rows;
@@ -65,13 +71,23 @@ export async function readCsvRows(body: Buffer): Promise<NewRow[]> {
 /** Small enough that other requests have their turn between two of them. */
 const pieceBytes = 64 * 1024;
 
-function* piecesOf(body: Buffer): Generator<Buffer> {
-  for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
+async function* piecesOf(body: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < body.length; at += pieceBytes) {
+    yield body.subarray(at, at + pieceBytes);
+    await turn();
+  }
 }
 
 function checkedHeader(names: readonly string[]): readonly string[] {
   if (names[0] !== "key") throw notCsv(`its first header cell is not "key" but ${JSON.stringify(names[0])}`);
-  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (names.length > limits.rawCsvColumnsMax)
+    throw fail("too-many", { field: "columns", limit: limits.rawCsvColumnsMax, got: names.length });
+  const seen = new Set<string>();
+  const repeated = names.find((name) => {
+    const isKnown = seen.has(name);
+    seen.add(name);
+    return isKnown;
+  });
   if (repeated !== undefined) throw notCsv(`two columns are named ${JSON.stringify(repeated)}`);
   return names;
 }
@@ -89,6 +105,6 @@ function rowOf(names: readonly string[], [key = "", ...cells]: readonly string[]
   return { key, columns: boundedColumns(`{${members.join(",")}}`, index) };
 }
 
-const notCsv = (problem: string) => fail("body-not-csv", { problem });
+const notCsv = (problem: string) => fail("body-not-csv", { problem: shortened(problem) });
 
 const tooMany = (got: number) => fail("too-many", { field: "items", limit: limits.rawRowsMax, got });

@@ -176,6 +176,20 @@ test("CSV that cannot be written", async () => {
   await refuses(to, { body: "key,x,x\n1,2,3\n", message: `${notCsv}two columns are named "x"` });
   await refuses(to, { body: "key,x\na,1\nb,1,2\n", message: `${notCsv}...` });
   await refuses(to, { body: 'key,x\na,"1\n', message: `${notCsv}...` });
+  await refuses(to, { body: 'key,x\nkey,a"b\n', message: `${notCsv}Invalid Opening Quote: ...` });
+  const quoteFound = 'Invalid Opening Quote: a quote is found on field 1 at line 2, value is "';
+  await refuses(to, {
+    body: `key,x\na,${"y".repeat(9_999)}"b\n`,
+    message: `${notCsv}${quoteFound}${"y".repeat(200 - quoteFound.length)}......`,
+  });
+  await refuses(to, {
+    body: `key,x\na,${"y".repeat(limits.rawCsvLineBytesMax)}\n`,
+    message: `${notCsv}line 2 is longer than 4194304 bytes`,
+  });
+  await refuses(to, {
+    body: `key,${Array.from({ length: limits.rawCsvColumnsMax }, (_, at) => `c${at}`).join()}\n`,
+    message: "columns may hold at most 100000 items but holds 100001",
+  });
   await refuses(to, {
     body: "key,x\na,1\n,2\n",
     message: `${invalid("items[1].key")} 1 to 1024 characters, none of them U+0000,...`,

@@ -100,3 +100,15 @@ test("texts survive the way out as CSV and in again", async () => {
     }),
   );
 });
+
+test("other requests have their turn while a large upload is parsed", async () => {
+  const rows = Array.from({ length: 5_000 }, (_, at) => `${at},${"x".repeat(1_000)}`);
+  let turns = 0;
+  const ticking = setInterval(() => {
+    turns += 1;
+  }, 0);
+  const { length } = await readCsvRows(Buffer.from(`key,x\n${rows.join("\n")}`));
+  clearInterval(ticking);
+  assert.equal(length, 5_000);
+  assert.ok(turns >= 10, `${turns} turns`);
+});
