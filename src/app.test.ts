@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { appendFileSync, chmodSync, cpSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { before, test } from "node:test";
 import { pino } from "pino";
 import { temporaryFolder } from "../test/support/folder.ts";
@@ -61,14 +62,41 @@ test("a secret as docs/operations.md makes one is taken", async () => {
   await (await at(data)).close();
 });
 
-const advice = "If a newer version of Millrace wrote it, start that one; if it is damaged, restore a backup.";
+const doctorHelps = "`millrace doctor` shows the damage; what it cannot repair comes back with a backup.";
+const ofNewer = "A newer version of Millrace wrote it: start that version.";
+const ofOlder =
+  "An older version of Millrace wrote it. Start that version, write each project into an archive " +
+  "(millrace export), and load the archives into a new data folder (millrace import archive).";
 
-test("a datapoint store of a newer version is refused", async () => {
-  const message = await refusalOf((data) =>
-    writeFileSync(join(data, "points/store.json"), '{"format":99,"shards":2}'),
-  );
-  const problem = "DATA/points/store.json has format 99; this version reads format 2";
-  assert.equal(message, `Cannot open the datapoint store: ${problem}.\n${advice}`);
+for (const [age, format, nextStep] of [
+  ["newer", 99, ofNewer],
+  ["older", 2, ofOlder],
+] as const)
+  test(`a datapoint store of ${age} format is refused as such`, async () => {
+    const message = await refusalOf((data) =>
+      writeFileSync(join(data, "points/store.json"), `{"format":${format},"shards":2}`),
+    );
+    const problem = `DATA/points/store.json has format ${format}; this version reads format 3`;
+    assert.equal(message, `Cannot open the datapoint store: ${problem}.\n${nextStep}`);
+  });
+
+test("a catalog of an older build is refused as such", async () => {
+  const message = await refusalOf((data) => {
+    const database = new DatabaseSync(join(data, "catalog.db"));
+    database.exec("DROP TABLE manifest");
+    database.close();
+  });
+  assert.equal(message, `Cannot open the catalog: it has no record of the data folder.\n${ofOlder}`);
+});
+
+test("a catalog of a newer version is refused as such", async () => {
+  const message = await refusalOf((data) => {
+    const database = new DatabaseSync(join(data, "catalog.db"));
+    database.exec("UPDATE catalog_meta SET value = 99 WHERE id = 1");
+    database.close();
+  });
+  const problem = "catalog.db has layout 99; this version reads 1";
+  assert.equal(message, `Cannot open the catalog: ${problem}.\n${ofNewer}`);
 });
 
 test("a damaged catalog is refused", async () => {
@@ -76,7 +104,7 @@ test("a damaged catalog is refused", async () => {
     for (const suffix of ["-wal", "-shm"]) rmSync(join(data, `catalog.db${suffix}`), { force: true });
     writeFileSync(join(data, "catalog.db"), "this is not a catalog");
   });
-  assert.equal(message, `Cannot open the catalog: file is not a database.\n${advice}`);
+  assert.equal(message, `Cannot open the catalog: file is not a database.\n${doctorHelps}`);
 });
 
 test("a data folder that is a file is refused", async () => {

@@ -1,7 +1,6 @@
 // The one place that names every room and the backends, and puts them together into a serving application.
 
 import { hkdfSync } from "node:crypto";
-import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { adoptKeys } from "./access/administrators.ts";
@@ -12,6 +11,7 @@ import { accountTable, apiKeyTable, groupTable } from "./access/schema.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
 import { catalogFileOf, openDataFolder, StartRefused } from "./data-folder.ts";
+import { openStores } from "./data-stores.ts";
 import { openDoors } from "./doors.ts";
 import { BodyBuffers } from "./http/body-buffers.ts";
 import { ByteBudget } from "./http/byte-budget.ts";
@@ -93,14 +93,13 @@ import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
 import { openApiOf } from "./rest/openapi.ts";
 import { type ApiVersion, apiVersions, type Doors, type Route } from "./rest/route.ts";
 import type { AnyTable, Catalog } from "./storage/catalog.ts";
-import { openEmbeddedPoints } from "./storage/embedded-points/embedded-points.ts";
 import { Erasures } from "./storage/erasures.ts";
-import { openLocalBlobs } from "./storage/local-blobs/local-blobs.ts";
-import type { PointsStore } from "./storage/points.ts";
+import { manifestTable } from "./storage/manifest.ts";
 import { openSqlCatalog } from "./storage/sql/sql-catalog.ts";
 
-/** Every table of every room. */
+/** The record of the data folder, and every table of every resource. */
 export const tables: readonly AnyTable[] = [
+  manifestTable,
   projectTable,
   apiKeyTable,
   accountTable,
@@ -195,15 +194,12 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   await using opened = new AsyncDisposableStack();
   const folder = openDataFolder(settings.data, world, (text) => log.warn(text));
   opened.defer(() => folder.release());
-  // Both at once, as each waits for threads of its own.
-  const opening = openEmbeddedPoints({ folder: join(folder.path, "points") });
-  opened.defer(closerOf(opening));
-  const catalog = await usable("catalog", openCatalog(folder.path, world, telling(log)), log);
-  opened.defer(() => catalog.close());
   const metrics = createMetrics();
-  const points = metrics.counted(await usable("datapoint store", opening, log));
   const secretOf = (purpose: string) => secretFor(purpose, folder.secret);
-  const blobs = await openLocalBlobs({ folder: join(folder.path, "blobs"), secret: secretOf("links") });
+  const openOwnCatalog = () => openCatalog(folder.path, world, telling(log));
+  const opening = { folder, openCatalog: openOwnCatalog, linkSecret: secretOf("links"), log };
+  const { catalog, points: uncounted, blobs } = await openStores(opening, opened);
+  const points = metrics.counted(uncounted);
   const ids = new IdSource(world, await catalog.lastId());
   const hosting = await openModelHosting(settings, log);
   const services: Services = {
@@ -252,12 +248,6 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   };
 }
 
-/** Closes a store that is being opened; that it cannot be is raised where it is awaited. */
-function closerOf(opening: Promise<PointsStore>): () => Promise<void> {
-  const opened = opening.catch(() => undefined);
-  return async () => (await opened)?.close();
-}
-
 const erasuresIn = (catalog: Catalog, log: Logger) =>
   new Erasures(catalog, [ownedRawRows, ownedSequenceRows], (problem) =>
     log.error({ err: problem }, "Could not take rows away whose raw table or sequence is gone"),
@@ -272,16 +262,6 @@ const telling = (log: Logger) => (text: string) => {
   log.info(text);
   console.log(text);
 };
-
-async function usable<Store>(what: string, opening: Promise<Store>, log: Logger): Promise<Store> {
-  try {
-    return await opening;
-  } catch (problem) {
-    log.debug({ err: problem }, `Cannot open the ${what}`);
-    throw new StartRefused(`Cannot open the ${what}: ${(problem as Error).message}.
-If a newer version of Millrace wrote it, start that one; if it is damaged, restore a backup.`);
-  }
-}
 
 /** Who may ask what of the catalog of a data folder with this secret. */
 export function accessOf(

@@ -1,9 +1,9 @@
 // What commands share that work on the data folder, also beside a server that runs on it.
-import { existsSync } from "node:fs";
 import { accessOf, openCatalog } from "../app.ts";
 import { readSettings, type Settings } from "../config.ts";
 import type { Services } from "../context.ts";
-import { catalogFileOf, StartRefused, secretOf } from "../data-folder.ts";
+import { StartRefused, secretOf } from "../data-folder.ts";
+import { requireCatalog } from "../data-parts.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
 import { IdSource } from "../lib/ids.ts";
 import { realWorld as world } from "../lib/world.ts";
@@ -18,8 +18,7 @@ export type Opened = Pick<Services, "catalog" | "ids" | "world" | "keys" | "righ
 /** Opens the catalog of the settings' data folder, which must be there, for as long as `work` takes. */
 export async function withCatalog(work: (opened: Opened) => Promise<void>): Promise<void> {
   const settings = readSettings(process.env, process.cwd());
-  if (!existsSync(catalogFileOf(settings.data)))
-    throw new StartRefused(`${settings.data} is no data folder (MILLRACE_DATA); the first start makes it`);
+  requireCatalog(settings.data);
   makeFilesPrivate();
   const catalog = await openCatalog(settings.data, world, console.error);
   try {

@@ -16,6 +16,7 @@ import {
   putStateSql,
   RowCheck,
   readStateSql,
+  type ShardIdentity,
   type State,
   stateOf,
   stateSchema,
@@ -78,7 +79,7 @@ export class DamageFound extends Error {
   }
 }
 
-const schema = `
+const schema = (identity: ShardIdentity) => `
   CREATE TABLE block (
     series INTEGER NOT NULL, kind INTEGER NOT NULL, first_ms INTEGER NOT NULL,
     last_ms INTEGER NOT NULL, count INTEGER NOT NULL, data_id INTEGER NOT NULL, sealed BLOB NOT NULL,
@@ -89,11 +90,16 @@ const schema = `
     data_id INTEGER PRIMARY KEY, series INTEGER NOT NULL, kind INTEGER NOT NULL, first_ms INTEGER NOT NULL,
     last_ms INTEGER NOT NULL, expected TEXT NOT NULL, found TEXT NOT NULL
   );
-${stateSchema}`;
+${stateSchema(identity)}`;
 const tableCount = 4;
 
 const columns = "data_id AS id, first_ms AS firstMs, last_ms AS lastMs, count, sealed";
 const ofOwner = "series = ? AND kind = ?";
+
+export interface BlockTableSettings extends Partial<ShardIdentity> {
+  readonly file: string;
+  readonly blockPoints: number;
+}
 
 export class BlockTable {
   /** Points of a full block. */
@@ -112,16 +118,23 @@ export class BlockTable {
   /** Few: looked through on every read. */
   #damaged: readonly DamagedStretch[] = [];
 
-  /** `file` is the name under which damage is reported. */
-  constructor(path: string, { file, blockPoints }: { file: string; blockPoints: number }) {
+  /**
+   * `file` is the name under which damage is reported. Throws when the file is that of another shard or of
+   * another store.
+   */
+  constructor(path: string, { file, blockPoints, store = 0, shard = 0 }: BlockTableSettings) {
     this.blockPoints = blockPoints;
     this.#file = file;
     this.#database = new DatabaseSync(path);
     this.#database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL`);
     this.#database.exec("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384");
-    makeTables(this.#database, file);
+    makeTables(this.#database, file, { store, shard });
     this.#statements = prepare(this.#database);
     this.#totals = this.#readTotals();
+    if (this.#totals.store !== store || this.#totals.shard !== shard) {
+      const found = `shard ${this.#totals.shard} of store ${this.#totals.store}`;
+      throw new Error(`${file} is ${found}, not shard ${shard} of store ${store}`);
+    }
     this.#damaged = this.#readDamaged();
     this.#check = new RowCheck(this.#database);
   }
@@ -380,16 +393,16 @@ function prepare(
 }
 
 /**
- * Makes all tables at once, in a file that has never had any. A single bit can hide them all: a file that is
- * too large for its tables is not taken for a new one.
+ * Makes all tables at once, on disk when it returns, in a file that has never had any. A single bit can hide
+ * them all: a file that is too large for its tables is not taken for a new one.
  */
-function makeTables(database: DatabaseSync, file: string): void {
+function makeTables(database: DatabaseSync, file: string, identity: ShardIdentity): void {
   const found = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get()!["tables"];
   if (found === tableCount) return;
   const pages = Number(database.prepare("PRAGMA page_count").get()!["page_count"]);
   if (found !== 0 || pages > 1)
     throw new Error(`${file} has ${pages} pages, but ${found} of ${tableCount} tables`);
-  database.exec(`BEGIN IMMEDIATE; ${schema}; COMMIT`);
+  database.exec(`BEGIN IMMEDIATE; ${schema(identity)}; COMMIT; PRAGMA wal_checkpoint(TRUNCATE)`);
 }
 
 /** Throws `DamageFound` for a row that is not what was written. */

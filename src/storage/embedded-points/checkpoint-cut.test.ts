@@ -3,7 +3,7 @@
 // of no request a part.
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
 import { folderInMemory } from "../../../test/support/folder.ts";
@@ -18,6 +18,7 @@ import { shardOf } from "./change.ts";
 import { openEmbeddedPoints } from "./embedded-points.ts";
 
 const shards = 2;
+const storeName = "store.json";
 /** Steps of the disk come in the same order each time, so none may hang on a clock. */
 const settings = { shards, blockPoints: 8, checkpointBytes: 2000, markMs: 600_000 };
 const changes = times(20, 200);
@@ -92,7 +93,9 @@ async function* cuts(late: number, expected: Expected): AsyncGenerator<Cut> {
       const key = keyOf(wreck);
       if (seen.has(`${acknowledged} ${key}`)) continue;
       seen.add(`${acknowledged} ${key}`);
-      found.push({ wreck, acknowledged, sent, when: `step ${steps}, shard ${late} late` });
+      const storeFile = Uint8Array.from(readFileSync(join(disk.folder, storeName)));
+      const whole = new Map([...wreck, [storeName, storeFile]]);
+      found.push({ wreck: whole, acknowledged, sent, when: `step ${steps}, shard ${late} late` });
     }
   };
   disk.onStep = onStep;
@@ -146,7 +149,6 @@ const wreckFolder = folderInMemory();
 
 async function check({ wreck, acknowledged, sent, when }: Cut, expected: Expected): Promise<void> {
   await putWreck(wreck, wreckFolder);
-  await writeFile(join(wreckFolder, "store.json"), `{"format":2,"shards":${shards}}\n`);
   const openShard = LocalShard.opener({ delayOf: () => 0, onStep: () => undefined });
   const store = await openEmbeddedPoints({
     ...settings,

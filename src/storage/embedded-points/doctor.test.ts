@@ -1,7 +1,8 @@
 // The doctor of a store that nobody has open: finds each kind of damage, changes nothing unless told to, and
 // leaves a store in order that answers with all that was not damaged.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { it } from "node:test";
@@ -58,7 +59,7 @@ const summed = { series: pump, isStep: false, startMs: 0, endMs: 10_000, bucketM
 const filesIn = (folder: string) =>
   readdirSync(folder)
     .filter((name) => !/-shm$|-wal$|^set-aside$/.test(name))
-    .map((name) => [name, readFileSync(join(folder, name), "latin1")]);
+    .map((name) => [name, hash("sha1", readFileSync(join(folder, name)))]);
 
 it("a store in order is left as it is, and so is a folder without one", () =>
   play(async ({ folder }) => {
@@ -185,7 +186,7 @@ it("what cannot be mended is told of and left: no database, a shard that is gone
       assert.equal(findings[0]!.file, "shard-0.sqlite");
     }
     writeFileSync(path, bytes);
-    writeFileSync(join(folder, "store.json"), '{"format":2,"shards":3,"crc":1}');
+    writeFileSync(join(folder, "store.json"), '{"format":3,"store":1,"shards":3,"crc":1}');
     assert.deepEqual(
       (await repair(folder)).findings.map(({ file }) => file),
       ["store.json"],
@@ -199,8 +200,46 @@ it("a store of which a shard's file is gone does not open as if nothing had ever
     await test.store.close();
     rmSync(join(test.folder, "shard-1.sqlite"));
     for (const time of ["first", "again"])
-      await assert.rejects(test.restart(), /shard-1.sqlite lacks changes/, time);
+      await assert.rejects(test.restart(), /shard-1.sqlite is missing or empty/, time);
+    assert.ok(!existsSync(join(test.folder, "shard-1.sqlite")), "a refused start makes nothing");
   } finally {
     await test.end();
   }
 });
+
+const shardFiles = (folder: string) => [0, 1].map((shard) => join(folder, `shard-${shard}.sqlite`));
+
+/** Each way to lose a part of a store of two shards; each is refused, and found by the doctor. */
+const losses: Readonly<Record<string, (folder: string, other: string) => void>> = {
+  "a shard is empty": (folder) => writeFileSync(shardFiles(folder)[1]!, ""),
+  "shards changed places": (folder) => {
+    const [one, two] = shardFiles(folder) as [string, string];
+    renameSync(one, `${one}.kept`);
+    renameSync(two, one);
+    renameSync(`${one}.kept`, two);
+  },
+  "a shard is of another store": (folder, other) => cpSync(shardFiles(other)[0]!, shardFiles(folder)[0]!),
+  "store.json is of a store with more shards": (folder, other) =>
+    cpSync(join(other, "store.json"), join(folder, "store.json")),
+  "store.json is gone": (folder) => rmSync(join(folder, "store.json")),
+};
+
+for (const [title, lose] of Object.entries(losses)) {
+  it(`${title}: the store is not opened, and what is left stays as it is`, async () => {
+    const test = await embeddedUnderTest({ shards: 2 });
+    const other = await embeddedUnderTest({ shards: 3 });
+    try {
+      await test.store.append(batchOf([pump, at("1=1")], [motor, at("1=1")], [valve, at("1=1")]));
+      for (const { store } of [test, other]) await store.close();
+      lose(test.folder, other.folder);
+      const before = filesIn(test.folder);
+      await assert.rejects(test.restart());
+      await assert.rejects(test.restart());
+      assert.deepEqual(filesIn(test.folder), before);
+      if (title !== "store.json is gone") assert.ok((await look(test.folder)).findings.length > 0);
+    } finally {
+      await test.end();
+      await other.end();
+    }
+  });
+}

@@ -1,11 +1,11 @@
 // Looks through a whole store that nobody has open: shards, blocks and journal; mends what can be mended.
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, stat } from "node:fs/promises";
+import { mkdir, readdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Finding, noDatabase } from "../findings.ts";
-import { openEmbeddedPoints } from "./embedded-points.ts";
+import { openEmbeddedPoints, shardFileOf } from "./embedded-points.ts";
 import { type JournalFile, type JournalFiles, recoverJournal } from "./journal.ts";
-import { ShardDoctor } from "./shard-doctor.ts";
+import { type Examined, ShardDoctor } from "./shard-doctor.ts";
 import { readStoreFile } from "./store-file.ts";
 
 /** What is taken out of the store goes here, for whoever wants to save some of it. */
@@ -17,6 +17,13 @@ export interface Examination {
   readonly tornBytes: number;
 }
 
+interface ExaminationSettings {
+  /** A folder without a store is damage. */
+  readonly mustExist?: boolean;
+  readonly repair: boolean;
+  readonly told: (finding: Finding) => void;
+}
+
 /**
  * Reads every block and every frame of the store in `folder` and answers what is damaged. Changes nothing,
  * except that SQLite brings its own logs in order. With `repair` it first applies each remedy (`told` hears
@@ -24,20 +31,21 @@ export interface Examination {
  */
 export async function examineStore(
   folder: string,
-  { repair, told }: { repair: boolean; told: (finding: Finding) => void },
+  { mustExist = false, repair, told }: ExaminationSettings,
 ): Promise<Examination> {
-  const found = await examine(folder);
+  const found = await examine(folder, mustExist);
   if (!repair || found.findings.length === 0) return found;
   await mkdir(join(folder, asideName), { recursive: true });
-  await examine(folder, async (finding) => {
+  await examine(folder, mustExist, async (finding) => {
     await finding.remedy?.apply();
     if (finding.remedy !== undefined) told(finding);
   });
-  return examine(folder);
+  return examine(folder, mustExist);
 }
 
 async function examine(
   folder: string,
+  mustExist: boolean,
   each: (finding: Finding) => Promise<void> = async () => undefined,
 ): Promise<Examination> {
   const findings: Finding[] = [];
@@ -45,13 +53,17 @@ async function examine(
     findings.push(finding);
     await each(finding);
   };
-  const shards = await shardsOf(folder).catch(async (why: Error) => {
+  const made = await readStoreFile(folder).catch(async (why: Error) => {
     await hear({ file: "store.json", offset: 0, expected: "the number of shards", found: why.message });
-    return 0;
+    return undefined;
   });
+  if (mustExist && !existsSync(join(folder, "store.json")))
+    await hear({ file: "store.json", offset: 0, expected: "the number of shards", found: "no file" });
   let applied = Infinity;
-  for (let shard = 0; shard < shards; shard++)
-    applied = Math.min(applied, await examineShard(folder, `shard-${shard}.sqlite`, hear));
+  for (let shard = 0; made !== undefined && shard < made.shards; shard++) {
+    const one = { store: made.store, shard, file: shardFileOf(shard) };
+    applied = Math.min(applied, await examineShard(folder, one, hear));
+  }
   // Where a shard cannot be read, nobody knows which frames the journal must still hold.
   const tornBytes = Number.isFinite(applied) ? await examineJournal(folder, applied, hear) : 0;
   return { findings, tornBytes };
@@ -59,23 +71,19 @@ async function examine(
 
 type Hear = (finding: Finding) => Promise<void>;
 
-/** Of the folder's store; a folder without one, as no write has ever come, has none. */
-async function shardsOf(folder: string): Promise<number> {
-  const path = join(folder, "store.json");
-  if (!existsSync(path)) return 0;
-  return readStoreFile(await readFile(path, "utf8"), path).shards;
-}
-
 /** Resolves with what the shard has applied; with NaN when nobody can say. */
-async function examineShard(folder: string, file: string, hear: Hear): Promise<number> {
-  if (!existsSync(join(folder, file))) {
-    await hear({ file, offset: 0, expected: "the file of a shard", found: "none" });
+async function examineShard(folder: string, one: Examined, hear: Hear): Promise<number> {
+  const { file } = one;
+  const { size } = await stat(join(folder, file)).catch(() => ({ size: undefined }));
+  if (!size) {
+    const found = size === 0 ? "an empty file" : "none";
+    await hear({ file, offset: 0, expected: "the file of a shard", found });
     return Number.NaN;
   }
   let doctor: ShardDoctor | undefined;
   try {
-    doctor = new ShardDoctor(folder, file, join(folder, asideName));
-    const broken = doctor.integrity();
+    doctor = new ShardDoctor(folder, one, join(folder, asideName));
+    const broken = [...doctor.integrity(), ...doctor.stranger()];
     for (const finding of broken) await hear(finding);
     if (broken.length > 0) return Number.NaN;
     for (const finding of [...doctor.findings()]) await hear(finding);

@@ -3,13 +3,15 @@
 //
 // One request is journaled before any part of it is handed on, and then all its parts in the same turn, as
 // are all parts of a question: no question sees half of a request.
-import { mkdir, readdir, stat } from "node:fs/promises";
+import { readdir, stat, unlink } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fail } from "../../errors.ts";
+import { makeFolder } from "../../lib/durable-files.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
+import { CannotOpen } from "../cannot-open.ts";
 import type {
   AggregateColumns,
   AggregateQuestion,
@@ -26,10 +28,11 @@ import { bytesAt, FrameMemory } from "./frame-memory.ts";
 import { Gate } from "./gate.ts";
 import { Journal, type JournalFiles, realFiles, recoverJournal, type StoredChange } from "./journal.ts";
 import { LastPoints } from "./last-points.ts";
+import { firstOf } from "./segment.ts";
 import type { FoundPoint } from "./series-reader.ts";
 import type { ShardStart } from "./shard-calls.ts";
 import { type OpenShard, type ShardLink, ShardThread } from "./shard-thread.ts";
-import { readOrMakeStoreFile } from "./store-file.ts";
+import { newStore, readStoreFile, type StoreFile, writeStoreFile } from "./store-file.ts";
 
 /** After a checkpoint that failed the next is tried when the journal has grown by this. */
 const checkpointRetryBytes = 16 * 2 ** 20;
@@ -63,16 +66,17 @@ export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Prom
   const { folder, files = realFiles, checkpointBytes = limits.journalCheckpointBytes } = settings;
   const { blockPoints = blockPointsDefault, idleMs = limits.journalIdleMs } = settings;
   const { markMs = markMsDefault } = settings;
-  await mkdir(folder, { recursive: true });
-  const made = { shards: settings.shards ?? Math.min(availableParallelism(), shardsMax) };
-  const { shards } = await readOrMakeStoreFile(folder, made);
+  const known = await readStoreFile(folder);
+  const made = known ?? newStore(settings.shards ?? Math.min(availableParallelism(), shardsMax));
+  await (known ? requireShards(folder, known) : prepareNew(folder));
   const gate = new Gate(limits.pointsInFlightBytesMax);
-  const starts = Array.from({ length: shards }, (_, shard) => {
-    const file = `shard-${shard}.sqlite`;
-    return { shard, shards, path: join(folder, file), file, blockPoints };
+  const starts = Array.from({ length: made.shards }, (_, shard) => {
+    const file = shardFileOf(shard);
+    return { ...made, shard, path: join(folder, file), file, blockPoints };
   });
   const open = settings.openShard ?? ShardThread.open;
   const opened = await openThreads(starts.map((start) => open(start)));
+  if (!known) await writeStoreFile(folder, made);
   const threads = opened.map((one) => one.thread);
   const applied = Math.min(...opened.map((one) => one.applied));
   const memory = new FrameMemory();
@@ -103,6 +107,34 @@ export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Prom
     idleMs,
     markMs,
   });
+}
+
+export const shardFileOf = (shard: number): string => `shard-${shard}.sqlite`;
+
+/** Refuses a folder without a store, or with one that lacks the file of a shard. */
+export async function requireStore(folder: string): Promise<void> {
+  const known = await readStoreFile(folder);
+  if (known === undefined) throw new CannotOpen(`${join(folder, "store.json")} is missing`, "incomplete");
+  await requireShards(folder, known);
+}
+
+async function requireShards(folder: string, { shards }: StoreFile): Promise<void> {
+  for (let shard = 0; shard < shards; shard++) {
+    const path = join(folder, shardFileOf(shard));
+    const { size } = await stat(path).catch(() => ({ size: 0 }));
+    if (size === 0) throw new CannotOpen(`${path} is missing or empty`, "incomplete");
+  }
+}
+
+/**
+ * Makes the folder ready for a new store. Its shards are made before `store.json` and its journal after it,
+ * so that shards without either are what a start left that was broken off.
+ */
+async function prepareNew(folder: string): Promise<void> {
+  await makeFolder(folder);
+  const names = await readdir(folder);
+  if (names.some((name) => firstOf(name) !== undefined)) await requireStore(folder);
+  for (const name of names) if (/^shard-\d+\.sqlite/.test(name)) await unlink(join(folder, name));
 }
 
 /** All of the threads or, when one cannot be opened, none. */

@@ -4,6 +4,7 @@ import type { AggregateColumns, AggregateQuestion, PointColumns, ScanQuestion, S
 import type { Place } from "./frame-memory.ts";
 import type { FoundPoint } from "./series-reader.ts";
 import type { ShardStats } from "./shard.ts";
+import type { ShardIdentity } from "./shard-state.ts";
 
 export interface LatestQuestion {
   readonly series: readonly { readonly series: SeriesId; readonly isString: boolean }[];
@@ -53,8 +54,7 @@ export interface Refusal {
   readonly details: DetailsOf<FailureCode>;
 }
 
-export interface ShardStart {
-  readonly shard: number;
+export interface ShardStart extends ShardIdentity {
   /** How many there are. */
   readonly shards: number;
   readonly path: string;

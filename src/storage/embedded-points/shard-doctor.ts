@@ -8,7 +8,14 @@ import { DamagedBlock, decodeBlock } from "./block.ts";
 import { type Kind, numbers } from "./columns.ts";
 import { addSeal, blockSumOf, bornSeal, openRow, type Place, sealRow } from "./sealed-row.ts";
 import { firstOf } from "./segment.ts";
-import { putStateSql, readStateSql, type State, stateOf, stateValues } from "./shard-state.ts";
+import {
+  putStateSql,
+  readStateSql,
+  type ShardIdentity,
+  type State,
+  stateOf,
+  stateValues,
+} from "./shard-state.ts";
 import { summarise } from "./summary.ts";
 
 interface Row extends Place {
@@ -17,6 +24,9 @@ interface Row extends Place {
   readonly bytes: Uint8Array | null;
 }
 
+/** The file of a shard, and which one it must be. */
+export type Examined = ShardIdentity & { readonly file: string };
+
 const columns = "series, kind, data_id AS id, first_ms AS firstMs, last_ms AS lastMs";
 
 export class ShardDoctor {
@@ -24,11 +34,14 @@ export class ShardDoctor {
   readonly #folder: string;
   readonly #file: string;
   readonly #asideFolder: string;
+  /** Which shard the file must be. */
+  readonly #identity: ShardIdentity;
 
   /** Blocks that are taken out go into `asideFolder`. Throws when the file is no database. */
-  constructor(folder: string, file: string, asideFolder: string) {
+  constructor(folder: string, { file, ...identity }: Examined, asideFolder: string) {
     this.#folder = folder;
     this.#file = file;
+    this.#identity = identity;
     this.#asideFolder = asideFolder;
     this.#database = new DatabaseSync(join(folder, file));
   }
@@ -36,6 +49,14 @@ export class ShardDoctor {
   /** The sequence number of the journal up to which the shard holds all changes; NaN when it is not known. */
   get applied(): number {
     return this.#state()?.applied ?? Number.NaN;
+  }
+
+  /** That the file is another shard's or of another store: then it is a stranger's as a whole. */
+  stranger(): Finding[] {
+    const { store, shard } = this.#state() ?? this.#identity;
+    if (store === this.#identity.store && shard === this.#identity.shard) return [];
+    const expected = `shard ${this.#identity.shard} of store ${this.#identity.store}`;
+    return [this.#found(0, expected, `shard ${shard} of store ${store}`)];
   }
 
   /** What SQLite says of its own file. While it says something, nothing else can be believed. */
@@ -108,7 +129,7 @@ export class ShardDoctor {
     };
   }
 
-  #count(): Omit<State, "applied"> {
+  #count(): Pick<State, "points" | "blocks" | "seals"> {
     let [points, blocks, seals] = [0, 0, 0];
     for (const row of this.#database.prepare("SELECT count, sealed FROM block").iterate()) {
       const { count, sealed } = row as unknown as Row;
@@ -121,7 +142,7 @@ export class ShardDoctor {
 
   #countAnew(): void {
     const applied = this.#state()?.applied ?? this.#appliedByJournal();
-    this.#run(putStateSql, ...stateValues({ applied, ...this.#count() }));
+    this.#run(putStateSql, ...stateValues({ applied, ...this.#count(), ...this.#identity }));
   }
 
   /**

@@ -9,7 +9,13 @@ import type { Damage } from "../points.ts";
 import { DamagedBlock } from "./block.ts";
 import { addSeal, checkedSeal, type Place } from "./sealed-row.ts";
 
-export interface State {
+/** Which shard of which store a file is; 0 of store 0 where a shard is used alone. */
+export interface ShardIdentity {
+  readonly store: number;
+  readonly shard: number;
+}
+
+export interface State extends ShardIdentity {
   /** The journal's sequence number up to which every change is in blocks. */
   readonly applied: number;
   readonly points: number;
@@ -18,22 +24,21 @@ export interface State {
   readonly seals: number;
 }
 
-export const stateSchema = `
+/** The table, and the row of a shard without points. */
+export const stateSchema = (identity: ShardIdentity) => `
   CREATE TABLE state (
     only INTEGER PRIMARY KEY CHECK (only = 1), applied INTEGER NOT NULL, points INTEGER NOT NULL,
-    blocks INTEGER NOT NULL, seals INTEGER NOT NULL, crc INTEGER NOT NULL
+    blocks INTEGER NOT NULL, seals INTEGER NOT NULL, store INTEGER NOT NULL, shard INTEGER NOT NULL,
+    crc INTEGER NOT NULL
   );
-  INSERT INTO state VALUES (1, 0, 0, 0, 0, ${crc32(new Uint8Array(32))})
+  INSERT INTO state VALUES (1, ${stateValues({ applied: 0, points: 0, blocks: 0, seals: 0, ...identity })})
 `;
 
-export const readStateSql = "SELECT applied, points, blocks, seals, crc FROM state";
-export const putStateSql = "INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?, ?, ?)";
+export const readStateSql = "SELECT applied, points, blocks, seals, store, shard, crc FROM state";
+export const putStateSql = "INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?, ?, ?, ?, ?)";
 
 /** What `putStateSql` takes. */
-export const stateValues = (state: State): number[] => [
-  ...[state.applied, state.points, state.blocks, state.seals],
-  checksumOf(state),
-];
+export const stateValues = (state: State): number[] => [...numbersOf(state), checksumOf(state)];
 
 /** What the row says; undefined when it is not what was written. */
 export function stateOf(row: unknown): State | undefined {
@@ -42,9 +47,17 @@ export function stateOf(row: unknown): State | undefined {
   return crc === checksumOf(state) ? state : undefined;
 }
 
-function checksumOf({ applied, points, blocks, seals }: State): number {
-  return crc32(new Uint8Array(Float64Array.of(applied, points, blocks, seals).buffer));
-}
+const numbersOf = ({ applied, points, blocks, seals, store, shard }: State): number[] => [
+  applied,
+  points,
+  blocks,
+  seals,
+  store,
+  shard,
+];
+
+const checksumOf = (state: State): number =>
+  crc32(new Uint8Array(Float64Array.from(numbersOf(state)).buffer));
 
 /** Rows looked at in one go: some milliseconds. */
 const rowsAtOnce = 500;

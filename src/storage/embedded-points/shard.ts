@@ -8,7 +8,7 @@ import type {
   ScanQuestion,
   SeriesId,
 } from "../points.ts";
-import { BlockTable, DamageFound, type Owner } from "./block-table.ts";
+import { BlockTable, type BlockTableSettings, DamageFound, type Owner } from "./block-table.ts";
 import { type Change, shardOf } from "./change.ts";
 import { type Kind, kindOf, numbers, strings, type Values } from "./columns.ts";
 import { eraseFromBlocks, type Flushed, flushNewest, flushOldest } from "./flush.ts";
@@ -57,10 +57,7 @@ export class Shard {
   readonly #isOwn: (series: SeriesId) => boolean;
 
   /** `shard` of `shards` this is, all of them unless it is said. */
-  constructor(
-    path: string,
-    settings: { file: string; blockPoints: number; shard?: number; shards?: number },
-  ) {
+  constructor(path: string, settings: BlockTableSettings & { readonly shards?: number }) {
     const { shard = 0, shards = 1 } = settings;
     this.#isOwn = (series) => shards === 1 || shardOf(series, shards) === shard;
     this.#table = new BlockTable(path, settings);

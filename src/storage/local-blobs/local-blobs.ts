@@ -3,10 +3,15 @@ import { constants } from "node:fs";
 import { type FileHandle, mkdir, mkdtemp, open, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fail } from "../../errors.ts";
+import { syncFolder } from "../../lib/durable-files.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { freeChunk } from "../../lib/streams.ts";
 import type { BlobKey, BlobStore } from "../blobs.ts";
 import { linkSigner } from "./links.ts";
+
+/** The file of a sealed blob. */
+export const blobPath = (folder: string, { project, id }: BlobKey): string =>
+  join(folder, String(project), String(id));
 
 /** Opens the store in `folder`, which is made when it is missing; links are signed with `secret`. */
 export async function openLocalBlobs(options: {
@@ -15,7 +20,7 @@ export async function openLocalBlobs(options: {
 }): Promise<BlobStore> {
   const { folder, secret } = options;
   const signer = linkSigner(secret);
-  const pathOf = ({ project, id }: BlobKey) => join(folder, String(project), String(id));
+  const pathOf = (key: BlobKey) => blobPath(folder, key);
   const partOf = (key: BlobKey) => `${pathOf(key)}.part`;
   await mkdir(folder, { recursive: true });
   return {
@@ -82,16 +87,6 @@ async function seal(part: string, path: string): Promise<void> {
   const renamed = await unlessMissing(rename(part, path).then(() => true));
   if (!renamed) await stat(path); // Sealed before; anything else is a fault.
   await syncFolder(dirname(path));
-}
-
-/** Makes new names in a folder survive a loss of power. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path);
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }
 
 async function unlessMissing<Found>(found: Promise<Found>): Promise<Found | undefined> {

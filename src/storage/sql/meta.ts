@@ -1,6 +1,7 @@
 // The catalog's notes about itself, in a table of its own: the version of its layout and the highest id
 // ever used.
 import { sql } from "kysely";
+import { CannotOpen } from "../cannot-open.ts";
 import type { Table } from "../catalog.ts";
 import type { Db } from "./dialect.ts";
 
@@ -39,8 +40,9 @@ export async function prepareMeta(db: Db, nowMs: number): Promise<void> {
   `.execute(db);
   const { rows } = await sql<Note>`select id, name, value from ${meta} where id = 1`.execute(db);
   if (rows[0]!.value > layoutVersion) {
-    throw new Error(
-      `the catalog was written by a newer version (layout ${rows[0]!.value}, not ${layoutVersion})`,
+    throw new CannotOpen(
+      `catalog.db has layout ${rows[0]!.value}; this version reads ${layoutVersion}`,
+      "newer",
     );
   }
 }

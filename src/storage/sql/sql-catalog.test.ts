@@ -246,7 +246,7 @@ test("a new column that is required, and a file of a newer layout, are refused",
   const db = new DatabaseSync(join(folder, "catalog.db"));
   db.exec("update catalog_meta set value = 99 where name = 'layout version'");
   db.close();
-  await assert.rejects(open("catalog.db"), /newer version/);
+  await assert.rejects(open("catalog.db"), { nextStep: /newer version/ });
 });
 
 test("names are looked up by their index even when another order is asked for", async (t) => {

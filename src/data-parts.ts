@@ -1,0 +1,98 @@
+// Whether the parts of a data folder are all there and belong together: looked at before a start opens any of
+// them, and by the doctor.
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { catalogFileOf, StartRefused } from "./data-folder.ts";
+import { CannotOpen, nextStepAfter } from "./storage/cannot-open.ts";
+import type { Finding } from "./storage/findings.ts";
+import { type Manifest, manifestTable, markName, readMark, writeMark } from "./storage/manifest.ts";
+import { noTables, peekAt } from "./storage/sql/dialects/sqlite/peek.ts";
+
+export const pointsFolderOf = (data: string): string => join(data, "points");
+export const blobsFolderOf = (data: string): string => join(data, "blobs");
+
+/** The folders that belong to the catalog, by their names in the data folder. */
+export const markedFolders = ["points", "blobs"] as const;
+
+export interface Parts {
+  /** Undefined where no start has come so far as to write one. */
+  readonly manifest: Manifest | undefined;
+  /** What is missing or does not belong here. */
+  readonly findings: readonly Finding[];
+}
+
+/** Throws `StartRefused` when the catalog's file cannot be read. */
+export async function examineParts(data: string): Promise<Parts> {
+  const manifest = manifestOf(data);
+  if (manifest === undefined) return { manifest, findings: withoutCatalog(data) };
+  if (manifest.phase === "creating") return { manifest, findings: [] };
+  const findings: Finding[] = [];
+  for (const name of markedFolders) findings.push(...(await examineFolder(data, name, manifest)));
+  return { manifest, findings };
+}
+
+/** A start that is refused as a store cannot be opened. */
+export const cannotOpen = (what: string, problem: unknown): StartRefused =>
+  new StartRefused(`Cannot open the ${what}: ${(problem as Error).message}.\n${nextStepAfter(problem)}`);
+
+/** Refuses a data folder that no start has finished to make: for commands that need the catalog alone. */
+export function requireCatalog(data: string): void {
+  if (manifestOf(data) !== undefined) return;
+  throw new StartRefused(`${data} is no data folder (MILLRACE_DATA); the first start makes it`);
+}
+
+/** The record of a data folder whose parts are all there; throws `StartRefused` for another. */
+export async function requireParts(data: string): Promise<Manifest | undefined> {
+  const { manifest, findings } = await examineParts(data);
+  const [first] = findings;
+  if (first === undefined) return manifest;
+  const { nextStep } = new CannotOpen("", "incomplete");
+  throw new StartRefused(
+    `The data folder ${data} is incomplete: ${first.file}: expected ${first.expected}, found ${first.found}.
+${nextStep}`,
+  );
+}
+
+function manifestOf(data: string): Manifest | undefined {
+  try {
+    const rows = peekAt(catalogFileOf(data), manifestTable.name);
+    if (rows === undefined) throw new CannotOpen("it has no record of the data folder", "older");
+    return rows === noTables ? undefined : (rows[0] as unknown as Manifest | undefined);
+  } catch (problem) {
+    throw cannotOpen("catalog", problem);
+  }
+}
+
+/** The first start writes its record into the catalog before it makes the other folders. */
+function withoutCatalog(data: string): Finding[] {
+  const left = markedFolders.filter((name) => isInUse(join(data, name)));
+  if (left.length === 0) return [];
+  const found = existsSync(catalogFileOf(data)) ? "a file without records" : "no file";
+  const expected = `the catalog that ${left.map((name) => `${name}/`).join(" and ")} belong to`;
+  return [{ file: "catalog.db", offset: 0, expected, found }];
+}
+
+/** An empty folder, and that of a whole disk, may be there before the first start. */
+const isInUse = (folder: string): boolean =>
+  existsSync(folder) && readdirSync(folder).some((name) => name !== "lost+found");
+
+async function examineFolder(data: string, name: string, manifest: Manifest): Promise<Finding[]> {
+  const folder = join(data, name);
+  const { folder: number, generation, phase } = manifest;
+  const expected = `folder ${number} as of start ${generation}, as the catalog has it`;
+  const one = { file: `${name}/`, offset: 0, expected };
+  const again = {
+    says: "write its mark, and go on with what is in it",
+    apply: () => writeMark(folder, manifest),
+  };
+  if (!isInUse(folder)) return [{ ...one, found: "an empty folder or none" }];
+  try {
+    const mark = await readMark(folder);
+    if (mark === undefined) return [{ ...one, found: `no ${markName}`, remedy: again }];
+    const oldest = phase === "starting" ? generation - 1 : generation;
+    const isOwn = mark.folder === number && mark.generation >= oldest && mark.generation <= generation;
+    return isOwn ? [] : [{ ...one, found: `folder ${mark.folder} as of start ${mark.generation}` }];
+  } catch (why) {
+    return [{ ...one, found: (why as Error).message, remedy: again }];
+  }
+}

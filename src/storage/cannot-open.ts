@@ -1,0 +1,32 @@
+// A store that cannot be opened, with what its operator can do about it.
+
+export class CannotOpen extends Error {
+  readonly nextStep: string;
+  constructor(problem: string, nextStep: keyof typeof nextSteps) {
+    super(problem);
+    this.name = "CannotOpen";
+    this.nextStep = nextSteps[nextStep];
+  }
+}
+
+const nextSteps = {
+  newer: "A newer version of Millrace wrote it: start that version.",
+  older:
+    "An older version of Millrace wrote it. Start that version, write each project into an archive " +
+    "(millrace export), and load the archives into a new data folder (millrace import archive).",
+  incomplete:
+    "Restore the whole data folder from a backup, not a part of it; `millrace doctor` lists what is missing.",
+  damaged: "`millrace doctor` shows the damage; what it cannot repair comes back with a backup.",
+} as const;
+
+/** Of a problem that says nothing of it itself. */
+export const nextStepAfter = (problem: unknown): string =>
+  problem instanceof CannotOpen ? problem.nextStep : nextSteps.damaged;
+
+/** Refuses a format that this version does not read; `what` names who has it. */
+export function refuseOtherFormat(what: string, found: unknown, format: number): void {
+  if (found === format) return;
+  const problem = `${what} has format ${String(found)}; this version reads format ${format}`;
+  if (!Number.isSafeInteger(found)) throw new CannotOpen(`${what} is damaged: it has no format`, "damaged");
+  throw new CannotOpen(problem, (found as number) > format ? "newer" : "older");
+}
