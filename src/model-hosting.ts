@@ -8,7 +8,7 @@ import { Turns } from "./lib/turns.ts";
 import { limits } from "./limits.ts";
 import type { ModelHosting, ModelRunner } from "./model-runner/model-runner.ts";
 import { pythonRunner, removeLeftFolders } from "./model-runner/python-runner.ts";
-import { findSandbox, type Sandbox } from "./model-runner/sandbox.ts";
+import { findSandbox, type Refusal, type Sandbox } from "./model-runner/sandbox.ts";
 import { failInterruptedRuns, runDueSchedules } from "./resources/models/schedules/scheduler.ts";
 import { startJob, unfinishedJobs } from "./resources/models/versions/jobs.ts";
 import { allProjects } from "./resources/projects/projects.ts";
@@ -29,15 +29,15 @@ export async function openModelHosting(
   { hostsModels: isOn = false, data }: Pick<Settings, "hostsModels" | "data">,
   log: Logger,
 ): Promise<Opened> {
-  const sandbox = isOn ? await findSandbox() : undefined;
-  if (isOn) report(sandbox, log);
+  const found: Sandbox | Refusal = isOn ? await findSandbox(data) : { refusal: "off" };
+  if (isOn) report(found, log);
   let listeningAt: URL | undefined;
   const ownName = createHash("sha256").update(data).digest("hex").slice(0, 12);
   const folderPrefix = `millrace-model-${ownName}-`;
-  const host = sandbox && { sandbox, platform: () => listeningAt, folderPrefix };
+  const host = "refusal" in found ? undefined : { sandbox: found, platform: () => listeningAt, folderPrefix };
   if (host) await removeLeftFolders(host);
   const models: ModelHosting = {
-    ...(!host && { refusal: isOn ? "python-missing" : "off" }),
+    ...("refusal" in found && { refusal: found.refusal }),
     runner: host ? pythonRunner(host) : noRunner,
     jobs: new Turns(),
     report: (problem) => log.error({ err: problem }, "A job or a schedule of a model has met a fault"),
@@ -58,14 +58,23 @@ export async function openModelHosting(
 }
 
 /** Routes refuse before they come to it. */
-const noRunner: ModelRunner = { run: () => Promise.reject(new Error("no Python is there to run models")) };
+const noRunner: ModelRunner = { run: () => Promise.reject(new Error("models are not run here")) };
 
-function report(sandbox: Sandbox | undefined, log: Logger): void {
-  if (!sandbox) log.warn("Model hosting is on, but there is no python3; its operations are refused");
-  else if (sandbox.isIsolated) log.info("Model hosting is on; bubblewrap isolates the code of models");
+function report(found: Sandbox | Refusal, log: Logger): void {
+  const { flaw } = found;
+  if ("refusal" in found && found.refusal === "root-without-sandbox")
+    log.error(
+      { flaw },
+      "Model hosting is refused: as root, code of models would own this machine. Install bubblewrap, " +
+        "or allow it user namespaces, or run the server as another user (docs/models.md)",
+    );
+  else if ("refusal" in found)
+    log.warn("Model hosting is on, but there is no python3; its operations are refused");
+  else if (found.isIsolated) log.info("Model hosting is on; bubblewrap isolates the code of models");
   else
     log.warn(
-      "Model hosting is on without isolation: code of models can read what this server can read. " +
+      { flaw },
+      "Model hosting is on without isolation: code of models can read and write what this server can. " +
         "Install bubblewrap, or allow it user namespaces (docs/models.md)",
     );
 }

@@ -1,14 +1,19 @@
 // Refusals of the hosting of models. Part of the catalogue of `src/errors.ts`.
 import { entry } from "./entry.ts";
 
+const unavailable = {
+  off: "Model hosting is off, as it runs code of users on the server; MILLRACE_MODELS=on turns it on",
+  "python-missing":
+    "Model hosting needs python3 on the server, which has none; install it and start the server again",
+  "root-without-sandbox":
+    "Model hosting needs bubblewrap on a server that runs as root; the log of its start says what is missing",
+} as const;
+
 export const modelFailures = {
-  "models-unavailable": entry<{ why: "off" | "python-missing" }>({
+  "models-unavailable": entry<{ why: "off" | "python-missing" | "root-without-sandbox" }>({
     status: 400,
-    when: "Model hosting is asked for, which runs foreign code and is off, or the server has no Python.",
-    message: ({ why }) =>
-      why === "off"
-        ? "Model hosting is off, as it runs code of users on the server; MILLRACE_MODELS=on turns it on"
-        : "Model hosting needs python3 on the server, which has none; install it and start the server again",
+    when: "Model hosting is asked for; it is off, lacks Python, or is unsafe as root.",
+    message: ({ why }) => unavailable[why],
   }),
   "model-without-version": entry<{ name: string }>({
     status: 400,

@@ -1,36 +1,47 @@
-// The files that the code of a training has left, read as what they may be: written to do harm.
-import { constants } from "node:fs";
-import { open, readdir } from "node:fs/promises";
-import { join } from "node:path";
+// The artifacts that the process of a training sends: checked one by one before they are kept.
 import { limits } from "../limits.ts";
-import type { Training } from "./model-runner.ts";
+import { BadEntry, type Entry } from "./entries.ts";
+import { isArtifactName, type Training } from "./model-runner.ts";
 
-/** Hands each file of the folder to the task; answers what is wrong when it holds what is no artifact. */
-export async function keepArtifacts(folder: string, { keep }: Training): Promise<string | undefined> {
-  const names: string[] = [];
-  const problem = await collect(folder, "", names);
-  if (problem !== undefined) return problem;
-  for (const name of names) {
-    // Never through a link, which would lead out of the folder.
-    await using file = await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW);
-    const { size } = await file.stat();
-    if (size > limits.modelFileBytesMax)
-      return `The artifact ${name} has more than ${limits.modelFileBytesMax} bytes`;
-    await keep({ name, bytes: file.createReadStream({ autoClose: false }) });
+export class ReceivedArtifacts {
+  readonly #keep: Training["keep"];
+  readonly #files = new Set<string>();
+  readonly #folders = new Set<string>();
+  #bytes = 0;
+
+  constructor({ keep }: Pick<Training, "keep">) {
+    this.#keep = keep;
   }
-  return undefined;
+
+  /** Throws `BadEntry` for a name that no artifact can have, and for more than the bounds allow. */
+  async receive({ name, bytes }: Entry): Promise<void> {
+    if (!isArtifactName(name)) throw new BadEntry(`No artifact can have the name ${JSON.stringify(name)}`);
+    const folders = foldersOf(name);
+    const isTaken = this.#folders.has(name) || [name, ...folders].some((one) => this.#files.has(one));
+    if (isTaken) throw new BadEntry(`The artifact ${name} is in the place of another`);
+    this.#files.add(name);
+    for (const folder of folders) this.#folders.add(folder);
+    if (this.#files.size > limits.modelArtifactsMax)
+      throw new BadEntry(`There are more than ${limits.modelArtifactsMax} artifacts`);
+    await this.#keep({ name, bytes: this.#bounded({ name, bytes }) });
+  }
+
+  async *#bounded({ name, bytes }: Entry): AsyncGenerator<Uint8Array> {
+    let length = 0;
+    for await (const chunk of bytes) {
+      length += chunk.length;
+      this.#bytes += chunk.length;
+      if (length > limits.modelFileBytesMax)
+        throw new BadEntry(`The artifact ${name} has more than ${limits.modelFileBytesMax} bytes`);
+      if (this.#bytes > limits.modelDiskBytesMax)
+        throw new BadEntry(`The artifacts have more than ${limits.modelDiskBytesMax} bytes in all`);
+      yield chunk;
+    }
+  }
 }
 
-async function collect(folder: string, prefix: string, names: string[]): Promise<string | undefined> {
-  for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
-    const name = prefix + entry.name;
-    if (entry.isDirectory()) {
-      const problem = await collect(folder, `${name}/`, names);
-      if (problem !== undefined) return problem;
-    } else if (entry.isFile()) names.push(name);
-    else return `The artifact ${name} is neither a file nor a folder`;
-    if (names.length > limits.modelArtifactsMax)
-      return `There are more than ${limits.modelArtifactsMax} artifacts`;
-  }
-  return undefined;
-}
+/** `a` and `a/b` of `a/b/c`. */
+const foldersOf = (name: string): string[] => {
+  const parts = name.split("/");
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("/"));
+};

@@ -1,8 +1,9 @@
 # What runs in the process of a model: unpacks its source package, calls its class `Model`, tells the outcome.
 #
-# Reads the task as JSON from standard input and writes the outcome as JSON to descriptor 3; whatever the
-# package prints is its log. Needs nothing but the standard library of Python 3.7 or later. docs/models.md says
-# what a package looks like, and what keeps it from doing harm.
+# Reads entries (entries.ts has their form) from standard input: the task, the package, artifacts and files. Writes
+# entries to descriptor 3: artifacts of a training, then the outcome. Whatever the package prints is its log. Needs
+# nothing but the standard library of Python 3.7 or later. docs/models.md says what a package looks like, and what
+# keeps it from doing harm.
 import importlib
 import inspect
 import json
@@ -11,6 +12,7 @@ import resource
 import shutil
 import signal
 import socket
+import stat
 import sys
 import tarfile
 import threading
@@ -24,36 +26,98 @@ class Refused(Exception):
 def main():
     # Descriptors that the server was itself started with would come along.
     os.closerange(4, max(map(int, os.listdir("/dev/fd"))) + 1)
-    outcome = os.fdopen(os.dup(3), "w", encoding="utf-8")
+    answers = os.fdopen(os.dup(3), "wb")
     os.close(3)
-    die_with_parent()
-    with os.fdopen(os.dup(0), "r", encoding="utf-8") as sent:
-        task = json.load(sent)
-    with open(os.devnull) as nothing:
-        os.dup2(nothing.fileno(), 0)
-    bound(task["limits"])
+    restrain()
     try:
-        answer = json.dumps({"value": run(task)}, allow_nan=False, default=plain)
+        with os.fdopen(os.dup(0), "rb") as sent:
+            task = receive(read_entries(sent))
+        with open(os.devnull) as nothing:
+            os.dup2(nothing.fileno(), 0)
+        outcome = json.dumps({"value": run(task)}, allow_nan=False, default=plain)
+        if task["operation"] == "train":
+            send_artifacts(task["artifacts"], answers)
     except Refused as refusal:
         print(refusal, file=sys.stderr)
-        answer = json.dumps({"problem": str(refusal)})
+        outcome = json.dumps({"problem": str(refusal)})
     except BaseException as problem:  # Also what the package means to end the process with.
         print_without_own_frames(problem)
-        answer = json.dumps({"problem": summary(problem)})
+        outcome = json.dumps({"problem": summary(problem)})
     sys.stdout.flush()
     sys.stderr.flush()
-    with outcome:
-        outcome.write(answer)
+    with answers:
+        write_entry(answers, b"outcome", [outcome.encode()])
     os._exit(0)  # Threads that the package has left running do not keep the process.
 
 
-def die_with_parent():
+def restrain():
+    """The process ends with its parent, and no program that it starts has more rights than it."""
     try:
         import ctypes
 
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+        prctl = ctypes.CDLL(None).prctl
+        prctl(1, signal.SIGKILL)
+        prctl(38, 1, 0, 0, 0)
     except (ImportError, OSError, AttributeError):
         pass  # Not Linux; the server ends the process in all other cases.
+
+
+def read_entries(stream):
+    for head in iter(lambda: stream.read(2), b""):
+        name = stream.read(int.from_bytes(head, "big")).decode()
+        content = Content(stream)
+        yield name, content
+        while content.read(65536):
+            pass
+
+
+class Content:
+    """The bytes of an entry, as a file that can be read once."""
+
+    def __init__(self, stream):
+        self._stream = stream
+        self._left = 0
+        self._ended = False
+
+    def read(self, size=-1):
+        parts = []
+        while size != 0 and not self._ended:
+            if self._left == 0:
+                self._left = int.from_bytes(self._stream.read(4), "big")
+                self._ended = self._left == 0
+            part = self._stream.read(self._left if size < 0 else min(size, self._left))
+            self._left -= len(part)
+            size -= len(part) if size > 0 else 0
+            parts.append(part)
+        return b"".join(parts)
+
+
+def write_entry(stream, name, chunks):
+    stream.write(len(name).to_bytes(2, "big") + name)
+    for chunk in chunks:
+        for at in range(0, len(chunk), 65536):
+            part = chunk[at : at + 65536]
+            stream.write(len(part).to_bytes(4, "big") + part)
+    stream.write(bytes(4))
+
+
+def receive(entries):
+    """Unpacks what the server sends into the working folder; returns the task."""
+    task = json.loads(next(entries)[1].read().decode())
+    bound(task["limits"])
+    task["code"] = os.path.abspath("code")
+    task["artifacts"] = os.path.abspath("artifacts")
+    for folder in (task["code"], task["artifacts"]):
+        os.mkdir(folder)
+    for name, content in entries:
+        if name == "package":
+            unpack(content, task["code"], task["limits"])
+            continue
+        path = inside(os.getcwd(), name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "xb") as received:
+            shutil.copyfileobj(content, received)
+    return task
 
 
 def bound(limits):
@@ -63,6 +127,7 @@ def bound(limits):
         (resource.RLIMIT_FSIZE, limits["fileBytes"]),
         (resource.RLIMIT_NOFILE, limits["openFiles"]),
         (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NPROC, threads_of_user() + limits["processes"]),
     ):
         _, most = resource.getrlimit(kind)
         least = value if most == resource.RLIM_INFINITY else min(value, most)
@@ -72,12 +137,25 @@ def bound(limits):
             pass  # A system that does not know this limit; the server bounds the time in any case.
 
 
+def threads_of_user():
+    """The system counts the threads of a user, not those of a run; in a sandbox no others are there."""
+    count = 0
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else []:
+        try:
+            if name.isdigit() and os.stat("/proc/" + name).st_uid == os.getuid():
+                count += len(os.listdir("/proc/%s/task" % name))
+        except OSError:
+            pass  # It has ended.
+    return count
+
+
 def run(task):
-    code = os.path.abspath("code")
-    unpack("package.tar.gz", code, task["limits"])
+    if task["operation"] == "check":
+        threading.Thread(target=int).start()
+        return None
     set_environment(task)
-    model = load_class(code, task["packageName"])
-    artifacts = Artifacts(os.path.abspath("artifacts"), task["operation"] == "train")
+    model = load_class(task["code"], task["packageName"])
+    artifacts = Artifacts(task["artifacts"], task["operation"] == "train")
     args, data = task["args"], task["data"]
     if data:
         data["files"] = {name: os.path.abspath(path) for name, path in data["files"].items()}
@@ -102,9 +180,9 @@ def unpack(archive, folder, limits):
     """Files and folders alone, none outside of the folder; nothing of the archive decides more than that."""
     count, size = 0, 0
     try:
-        with tarfile.open(archive, "r|*") as members:
+        with tarfile.open(fileobj=archive, mode="r|*") as members:
             for member in members:
-                count, size = count + 1, size + member.size
+                count, size = count + 1, size + abs(member.size)
                 if count > limits["packageFiles"]:
                     raise Refused("The source package holds more than %d files" % limits["packageFiles"])
                 if size > limits["packageBytes"]:
@@ -155,6 +233,32 @@ class Artifacts:
         return open(path, mode, **options)
 
 
+def send_artifacts(folder, answers):
+    """The package may have put anything in place of the folder: no link is followed."""
+    try:
+        send_folder(os.open(folder, folder_flags), "", answers)
+    except OSError as problem:
+        raise Refused("The artifacts cannot be read: %s" % problem)
+
+
+folder_flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+
+
+def send_folder(folder, prefix, answers):
+    for name in sorted(os.listdir(folder)):
+        path = prefix + name
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+        if stat.S_ISDIR(mode):
+            send_folder(os.open(name, folder_flags, dir_fd=folder), path + "/", answers)
+        elif stat.S_ISREG(mode):
+            opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder)
+            with os.fdopen(opened, "rb") as artifact:
+                write_entry(answers, os.fsencode("artifacts/" + path), iter(lambda: artifact.read(65536), b""))
+        else:
+            raise Refused("The artifact %s is neither a file nor a folder" % path)
+    os.close(folder)
+
+
 def call(function, given, args):
     """What the platform gives only if it is named; what the caller gives also if `**kwargs` takes it."""
     parameters = inspect.signature(function).parameters.values()
@@ -168,7 +272,7 @@ def call(function, given, args):
 def set_environment(task):
     address = task["platformUrl"]
     if task["platformSocket"]:
-        address = forward(os.path.abspath(task["platformSocket"]))
+        address = forward(task["platformSocket"])
     given = {"BASE_URL": address, "PROJECT": task["project"], "API_KEY": task["apiKey"]}
     os.environ.update(("COGNITE_" + name, value) for name, value in given.items() if value)
 

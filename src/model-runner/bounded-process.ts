@@ -1,32 +1,44 @@
 // A process of foreign code: started with nothing of ours, its output bounded, its whole group ended in time.
 import { type ChildProcess, spawn } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
+import { Readable, type Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { limits } from "../limits.ts";
 
-export interface ProcessWanted {
+/** Other than that of the server. */
+export interface RunUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+export interface ProcessWanted<Answer> {
   readonly command: readonly [string, ...string[]];
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Written to its standard input. */
-  readonly request: string;
+  readonly user: RunUser | undefined;
+  /** What it reads from its standard input. */
+  readonly input: AsyncIterable<Uint8Array>;
+  /** Reads what it writes to descriptor 3; the process is ended when this does not read to the end. */
+  readonly read: (answer: Readable) => Promise<Answer | undefined>;
+  /** What it reads from descriptor 4 and those after it. */
+  readonly attached: readonly Uint8Array[];
   readonly msMax: number;
 }
 
 /** How a process ended. */
-export interface Ended {
+export interface Ended<Answer> {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** It was ended because its time was over. */
-  readonly isLate: boolean;
   /** What it printed. */
   readonly output: Gathered;
-  /** What it wrote to descriptor 3. */
-  readonly answer: Gathered;
+  /** It was ended because its time was over. */
+  readonly isLate: boolean;
+  /** What the reader made of it; absent when it is late. */
+  readonly answer: Answer | undefined;
 }
 
 /** Keeps the first bytes that come, and counts the others. */
-class Gathered {
-  readonly #chunks: Buffer[] = [];
+export class Gathered {
+  readonly #chunks: Uint8Array[] = [];
   readonly #bytesMax: number;
   #bytes = 0;
 
@@ -34,12 +46,10 @@ class Gathered {
     this.#bytesMax = bytesMax;
   }
 
-  from(source: Readable): void {
-    source.on("data", (chunk: Buffer) => {
-      const room = Math.max(0, this.#bytesMax - this.#bytes);
-      if (room > 0) this.#chunks.push(chunk.subarray(0, room));
-      this.#bytes += chunk.length;
-    });
+  add(chunk: Uint8Array): void {
+    const room = Math.max(0, this.#bytesMax - this.#bytes);
+    if (room > 0) this.#chunks.push(chunk.subarray(0, room));
+    this.#bytes += chunk.length;
   }
 
   get bytesLost(): number {
@@ -51,47 +61,91 @@ class Gathered {
   }
 }
 
-/** Resolves when the process and all that holds its output have ended; rejects when the signal is aborted. */
-export function runProcess(wanted: ProcessWanted, signal: AbortSignal): Promise<Ended> {
-  const [program, ...words] = wanted.command;
-  const child = spawn(program, words, {
-    cwd: wanted.folder,
-    env: wanted.environment,
-    detached: true, // The leader of a group, which is ended as a whole.
-    stdio: ["pipe", "pipe", "pipe", "pipe"],
-  });
-  const [input, stdout, stderr, answers] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
+/**
+ * Resolves when the process and all that holds its output have ended. Rejects when the signal is aborted, and
+ * with what the input or the reader throws.
+ */
+export async function runProcess<Answer>(
+  wanted: ProcessWanted<Answer>,
+  signal: AbortSignal,
+): Promise<Ended<Answer>> {
+  const child = start(wanted);
+  const [stdin, stdout, stderr, answers] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
   const output = new Gathered(limits.modelLogBytesMax);
-  const answer = new Gathered(limits.modelAnswerBytesMax);
-  for (const source of [stdout, stderr]) output.from(source);
-  answer.from(answers);
-  // It may end before it has read what it is asked.
-  input.on("error", () => undefined).end(wanted.request);
-  return new Promise((resolve, reject) => {
-    let isLate = false;
-    const giveUp = () => endGroup(child);
-    const late = setTimeout(() => {
-      isLate = true;
-      giveUp();
-    }, wanted.msMax);
-    const over = () => {
-      clearTimeout(late);
-      signal.removeEventListener("abort", giveUp);
-    };
-    signal.addEventListener("abort", giveUp, { once: true });
-    child.once("error", (problem) => {
-      over();
-      reject(problem);
-    });
-    // Children that it has left behind would hold its output open.
-    child.once("exit", giveUp);
-    child.once("close", (code, killedBy) => {
-      over();
-      if (signal.aborted) reject(signal.reason);
-      else resolve({ code, signal: killedBy, isLate, output, answer });
-    });
-    if (signal.aborted) giveUp();
+  for (const source of [stdout, stderr]) source.on("data", (chunk: Buffer) => output.add(chunk));
+  const closed = closing(child);
+  const stop = () => end(child, [stdout, stderr, answers]);
+  const late = AbortSignal.timeout(wanted.msMax);
+  const over = AbortSignal.any([signal, late]);
+  over.addEventListener("abort", stop, { once: true });
+  if (over.aborted) stop();
+  const reading = wanted.read(answers).finally(() => {
+    if (!answers.readableEnded) endGroup(child);
+    answers.destroy();
   });
+  const answered = reading.catch((problem) => {
+    if (!over.aborted) throw problem; // Else it was cut short.
+    return undefined;
+  });
+  try {
+    const [[code, killedBy], answer] = await Promise.all([closed, answered, feed(stdin, wanted.input)]);
+    signal.throwIfAborted();
+    return { code, signal: killedBy, output, isLate: late.aborted, answer };
+  } catch (problem) {
+    stop();
+    await closed.catch(() => undefined);
+    signal.throwIfAborted();
+    throw problem;
+  } finally {
+    over.removeEventListener("abort", stop);
+  }
+}
+
+function start({ command, folder, environment, user, attached }: ProcessWanted<unknown>): ChildProcess {
+  const [program, ...words] = command;
+  const child = spawn(program, words, {
+    ...user,
+    cwd: folder,
+    env: environment,
+    detached: true, // The leader of a group, which is ended as a whole.
+    stdio: ["pipe", "pipe", "pipe", "pipe", ...attached.map(() => "pipe" as const)],
+  });
+  // It may end before it has read all of it.
+  for (const stream of child.stdio) stream?.on("error", () => undefined);
+  for (const [index, bytes] of attached.entries()) (child.stdio[4 + index] as Writable).end(bytes);
+  return child;
+}
+
+/** Resolves with the exit code and the signal when all that holds its output has ended as well. */
+function closing(child: ChildProcess): Promise<[number | null, NodeJS.Signals | null]> {
+  // Children that it has left behind would hold its output open.
+  child.once("exit", () => endGroup(child));
+  return new Promise((resolve, reject) => {
+    child.once("error", reject).once("close", (code, signal) => resolve([code, signal]));
+  });
+}
+
+/** Throws what the source throws; a process that does not read all of it is no fault. */
+async function feed(stdin: Writable, input: AsyncIterable<Uint8Array>): Promise<void> {
+  let fault: { readonly problem: unknown } | undefined;
+  const source = async function* () {
+    try {
+      yield* input;
+    } catch (problem) {
+      fault = { problem };
+    }
+  };
+  await pipeline(Readable.from(source()), stdin).catch(() => undefined);
+  if (fault) throw fault.problem;
+}
+
+/** A process that has left the group can hold the output open; nobody waits for it. */
+function end(child: ChildProcess, outputs: readonly Readable[]): void {
+  endGroup(child);
+  const destroy = () => {
+    for (const output of outputs) output.destroy();
+  };
+  setTimeout(destroy, limits.modelOutputMsMax).unref();
 }
 
 function endGroup({ pid }: ChildProcess): void {

@@ -4,18 +4,28 @@
 // once than the machine is to bear, others wait for their turn. Whatever the code does, the promise resolves:
 // with what it answered, or with why there is no answer. It rejects when the signal is aborted, and for
 // faults of the server itself.
+
 import type { Turns } from "../lib/turns.ts";
+import { limits } from "../limits.ts";
+
+export type HostingRefusal = "off" | "python-missing" | "root-without-sandbox";
 
 /** What model hosting has on a server. */
 export interface ModelHosting {
   /** Why no code is run here; absent when it is. */
-  readonly refusal?: "off" | "python-missing";
+  readonly refusal?: HostingRefusal;
   readonly runner: ModelRunner;
   /** What runs in the background, by the id of its version or schedule. */
   readonly jobs: Turns;
   /** Hears of what goes wrong there. */
   readonly report: (problem: unknown) => void;
 }
+
+/** Whether the name of an artifact is a path below the folder of the artifacts. */
+export const isArtifactName = (name: string): boolean =>
+  !/[\\\0]/.test(name) &&
+  Buffer.byteLength(name) <= limits.modelArtifactNameBytesMax &&
+  name.split("/").every((part) => !["", ".", ".."].includes(part) && Buffer.byteLength(part) < 256);
 
 /** Bytes that a run finds in a file. */
 export interface RunFile {
@@ -40,7 +50,7 @@ export type LentKey = { readonly key?: string } & Disposable;
 
 export interface Training extends Task {
   readonly operation: "train";
-  /** Told each file that the code has written, one after the other, once the code has ended well. */
+  /** Receives the artifacts one after the other. They count only if the run succeeds. */
   readonly keep: (artifact: {
     readonly name: string;
     readonly bytes: AsyncIterable<Uint8Array>;

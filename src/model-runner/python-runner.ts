@@ -1,17 +1,19 @@
-// Runs models in processes of the host's Python: prepares a folder, starts the bootstrap, reads the outcome.
-import { createWriteStream } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+// Runs models in processes of the host's Python: sends the task to the bootstrap, and reads the outcome.
+//
+// The task, artifacts and outcome go through pipes. The server opens no file in a folder that the code of a
+// model can write, so the server never follows a link of the code.
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { join } from "node:path";
 import { parseJson } from "../lib/json.ts";
 import { Slots } from "../lib/slots.ts";
 import { limits } from "../limits.ts";
-import { keepArtifacts } from "./artifacts.ts";
-import { type Ended, runProcess } from "./bounded-process.ts";
+import { ReceivedArtifacts } from "./artifacts.ts";
+import { type Ended, Gathered, runProcess } from "./bounded-process.ts";
+import { BadEntry, decodeEntries, encodeEntries, type SentEntry } from "./entries.ts";
 import { forwardTo } from "./forward.ts";
-import type { ModelOutcome, ModelRunner, ModelTask, RunFile } from "./model-runner.ts";
+import type { ModelOutcome, ModelRunner, ModelTask } from "./model-runner.ts";
+import { processLimits } from "./process-limits.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 export interface Host {
@@ -51,51 +53,32 @@ interface Place {
   readonly platform: URL | undefined;
 }
 
-const archiveName = "package.tar.gz";
-const socketName = "platform.sock";
-
 async function runIn(place: Place, task: ModelTask, signal: AbortSignal): Promise<ModelOutcome> {
-  await fill(place.folder, task);
   const ended = await execute(place, task, signal);
   const log = linesOf(ended);
   const told = problemOr(ended, task);
-  if ("problem" in told) return { log, problem: told.problem, predictions: [] };
-  if (task.operation !== "train") return { log, predictions: (told.value as unknown[] | null) ?? [] };
-  const problem = await keepArtifacts(join(place.folder, "artifacts"), task);
-  return problem === undefined
-    ? { log, predictions: [] }
-    : { log: [...log, problem], problem, predictions: [] };
-}
-
-async function fill(folder: string, task: ModelTask): Promise<void> {
-  await mkdir(join(folder, "artifacts"));
-  await write(folder, { name: archiveName, open: task.code });
-  if (task.operation === "train") return;
-  for (const one of task.artifacts) await write(join(folder, "artifacts"), one);
-  if (task.operation === "load") return;
-  for (const one of task.files ?? []) await write(join(folder, "files"), one);
-}
-
-async function write(folder: string, { name, open }: RunFile): Promise<void> {
-  const path = join(folder, name);
-  await mkdir(dirname(path), { recursive: true });
-  await pipeline(Readable.from(await open()), createWriteStream(path, { flags: "wx" }));
+  if (!("problem" in told)) return { log, predictions: (told.value as unknown[] | null) ?? [] };
+  return { log, problem: told.problem, predictions: [] };
 }
 
 /** Numeric libraries start a thread for each processor, which count against the memory. */
 const oneThread = { OMP_NUM_THREADS: "1", OPENBLAS_NUM_THREADS: "1" };
 
-async function execute(place: Place, task: ModelTask, signal: AbortSignal): Promise<Ended> {
+async function execute(place: Place, task: ModelTask, signal: AbortSignal): Promise<Ended<Told>> {
   const { folder, sandbox, platform } = place;
   using lent = await task.lendKey();
-  await using forwarder =
-    sandbox.isIsolated && platform ? await forwardTo(platform, folder, socketName) : undefined;
-  const home = sandbox.isIsolated ? "/work" : folder;
+  const socket = sandbox.socket && platform && join(folder, "platform.sock");
+  await using _forwarder = socket ? await forwardTo({ platform, socket, user: sandbox.user }) : undefined;
+  const { home = folder, attached, user } = sandbox;
   const msMax = task.operation === "train" ? limits.modelTrainMsMax : limits.modelRunMsMax;
   const wanted = {
-    ...{ command: sandbox.command(folder), folder, msMax },
+    ...{ command: sandbox.command(socket ? { socket } : {}), attached, user, msMax },
+    folder: sandbox.isIsolated ? "/" : folder,
     environment: { PATH: "/usr/bin:/bin", LANG: "C.UTF-8", HOME: home, TMPDIR: home, ...oneThread },
-    request: requestOf(task, { msMax, platform, socket: forwarder && socketName, apiKey: lent.key }),
+    input: encodeEntries(
+      inputOf(task, { msMax, platform, socket: socket && sandbox.socket, apiKey: lent.key }),
+    ),
+    read: (answer: AsyncIterable<Uint8Array>) => readAnswer(answer, task),
   };
   return await runProcess(wanted, signal);
 }
@@ -107,8 +90,17 @@ interface Surroundings {
   readonly apiKey: string | undefined;
 }
 
-/** What the bootstrap reads from its standard input: nothing of it is in the environment or on disk. */
-function requestOf(task: ModelTask, { msMax, platform, socket, apiKey }: Surroundings): string {
+/** The entries that the bootstrap reads from its standard input. */
+async function* inputOf(task: ModelTask, surroundings: Surroundings): AsyncGenerator<SentEntry> {
+  yield { name: "task", bytes: [Buffer.from(taskText(task, surroundings))] };
+  yield { name: "package", bytes: await task.code() };
+  if (task.operation === "train") return;
+  for (const { name, open } of task.artifacts) yield { name: `artifacts/${name}`, bytes: await open() };
+  if (task.operation === "load") return;
+  for (const { name, open } of task.files ?? []) yield { name: `files/${name}`, bytes: await open() };
+}
+
+function taskText(task: ModelTask, { msMax, platform, socket, apiKey }: Surroundings): string {
   const { operation, packageName, args, project } = task;
   return JSON.stringify({
     ...{ operation, packageName, args, project },
@@ -117,33 +109,58 @@ function requestOf(task: ModelTask, { msMax, platform, socket, apiKey }: Surroun
     data: operation === "predict" ? (task.data ?? null) : null,
     platformUrl: platform?.origin ?? null,
     platformSocket: socket ?? null,
-    limits: {
-      cpuSeconds: Math.ceil(msMax / 1000),
-      memoryBytes: limits.modelMemoryBytesMax,
-      fileBytes: limits.modelFileBytesMax,
-      openFiles: limits.modelOpenFilesMax,
-      packageBytes: limits.modelPackageBytesMax,
-      packageFiles: limits.modelPackageFilesMax,
-    },
+    limits: processLimits(msMax),
   });
 }
 
-function linesOf({ output }: Ended): string[] {
+type Told = { readonly value: unknown } | { readonly problem: string };
+
+/**
+ * Reads the artifacts of a training, then the outcome; undefined when there is no outcome. The bootstrap
+ * writes both, but the code of the model can write to the same descriptor.
+ */
+async function readAnswer(stream: AsyncIterable<Uint8Array>, task: ModelTask): Promise<Told | undefined> {
+  const artifacts = task.operation === "train" ? new ReceivedArtifacts(task) : undefined;
+  let told: Told | undefined;
+  try {
+    for await (const { name, bytes } of decodeEntries(stream)) {
+      if (told) throw new BadEntry(`${name} comes after the outcome`);
+      if (name === "outcome") told = await readOutcome(bytes);
+      else if (artifacts && name.startsWith(artifactPrefix))
+        await artifacts.receive({ name: name.slice(artifactPrefix.length), bytes });
+      else throw new BadEntry(`${name} is nothing that a run answers`);
+    }
+    return told;
+  } catch (problem) {
+    if (problem instanceof BadEntry) return { problem: problem.message };
+    throw problem;
+  }
+}
+
+const artifactPrefix = "artifacts/";
+
+async function readOutcome(bytes: AsyncIterable<Uint8Array>): Promise<Told> {
+  const gathered = new Gathered(limits.modelAnswerBytesMax);
+  for await (const chunk of bytes) {
+    gathered.add(chunk);
+    if (gathered.bytesLost > 0)
+      throw new BadEntry(`The predictions are longer than ${limits.modelAnswerBytesMax} bytes as JSON`);
+  }
+  const told = toldIn(gathered.text);
+  if (!told) throw new BadEntry("The outcome of the code is not of the form that the server reads");
+  return told;
+}
+
+function linesOf({ output }: Ended<unknown>): string[] {
   const text = output.text.replaceAll("\0", "\ufffd").trimEnd();
   const lost = output.bytesLost > 0 ? [`... and ${output.bytesLost} bytes more`] : [];
   return [...(text === "" ? [] : text.split("\n")), ...lost];
 }
 
-type Told = { readonly value: unknown } | { readonly problem: string };
-
-/** What the bootstrap told; the code may have kept it from telling anything, or have written there itself. */
-function problemOr({ code, signal, isLate, answer }: Ended, { operation }: ModelTask): Told {
+function problemOr({ code, signal, isLate, answer }: Ended<Told>, { operation }: ModelTask): Told {
   const msMax = operation === "train" ? limits.modelTrainMsMax : limits.modelRunMsMax;
   if (isLate) return { problem: `The code was ended after ${msMax / 1000} s` };
-  if (answer.bytesLost > 0)
-    return { problem: `The predictions are longer than ${limits.modelAnswerBytesMax} bytes as JSON` };
-  const told = answer.text === "" ? undefined : toldIn(answer.text);
-  if (told) return told;
+  if (answer) return answer;
   const how = signal === null ? `with the exit code ${code}` : `by the signal ${signal}`;
   return { problem: `The code ended ${how} and without an answer` };
 }

@@ -5,8 +5,7 @@ import { existsSync } from "node:fs";
 import { after, describe, test } from "node:test";
 import { realWorld } from "../../src/lib/world.ts";
 import { runDueSchedules } from "../../src/resources/models/schedules/scheduler.ts";
-import { modelHosting } from "../support/model-hosting.ts";
-import { needs } from "../support/needs.ts";
+import { hosting, modelHosting } from "../support/model-hosting.ts";
 import { startTestServer } from "../support/server.ts";
 import { fixturePackage } from "../support/source-package.ts";
 import { dataPath, rowsOf } from "./shared-data.ts";
@@ -35,7 +34,7 @@ function pressure(): { timestamp: number; value: number }[] {
     .map((row) => ({ timestamp: firstMs + Number(row[1]) * minuteMs, value: Number(row[at]) }));
 }
 
-describe("model hosting on the Tennessee Eastman plant", needs("python"), async () => {
+describe("model hosting on the Tennessee Eastman plant", hosting, async () => {
   const server = await startTestServer({ world, hostsModels: true });
   after(() => server.close());
 

@@ -1,8 +1,16 @@
 // What tests of model hosting do again and again: send a package, make a model of it, wait for its job.
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
+import { findSandbox } from "../../src/model-runner/sandbox.ts";
 import type { Item, TestServer } from "./server.ts";
 import { packageOf } from "./source-package.ts";
+
+const found = await findSandbox();
+
+/** Options for a test that runs models: it is skipped where the server would refuse to. */
+export const hosting = {
+  skip: "refusal" in found && `models are not run here: ${found.refusal} (${found.flaw ?? "no python3"})`,
+};
 
 export function modelHosting(server: Pick<TestServer, "ask">, key?: string) {
   const headers = key === undefined ? {} : { "api-key": key };

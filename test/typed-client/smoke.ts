@@ -4,11 +4,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { needs } from "../support/needs.ts";
+import { hosting } from "../support/model-hosting.ts";
 import { packageOf } from "../support/source-package.ts";
 import * as api from "./generated/client-0.6.ts";
 
-const python = needs("python");
 const { SMOKE_SERVER: baseUrl = "", SMOKE_PROJECT: project = "", SMOKE_KEY: key = "" } = process.env;
 /** Operations that succeeded: a method and the path of a request. */
 const succeeded: { readonly method: string; readonly path: string }[] = [];
@@ -189,7 +188,7 @@ test("records restored from an archive", async () => {
   assert.equal(one(await api.getAssetsByAssetId(project, id)).createdTime, startMs);
 });
 
-test("models", python, async () => {
+test("models", hosting, async () => {
   const named = { name: "twice", packageName: "m", availableOperations: ["PREDICT" as const] };
   const source = (await api.postAnalyticsModelsSourcepackages(project, named)).data;
   const body = await packageOf("class Model:\n  def predict(self, instance): return 2 * instance\n");
@@ -214,7 +213,7 @@ interface Description {
 }
 
 /** Without Python models can only be refused. */
-test("no resource of the description was left out", python, async () => {
+test("no resource of the description was left out", hosting, async () => {
   const answer = await fetch(`${baseUrl}/api/0.6/openapi.json`);
   const { paths } = (await answer.json()) as Description;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { apiVersions } from "../../src/rest/route.ts";
-import { needs } from "../support/needs.ts";
+import { hosting } from "../support/model-hosting.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
 const run = promisify(execFile);
@@ -15,7 +15,7 @@ const program = (path: string) => here(`../../node_modules/${path}`);
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer({ hostsModels: needs("python").skip === false });
+  server = await startTestServer({ hostsModels: hosting.skip === false });
 });
 after(() => server.close());
 

@@ -1,9 +1,12 @@
 // Model hosting where it must not go wrong: off, with less rights, across a stop and a crash.
 import assert from "node:assert/strict";
+import { chmodSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { modelHosting } from "../../../test/support/model-hosting.ts";
-import { needs } from "../../../test/support/needs.ts";
+import { pino } from "pino";
+import { temporaryFolder } from "../../../test/support/folder.ts";
+import { hosting, modelHosting } from "../../../test/support/model-hosting.ts";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { packageOf } from "../../../test/support/source-package.ts";
 import { realWorld } from "../../lib/world.ts";
@@ -25,6 +28,27 @@ test("while it is off, or without Python, each operation is refused and says wha
     assert.match(answer.error!.message, /^Model hosting is off.*MILLRACE_MODELS=on turns it on$/);
   }
   await off.close();
+});
+
+test("on a server that runs as root without bubblewrap, each operation is refused; its log says why", {
+  skip: process.getuid?.() !== 0 && "needs root",
+}, async () => {
+  const path = process.env["PATH"];
+  const folder = temporaryFolder();
+  chmodSync(folder, 0o755);
+  symlinkSync("/usr/bin/python3", join(folder, "python3"));
+  process.env["PATH"] = folder;
+  const lines: string[] = [];
+  const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
+  const asRoot = await startTestServer({ hostsModels: true, log });
+  process.env["PATH"] = path;
+  const answer = await modelHosting(asRoot).send("POST ", { name: "n" });
+  assert.equal(answer.status, 400);
+  assert.match(answer.error!.message, /^Model hosting needs bubblewrap on a server that runs as root/);
+  const told = lines.map((line) => JSON.parse(line)).find(({ msg }) => /^Model hosting/.test(msg));
+  assert.deepEqual([told?.level, told?.flaw], [50, "bubblewrap is not installed"]);
+  assert.match(told?.msg, /^Model hosting is refused: as root/);
+  await asRoot.close();
 });
 
 const minuteMs = 60_000;
@@ -57,7 +81,7 @@ async function keyWith(...capabilities: readonly object[]): Promise<string> {
   return (await made("apikeys", { userId: user["id"] }))["value"] as string;
 }
 
-const hosting = { modelHostingAcl: { actions: ["READ", "WRITE"], scope: { all: {} } } };
+const hostingAcl = { modelHostingAcl: { actions: ["READ", "WRITE"], scope: { all: {} } } };
 const series = { timeSeriesAcl: { actions: ["READ", "WRITE"], scope: { all: {} } } };
 
 const scheduleOf = (modelId: number, from: number, to: number) => ({
@@ -76,7 +100,7 @@ const silent = `class Model:
   def predict(self, instance): return {"timeSeries": {}}
 `;
 
-describe("rights", needs("python"), () => {
+describe("rights", hosting, () => {
   test("code gets a key of the caller's that ends with the run", async () => {
     const { deployed, sent } = modelHosting(server);
     const { model } = await deployed(telling);
@@ -87,7 +111,7 @@ describe("rights", needs("python"), () => {
   });
 
   test("code of somebody with less rights gets no key, an administrator's and one's own do", async () => {
-    const [author, reader] = [await keyWith(hosting), await keyWith(hosting, series)];
+    const [author, reader] = [await keyWith(hostingAcl), await keyWith(hostingAcl, series)];
     const byAuthor = await modelHosting(server, author).deployed(telling);
     const byReader = await modelHosting(server, reader).deployed(telling);
     const byAdministrator = await modelHosting(server).deployed(telling);
@@ -104,7 +128,7 @@ describe("rights", needs("python"), () => {
   });
 
   test("one artifact of somebody with less rights is enough", async () => {
-    const author = modelHosting(server, await keyWith(hosting));
+    const author = modelHosting(server, await keyWith(hostingAcl));
     const { newModel, newPackage, sent, settled } = modelHosting(server);
     const [model, sourcePackageId] = [await newModel(), await newPackage(await packageOf(telling))];
     const made = await sent(`POST /${model}/versions`, { name: "v", sourcePackageId });
@@ -118,12 +142,12 @@ describe("rights", needs("python"), () => {
   test("a schedule needs the rights on its series, when it is made and at each run", async () => {
     const [from, to] = [await newSeries(), await newSeries()];
     const { model } = await modelHosting(server).deployed(silent);
-    const blind = await modelHosting(server, await keyWith(hosting)).send(
+    const blind = await modelHosting(server, await keyWith(hostingAcl)).send(
       "POST /schedules",
       scheduleOf(model, from, to),
     );
     assert.equal(blind.status, 403);
-    const key = await keyWith(hosting, series);
+    const key = await keyWith(hostingAcl, series);
     const { userId } = (await server.app.services.keys.callerOf(key))!;
     const { sent } = modelHosting(server, key);
     const id = (await sent("POST /schedules", scheduleOf(model, from, to)))["id"];
@@ -142,7 +166,7 @@ describe("rights", needs("python"), () => {
 
   test("a schedule's data is not handed to code of somebody who may not read it", async () => {
     const [from, to] = [await newSeries(), await newSeries()];
-    const author = modelHosting(server, await keyWith(hosting));
+    const author = modelHosting(server, await keyWith(hostingAcl));
     const { model } = await author.deployed(silent);
     const { sent } = modelHosting(server);
     const id = (await sent("POST /schedules", scheduleOf(model, from, to)))["id"];
@@ -161,7 +185,53 @@ describe("rights", needs("python"), () => {
   });
 });
 
-describe("a stop of the server", needs("python"), () => {
+describe("artifacts", hosting, () => {
+  const trained = async (body: string) => {
+    const { newModel, newPackage, sent, send, settled } = modelHosting(server);
+    const code = `import os, sys
+class Model:
+  @staticmethod
+  def train(open_artifact, folder):
+    open_artifact("good", "w").write("learnt")
+    ${body.replaceAll("\n", "\n    ")}
+`;
+    const [model, sourcePackageId] = [await newModel(), await newPackage(await packageOf(code))];
+    const trainingDetails = { args: { folder: server.dataFolder } };
+    const version = { name: "v", sourcePackageId, trainingDetails };
+    const place = `/${model}/versions/${(await sent(`POST /${model}/versions/train`, version))["id"]}`;
+    const { status, errorMsg } = await settled(place);
+    const { items } = await send(`GET ${place}/artifacts`);
+    return { status, errorMsg, names: items.map(({ name }) => name) };
+  };
+
+  test("are not taken from the data folder through a link in the place of their folder", async () => {
+    const body = 'os.rename("artifacts", "x")\nos.symlink(folder, "artifacts")';
+    const { names, status, errorMsg } = await trained(body);
+    assert.deepEqual([names, status], [[], "FAILED"]);
+    assert.match(errorMsg as string, /^The artifacts cannot be read/);
+  });
+
+  test("are none when the training fails after some have come", async () => {
+    const { names, status, errorMsg } = await trained('os.mkfifo("artifacts/pipe")');
+    assert.deepEqual([names, status], [[], "FAILED"]);
+    assert.equal(errorMsg, "The artifact pipe is neither a file nor a folder");
+  });
+
+  test("are none with names that lead elsewhere, which the code writes itself", async () => {
+    const name = "artifacts/../../escaped";
+    const body = `forged = b"\\0" + bytes([${name.length}]) + b"${name}" + bytes(3) + b"\\1x" + bytes(4)
+for descriptor in range(3, 9):
+  try:
+    os.write(descriptor, forged)
+  except OSError:
+    pass`;
+    const { names, status, errorMsg } = await trained(body);
+    assert.deepEqual([names, status], [[], "FAILED"]);
+    assert.equal(errorMsg, 'No artifact can have the name "../../escaped"');
+  });
+});
+
+describe("a stop of the server", hosting, () => {
   test("gives a window back whose output was not begun; it is run once when the server is back", async () => {
     const [from, to] = [await newSeries(), await newSeries()];
     const code = `import time
@@ -220,7 +290,7 @@ class Model:
   });
 });
 
-describe("a schedule that has missed very many windows", needs("python"), () => {
+describe("a schedule that has missed very many windows", hosting, () => {
   test("skips the oldest, and lists that", async () => {
     const { newModel, sent, send } = modelHosting(server);
     // Those of other tests would have missed as many.

@@ -1,8 +1,7 @@
 // Model hosting through the front door: a package is sent, trained, asked, and run on a schedule.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { modelHosting } from "../../../test/support/model-hosting.ts";
-import { needs } from "../../../test/support/needs.ts";
+import { hosting, modelHosting } from "../../../test/support/model-hosting.ts";
 import { type Item, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { fixturePackage, packageOf } from "../../../test/support/source-package.ts";
 import { realWorld } from "../../lib/world.ts";
@@ -50,7 +49,7 @@ async function runsOf(schedule: number): Promise<Item[]> {
 const level = (count: number) =>
   Array.from({ length: count }, (_, i) => [firstMs + i * minuteMs, 10 + (i % 2)] as const);
 
-describe("a package on its way to a prediction", needs("python"), () => {
+describe("a package on its way to a prediction", hosting, () => {
   test("is trained with its caller's key, deployed, asked, and read back", async () => {
     const series = await newSeries(level(100));
     const sourcePackageId = await newPackage(await fixturePackage("deviation"), "deviation");
@@ -225,7 +224,7 @@ describe("a package on its way to a prediction", needs("python"), () => {
   });
 });
 
-describe("models and versions", needs("python"), () => {
+describe("models and versions", hosting, () => {
   test("have every member, null where there is nothing, and change", async () => {
     const made = await sent("POST ", {
       name: "m",
@@ -291,7 +290,7 @@ function scheduleOf(model: number, { from, to, ...times }: { from: number; to: n
   return { name: "s", modelId: model, args: { factor: 2 }, dataSpec: { input, output, ...span, ...times } };
 }
 
-describe("a schedule", needs("python"), () => {
+describe("a schedule", hosting, () => {
   test("runs each window once, in order, also those that were missed", async () => {
     const { model } = await deployed(echo);
     const [from, to] = [await newSeries(level(60)), await newSeries()];

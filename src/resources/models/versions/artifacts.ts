@@ -2,6 +2,7 @@
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
+import { isArtifactName } from "../../../model-runner/model-runner.ts";
 import { attachmentLink, attachments, expectBytes, uploadLink } from "../../files/attachments/attachments.ts";
 import { type Artifact, artifactTable, versionTable } from "../schema.ts";
 import { artifactsOf, requireState, requireVersion, type VersionKey } from "./rows.ts";
@@ -75,10 +76,7 @@ export const fileNameOf = (name: string): string => name.slice(name.lastIndexOf(
 
 /** Artifacts become files below a folder when they are loaded. */
 function refuseUnusable(name: string, held: readonly Artifact[]): void {
-  const isPath = name
-    .split("/")
-    .every((part) => !["", ".", ".."].includes(part) && Buffer.byteLength(part) < 256);
   const isFolder = held.some((one) => one.name.startsWith(`${name}/`) || name.startsWith(`${one.name}/`));
-  if (isPath && !isFolder && !name.includes("\\")) return;
+  if (isArtifactName(name) && !isFolder) return;
   throw fail("field-invalid", { field: "name", expected: "a path such as folder/file.txt", got: name });
 }

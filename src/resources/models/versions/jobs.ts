@@ -9,10 +9,13 @@ import { Failure, fail } from "../../../errors.ts";
 import type { ModelTask, RunFile } from "../../../model-runner/model-runner.ts";
 import { oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
+import type { Writer } from "../../../storage/catalog.ts";
 import { storeAttachment } from "../../files/attachments/attachments.ts";
+import { removeBlobs } from "../../files/removals.ts";
 import { artifactTable, type Version, versionTable } from "../schema.ts";
 import { fileNameOf } from "./artifacts.ts";
 import { keepLog, keyFor, loadable } from "./execution.ts";
+import { dropArtifacts } from "./rows.ts";
 
 /** Begins the job that the state of a version asks for; returns at once. */
 export function startJob(services: Services, project: KeyProject, versionId: number): void {
@@ -43,8 +46,34 @@ async function runJob(job: Job): Promise<void> {
     const { status } = version;
     if (status !== "TRAINING" && status !== "DEPLOYING") return;
     const problem = await problemOf(job, () => run(job, version));
-    await write(job, (row) => after(row, problem, job.services.world.nowMs()));
+    await finish(job, problem);
   }
+}
+
+/** A training that failed leaves no artifacts: the ones that came are not all that it would have left. */
+async function finish({ services, project, versionId }: Job, problem: string | undefined): Promise<void> {
+  const blobs = await services.catalog.write(project.id, async (tx) => {
+    const [row] = await tx.get(versionTable, [versionId]);
+    return row ? settle(tx, [row], { problem, nowMs: services.world.nowMs() }) : [];
+  });
+  await removeBlobs(services, project.id, blobs);
+}
+
+interface Outcome {
+  readonly problem: string | undefined;
+  readonly nowMs: number;
+}
+
+async function settle(tx: Writer, rows: readonly Version[], { problem, nowMs }: Outcome): Promise<number[]> {
+  await tx.replace(
+    versionTable,
+    rows.map((row) => after(row, problem, nowMs)),
+  );
+  const failed = rows.filter(({ status }) => status === "TRAINING" && problem !== undefined);
+  return dropArtifacts(
+    tx,
+    failed.map(({ id }) => id),
+  );
 }
 
 async function read({ services, project, versionId }: Job): Promise<Version | undefined> {
@@ -133,16 +162,15 @@ async function keepArtifact({ services, project, versionId }: Job, { name, bytes
 const unfinished = oneOf("status", ["TRAINING", "DEPLOYING"]);
 
 /** Settles, at the start of the server, what it has stopped in; answers the versions whose jobs can begin. */
-export function unfinishedJobs(services: Services, project: KeyProject): Promise<number[]> {
-  return services.catalog.write(project.id, async (tx) => {
+export async function unfinishedJobs(services: Services, project: KeyProject): Promise<number[]> {
+  const { waiting, blobs } = await services.catalog.write(project.id, async (tx) => {
     const limit = await tx.count(versionTable, unfinished);
     const rows = await tx.find(versionTable, { filter: unfinished, order: byId, page: { limit } });
     const problem = "The server stopped while this ran; deploy it again, or train another version";
     const ran = rows.filter(({ jobStartedTime }) => jobStartedTime !== undefined);
-    await tx.replace(
-      versionTable,
-      ran.map((row) => after(row, problem, services.world.nowMs())),
-    );
-    return rows.filter((row) => !ran.includes(row)).map(({ id }) => id);
+    const blobs = await settle(tx, ran, { problem, nowMs: services.world.nowMs() });
+    return { waiting: rows.filter((row) => !ran.includes(row)).map(({ id }) => id), blobs };
   });
+  await removeBlobs(services, project.id, blobs);
+  return waiting;
 }

@@ -4,7 +4,8 @@ import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { equals, oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
-import type { Reader } from "../../../storage/catalog.ts";
+import type { Reader, Writer } from "../../../storage/catalog.ts";
+import { dropAttachments } from "../../files/attachments/attachments.ts";
 import { requireRecord } from "../records.ts";
 import { type Artifact, artifactTable, type Version, type VersionState, versionTable } from "../schema.ts";
 
@@ -37,4 +38,12 @@ export async function artifactsOf(tx: Reader, versionIds: readonly number[]): Pr
   const filter = oneOf("versionId", versionIds);
   const limit = await tx.count(artifactTable, filter);
   return tx.find(artifactTable, { filter, order: byId, page: { limit } });
+}
+
+/** Takes the artifacts of these versions away; answers the blobs to remove after the transaction. */
+export async function dropArtifacts(tx: Writer, versionIds: readonly number[]): Promise<number[]> {
+  const ids = (await artifactsOf(tx, versionIds)).map(({ id }) => id);
+  const blobs = await dropAttachments(tx, ids);
+  await tx.remove(artifactTable, oneOf("versionId", versionIds));
+  return blobs;
 }

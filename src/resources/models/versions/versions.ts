@@ -5,7 +5,7 @@ import { fail } from "../../../errors.ts";
 import { equals, oneOf } from "../../../query/filter.ts";
 import type { Page, PageQuestion } from "../../../query/page.ts";
 import type { Reader, Writer } from "../../../storage/catalog.ts";
-import { dropAttachments, endUploadsTo } from "../../files/attachments/attachments.ts";
+import { endUploadsTo } from "../../files/attachments/attachments.ts";
 import { removeBlobs } from "../../files/removals.ts";
 import {
   changeDescription,
@@ -15,7 +15,6 @@ import {
   requireRecord,
 } from "../records.ts";
 import {
-  artifactTable,
   logTable,
   type Model,
   modelTable,
@@ -27,7 +26,14 @@ import {
 } from "../schema.ts";
 import { codeOf } from "../source-packages/source-packages.ts";
 import { startJob } from "./jobs.ts";
-import { artifactsOf, requireState, requireVersion, type VersionKey, versionNamed } from "./rows.ts";
+import {
+  artifactsOf,
+  dropArtifacts,
+  requireState,
+  requireVersion,
+  type VersionKey,
+  versionNamed,
+} from "./rows.ts";
 
 export type { Version } from "../schema.ts";
 
@@ -146,11 +152,7 @@ export async function deleteVersion(ctx: RequestContext, key: VersionKey): Promi
 
 /** Takes versions away with all that is theirs; answers the blobs to remove after the transaction. */
 export async function dropVersions(tx: Writer, ids: readonly number[]): Promise<number[]> {
-  const blobs = await dropAttachments(
-    tx,
-    (await artifactsOf(tx, ids)).map(({ id }) => id),
-  );
-  await tx.remove(artifactTable, oneOf("versionId", ids));
+  const blobs = await dropArtifacts(tx, ids);
   await tx.remove(logTable, oneOf("versionId", ids));
   await tx.remove(versionTable, oneOf("id", ids));
   return blobs;

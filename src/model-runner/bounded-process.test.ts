@@ -1,0 +1,57 @@
+// Processes that mean harm with their ends: the server waits for none of them beyond their time.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { runProcess } from "./bounded-process.ts";
+
+const never = new AbortController().signal;
+
+const wanted = (script: string) => ({
+  command: ["/bin/sh", "-c", script] as const,
+  ...{ folder: "/", environment: { PATH: "/usr/bin:/bin" }, user: undefined, attached: [] },
+  input: (async function* () {
+    yield Buffer.from("input");
+  })(),
+  read: async (answer: AsyncIterable<Uint8Array>) =>
+    Buffer.concat(await Array.fromAsync(answer)).toString() || undefined,
+  msMax: 60_000,
+});
+
+describe("a process", () => {
+  test("reads its input, and is heard on its output and on descriptor 3", async () => {
+    const { code, output, answer } = await runProcess(wanted("cat >&3; echo out; exit 4"), never);
+    assert.deepEqual([code, output.text, answer], [4, "out\n", "input"]);
+  });
+
+  test("that leaves one with its output in another group is late, not waited for", async () => {
+    // It ends once the other is in its own group.
+    const script = `trap 'exit 0' USR1
+setsid sh -c 'echo out; kill -USR1 "$0"; exec sleep 30' $$ &
+while :; do sleep 0.01; done`;
+    const { isLate, output, answer } = await runProcess({ ...wanted(script), msMax: 500 }, never);
+    assert.deepEqual([isLate, output.text, answer], [true, "out\n", undefined]);
+  });
+
+  test("is ended when its answer is not read to the end", async () => {
+    const read = async (answer: AsyncIterable<Uint8Array>) => {
+      for await (const chunk of answer) return chunk.length > 0;
+      return false;
+    };
+    const { signal, answer } = await runProcess({ ...wanted("yes >&3"), read }, never);
+    assert.deepEqual([signal, answer], ["SIGKILL", true]);
+  });
+
+  test("is ended when the server fails to feed it, or to take its answer", async () => {
+    const input = (async function* () {
+      yield Buffer.from("some");
+      throw new Error("the disk fails");
+    })();
+    await assert.rejects(runProcess({ ...wanted("sleep 60"), input }, never), /the disk fails/);
+    const read = () => Promise.reject(new Error("the store fails"));
+    await assert.rejects(runProcess({ ...wanted("sleep 60"), read }, never), /the store fails/);
+  });
+
+  test("that cannot be started is a fault", async () => {
+    const command = ["/does/not/exist"] as const;
+    await assert.rejects(runProcess({ ...wanted(""), command }, never), /ENOENT/);
+  });
+});
