@@ -19,6 +19,7 @@ const at = (data: string) => {
     project: "demo",
     logLevel: "silent",
     trustedProxies: [],
+    outboundNetworks: [],
     attemptsPerMinute: 1_000_000,
   } as const;
   return openApp(settings, realWorld, pino({ level: "silent" }));

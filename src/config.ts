@@ -19,6 +19,8 @@ export interface Settings {
   readonly adminKey?: string;
   readonly logLevel: LogLevel;
   readonly trustedProxies: readonly string[];
+  /** Networks beyond the public internet that the server may call on behalf of a project. */
+  readonly outboundNetworks: readonly string[];
   readonly attemptsPerMinute: number;
   /** Code of users is run on this machine. */
   readonly hostsModels?: boolean;
@@ -73,6 +75,13 @@ export const described = {
   },
   MILLRACE_TRUSTED_PROXIES: {
     meaning: "Addresses of proxies that say in X-Forwarded-For whom they ask for",
+    byDefault: "",
+    expected: "IP addresses or networks such as 10.0.0.0/8, with commas between",
+    isGood: (value) => addressesIn(value).every(isNetwork),
+  },
+  MILLRACE_OUTBOUND_NETWORKS: {
+    meaning:
+      "Private networks that the server may call for a project, such as the one of its identity provider",
     byDefault: "",
     expected: "IP addresses or networks such as 10.0.0.0/8, with commas between",
     isGood: (value) => addressesIn(value).every(isNetwork),
@@ -142,6 +151,7 @@ export function readSettings(
     project: value("MILLRACE_PROJECT")!.normalize("NFC"),
     logLevel: value("MILLRACE_LOG_LEVEL") as LogLevel,
     trustedProxies: addressesIn(value("MILLRACE_TRUSTED_PROXIES")!),
+    outboundNetworks: addressesIn(value("MILLRACE_OUTBOUND_NETWORKS")!),
     attemptsPerMinute: Number(value("MILLRACE_ATTEMPTS_PER_MINUTE")),
     hostsModels: value("MILLRACE_MODELS") === "on",
     ...(baseUrl !== undefined && { baseUrl }),

@@ -5,10 +5,12 @@ import { EndedSessions } from "./access/ended-sessions.ts";
 import { Gate } from "./access/gate.ts";
 import { LoginDirectory } from "./access/login-directory.ts";
 import { OwnTokens } from "./access/own-tokens.ts";
+import { providerFetch } from "./access/provider-connection.ts";
 import { Throttle } from "./access/throttle.ts";
 import { Tokens } from "./access/tokens.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
+import { addressPolicy } from "./lib/address-policy.ts";
 import { loginProjects } from "./resources/projects/projects.ts";
 import type { Doors } from "./rest/route.ts";
 
@@ -24,7 +26,11 @@ export async function openDoors(services: Services, { settings, secretFor, log }
   const { world, keys, rights, baseUrl } = services;
   const onProblem = (problem: unknown) =>
     log.warn({ err: problem }, "An identity provider does not answer as it should");
-  const directory = new LoginDirectory({ load: () => loginProjects(services), rights, world, onProblem });
+  const fetch = providerFetch({ isAllowed: addressPolicy(settings.outboundNetworks) });
+  const directory = new LoginDirectory({
+    ...{ rights, world, fetch, onProblem },
+    load: () => loginProjects(services),
+  });
   const own = new OwnTokens(secretFor("tokens"), world);
   const ended = new EndedSessions(services);
   await ended.load();
@@ -39,6 +45,7 @@ export async function openDoors(services: Services, { settings, secretFor, log }
     ended,
     rights,
     world,
+    fetch,
     secret: loginSecret,
     onProblem,
   });

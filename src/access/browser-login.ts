@@ -23,13 +23,13 @@ import {
   type ServerMetadata,
 } from "openid-client";
 import { Failure, fail } from "../errors.ts";
+import type { OutboundFetch } from "../lib/outbound-fetch.ts";
 import type { World } from "../lib/world.ts";
 import { limits } from "../limits.ts";
 import type { EndedSessions } from "./ended-sessions.ts";
 import type { LoginDirectory, LoginProject } from "./login-directory.ts";
 import type { Login, OwnTokens } from "./own-tokens.ts";
 import { allowedRedirect, type Provider } from "./provider.ts";
-import { providerFetch } from "./provider-connection.ts";
 import type { Rights } from "./rights.ts";
 import { groupsIn, isFromValidDomain, type Tokens, userIn } from "./tokens.ts";
 
@@ -66,6 +66,8 @@ interface LoginParts {
   readonly ended: EndedSessions;
   readonly rights: Rights;
   readonly world: World;
+  /** For requests to providers. */
+  readonly fetch: OutboundFetch;
   /** 32 bytes, for what is remembered in cookies. */
   readonly secret: Uint8Array;
   readonly onProblem: (problem: unknown) => void;
@@ -173,7 +175,7 @@ export class BrowserLogin {
       undefined,
       authenticationOf(provider, metadata),
     );
-    client[customFetch] = providerFetch;
+    client[customFetch] = this.#parts.fetch;
     client.timeout = limits.providerAnswerMsMax / 1000;
     // No provider has an unencrypted address but on this machine: `describeProvider` has seen to that.
     if (provider.issuer.startsWith("http:")) allowInsecureRequests(client);

@@ -1,5 +1,6 @@
 // The projects that people can log in to, and their providers, as the catalog has them now or had them just
 // before.
+import type { OutboundFetch } from "../lib/outbound-fetch.ts";
 import type { World } from "../lib/world.ts";
 import { limits } from "../limits.ts";
 import type { Provider } from "./provider.ts";
@@ -16,7 +17,7 @@ export class LoginDirectory {
   readonly #load: () => Promise<readonly LoginProject[]>;
   readonly #rights: Pick<Rights, "generation">;
   readonly #world: World;
-  readonly #onProblem: (problem: unknown) => void;
+  readonly #providers: ConstructorParameters<typeof ProviderConnection>[1];
   #projects: Promise<readonly LoginProject[]> = Promise.resolve([]);
   #loadedMs = Number.NEGATIVE_INFINITY;
   #generation = 0;
@@ -27,12 +28,13 @@ export class LoginDirectory {
     load: () => Promise<readonly LoginProject[]>;
     rights: Pick<Rights, "generation">;
     world: World;
+    fetch: OutboundFetch;
     onProblem: (problem: unknown) => void;
   }) {
     this.#load = parts.load;
     this.#rights = parts.rights;
     this.#world = parts.world;
-    this.#onProblem = parts.onProblem;
+    this.#providers = parts;
   }
 
   /** Every project, by id; changes by other processes count within `keyCacheMsMax`. */
@@ -61,7 +63,7 @@ export class LoginDirectory {
   connectionTo({ issuer }: Provider): ProviderConnection {
     const known = this.#connections.get(issuer);
     if (known) return known;
-    const made = new ProviderConnection(issuer, this.#world, this.#onProblem);
+    const made = new ProviderConnection(issuer, this.#providers);
     this.#connections.set(issuer, made);
     return made;
   }

@@ -6,17 +6,29 @@
 import { createLocalJWKSet, errors, importJWK, type JWTVerifyGetKey } from "jose";
 import type { ServerMetadata } from "openid-client";
 import { fail } from "../errors.ts";
-import { boundedFetch, FetchRefused } from "../lib/bounded-fetch.ts";
+import type { AddressPolicy } from "../lib/address-policy.ts";
 import { parseJson } from "../lib/json.ts";
+import { FetchRefused, type OutboundFetch, outboundFetch } from "../lib/outbound-fetch.ts";
 import type { World } from "../lib/world.ts";
 import { limits } from "../limits.ts";
 import { isSafeAddress, type Provider } from "./provider.ts";
 
-const fetchBounds = { timeoutMs: limits.providerAnswerMsMax, bytesMax: limits.providerAnswerBytesMax };
-
 /** As `fetch`, within the bounds for providers. */
-export const providerFetch = (address: string, sent: Parameters<typeof boundedFetch>[1]) =>
-  boundedFetch(address, sent, fetchBounds);
+export const providerFetch = (rules: {
+  readonly isAllowed: AddressPolicy;
+  readonly failsFast?: boolean;
+}): OutboundFetch =>
+  outboundFetch({
+    ...rules,
+    timeoutMs: limits.providerAnswerMsMax,
+    bytesMax: limits.providerAnswerBytesMax,
+  });
+
+interface ConnectionParts {
+  readonly fetch: OutboundFetch;
+  readonly world: World;
+  readonly onProblem: (problem: unknown) => void;
+}
 
 interface Known {
   readonly metadata: ServerMetadata;
@@ -26,16 +38,14 @@ interface Known {
 
 export class ProviderConnection {
   readonly #issuer: string;
-  readonly #world: World;
-  readonly #onProblem: (problem: unknown) => void;
+  readonly #parts: ConnectionParts;
   #known: Known | undefined;
   #triedMs = Number.NEGATIVE_INFINITY;
   #fetching: Promise<void> | undefined;
 
-  constructor(issuer: string, world: World, onProblem: (problem: unknown) => void) {
+  constructor(issuer: string, parts: ConnectionParts) {
     this.#issuer = issuer;
-    this.#world = world;
-    this.#onProblem = onProblem;
+    this.#parts = parts;
   }
 
   /** The provider's own description; 503 when it is not known and cannot be had. */
@@ -56,29 +66,29 @@ export class ProviderConnection {
   };
 
   async #current(): Promise<Known> {
-    const ageMs = this.#world.monotonicMs() - (this.#known?.fetchedMs ?? Number.NEGATIVE_INFINITY);
+    const ageMs = this.#parts.world.monotonicMs() - (this.#known?.fetchedMs ?? Number.NEGATIVE_INFINITY);
     if (this.#mayFetch() && ageMs >= limits.providerFreshMsMax) {
       const refreshed = this.#refresh();
       // Known keys do not wait for their own renewal.
       if (!this.#known || ageMs >= limits.providerStaleMsMax) await refreshed;
     } else if (!this.#known) await this.#fetching;
-    const oldest = this.#world.monotonicMs() - limits.providerStaleMsMax;
+    const oldest = this.#parts.world.monotonicMs() - limits.providerStaleMsMax;
     if (this.#known && this.#known.fetchedMs > oldest) return this.#known;
     throw fail("identity-provider-away", { retryAfterSeconds: limits.providerRefetchMsMin / 1000 });
   }
 
   #mayFetch(): boolean {
-    return this.#world.monotonicMs() - this.#triedMs >= limits.providerRefetchMsMin;
+    return this.#parts.world.monotonicMs() - this.#triedMs >= limits.providerRefetchMsMin;
   }
 
   /** What was known stays when this fails. */
   #refresh(): Promise<void> {
-    this.#triedMs = this.#world.monotonicMs();
-    this.#fetching ??= describeProvider(this.#issuer)
+    this.#triedMs = this.#parts.world.monotonicMs();
+    this.#fetching ??= describeProvider(this.#issuer, this.#parts.fetch)
       .then(({ metadata, keys }) => {
-        this.#known = { metadata, keys: createLocalJWKSet(keys), fetchedMs: this.#world.monotonicMs() };
+        this.#known = { metadata, keys: createLocalJWKSet(keys), fetchedMs: this.#parts.world.monotonicMs() };
       })
-      .catch(this.#onProblem)
+      .catch(this.#parts.onProblem)
       .finally(() => {
         this.#fetching = undefined;
       });
@@ -89,9 +99,12 @@ export class ProviderConnection {
 type KeySet = Parameters<typeof createLocalJWKSet>[0];
 
 /** Asks a provider who it is and for its keys; rejects with a sentence for operators when it does not fit. */
-export async function describeProvider(issuer: string): Promise<{ metadata: ServerMetadata; keys: KeySet }> {
+export async function describeProvider(
+  issuer: string,
+  fetch: OutboundFetch,
+): Promise<{ metadata: ServerMetadata; keys: KeySet }> {
   const address = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-  const metadata = (await jsonAt(address)) as Partial<ServerMetadata>;
+  const metadata = (await jsonAt(fetch, address)) as Partial<ServerMetadata>;
   if (metadata.issuer !== issuer)
     throw new FetchRefused(`${address} calls itself ${String(metadata.issuer)}, not ${issuer}`);
   for (const name of ["jwks_uri", "token_endpoint", "authorization_endpoint", "userinfo_endpoint"] as const) {
@@ -102,7 +115,7 @@ export async function describeProvider(issuer: string): Promise<{ metadata: Serv
       throw new FetchRefused(`${address} names the ${name} ${given}, which is not encrypted`);
   }
   if (metadata.jwks_uri === undefined) throw new FetchRefused(`${address} names no jwks_uri`);
-  const keys = (await jsonAt(metadata.jwks_uri)) as Partial<KeySet>;
+  const keys = (await jsonAt(fetch, metadata.jwks_uri)) as Partial<KeySet>;
   if (!Array.isArray(keys.keys)) throw new FetchRefused(`${metadata.jwks_uri} answers with no set of keys`);
   return { metadata: metadata as ServerMetadata, keys: keys as KeySet };
 }
@@ -124,8 +137,8 @@ export async function usableKeysIn({ keys }: KeySet, { algorithms }: Provider): 
 const isLongEnough = (key: Awaited<ReturnType<typeof importJWK>>): boolean =>
   key instanceof CryptoKey && ((key.algorithm as { modulusLength?: number }).modulusLength ?? 2048) >= 2048;
 
-async function jsonAt(address: string): Promise<object> {
-  const answer = await providerFetch(address, { headers: { accept: "application/json" } });
+async function jsonAt(fetch: OutboundFetch, address: string): Promise<object> {
+  const answer = await fetch(address, { headers: { accept: "application/json" } });
   if (answer.status !== 200) throw new FetchRefused(`${address} answers with status ${answer.status}`);
   const json = parseJson(await answer.text());
   if (typeof json !== "object" || json === null) throw new FetchRefused(`${address} answers with no object`);

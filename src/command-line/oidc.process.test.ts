@@ -12,12 +12,18 @@ import { endLeftProcesses, runMillrace, serveMillrace } from "../../test/support
 import { signed, signingKey, startProvider, type TestProvider } from "../../test/support/provider.ts";
 
 const folder = temporaryFolder();
+/** The test providers listen on loopback. */
+const environment = { MILLRACE_OUTBOUND_NETWORKS: "127.0.0.1" };
 let server: Awaited<ReturnType<typeof serveMillrace>>;
 let provider: TestProvider;
 let odd: { readonly server: Server; readonly issuer: string };
 
 before(async () => {
-  [server, provider, odd] = await Promise.all([serveMillrace({}, folder), startProvider(), oddProvider()]);
+  [server, provider, odd] = await Promise.all([
+    serveMillrace(environment, folder),
+    startProvider(),
+    oddProvider(),
+  ]);
 });
 after(async () => {
   endLeftProcesses();
@@ -54,7 +60,7 @@ async function oddProvider(): Promise<{ server: Server; issuer: string }> {
   return { server: made, issuer: `http://127.0.0.1:${(made.address() as AddressInfo).port}` };
 }
 
-const oidc = (...words: string[]) => runMillrace(["oidc", ...words], {}, folder).ended;
+const oidc = (...words: string[]) => runMillrace(["oidc", ...words], environment, folder).ended;
 
 async function statusOf(token: string): Promise<number> {
   const headers = { authorization: `Bearer ${token}` };
@@ -66,7 +72,12 @@ test("a provider that does not fit is not saved, and the refusal says why", asyn
     [
       ["--issuer", "http://127.0.0.1:1"],
       1,
-      /^The provider http:\/\/127.0.0.1:1 does not fit: fetch failed: /,
+      /^The provider http:\/\/127.0.0.1:1 does not fit: http.* cannot be reached: connect ECONNREFUSED/,
+    ],
+    [
+      ["--issuer", "https://[::1]"],
+      1,
+      /cannot be reached: ::1 is not an address of the public .* MILLRACE_OUTBOUND_NETWORKS allows others/,
     ],
     [["--issuer", "http://sso.plant.example"], 1, /expected an https address .*\. Nothing was saved\.$/m],
     [["--issuer", `${odd.issuer}/name`], 1, /calls itself https:\/\/another\.example, not http/],

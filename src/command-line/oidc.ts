@@ -2,9 +2,11 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type Authentication, checkAuthentication, type Provider, providerOf } from "../access/provider.ts";
-import { describeProvider, usableKeysIn } from "../access/provider-connection.ts";
+import { describeProvider, providerFetch, usableKeysIn } from "../access/provider-connection.ts";
+import type { Settings } from "../config.ts";
 import { StartRefused } from "../data-folder.ts";
 import { Failure } from "../errors.ts";
+import { addressPolicy } from "../lib/address-policy.ts";
 import { setAuthentication } from "../resources/projects/projects.ts";
 import { withProject } from "./beside-server.ts";
 import { type Command, Misused } from "./command.ts";
@@ -50,10 +52,10 @@ At the provider, allow the address MILLRACE_BASE_URL/login/callback. docs/operat
     if (more.length > 0) throw new Misused(`"${more[0]}" is one word too many.`);
     if (name !== "set" && name !== "show")
       throw new Misused(name === "" ? "What should be done?" : `There is no "oidc ${name}".`);
-    await withProject(values.project, async (services, project) => {
+    await withProject(values.project, async ({ settings, ...services }, project) => {
       if (name === "show") return show(project.urlName, project.authentication);
       const authentication = changed(project.authentication ?? {}, values);
-      await checkProvider(authentication);
+      await checkProvider(authentication, settings);
       await setAuthentication(services, project.id, authentication);
       console.log(`People log in to project ${project.urlName} by this provider from now on.`);
     });
@@ -100,7 +102,7 @@ function secretIn(given: Given): string | undefined {
 }
 
 /** Asks the provider; `StartRefused` when its tokens could not be checked. */
-async function checkProvider(authentication: Authentication): Promise<void> {
+async function checkProvider(authentication: Authentication, { outboundNetworks }: Settings): Promise<void> {
   try {
     checkAuthentication(authentication, "authentication");
   } catch (problem) {
@@ -108,7 +110,8 @@ async function checkProvider(authentication: Authentication): Promise<void> {
   }
   const provider = providerOf(authentication);
   if (!provider) throw new Misused("A provider needs an --issuer and a --client-id (or an --audience).");
-  const { metadata, keys } = await describeProvider(provider.issuer).catch((problem: Error) => {
+  const fetch = providerFetch({ isAllowed: addressPolicy(outboundNetworks), failsFast: true });
+  const { metadata, keys } = await describeProvider(provider.issuer, fetch).catch((problem: Error) => {
     const { message, cause } = problem;
     const reason = cause instanceof Error ? `${message}: ${cause.message}` : message;
     throw new StartRefused(`The provider ${provider.issuer} does not fit: ${reason}. Nothing was saved.`);

@@ -1,5 +1,6 @@
 // Tokens of an identity provider through the front door: which are good, and that nothing else is.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, beforeEach, describe, it } from "node:test";
@@ -357,4 +358,38 @@ it("tells several projects of one provider apart by audience, and by the path wh
     const answer = await server.ask.root(`GET /api/0.5/projects/${name}`, undefined, bearer(both));
     assert.equal(answer.status, 200, name);
   }
+});
+
+it("does not call a provider at a private address, and answers as if it were away", async () => {
+  const closed = createServer().listen(0, "127.0.0.1");
+  await once(closed, "listening");
+  const awayIssuer = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`;
+  closed.close();
+  const before = provider.requests;
+  const answers = [
+    { issuer: provider.issuer, outboundNetworks: [] },
+    { issuer: awayIssuer, outboundNetworks: ["127.0.0.0/8"] },
+  ].map(async ({ issuer, outboundNetworks }) => {
+    const other = await startTestServer({ outboundNetworks });
+    const authentication = {
+      oAuth2Configuration: { clientId: client.id },
+      openIdConfiguration: { issuer, redirectUrls: ["https://app.plant.example/"] },
+    };
+    const put = await other.ask("PUT /", { items: [{ name: "demo", authentication }] });
+    const startMs = performance.now();
+    const token = await signed({ iss: issuer }, provider.key);
+    const byToken = await other.ask("GET /", undefined, bearer(token));
+    const tookMs = performance.now() - startMs;
+    const search = `project=demo&redirectUrl=${encodeURIComponent("https://app.plant.example/")}`;
+    const byLogin = await other.ask.root(`GET /login/redirect?${search}`, undefined, {
+      "api-key": undefined,
+    });
+    await other.close();
+    assert.ok(tookMs >= limits.providerAnswerMsMax - 1, `${issuer} failed after ${tookMs} ms`);
+    return [put.status, byToken.status, byToken.text, byLogin.status, byLogin.text];
+  });
+  const [refused, away] = await Promise.all(answers);
+  assert.deepEqual(refused, away);
+  assert.deepEqual([refused![0], refused![1], refused![3]], [200, 503, 503]);
+  assert.equal(provider.requests, before);
 });

@@ -29,6 +29,8 @@ export interface TestProvider {
   readonly key: SigningKey;
   /** How often its keys were asked for. */
   readonly keyRequests: number;
+  /** How many requests it got. */
+  readonly requests: number;
   /** A token as it makes them, signed by it; members that are undefined are left out. */
   token(claims?: Claims, header?: Readonly<Record<string, unknown>>): Promise<string>;
   /** From now on it has another key, and does not know the old one. */
@@ -54,9 +56,11 @@ export async function startProvider(
   let key = await signingKey("RS256");
   let state: ProviderState = "well";
   let keyRequests = 0;
+  let requests = 0;
   const make = () => providerWith(issuer, key, registered);
   let handle = make();
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    requests++;
     if (request.url?.startsWith("/jwks")) keyRequests++;
     if (state === "away") request.socket.destroy();
     else if (state === "failing") response.writeHead(500).end();
@@ -67,6 +71,9 @@ export async function startProvider(
     issuer,
     get key() {
       return key;
+    },
+    get requests() {
+      return requests;
     },
     get keyRequests() {
       return keyRequests;

@@ -13,6 +13,8 @@ export interface ServerOptions {
   /** The address that it believes to be reached by; that where it is when absent. */
   readonly baseUrl?: string;
   readonly trustedProxies?: readonly string[];
+  /** Which networks it may call besides the public internet; loopback when absent, for test providers. */
+  readonly outboundNetworks?: readonly string[];
   /** Of failures and logins; as good as no limit when absent. */
   readonly attemptsPerMinute?: number;
   /** Whether it hosts models; off when absent. */
@@ -83,6 +85,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     project,
     logLevel: "silent",
     trustedProxies: options.trustedProxies ?? [],
+    outboundNetworks: options.outboundNetworks ?? ["127.0.0.0/8"],
     attemptsPerMinute,
     hostsModels: options.hostsModels ?? false,
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
