@@ -22,6 +22,7 @@ const open = async (data: string) => {
     adminKey,
     logLevel: "silent",
     trustedProxies: [],
+    outboundNetworks: [],
     attemptsPerMinute: 1_000_000,
   } as const;
   return openApp(settings, realWorld, pino({ level: "silent" }));
