@@ -4,6 +4,7 @@ import type { Created, CreateOnce } from "../import/create-once.ts";
 import type { Ledger, Made } from "../import/ledger.ts";
 import { limits } from "../limits.ts";
 import { BadArchive, resourceOf, type SectionName } from "./format.ts";
+import { checkedLine, type Line } from "./lines.ts";
 import { bytesOf, type Entry, jsonLinesOf } from "./reader.ts";
 
 /** How far a restore is: whole entries, and lines of the one after them. */
@@ -16,7 +17,6 @@ export interface Restored {
 
 export const nothingRestored: Restored = { entries: 0, lines: 0, leftOut: 0 };
 
-type Line = Readonly<Record<string, unknown>>;
 type Item = Line & { readonly id: number };
 
 interface Restoring {
@@ -279,7 +279,7 @@ async function* batchesIn(section: SectionName, entry: Entry, restored: number):
   let [batch, bytes, lines]: [Line[], number, number] = [[], 0, restored];
   for await (const read of jsonLinesOf(entry)) {
     if (read.line <= restored) continue;
-    const value = read.value as Line;
+    const value = checkedLine(section, read.value, read.line);
     const isFull = batch.length === batchLines(section) || bytes + read.bytes > limits.importBodyBytesMax;
     if (batch.length > 0 && (isFull || keyOf?.(batch[0]!) !== keyOf?.(value))) {
       yield { batch, lines };

@@ -20,6 +20,14 @@ export const nameField = (description: string) =>
 export const idField = (description: string) =>
   Type.Integer({ description, minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
+/** A time that a record has. */
+export const timeField = (description: string) =>
+  Type.Integer({
+    description: `${description}, in ms since 1970`,
+    minimum: limits.timeMsMin,
+    maximum: limits.timeMsMax,
+  });
+
 type Metadata = Readonly<Record<string, string>>;
 
 /** Text values under text keys; `Type.Record` would let keys with line breaks pass unchecked. */

@@ -1,12 +1,12 @@
 // Port: the catalog holds everything that is not a datapoint or a file's bytes, as typed records in tables.
 //
 // Contract. A write transaction is all or nothing and on disk when it resolves; writes run one after another.
-// A read transaction sees one state of the catalog, and every write acknowledged before it began.
-// A transaction is bound to one project: it sees and changes only that project's records of project
-// tables. When a change in it fails, it is rolled back and rejects, even if its caller caught the
-// failure. Numbers are finite and -0 is 0; texts are well-formed Unicode (a lone surrogate becomes
-// U+FFFD), ordered by code point. What a filter means is written down as `src/query/evaluate.ts`: a
-// condition on a missing value is false.
+// A read transaction sees one state of the catalog, and every write acknowledged before it began. A
+// transaction is bound to one project: it sees and changes only that project's records of project tables.
+// When a change in it fails, it is rolled back and rejects, even if its caller caught the failure. Numbers
+// are finite, integers within 2^53, and -0 is 0; texts are well-formed Unicode (a lone surrogate becomes
+// U+FFFD), ordered by code point. What a filter means is written down as `src/query/evaluate.ts`: a condition
+// on a missing value is false.
 import { invariant } from "../lib/invariant.ts";
 import type { Filter } from "../query/filter.ts";
 import type { OrderBy, PageQuestion, Position } from "../query/page.ts";

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { limits } from "../../limits.ts";
+import { archiveRoutes } from "./archives.rest.ts";
 
 let server: TestServer;
 before(async () => {
@@ -68,4 +70,76 @@ test("what is refused changes nothing", async () => {
     assert.deepEqual([answer.status, answer.error?.message], [400, message]);
   }
   assert.equal((await ask(`GET /assets/${id}`)).text, before);
+});
+
+/** The paths of all numbers that a schema describes: `items[0].columns[0].createdTime`. */
+function numbersIn(schema: Schema, path = ""): string[] {
+  if (schema.type === "integer" || schema.type === "number") return [path];
+  if (schema.items) return numbersIn(schema.items, `${path}[0]`);
+  const named = (name: string) => (path === "" ? name : `${path}.${name}`);
+  return Object.entries(schema.properties ?? {}).flatMap(([name, one]) => numbersIn(one, named(name)));
+}
+
+interface Schema {
+  readonly type?: string;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+/** The body with the number at this path replaced. */
+function changed(body: unknown, path: string, hostile: unknown): unknown {
+  const copy = structuredClone(body) as Record<string, unknown>;
+  const names = path.match(/\w+/g)!;
+  const holder = names.slice(0, -1).reduce((at, name) => at[name] as Record<string, unknown>, copy);
+  holder[names.at(-1)!] = hostile;
+  return copy;
+}
+
+test("no restored number breaks a list: each that a body can hold is refused beyond its bounds", async () => {
+  const columns = [{ valueType: "LONG" }];
+  const made = async (path: string, item: object) => idsOf(await ask(`POST /${path}`, { items: [item] }))[0];
+  const ends = { sourceType: "asset", sourceExternalId: "a", targetType: "asset", targetExternalId: "b" };
+  const ids: Readonly<Record<string, number | undefined>> = {
+    assets: await made("assets", { name: "hostile" }),
+    timeseries: await made("timeseries", { name: "hostile" }),
+    events: await made("events", { description: "hostile" }),
+    sequences: await made("sequences", { columns }),
+    relationships: await made("relationships", { externalId: "hostile", ...ends }),
+    files: (
+      (await ask("POST /files/initupload", { fileName: "hostile" })).json as { data: { fileId: number } }
+    ).data.fileId,
+  };
+  const [sequence] = (await ask(`GET /sequences/${ids["sequences"]}`)).items;
+  const [{ id: column } = { id: 0 }] = sequence!["columns"] as { id: number }[];
+  await ask("POST /restore/raw/hostile/rows", { items: [{ key: "a", lastUpdatedTime: 5 }] });
+  const lists = [...Object.keys(ids), "raw/hostile/rows"];
+  const state = async () =>
+    Promise.all(
+      lists.map(async (list) => {
+        const { status, text } = await ask(`GET /${list}?limit=1000`);
+        assert.equal(status, 200, list);
+        return text;
+      }),
+    );
+  const before = await state();
+  let refused = 0;
+  for (const { path, body } of archiveRoutes)
+    for (const target of path.includes("raw") ? ["hostile/rows"] : Object.keys(ids)) {
+      const item = { id: ids[target], ...times, uploadedAt: 3, columns: [{ id: column, ...times }] };
+      const good = { items: [path.includes("raw") ? { key: "a", lastUpdatedTime: 6 } : item] };
+      const address = `/restore/${path.includes("raw") ? "raw" : "times"}/${target}`;
+      const numbers = numbersIn(body!.schema as unknown as Schema);
+      assert.ok(numbers.length > 0, path);
+      for (const number of numbers)
+        for (const hostile of [2 ** 53, -(2 ** 53), 1e300, -1e300, 1.5, limits.timeMsMin - 1]) {
+          const answer = await ask(`POST ${address}`, changed(good, number, hostile));
+          const said = answer.error?.message ?? answer.text;
+          assert.equal(answer.status, 400, `${address} ${number} ${hostile}: ${said}`);
+          assert.ok(said.startsWith(`Invalid field - ${number} - expected `), said);
+          assert.ok(said.endsWith(` but got ${JSON.stringify(hostile)}`), said);
+          refused += 1;
+        }
+    }
+  assert.ok(refused > 200, `${refused}`);
+  assert.deepEqual(await state(), before);
 });

@@ -2,23 +2,16 @@
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
 import { emptyAnswer, emptyShape } from "../../rest/envelope.ts";
-import { idField, itemsBody } from "../../rest/fields.ts";
+import { idField, itemsBody, timeField } from "../../rest/fields.ts";
 import { oneOfWords, required } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { readRestoredRows } from "../raw/row-texts.rest.ts";
 import { inTable, restoredRowsBody } from "../raw/shapes.rest.ts";
 import { restoreRawRows, restoreTimes, timedResources } from "./archives.ts";
 
-const time = (description: string) =>
-  Type.Integer({
-    description: `${description}, in ms since 1970`,
-    minimum: limits.timeMsMin,
-    maximum: limits.timeMsMax,
-  });
-
 const times = {
-  createdTime: time("When it was created"),
-  lastUpdatedTime: time("When it last changed"),
+  createdTime: timeField("When it was created"),
+  lastUpdatedTime: timeField("When it last changed"),
 };
 
 const body = itemsBody(
@@ -26,7 +19,7 @@ const body = itemsBody(
     {
       id: idField("Which record"),
       ...times,
-      uploadedAt: Type.Optional(time("Of files alone: when all of its bytes had come")),
+      uploadedAt: Type.Optional(timeField("Of files alone: when all of its bytes had come")),
       columns: Type.Optional(
         Type.Array(Type.Object({ id: idField("Which column"), ...times }), {
           description: "Of sequences alone: the times of their columns",

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
 import { cursorParameter } from "../../rest/envelope.ts";
-import { itemsBody, nameField, textField } from "../../rest/fields.ts";
+import { itemsBody, nameField, textField, timeField } from "../../rest/fields.ts";
 import { boolean, integer, type Parameter, pageSize, required, text } from "../../rest/parameters.ts";
 
 export const databaseShape = Type.Object(
@@ -39,7 +39,7 @@ export const rowsBody = itemsBody(Type.Object(newRow));
 export const restoredRowsBody = itemsBody(
   Type.Object({
     ...newRow,
-    lastUpdatedTime: Type.Integer({ description: "When the row was last written, in ms", minimum: 0 }),
+    lastUpdatedTime: timeField("When the row was last written"),
   }),
 );
 export const keysBody = itemsBody(Type.Object({ key: keyField }));

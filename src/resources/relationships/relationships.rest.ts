@@ -14,7 +14,7 @@ import {
   listAnswer,
   pageOf,
 } from "../../rest/envelope.ts";
-import { idField, itemsBody, textField } from "../../rest/fields.ts";
+import { idField, itemsBody, textField, timeField } from "../../rest/fields.ts";
 import { oneOfWords, pageSize, required, text, type Values } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import {
@@ -36,12 +36,6 @@ const write = { versions, source, capability: ["relationshipsAcl", "WRITE"] } as
 
 const idText = (description: string) => textField(description, { min: 1, max: limits.externalIdLengthMax });
 const kind = (whose: string) => Type.Enum([...resourceTypes], { description: `Kind of the ${whose}` });
-const time = (description: string) =>
-  Type.Integer({
-    description: `${description}, in ms since 1970`,
-    minimum: limits.timeMsMin,
-    maximum: limits.timeMsMax,
-  });
 
 const ends = {
   externalId: idText("Its name, unique in the project"),
@@ -53,8 +47,8 @@ const ends = {
 
 const writable = {
   ...ends,
-  startTime: Type.Optional(time("When it began to hold")),
-  endTime: Type.Optional(time("When it ended to hold, not before it began")),
+  startTime: Type.Optional(timeField("When it began to hold")),
+  endTime: Type.Optional(timeField("When it ended to hold, not before it began")),
   confidence: Type.Optional(Type.Number({ description: "How sure it is", minimum: 0, maximum: 1 })),
   dataSetId: Type.Optional(idField("The data set it belongs to")),
 };

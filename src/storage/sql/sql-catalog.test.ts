@@ -259,3 +259,19 @@ test("names are looked up by their index even when another order is asked for", 
   db.close();
   assert.match(String(plan[0]!["detail"]), /places__index__name \(in_project=\? AND name=\?\)/);
 });
+
+test("an integer that could not be read again is not stored", async (t) => {
+  const { open } = workplace(t);
+  const catalog = await open("catalog.db");
+  await catalog.write(1, (tx) => tx.insert(places, [place(1)]));
+  for (const depth of [2 ** 53, -(2 ** 53), 1e300, 0.5]) {
+    await assert.rejects(catalog.write(1, (tx) => tx.insert(places, [place(2, { depth })])));
+    await assert.rejects(catalog.write(1, (tx) => tx.setColumns(places, ["depth"], [{ id: 1, depth }])));
+  }
+  const page = {
+    filter: everything,
+    order: [{ field: "id", direction: "ascending" }],
+    page: { limit: 9 },
+  } as const;
+  assert.deepEqual(await catalog.read(1, (tx) => tx.find(places, page)), [place(1)]);
+});

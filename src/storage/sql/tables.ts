@@ -19,6 +19,14 @@ export function columnOf(table: AnyTable, field: string): Column {
   return column;
 }
 
+/** As `encodeValue`, of a value to store: one integer beyond 2^53 would fail every read of its table. */
+export function storedValue(column: Column, value: unknown): string | number | null {
+  const encoded = encodeValue(column, value);
+  const isReadable = column.type !== "integer" || encoded === null || Number.isSafeInteger(encoded);
+  invariant(isReadable, "a stored integer is one that can be read again");
+  return encoded;
+}
+
 /** A record's value as the database holds it; `null` when missing. */
 export function encodeValue(column: Column, value: unknown): string | number | null {
   if (value === undefined || value === null) {

@@ -23,7 +23,7 @@ import { readNearest, unlessGivenUp } from "./gathering.ts";
 import { orderList, pagePieces, sortedBy } from "./keyset.ts";
 import { raiseLastId } from "./meta.ts";
 import { bestIds, rankTerm, walkOf } from "./ranked-search.ts";
-import { columnOf, decodeRows, encodeValue, indexColumns, projectColumn } from "./tables.ts";
+import { columnOf, decodeRows, indexColumns, projectColumn, storedValue } from "./tables.ts";
 
 const highestId = (rows: readonly Stored[]): number => rows.reduce((id, row) => Math.max(id, row.id), 0);
 
@@ -172,7 +172,7 @@ export class SqlTransaction implements Writer {
       update ${sql.table(table.name)} set ${sql.join(assigned)} where ${sql.join(found, sql` and `)}
     `;
     const values = rows.map((row) => [
-      ...columns.map((name) => encodeValue(columnOf(table, name), wellFormed(row[name]))),
+      ...columns.map((name) => storedValue(columnOf(table, name), wellFormed(row[name]))),
       row.id,
       ...project,
     ]);
@@ -253,7 +253,7 @@ export class SqlTransaction implements Writer {
     const columns = Object.entries({ ...(id && { id }), ...others });
     const names = [...columns.map(([name]) => name), ...project.map(() => projectColumn)];
     const values = rows.map((row) => [
-      ...columns.map(([name, column]) => encodeValue(column, row[name as keyof Row])),
+      ...columns.map(([name, column]) => storedValue(column, row[name as keyof Row])),
       ...project,
     ]);
     return { names, values };
