@@ -33,6 +33,7 @@ import { assetTypeRoutes } from "./resources/assets/asset-types/asset-types.rest
 import { assetTypeTable } from "./resources/assets/asset-types/schema.ts";
 import { assetModel } from "./resources/assets/assets.odata.ts";
 import { assetRoutes } from "./resources/assets/assets.rest.ts";
+import { ancestorsOf } from "./resources/assets/rows.ts";
 import { assetTable } from "./resources/assets/schema.ts";
 import { calculatedModel } from "./resources/calculated/calculated.odata.ts";
 import { calculatedRoutes } from "./resources/calculated/calculated.rest.ts";
@@ -268,7 +269,11 @@ export function accessOf(
   parts: Pick<Services, "catalog" | "ids" | "world">,
   secret: Uint8Array,
 ): Pick<Services, "keys" | "rights"> {
-  const rights = new Rights({ ...parts, defaultGroupOf });
+  const rights = new Rights({
+    ...parts,
+    defaultGroupOf,
+    ancestorsOf: (project, ids) => ancestorsOf(parts.catalog, project, ids),
+  });
   return { rights, keys: new Keyring({ ...parts, rights, secret: secretFor("api-keys", secret) }) };
 }
 

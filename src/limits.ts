@@ -241,6 +241,8 @@ export const described = {
   shutdownMsMax: limit(10_000, "ms", "After SIGTERM: the time that requests under way are given to finish."),
   keyCacheMsMax: limit(500, "ms", "How long a created or revoked API key may go unnoticed by a server."),
   keyUseNotedMs: limit(60_000, "ms", "The last use of an API key is known to within this."),
+  keyChainMax: limit(16, "keys", "API keys in a row, each made with the one before; more are refused."),
+  keyEndMsMax: limit(8_640_000_000_000_000, "ms", "The latest end of an API key, as far as dates go."),
   groupsPerPageMax: limit(1_000, "groups", "A page of groups; a larger `limit` is lowered to this."),
   groupRightsLengthMax: limit(65_536, "characters", "Capabilities and permissions of a group, as JSON."),
   accountGroupsMax: limit(100, "groups", "Groups that one service account is in."),

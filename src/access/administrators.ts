@@ -6,6 +6,7 @@ import { limits } from "../limits.ts";
 import { and, between, equals, everything, type Filter, hasOneOf, oneOf, or } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
 import type { Reader, Writer } from "../storage/catalog.ts";
+import { administersGroups, scopesOf } from "./holds.ts";
 import { capabilitiesIn, liveGroups, liveIn } from "./rights.ts";
 import { type Account, accountTable, apiKeyTable, type Group, groupTable } from "./schema.ts";
 
@@ -94,12 +95,12 @@ async function isAdministered(tx: Reader, projectId: number, nowMs: number): Pro
   return (await tx.count(apiKeyTable, and(liveIn(projectId), owned, unexpiredAt(nowMs)))) > 0;
 }
 
-const isForAdministrators = (group: Group): boolean =>
-  (["groupsAcl", "apikeysAcl"] as const).every((wanted) =>
-    capabilitiesIn(group).some(
-      ({ acl, actions, scope }) => acl === wanted && scope.kind === "all" && actions.includes("CREATE"),
-    ),
-  );
+/** The members of such a group can grant every right, and make the keys to use it. */
+const isForAdministrators = (group: Group): boolean => {
+  const capabilities = capabilitiesIn(group);
+  const makesKeys = scopesOf(capabilities, "apikeysAcl", "CREATE").some(({ kind }) => kind === "all");
+  return makesKeys && administersGroups(capabilities);
+};
 
 /** Keys that have no end, or have not come to it. */
 const unexpiredAt = (nowMs: number): Filter =>

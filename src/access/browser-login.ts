@@ -145,9 +145,10 @@ export class BrowserLogin {
     return withQuery(provider.logoutUrl, { post_logout_redirect_uri: target.href });
   }
 
-  /** Voids the cookie and the tokens of a login. */
-  end({ sessionId, untilMs }: Login): Promise<void> {
-    return this.#parts.ended.end(sessionId, untilMs);
+  /** Voids the cookie and the tokens of a login, and revokes the keys made with them. */
+  async end({ sessionId, untilMs }: Login): Promise<void> {
+    await this.#parts.ended.end(sessionId, untilMs);
+    this.#parts.rights.changed();
   }
 
   async #permitted({ project, redirectUrl, errorRedirectUrl }: LoginWish) {

@@ -3,6 +3,8 @@ import { fail } from "../errors.ts";
 import { equals, everything, type Filter, hasOnly, nothing, oneOf, or, underAsset } from "../query/filter.ts";
 import type { ProjectId } from "../storage/catalog.ts";
 import type { Acl, Action, Capability, CapabilityScope } from "./capabilities.ts";
+import type { Credential } from "./credentials.ts";
+import { scopesOf as scopesIn } from "./holds.ts";
 
 export interface Caller {
   /** Name shown by the login endpoints. */
@@ -15,6 +17,8 @@ export interface Caller {
   /** The project's URL name. */
   readonly project: string;
   readonly capabilities: readonly Capability[];
+  /** Absent when the server itself acts for an account. */
+  readonly credential?: Credential;
 }
 
 /** Refuses (403) a caller who holds `acl` with `action` for no record at all. */
@@ -55,10 +59,8 @@ export function membershipOf(caller: Caller, field: string): Filter {
   return or(equals(field, null), hasOnly(field, [...new Set(categoryIds)]));
 }
 
-const scopesOf = (caller: Caller, acl: Acl, action: Action): CapabilityScope[] =>
-  caller.capabilities
-    .filter((one) => one.acl === acl && one.actions.includes(action))
-    .map((one) => one.scope);
+const scopesOf = ({ capabilities }: Caller, acl: Acl, action: Action): CapabilityScope[] =>
+  scopesIn(capabilities, acl, action);
 
 function united(scopes: readonly CapabilityScope[]): Filter {
   if (scopes.some(({ kind }) => kind === "all")) return everything;

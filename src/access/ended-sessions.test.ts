@@ -6,11 +6,12 @@ import { realWorld } from "../lib/world.ts";
 import { everything } from "../query/filter.ts";
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { EndedSessions, endedSessionTable } from "./ended-sessions.ts";
+import { type ApiKey, apiKeyTable } from "./schema.ts";
 
 test("an ended session is known after a restart, and an expired one makes room", async () => {
   let nowMs = 1_000;
   const world = { ...realWorld, nowMs: () => nowMs };
-  const catalog = openNaiveCatalog([endedSessionTable]);
+  const catalog = openNaiveCatalog([endedSessionTable, apiKeyTable]);
   const parts = { catalog, world, ids: new IdSource(world, 0) };
   const first = new EndedSessions(parts);
   await first.end("one", 5_000);
@@ -23,4 +24,28 @@ test("an ended session is known after a restart, and an expired one makes room",
   await second.end("two", 9_000);
   assert.deepEqual([second.has("one"), second.has("two")], [false, true]);
   assert.equal(await catalog.read("system", (tx) => tx.count(endedSessionTable, everything)), 1);
+});
+
+test("keys made with an ended session are revoked, and the keys made with those; no others", async () => {
+  const world = { ...realWorld, nowMs: () => 1_000 };
+  const catalog = openNaiveCatalog([endedSessionTable, apiKeyTable]);
+  const madeBy = [
+    ["provider p", "login one"],
+    ["provider p", "login one", "key 1"],
+    ["provider p", "login two"],
+  ];
+  const keys = madeBy.map(
+    (origins, at): ApiKey => ({
+      ...{ id: at + 1, projectId: 1, project: "demo", accountId: 9, name: "made", createdTime: 0 },
+      hash: `${at}`,
+      madeBy: origins,
+    }),
+  );
+  await catalog.write("system", (tx) => tx.insert(apiKeyTable, keys));
+  await new EndedSessions({ catalog, world, ids: new IdSource(world, 10) }).end("one", 5_000);
+  const kept = await catalog.read("system", (tx) => tx.get(apiKeyTable, [1, 2, 3]));
+  assert.deepEqual(
+    kept.map(({ deletedTime }) => deletedTime),
+    [1_000, 1_000, undefined],
+  );
 });

@@ -4,6 +4,7 @@ import type { World } from "../lib/world.ts";
 import { between, everything } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
 import type { Catalog, Table } from "../storage/catalog.ts";
+import { madeWith, originOf, revokeKeys } from "./credentials.ts";
 
 interface EndedSession {
   readonly id: number;
@@ -46,7 +47,10 @@ export class EndedSessions {
     return this.#ended.has(sessionId);
   }
 
-  /** Voids all tokens of a login, which would expire at `untilMs`; on disk when it resolves. */
+  /**
+   * Voids all tokens of a login, which would expire at `untilMs`, and revokes the keys made with them; on
+   * disk when it resolves.
+   */
   async end(sessionId: string, untilMs: number): Promise<void> {
     if (this.#ended.has(sessionId)) return;
     const { catalog, ids, world } = this.#parts;
@@ -57,6 +61,7 @@ export class EndedSessions {
     await catalog.write("system", async (tx) => {
       await tx.remove(endedSessionTable, expired);
       await tx.insert(endedSessionTable, [{ id: ids.next(), sessionId, untilMs }]);
+      await revokeKeys(tx, madeWith([originOf.login(sessionId)]), nowMs);
     });
   }
 }

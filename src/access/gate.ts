@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { type Failure, fail } from "../errors.ts";
 import { cookieIn } from "../lib/cookies.ts";
 import type { Caller } from "./caller.ts";
+import type { Credential } from "./credentials.ts";
 import type { Keyring } from "./keys.ts";
 import type { LoginProject } from "./login-directory.ts";
 import type { Login } from "./own-tokens.ts";
@@ -105,13 +106,15 @@ export class Gate {
     return this.#presented(reading.user);
   }
 
-  async #presented({ project, user, login, providerGroups = [] }: TokenUser): Promise<Presented> {
+  async #presented(tokenUser: TokenUser): Promise<Presented> {
+    const { project, user, login, providerGroups = [] } = tokenUser;
     const { id: projectId, urlName, provider } = project;
     const membership = login
       ? { ids: login.groupIds }
       : { sourceIds: providerGroups, sources: provider!.sources };
     const { groupIds, capabilities } = await this.#parts.rights.grantsTo(projectId, membership);
-    const caller: Caller = { user, projectId, project: urlName, groupIds, capabilities };
+    const credential = tokenCredential(tokenUser);
+    const caller: Caller = { user, projectId, project: urlName, groupIds, capabilities, credential };
     return { caller, project, ...(login && { login }) };
   }
 
@@ -132,6 +135,13 @@ export class Gate {
   get #isSecure(): boolean {
     return this.#parts.baseUrl?.startsWith("https:") ?? false;
   }
+}
+
+function tokenCredential({ login, project, untilMs }: TokenUser): Credential {
+  const { issuer } = login ?? project.provider!;
+  return login
+    ? { kind: "login", sessionId: login.sessionId, issuer, untilMs }
+    : { kind: "token", issuer, untilMs };
 }
 
 /** Under https a name that no other host of the domain can set (RFC 6265bis, 4.1.3.2). */

@@ -6,6 +6,7 @@ import { realWorld as world } from "../lib/world.ts";
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { adoptKeys } from "./administrators.ts";
 import { administrator } from "./capabilities.ts";
+import { endedSessionTable } from "./ended-sessions.ts";
 import { Keyring } from "./keys.ts";
 import { capabilitiesOf } from "./permissions.ts";
 import { Rights } from "./rights.ts";
@@ -14,8 +15,13 @@ import { type Account, type ApiKey, accountTable, apiKeyTable, groupTable } from
 const demo = { id: 1, urlName: "demo" };
 
 function newKeyring() {
-  const catalog = openNaiveCatalog([apiKeyTable, accountTable, groupTable]);
-  const rights = new Rights({ catalog, world, defaultGroupOf: async () => undefined });
+  const catalog = openNaiveCatalog([apiKeyTable, accountTable, groupTable, endedSessionTable]);
+  const rights = new Rights({
+    catalog,
+    world,
+    defaultGroupOf: async () => undefined,
+    ancestorsOf: async () => new Map(),
+  });
   const ids = new IdSource(world, 0);
   const keys = new Keyring({ catalog, ids, world, secret: new Uint8Array(32), rights });
   return { catalog, ids, keys, world, rights };
@@ -97,7 +103,7 @@ test("a lent key acts for its account until it is disposed of, expires, or the a
   const { catalog, ids, keys } = newKeyring();
   const account = { id: ids.next(), projectId: demo.id, uniqueName: "robot", groupIds: [], createdTime: 0 };
   await catalog.write("system", (tx) => tx.insert<Account>(accountTable, [account]));
-  const loan = { projectId: demo.id, project: "demo", accountId: account.id };
+  const loan = { projectId: demo.id, project: "demo", accountId: account.id, startedWith: undefined };
   const lent = keys.lend({ ...loan, expiresTime: world.nowMs() + 60_000 });
   assert.equal((await keys.callerOf(lent.key))?.user, "robot");
   assert.deepEqual(await keys.list(demo), []);
@@ -112,4 +118,24 @@ test("a lent key acts for its account until it is disposed of, expires, or the a
   using late = keys.lend({ ...loan, expiresTime: world.nowMs() + 60_000 });
   assert.equal(await keys.callerOf(late.key), undefined);
   assert.equal(await keys.callerAs(account.id, loan), undefined);
+});
+
+test("a lent key ends with the credential of the request that started the work", async () => {
+  const { keys } = newKeyring();
+  const { id, key } = await keys.create(demo, "starts a run");
+  const { credential: startedWith, userId } = (await keys.callerOf(key))!;
+  assert.deepEqual(startedWith, { kind: "key", id, madeBy: [] });
+  const loan = {
+    projectId: demo.id,
+    project: "demo",
+    accountId: userId!,
+    expiresTime: world.nowMs() + 60_000,
+  };
+  using lent = keys.lend({ ...loan, startedWith });
+  const run = (await keys.callerOf(lent.key))!;
+  assert.deepEqual([run.userId, run.credential!.kind], [userId, "run"]);
+  using nested = keys.lend({ ...loan, startedWith: run.credential });
+  assert.ok(await keys.callerOf(nested.key));
+  await keys.revoke(id);
+  for (const one of [lent, nested]) assert.equal(await keys.callerOf(one.key), undefined);
 });

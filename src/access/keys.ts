@@ -9,6 +9,8 @@ import { byId } from "../query/page.ts";
 import type { Catalog, Reader } from "../storage/catalog.ts";
 import { ensureAdministrator } from "./administrators.ts";
 import type { Caller } from "./caller.ts";
+import { type Credential, inheritKeys, revokeKeys } from "./credentials.ts";
+import { endedSessionTable } from "./ended-sessions.ts";
 import { liveIn, type Rights } from "./rights.ts";
 import { type Account, type ApiKey, accountTable, apiKeyTable } from "./schema.ts";
 
@@ -23,6 +25,7 @@ export interface NewKey {
   readonly name: string;
   readonly accountId: number;
   readonly expiresTime?: number;
+  readonly madeBy?: readonly string[];
 }
 
 interface KeyringParts {
@@ -51,8 +54,13 @@ interface Asking {
 /** The project that a key is of. */
 type KeyOf = Pick<ApiKey, "projectId" | "project">;
 
-/** The account that a lent key acts for, and until when it does at most. */
-export type Loan = Required<Pick<ApiKey, "projectId" | "project" | "accountId" | "expiresTime">>;
+/**
+ * The account that a lent key acts for, until when it does at most, and the credential of the request that
+ * started the work: the key ends with that credential.
+ */
+export interface Loan extends Required<Pick<ApiKey, "projectId" | "project" | "accountId" | "expiresTime">> {
+  readonly startedWith: Credential | undefined;
+}
 
 export class Keyring {
   readonly #parts: KeyringParts;
@@ -114,7 +122,8 @@ export class Keyring {
       const [known] = await keysWhere(tx, equals("hash", record.hash));
       if (known && known.projectId !== project.id) return false;
       const named = await keysWhere(tx, and(liveIn(project.id), equals("name", name)));
-      const old = named.filter(({ id }) => id !== known?.id).map(({ id }) => ({ id }));
+      const old = named.filter(({ id }) => id !== known?.id);
+      for (const { id } of old) await inheritKeys(tx, id, known?.id ?? record.id);
       const deletedTime = world.nowMs();
       await tx.setColumns(
         apiKeyTable,
@@ -134,21 +143,15 @@ export class Keyring {
     return this.#parts.catalog.read("system", (tx) => keysWhere(tx, liveIn(project.id)));
   }
 
-  /** False when there is no such key. Whoever holds the data folder may revoke the last one as well. */
-  async revoke(id: number): Promise<boolean> {
+  /**
+   * Revokes the key and all keys made with it; returns their ids, none when there is no such key. Unlike the
+   * API it may revoke the last key as well.
+   */
+  async revoke(id: number): Promise<readonly number[]> {
     const { catalog, world, rights } = this.#parts;
-    const isRevoked = await catalog.write("system", async (tx) => {
-      const found = await keysWhere(tx, and(equals("id", id), equals("deletedTime", null)));
-      const deletedTime = world.nowMs();
-      await tx.setColumns(
-        apiKeyTable,
-        ["deletedTime"],
-        found.map((key) => ({ id: key.id, deletedTime })),
-      );
-      return found.length > 0;
-    });
+    const revoked = await catalog.write("system", (tx) => revokeKeys(tx, equals("id", id), world.nowMs()));
     rights.changed();
-    return isRevoked;
+    return revoked;
   }
 
   /**
@@ -195,7 +198,7 @@ export class Keyring {
     }
     const { record, account } = found;
     const { expiresTime = Number.POSITIVE_INFINITY } = record;
-    const caller = await this.#callerFor(account, record);
+    const caller = { ...(await this.#callerFor(account, record)), credential: credentialOf(record) };
     const freshUntilMs = world.monotonicMs() + limits.keyCacheMsMax;
     this.#remembered.set(key, { caller, generation, freshUntilMs, expiresTime });
     if ("id" in record) this.#noteUse(record);
@@ -211,6 +214,7 @@ export class Keyring {
     const record = loan ?? (await this.#kept(tx, key));
     if (record?.accountId === undefined) return undefined;
     if (record.expiresTime !== undefined && record.expiresTime <= this.#parts.world.nowMs()) return undefined;
+    if (loan?.startedWith && (await isEnded(tx, loan.startedWith))) return undefined;
     const [account] = await tx.get(accountTable, [record.accountId]);
     return account && account.deletedTime === undefined ? { record, account } : undefined;
   }
@@ -238,7 +242,8 @@ export class Keyring {
       .catch(() => undefined);
   }
 
-  #recordOf(project: KeyProject, { name, accountId, expiresTime }: NewKey, key: string): ApiKey {
+  #recordOf(project: KeyProject, wanted: NewKey, key: string): ApiKey {
+    const { name, accountId, expiresTime, madeBy } = wanted;
     return {
       id: this.#parts.ids.next(),
       projectId: project.id,
@@ -248,6 +253,7 @@ export class Keyring {
       hash: this.#hashOf(key),
       createdTime: this.#parts.world.nowMs(),
       ...(expiresTime !== undefined && { expiresTime }),
+      ...(madeBy && { madeBy }),
     };
   }
 
@@ -257,7 +263,30 @@ export class Keyring {
 }
 
 /** What is written to a key that counts again; a column without a value is emptied. */
-const revived = ["deletedTime", "expiresTime", "name", "accountId"] as const;
+const revived = ["deletedTime", "expiresTime", "name", "accountId", "madeBy"] as const;
+
+function credentialOf(record: ApiKey | Loan): Credential {
+  if ("startedWith" in record)
+    return { kind: "run", startedWith: record.startedWith, untilMs: record.expiresTime };
+  const { id, madeBy = [], expiresTime } = record;
+  return { kind: "key", id, madeBy, ...(expiresTime !== undefined && { untilMs: expiresTime }) };
+}
+
+/** Whether the credential was revoked after the request that it came with was admitted. */
+export async function isEnded(tx: Reader, credential: Credential): Promise<boolean> {
+  switch (credential.kind) {
+    case "key": {
+      const [record] = await tx.get(apiKeyTable, [credential.id]);
+      return record === undefined || record.deletedTime !== undefined;
+    }
+    case "login":
+      return (await tx.count(endedSessionTable, equals("sessionId", credential.sessionId))) > 0;
+    case "run":
+      return credential.startedWith !== undefined && isEnded(tx, credential.startedWith);
+    case "token":
+      return false;
+  }
+}
 
 const isSame = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));

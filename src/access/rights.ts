@@ -1,12 +1,15 @@
 // What a caller may do by being in groups: their capabilities together, remembered for a moment.
 
+import { fail } from "../errors.ts";
 import { RecentMap } from "../lib/recent-map.ts";
 import type { World } from "../lib/world.ts";
 import { limits } from "../limits.ts";
 import { and, equals, type Filter, oneOf, or } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
 import type { Catalog, Reader } from "../storage/catalog.ts";
+import type { Caller } from "./caller.ts";
 import { administrator, type Capability } from "./capabilities.ts";
+import { type Ancestors, administersGroups, holds, rootsIn } from "./holds.ts";
 import { capabilitiesOf } from "./permissions.ts";
 import { type Group, groupTable } from "./schema.ts";
 
@@ -29,6 +32,17 @@ interface RightsParts {
   readonly world: World;
   /** The group of those who are in no other. */
   readonly defaultGroupOf: (tx: Reader, projectId: number) => Promise<number | undefined>;
+  /** Assets of a project with all assets above each. */
+  readonly ancestorsOf: (projectId: number, assetIds: readonly number[]) => Promise<Ancestors>;
+}
+
+/** What a change would let others do. */
+export interface Granted {
+  readonly capabilities: readonly Capability[];
+  /** What they may do already. */
+  readonly before?: readonly Capability[];
+  /** The part of the request that asks for the change. */
+  readonly field: string;
 }
 
 export class Rights {
@@ -61,6 +75,40 @@ export class Rights {
     const grants = { groupIds: groups.map(({ id }) => id), capabilities: groups.flatMap(capabilitiesIn) };
     this.#known.set(name, { grants, generation, untilMs: world.monotonicMs() + limits.keyCacheMsMax });
     return grants;
+  }
+
+  /**
+   * Refuses (403) to grant what the caller does not hold, unless the caller administers groups. Every change
+   * that can give somebody a right goes through here (docs/access.md, Who can grant what).
+   */
+  async refuseUnheld(caller: Caller, { capabilities, before = [], field }: Granted): Promise<void> {
+    if (administersGroups(caller.capabilities)) return;
+    const unheld = await this.#unheld(caller.projectId, [...caller.capabilities, ...before], capabilities);
+    if (unheld) throw fail("right-not-held", { field, acl: unheld.acl, actions: unheld.actions });
+  }
+
+  /** As `refuseUnheld`, of all that an account in these groups may do. */
+  async refuseUnheldGroups(
+    caller: Caller,
+    { groupIds, field }: { readonly groupIds: readonly number[]; readonly field: string },
+  ): Promise<void> {
+    if (administersGroups(caller.capabilities)) return;
+    const { capabilities } = await this.grantsTo(caller.projectId, { ids: groupIds });
+    await this.refuseUnheld(caller, { capabilities, field });
+  }
+
+  /** Whether `held` covers all of `wanted`. */
+  async covers(
+    projectId: number,
+    held: readonly Capability[],
+    wanted: readonly Capability[],
+  ): Promise<boolean> {
+    return (await this.#unheld(projectId, held, wanted)) === undefined;
+  }
+
+  async #unheld(projectId: number, held: readonly Capability[], wanted: readonly Capability[]) {
+    const ancestors = await this.#parts.ancestorsOf(projectId, rootsIn(wanted));
+    return wanted.find((one) => !holds(held, one, ancestors));
   }
 
   /** The groups of a project that are meant, without the default group for those who are in none. */
@@ -100,7 +148,7 @@ export function capabilitiesIn({
   grantsEverything,
   capabilities,
   permissions,
-}: Group): readonly Capability[] {
+}: Pick<Group, "grantsEverything" | "capabilities" | "permissions">): readonly Capability[] {
   if (grantsEverything) return administrator;
   return permissions ? [...capabilities, ...capabilitiesOf(permissions)] : capabilities;
 }

@@ -26,6 +26,8 @@ export interface ApiKey extends Kept {
   readonly expiresTime?: number;
   /** To within `keyUseNotedMs`. */
   readonly lastUsedTime?: number;
+  /** The credentials with which it is revoked (`originsOf`). Keys of the command line have none. */
+  readonly madeBy?: readonly string[];
 }
 
 /** Whom keys act for; clients know accounts as users (client-endpoints 14.2). */
@@ -67,6 +69,7 @@ export const apiKeyTable: Table<ApiKey> = {
     hash: { type: "text", optional: false },
     expiresTime: { type: "integer", optional: true },
     lastUsedTime: { type: "integer", optional: true },
+    madeBy: { type: "json", optional: true },
   },
   indexes: [["projectId"], ["accountId"]],
   unique: [["hash"]],

@@ -18,6 +18,8 @@ export interface TokenUser {
   readonly providerGroups?: readonly string[];
   /** The login of a token of ours. */
   readonly login?: Login;
+  /** When the token expires. */
+  readonly untilMs: number;
 }
 
 export type TokenReading =
@@ -106,7 +108,7 @@ export class Tokens {
     const project = await this.#directory.projectNamed(login.project);
     const isCurrent = project?.id === login.projectId && project.provider?.issuer === login.issuer;
     if (!isCurrent || this.#ended.has(login.sessionId)) return { state: "bad" };
-    return { state: "good", user: { project, user: login.user, login } };
+    return { state: "good", user: { project, user: login.user, login, untilMs: login.untilMs } };
   }
 }
 
@@ -129,7 +131,12 @@ function readingOf(claims: JWTPayload, project: LoginProject): TokenReading {
   if (!isFromValidDomain(claims, provider)) return { state: "excluded" };
   return {
     state: "good",
-    user: { project, user: userIn(claims), providerGroups: groupsIn(claims, provider) },
+    user: {
+      project,
+      user: userIn(claims),
+      providerGroups: groupsIn(claims, provider),
+      untilMs: Math.min(Math.floor(claims.exp! * 1000), limits.keyEndMsMax),
+    },
   };
 }
 

@@ -88,7 +88,9 @@ const actions: Readonly<Record<string, Action>> = {
     expectWords(words, 1, idMissing);
     const known = (await keys.list(project)).find(({ id }) => String(id) === words[0]);
     if (!known) throw new StartRefused(`The project ${project.urlName} has no key ${words[0]}`);
-    await keys.revoke(known.id);
-    console.log(`Key ${known.id} (${known.name}) is revoked.`);
+    const revoked = await keys.revoke(known.id);
+    const others =
+      revoked.length === 1 ? "" : `, and with it the keys it made: ${revoked.slice(1).join(", ")}`;
+    console.log(`Key ${known.id} (${known.name}) is revoked${others}.`);
   },
 };

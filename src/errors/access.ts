@@ -71,6 +71,31 @@ export const accessFailures = {
     when: "A change would put a record where the caller may not write, or take an asset from such a place.",
     message: ({ acl, action }) => `This lies outside of what your capability ${acl} with ${action} reaches`,
   }),
+  "right-not-held": entry<{ field: string; acl: string; actions: readonly string[] }>({
+    status: 403,
+    when: "A change would grant a right that the caller neither holds nor may grant by administering groups.",
+    message: ({ field, acl, actions }) =>
+      `${field} would grant ${acl} with ${actions.join(", ")} beyond what you hold; only an account that ` +
+      "administers groups (all actions of groupsAcl, for all groups) can grant more than it holds",
+  }),
+  "provider-administration": entry<Record<string, never>>({
+    status: 403,
+    when: "The identity provider of a project is changed by a caller that does not administer groups.",
+    message: () =>
+      "The identity provider decides who holds the rights of groups; only an account that administers " +
+      "groups (all actions of groupsAcl, for all groups) can change it",
+  }),
+  "run-makes-keys": entry<Record<string, never>>({
+    status: 403,
+    when: "The code of a model asks for an API key with the key that it runs with.",
+    message: () => "The key of a model's run makes no keys; make them with an API key or a token",
+  }),
+  "key-chain-too-long": entry<{ limit: number }>({
+    status: 400,
+    when: "A key is made with a key that was made with a key, and so on, too many in a row.",
+    message: ({ limit }) =>
+      `At most ${limit} keys in a row can be made with each other; make this one with an earlier key`,
+  }),
   "foreign-project": entry<{ project: string }>({
     status: 403,
     when: "The project in the path does not exist or is not the caller's.",

@@ -86,7 +86,12 @@ before(async () => {
     erasures: undefined as never,
     models: undefined as never,
   };
-  const rights = new Rights({ catalog, world, defaultGroupOf: async () => undefined });
+  const rights = new Rights({
+    catalog,
+    world,
+    defaultGroupOf: async () => undefined,
+    ancestorsOf: async () => new Map(),
+  });
   const keys = new Keyring({ catalog, ids, world, secret, rights });
   const cursors = cursorSigner(secret);
   const services: Services = { world, ids, catalog, points, ...unused, cursors, keys, rights };

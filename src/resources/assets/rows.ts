@@ -6,7 +6,7 @@ import { limits } from "../../limits.ts";
 import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, equals, type Filter, oneOf, underAsset } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
-import { type Reader, UniqueViolation } from "../../storage/catalog.ts";
+import { type Catalog, type ProjectId, type Reader, UniqueViolation } from "../../storage/catalog.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
 
 /** Of these assets the ones in `scope`, by id; the same id may be asked for more than once. */
@@ -28,6 +28,17 @@ export async function visibleRows(
  */
 export const existingRows = (tx: Reader, scope: Filter, wanted: IdsNamed): Promise<AssetRow[]> =>
   existingRecords(tx, assetTable, scope, wanted);
+
+/** Those of these assets that exist, each with the assets above it. */
+export async function ancestorsOf(
+  catalog: Catalog,
+  project: ProjectId,
+  ids: readonly number[],
+): Promise<Map<number, readonly number[]>> {
+  if (ids.length === 0) return new Map();
+  const rows = await catalog.read(project, (tx) => tx.get(assetTable, ids));
+  return new Map(rows.map(({ id, path }) => [id, path.split("/").slice(1, -2).map(Number)]));
+}
 
 /** These assets and everything below them, by id, a page at a time. */
 export async function* rowsUnder(tx: Reader, ids: readonly number[]): AsyncGenerator<AssetRow> {

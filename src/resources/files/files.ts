@@ -1,6 +1,7 @@
 // Files: documents and other bytes that hang on assets (platform-api, Stored file; client-endpoints 6).
 
 import { scopeOf } from "../../access/caller.ts";
+import { notAfter } from "../../access/credentials.ts";
 import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -75,7 +76,7 @@ export async function downloadLink(ctx: RequestContext, id: number, baseUrl: str
 }
 
 function linkTo(ctx: RequestContext, content: number, baseUrl: string): string {
-  const expiresMs = ctx.world.nowMs() + limits.downloadLinkMs;
+  const expiresMs = notAfter(ctx.caller.credential, ctx.world.nowMs() + limits.downloadLinkMs);
   const key = { project: ctx.project, id: content };
   return ctx.blobs.link({ purpose: "download", key, expiresMs }, baseUrl);
 }

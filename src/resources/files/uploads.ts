@@ -4,6 +4,7 @@
 // blob, so that nobody ever reads half a file, and a file that is overwritten keeps its old bytes until then.
 
 import { scopeOf } from "../../access/caller.ts";
+import { notAfter } from "../../access/credentials.ts";
 import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext, Services } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -67,7 +68,7 @@ export async function startUpload(
       fileId: row.id,
       ...{ resumable, overwrite, received: 0 },
       ...(contentType !== undefined && { contentType }),
-      expiresTime: nowMs + lifeMs,
+      expiresTime: notAfter(ctx.caller.credential, nowMs + lifeMs),
     };
     await tx.insert(uploadTable, [upload]);
     return upload;

@@ -2,7 +2,7 @@
 import { keepAdministered } from "../../access/administrators.ts";
 import { requireCapability, requireUnlimited, scopeOrOwn } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
-import { liveIn } from "../../access/rights.ts";
+import { capabilitiesIn, liveIn } from "../../access/rights.ts";
 import { type Account, accountTable, type Group, groupTable } from "../../access/schema.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -12,7 +12,7 @@ import { and, equals, type Filter, hasOneOf, oneOf } from "../../query/filter.ts
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import type { Reader, Writer } from "../../storage/catalog.ts";
-import { defaultGroupOf, type Project, setDefaultGroup } from "../projects/projects.ts";
+import { defaultGroupOf, type Project, refuseDefaultGroup, setDefaultGroup } from "../projects/projects.ts";
 
 export type { Account, Group } from "../../access/schema.ts";
 
@@ -22,7 +22,10 @@ export type NewGroup = Pick<Group, "name" | "source" | "sourceId" | "capabilitie
 const groupsFor = ({ caller, project }: RequestContext, action: Action): Filter =>
   and(equals("projectId", project), scopeOrOwn(caller, ["groupsAcl", action], oneOf("id", caller.groupIds)));
 
-/** Creates all of these or none, in the order sent; several may have one name. */
+/**
+ * Creates all of these or none, in the order sent; several may have one name. Refuses (403) rights that the
+ * caller cannot grant.
+ */
 export async function createGroups(ctx: RequestContext, items: readonly NewGroup[]): Promise<Group[]> {
   requireUnlimited(ctx.caller, "groupsAcl", "CREATE");
   for (const [index, { capabilities, permissions }] of items.entries()) {
@@ -30,6 +33,10 @@ export async function createGroups(ctx: RequestContext, items: readonly NewGroup
     const expected = `at most ${limits.groupRightsLengthMax} characters of rights as JSON`;
     if (length > limits.groupRightsLengthMax)
       throw fail("field-invalid", { field: `items[${index}]`, expected, got: String(length) });
+  }
+  for (const [index, { capabilities, permissions }] of items.entries()) {
+    const granted = capabilitiesIn({ capabilities, ...(permissions && { permissions }) });
+    await ctx.rights.refuseUnheld(ctx.caller, { capabilities: granted, field: `items[${index}]` });
   }
   const own = { projectId: ctx.project, createdTime: ctx.world.nowMs() };
   const groups: Group[] = items.map((item) => ({ ...item, ...own, id: ctx.ids.next() }));
@@ -68,6 +75,7 @@ export async function getGroup(ctx: RequestContext, id: number): Promise<Group> 
  */
 export async function deleteGroups(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const deletedTime = ctx.world.nowMs();
+  await refuseDefaultRights(ctx, await groupsNow(ctx, "DELETE", { ids, field: "items" }));
   await changeRights(ctx, async (tx) => {
     await live(tx, ctx, "DELETE", { ids, field: "items" });
     await tx.setColumns(
@@ -90,14 +98,16 @@ export async function listMembers(ctx: RequestContext, id: number): Promise<Acco
 }
 
 /**
- * Puts all of these accounts into a group, or none. Refuses unknown accounts, members (400), and an unknown
- * group (404).
+ * Puts all of these accounts into a group, or none. Refuses unknown accounts, members (400), an unknown group
+ * (404), and one whose rights the caller cannot grant (403).
  */
 export async function addMembers(
   ctx: RequestContext,
   id: number,
   accountIds: readonly number[],
 ): Promise<void> {
+  const [group] = await groupsNow(ctx, "UPDATE", inPath(id));
+  await ctx.rights.refuseUnheld(ctx.caller, { capabilities: capabilitiesIn(group!), field: "groupId" });
   await changeRights(ctx, async (tx) => {
     await live(tx, ctx, "UPDATE", inPath(id));
     const accounts = await existingRecords(tx, accountTable, liveIn(ctx.project), {
@@ -120,6 +130,7 @@ export async function removeMembers(
   id: number,
   accountIds: readonly number[],
 ): Promise<void> {
+  await refuseDefaultRights(ctx, await groupsNow(ctx, "UPDATE", inPath(id)));
   await changeRights(ctx, async (tx) => {
     await live(tx, ctx, "UPDATE", inPath(id));
     const members = and(liveIn(ctx.project), hasOneOf("groupIds", [id]));
@@ -128,14 +139,34 @@ export async function removeMembers(
   });
 }
 
-/** Makes a group that of all who are in no other (client-endpoints 3); refuses (400) an unknown one. */
+/**
+ * Makes a group that of all who are in no other (client-endpoints 3); refuses (400) an unknown one, and (403)
+ * one whose rights the caller cannot grant.
+ */
 export async function makeDefault(ctx: RequestContext, id: number): Promise<Project> {
   requireCapability(ctx.caller, "projectsAcl", "UPDATE");
+  await refuseDefaultGroup(ctx, { ids: [id], field: "items" });
   return changeRights(ctx, async (tx) => {
     await existingRecords(tx, groupTable, liveIn(ctx.project), { ids: [id], field: "items" });
     return setDefaultGroup(tx, ctx.project, id);
   });
 }
+
+/**
+ * Whoever loses the only group has the rights of the default group from then on: refuses (403) to take
+ * somebody out of these groups if the caller could not grant that.
+ */
+async function refuseDefaultRights(ctx: RequestContext, left: readonly Group[]): Promise<void> {
+  const byDefault = await ctx.rights.grantsTo(ctx.project, { ids: [] });
+  if (left.some(({ id }) => byDefault.groupIds.includes(id))) return;
+  for (const group of left) {
+    const change = { capabilities: byDefault.capabilities, before: capabilitiesIn(group) };
+    await ctx.rights.refuseUnheld(ctx.caller, { ...change, field: "the default group" });
+  }
+}
+
+const groupsNow = (ctx: RequestContext, action: Action, named: IdsNamed): Promise<Group[]> =>
+  ctx.catalog.read("system", (tx) => live(tx, ctx, action, named));
 
 const inPath = (id: number): IdsNamed => ({ ids: [id], field: "groupId", status: 404 });
 

@@ -2,8 +2,9 @@
 import { keepAdministered } from "../../access/administrators.ts";
 import { requireUnlimited, scopeOrOwn } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
+import { revokeKeys } from "../../access/credentials.ts";
 import { liveIn } from "../../access/rights.ts";
-import { type Account, accountTable, apiKeyTable, groupTable } from "../../access/schema.ts";
+import { type Account, accountTable, groupTable } from "../../access/schema.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -11,7 +12,7 @@ import { existingRecords } from "../../query/existing.ts";
 import { and, equals, type Filter, nothing, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import type { Reader, Writer } from "../../storage/catalog.ts";
+import type { Reader } from "../../storage/catalog.ts";
 
 export type { Account } from "../../access/schema.ts";
 
@@ -24,11 +25,14 @@ function accountsFor({ caller, project }: RequestContext, action: Action): Filte
 }
 
 /**
- * Creates all of these or none, in the order sent. Refuses names that are taken (409), unknown groups (400),
- * and groups whose members the caller may not change.
+ * Creates all of these or none, in the order sent. Refuses names that are taken (409), unknown groups and
+ * groups whose members the caller may not change (400), and rights that the caller cannot grant (403). An
+ * account in no group has those of the default group.
  */
 export async function createAccounts(ctx: RequestContext, items: readonly NewAccount[]): Promise<Account[]> {
   requireUnlimited(ctx.caller, "usersAcl", "CREATE");
+  for (const [index, { groupIds }] of items.entries())
+    await ctx.rights.refuseUnheldGroups(ctx.caller, { groupIds, field: `items[${index}].groups` });
   const createdTime = ctx.world.nowMs();
   return ctx.catalog.write("system", async (tx) => {
     await refuseTakenNames(tx, ctx, items);
@@ -70,8 +74,8 @@ export async function getAccount(ctx: RequestContext, id: number): Promise<Accou
 }
 
 /**
- * Deletes all of these or none, and their keys with them. Refuses (400) unknown and repeated ids, and to
- * leave the project without an administrator.
+ * Deletes all of these or none, and with them their keys and all keys made with those. Refuses (400) unknown
+ * and repeated ids, and to leave the project without an administrator.
  */
 export async function deleteAccounts(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const seen = and(accountsFor(ctx, "DELETE"), liveIn(ctx.project));
@@ -81,18 +85,10 @@ export async function deleteAccounts(ctx: RequestContext, ids: readonly number[]
     await keepAdministered(tx, { projectId: ctx.project, nowMs }, async () => {
       const deleted = ids.map((id) => ({ id, groupIds: [], deletedTime: nowMs }));
       await tx.setColumns(accountTable, ["groupIds", "deletedTime"], deleted);
-      await deleteKeysOf(tx, ids, nowMs);
+      await revokeKeys(tx, oneOf("accountId", ids), nowMs);
     });
   });
   ctx.rights.changed();
-}
-
-async function deleteKeysOf(tx: Writer, accountIds: readonly number[], nowMs: number): Promise<void> {
-  const filter = and(oneOf("accountId", accountIds), equals("deletedTime", null));
-  const limit = await tx.count(apiKeyTable, filter);
-  const keys = await tx.find(apiKeyTable, { filter, order: byId, page: { limit } });
-  const deleted = keys.map(({ id }) => ({ id, deletedTime: nowMs }));
-  await tx.setColumns(apiKeyTable, ["deletedTime"], deleted);
 }
 
 async function refuseTakenNames(

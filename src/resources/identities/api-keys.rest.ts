@@ -38,7 +38,13 @@ const newKey = Type.Object(
   {
     userId: idField("The service account it acts for"),
     expiresTime: Type.Optional(
-      Type.Integer({ description: "In ms since 1970, after now; never when absent", minimum: 1 }),
+      Type.Integer({
+        description:
+          "In ms since 1970, after now and not after the end of the request's credential, which is its " +
+          "end when it is absent",
+        minimum: 1,
+        maximum: limits.keyEndMsMax,
+      }),
     ),
   },
   { title: "NewApiKey" },

@@ -2,12 +2,16 @@
 import { keepAdministered } from "../../access/administrators.ts";
 import { scopeOrOwn } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
+import { type Credential, originsOf, revokeKeys } from "../../access/credentials.ts";
+import { isEnded } from "../../access/keys.ts";
 import { liveIn } from "../../access/rights.ts";
-import { type ApiKey, accountTable, apiKeyTable } from "../../access/schema.ts";
+import { type Account, type ApiKey, accountTable, apiKeyTable } from "../../access/schema.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { invariant } from "../../lib/invariant.ts";
+import { limits } from "../../limits.ts";
 import { existingRecords } from "../../query/existing.ts";
-import { and, equals, everything, type Filter, nothing } from "../../query/filter.ts";
+import { and, equals, everything, type Filter, nothing, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 
@@ -25,37 +29,64 @@ function ownedBy({ caller }: RequestContext, action: Action, column: "id" | "acc
   return scopeOrOwn(caller, ["apikeysAcl", action], own);
 }
 
-/** Creates all of these or none, in the order sent. The keys are in this answer and nowhere else. */
+/**
+ * Creates all of these or none, in the order sent. The keys are in this answer and nowhere else. They end no
+ * later than the credential of the request, and are revoked with it. Refuses (403) keys of accounts whose
+ * rights the caller cannot grant.
+ */
 export async function createApiKeys(
   ctx: RequestContext,
   items: readonly NewApiKey[],
 ): Promise<{ record: ApiKey; key: string }[]> {
+  const { credential, project: urlName } = ctx.caller;
+  invariant(credential !== undefined, "only requests with a credential make keys");
+  if (credential.kind === "run") throw fail("run-makes-keys", {});
+  const madeBy = originsOf(credential);
+  if (madeBy.length > limits.keyChainMax) throw fail("key-chain-too-long", { limit: limits.keyChainMax });
+  const ends = endsOf(items, credential, ctx.world.nowMs());
   const accounts = and(liveIn(ctx.project), ownedBy(ctx, "CREATE", "id"));
-  const nowMs = ctx.world.nowMs();
-  for (const [index, { expiresTime = Number.POSITIVE_INFINITY }] of items.entries())
-    if (expiresTime <= nowMs)
-      throw fail("field-invalid", {
-        field: `items[${index}].expiresTime`,
-        expected: `a time after now, ${nowMs},`,
-        got: String(expiresTime),
-      });
-  const project = { id: ctx.project, urlName: ctx.caller.project };
+  const ids = [...new Set(items.map(({ accountId }) => accountId))];
+  const named = { ids, field: "items" };
+  await refuseStronger(
+    ctx,
+    await ctx.catalog.read("system", (tx) => existingRecords(tx, accountTable, accounts, named)),
+  );
   return ctx.catalog.write("system", async (tx) => {
-    const ids = [...new Set(items.map(({ accountId }) => accountId))];
-    await existingRecords(tx, accountTable, accounts, { ids, field: "items" });
-    const made = items.map(({ accountId, expiresTime }) =>
-      ctx.keys.draft(project, {
-        name: "made over the API",
-        accountId,
-        ...(expiresTime !== undefined && { expiresTime }),
-      }),
-    );
+    if (await isEnded(tx, credential)) throw fail("unauthenticated", {});
+    await existingRecords(tx, accountTable, accounts, named);
+    const made = items.map(({ accountId }, index) => {
+      const expiresTime = ends[index];
+      const wanted = { name: "made over the API", accountId, madeBy };
+      return ctx.keys.draft(
+        { id: ctx.project, urlName },
+        { ...wanted, ...(expiresTime !== undefined && { expiresTime }) },
+      );
+    });
     await tx.insert(
       apiKeyTable,
       made.map(({ record }) => record),
     );
     return made;
   });
+}
+
+/** When each of the keys ends; undefined for never. */
+function endsOf(items: readonly NewApiKey[], { untilMs }: Credential, nowMs: number): (number | undefined)[] {
+  return items.map(({ expiresTime = untilMs }, index) => {
+    const refusal = (expected: string) =>
+      fail("field-invalid", { field: `items[${index}].expiresTime`, expected, got: String(expiresTime) });
+    if (expiresTime === undefined) return undefined;
+    if (expiresTime <= nowMs) throw refusal(`a time after now, ${nowMs},`);
+    if (untilMs !== undefined && expiresTime > untilMs)
+      throw refusal(`a time up to ${untilMs}, when your own credential ends,`);
+    return expiresTime;
+  });
+}
+
+/** A key of an account is all of its rights. The rights of one's own account need no check. */
+async function refuseStronger(ctx: RequestContext, accounts: readonly Account[]): Promise<void> {
+  for (const { id, groupIds } of accounts.filter((one) => one.id !== ctx.caller.userId))
+    await ctx.rights.refuseUnheldGroups(ctx.caller, { groupIds, field: `A key of the user ${id}` });
 }
 
 export interface ApiKeysWanted {
@@ -86,18 +117,17 @@ export async function getApiKey(ctx: RequestContext, id: number): Promise<ApiKey
   return found!;
 }
 
-/** Revokes all of these or none; refuses (400) unknown and repeated ids, and the last administrator's. */
+/**
+ * Revokes all of these or none, and all keys made with them; refuses (400) unknown and repeated ids, and the
+ * last administrator's.
+ */
 export async function deleteApiKeys(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const seen = and(liveIn(ctx.project), ownedBy(ctx, "DELETE", "accountId"));
   const nowMs = ctx.world.nowMs();
   await ctx.catalog.write("system", async (tx) => {
     await existingRecords(tx, apiKeyTable, seen, { ids, field: "items" });
     await keepAdministered(tx, { projectId: ctx.project, nowMs }, () =>
-      tx.setColumns(
-        apiKeyTable,
-        ["deletedTime"],
-        ids.map((id) => ({ id, deletedTime: nowMs })),
-      ),
+      revokeKeys(tx, oneOf("id", ids), nowMs),
     );
   });
   ctx.rights.changed();

@@ -169,7 +169,7 @@ test("nobody locks everybody out: the last administrator's group, account and ke
     assert.deepEqual([status, error], [400, { code: 400, message }], ask);
   }
   const second = await newAccount(
-    { groupsAcl: { actions: ["CREATE"], scope: { all: {} } } },
+    { groupsAcl: { actions: ["LIST", "READ", "CREATE", "UPDATE", "DELETE"], scope: { all: {} } } },
     { apikeysAcl: { actions: ["CREATE"], scope: { all: {} } } },
   );
   const spare = await keyOf(second);

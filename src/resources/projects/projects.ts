@@ -1,11 +1,21 @@
 // Projects: the top of everything (platform-api, What the service does 1). One is made at the first start.
-import { scopeOf } from "../../access/caller.ts";
+import { type Caller, scopeOf } from "../../access/caller.ts";
+import { madeWith, originOf, revokeKeys } from "../../access/credentials.ts";
+import { administersGroups } from "../../access/holds.ts";
 import type { LoginProject } from "../../access/login-directory.ts";
-import { type Authentication, checkAuthentication, providerOf } from "../../access/provider.ts";
+import {
+  type Authentication,
+  checkAuthentication,
+  type Provider,
+  providerOf,
+} from "../../access/provider.ts";
+import { capabilitiesIn, liveIn } from "../../access/rights.ts";
+import { groupTable } from "../../access/schema.ts";
 import type { RequestContext, Services } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
-import { equals, everything } from "../../query/filter.ts";
+import { existingRecords, type IdsNamed } from "../../query/existing.ts";
+import { and, equals, everything } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import type { ProjectId, Reader, Writer } from "../../storage/catalog.ts";
 import { type Project, projectTable } from "./schema.ts";
@@ -25,7 +35,11 @@ export function readProject(ctx: RequestContext): Promise<Project> {
   return ctx.catalog.read("system", (tx) => projectWith(tx, ctx.project));
 }
 
-/** Overwrites the project of the request; its `urlName` cannot change (client-endpoints 3). */
+/**
+ * Overwrites the project of the request; its `urlName` cannot change (client-endpoints 3). Refuses (400) an
+ * unknown default group, and (403) one whose rights the caller cannot grant. The identity provider decides
+ * who is in which group: only a caller that administers groups can change it (403).
+ */
 export async function replaceProject(ctx: RequestContext, content: ProjectContent): Promise<Project> {
   scopeOf(ctx.caller, "projectsAcl", "UPDATE");
   const { urlName, ...rest } = content;
@@ -36,21 +50,46 @@ export async function replaceProject(ctx: RequestContext, content: ProjectConten
       got: urlName,
     });
   if (rest.authentication) checkAuthentication(rest.authentication, "items[0].authentication");
+  const { defaultGroupId } = rest;
+  if (defaultGroupId !== undefined)
+    await refuseDefaultGroup(ctx, { ids: [defaultGroupId], field: "items[0].defaultGroupId" });
+  const nowMs = ctx.world.nowMs();
   const replaced = await ctx.catalog.write("system", async (tx) => {
     const { authentication: old, ...before } = await projectWith(tx, ctx.project);
     const after: Project = {
       id: before.id,
       urlName: before.urlName,
       createdTime: before.createdTime,
-      lastUpdatedTime: ctx.world.nowMs(),
+      lastUpdatedTime: nowMs,
       ...rest,
       ...(rest.authentication && { authentication: withSecretsOf(old, rest.authentication) }),
     };
+    refuseProvider(ctx.caller, providerOf(old), providerOf(after.authentication));
     await tx.replace(projectTable, [after]);
+    await revokeKeysOf(tx, { id: after.id, old, next: after.authentication }, nowMs);
     return after;
   });
   ctx.rights.changed();
   return replaced;
+}
+
+function refuseProvider({ capabilities }: Caller, old: Provider | undefined, next: Provider | undefined) {
+  const isAnother = next !== undefined && JSON.stringify(next) !== JSON.stringify(old);
+  if (isAnother && !administersGroups(capabilities)) throw fail("provider-administration", {});
+}
+
+/**
+ * Refuses (400) a group that does not exist as the default group, and (403) one whose rights the caller
+ * cannot grant. The group that is the default already is no change.
+ */
+export async function refuseDefaultGroup(ctx: RequestContext, named: IdsNamed): Promise<void> {
+  const [group] = await ctx.catalog.read("system", (tx) =>
+    existingRecords(tx, groupTable, liveIn(ctx.project), named),
+  );
+  const { groupIds } = await ctx.rights.grantsTo(ctx.project, { ids: [] });
+  if (groupIds.includes(group!.id)) return;
+  const { field } = named;
+  await ctx.rights.refuseUnheld(ctx.caller, { capabilities: capabilitiesIn(group!), field });
 }
 
 /** Makes another group, or none, the group of those who are in no other. */
@@ -71,10 +110,27 @@ export async function setAuthentication(
   projectId: ProjectId,
   authentication: Authentication,
 ): Promise<void> {
-  const changed = { id: projectId, authentication, lastUpdatedTime: world.nowMs() };
-  await catalog.write("system", (tx) =>
-    tx.setColumns(projectTable, ["authentication", "lastUpdatedTime"], [changed]),
-  );
+  const nowMs = world.nowMs();
+  const changed = { id: projectId, authentication, lastUpdatedTime: nowMs };
+  await catalog.write("system", async (tx) => {
+    const { authentication: old } = await projectWith(tx, projectId);
+    await tx.setColumns(projectTable, ["authentication", "lastUpdatedTime"], [changed]);
+    await revokeKeysOf(tx, { id: projectId, old, next: authentication }, nowMs);
+  });
+}
+
+interface ProviderChange {
+  readonly id: ProjectId;
+  readonly old: Authentication | undefined;
+  readonly next: Authentication | undefined;
+}
+
+/** Revokes the keys made with tokens of the old provider of a project when it has another one, or none. */
+async function revokeKeysOf(tx: Writer, { id, old, next }: ProviderChange, nowMs: number): Promise<void> {
+  const issuer = providerOf(old)?.issuer;
+  if (issuer === undefined || issuer === providerOf(next)?.issuer) return;
+  const made = and(equals("projectId", id), madeWith([originOf.provider(issuer)]));
+  await revokeKeys(tx, made, nowMs);
 }
 
 /** The project with this URL name, made when it does not exist; `isNew` tells which. */

@@ -1,6 +1,6 @@
 // What a run of a version is given: its code, its artifacts, and a key, if its authors may have one.
 import type { Caller } from "../../../access/caller.ts";
-import type { Capability, CapabilityScope } from "../../../access/capabilities.ts";
+import { notAfter } from "../../../access/credentials.ts";
 import type { Services } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
@@ -41,41 +41,30 @@ export function loadable(services: Services, project: ProjectId, version: Versio
  * code of somebody who may do less than the caller: it would be a way to that person for data beyond.
  */
 export async function keyFor(
-  { keys, world }: Services,
+  services: Services,
   caller: Caller | undefined,
   { authors }: Version,
 ): Promise<LentKey> {
   const accountId = caller?.userId;
-  if (!caller || accountId === undefined || !(await mayHaveKey(keys, caller, authors)))
+  if (!caller || accountId === undefined || !(await mayHaveKey(services, caller, authors)))
     return { [Symbol.dispose]: () => undefined };
-  const { projectId, project } = caller;
-  const expiresTime = world.nowMs() + limits.modelTrainMsMax;
-  return keys.lend({ projectId, project, accountId, expiresTime });
+  const { projectId, project, credential: startedWith } = caller;
+  const expiresTime = notAfter(startedWith, services.world.nowMs() + limits.modelTrainMsMax);
+  return services.keys.lend({ projectId, project, accountId, expiresTime, startedWith });
 }
 
 async function mayHaveKey(
-  keys: Services["keys"],
+  { keys, rights }: Services,
   caller: Caller,
   authors: readonly number[],
 ): Promise<boolean> {
   for (const id of authors.filter((one) => one !== caller.userId)) {
     const author = id === 0 ? undefined : await keys.callerAs(id, caller);
-    if (!author || !covers(author.capabilities, caller.capabilities)) return false;
+    if (!author || !(await rights.covers(caller.projectId, author.capabilities, caller.capabilities)))
+      return false;
   }
   return true;
 }
-
-/** Whether all that is granted by `wanted` is granted by `held` as well. */
-export const covers = (held: readonly Capability[], wanted: readonly Capability[]): boolean =>
-  wanted.every(({ acl, actions, scope }) =>
-    actions.every((action) =>
-      held.some((one) => one.acl === acl && one.actions.includes(action) && reaches(one.scope, scope)),
-    ),
-  );
-
-/** What is one's own is another's for somebody else. */
-const reaches = (held: CapabilityScope, wanted: CapabilityScope): boolean =>
-  held.kind === "all" || (wanted.kind !== "own" && JSON.stringify(held) === JSON.stringify(wanted));
 
 /** Keeps what a run has printed, in place of the oldest; nothing when the version was deleted meanwhile. */
 export async function keepLog(
