@@ -1,6 +1,6 @@
 // Writes an archive: entries as they come, packed on the way to disk; under its name only once it is whole.
 import { createWriteStream, existsSync, rmSync } from "node:fs";
-import { open, rename } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createGzip, createZstdCompress } from "node:zlib";
@@ -35,7 +35,10 @@ export class ArchiveWriter {
     const packed = file.endsWith(".gz")
       ? createGzip()
       : createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } });
-    this.#written = pipeline(Readable.fromWeb(this.#tar.readable), packed, createWriteStream(this.#partial));
+    // An earlier export may have left it, or another user who can write to the folder: never written through.
+    rmSync(this.#partial, { force: true });
+    const target = createWriteStream(this.#partial, { flags: "wx", mode: 0o600, flush: true });
+    this.#written = pipeline(Readable.fromWeb(this.#tar.readable), packed, target);
     this.#written.catch(() => {}); // It is raised where the next entry is written.
   }
 
@@ -77,9 +80,6 @@ export class ArchiveWriter {
     await this.#entry(manifestName, jsonBytes(manifest));
     this.#tar.controller.finalize();
     await this.#written;
-    const written = await open(this.#partial, "r+");
-    await written.sync();
-    await written.close();
     await rename(this.#partial, this.#file);
     return manifest;
   }

@@ -2,10 +2,24 @@
 //
 // SQLite, as an interruption at any moment leaves what was noted last, and ids of millions of records need no
 // memory.
-import { rmSync } from "node:fs";
+import { constants, existsSync, rmSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { parseJson } from "../lib/json.ts";
 import { UsageError } from "./options.ts";
+import { withOwnFile } from "./own-files.ts";
+
+/** What SQLite calls a database without a file. */
+const inMemory = ":memory:";
+
+const besideSuffixes = ["-wal", "-shm"];
+
+/** SQLite would follow a link, and would take in what a file beside the ledger holds. */
+function refuseForeign(file: string): void {
+  const unchanged = () => undefined;
+  withOwnFile(file, constants.O_RDWR | constants.O_CREAT, unchanged);
+  for (const suffix of besideSuffixes)
+    if (existsSync(file + suffix)) withOwnFile(file + suffix, constants.O_RDWR, unchanged);
+}
 
 /** A record of the file and what the server calls it. */
 export interface Made {
@@ -26,6 +40,7 @@ export class Ledger<Progress> {
   constructor(file: string, decides: unknown, nothingYet: Progress) {
     this.#file = file;
     try {
+      if (file !== inMemory) refuseForeign(file);
       this.#database = new DatabaseSync(file);
       this.#database.exec(`
         PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
@@ -86,7 +101,7 @@ export class Ledger<Progress> {
   /** Closes it and takes it away. */
   remove(): void {
     this.close();
-    for (const suffix of ["", "-wal", "-shm"]) rmSync(this.#file + suffix, { force: true });
+    for (const suffix of ["", ...besideSuffixes]) rmSync(this.#file + suffix, { force: true });
   }
 
   #noted(name: string): string | undefined {

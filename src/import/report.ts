@@ -1,8 +1,11 @@
 // The list of refused cells: every one in a CSV file, the first few on the screen.
-import { appendFileSync, rmSync } from "node:fs";
+import { appendFileSync, constants, rmSync } from "node:fs";
 import { csvCell } from "../lib/csv.ts";
 import { limits } from "../limits.ts";
 import type { Refusal } from "./batches.ts";
+import { withOwnFile } from "./own-files.ts";
+
+const append = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
 
 export class Report {
   readonly #file: string;
@@ -23,7 +26,8 @@ export class Report {
   add(refused: readonly Refusal[]): void {
     if (refused.length === 0) return;
     const head = this.#count === 0 ? "line,column,value,reason\n" : "";
-    appendFileSync(this.#file, head + refused.map(rowOf).join(""));
+    const rows = head + refused.map(rowOf).join("");
+    withOwnFile(this.#file, append, (descriptor) => appendFileSync(descriptor, rows));
     this.#count += refused.length;
     this.#shown.push(...refused.slice(0, limits.importRefusedShownMax - this.#shown.length));
   }

@@ -1,8 +1,9 @@
 // The note of what is acknowledged, beside the data, from which an interrupted import goes on.
 import { createHash } from "node:crypto";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { constants, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { parseJson } from "../lib/json.ts";
 import { UsageError } from "./options.ts";
+import { withOwnFile } from "./own-files.ts";
 import { type Boundary, startOfFile } from "./rows.ts";
 
 export interface Acknowledged extends Boundary {
@@ -14,6 +15,8 @@ export interface Acknowledged extends Boundary {
 export const nothingYet: Acknowledged = { ...startOfFile, points: 0, refused: 0, epochValues: [] };
 
 const version = 1;
+
+const createNew = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 export class State {
   readonly #file: string;
@@ -46,7 +49,9 @@ export class State {
   write(acknowledged: Acknowledged): void {
     const beside = `${this.#file}.new`;
     try {
-      writeFileSync(beside, `${JSON.stringify({ version, import: this.#import, acknowledged })}\n`);
+      const note = `${JSON.stringify({ version, import: this.#import, acknowledged })}\n`;
+      rmSync(beside, { force: true });
+      withOwnFile(beside, createNew, (descriptor) => writeFileSync(descriptor, note));
       renameSync(beside, this.#file);
     } catch (problem) {
       throw new UsageError(
@@ -62,7 +67,7 @@ export class State {
 
 function contentOf(file: string): string | undefined {
   try {
-    return readFileSync(file, "utf8");
+    return withOwnFile(file, constants.O_RDONLY, (descriptor) => readFileSync(descriptor, "utf8"));
   } catch (problem) {
     if ((problem as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw new UsageError(`${file} cannot be read: ${(problem as Error).message}`);

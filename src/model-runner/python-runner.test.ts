@@ -1,6 +1,6 @@
 // Runs packages, good ones and such as mean harm, in real processes of Python.
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, rmdirSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, rmdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -113,6 +113,20 @@ test("folders that a crash has left are taken away, and no others", async () => 
   await removeLeftFolders({ sandbox: plainSandbox(python!), platform: () => undefined, folderPrefix });
   assert.deepEqual([existsSync(left), existsSync(others)], [false, true]);
   rmdirSync(others);
+});
+
+test("folders of another user, and links, are left where they are", {
+  skip: process.getuid?.() !== 0 && "needs root",
+}, async () => {
+  const planted = mkdtempSync(join(tmpdir(), folderPrefix));
+  chownSync(planted, 65_532, 65_532);
+  const target = mkdtempSync(join(tmpdir(), "millrace-model-other-"));
+  const link = `${planted}-link`;
+  symlinkSync(target, link);
+  await removeLeftFolders({ sandbox: plainSandbox(python!), platform: () => undefined, folderPrefix });
+  assert.deepEqual([existsSync(planted), existsSync(target)], [true, true]);
+  rmSync(link);
+  for (const folder of [planted, target]) rmdirSync(folder);
 });
 
 describe("a source package", needs("python"), () => {

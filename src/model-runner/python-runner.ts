@@ -2,7 +2,7 @@
 //
 // The task, artifacts and outcome go through pipes. The server opens no file in a folder that the code of a
 // model can write, so the server never follows a link of the code.
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseJson } from "../lib/json.ts";
@@ -43,8 +43,12 @@ export function pythonRunner({ sandbox, platform, folderPrefix }: Host): ModelRu
 /** Takes away what runs have left that a crash of this server has ended. */
 export async function removeLeftFolders({ folderPrefix }: Host): Promise<void> {
   const names = await readdir(tmpdir());
-  for (const name of names.filter((one) => one.startsWith(folderPrefix)))
-    await rm(join(tmpdir(), name), { recursive: true, force: true });
+  for (const name of names.filter((one) => one.startsWith(folderPrefix))) {
+    const path = join(tmpdir(), name);
+    // Another user could put links into a folder of its own while it is removed.
+    const found = await lstat(path);
+    if (found.isDirectory() && found.uid === process.geteuid?.()) await rm(path, { recursive: true });
+  }
 }
 
 interface Place {

@@ -1,6 +1,6 @@
 // Blobs in a folder keep the contract of the port, and say so when the disk refuses.
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../../../test/support/folder.ts";
@@ -40,6 +40,27 @@ test("a blob is one file of its project's folder, named .part until it is sealed
   assert.deepEqual(readdirSync(join(folder, "5")), ["9"]);
   await blobs.remove(key);
   assert.deepEqual(readdirSync(join(folder, "5")), []);
+});
+
+test("a link in the place of a blob is not followed, neither to read nor to write", async () => {
+  const folder = temporaryFolder();
+  const outside = join(temporaryFolder(), "outside");
+  writeFileSync(outside, "do not tell");
+  const blobs = await openLocalBlobs({ folder, secret });
+  mkdirSync(join(folder, "1"));
+  for (const name of ["2", "2.part", "3.part"]) symlinkSync(outside, join(folder, "1", name));
+  symlinkSync(join(folder, "made"), join(folder, "1", "4.part"));
+  async function* bytes() {
+    yield Buffer.from("overwritten");
+  }
+  await assert.rejects(blobs.open({ project: 1, id: 2 }), { code: "ELOOP" });
+  for (const id of [2, 3]) {
+    const put = blobs.put({ key: { project: 1, id }, at: 0, bytes: bytes() });
+    await assert.rejects(put, { code: "ELOOP" });
+  }
+  await assert.rejects(blobs.put({ key: { project: 1, id: 4 }, at: 0, bytes: bytes() }));
+  assert.equal(readFileSync(outside, "utf8"), "do not tell");
+  assert.ok(!existsSync(join(folder, "made")));
 });
 
 test("a disk without room is a refusal that says so", async () => {

@@ -27,7 +27,7 @@ export async function openLocalBlobs(options: {
     put: ({ key, at, bytes }) => stored(() => writeAt(partOf(key), at, bytes)),
     seal: (key) => stored(() => seal(partOf(key), pathOf(key))),
     async open(key, range) {
-      const file = await unlessMissing(open(pathOf(key)));
+      const file = await unlessMissing(open(pathOf(key), constants.O_RDONLY | constants.O_NOFOLLOW));
       const piece = range && { start: range.start, end: range.end - 1 };
       return file?.createReadStream({ highWaterMark: readBytes, ...piece });
     },
@@ -68,10 +68,10 @@ async function writeAt(path: string, at: number, bytes: AsyncIterable<Uint8Array
 }
 
 async function openPart(path: string): Promise<FileHandle> {
-  const known = await unlessMissing(open(path, constants.O_RDWR));
+  const known = await unlessMissing(open(path, constants.O_RDWR | constants.O_NOFOLLOW));
   if (known) return known;
   await mkdir(dirname(path), { recursive: true });
-  const made = await open(path, constants.O_RDWR | constants.O_CREAT);
+  const made = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL);
   await syncFolder(dirname(path));
   return made;
 }
