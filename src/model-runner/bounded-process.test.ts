@@ -36,7 +36,7 @@ while :; do sleep 0.01; done`;
       for await (const chunk of answer) return chunk.length > 0;
       return false;
     };
-    const { signal, answer } = await runProcess({ ...wanted("yes >&3"), read }, never);
+    const { signal, answer } = await runProcess({ ...wanted("yes >&3; sleep 60"), read }, never);
     assert.deepEqual([signal, answer], ["SIGKILL", true]);
   });
 
