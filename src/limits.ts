@@ -13,11 +13,40 @@ interface Limit {
 const limit = (value: number, unit: string, meaning: string): Limit => ({ value, unit, meaning });
 
 export const described = {
-  bodyBytesMax: limit(64 * 2 ** 20, "bytes", "A request body as sent; larger is refused with 413."),
-  bodyInflatedBytesMax: limit(
+  openBodyBytesMax: limit(
+    16 * 2 ** 10,
+    "bytes",
+    "A request body, as sent and inflated, of an operation that needs no credentials or no body.",
+  ),
+  bodyBytesMax: limit(
+    16 * 2 ** 20,
+    "bytes",
+    "A request body, as sent and inflated, of most operations: 10,000 names of any characters.",
+  ),
+  bulkBodyBytesMax: limit(
     64 * 2 ** 20,
     "bytes",
-    "A request body after gzip inflation; larger is refused with 413.",
+    "As `bodyBytesMax`, of operations that write many records, rows or points.",
+  ),
+  protobufBodyBytesMax: limit(
+    16 * 2 ** 20,
+    "bytes",
+    "An insert of datapoints as protobuf: 100,000 numbers take 2 MiB.",
+  ),
+  entityBodyBytesMax: limit(
+    8 * 2 ** 20,
+    "bytes",
+    "An insert of the entity-model interface: one raw row, with every character escaped.",
+  ),
+  inflationRatioMax: limit(
+    256,
+    "bytes",
+    "Inflated bytes of a gzip body for each byte sent; real bodies stay below 150.",
+  ),
+  inflationFreeBytes: limit(
+    2 ** 20,
+    "bytes",
+    "Inflated bytes of a gzip body to which `inflationRatioMax` does not apply.",
   ),
   bodiesInFlightBytesMax: limit(
     256 * 2 ** 20,
@@ -26,6 +55,27 @@ export const described = {
   ),
   bodyBytesUncounted: limit(64 * 2 ** 10, "bytes", "A body up to this size never waits for larger ones."),
   jsonDepthMax: limit(64, "levels", "Nesting of a JSON body; deeper is refused."),
+  jsonValuesMax: limit(
+    1_000_000,
+    "values",
+    "Elements and members in a JSON body, except in the columns of raw rows; more are refused with 413.",
+  ),
+  jsonMembersMax: limit(
+    10_000,
+    "members",
+    "Members of one object in a JSON body; more are refused with 413.",
+  ),
+  jsonStringBytesMax: limit(
+    8 * 2 ** 20,
+    "bytes",
+    "One string, or the columns of one raw row, in a JSON body; longer is refused with 413.",
+  ),
+  jsonStepBytes: limit(
+    16 * 2 ** 10,
+    "bytes",
+    "JSON that is read between two looks at the clock (about a millisecond).",
+  ),
+  turnMs: limit(10, "ms", "The time that long work takes before other requests have their turn."),
   pathSegmentBytesMax: limit(12_288, "bytes", "One path segment, such as a series name, before decoding."),
   headBytesMax: limit(
     32 * 2 ** 10,
@@ -137,6 +187,11 @@ export const described = {
     "Rows of deleted raw tables and sequences that are taken away together.",
   ),
   erasureSliceMs: limit(25, "ms", "The time that taking some of such rows away should hold up other writes."),
+  insertScanBytesMax: limit(
+    8 * 2 ** 20,
+    "bytes",
+    "JSON of an insert that is read in one go, without a turn for others; longer is read in steps.",
+  ),
   pointsPerWriteMax: limit(100_000, "points", "Datapoints in one insert, over all of its series."),
   pointsPerReadMax: limit(
     100_000,
@@ -164,6 +219,11 @@ export const described = {
     "Different series and aggregates in one calculated series, and its aliases.",
   ),
   modelJsonLengthMax: limit(65_536, "characters", "Arguments, fields or the data spec of a model, as JSON."),
+  modelBodyBytesMax: limit(
+    4 * 2 ** 20,
+    "bytes",
+    "A request body, as sent and inflated, for models: a few times `modelJsonLengthMax`.",
+  ),
   modelsListDefault: limit(
     250,
     "items",
@@ -307,6 +367,11 @@ export const described = {
   odataExpressionLengthMax: limit(8_192, "characters", "A `$filter` of the entity-model interface."),
   odataExpressionPartsMax: limit(500, "parts", "Names, values and operators of a `$filter`."),
   odataExpressionDepthMax: limit(100, "levels", "Nesting of a `$filter`."),
+  odataEncodedLengthMax: limit(
+    262_144,
+    "characters",
+    "Open data of an insert that has annotations or encoded names, which are decoded in one go.",
+  ),
   odataExpandDepthMax: limit(4, "levels", "Nesting of `$expand`."),
   odataExpansionsMax: limit(100, "navigations", "Expansions of one request, nested ones and `*` included."),
   odataPageMax: limit(1_000, "entities", "A page of an entity set; a link leads to the next one."),
@@ -390,11 +455,8 @@ const bytesPerEncodedCharacterMax = 12;
 /** A UTF-16 code unit takes at most three bytes of UTF-8. */
 const utf8BytesPerCharacterMax = 3;
 
-invariant(
-  limits.bodyBytesMax <= limits.bodyInflatedBytesMax,
-  "a body that is not packed is never refused as unpacked",
-);
-invariant(limits.bodyInflatedBytesMax <= limits.bodiesInFlightBytesMax, "the largest body can be worked on");
+invariant(limits.bulkBodyBytesMax <= limits.bodiesInFlightBytesMax, "the largest body can be worked on");
+invariant(limits.openBodyBytesMax <= limits.bodyBytesUncounted, "strangers take no memory from others");
 invariant(limits.modelRunMsMax < limits.requestMsMax, "a prediction ends before its request does");
 invariant(limits.searchItemsDefault <= limits.searchItemsMax, "a default is within its maximum");
 invariant(
@@ -418,7 +480,7 @@ invariant(
   limits.importPointsPerRequest <= limits.pointsPerWriteMax,
   "the server takes what the importer sends",
 );
-invariant(limits.importBodyBytesMax <= limits.bodyBytesMax, "the server takes what the importer sends");
+invariant(limits.importBodyBytesMax <= limits.bulkBodyBytesMax, "the server takes what the importer sends");
 invariant(
   limits.importItemsPerRequest <= limits.itemsPerWriteMax,
   "the server takes what the importer sends",

@@ -66,6 +66,11 @@ export class Throttle {
       refuseFor(this.#failuresOfAddress.waitMs(networkOf(address), nowMs));
   }
 
+  /** Refuses (429) an address that has failed too often, before its request is looked at. */
+  refuseAddress(address: string): void {
+    refuseFor(this.#failuresOfAddress.waitMs(networkOf(address), this.#world.nowMs()));
+  }
+
   succeeded(credential: string): void {
     if (this.#good.get(credential) === undefined) this.#good.set(credential, true);
   }

@@ -18,6 +18,16 @@ export const requestFailures = {
     when: "The body is larger than the limit, as sent or after inflation.",
     message: ({ limit, what }) => `The body as ${what} is larger than ${limit} bytes`,
   }),
+  "inflation-too-high": entry<{ ratio: number }>({
+    status: 413,
+    when: "The body is packed more tightly than any real data.",
+    message: ({ ratio }) => `The body unpacks to more than ${ratio} bytes for each byte sent`,
+  }),
+  "json-too-large": entry<{ limit: number; what: string }>({
+    status: 413,
+    when: "The JSON of the body has more values, or longer strings, than the limit.",
+    message: ({ limit, what }) => `The JSON of the body has more than ${limit} ${what}`,
+  }),
   "encoding-unknown": entry<{ encoding: string }>({
     status: 415,
     when: "The body is packed in another way than gzip.",

@@ -105,22 +105,37 @@ test("damaged and unknown packing is refused", async () => {
 });
 
 test("a body that inflates too far is stopped", async () => {
-  const bomb = gzipSync(Buffer.alloc(limits.bodyInflatedBytesMax + 1, 0x20));
-  const { status, error } = await server.ask("POST /assets", bomb, { "content-encoding": "gzip" });
+  const headers = { "content-encoding": "gzip" };
+  const words = Array.from({ length: 9_000 }, (_, i) => i.toString(36).padStart(8)).join("");
+  const long = gzipSync(words.repeat(Math.ceil(limits.bulkBodyBytesMax / words.length)), { level: 1 });
+  const { status, error } = await server.ask("POST /assets", long, headers);
   assert.equal(status, 413);
-  assert.equal(error?.message, `The body as unpacked is larger than ${limits.bodyInflatedBytesMax} bytes`);
+  assert.equal(error?.message, `The body as unpacked is larger than ${limits.bulkBodyBytesMax} bytes`);
+  const tight = gzipSync(Buffer.alloc(2 * limits.inflationFreeBytes, 0x20));
+  const refused = await server.ask("POST /assets", tight, headers);
+  assert.equal(refused.status, 413);
+  assert.equal(
+    refused.error?.message,
+    `The body unpacks to more than ${limits.inflationRatioMax} bytes for each byte sent`,
+  );
+  const blanks = gzipSync(`${" ".repeat(limits.inflationFreeBytes - 2)}{}`);
+  assert.equal(
+    (await server.ask("POST /assets", blanks, headers)).status,
+    400,
+    "small ones may be of blanks",
+  );
 });
 
 test("a body that is announced as too large is refused before it is sent", async () => {
-  const { status, message } = await announce(limits.bodyBytesMax + 1);
+  const { status, message } = await announce(limits.bulkBodyBytesMax + 1);
   assert.equal(status, 413);
-  assert.equal(message, `The body as sent is larger than ${limits.bodyBytesMax} bytes`);
+  assert.equal(message, `The body as sent is larger than ${limits.bulkBodyBytesMax} bytes`);
 });
 
 test("a body of unannounced length is stopped at the limit", async () => {
   const piece = Buffer.alloc(2 ** 20, 0x20);
   const pieces = function* () {
-    for (let sent = 0; sent <= limits.bodyBytesMax; sent += piece.length) yield piece;
+    for (let sent = 0; sent <= limits.bulkBodyBytesMax; sent += piece.length) yield piece;
   };
   const response = await fetch(`${server.baseUrl}/api/0.5/projects/demo/assets`, {
     method: "POST",
@@ -130,7 +145,7 @@ test("a body of unannounced length is stopped at the limit", async () => {
   });
   assert.equal(response.status, 413);
   const { error } = (await response.json()) as { error: { message: string } };
-  assert.equal(error.message, `The body as sent is larger than ${limits.bodyBytesMax} bytes`);
+  assert.equal(error.message, `The body as sent is larger than ${limits.bulkBodyBytesMax} bytes`);
 });
 
 test("a body that ends before its announced length changes nothing", async () => {

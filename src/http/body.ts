@@ -1,18 +1,13 @@
 // Reads a request's body: whole, inflated, within its limits, and no more of them at once than memory allows.
 import type { IncomingMessage } from "node:http";
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
-import { fail } from "../errors.ts";
+import { createGunzip } from "node:zlib";
+import { type Failure, fail } from "../errors.ts";
 import { freeChunk } from "../lib/streams.ts";
 import { limits } from "../limits.ts";
 import { type BodyBuffers, onePieceBytesMax } from "./body-buffers.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 
-const inflate = promisify(gunzip);
 const nothing = Buffer.alloc(0);
-
-/** No gzip data holds more than this many bytes for each of its own (the bound of the deflate format). */
-const inflationMax = 1032;
 
 export interface Body {
   readonly bytes: Buffer;
@@ -34,6 +29,11 @@ export interface BodyMemory {
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 
+interface Reading {
+  readonly bytesMax: number;
+  readonly signal: AbortSignal;
+}
+
 /**
  * The body of a request, whatever its Content-Type says (client-endpoints 1.3). Refuses bodies that are too
  * large as sent or inflated (413), packed otherwise than with gzip (415), damaged or cut short (400).
@@ -41,22 +41,22 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
 export async function readBody(
   request: IncomingMessage,
   { budget, buffers }: BodyMemory,
-  signal: AbortSignal,
+  { bytesMax, signal }: Reading,
 ): Promise<Body> {
   const { headers } = request;
   if (!hasBody(request)) return none;
-  const sentBytes = Number(headers["content-length"] ?? limits.bodyBytesMax);
+  const sentBytes = Number(headers["content-length"] ?? bytesMax);
   if (sentBytes === 0) return none;
-  if (sentBytes > limits.bodyBytesMax) throw fail("body-too-large", tooLarge.sent);
+  if (sentBytes > bytesMax) throw tooLarge("sent", bytesMax);
   const isPacked = isGzip(headers["content-encoding"]);
-  const release = await budget.take(isPacked ? inflatedAtMost(sentBytes) : sentBytes, signal);
+  const release = await budget.take(isPacked ? inflatedAtMost(sentBytes, bytesMax) : sentBytes, signal);
   const announced = headers["content-length"] === undefined ? 0 : sentBytes;
   const place = announced > onePieceBytesMax ? buffers.lend(announced) : undefined;
   const giveBack = () => place && buffers.giveBack(place);
   try {
-    const sent = await collect(request, place);
+    const sent = await collect(request, bytesMax, place);
     if (!isPacked || sent.length === 0) return { bytes: sent, reuse: giveBack, release };
-    const bytes = await inflated(sent);
+    const bytes = await inflated(sent, bytesMax);
     giveBack();
     return { bytes, reuse: () => {}, release };
   } catch (problem) {
@@ -66,12 +66,11 @@ export async function readBody(
   }
 }
 
-const tooLarge = {
-  sent: { what: "sent", limit: limits.bodyBytesMax },
-  unpacked: { what: "unpacked", limit: limits.bodyInflatedBytesMax },
-} as const;
+const tooLarge = (what: "sent" | "unpacked", limit: number): Failure =>
+  fail("body-too-large", { what, limit });
 
-const inflatedAtMost = (bytes: number) => Math.min(bytes * inflationMax, limits.bodyInflatedBytesMax);
+const inflatedAtMost = (sentBytes: number, bytesMax: number): number =>
+  Math.min(bytesMax, Math.max(limits.inflationFreeBytes, sentBytes * limits.inflationRatioMax));
 
 function isGzip(encoding: string | undefined): boolean {
   const word = encoding?.trim().toLowerCase() ?? "";
@@ -81,7 +80,7 @@ function isGzip(encoding: string | undefined): boolean {
 }
 
 /** Into `place`, which is as large as was announced, or without it into memory of their own. */
-function collect(request: IncomingMessage, place?: Buffer): Promise<Buffer> {
+function collect(request: IncomingMessage, bytesMax: number, place?: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -96,10 +95,9 @@ function collect(request: IncomingMessage, place?: Buffer): Promise<Buffer> {
         freeChunk(chunk);
       } else chunks.push(chunk);
       bytes += length;
-      if (bytes > limits.bodyBytesMax) settle(() => reject(fail("body-too-large", tooLarge.sent)));
+      if (bytes > bytesMax) settle(() => reject(tooLarge("sent", bytesMax)));
     };
-    const onEnd = () =>
-      settle(() => resolve(place ?? (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes))));
+    const onEnd = () => settle(() => resolve(place ?? joined(chunks, bytes)));
     const onClose = () =>
       settle(() =>
         reject(fail("request-malformed", { problem: "the body ends before its announced length" })),
@@ -108,12 +106,28 @@ function collect(request: IncomingMessage, place?: Buffer): Promise<Buffer> {
   });
 }
 
-async function inflated(packed: Buffer): Promise<Buffer> {
+const joined = (chunks: readonly Buffer[], bytes: number): Buffer =>
+  chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes);
+
+/** Inflates piece by piece and stops at the first byte beyond what the body may have. */
+async function inflated(packed: Buffer, bytesMax: number): Promise<Buffer> {
+  const allowed = inflatedAtMost(packed.length, bytesMax);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const gunzip = createGunzip({ chunkSize: inflatedChunkBytes });
+  gunzip.end(packed);
   try {
-    return await inflate(packed, { maxOutputLength: limits.bodyInflatedBytesMax });
+    for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) throw tooLarge("unpacked", bytesMax);
+      if (bytes > allowed) throw fail("inflation-too-high", { ratio: limits.inflationRatioMax });
+      chunks.push(chunk);
+    }
   } catch (problem) {
-    const { code } = problem as NodeJS.ErrnoException;
-    if (code === "ERR_BUFFER_TOO_LARGE") throw fail("body-too-large", tooLarge.unpacked);
-    throw fail("body-not-gzip", {});
+    throw (problem as NodeJS.ErrnoException).code?.startsWith("Z_") ? fail("body-not-gzip", {}) : problem;
   }
+  return joined(chunks, bytes);
 }
+
+/** Inflation runs on another thread; each piece costs the main one some microseconds. */
+const inflatedChunkBytes = 2 ** 18;

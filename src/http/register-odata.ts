@@ -4,9 +4,11 @@ import { admit } from "../access/authenticate.ts";
 import type { Sender } from "../access/gate.ts";
 import { fail } from "../errors.ts";
 import { baseUrlOf } from "../lib/base-url.ts";
+import { limits } from "../limits.ts";
 import type { Model } from "../odata/model.ts";
-import { odataService } from "../odata/service.ts";
+import { type ODataRequest, odataService } from "../odata/service.ts";
 import { vocabulary } from "../odata/vocabularies.ts";
+import { readJson } from "../rest/json.ts";
 import { type Kernel, receive, senderOf } from "./register.ts";
 import { RequestScope } from "./request-scope.ts";
 
@@ -25,8 +27,12 @@ export function registerOData(http: FastifyInstance, kernel: Kernel, model: Mode
     const ctx = { ...services, baseUrl: base, caller, project: caller.projectId, signal: scope.signal };
     const { method, headers } = request;
     const root = `${base}/odata/v1/projects/${encodeURIComponent(project)}`;
-    const readBody = async () => (await receive(request, kernel, scope)).bytes;
-    const asked = { method, headers, root, rest: belowRoot(request.raw.url!), readBody };
+    const bytesMax = limits.entityBodyBytesMax;
+    const receiveJson: ODataRequest["receiveJson"] = (keptText) =>
+      receive(request, { kernel, scope, bytesMax }, (bytes) =>
+        readJson(bytes, { nulls: "absent", keptText, signal: scope.signal }),
+      );
+    const asked = { method, headers, root, rest: belowRoot(request.raw.url!), receiveJson };
     const answer = await scope.within(service(ctx, asked));
     if (answer.release) scope.atEnd(answer.release);
     reply.code(answer.status).headers(answer.headers).header("Vary", varyOf(reply));

@@ -14,6 +14,7 @@ import {
   type Answer,
   type BrowserAnswer,
   type BytesBody,
+  bodyBytesMax,
   type Doors,
   type LinkAnswer,
   type LinkRoute,
@@ -21,7 +22,7 @@ import {
   pathOf,
   type Route,
 } from "../rest/route.ts";
-import { type Body, type BodyMemory, readBody } from "./body.ts";
+import { type BodyMemory, readBody } from "./body.ts";
 import { errorBody } from "./error-answer.ts";
 import { RequestScope } from "./request-scope.ts";
 
@@ -39,6 +40,7 @@ type Sent = Readonly<Record<string, string | string[] | undefined>>;
 export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: readonly Route[]): void {
   for (const route of routes) {
     const decodeBody = bodyDecoderOf(route.body);
+    const bytesMax = bodyBytesMax(route.body);
     const decodePath = parametersDecoder(route.parameters);
     const decodeQuery = parametersDecoder(route.query);
     for (const version of route.versions) {
@@ -54,10 +56,11 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
         const path = decodePath(sentPath);
         const query = decodeQuery(request.query as Sent);
         const scope = new RequestScope(reply.raw);
-        const { bytes, reuse } = await receive(request, kernel, scope);
-        const body = readOnce(() => decodeBody(bytes, { path, headers: request.headers }), reuse);
+        const { headers } = request;
+        const read = (bytes: Buffer) => decodeBody(bytes, { path, headers, signal: scope.signal });
+        const body = await receive(request, { kernel, scope, bytesMax }, read);
         const ctx = { ...kernel.services, caller, project: caller.projectId, signal: scope.signal };
-        const question = { version, path, query, body, headers: request.headers };
+        const question = { version, path, query, body, headers };
         const answer = await scope.within(route.handle(ctx, question));
         if (status === 201) reply.header("Location", locationOf(request, route, answer));
         return send(reply.code(status), answer, scope);
@@ -81,10 +84,12 @@ export function registerOpenRoutes(
     const decodeQuery = parametersDecoder(route.query);
     const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
       const query = decodeQuery(request.query as Sent);
-      const scope = new RequestScope(reply.raw);
-      const { bytes, reuse } = await receive(request, kernel, scope);
-      const body = readOnce(() => decodeBody(bytes, { path: {}, headers: request.headers }), reuse);
       const sender = senderOf(request);
+      if (route.body) gate.throttle.refuseAddress(sender.address);
+      const scope = new RequestScope(reply.raw);
+      const { headers } = request;
+      const read = (bytes: Buffer) => decodeBody(bytes, { path: {}, headers, signal: scope.signal });
+      const body = await receive(request, { kernel, scope, bytesMax: limits.openBodyBytesMax }, read);
       const search = URL.parse(request.url, "http://-")?.search ?? "";
       const baseUrl = baseUrlOf(services, request.headers);
       const question = { query, body, sender, search, baseUrl };
@@ -154,31 +159,36 @@ function pathSent(sent: Sent, { takesRest, path }: Route): Sent {
 /** `/assets/{assetId}` as Fastify writes it. */
 const patternOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-type Decoder = (bytes: Buffer, sent: Parameters<BytesBody<unknown>["read"]>[1]) => unknown;
+type Decoder = (bytes: Buffer, sent: Parameters<BytesBody<unknown>["read"]>[1]) => Promise<unknown>;
 
 function bodyDecoderOf(body: Route["body"]): Decoder {
-  if (!body) return () => undefined;
-  return body.kind === "bytes" ? body.read : jsonDecoder(body.schema, body.nulls);
+  if (!body) return async () => undefined;
+  return body.kind === "bytes" ? body.read : jsonDecoder(body.schema, { nulls: body.nulls });
 }
 
-/** Bodies are read at once, whatever comes of it: what is read holds nothing of the bytes. */
-function readOnce<Read>(read: () => Read, reuse: () => void): Read {
+interface Receiving {
+  readonly kernel: Kernel;
+  readonly scope: RequestScope;
+  readonly bytesMax: number;
+}
+
+/**
+ * What `read` makes of the body, which counts against the memory for bodies until the request has ended. The
+ * memory of its bytes is used again as soon as they are read.
+ */
+export async function receive<Read>(
+  request: FastifyRequest,
+  { kernel, scope, bytesMax }: Receiving,
+  read: (bytes: Buffer) => Promise<Read>,
+): Promise<Read> {
+  const { signal } = scope;
+  const { bytes, reuse, release } = await readBody(request.raw, kernel.bodies, { bytesMax, signal });
+  scope.atEnd(release);
   try {
-    return read();
+    return await read(bytes);
   } finally {
     reuse();
   }
-}
-
-/** The body, which counts against the memory for bodies until the request has ended. */
-export async function receive(
-  request: FastifyRequest,
-  { bodies }: Kernel,
-  scope: RequestScope,
-): Promise<Body> {
-  const body = await readBody(request.raw, bodies, scope.signal);
-  scope.atEnd(body.release);
-  return body;
 }
 
 function send(reply: FastifyReply, answer: Answer, scope: RequestScope): FastifyReply {

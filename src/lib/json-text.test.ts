@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { parseJson } from "./json.ts";
-import { elementsIn, isDeeperThan, membersIn, stringIn } from "./json-text.ts";
+import { elementsIn, membersIn, stringIn } from "./json-text.ts";
 
 const blanks = fc.constantFrom("", "", "", " ", "\n", "\r\n\t");
 const escaped = (unit: number) => `\\u${unit.toString(16).padStart(4, "0")}`;
@@ -79,10 +79,4 @@ test("a member stands in the text from its name to the end of its value", () => 
   const text = ' {"a" : 1.0 , "b\\"\\\\":{"x":[1e400]},"":"}"}';
   const cut = membersIn(text, 1).map(({ start, end }) => text.slice(start, end));
   assert.deepEqual(cut, ['"a" : 1.0', '"b\\"\\\\":{"x":[1e400]}', '"":"}"']);
-});
-
-test("nesting is counted outside of strings alone", () => {
-  assert.ok(isDeeperThan('[{"a":[]}]', 2));
-  assert.ok(!isDeeperThan('[{"a":[]}]', 3));
-  assert.ok(!isDeeperThan('[{"[[[\\"{{{":"{{{{"},[],{}]', 2));
 });

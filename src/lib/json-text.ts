@@ -59,22 +59,8 @@ export function stringIn(text: string, start: number, end: number): string {
   return written.includes("\\") ? (parseJson(text.slice(start, end)) as string) : written;
 }
 
-/** Whether arrays and objects lie in each other more than `levels` deep. */
-export function isDeeperThan(text: string, levels: number): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const found = text.charCodeAt(at);
-    if (found === quote) at = endOfString(text, at) - 1;
-    else if (found === openBrace || found === openBracket) {
-      depth += 1;
-      if (depth > levels) return true;
-    } else if (found === closeBrace || found === closeBracket) depth -= 1;
-  }
-  return false;
-}
-
 /** Behind the blanks that begin at `at`, if any. */
-export function afterBlanks(text: string, at: number): number {
+function afterBlanks(text: string, at: number): number {
   let next = at;
   while (text.charCodeAt(next) <= 32) next += 1;
   return next;

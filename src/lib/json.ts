@@ -1,75 +1,39 @@
-// The one reader of JSON, as V8 itself may misread it: https://github.com/nodejs/node/issues/63785
-// (Node 24 and 26).
+// The one reader of JSON text, because `JSON.parse` may misread keys (Node 24 and 26):
+// https://github.com/nodejs/node/issues/63785
 //
 // After an object with the key `\` was read anywhere in the process, `JSON.parse` may take another key
-// that is written with an escape, such as `"\n"`, for that key. Keys without escapes are always read
-// right.
+// that is written with an escape, such as `"\n"`, for that key. Keys without escapes are always right.
+import { JsonMalformed, JsonReader } from "./json-reader.ts";
 
-/** `JSON.parse`, with every key as written. Throws the same errors. */
+/** `JSON.parse`, with every key as written. Throws a `SyntaxError` as well. */
 export function parseJson(text: string): unknown {
-  const data: unknown = JSON.parse(text);
-  if (!text.includes("\\") || !hasEscapedKey(text)) return data;
-  return objectsFrom(JSON.parse(withKeysAsValues(text)));
-}
-
-/** From the opening quote to behind the closing one. */
-interface StringSpan {
-  readonly start: number;
-  readonly end: number;
-  readonly escaped: boolean;
-}
-
-/** The strings of a valid JSON text; a scan, as a pattern would recurse on long strings. */
-function* stringsIn(text: string): Generator<StringSpan> {
-  for (let start = text.indexOf('"'); start >= 0; ) {
-    let end = start + 1;
-    let escaped = false;
-    for (; text[end] !== '"'; end++) {
-      if (text[end] !== "\\") continue;
-      escaped = true;
-      end++;
-    }
-    yield { start, end: end + 1, escaped };
-    start = text.indexOf('"', end + 1);
+  if (!text.includes("\\") || !hasEscapedKey(text)) return JSON.parse(text);
+  const reader = new JsonReader(Buffer.from(text), unbounded);
+  try {
+    reader.read(Infinity);
+  } catch (problem) {
+    throw problem instanceof JsonMalformed ? new SyntaxError(problem.message) : problem;
   }
+  return reader.value;
 }
+
+const unbounded = { values: Infinity, levels: Infinity, members: Infinity, stringBytes: Infinity };
 
 const colon = /\s*:/y;
 
+/** Whether a string with an escape comes before a colon. A pattern would recurse on long strings. */
 function hasEscapedKey(text: string): boolean {
-  for (const { end, escaped } of stringsIn(text)) {
-    colon.lastIndex = end;
-    if (escaped && colon.test(text)) return true;
+  for (let start = text.indexOf('"'); start >= 0; ) {
+    let end = start + 1;
+    let isEscaped = false;
+    for (; end < text.length && text[end] !== '"'; end++) {
+      if (text[end] !== "\\") continue;
+      isEscaped = true;
+      end++;
+    }
+    colon.lastIndex = end + 1;
+    if (isEscaped && colon.test(text)) return true;
+    start = text.indexOf('"', end + 1);
   }
   return false;
 }
-
-/** Every object as `{"o":[key, value, key, value]}`. */
-function withKeysAsValues(text: string): string {
-  const marked = (from: number, to?: number) =>
-    text.slice(from, to).replace(/[{}:]/g, (mark) => marks[mark]!);
-  let result = "";
-  let done = 0;
-  for (const { start, end } of stringsIn(text)) {
-    result += marked(done, start) + text.slice(start, end);
-    done = end;
-  }
-  return result + marked(done);
-}
-
-const marks: Readonly<Record<string, string>> = { "{": '{"o":[', "}": "]}", ":": "," };
-
-function objectsFrom(data: unknown): unknown {
-  if (Array.isArray(data)) return data.map(objectsFrom);
-  if (typeof data !== "object" || data === null) return data;
-  const { o: members } = data as { readonly o: readonly unknown[] };
-  const object: Record<string, unknown> = {};
-  for (let at = 0; at < members.length; at += 2) {
-    const value = objectsFrom(members[at + 1]);
-    Object.defineProperty(object, members[at] as string, { value, ...plainMember });
-  }
-  return object;
-}
-
-/** As `JSON.parse` makes them, so that a key `__proto__` is a member like any other. */
-const plainMember = { writable: true, enumerable: true, configurable: true } as const;

@@ -2,7 +2,8 @@
 // it would stumble over are encoded (odata.md 2.14).
 import { fail } from "../errors.ts";
 import { parseJson } from "../lib/json.ts";
-import { membersIn } from "../lib/json-text.ts";
+import { JsonText } from "../lib/json-reader.ts";
+import { limits } from "../limits.ts";
 import { namespace } from "./model.ts";
 import { decodeName, encodeName } from "./names.ts";
 
@@ -53,16 +54,19 @@ function elementType(value: unknown, type: string): string | undefined {
 }
 
 /**
- * The open object that a body has under a name, as JSON: its own text where nothing in it has to be read as
+ * The open object of an entity that was sent, as JSON: its own text where nothing in it has to be read as
  * OData, else without control information and with its names decoded. None is `{}`.
  */
-export function plainData(body: string, name: string): string {
-  const found = membersIn(body, body.indexOf("{")).findLast((one) => one.name === name);
-  if (!found) return "{}";
-  const text = body.slice(found.valueStart, found.end);
-  if (text === "null") return "{}";
-  if (!text.startsWith("{")) throw fail("key-invalid", { problem: `${name} is an object` });
+export function plainData(sent: unknown, name: string): string {
+  if (sent === undefined) return "{}";
+  const text = JsonText.of(sent);
+  if (text === undefined) throw fail("key-invalid", { problem: `${name} is an object` });
   if (!text.includes("@") && !text.includes("_x")) return text;
+  const limit = limits.odataEncodedLengthMax;
+  if (text.length > limit)
+    throw fail("key-invalid", {
+      problem: `${name} holds more than ${limit} characters, with annotations or encoded names among them`,
+    });
   return JSON.stringify(decoded(parseJson(text)));
 }
 

@@ -98,9 +98,8 @@ export interface EntitySet<From = Row> extends Readable<From> {
 
 /** An entity as it was sent. */
 export interface Inserted {
+  /** Objects of open types are `JsonText`, as they have to stay as they were written. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** The text of the body, for members that have to stay as they were written. */
-  readonly text: string;
   /** The entity that is to contain it, when its path says so. */
   readonly container?: Row;
 }

@@ -7,7 +7,7 @@ import { writeRuns } from "./columns.ts";
 import { csdlJson } from "./csdl-json.ts";
 import { csdlXml } from "./csdl-xml.ts";
 import { expandAll } from "./expand.ts";
-import { insertInto, takesInserts } from "./insert.ts";
+import { insertInto, type ReceiveJson, receiveEntity, takesInserts } from "./insert.ts";
 import { entityAddress, Links } from "./links.ts";
 import type { Model, Property, Row } from "./model.ts";
 import {
@@ -38,8 +38,7 @@ export interface ODataRequest {
   /** The absolute address of the service, without a slash at its end. */
   readonly root: string;
   readonly headers: Headers;
-  /** The bytes of the body, inflated. */
-  readonly readBody: () => Promise<Buffer>;
+  readonly receiveJson: ReceiveJson;
 }
 
 export interface ODataAnswer {
@@ -92,8 +91,8 @@ async function insertAnswer(answering: Answering, of: Collection): Promise<OData
   refuseForeignOptions(target);
   const writing = writingFor(answering);
   const shape = shapeOf({ ctx, model, aliases: target.aliases }, of.set, new Map());
-  const bytes = await request.readBody();
-  const row = await insertInto({ ctx, model }, of, { bytes, headers: request.headers });
+  const body = await receiveEntity(of, request.headers, request.receiveJson);
+  const row = await insertInto({ ctx, model }, of, body);
   const { answer } = preferencesOf(request.headers);
   const address = addressOf(of, row);
   const location = `${links.root}/${of.container ? address : entityAddress(shape, row)}`;

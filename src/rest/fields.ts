@@ -58,7 +58,11 @@ export const itemsBody = <Item extends TSchema>(item: Item, bounds: { min?: numb
   });
 
 /** A JSON body whose nulls count as absent. */
-export const json = <Schema>(schema: Schema) => ({ kind: "json", schema }) as const;
+export const json = <Schema>(schema: Schema, size: { readonly bytesMax?: number } = {}) =>
+  ({ kind: "json", schema, ...size }) as const;
+
+/** The body of an operation that writes many records, rows or points. */
+export const bulk = { bytesMax: limits.bulkBodyBytesMax } as const;
 
 /** The body of operations on records that it names by their ids. */
 export const idsBody = (which: string, bounds: { max?: number } = {}) =>

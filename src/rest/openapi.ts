@@ -5,6 +5,7 @@ import { parseJson } from "../lib/json.ts";
 import type { Parameter } from "./parameters.ts";
 import {
   type ApiVersion,
+  bodyBytesMax,
   type LinkRoute,
   type Method,
   type OpenRoute,
@@ -210,6 +211,7 @@ function bodyOf(body: Route["body"], schemas: NamedSchemas): Json {
   if (!body) return {};
   return {
     requestBody: {
+      description: `At most ${bodyBytesMax(body)} bytes, as sent and inflated`,
       required: true,
       content: { [contentTypeOf(body)]: { schema: schemas.hoisted(body.schema) } },
     },

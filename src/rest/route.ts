@@ -7,6 +7,7 @@ import type { Acl, Action } from "../access/capabilities.ts";
 import type { Gate, Sender } from "../access/gate.ts";
 import type { RequestContext, Services } from "../context.ts";
 import type { Failure } from "../errors.ts";
+import { limits } from "../limits.ts";
 import type { Parameter, Values } from "./parameters.ts";
 
 export const apiVersions = ["0.4", "0.5", "0.6"] as const;
@@ -24,6 +25,8 @@ export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
  */
 export interface JsonBody<Schema extends TSchema> {
   readonly kind: "json";
+  /** As sent and inflated; `limits.bodyBytesMax` when absent. */
+  readonly bytesMax?: number;
   readonly schema: Schema;
   /**
    * Members that are `null` count as absent (client-endpoints 1.3.4), unless a route has a meaning for them.
@@ -34,12 +37,18 @@ export interface JsonBody<Schema extends TSchema> {
 /** A body that the route reads from its bytes, inflated. `schema` documents its JSON form. */
 export interface BytesBody<Read> {
   readonly kind: "bytes";
+  /** As of a `JsonBody`. */
+  readonly bytesMax?: number;
   readonly schema: TSchema;
-  /** Reads it whole: the memory of the bytes is used again as soon as this returns. */
+  /** Reads it whole: the memory of the bytes is used again as soon as this resolves. */
   readonly read: (
     bytes: Buffer,
-    sent: { readonly path: Readonly<Record<string, unknown>>; readonly headers: Headers },
-  ) => Read;
+    sent: {
+      readonly path: Readonly<Record<string, unknown>>;
+      readonly headers: Headers;
+      readonly signal: AbortSignal;
+    },
+  ) => Promise<Read>;
   /** Documented instead of JSON. */
   readonly contentType?: string;
 }
@@ -107,6 +116,10 @@ export interface Route {
     question: Question<Parameters, Parameters, unknown>,
   ) => Promise<Answer>;
 }
+
+/** The bytes of a body that a route takes. Bodies of routes that have none are read and not used. */
+export const bodyBytesMax = (body: Route["body"]): number =>
+  body ? (body.bytesMax ?? limits.bodyBytesMax) : limits.openBodyBytesMax;
 
 /** `/api/0.5/projects/{project}/assets/{assetId}`: the whole path of a route in one version. */
 export const pathOf = (route: Route, version: ApiVersion) =>

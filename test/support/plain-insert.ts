@@ -40,12 +40,20 @@ export function plainInsert(body: Buffer, key?: string | number): Run[] | string
 /** No body at all counts as `{}`, and a byte order mark for nothing. */
 function parsed(body: Buffer): unknown {
   const text = body.toString("utf8");
+  let value: unknown = {};
   try {
-    return text === "" ? {} : (JSON.parse(text.replace(/^\ufeff/, "")) as unknown);
+    if (text !== "") value = JSON.parse(text.replace(/^\ufeff/, ""));
   } catch {
     throw new Refused("body-not-json");
   }
+  need(depthOf(value) <= limits.jsonDepthMax, "body-not-json");
+  return value;
 }
+
+const depthOf = (value: unknown): number =>
+  typeof value === "object" && value !== null
+    ? Object.values(value).reduce<number>((depth, inner) => Math.max(depth, 1 + depthOf(inner)), 1)
+    : 0;
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
 import { emptyAnswer, emptyShape } from "../../rest/envelope.ts";
-import { idField, itemsBody, timeField } from "../../rest/fields.ts";
+import { bulk, idField, itemsBody, timeField } from "../../rest/fields.ts";
 import { oneOfWords, required } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { readRestoredRows } from "../raw/row-texts.rest.ts";
@@ -58,7 +58,12 @@ export const archiveRoutes: readonly Route[] = [
     path: "/restore/raw/{database}/{table}",
     summary: "Write raw rows that were in an archive, with the times that they had",
     parameters: inTable,
-    body: { kind: "bytes", schema: restoredRowsBody, read: readRestoredRows },
+    body: {
+      kind: "bytes",
+      ...bulk,
+      schema: restoredRowsBody,
+      read: readRestoredRows,
+    },
     handle: async (ctx, { path, body }) => {
       await restoreRawRows(ctx, path, body);
       return emptyAnswer;

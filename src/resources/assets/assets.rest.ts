@@ -6,7 +6,7 @@ import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
 import type { Page, PageQuestion } from "../../query/page.ts";
 import { emptyAnswer, emptyShape, itemsAnswer, itemsOf, listAnswer, pageOf } from "../../rest/envelope.ts";
-import { changed, idField, itemsBody, json } from "../../rest/fields.ts";
+import { bulk, changed, idField, itemsBody, json } from "../../rest/fields.ts";
 import { integer, required, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { searchOf } from "../../rest/search.ts";
@@ -65,7 +65,7 @@ export const assetRoutes: readonly Route[] = [
     path: "/assets",
     summary: "Create assets",
     source: "platform-api Assets; client-endpoints 4.1 and 4.2",
-    body: json(itemsBody(newAsset, { min: 1 })),
+    body: json(itemsBody(newAsset, { min: 1 }), bulk),
     answer: assetItems,
     created: ["0.6"],
     handle: create,
@@ -78,7 +78,7 @@ export const assetRoutes: readonly Route[] = [
     path: "/assets",
     summary: "Overwrite the fields of assets",
     source: "client-endpoints 4.2",
-    body: json(itemsBody(wholeAsset, { min: 1 })),
+    body: json(itemsBody(wholeAsset, { min: 1 }), bulk),
     answer: () => ({ schema: emptyShape }),
     handle: overwrite,
   }),
@@ -128,7 +128,7 @@ export const assetRoutes: readonly Route[] = [
     path: "/assets/update",
     summary: "Change assets",
     source: "client-endpoints 4.2 and 4.3",
-    body: json(itemsBody(identifiedChange, { min: 1 })),
+    body: json(itemsBody(identifiedChange, { min: 1 }), bulk),
     answer: assetItems,
     handle: updateMany,
   }),

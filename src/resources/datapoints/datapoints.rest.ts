@@ -2,8 +2,11 @@
 // 9.4, 9.7).
 import { Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
 import { momentMs, now } from "../../lib/time.ts";
+import { limits } from "../../limits.ts";
 import { emptyAnswer, emptyShape, itemsOf } from "../../rest/envelope.ts";
+import { bulk } from "../../rest/fields.ts";
 import { id, type Parameter, required, text } from "../../rest/parameters.ts";
 import { apiVersions, type BytesBody, type Route, route } from "../../rest/route.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
@@ -56,10 +59,13 @@ async function insert(ctx: RequestContext, { body }: { readonly body: ArrivedPoi
 
 type Sent = Parameters<BytesBody<ArrivedPoints>["read"]>[1];
 
-function arrived(bytes: Buffer, { path, headers }: Sent): ArrivedPoints {
+async function arrived(bytes: Buffer, { path, headers, signal }: Sent): Promise<ArrivedPoints> {
   const isMessage = String(headers["content-type"]).toLowerCase().includes("protobuf");
   const key = Object.values(path)[0] as SeriesKey | undefined;
-  return (isMessage ? readInsertMessage : readInsert)(bytes, key);
+  if (!isMessage) return readInsert(bytes, key, signal);
+  const limit = limits.protobufBodyBytesMax;
+  if (bytes.length > limit) throw fail("body-too-large", { what: "unpacked", limit });
+  return readInsertMessage(bytes, key);
 }
 
 const insertRoutes: readonly Route[] = [
@@ -71,6 +77,7 @@ const insertRoutes: readonly Route[] = [
     source: "client-endpoints 9.1",
     body: {
       kind: "bytes",
+      ...bulk,
       schema: Type.Object({ items: Type.Array(Type.Object({ ...keyFields, datapoints: pointsField })) }),
       read: arrived,
     },
@@ -83,7 +90,12 @@ const insertRoutes: readonly Route[] = [
       method: "POST",
       summary: "Write datapoints of one series, as JSON or as a protobuf TimeseriesData",
       source: "platform-api Time series and datapoints, client-endpoints 9.1",
-      body: { kind: "bytes", schema: Type.Object({ items: pointsField }), read: arrived },
+      body: {
+        kind: "bytes",
+        ...bulk,
+        schema: Type.Object({ items: pointsField }),
+        read: arrived,
+      },
       handle: insert,
     }),
   ),

@@ -10,12 +10,24 @@ import { type ArrivedPoints, ArrivedPointsBuilder } from "./arrived-points.ts";
  * The points of `{"items":[{"timestamp","value"},...]}` for the series `key`, or with no key those of
  * `{"items":[{"name" | "tagId" | "id","datapoints":[...]},...]}` (client-endpoints 9.1).
  */
-export function readInsert(body: Buffer, key?: SeriesKey): ArrivedPoints {
+export async function readInsert(
+  body: Buffer,
+  key?: SeriesKey,
+  signal?: AbortSignal,
+): Promise<ArrivedPoints> {
+  if (body.length <= limits.insertScanBytesMax) {
+    const scanned = scanInsert(body, key);
+    if (scanned) return scanned;
+  }
+  return decodeInsert(await readJson(body, { nulls: "kept", signal }), key);
+}
+
+/** The points of a body of the usual form. */
+function scanInsert(body: Buffer, key?: SeriesKey): ArrivedPoints | undefined {
   const builder = new ArrivedPointsBuilder();
   const scan = new InsertScan(new json.JsonBytes(body), builder);
   const isUsual = key === undefined ? scan.many() : scan.one(key);
-  if (isUsual) return builder.finish(key === undefined ? fieldOfMany : fieldOfOne);
-  return decodeInsert(readJson(body), key);
+  return isUsual ? builder.finish(key === undefined ? fieldOfMany : fieldOfOne) : undefined;
 }
 
 const itemsName = json.memberName("items");

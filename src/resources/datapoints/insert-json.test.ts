@@ -50,9 +50,9 @@ function elsewhere(body: Buffer): Buffer {
 
 let [readBodies, refusedBodies] = [0, 0];
 
-function found(body: Buffer, key?: string): Run[] | string {
+async function found(body: Buffer, key?: string): Promise<Run[] | string> {
   try {
-    return runsOf(readInsert(body, key));
+    return runsOf(await readInsert(body, key));
   } catch (refusal) {
     assert.ok(refusal instanceof Failure && refusal.status === 400, `${body}: ${refusal}`);
     return refusal.failure;
@@ -75,10 +75,10 @@ function isSameRun(a: Run, b: Run): boolean {
 }
 
 /** Both as the insert of one series and of many. */
-function check(body: Buffer): void {
+async function check(body: Buffer): Promise<void> {
   for (const key of ["x", undefined]) {
     const expected = plainInsert(body, key);
-    const result = found(elsewhere(body), key);
+    const result = await found(elsewhere(body), key);
     if (typeof expected === "string") refusedBodies++;
     else readBodies++;
     if (!isSame(result, expected))
@@ -86,7 +86,7 @@ function check(body: Buffer): void {
   }
 }
 
-const checkText = (text: string): void => check(Buffer.from(text));
+const checkText = (text: string): Promise<void> => check(Buffer.from(text));
 
 let turn = seed;
 /** All in the long mode, else each seventh, another one each time. */
@@ -110,27 +110,30 @@ const bytesTried = isLong
   ? Array.from({ length: 256 }, (_, byte) => byte)
   : [...Buffer.from('09"{}[],:.-+eEx\\ \n\t\x00\x1f\x7f'), 0x80, 0xbf, 0xc3, 0xed, 0xef, 0xff];
 
-test("a body cut short anywhere is refused, whatever lies behind it", () => {
+test("a body cut short anywhere is refused, whatever lies behind it", async () => {
   for (const body of bodies) {
     const whole = Buffer.from(body);
     for (let length = 0; length <= whole.length; length++) {
-      check(whole.subarray(0, length));
+      await check(whole.subarray(0, length));
       for (const key of ["x", undefined])
-        assert.deepEqual(found(whole.subarray(0, length), key), plainInsert(whole.subarray(0, length), key));
+        assert.deepEqual(
+          await found(whole.subarray(0, length), key),
+          plainInsert(whole.subarray(0, length), key),
+        );
     }
   }
 });
 
-test("a body with any byte replaced, left out or put in twice means what JSON.parse finds", () => {
+test("a body with any byte replaced, left out or put in twice means what JSON.parse finds", async () => {
   for (const body of bodies) {
     const whole = Buffer.from(body);
     for (let at = 0; at < whole.length; at++) {
-      check(Buffer.concat([whole.subarray(0, at), whole.subarray(at + 1)]));
-      check(Buffer.concat([whole.subarray(0, at + 1), whole.subarray(at)]));
+      await check(Buffer.concat([whole.subarray(0, at), whole.subarray(at + 1)]));
+      await check(Buffer.concat([whole.subarray(0, at + 1), whole.subarray(at)]));
       const changed = Buffer.from(whole);
       for (const byte of bytesTried) {
         changed[at] = byte;
-        if (isTurn()) check(changed);
+        if (isTurn()) await check(changed);
       }
     }
   }
@@ -172,10 +175,10 @@ const pieces = [
   ],
 ];
 
-test("a body with something put in anywhere means what JSON.parse finds", () => {
+test("a body with something put in anywhere means what JSON.parse finds", async () => {
   for (const body of bodies)
     for (let at = 0; at <= body.length; at++)
-      for (const piece of pieces) if (isTurn()) checkText(body.slice(0, at) + piece + body.slice(at));
+      for (const piece of pieces) if (isTurn()) await checkText(body.slice(0, at) + piece + body.slice(at));
 });
 
 const { timeMsMin, timeMsMax } = limits;
@@ -209,7 +212,7 @@ const numberTexts = [
   ...Array.from({ length: 12 }, (_, i) => `123.${"0".repeat(i)}1e${i - 6}`),
 ];
 
-test("odd numbers as values and as times, first, between and last", () => {
+test("odd numbers as values and as times, first, between and last", async () => {
   for (const text of numberTexts)
     for (const place of [0, 1, 6, 7])
       for (const written of [text, ` ${text}`, `${text}\n`]) {
@@ -225,15 +228,15 @@ test("odd numbers as values and as times, first, between and last", () => {
           `{"value":5,"timestamp":${written}}`,
         ];
         for (const row of rows.filter(isTurn)) {
-          checkText(`{"items":[${rowsWith(row)}]}`);
-          checkText(`{"items":[{"name":"a","datapoints":[${rowsWith(row)}]}]}`);
+          await checkText(`{"items":[${rowsWith(row)}]}`);
+          await checkText(`{"items":[{"name":"a","datapoints":[${rowsWith(row)}]}]}`);
         }
-        if (isTurn()) checkText(`{"items":[{"id":${written},"datapoints":[]}]}`);
-        if (isTurn()) checkText(`{"items":[{"name":${written},"datapoints":[]}]}`);
+        if (isTurn()) await checkText(`{"items":[{"id":${written},"datapoints":[]}]}`);
+        if (isTurn()) await checkText(`{"items":[{"name":${written},"datapoints":[]}]}`);
       }
 });
 
-test("odd numbers in the midst of points that are spelled alike", () => {
+test("odd numbers in the midst of points that are spelled alike", async () => {
   const rows = Array.from({ length: 8 }, (_, i) => `{"timestamp":${1_780_272_000_000 + i},"value":${i}.5}`);
   const odd = [
     "01",
@@ -250,14 +253,15 @@ test("odd numbers in the midst of points that are spelled alike", () => {
     "0.0",
     "1234567890.5",
   ];
-  for (const value of odd) checkText(`{"items":[${rows.with(6, rows[6]!.replace("6.5", value)).join(",")}]}`);
+  for (const value of odd)
+    await checkText(`{"items":[${rows.with(6, rows[6]!.replace("6.5", value)).join(",")}]}`);
   // A time is not believed because a value begins like it.
   const value = rows[5]!.replace("5.5", "9999999999999");
   const time = '{"timestamp":9999999999998,"value":1}';
-  checkText(`{"items":[${rows.with(5, value).with(6, time).join(",")}]}`);
+  await checkText(`{"items":[${rows.with(5, value).with(6, time).join(",")}]}`);
 });
 
-test("numbers of every length before and behind the point", () => {
+test("numbers of every length before and behind the point", async () => {
   const random = randomFrom(seed);
   const digits = (count: number) => Array.from({ length: count }, () => Math.floor(random() * 10)).join("");
   const each = isLong ? 2000 : 40;
@@ -268,7 +272,7 @@ test("numbers of every length before and behind the point", () => {
         const exponent = i % 5 === 0 ? `e${Math.floor(random() * 40) - 20}` : "";
         return `{"timestamp":${i},"value":${number}${decimals > 0 ? `.${digits(decimals)}` : ""}${exponent}}`;
       };
-      checkText(`{"items":[${Array.from({ length: each }, row).join(",")}]}`);
+      await checkText(`{"items":[${Array.from({ length: each }, row).join(",")}]}`);
     }
 });
 
@@ -302,7 +306,7 @@ const keyTexts = [
   ...[`"${"n".repeat(255)}"`, `"${"n".repeat(256)}"`, `"${"\u00f8".repeat(300)}"`],
 ];
 
-test("series are named by name, tagId or id, the first that is there", () => {
+test("series are named by name, tagId or id, the first that is there", async () => {
   const points = `"datapoints":[${point}]`;
   for (const one of keyTexts)
     for (const other of keyTexts)
@@ -313,18 +317,18 @@ test("series are named by name, tagId or id, the first that is there", () => {
         ["id", "name"],
         ["name", "name"],
       ]) {
-        if (isTurn()) checkText(`{"items":[{"${a}":${one},${points},"${b}":${other}}]}`);
-        if (isTurn()) checkText(`{"items":[{"${a}":${one},"${b}":${other},${points}}]}`);
+        if (isTurn()) await checkText(`{"items":[{"${a}":${one},${points},"${b}":${other}}]}`);
+        if (isTurn()) await checkText(`{"items":[{"${a}":${one},"${b}":${other},${points}}]}`);
       }
   for (const one of keyTexts)
     for (const name of ["name", "tagId", "id", "Name", "nam\\u0065", "names", "nam", ""])
       for (const members of [`"${name}":${one},${points}`, `${points},"${name}":${one}`]) {
-        checkText(`{"items":[{${members}}]}`);
-        checkText(`{"items":[{${members}},{"name":"z","datapoints":[]},{${members}}]}`);
+        await checkText(`{"items":[{${members}}]}`);
+        await checkText(`{"items":[{${members}},{"name":"z","datapoints":[]},{${members}}]}`);
       }
 });
 
-test("names that share a beginning, a length or a hash are told apart, however often they come", () => {
+test("names that share a beginning, a length or a hash are told apart, however often they come", async () => {
   const random = randomFrom(seed);
   const letters = "abAB01._-~ \u00e6\u4e2d";
   const name = () =>
@@ -337,7 +341,7 @@ test("names that share a beginning, a length or a hash are told apart, however o
       name: name(),
       datapoints: [{ timestamp: i, value: i }],
     }));
-    checkText(JSON.stringify({ items }));
+    await checkText(JSON.stringify({ items }));
   }
 });
 
@@ -434,9 +438,9 @@ const series = fc
   .chain((key) => object([member(key, key === "id" ? time : textJson), member("datapoints", points)]));
 const body = fc.oneof(object([member("items", points)]), object([member("items", list(series, 4))]));
 
-test("a random body means what JSON.parse finds", () => {
+test("a random body means what JSON.parse finds", async () => {
   [readBodies, refusedBodies] = [0, 0];
-  fc.assert(fc.property(body, checkText), runs(1500, 100_000));
+  await fc.assert(fc.asyncProperty(body, checkText), runs(1500, 100_000));
   assert.ok(readBodies > 300 && refusedBodies > 300, `${readBodies} read, ${refusedBodies} refused`);
 });
 
@@ -464,9 +468,9 @@ function edited(text: string, all: readonly { at: number; taken: number; put: st
   return bytes;
 }
 
-test("a random body with a few bytes changed means what JSON.parse finds", () => {
-  fc.assert(
-    fc.property(body, edits, (text, all) => check(edited(text, all))),
+test("a random body with a few bytes changed means what JSON.parse finds", async () => {
+  await fc.assert(
+    fc.asyncProperty(body, edits, (text, all) => check(edited(text, all))),
     runs(1500, 100_000),
   );
 });
@@ -502,9 +506,9 @@ const spelledAlike = fc
     return `{"items":[${items.join(`,${c}`)}]}`;
   });
 
-test("series that are spelled alike, but for a few bytes, mean what JSON.parse finds", () => {
-  fc.assert(
-    fc.property(spelledAlike, fc.option(edits), (text, all) => check(edited(text, all ?? []))),
+test("series that are spelled alike, but for a few bytes, mean what JSON.parse finds", async () => {
+  await fc.assert(
+    fc.asyncProperty(spelledAlike, fc.option(edits), (text, all) => check(edited(text, all ?? []))),
     runs(1500, 100_000),
   );
 });
@@ -557,48 +561,55 @@ const rows = fc
     return `{"items":[${all.join(",")}]}`;
   });
 
-test("rows that are nearly alike mean what JSON.parse finds", () => {
-  fc.assert(fc.property(rows, checkText), runs(1500, 100_000));
+test("rows that are nearly alike mean what JSON.parse finds", async () => {
+  await fc.assert(fc.asyncProperty(rows, checkText), runs(1500, 100_000));
 });
 
-test("bodies of every size up to the most points, and one more", () => {
+test("bodies of every size up to the most points, and one more", async () => {
   const most = limits.pointsPerWriteMax;
   for (const count of isLong ? [16_383, 16_384, 16_385, most, most + 1] : [16_385, most + 1]) {
     const row = (_: unknown, i: number) => ({ timestamp: 1.6e12 + i, value: i % 3 === 0 ? i : i / 8 });
     const all = Array.from({ length: count }, row);
-    checkText(JSON.stringify({ items: all }));
-    checkText(JSON.stringify({ items: all.map((one, i) => ({ name: `${i % 1000}`, datapoints: [one] })) }));
-    checkText(
+    await checkText(JSON.stringify({ items: all }));
+    await checkText(
+      JSON.stringify({ items: all.map((one, i) => ({ name: `${i % 1000}`, datapoints: [one] })) }),
+    );
+    await checkText(
       JSON.stringify({
         items: [{ name: "a", datapoints: all.map((one) => ({ ...one, value: `${one.value}` })) }],
       }),
     );
-    checkText(JSON.stringify({ items: [...all.slice(0, -1), { timestamp: 1, value: "a text at the end" }] }));
+    await checkText(
+      JSON.stringify({ items: [...all.slice(0, -1), { timestamp: 1, value: "a text at the end" }] }),
+    );
   }
   for (const length of [0, 1, limits.stringValueLengthMax, limits.stringValueLengthMax + 1])
     for (const letter of ["x", "\u00f8", "\u4e2d"])
-      checkText(`{"items":[{"timestamp":1,"value":"${letter.repeat(length)}"}]}`);
+      await checkText(`{"items":[{"timestamp":1,"value":"${letter.repeat(length)}"}]}`);
   const deep = 5000;
-  checkText(`{"x":${"[".repeat(deep)}${"]".repeat(deep)},"items":[${point}]}`);
-  checkText(`{"items":[${point}],"x":${'{"a":'.repeat(deep)}1${"}".repeat(deep)}}`);
+  await checkText(`{"x":${"[".repeat(deep)}${"]".repeat(deep)},"items":[${point}]}`);
+  await checkText(`{"items":[${point}],"x":${'{"a":'.repeat(deep)}1${"}".repeat(deep)}}`);
 });
 
 /** What a refusal says beside its name, where the body is JSON. */
-function wordsOf(body: string, key?: string): unknown {
+async function wordsOf(body: string, key?: string): Promise<unknown> {
   try {
-    readInsert(Buffer.from(body), key);
+    await readInsert(Buffer.from(body), key);
     return undefined;
   } catch (refusal) {
     return { ...(refusal as Failure), message: (refusal as Failure).message };
   }
 }
 
-test("a refusal has the same words whichever way a body was read", () => {
-  fc.assert(
-    fc.property(body, fc.constantFrom("x", undefined), (text, key) => {
+test("a refusal has the same words whichever way a body was read", async () => {
+  await fc.assert(
+    fc.asyncProperty(body, fc.constantFrom("x", undefined), async (text, key) => {
       if (plainInsert(Buffer.from(text), key) === "body-not-json") return;
       // An escape in a member's name is nothing a scanner would read by itself.
-      assert.deepEqual(wordsOf(text, key), wordsOf(text.replace('"items"', '"item\\u0073"'), key));
+      assert.deepEqual(
+        await wordsOf(text, key),
+        await wordsOf(text.replace('"items"', '"item\\u0073"'), key),
+      );
     }),
     runs(1500, 100_000),
   );

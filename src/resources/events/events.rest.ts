@@ -6,7 +6,7 @@ import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import { emptyAnswer, emptyShape, itemsAnswer, itemsOf, listAnswer, pageOf } from "../../rest/envelope.ts";
-import { idField, itemsBody, json, textField } from "../../rest/fields.ts";
+import { bulk, idField, itemsBody, json, textField } from "../../rest/fields.ts";
 import { id, integer, required, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import {
@@ -60,7 +60,7 @@ export const eventRoutes: readonly Route[] = [
     path: "/events",
     summary: "Create events",
     source: "client-endpoints 5.2",
-    body: json(itemsBody(newEvent, { min: 1 })),
+    body: json(itemsBody(newEvent, { min: 1 }), bulk),
     answer: items,
     created: ["0.6"],
     handle: create,
@@ -124,7 +124,7 @@ export const eventRoutes: readonly Route[] = [
     path: "/events/update",
     summary: "Overwrite events",
     source: "client-endpoints 5.2",
-    body: json(itemsBody(wholeEvent, { min: 1 })),
+    body: json(itemsBody(wholeEvent, { min: 1 }), bulk),
     answer: empty,
     handle: overwrite,
   }),
@@ -135,7 +135,7 @@ export const eventRoutes: readonly Route[] = [
     path: "/events/update",
     summary: "Change events",
     source: "client-endpoints 5.2",
-    body: json(itemsBody(identifiedChange, { min: 1 })),
+    body: json(itemsBody(identifiedChange, { min: 1 }), bulk),
     answer: items,
     handle: updateMany,
   }),

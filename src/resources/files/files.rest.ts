@@ -14,7 +14,7 @@ import {
   listAnswer,
   pageOf,
 } from "../../rest/envelope.ts";
-import { idField, itemsBody, json } from "../../rest/fields.ts";
+import { bulk, idField, itemsBody, json } from "../../rest/fields.ts";
 import { boolean, id, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { searchOf } from "../../rest/search.ts";
@@ -116,7 +116,7 @@ const replacement = {
   path: "/files",
   summary: "Replace what is known of files",
   source: "client-endpoints 6.2, C16",
-  body: json(itemsBody(wholeFile, { min: 1 })),
+  body: json(itemsBody(wholeFile, { min: 1 }), bulk),
   answer: () => ({ schema: emptyShape }),
   handle: replaceAll,
 } as const;
@@ -175,7 +175,7 @@ export const fileRoutes: readonly Route[] = [
     path: "/files/update",
     summary: "Change what is known of files",
     source: "client-endpoints 6.2",
-    body: withNulls(itemsBody(identifiedChange, { min: 1 })),
+    body: { ...withNulls(itemsBody(identifiedChange, { min: 1 })), ...bulk },
     answer: () => ({ schema: emptyShape }),
     handle: updateMany,
   }),

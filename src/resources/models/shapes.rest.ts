@@ -96,7 +96,7 @@ export const descriptionChangeOf = (sent: Static<ReturnType<typeof asObject>>): 
 const asObject = () => Type.Object(describedChange);
 
 export const body = <Schema extends TSchema>(schema: Schema) =>
-  ({ kind: "json", schema, nulls: "kept" }) as const;
+  ({ kind: "json", bytesMax: limits.modelBodyBytesMax, schema, nulls: "kept" }) as const;
 
 /** `{}`: what operations without a question are sent. */
 export const nothing = body(Type.Object({}));

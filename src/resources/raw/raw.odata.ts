@@ -225,14 +225,14 @@ const rows = entitySet<RowEntity>({
 });
 
 /** Numbers in the data stay as they were written, where nothing in it has to be read differently. */
-async function insert(ctx: RequestContext, { body, text, container }: Inserted): Promise<RowEntity> {
+async function insert(ctx: RequestContext, { body, container }: Inserted): Promise<RowEntity> {
   const parent = container as Place | undefined;
   const place = {
     database: parent?.database ?? keyIn(body, "Database", limits.nameLengthMax),
     table: parent?.table ?? keyIn(body, "Table", limits.nameLengthMax),
   };
   const key = keyIn(body, "Key", limits.rawKeyLengthMax);
-  const columns = plainData(text, "RawData");
+  const columns = plainData(body["RawData"], "RawData");
   if (columns.length > limits.rawColumnsLengthMax)
     throw fail("key-invalid", {
       problem: `RawData holds more than ${limits.rawColumnsLengthMax} characters`,

@@ -15,7 +15,7 @@ import {
   pageAsked,
   pageOf,
 } from "../../rest/envelope.ts";
-import { json } from "../../rest/fields.ts";
+import { bulk, json } from "../../rest/fields.ts";
 import type { Values } from "../../rest/parameters.ts";
 import { apiVersions, type BytesAnswer, type Route, route } from "../../rest/route.ts";
 import { csvOf, csvType, readCsvRows } from "./csv.rest.ts";
@@ -182,7 +182,12 @@ const rowRoutes: readonly Route[] = [
     source: "client-endpoints 7",
     parameters: inTable,
     query: ensuring("the database and the table"),
-    body: { kind: "bytes", schema: rowsBody, read: readRows },
+    body: {
+      kind: "bytes",
+      ...bulk,
+      schema: rowsBody,
+      read: readRows,
+    },
     handle: async (ctx, asked) => write(ctx, asked, asked.body),
   }),
   route({
@@ -195,11 +200,12 @@ const rowRoutes: readonly Route[] = [
     query: ensuring("the database and the table"),
     body: {
       kind: "bytes",
+      ...bulk,
       schema: Type.String(),
       contentType: csvType,
-      read: (bytes: Buffer) => Buffer.from(bytes),
+      read: readCsvRows,
     },
-    handle: async (ctx, asked) => write(ctx, asked, await readCsvRows(asked.body)),
+    handle: async (ctx, asked) => write(ctx, asked, asked.body),
   }),
   route({
     ...writing,

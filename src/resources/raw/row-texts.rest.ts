@@ -2,10 +2,10 @@
 // read into numbers and written again, so that 1.0, 1e400 and long integers stay what they were.
 import type { Static } from "typebox";
 import { fail } from "../../errors.ts";
-import { parseJson } from "../../lib/json.ts";
-import { afterBlanks, elementsIn, membersIn } from "../../lib/json-text.ts";
+import { JsonText } from "../../lib/json-reader.ts";
+import { membersIn } from "../../lib/json-text.ts";
 import { limits } from "../../limits.ts";
-import { jsonChecker, readJsonText } from "../../rest/json.ts";
+import { type BodyDecoder, jsonDecoder } from "../../rest/json.ts";
 import type { NewRow, RawRow } from "./rows.ts";
 import { restoredRowsBody, rowsBody } from "./shapes.rest.ts";
 
@@ -21,14 +21,13 @@ export const readRestoredRows = rowsReader(restoredRowsBody, ({ key, lastUpdated
 function rowsReader<Body extends typeof rowsBody | typeof restoredRowsBody>(
   schema: Body,
   known: (item: Static<Body>["items"][number]) => Omit<NewRow, "columns">,
-): (body: Buffer) => NewRow[] {
-  const checked = jsonChecker<Static<Body>>(schema);
-  return (body) => {
-    const columns: (string | undefined)[] = [];
-    const { items } = checked(withoutColumns(readJsonText(body), columns));
+): BodyDecoder<NewRow[]> {
+  const decode = jsonDecoder<Static<Body>>(schema, { keptText: ["items", "columns"] });
+  return async (body, sent) => {
+    const { items } = await decode(body, sent);
     return items.map((item, index) => ({
       ...known(item),
-      columns: boundedColumns(columns[index] ?? "{}", index),
+      columns: boundedColumns(JsonText.of(item.columns) ?? "{}", index),
     }));
   };
 }
@@ -41,40 +40,6 @@ export function boundedColumns(columns: string, index: number): string {
     expected: `at most ${limits.rawColumnsLengthMax} characters of JSON`,
     got: `${columns.length}`,
   });
-}
-
-/**
- * The body as a value in which `{}` stands for the columns of each item; their texts go to `columns`. Of
- * members with one name the last one counts, as `JSON.parse` has it.
- */
-function withoutColumns(text: string, columns: (string | undefined)[]): unknown {
-  const start = afterBlanks(text, 0);
-  if (text[start] !== "{") return parseJson(text);
-  const items = membersIn(text, start).findLast(({ name }) => name === "items");
-  if (!items) return {};
-  if (text[items.valueStart] !== "[") return { items: parseJson(text.slice(items.valueStart, items.end)) };
-  return {
-    items: elementsIn(text, items.valueStart).map((item, index) => {
-      if (text[item.start] !== "{") return parseJson(text.slice(item.start, item.end));
-      return rowWithoutColumns(text, item.start, (found) => {
-        columns[index] = found;
-      });
-    }),
-  };
-}
-
-const emptyColumns = {};
-
-function rowWithoutColumns(text: string, at: number, keep: (columns: string | undefined) => void): object {
-  const row: { key?: unknown; columns?: unknown; lastUpdatedTime?: unknown } = {};
-  for (const { name, valueStart, end } of membersIn(text, at)) {
-    if (name !== "key" && name !== "columns" && name !== "lastUpdatedTime") continue;
-    const written = text.slice(valueStart, end);
-    const isKept = name === "columns" && written.startsWith("{");
-    row[name] = isKept ? emptyColumns : parseJson(written);
-    if (name === "columns") keep(isKept ? written : undefined);
-  }
-  return row;
 }
 
 /** The rows as JSON texts, with these columns alone if any are named. */

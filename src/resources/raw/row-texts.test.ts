@@ -19,8 +19,8 @@ const expectedRows = (text: string) =>
     columns: columns ?? {},
   }));
 
-const foundRows = (text: string) =>
-  readRows(Buffer.from(text)).map(({ key, columns }) => ({ key, columns: parseJson(columns) }));
+const foundRows = async (text: string) =>
+  (await readRows(Buffer.from(text))).map(({ key, columns }) => ({ key, columns: parseJson(columns) }));
 
 const name = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 8 }),
@@ -38,23 +38,23 @@ const body = fc
   .tuple(fc.array(row, { maxLength: 5 }), fc.constantFrom(undefined, 1, "\t"))
   .map(([items, indent]) => JSON.stringify({ before: [{ columns: 1 }], items, after: "]" }, null, indent));
 
-test("rows are what JSON.parse finds", () => {
-  fc.assert(
-    fc.property(body, (text) => {
-      assert.deepEqual(foundRows(text), expectedRows(text));
+test("rows are what JSON.parse finds", async () => {
+  await fc.assert(
+    fc.asyncProperty(body, async (text) => {
+      assert.deepEqual(await foundRows(text), expectedRows(text));
     }),
     { numRuns: 500 },
   );
 });
 
-test("a body with a byte changed is refused or means what JSON.parse finds", () => {
+test("a body with a byte changed is refused or means what JSON.parse finds", async () => {
   const usual = '{"items":[{"key":"a","columns":{"x":1.5,"y":["b",{}]}},{"columns":{},"key":"b"}]}';
-  fc.assert(
-    fc.property(fc.nat(usual.length - 1), fc.constantFrom("", ...'0"{}[],:ey \\'), (at, byte) => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(usual.length - 1), fc.constantFrom("", ...'0"{}[],:ey \\'), async (at, byte) => {
       const text = usual.slice(0, at) + byte + usual.slice(at + 1);
-      let rows: ReturnType<typeof foundRows>;
+      let rows: Awaited<ReturnType<typeof foundRows>>;
       try {
-        rows = foundRows(text);
+        rows = await foundRows(text);
       } catch (refusal) {
         assert.ok(refusal instanceof Failure && refusal.status === 400, `${text}: ${refusal}`);
         return;

@@ -14,7 +14,7 @@ import {
   listAnswer,
   pageOf,
 } from "../../rest/envelope.ts";
-import { idField, itemsBody, textField, timeField } from "../../rest/fields.ts";
+import { bulk, idField, itemsBody, json, textField, timeField } from "../../rest/fields.ts";
 import { oneOfWords, pageSize, required, text, type Values } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import {
@@ -96,7 +96,7 @@ export const relationshipRoutes: readonly Route[] = [
     method: "POST",
     path: "/relationships",
     summary: "Create relationships",
-    body: { kind: "json", schema: itemsBody(newRelationship, { min: 1 }) },
+    body: json(itemsBody(newRelationship, { min: 1 }), bulk),
     answer: items,
     handle: async (ctx, { body }) => shown(await createRelationships(ctx, body.items.map(newRelationshipOf))),
   }),

@@ -6,7 +6,7 @@ import { csvCell } from "../../lib/csv.ts";
 import { bytesOrStream } from "../../lib/streams.ts";
 import { limits } from "../../limits.ts";
 import { emptyAnswer, emptyShape, pageAsked } from "../../rest/envelope.ts";
-import { idField, storable } from "../../rest/fields.ts";
+import { bulk, idField, storable } from "../../rest/fields.ts";
 import type { Values } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { exact, longIn, longMax } from "./cells.ts";
@@ -92,7 +92,7 @@ export const dataRoutes: readonly Route[] = [
     summary: "Write rows of a sequence; a row takes the place of one with the same number",
     source: "client-endpoints 13",
     parameters: oneSequence,
-    body: { kind: "json", schema: postBody, nulls: "kept" },
+    body: { kind: "json", ...bulk, schema: postBody, nulls: "kept" },
     answer: () => ({ schema: emptyShape }),
     handle: write,
   }),

@@ -16,6 +16,7 @@ import {
 } from "../../query/filter.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import { emptyAnswer, emptyShape, itemsAnswer, itemsOf, listAnswer, pageOf } from "../../rest/envelope.ts";
+import { bulk, json } from "../../rest/fields.ts";
 import type { Values } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { dataRoutes } from "./data.rest.ts";
@@ -76,7 +77,7 @@ const recordRoutes: readonly Route[] = [
     method: "POST",
     path: "/sequences",
     summary: "Create sequences with their columns",
-    body: { kind: "json", schema: newSequences },
+    body: json(newSequences, bulk),
     answer: items,
     handle: async (ctx, { body }) => shown(await createSequences(ctx, body.items.map(newSequenceOf))),
   }),
@@ -113,7 +114,7 @@ const recordRoutes: readonly Route[] = [
     method: "POST",
     path: "/sequences/update",
     summary: "Change sequences",
-    body: { kind: "json", schema: sequenceChanges, nulls: "kept" },
+    body: { kind: "json", ...bulk, schema: sequenceChanges, nulls: "kept" },
     answer: items,
     handle: async (ctx, { body }) =>
       shown(

@@ -22,7 +22,7 @@ import {
   listAnswer,
   pageOf,
 } from "../../rest/envelope.ts";
-import { idsBody, itemsBody } from "../../rest/fields.ts";
+import { bulk, idsBody, itemsBody, json } from "../../rest/fields.ts";
 import { id, required, text, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { searchOf } from "../../rest/search.ts";
@@ -94,27 +94,27 @@ export const timeSeriesRoutes: readonly Route[] = [
   route({
     ...create,
     ...inV04,
-    body: { kind: "json", schema: itemsBody(newSeriesInV04, some) },
+    body: json(itemsBody(newSeriesInV04, some), bulk),
     answer: empty,
     handle: (ctx, { body, version }) => createAll(ctx, version, body.items.map(named)),
   }),
   route({
     ...create,
     ...sinceV05,
-    body: { kind: "json", schema: itemsBody(newSeries, some) },
+    body: json(itemsBody(newSeries, some), bulk),
     answer: (version) => (version === "0.5" ? empty() : items(version)),
     handle: (ctx, { body, version }) => createAll(ctx, version, body.items),
   }),
   route({
     ...overwrite,
     ...inV04,
-    body: { kind: "json", schema: itemsBody(overwriteInV04, some) },
+    body: json(itemsBody(overwriteInV04, some), bulk),
     handle: (ctx, { body }) => overwriteAll(ctx, body.items.map(named)),
   }),
   route({
     ...overwrite,
     versions: ["0.5"],
-    body: { kind: "json", schema: itemsBody(seriesOverwrite, some) },
+    body: json(itemsBody(seriesOverwrite, some), bulk),
     handle: (ctx, { body }) => overwriteAll(ctx, body.items),
   }),
   route({
@@ -171,7 +171,7 @@ export const timeSeriesRoutes: readonly Route[] = [
     path: "/timeseries/update",
     summary: "Change time series",
     source: "client-endpoints 8.2",
-    body: { kind: "json", schema: itemsBody(identifiedChange, some), nulls: "kept" },
+    body: { kind: "json", ...bulk, schema: itemsBody(identifiedChange, some), nulls: "kept" },
     answer: items,
     handle: updateMany,
   }),

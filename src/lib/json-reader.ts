@@ -1,0 +1,340 @@
+// Reads JSON from bytes in steps and within bounds: no input holds the thread, and none becomes more values
+// than its reader permits. The values are those of `JSON.parse`.
+import { invariant } from "./invariant.ts";
+import { JsonBytes } from "./json-bytes.ts";
+
+const code = (character: string): number => character.charCodeAt(0);
+const quote = code('"');
+const backslash = code("\\");
+const colon = code(":");
+const comma = code(",");
+const openBrace = code("{");
+const closeBrace = code("}");
+const openBracket = code("[");
+const closeBracket = code("]");
+const space = code(" ");
+const smallU = code("u");
+const minus = code("-");
+const zero = code("0");
+const nine = code("9");
+
+/** How much one JSON text may hold. */
+export interface JsonBounds {
+  /** Elements and members, those of unknown names included. */
+  readonly values: number;
+  /** Arrays and objects inside each other. */
+  readonly levels: number;
+  /** Members of one object, because a table of many is made again all at once when it grows. */
+  readonly members: number;
+  /** One string, with its quotes. */
+  readonly stringBytes: number;
+}
+
+interface JsonReading extends JsonBounds {
+  /** Leaves members out that are null. */
+  readonly dropsNulls?: boolean;
+  /** A key that no object may have. */
+  readonly refusedKey?: string;
+  /**
+   * `["items", "columns"]`: objects that are the member `columns` of an object in the list `items` become a
+   * `JsonText` instead of values.
+   */
+  readonly keptText?: readonly string[];
+}
+
+/** An object as it was written. It has no members. */
+export class JsonText {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  static of(value: unknown): string | undefined {
+    return value instanceof JsonText ? value.#text : undefined;
+  }
+}
+
+/** The input is not JSON. */
+export class JsonMalformed extends Error {}
+
+/** The input has more than its reader permits of `what`. */
+export class JsonTooLarge extends Error {
+  readonly what: keyof JsonBounds;
+
+  constructor(what: keyof JsonBounds) {
+    super(`too many ${what}`);
+    this.what = what;
+  }
+}
+
+/** A number has at most this many bytes: all digits of a double, and as many again. */
+const numberBytesMax = 2_048;
+
+type Members = Record<string, unknown>;
+
+type Expected = "value" | "element" | "first-key" | "key" | "colon" | "comma" | "end";
+
+/** One array or object that is not complete yet; `key` is that of its next member. */
+interface Level {
+  readonly list: unknown[] | undefined;
+  readonly members: Members | undefined;
+  key: string;
+  keys: number;
+}
+
+/** Call `read` until it returns true; then `value` is complete. */
+export class JsonReader {
+  readonly #bytes: Buffer;
+  readonly #pieces: JsonBytes;
+  readonly #reading: JsonReading;
+  #at = 0;
+  #expected: Expected = "value";
+  readonly #outer: Level[] = [];
+  #level: Level = { list: undefined, members: undefined, key: "", keys: 0 };
+  #value: unknown;
+  #count = 0;
+  /** Where the object begins whose text is kept, and how many levels are around it. */
+  #textAt = -1;
+  #textLevels = 0;
+  /** Of the string that was last passed. */
+  #isEscaped = false;
+
+  constructor(bytes: Buffer, reading: JsonReading) {
+    this.#bytes = bytes;
+    this.#pieces = new JsonBytes(bytes);
+    this.#reading = reading;
+    const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+    if (hasMark) this.#at = 3;
+  }
+
+  /** The values so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  get value(): unknown {
+    invariant(this.#expected === "end", "all has been read");
+    return this.#value;
+  }
+
+  /** Reads on for about so many bytes, at most a string longer; true at the end of the input. */
+  read(bytes: number): boolean {
+    const stop = this.#at + bytes;
+    while (this.#at < stop) {
+      const found = this.#bytes[this.#at];
+      if (found === undefined) {
+        if (this.#expected !== "end") throw new JsonMalformed("it ends too early");
+        return true;
+      }
+      if (found > space) this.#token(found);
+      else if (found === space || found === 10 || found === 13 || found === 9) this.#at += 1;
+      else throw this.#unexpected();
+    }
+    return false;
+  }
+
+  #token(found: number): void {
+    switch (this.#expected) {
+      case "element":
+        if (found === closeBracket) this.#close();
+        else this.#startValue(found);
+        break;
+      case "value":
+        this.#startValue(found);
+        break;
+      case "first-key":
+        if (found === closeBrace) this.#close();
+        else this.#key(found);
+        break;
+      case "key":
+        this.#key(found);
+        break;
+      case "colon":
+        if (found !== colon) throw this.#unexpected();
+        this.#at += 1;
+        this.#expected = "value";
+        break;
+      case "comma":
+        this.#afterValue(found);
+        break;
+      default:
+        throw this.#unexpected();
+    }
+  }
+
+  #afterValue(found: number): void {
+    const isList = this.#level.list !== undefined;
+    if (found === comma) {
+      this.#at += 1;
+      this.#expected = isList ? "value" : "key";
+    } else if (found === (isList ? closeBracket : closeBrace)) this.#close();
+    else throw this.#unexpected();
+  }
+
+  #startValue(found: number): void {
+    if (found === openBrace) this.#open({ list: undefined, members: {}, key: "", keys: 0 });
+    else if (found === openBracket) this.#open({ list: [], members: undefined, key: "", keys: 0 });
+    else if (found === quote) this.#add(this.#string());
+    else if (found === minus || (found >= zero && found <= nine)) this.#add(this.#number());
+    else this.#add(this.#word());
+  }
+
+  #open(level: Level): void {
+    if (this.#outer.length === this.#reading.levels) throw new JsonTooLarge("levels");
+    if (this.#textAt < 0 && level.members && this.#keepsText()) {
+      this.#textAt = this.#at;
+      this.#textLevels = this.#outer.length;
+    }
+    this.#outer.push(this.#level);
+    this.#level = level;
+    this.#at += 1;
+    this.#expected = level.list ? "element" : "first-key";
+  }
+
+  /** Whether the value that begins here is at the place whose objects are kept as text. */
+  #keepsText(): boolean {
+    const names = this.#reading.keptText;
+    if (!names || this.#level.key !== names.at(-1)) return false;
+    const path = [...this.#outer.slice(1), this.#level].filter(({ members }) => members);
+    return path.length === names.length && path.every(({ key }, index) => key === names[index]);
+  }
+
+  #close(): void {
+    const { list, members } = this.#level;
+    this.#level = this.#outer.pop()!;
+    this.#at += 1;
+    const isText = this.#textAt >= 0 && this.#outer.length === this.#textLevels;
+    this.#add(isText ? this.#endText() : (list ?? members));
+  }
+
+  #endText(): JsonText {
+    const start = this.#textAt;
+    this.#textAt = -1;
+    if (this.#at - start > this.#reading.stringBytes) throw new JsonTooLarge("stringBytes");
+    return new JsonText(this.#bytes.toString("utf8", start, this.#at));
+  }
+
+  /** Puts a complete value into the array or object around it. */
+  #add(value: unknown): void {
+    const { list, members, key } = this.#level;
+    this.#expected = list || members ? "comma" : "end";
+    if (this.#textAt >= 0) return;
+    this.#count += 1;
+    if (this.#count > this.#reading.values) throw new JsonTooLarge("values");
+    if (list) list.push(value);
+    else if (!members) this.#value = value;
+    else if (value === null && this.#reading.dropsNulls) delete members[key];
+    else if (key !== "__proto__") members[key] = value;
+    else Object.defineProperty(members, key, { value, ...plainMember });
+  }
+
+  #key(found: number): void {
+    if (found !== quote) throw this.#unexpected();
+    if (this.#textAt < 0 && ++this.#level.keys > this.#reading.members) throw new JsonTooLarge("members");
+    const start = this.#at;
+    const end = this.#passString();
+    if (this.#textAt < 0) {
+      const key = this.#isEscaped ? this.#unescaped(start, end) : this.#name(start);
+      if (key === this.#reading.refusedKey) throw new JsonMalformed(`a member is named ${key}`);
+      this.#level.key = key;
+    }
+    this.#at = end;
+    this.#expected = "colon";
+  }
+
+  /** A key without escapes, mostly one that was read before. */
+  #name(start: number): string {
+    this.#pieces.at = start;
+    return this.#pieces.name()!;
+  }
+
+  #string(): string | undefined {
+    const start = this.#at;
+    const end = this.#passString();
+    this.#at = end;
+    if (this.#textAt >= 0) return undefined;
+    return this.#isEscaped ? this.#unescaped(start, end) : this.#bytes.toString("utf8", start + 1, end - 1);
+  }
+
+  #unescaped(start: number, end: number): string {
+    return JSON.parse(this.#bytes.toString("utf8", start, end)) as string;
+  }
+
+  /** The end of the string that begins here. */
+  #passString(): number {
+    const bytes = this.#bytes;
+    const start = this.#at;
+    const stop = Math.min(bytes.length, start + this.#reading.stringBytes);
+    this.#isEscaped = false;
+    let at = start + 1;
+    while (at < stop) {
+      const found = bytes[at]!;
+      if (found === quote) return at + 1;
+      if (found < space) {
+        this.#at = at;
+        throw this.#unexpected();
+      }
+      at += found === backslash ? this.#escapeLength(at) : 1;
+    }
+    throw stop < bytes.length ? new JsonTooLarge("stringBytes") : new JsonMalformed("it ends too early");
+  }
+
+  #escapeLength(at: number): number {
+    this.#isEscaped = true;
+    const kind = this.#bytes[at + 1]!;
+    if (shortEscapes.has(kind)) return 2;
+    if (kind === smallU && this.#isHex(at + 2) && this.#isHex(at + 4)) return 6;
+    this.#at = at;
+    throw new JsonMalformed(`a wrong escape at position ${at}`);
+  }
+
+  /** Two hexadecimal digits. */
+  #isHex(at: number): boolean {
+    const bytes = this.#bytes;
+    return isHexDigit(bytes[at]!) && isHexDigit(bytes[at + 1]!);
+  }
+
+  #number(): number {
+    const bytes = this.#bytes;
+    const start = this.#at;
+    let end = start;
+    while (isOfNumber(bytes[end]!)) if (++end - start > numberBytesMax) throw this.#unexpected();
+    this.#pieces.at = start;
+    const value = this.#pieces.number();
+    if (Number.isNaN(value)) throw this.#unexpected();
+    this.#at = this.#pieces.at;
+    return value;
+  }
+
+  #word(): boolean | null {
+    const bytes = this.#bytes;
+    for (const { written, value } of words) {
+      const end = this.#at + written.length;
+      if (end > bytes.length || bytes.compare(written, 0, written.length, this.#at, end) !== 0) continue;
+      this.#at = end;
+      return value;
+    }
+    throw this.#unexpected();
+  }
+
+  #unexpected(): JsonMalformed {
+    const at = this.#at;
+    if (at >= this.#bytes.length) return new JsonMalformed("it ends too early");
+    const found = this.#bytes.toString("utf8", at, at + 4)[0]!;
+    return new JsonMalformed(`unexpected ${JSON.stringify(found)} at position ${at}`);
+  }
+}
+
+const words = [true, false, null].map((value) => ({ value, written: Buffer.from(String(value)) }));
+const shortEscapes: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
+
+/** As `JSON.parse` makes them. */
+const plainMember = { writable: true, enumerable: true, configurable: true } as const;
+
+const isHexDigit = (byte: number): boolean =>
+  (byte >= 0x30 && byte <= 0x39) || ((byte | 32) >= 0x61 && (byte | 32) <= 0x66);
+
+/** Digits, signs, the point and the exponent. */
+const isOfNumber = (byte: number): boolean =>
+  (byte >= 0x30 && byte <= 0x39) || byte === 0x2e || byte === 0x2d || byte === 0x2b || (byte | 32) === 0x65;

@@ -1,0 +1,24 @@
+// Long work in slices: other requests have their turn between two of them.
+import { setImmediate as turn } from "node:timers/promises";
+
+/** `if (slice.isOver()) await slice.next(signal);` in every loop that may take long. */
+export class TimeSlice {
+  readonly #lengthMs: number;
+  #endsAtMs: number;
+
+  constructor(lengthMs: number) {
+    this.#lengthMs = lengthMs;
+    this.#endsAtMs = performance.now() + lengthMs;
+  }
+
+  isOver(): boolean {
+    return performance.now() >= this.#endsAtMs;
+  }
+
+  /** Resolves when others have had their turn; rejects when the work is not wanted any more. */
+  async next(signal?: AbortSignal): Promise<void> {
+    await turn();
+    signal?.throwIfAborted();
+    this.#endsAtMs = performance.now() + this.#lengthMs;
+  }
+}
