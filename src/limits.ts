@@ -457,6 +457,10 @@ const utf8BytesPerCharacterMax = 3;
 
 invariant(limits.bulkBodyBytesMax <= limits.bodiesInFlightBytesMax, "the largest body can be worked on");
 invariant(limits.openBodyBytesMax <= limits.bodyBytesUncounted, "strangers take no memory from others");
+invariant(
+  limits.modelPackageBytesMax + limits.modelFileBytesMax < limits.modelDiskBytesMax,
+  "the largest package and an artifact of the largest size fit into the folder of a run",
+);
 invariant(limits.modelRunMsMax < limits.requestMsMax, "a prediction ends before its request does");
 invariant(limits.searchItemsDefault <= limits.searchItemsMax, "a default is within its maximum");
 invariant(
