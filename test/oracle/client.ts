@@ -1,5 +1,5 @@
 // A plain HTTP client that keeps its connections, for very many small questions.
-import { Agent, request } from "node:http";
+import { Agent, type IncomingHttpHeaders, request } from "node:http";
 
 /** What answers and refusals hold; which of it is there shows when it is compared. */
 export interface Body {
@@ -14,6 +14,7 @@ export interface Item {
 
 export interface Reply {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   readonly json: Body;
   readonly text: string;
   readonly bytes: Buffer;
@@ -49,7 +50,7 @@ export const clientFor =
           const text = bytes.toString();
           const isJson = response.headers["content-type"]?.startsWith("application/json");
           const json = isJson && text !== "" ? (JSON.parse(text) as Body) : undefined;
-          resolve({ status: response.statusCode!, json: json!, text, bytes });
+          resolve({ status: response.statusCode!, headers: response.headers, json: json!, text, bytes });
         });
       });
       sent.end(body === undefined ? undefined : JSON.stringify(body));

@@ -1,0 +1,121 @@
+// Questions whose answers nobody works out: they are only compared between a server and its twin.
+import { type Kind, may } from "./plant.ts";
+import type { Asker } from "./question.ts";
+import { anyId, below, words } from "./rest-reads.ts";
+
+/** A request without an expected answer. */
+export interface Probe {
+  readonly ask: string;
+  readonly body?: unknown;
+}
+
+const root = "/odata/v1/projects/demo";
+const kinds: readonly Kind[] = ["assets", "timeseries", "events", "files", "sequences"];
+const sets = { assets: "Assets", timeseries: "Timeseries", events: "Events", files: "Files" } as const;
+const encoded = (text: string) => encodeURIComponent(text).replaceAll("'", "%27");
+
+/** A name, mostly of something that the caller may not see, or a part of it. */
+function someName({ plant, rights, random }: Asker, kind: Kind): string {
+  const all = plant.of(kind);
+  const hidden = all.filter((one) => !may(plant, rights, "READ", one));
+  const { name } = random.pick(hidden.length > 0 && random.chance(0.7) ? hidden : all);
+  return random.pick([name, name.slice(0, -1), name.slice(-3), name.split(" ")[0]!]);
+}
+
+/** Tags near to the names of assets that may be hidden. */
+function tagMatching(asker: Asker): Probe {
+  const tagIds = Array.from({ length: 3 }, () => someName(asker, "assets"));
+  const metadata = { fuzzyThreshold: asker.random.below(8), platform: null };
+  return { ask: `POST ${below("0.5")}/tagmatching`, body: { tagIds, metadata } };
+}
+
+function assetSearch(asker: Asker): Probe {
+  const { random } = asker;
+  const filter = random.pick<object>([
+    {},
+    { assetSubtrees: [anyId(asker, "assets"), anyId(asker, "assets")] },
+    { createdTime: { min: 1 } },
+    { name: someName(asker, "assets") },
+  ]);
+  const search = random.pick<object>([
+    {},
+    { query: random.pick(words) },
+    { name: someName(asker, "assets") },
+  ]);
+  const part = { limit: random.pick([1, 5, 1_000]), offset: random.below(4) };
+  return { ask: `POST ${below("0.5")}/assets/search`, body: { filter, search, ...part } };
+}
+
+function restList(asker: Asker): Probe {
+  const kind = asker.random.pick(kinds);
+  const name = encodeURIComponent(someName(asker, kind));
+  const condition = asker.random.pick([
+    `name=${name}`,
+    `q=${name}`,
+    `query=${name}`,
+    `assetId=${anyId(asker, "assets")}`,
+    `assetIds=[${anyId(asker, "assets")},${anyId(asker, "assets")}]`,
+    `path=[${anyId(asker, "assets")}]`,
+    "depth=1",
+    "includeMetadata=true",
+    "cursor=nonsense",
+  ]);
+  const search = asker.random.chance(0.5) ? "/search" : "";
+  return {
+    ask: `GET ${below(asker.random.pick(["0.4", "0.5", "0.6"]))}/${kind}${search}?limit=7&${condition}`,
+  };
+}
+
+function odata(asker: Asker): Probe {
+  const { random } = asker;
+  const kind = random.pick(["assets", "timeseries", "events", "files"] as const);
+  const property = kind === "events" ? "Description" : "Name";
+  const name = someName(asker, kind).replaceAll("'", "''");
+  const other = random.pick(words);
+  const filter = random.pick([
+    `contains(${property},'${name}')`,
+    `${property} eq '${name}'`,
+    `${property} in ('${name}','${someName(asker, kind)}')`,
+    `startswith(${property},'${name}') or startswith(${property},'${other}')`,
+    `endswith(${property},'${name}') and CreatedTime ge 2000-01-01T00:00:00Z`,
+    `Id eq '${anyId(asker, kind)}'`,
+    ...(kind === "timeseries" ? [`AssetId eq '${anyId(asker, "assets")}'`] : []),
+  ]);
+  const expansions = {
+    assets: ["Timeseries", "Children", "Root,Parent", "Files($select=Id)", "Subtree"],
+    timeseries: ["Asset", "Asset($expand=Parent)"],
+    files: ["Assets"],
+    events: [],
+  }[kind];
+  const part = random.pick(["", "&$top=3", "&$top=2&$count=true", "&$count=true", "&$select=Id,CreatedTime"]);
+  const expand = random.pick(["", "", ...expansions.map((one) => `&$expand=${one}`)]);
+  const isCount = random.chance(0.2);
+  const path = `${root}/${sets[kind]}${isCount ? "/$count" : ""}?$filter=${encoded(filter)}`;
+  return { ask: `GET ${path}${isCount ? "" : encodeURI(part + expand)}` };
+}
+
+function points(asker: Asker): Probe {
+  const { random } = asker;
+  const items = Array.from({ length: random.below(3) + 1 }, () =>
+    random.chance(0.5) ? { id: anyId(asker, "timeseries") } : { name: someName(asker, "timeseries") },
+  );
+  const aggregates = { aggregates: ["avg", "count"], granularity: "1h" };
+  const path = random.pick(["dataquery", "dataframe"]);
+  const isAggregate = path === "dataframe" || random.chance(0.5);
+  const body = { items, start: 0, end: 9_000, limit: 2, ...(isAggregate && aggregates) };
+  return { ask: `POST ${below("0.5")}/timeseries/${path}`, body };
+}
+
+/** What callers without administration are told of it, and words that records refer to. */
+function others({ random }: Asker): Probe {
+  const at = below("0.6");
+  const paths = ["users", "groups", "groups?all=true", "apikeys", "securitycategories", "eventtransformers"];
+  return {
+    ask: `GET ${at}/${random.pick([...paths, "semantictypes", "assets/types", "raw", "relationships", ""])}`,
+  };
+}
+
+const probes = [tagMatching, assetSearch, restList, restList, odata, odata, odata, points, others];
+
+/** One request by chance. */
+export const probe = (asker: Asker): Probe => asker.random.pick(probes)(asker);

@@ -1,0 +1,193 @@
+// The twin of a server: everything that a caller may not know of was deleted from it. To that caller both
+// answer every request alike: status, headers and body, byte for byte.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { realWorld, type World } from "../../src/lib/world.ts";
+import { times } from "../support/proof.ts";
+import { startTestServer } from "../support/server.ts";
+import { type Client, clientFor, type Reply } from "./client.ts";
+import { odataRead } from "./odata-reads.ts";
+import { aclOf, holds, may, mayKnow, Plant, type Rights, type Thing } from "./plant.ts";
+import { type Asker, isRefusal, type Question } from "./question.ts";
+import { Random } from "./random.ts";
+import { fillElsewhere, readsElsewhere } from "./rest-elsewhere.ts";
+import { below, restRead } from "./rest-reads.ts";
+import { restWrite } from "./rest-writes.ts";
+import { fill, keyFor, someRights } from "./setting.ts";
+import { probe } from "./twin-reads.ts";
+
+const seed = Number(process.env["ORACLE_SEED"] ?? Date.now() % 2 ** 31);
+const rounds = times(1, 200);
+const requestsPerRound = times(600, 5_000);
+const askedAtOnce = 6;
+const startedMs = Date.UTC(2026, 0, 1);
+
+/** The same in both servers: ids come from the clock, keys and the secret of the folder from chance. */
+function worldOf(round: number): World {
+  const random = new Random(seed + round);
+  const randomBytes = (count: number) => Uint8Array.from({ length: count }, () => random.below(256));
+  return { ...realWorld, nowMs: () => startedMs, randomBytes };
+}
+
+interface Pair {
+  readonly one: Client;
+  readonly twin: Client;
+}
+
+for (let round = 0; round < rounds; round += 1)
+  test(`a twin without what is hidden answers alike (ORACLE_SEED=${seed + round})`, async () => {
+    const open = () => startTestServer({ world: worldOf(round), baseUrl: "http://plant.example" });
+    const [one, twin] = [await open(), await open()];
+    try {
+      const pairFor = (key: string): Pair => ({
+        one: clientFor(one.baseUrl, key),
+        twin: clientFor(twin.baseUrl, key),
+      });
+      assert.equal(one.key, twin.key);
+      await compare(pairFor, one.key, new Random(seed + round));
+    } finally {
+      await Promise.all([one.close(), twin.close()]);
+    }
+  });
+
+async function compare(pairFor: (key: string) => Pair, adminKey: string, random: Random): Promise<void> {
+  const admin = pairFor(adminKey);
+  const plant = new Plant();
+  await fill(plant, random, onBoth(admin));
+  await fillElsewhere(onBoth(admin));
+  const rights = limitedRights(plant, random);
+  const caller = pairFor(await keyFor(onBoth(admin), rights));
+  const removed = await removeHidden(plant, rights, admin.twin);
+  const asker: Asker = { plant, rights, random };
+  const counts = { good: 0, refused: 0 };
+  await severally(requestsPerRound, async () => {
+    const reply = await same(caller, someRequest(asker), JSON.stringify(rights));
+    counts[reply.status < 400 ? "good" : "refused"] += 1;
+  });
+  assert.ok(removed > 0 && counts.good > 0 && counts.refused > 0, JSON.stringify({ removed, ...counts }));
+}
+
+/** Random rights with which a part of the series is seen, and a part hidden. */
+function limitedRights(plant: Plant, random: Random): Rights {
+  for (;;) {
+    const rights = someRights(plant, random);
+    const seen = plant.of("timeseries").filter((one) => may(plant, rights, "READ", one));
+    if (seen.length > 0 && seen.length < plant.of("timeseries").length - 5) return rights;
+  }
+}
+
+/** Sends each request to both, which must answer alike. */
+const onBoth =
+  ({ one, twin }: Pair): Client =>
+  async (methodAndPath, body, headers) => {
+    const reply = await one(methodAndPath, body, headers);
+    const other = await twin(methodAndPath, body, headers);
+    assert.equal(reply.text, other.text, methodAndPath);
+    assert.ok(reply.status < 400, reply.text);
+    return reply;
+  };
+
+type Request = Pick<Question, "ask" | "body" | "headers"> & { readonly seen?: Question["seen"] };
+
+/** A read, or a write that is refused: another would make the two differ. */
+function someRequest(asker: Asker): Request {
+  const { random, rights } = asker;
+  const kind = random.below(10);
+  if (kind < 4) return probe(asker);
+  if (kind < 6) return restRead(asker);
+  if (kind < 7) return random.pick(readsElsewhere)(asker);
+  if (kind < 9) return odataRead(asker);
+  for (;;) {
+    const { seen: _, ...write } = restWrite(asker);
+    const isRefused = !holds(rights, ...write.needs) || isRefusal(write.expected);
+    if (isRefused && !namesTaken(asker, write)) return write;
+  }
+}
+
+/**
+ * The exception of docs/visibility.md: a name that must be unique is taken also when its holder is hidden.
+ */
+function namesTaken({ plant }: Asker, { body }: Request): boolean {
+  const { items = [] } = (body ?? {}) as { items?: readonly { name?: string }[] };
+  const names = new Set(plant.of("timeseries").map(({ name }) => name));
+  return items.some(({ name }) => name !== undefined && names.has(name));
+}
+
+async function same({ one, twin }: Pair, request: Request, who: string): Promise<Reply> {
+  const replies = [await toldBy(one, request), await toldBy(twin, request)];
+  const what = `seed ${seed}: ${request.ask} ${JSON.stringify(request.body)} by ${who}`;
+  assert.deepEqual(replies[0]!.told, replies[1]!.told, what);
+  return replies[0]!.reply;
+}
+
+/** What a client is told: by the answer, and by the pages after it. */
+async function toldBy(client: Client, { ask, body, headers, seen }: Request) {
+  const told: object[] = [];
+  const telling: Client = async (...asked) => {
+    const reply = await client(...asked);
+    told.push({ status: reply.status, headers: relevant(reply), text: reply.bytes.toString("latin1") });
+    return reply;
+  };
+  const reply = await telling(ask, body, headers);
+  if (reply.status < 400) await seen?.(reply, telling);
+  return { reply, told };
+}
+
+/** Of each request its own, or of the connection. */
+const ofTheRequest = ["date", "x-request-id", "connection", "keep-alive"];
+
+const relevant = ({ headers }: Reply) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !ofTheRequest.includes(name)));
+
+/** Deletes all that the caller may not know of; returns how many records. */
+async function removeHidden(plant: Plant, rights: Rights, admin: Client): Promise<number> {
+  const isUsable = (thing: Thing) => may(plant, rights, "READ", thing) || may(plant, rights, "WRITE", thing);
+  const kept = keptAssets(plant, rights, isUsable);
+  let removed = 0;
+  const remove = async (path: string, ids: readonly number[]) => {
+    if (ids.length === 0) return;
+    const reply = await admin(`POST ${below("0.5")}/${path}/delete`, { items: ids });
+    assert.equal(reply.status, 200, reply.text);
+    removed += ids.length;
+  };
+  for (const kind of ["timeseries", "events", "files", "sequences"] as const)
+    await remove(
+      kind,
+      plant
+        .of(kind)
+        .filter((one) => !isUsable(one))
+        .map(({ id }) => id),
+    );
+  const doomed = plant.of("assets").filter(({ id }) => !kept.has(id));
+  const isTop = ({ parentId }: Thing) => parentId === undefined || kept.has(parentId);
+  await remove(
+    "assets",
+    doomed.filter(isTop).map(({ id }) => id),
+  );
+  return removed;
+}
+
+/** Assets that the caller may know of, that visible records name, and all above those. */
+function keptAssets(plant: Plant, rights: Rights, isUsable: (thing: Thing) => boolean): Set<number> {
+  const kinds = Object.keys(aclOf) as (keyof typeof aclOf)[];
+  const isKnown = ({ id }: Thing) =>
+    kinds.some((kind) =>
+      (["READ", "WRITE"] as const).some((action) => mayKnow(plant, rights, { kind, action }, id)),
+    );
+  const known = plant.of("assets").filter((asset) => isUsable(asset) || isKnown(asset));
+  const named = [...plant.things.values()].filter(isUsable).flatMap(({ assetIds }) => assetIds);
+  const ids = [...known.map(({ id }) => id), ...named];
+  return new Set(ids.flatMap((id) => plant.lineage(id)));
+}
+
+/** Runs `work` so many times, a few at once. */
+async function severally(count: number, work: () => Promise<void>): Promise<void> {
+  let left = count;
+  const worker = async () => {
+    for (; left > 0; ) {
+      left -= 1;
+      await work();
+    }
+  };
+  await Promise.all(Array.from({ length: askedAtOnce }, worker));
+}
