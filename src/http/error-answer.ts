@@ -4,14 +4,22 @@ import type { Logger } from "pino";
 import { Failure, fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { refusalOf } from "../odata/refusal.ts";
+import { ClientGone } from "./request-scope.ts";
 
 export const errorBody = (failure: Failure) => ({
   error: { code: failure.status, message: failure.message, ...failure.members },
 });
 
+/** Nobody receives it: it keeps clients that went away out of the metrics of server errors. */
+const clientGoneStatus = 499;
+
 /** Answers a refusal as the catalogue says, anything else as our fault, logged with its stack. */
 export function errorAnswer(log: Logger) {
   return (problem: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    if (problem instanceof ClientGone) {
+      log.debug({ requestId: request.id, path: pathToLog(request) }, problem.message);
+      return reply.code(clientGoneStatus).send();
+    }
     const failure = problem instanceof Failure ? problem : refusalByFastify(problem, request.id);
     if (failure.status >= 500)
       log.error({ err: problem, requestId: request.id, path: pathToLog(request) }, failure.message);

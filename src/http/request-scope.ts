@@ -3,6 +3,13 @@ import type { ServerResponse } from "node:http";
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 
+/** Why a request ends without a response. */
+export class ClientGone extends Error {
+  constructor() {
+    super("The client went away before the response");
+  }
+}
+
 /** One request under way. */
 export class RequestScope {
   readonly #controller = new AbortController();
@@ -16,7 +23,7 @@ export class RequestScope {
     const timer = setTimeout(giveUp, limits.requestMsMax);
     response.once("close", () => {
       clearTimeout(timer);
-      if (!response.writableFinished) this.#abort(new Error("the client went away"));
+      if (!response.writableFinished) this.#abort(new ClientGone());
       this.#hasEnded = true;
       for (const work of this.#atEnd) work();
     });
