@@ -19,7 +19,7 @@ export function registerOData(http: FastifyInstance, kernel: Kernel, model: Mode
   const { services, gate } = kernel;
   const service = odataService(model);
   const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { project } = request.params as { project: string };
+    const project = (request.params as { project: string }).project.normalize("NFC");
     const caller = admit(await gate.present(odataSenderOf(request), project), project, "member");
     const base = baseUrlOf(services.baseUrl, request.headers);
     if (base === undefined) throw fail("fields-missing", { fields: ["Host"] });

@@ -47,7 +47,7 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
       const status = route.created?.includes(version) ? 201 : 200;
       const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
         const sentPath = pathSent(request.params as Sent, route);
-        const project = sentPath["project"] as string;
+        const project = (sentPath["project"] as string).normalize("NFC");
         const caller = admit(
           await kernel.gate.present(senderOf(request), project),
           project,
