@@ -2,7 +2,7 @@
 // when long.
 import { type TSchema, Type } from "typebox";
 import { ByteSheet, Label, Shelf } from "../../lib/byte-sheet.ts";
-import { csvCell } from "../../lib/csv.ts";
+import { type CellText, csvCell } from "../../lib/csv.ts";
 import { numberBytesMax, writeInteger, writeNumber, writeSix } from "../../lib/number-text.ts";
 import { begunAhead, bytesOrStream } from "../../lib/streams.ts";
 import type { ApiVersion } from "../../rest/route.ts";
@@ -91,8 +91,10 @@ export const protobufAnswer = (answer: SeriesAnswer) =>
   written(protobufType, (sheet) => messageBytes(sheet, answer));
 
 /** The frame as CSV; a column is named by its series and its aggregate (client-endpoints 9.5). */
-export function frameAnswer({ columns, rows }: Frame) {
-  const header = columns.map(({ series, aggregate }) => `${series.name}|${aggregate.toLowerCase()}`);
+export function frameAnswer({ columns, rows }: Frame, cellText: CellText) {
+  const header = columns.map(({ series, aggregate }) =>
+    cellText(`${series.name}|${aggregate.toLowerCase()}`),
+  );
   return written(`${csvType}; charset=utf-8`, (sheet) => frameCsv(sheet, header, rows()));
 }
 

@@ -1,8 +1,10 @@
 // The REST operation that reads data frames (client-endpoints 9.5).
+
 import { Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
+import { cellTextFor, csvQuery } from "../../rest/csv.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import { csvType, frameAnswer } from "./answers.rest.ts";
 import { type FrameQuestion, readFrame } from "./frame.ts";
@@ -55,8 +57,10 @@ export const frameRoutes: readonly Route[] = [
     path: "/timeseries/dataframe",
     summary: "Aggregates of many series side by side, as CSV",
     source: "platform-api Time series and datapoints, client-endpoints 9.5",
+    query: csvQuery,
     body: { kind: "json", schema: frameSchema },
     answer: () => ({ schema: Type.String(), otherContentTypes: [csvType] }),
-    handle: async (ctx, { body }) => frameAnswer(await readFrame(ctx, frameIn(ctx, body as SentFrame))),
+    handle: async (ctx, { query, body }) =>
+      frameAnswer(await readFrame(ctx, frameIn(ctx, body as SentFrame)), cellTextFor(query)),
   }),
 ];

@@ -3,6 +3,7 @@ import { pipeline } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { CsvError, parse } from "csv-parse";
 import { fail } from "../../errors.ts";
+import { asItIs, type CellText } from "../../lib/csv.ts";
 import { membersIn, stringIn } from "../../lib/json-text.ts";
 import { LineTooLong, withLinesBounded } from "../../lib/lines.ts";
 import { shortened } from "../../lib/text.ts";
@@ -21,26 +22,30 @@ const plainCell = (text: string): string => (/[",\r\n]|^\s|\s$/.test(text) ? quo
  * those asked for, else all that the rows have, in the order they come in. What a row lacks and `null` are
  * empty cells; arrays and objects are their JSON text.
  */
-export function csvOf(rows: readonly RawRow[], names: readonly string[] | undefined): string {
+export function csvOf(
+  rows: readonly RawRow[],
+  names: readonly string[] | undefined,
+  cellText: CellText = asItIs,
+): string {
   const places = new Map((names ?? []).map((name, index) => [name, index]));
   const lines = rows.map(({ key, columns }) => {
     const cells: string[] = [];
     for (const { name, valueStart, end } of membersIn(columns, 0)) {
       if (!names && !places.has(name)) places.set(name, places.size);
       const place = places.get(name);
-      if (place !== undefined) cells[place] = cellOf(columns.slice(valueStart, end));
+      if (place !== undefined) cells[place] = cellOf(columns.slice(valueStart, end), cellText);
     }
-    return { key: plainCell(key), cells };
+    return { key: plainCell(cellText(key)), cells };
   });
-  const header = ["key", ...places.keys()].map(quoted).join(",");
+  const header = ["key", ...places.keys()].map((name) => quoted(cellText(name))).join(",");
   const lineOf = ({ key, cells }: (typeof lines)[number]) =>
     [key, ...Array.from(places.values(), (place) => cells[place] ?? "")].join(",");
   return `${[header, ...lines.map(lineOf)].join("\n")}\n`;
 }
 
-function cellOf(written: string): string {
+function cellOf(written: string, cellText: CellText): string {
   if (written === "null") return "";
-  if (written.startsWith('"')) return plainCell(stringIn(written, 0, written.length));
+  if (written.startsWith('"')) return plainCell(cellText(stringIn(written, 0, written.length)));
   return written.startsWith("{") || written.startsWith("[") ? quoted(written) : written;
 }
 

@@ -5,6 +5,7 @@ import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { and, between } from "../../query/filter.ts";
 import type { Page, PageQuestion } from "../../query/page.ts";
+import { cellTextFor } from "../../rest/csv.ts";
 import {
   emptyAnswer,
   emptyShape,
@@ -251,7 +252,7 @@ async function answerRows(ctx: RequestContext, { path, query, headers }: RowsAsk
   if (!headers["accept"]?.includes(csvType)) return withItems(wrapper, rowTexts(found.items, query.columns));
   return {
     contentType: `${csvType}; charset=utf-8`,
-    bytes: csvOf(found.items, query.columns),
+    bytes: csvOf(found.items, query.columns, cellTextFor(query)),
     ...(found.next && { nextCursor: ctx.cursors.sign(collection, { after: found.next }) }),
   };
 }

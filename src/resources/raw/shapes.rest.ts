@@ -1,6 +1,8 @@
 // The shapes of raw data on the wire: what requests may hold, and what answers look like.
+
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
+import { csvQuery } from "../../rest/csv.ts";
 import { cursorParameter } from "../../rest/envelope.ts";
 import { itemsBody, nameField, textField, timeField } from "../../rest/fields.ts";
 import { boolean, integer, type Parameter, pageSize, required, text } from "../../rest/parameters.ts";
@@ -76,6 +78,7 @@ const columns: Parameter<readonly string[] | undefined> = {
 
 export const rowQuery = { columns };
 export const rowsQuery = {
+  ...csvQuery,
   columns,
   minLastUpdatedTime: integer("Last written after this time (exclusive), in ms"),
   maxLastUpdatedTime: integer("Last written at this time or earlier (inclusive), in ms"),

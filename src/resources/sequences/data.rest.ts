@@ -2,9 +2,10 @@
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { csvCell } from "../../lib/csv.ts";
+import { type CellText, csvCell } from "../../lib/csv.ts";
 import { bytesOrStream } from "../../lib/streams.ts";
 import { limits } from "../../limits.ts";
+import { cellTextFor, csvQuery } from "../../rest/csv.ts";
 import { emptyAnswer, emptyShape, pageAsked } from "../../rest/envelope.ts";
 import { bulk, idField, storable } from "../../rest/fields.ts";
 import type { Values } from "../../rest/parameters.ts";
@@ -104,6 +105,7 @@ export const dataRoutes: readonly Route[] = [
     summary: "Read rows of a sequence in the order of their numbers, as JSON or as CSV",
     source: "client-endpoints 13, C17",
     parameters: oneSequence,
+    query: csvQuery,
     body: { kind: "json", schema: getBody },
     answer: () => ({ schema: dataShape, otherContentTypes: [csvType] }),
     handle: read,
@@ -136,6 +138,7 @@ async function read(
   ctx: RequestContext,
   asked: {
     readonly path: Path;
+    readonly query: Values<typeof csvQuery>;
     readonly body: Static<typeof getBody>;
     readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   },
@@ -152,7 +155,7 @@ async function read(
   const table = { columns: found.columns, rows };
   const isCsv = asked.headers["accept"]?.includes(csvType);
   const [contentType, lines] = isCsv
-    ? [`${csvType}; charset=utf-8`, csvLines(table)]
+    ? [`${csvType}; charset=utf-8`, csvLines(table, cellTextFor(asked.query))]
     : ["application/json; charset=utf-8", jsonPieces(table, nextCursor)];
   return { contentType, ...(await bytesOrStream(gathered(lines), pieceBytes)) };
 }
@@ -200,11 +203,15 @@ function* jsonPieces({ columns, rows }: RowTable, nextCursor: string | undefined
 }
 
 /** A header of `rowNumber` and `name(id)` a column, then a line for each row. */
-function* csvLines({ columns, rows }: RowTable): Generator<string> {
-  const heads = columns.map(({ id, name, externalId }) => csvCell(`${name ?? externalId ?? ""}(${id})`));
+function* csvLines({ columns, rows }: RowTable, cellText: CellText): Generator<string> {
+  const heads = columns.map(({ id, name, externalId }) =>
+    csvCell(cellText(`${name ?? externalId ?? ""}(${id})`)),
+  );
   yield `${["rowNumber", ...heads].join(",")}\n`;
   for (const { rowNumber, cells } of rows) {
-    const values = cells.map((cell) => (cell === undefined ? "" : csvCell(`${cell}`)));
+    const values = cells.map((cell) =>
+      cell === undefined ? "" : csvCell(typeof cell === "string" ? cellText(cell) : `${cell}`),
+    );
     yield `${[rowNumber, ...values].join(",")}\n`;
   }
 }
