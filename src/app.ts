@@ -13,8 +13,8 @@ import type { Services } from "./context.ts";
 import { catalogFileOf, openDataFolder, StartRefused } from "./data-folder.ts";
 import { openStores } from "./data-stores.ts";
 import { openDoors } from "./doors.ts";
+import { BodyBudget } from "./http/body-budget.ts";
 import { BodyBuffers } from "./http/body-buffers.ts";
-import { ByteBudget } from "./http/byte-budget.ts";
 import { loginRoutes } from "./http/login.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { addDescription, addHealth, addMetrics } from "./http/operations.ts";
@@ -228,8 +228,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   opened.defer(models.end);
   const doors = await openDoors(services, { settings, secretFor: secretOf, log });
   const http = await createHttp({ log, metrics, settings });
-  const budget = new ByteBudget(limits.bodiesInFlightBytesMax, limits.bodyBytesUncounted);
-  const bodies = { budget, buffers: new BodyBuffers() };
+  const bodies = { budget: bodyBudget(), buffers: new BodyBuffers() };
   addRoutes(http, { services, ...doors, bodies });
   addHealth(http, services, log);
   addMetrics(http, metrics, points);
@@ -248,6 +247,14 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
     },
   };
 }
+
+const bodyBudget = () =>
+  new BodyBudget({
+    sharedBytes: limits.bodiesInFlightBytesMax,
+    clientBytes: limits.clientBodiesBytesMax,
+    reserveBytes: limits.bodyReserveBytes,
+    uncountedBytes: limits.bodyBytesUncounted,
+  });
 
 const erasuresIn = (catalog: Catalog, log: Logger) =>
   new Erasures(catalog, [ownedRawRows, ownedSequenceRows], (problem) =>

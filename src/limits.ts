@@ -49,11 +49,27 @@ export const described = {
     "Inflated bytes of a gzip body to which `inflationRatioMax` does not apply.",
   ),
   bodiesInFlightBytesMax: limit(
-    256 * 2 ** 20,
+    192 * 2 ** 20,
     "bytes",
-    "All bodies being worked on; further large requests wait.",
+    "Memory that bodies and their values take together, but for one body; others wait.",
+  ),
+  clientBodiesBytesMax: limit(
+    96 * 2 ** 20,
+    "bytes",
+    "The part of `bodiesInFlightBytesMax` that the bodies of one caller take together.",
+  ),
+  bodyReserveBytes: limit(
+    192 * 2 ** 20,
+    "bytes",
+    "Beside it for one body, which ends even when all others wait: its bytes, strings and values.",
   ),
   bodyBytesUncounted: limit(64 * 2 ** 10, "bytes", "A body up to this size never waits for larger ones."),
+  bodyIdleMsMax: limit(
+    20_000,
+    "ms",
+    "How long nothing of a body may arrive while the server could take it; then it is refused with 408.",
+  ),
+  jsonValueBytes: limit(64, "bytes", "The memory that one value of a JSON body counts for."),
   jsonDepthMax: limit(64, "levels", "Nesting of a JSON body; deeper is refused."),
   jsonValuesMax: limit(
     1_000_000,
@@ -455,7 +471,10 @@ const bytesPerEncodedCharacterMax = 12;
 /** A UTF-16 code unit takes at most three bytes of UTF-8. */
 const utf8BytesPerCharacterMax = 3;
 
-invariant(limits.bulkBodyBytesMax <= limits.bodiesInFlightBytesMax, "the largest body can be worked on");
+invariant(
+  2 * limits.bulkBodyBytesMax + limits.jsonValuesMax * limits.jsonValueBytes <= limits.bodyReserveBytes,
+  "the largest body is worked on whatever others hold",
+);
 invariant(limits.openBodyBytesMax <= limits.bodyBytesUncounted, "strangers take no memory from others");
 invariant(
   limits.modelPackageBytesMax + limits.modelFileBytesMax < limits.modelDiskBytesMax,

@@ -68,7 +68,7 @@ export class Throttle {
 
   /** Refuses (429) an address that has failed too often, before its request is looked at. */
   refuseAddress(address: string): void {
-    refuseFor(this.#failuresOfAddress.waitMs(networkOf(address), this.#world.nowMs()));
+    refuseFor(this.#failuresOfAddress.waitMs(networkOf(address), this.#world.monotonicMs()));
   }
 
   succeeded(credential: string): void {

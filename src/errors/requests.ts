@@ -18,6 +18,11 @@ export const requestFailures = {
     when: "The body is larger than the limit, as sent or after inflation.",
     message: ({ limit, what }) => `The body as ${what} is larger than ${limit} bytes`,
   }),
+  "body-stalled": entry<{ limitMs: number }>({
+    status: 408,
+    when: "Nothing of the body arrived for some time.",
+    message: ({ limitMs }) => `Nothing of the body arrived for ${limitMs} ms`,
+  }),
   "inflation-too-high": entry<{ ratio: number }>({
     status: 413,
     when: "The body is packed more tightly than any real data.",

@@ -4,73 +4,72 @@ import { createGunzip } from "node:zlib";
 import { type Failure, fail } from "../errors.ts";
 import { freeChunk } from "../lib/streams.ts";
 import { limits } from "../limits.ts";
+import type { BodyBudget, Reservation } from "./body-budget.ts";
 import { type BodyBuffers, onePieceBytesMax } from "./body-buffers.ts";
-import type { ByteBudget } from "./byte-budget.ts";
 
 const nothing = Buffer.alloc(0);
 
 export interface Body {
   readonly bytes: Buffer;
+  /** The memory that the body takes, to be changed by what is made of it and released at the end. */
+  readonly reservation: Reservation;
   /** Call when nobody looks at the bytes any more: the next body will lie there. */
   readonly reuse: () => void;
-  /** Call when the request has ended, and with it what was made of the bytes. */
-  readonly release: () => void;
 }
-
-const none: Body = { bytes: nothing, reuse: () => {}, release: () => {} };
 
 /** Where bodies lie, and how much of it all of them may take together. */
 export interface BodyMemory {
-  readonly budget: ByteBudget;
+  readonly budget: BodyBudget;
   readonly buffers: BodyBuffers;
+}
+
+interface Reading {
+  readonly bytesMax: number;
+  /** Who sends it: a caller, or the address of a stranger. */
+  readonly client: string;
+  readonly signal: AbortSignal;
 }
 
 /** Whether a request brings a body at all, be it empty. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 
-interface Reading {
-  readonly bytesMax: number;
-  readonly signal: AbortSignal;
-}
-
 /**
  * The body of a request, whatever its Content-Type says (client-endpoints 1.3). Refuses bodies that are too
- * large as sent or inflated (413), packed otherwise than with gzip (415), damaged or cut short (400).
+ * large as sent or inflated (413), packed otherwise than with gzip (415), damaged or cut short (400), and
+ * those that stop to arrive (408).
  */
 export async function readBody(
   request: IncomingMessage,
   { budget, buffers }: BodyMemory,
-  { bytesMax, signal }: Reading,
+  { bytesMax, client, signal }: Reading,
 ): Promise<Body> {
+  const reservation = budget.open(client);
   const { headers } = request;
+  const none = { bytes: nothing, reservation, reuse: () => {} };
   if (!hasBody(request)) return none;
-  const sentBytes = Number(headers["content-length"] ?? bytesMax);
-  if (sentBytes === 0) return none;
-  if (sentBytes > bytesMax) throw tooLarge("sent", bytesMax);
+  const announced = headers["content-length"] === undefined ? undefined : Number(headers["content-length"]);
+  if (announced === 0) return none;
+  if (announced !== undefined && announced > bytesMax) throw tooLarge("sent", bytesMax);
   const isPacked = isGzip(headers["content-encoding"]);
-  const release = await budget.take(isPacked ? inflatedAtMost(sentBytes, bytesMax) : sentBytes, signal);
-  const announced = headers["content-length"] === undefined ? 0 : sentBytes;
-  const place = announced > onePieceBytesMax ? buffers.lend(announced) : undefined;
-  const giveBack = () => place && buffers.giveBack(place);
+  const arriving = new ArrivingBody(buffers, reservation, { announced, bytesMax });
+  const giveBack = () => arriving.giveBack();
   try {
-    const sent = await collect(request, bytesMax, place);
-    if (!isPacked || sent.length === 0) return { bytes: sent, reuse: giveBack, release };
-    const bytes = await inflated(sent, bytesMax);
+    const sent = await arriving.from(request, signal);
+    if (!isPacked || sent.length === 0) return { bytes: sent, reservation, reuse: giveBack };
+    const bytes = await inflated(sent, { bytesMax, reservation, signal });
     giveBack();
-    return { bytes, reuse: () => {}, release };
+    await reservation.resize(bytes.length, signal);
+    return { bytes, reservation, reuse: () => {} };
   } catch (problem) {
     giveBack();
-    release();
+    reservation.release();
     throw problem;
   }
 }
 
 const tooLarge = (what: "sent" | "unpacked", limit: number): Failure =>
   fail("body-too-large", { what, limit });
-
-const inflatedAtMost = (sentBytes: number, bytesMax: number): number =>
-  Math.min(bytesMax, Math.max(limits.inflationFreeBytes, sentBytes * limits.inflationRatioMax));
 
 function isGzip(encoding: string | undefined): boolean {
   const word = encoding?.trim().toLowerCase() ?? "";
@@ -79,39 +78,119 @@ function isGzip(encoding: string | undefined): boolean {
   throw fail("encoding-unknown", { encoding: word });
 }
 
-/** Into `place`, which is as large as was announced, or without it into memory of their own. */
-function collect(request: IncomingMessage, bytesMax: number, place?: Buffer): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const settle = (end: () => void) => {
-      request.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
-      end();
-    };
-    const onData = (chunk: Buffer) => {
-      const { length } = chunk;
-      if (place) {
-        chunk.copy(place, bytes);
-        freeChunk(chunk);
-      } else chunks.push(chunk);
-      bytes += length;
-      if (bytes > bytesMax) settle(() => reject(tooLarge("sent", bytesMax)));
-    };
-    const onEnd = () => settle(() => resolve(place ?? joined(chunks, bytes)));
-    const onClose = () =>
-      settle(() =>
-        reject(fail("request-malformed", { problem: "the body ends before its announced length" })),
-      );
-    request.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
-  });
+/** Memory is reserved ahead of what has arrived, so that a body asks for it a few times only. */
+const aheadFactor = 4;
+
+/** The bytes of a body as they come from the network. */
+class ArrivingBody {
+  readonly #buffers: BodyBuffers;
+  readonly #reservation: Reservation;
+  readonly #announced: number | undefined;
+  readonly #bytesMax: number;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  /** Once enough has arrived of a large body whose length is known, it is gathered here. */
+  #place: Buffer | undefined;
+
+  constructor(
+    buffers: BodyBuffers,
+    reservation: Reservation,
+    { announced, bytesMax }: { readonly announced: number | undefined; readonly bytesMax: number },
+  ) {
+    this.#buffers = buffers;
+    this.#reservation = reservation;
+    this.#announced = announced;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** All of it; rejects when too much arrives, or nothing for too long. */
+  from(request: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const settle = (end: () => void) => {
+        clearTimeout(timer);
+        request.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
+        end();
+      };
+      const refuse = (problem: unknown) => settle(() => reject(problem));
+      const limitMs = limits.bodyIdleMsMax;
+      const timer = setTimeout(() => {
+        if (!request.isPaused()) refuse(fail("body-stalled", { limitMs }));
+      }, limitMs);
+      const onData = (chunk: Buffer) => {
+        timer.refresh();
+        if (this.#bytes + chunk.length > this.#bytesMax) return refuse(tooLarge("sent", this.#bytesMax));
+        const waiting = this.#add(chunk, signal);
+        if (!waiting) return;
+        request.pause();
+        waiting.then(() => {
+          timer.refresh();
+          request.resume();
+        }, refuse);
+      };
+      const onEnd = () => settle(() => resolve(this.#whole()));
+      const onClose = () =>
+        refuse(fail("request-malformed", { problem: "the body ends before its announced length" }));
+      request.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
+    });
+  }
+
+  /** A promise when the body has to wait for memory. */
+  #add(chunk: Buffer, signal: AbortSignal): Promise<void> | undefined {
+    const { length } = chunk;
+    if (this.#place) {
+      chunk.copy(this.#place, this.#bytes);
+      freeChunk(chunk);
+    } else this.#chunks.push(chunk);
+    this.#bytes += length;
+    const reserved = Math.max(this.#reservation.bytes, onePieceBytesMax);
+    if (this.#bytes <= reserved) return undefined;
+    const wanted = Math.min(this.#bytes * aheadFactor, this.#announced ?? this.#bytesMax);
+    const waiting = this.#reservation.resize(wanted, signal);
+    if (waiting) return waiting.then(() => this.#gather(wanted));
+    this.#gather(wanted);
+    return undefined;
+  }
+
+  #gather(reserved: number): void {
+    if (this.#place || reserved !== this.#announced) return;
+    this.#place = this.#buffers.lend(reserved);
+    copyFreeing(this.#chunks, this.#place);
+  }
+
+  #whole(): Buffer {
+    if (this.#place) return this.#place;
+    return joined(this.#chunks, this.#bytes);
+  }
+
+  /** Nobody looks at the bytes any more. */
+  giveBack(): void {
+    if (this.#place) this.#buffers.giveBack(this.#place);
+    this.#place = undefined;
+  }
 }
 
-const joined = (chunks: readonly Buffer[], bytes: number): Buffer =>
-  chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes);
+function joined(chunks: Buffer[], bytes: number): Buffer {
+  if (chunks.length === 1) return chunks[0]!;
+  const whole = Buffer.allocUnsafeSlow(bytes);
+  copyFreeing(chunks, whole);
+  return whole;
+}
+
+/** The memory of each chunk is freed once it is copied, so that a body is never in memory twice. */
+function copyFreeing(chunks: Buffer[], whole: Buffer): void {
+  let at = 0;
+  for (const chunk of chunks.splice(0)) {
+    at += chunk.copy(whole, at);
+    freeChunk(chunk);
+  }
+}
 
 /** Inflates piece by piece and stops at the first byte beyond what the body may have. */
-async function inflated(packed: Buffer, bytesMax: number): Promise<Buffer> {
-  const allowed = inflatedAtMost(packed.length, bytesMax);
+async function inflated(
+  packed: Buffer,
+  { bytesMax, reservation, signal }: Omit<Reading, "client"> & { readonly reservation: Reservation },
+): Promise<Buffer> {
+  const tight = Math.max(limits.inflationFreeBytes, packed.length * limits.inflationRatioMax);
   const chunks: Buffer[] = [];
   let bytes = 0;
   const gunzip = createGunzip({ chunkSize: inflatedChunkBytes });
@@ -120,7 +199,8 @@ async function inflated(packed: Buffer, bytesMax: number): Promise<Buffer> {
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > bytesMax) throw tooLarge("unpacked", bytesMax);
-      if (bytes > allowed) throw fail("inflation-too-high", { ratio: limits.inflationRatioMax });
+      if (bytes > tight) throw fail("inflation-too-high", { ratio: limits.inflationRatioMax });
+      await reservation.resize(packed.length + bytes, signal);
       chunks.push(chunk);
     }
   } catch (problem) {

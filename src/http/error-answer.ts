@@ -25,6 +25,8 @@ export function errorAnswer(log: Logger) {
       log.error({ err: problem, requestId: request.id, path: pathToLog(request) }, failure.message);
     const { retryAfterSeconds } = failure.details as { readonly retryAfterSeconds?: number };
     if (retryAfterSeconds !== undefined) reply.header("Retry-After", retryAfterSeconds);
+    // The rest of a body that has stopped to arrive is not waited for.
+    if (failure.status === 408) reply.header("Connection", "close");
     if (!request.url.startsWith("/odata/")) return reply.code(failure.status).send(errorBody(failure));
     const { headers, body } = refusalOf(failure);
     return reply.code(failure.status).headers(headers).send(Buffer.from(body));

@@ -9,7 +9,7 @@ import type { Model } from "../odata/model.ts";
 import { type ODataRequest, odataService } from "../odata/service.ts";
 import { vocabulary } from "../odata/vocabularies.ts";
 import { readJson } from "../rest/json.ts";
-import { type Kernel, receive, senderOf } from "./register.ts";
+import { clientOf, type Kernel, receive, senderOf } from "./register.ts";
 import { RequestScope } from "./request-scope.ts";
 
 const rootPath = "/odata/v1/projects/:project";
@@ -29,8 +29,8 @@ export function registerOData(http: FastifyInstance, kernel: Kernel, model: Mode
     const root = `${base}/odata/v1/projects/${encodeURIComponent(project)}`;
     const bytesMax = limits.entityBodyBytesMax;
     const receiveJson: ODataRequest["receiveJson"] = (keptText) =>
-      receive(request, { kernel, scope, bytesMax }, (bytes) =>
-        readJson(bytes, { nulls: "absent", keptText, signal: scope.signal }),
+      receive(request, { kernel, scope, bytesMax, client: clientOf(caller) }, (bytes, work) =>
+        readJson(bytes, { keptText, work }),
       );
     const asked = { method, headers, root, rest: belowRoot(request.raw.url!), receiveJson };
     const answer = await scope.within(service(ctx, asked));

@@ -23,8 +23,8 @@ import { dataOf } from "../rest/envelope.ts";
 import { type Answer, apiVersions, type Route, route } from "../rest/route.ts";
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "../storage/conformance/naive-points.ts";
+import { BodyBudget } from "./body-budget.ts";
 import { BodyBuffers } from "./body-buffers.ts";
-import { ByteBudget } from "./byte-budget.ts";
 import { createMetrics } from "./metrics.ts";
 import { registerRoutes } from "./register.ts";
 import { createHttp } from "./server.ts";
@@ -104,9 +104,11 @@ before(async () => {
       return { ...(caller && { caller }) };
     },
   };
+  const bytes = 2 ** 20;
+  const sizes = { sharedBytes: bytes, clientBytes: bytes, reserveBytes: bytes, uncountedBytes: 2 ** 10 };
   registerRoutes(
     http,
-    { services, gate, bodies: { budget: new ByteBudget(2 ** 20, 2 ** 10), buffers: new BodyBuffers() } },
+    { services, gate, bodies: { budget: new BodyBudget(sizes), buffers: new BodyBuffers() } },
     routes,
   );
   base = `${await http.listen({ port: 0, host: "127.0.0.1" })}/api/0.5/projects/demo`;

@@ -3,6 +3,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { admit } from "../access/authenticate.ts";
+import type { Caller } from "../access/caller.ts";
 import type { Gate, Sender } from "../access/gate.ts";
 import type { Services } from "../context.ts";
 import { freeing } from "../lib/streams.ts";
@@ -12,6 +13,7 @@ import { jsonDecoder } from "../rest/json.ts";
 import { parametersDecoder } from "../rest/parameters.ts";
 import {
   type Answer,
+  type BodyWork,
   type BrowserAnswer,
   type BytesBody,
   bodyBytesMax,
@@ -57,8 +59,10 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
         const query = decodeQuery(request.query as Sent);
         const scope = new RequestScope(reply.raw);
         const { headers } = request;
-        const read = (bytes: Buffer) => decodeBody(bytes, { path, headers, signal: scope.signal });
-        const body = await receive(request, { kernel, scope, bytesMax }, read);
+        const receiving = { kernel, scope, bytesMax, client: clientOf(caller) };
+        const body = await receive(request, receiving, (bytes, work) =>
+          decodeBody(bytes, { path, headers, work }),
+        );
         const ctx = { ...kernel.services, caller, project: caller.projectId, signal: scope.signal };
         const question = { version, path, query, body, headers };
         const answer = await scope.within(route.handle(ctx, question));
@@ -88,8 +92,10 @@ export function registerOpenRoutes(
       if (route.body) gate.throttle.refuseAddress(sender.address);
       const scope = new RequestScope(reply.raw);
       const { headers } = request;
-      const read = (bytes: Buffer) => decodeBody(bytes, { path: {}, headers, signal: scope.signal });
-      const body = await receive(request, { kernel, scope, bytesMax: limits.openBodyBytesMax }, read);
+      const receiving = { kernel, scope, bytesMax: limits.openBodyBytesMax, client: sender.address };
+      const body = await receive(request, receiving, (bytes, work) =>
+        decodeBody(bytes, { path: {}, headers, work }),
+      );
       const search = URL.parse(request.url, "http://-")?.search ?? "";
       const baseUrl = baseUrlOf(services, request.headers);
       const question = { query, body, sender, search, baseUrl };
@@ -166,10 +172,14 @@ function bodyDecoderOf(body: Route["body"]): Decoder {
   return body.kind === "bytes" ? body.read : jsonDecoder(body.schema, { nulls: body.nulls });
 }
 
+/** Whose share of the memory for bodies a body takes. */
+export const clientOf = ({ projectId, user }: Caller): string => `${projectId} ${user}`;
+
 interface Receiving {
   readonly kernel: Kernel;
   readonly scope: RequestScope;
   readonly bytesMax: number;
+  readonly client: string;
 }
 
 /**
@@ -178,16 +188,23 @@ interface Receiving {
  */
 export async function receive<Read>(
   request: FastifyRequest,
-  { kernel, scope, bytesMax }: Receiving,
-  read: (bytes: Buffer) => Promise<Read>,
+  { kernel, scope, bytesMax, client }: Receiving,
+  read: (bytes: Buffer, work: BodyWork) => Promise<Read>,
 ): Promise<Read> {
   const { signal } = scope;
-  const { bytes, reuse, release } = await readBody(request.raw, kernel.bodies, { bytesMax, signal });
-  scope.atEnd(release);
+  const body = await readBody(request.raw, kernel.bodies, { bytesMax, client, signal });
+  const { bytes, reservation, reuse } = body;
+  scope.atEnd(() => reservation.release());
+  let made = 0;
+  const reserve = (more: number) => {
+    made = more;
+    return reservation.resize(bytes.length + more, signal);
+  };
   try {
-    return await read(bytes);
+    return await read(bytes, { signal, reserve });
   } finally {
     reuse();
+    reservation.resize(Math.min(made, reservation.bytes), signal);
   }
 }
 

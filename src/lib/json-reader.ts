@@ -108,6 +108,11 @@ export class JsonReader {
     if (hasMark) this.#at = 3;
   }
 
+  /** The bytes so far. */
+  get at(): number {
+    return this.#at;
+  }
+
   /** The values so far. */
   get count(): number {
     return this.#count;

@@ -5,6 +5,7 @@ import { type JsonBounds, JsonMalformed, JsonReader, JsonTooLarge } from "../lib
 import { TimeSlice } from "../lib/time-slice.ts";
 import { limits } from "../limits.ts";
 import { bodyCheck } from "./body-check.ts";
+import type { BodyWork } from "./route.ts";
 
 interface BodyReading {
   /** "absent", the default: members that are `null` are left out. */
@@ -12,13 +13,12 @@ interface BodyReading {
   /** As `JsonReader` has it. */
   readonly keptText?: readonly string[];
   readonly refusedKey?: string;
-  /** Ends the work when the client has gone. */
-  readonly signal?: AbortSignal | undefined;
+  readonly work?: BodyWork | undefined;
 }
 
 export type BodyDecoder<Value = unknown> = (
   bytes: Buffer,
-  sent?: { readonly signal?: AbortSignal },
+  sent?: { readonly work?: BodyWork },
 ) => Promise<Value>;
 
 /**
@@ -33,12 +33,12 @@ export function jsonDecoder<Value>(
   const check = bodyCheck(schema);
   // A member `__proto__` could reach a prototype.
   const reading = { nulls, refusedKey: "__proto__", ...(keptText && { keptText }) };
-  return async (bytes, { signal } = {}) => {
-    const value = await readJson(bytes, { ...reading, signal });
+  return async (bytes, { work } = {}) => {
+    const value = await readJson(bytes, { ...reading, work });
     const slice = new TimeSlice(limits.turnMs);
-    const work = check(value);
-    let step = work.next();
-    for (; !step.done; step = work.next()) if (slice.isOver()) await slice.next(signal);
+    const checking = check(value);
+    let step = checking.next();
+    for (; !step.done; step = checking.next()) if (slice.isOver()) await slice.next(work?.signal);
     return step.value as Value;
   };
 }
@@ -49,13 +49,16 @@ export function jsonDecoder<Value>(
  */
 export async function readJson(
   bytes: Buffer,
-  { nulls = "absent", signal, ...reading }: BodyReading,
+  { nulls = "absent", work, ...reading }: BodyReading,
 ): Promise<unknown> {
   if (bytes.length === 0) return {};
   const reader = new JsonReader(bytes, { ...bodyBounds, ...reading, dropsNulls: nulls === "absent" });
   const slice = new TimeSlice(limits.turnMs);
   try {
-    while (!reader.read(limits.jsonStepBytes)) if (slice.isOver()) await slice.next(signal);
+    while (!reader.read(limits.jsonStepBytes)) {
+      await work?.reserve(reader.at + reader.count * limits.jsonValueBytes);
+      if (slice.isOver()) await slice.next(work?.signal);
+    }
   } catch (problem) {
     throw refusalOfJson(problem);
   }

@@ -34,6 +34,14 @@ export interface JsonBody<Schema extends TSchema> {
   readonly nulls?: "absent" | "kept";
 }
 
+/** What the reading of a large body needs beside its bytes. */
+export interface BodyWork {
+  /** Aborted when the client has gone or the deadline has passed. */
+  readonly signal: AbortSignal;
+  /** Reserves so much memory for what is made of the body; a promise when that has to wait. */
+  readonly reserve: (bytes: number) => Promise<void> | undefined;
+}
+
 /** A body that the route reads from its bytes, inflated. `schema` documents its JSON form. */
 export interface BytesBody<Read> {
   readonly kind: "bytes";
@@ -46,7 +54,7 @@ export interface BytesBody<Read> {
     sent: {
       readonly path: Readonly<Record<string, unknown>>;
       readonly headers: Headers;
-      readonly signal: AbortSignal;
+      readonly work: BodyWork;
     },
   ) => Promise<Read>;
   /** Documented instead of JSON. */

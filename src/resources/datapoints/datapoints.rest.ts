@@ -59,10 +59,10 @@ async function insert(ctx: RequestContext, { body }: { readonly body: ArrivedPoi
 
 type Sent = Parameters<BytesBody<ArrivedPoints>["read"]>[1];
 
-async function arrived(bytes: Buffer, { path, headers, signal }: Sent): Promise<ArrivedPoints> {
+async function arrived(bytes: Buffer, { path, headers, work }: Sent): Promise<ArrivedPoints> {
   const isMessage = String(headers["content-type"]).toLowerCase().includes("protobuf");
   const key = Object.values(path)[0] as SeriesKey | undefined;
-  if (!isMessage) return readInsert(bytes, key, signal);
+  if (!isMessage) return readInsert(bytes, key, work);
   const limit = limits.protobufBodyBytesMax;
   if (bytes.length > limit) throw fail("body-too-large", { what: "unpacked", limit });
   return readInsertMessage(bytes, key);

@@ -3,6 +3,7 @@ import { fail } from "../../errors.ts";
 import * as json from "../../lib/json-bytes.ts";
 import { limits } from "../../limits.ts";
 import { readJson } from "../../rest/json.ts";
+import type { BodyWork } from "../../rest/route.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
 import { type ArrivedPoints, ArrivedPointsBuilder } from "./arrived-points.ts";
 
@@ -10,16 +11,12 @@ import { type ArrivedPoints, ArrivedPointsBuilder } from "./arrived-points.ts";
  * The points of `{"items":[{"timestamp","value"},...]}` for the series `key`, or with no key those of
  * `{"items":[{"name" | "tagId" | "id","datapoints":[...]},...]}` (client-endpoints 9.1).
  */
-export async function readInsert(
-  body: Buffer,
-  key?: SeriesKey,
-  signal?: AbortSignal,
-): Promise<ArrivedPoints> {
+export async function readInsert(body: Buffer, key?: SeriesKey, work?: BodyWork): Promise<ArrivedPoints> {
   if (body.length <= limits.insertScanBytesMax) {
     const scanned = scanInsert(body, key);
     if (scanned) return scanned;
   }
-  return decodeInsert(await readJson(body, { nulls: "kept", signal }), key);
+  return decodeInsert(await readJson(body, { nulls: "kept", work }), key);
 }
 
 /** The points of a body of the usual form. */
