@@ -194,3 +194,22 @@ test("an end beyond all dates is refused and no list of keys is broken by it", a
   assert.equal(latest.expiresTime, limits.keyEndMsMax);
   assert.equal((await admin("GET /apikeys?all=true")).status, 200);
 });
+
+test("a download link ends with the key that it was asked with", async () => {
+  const { json } = await admin("POST /files/initupload", { fileName: "manual" });
+  const { fileId, uploadURL } = (json as { data: { fileId: number; uploadURL: string } }).data;
+  assert.equal((await fetch(uploadURL, { method: "PUT", body: "text" })).status, 200);
+  const [userId] = idsOf(await admin("GET /users"));
+  const { ask } = await keyBy(admin, userId!, { expiresTime: nowMs + 1_000 });
+  const linkBy = async (who: AskAs) => {
+    const { text } = await who(`GET /files/${fileId}/downloadlink`);
+    return /https?:[^"]+/.exec(text)![0];
+  };
+  const links = [await linkBy(ask), await linkBy(admin)];
+  const statuses = () => Promise.all(links.map(async (link) => (await fetch(link)).status));
+  assert.deepEqual(await statuses(), [200, 200]);
+  nowMs += 1_001;
+  const [ended, other] = await statuses();
+  assert.ok(ended! >= 400, `${ended}`);
+  assert.equal(other, 200);
+});
