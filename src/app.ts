@@ -8,6 +8,7 @@ import { endedSessionTable } from "./access/ended-sessions.ts";
 import { Keyring } from "./access/keys.ts";
 import { Rights } from "./access/rights.ts";
 import { accountTable, apiKeyTable, groupTable } from "./access/schema.ts";
+import { Computing } from "./compute/computing.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
 import { catalogFileOf, openDataFolder, StartRefused } from "./data-folder.ts";
@@ -16,7 +17,7 @@ import { openDoors } from "./doors.ts";
 import { BodyBudget } from "./http/body-budget.ts";
 import { BodyBuffers } from "./http/body-buffers.ts";
 import { loginRoutes } from "./http/login.ts";
-import { createMetrics } from "./http/metrics.ts";
+import { createMetrics, type Metrics, measureComputing } from "./http/metrics.ts";
 import { addDescription, addHealth, addMetrics } from "./http/operations.ts";
 import { type Kernel, registerLinkRoutes, registerOpenRoutes, registerRoutes } from "./http/register.ts";
 import { registerOData } from "./http/register-odata.ts";
@@ -203,12 +204,15 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   const points = metrics.counted(uncounted);
   const ids = new IdSource(world, await catalog.lastId());
   const hosting = await openModelHosting(settings, log);
+  const computing = openComputing(metrics);
+  opened.defer(() => computing.close());
   const services: Services = {
     world,
     ids,
     catalog,
     points,
     blobs,
+    computing,
     uploads: new Turns(),
     erasures: erasuresIn(catalog, log),
     ...accessOf({ catalog, ids, world }, folder.secret),
@@ -255,6 +259,12 @@ const bodyBudget = () =>
     reserveBytes: limits.bodyReserveBytes,
     uncountedBytes: limits.bodyBytesUncounted,
   });
+
+function openComputing({ registry }: Metrics): Computing {
+  const computing = new Computing();
+  measureComputing(registry, () => computing.load);
+  return computing;
+}
 
 const erasuresIn = (catalog: Catalog, log: Logger) =>
   new Erasures(catalog, [ownedRawRows, ownedSequenceRows], (problem) =>

@@ -2,6 +2,7 @@
 import type { Caller } from "./access/caller.ts";
 import type { Keyring } from "./access/keys.ts";
 import type { Rights } from "./access/rights.ts";
+import type { Computing } from "./compute/computing.ts";
 import type { IdSource } from "./lib/ids.ts";
 import type { Turns } from "./lib/turns.ts";
 import type { World } from "./lib/world.ts";
@@ -19,6 +20,8 @@ export interface Services {
   readonly catalog: Catalog;
   readonly points: PointsStore;
   readonly blobs: BlobStore;
+  /** Runs long computations. */
+  readonly computing: Computing;
   /** The uploads that a request is sending bytes to. */
   readonly uploads: Turns;
   /** Takes rows away whose record is gone. */

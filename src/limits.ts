@@ -104,10 +104,37 @@ export const described = {
   tagsPerMatchMax: limit(1_000, "tags", "Tags of one tag matching; more are refused."),
   tagMatchesMax: limit(100, "matches", "Matches of one tag, the best of all."),
   tagEditsMax: limit(10, "edits", "`fuzzyThreshold` of a tag matching; a larger one is lowered to this."),
-  tagComparisonsAtOnce: limit(
-    50_000,
-    "comparisons",
-    "Tags and names that are compared before other requests have their turn (some milliseconds).",
+  tagNamesPerBatch: limit(
+    100_000,
+    "names",
+    "Names of assets that a tag matching holds in its index at once (about 30 MB); more are indexed in turn.",
+  ),
+  tagBatchCharacters: limit(
+    2 * 2 ** 20,
+    "characters",
+    "Characters of such names; a batch of longer names has fewer of them.",
+  ),
+  assetNamesAtOnce: limit(
+    5_000,
+    "names",
+    "Names of assets that a tag matching reads at once, so that other requests go on (some milliseconds).",
+  ),
+  computationsLargeAtOnce: limit(
+    6,
+    "computations",
+    "Tag matchings at the same time, as each holds up to 100 MB; others wait.",
+  ),
+  computationsLargePerCaller: limit(2, "computations", "Of these, those of one caller; further ones wait."),
+  computationsAtOnce: limit(
+    32,
+    "computations",
+    "Other long computations (filters over data) at the same time; others wait.",
+  ),
+  computationsPerCaller: limit(8, "computations", "Of these, those of one caller; further ones wait."),
+  computationCharactersMax: limit(
+    1_000_000_000,
+    "characters",
+    "Characters that one tag matching compares (about 10 s); one that needs more is refused.",
   ),
   assetTypeFieldsMax: limit(200, "fields", "Fields of one asset type; more are refused."),
   assetTypesMax: limit(100, "types", "Asset types that one asset has; more are refused."),
@@ -403,6 +430,16 @@ export const described = {
     "rows",
     "Raw or sequence rows that a filter by their data is held against for one page; the next page goes on.",
   ),
+  odataSiftedCharactersMax: limit(
+    200_000_000,
+    "characters",
+    "Characters of such rows, times the conditions of the filter, for one page; the next page goes on.",
+  ),
+  siftedAtOnceMax: limit(
+    1_000,
+    "rows",
+    "Rows that are read at once to be held against a filter by their data.",
+  ),
   odataPreviewMax: limit(
     1_000,
     "entities",
@@ -497,6 +534,11 @@ invariant(
 invariant(
   limits.rawColumnsLengthMax * utf8BytesPerCharacterMax < limits.rawCsvLineBytesMax,
   "the columns of a raw row fit into a line of CSV",
+);
+invariant(
+  limits.computationsPerCaller < limits.computationsAtOnce &&
+    limits.computationsLargePerCaller < limits.computationsLargeAtOnce,
+  "one caller cannot take all places for computations",
 );
 invariant(limits.rawRowsMax <= limits.itemsPerWriteMax, "rows in CSV are no more than rows in JSON");
 invariant(

@@ -6,6 +6,7 @@ import { request } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { temporaryFolder } from "../test/support/folder.ts";
 import { endLeftProcesses, runMillrace, serveMillrace } from "../test/support/process.ts";
 import { limits } from "./limits.ts";
@@ -255,4 +256,31 @@ test("SIGTERM lets a large answer that is being read come to its end", async () 
     names.map(() => count),
   );
   assert.equal((await ended).status, 0);
+});
+
+test("SIGTERM ends the server in time while long computations run", async () => {
+  const server = await serveMillrace({}, folder);
+  const headers = { "api-key": keyIn(server.output())! };
+  const post = (path: string, body: unknown) =>
+    fetch(`${server.baseUrl}/api/0.5/projects/default${path}`, {
+      ...{ method: "POST", headers, body: JSON.stringify(body) },
+    });
+  const name = (at: number) => `${at.toString(36).padStart(3, "x")}${"\u{fdfa}".repeat(200)}`;
+  const names = Array.from({ length: 2_000 }, (_, at) => name(at));
+  assert.equal((await post("/assets", { items: names.map((one) => ({ name: one })) })).status, 200);
+  const body = { tagIds: names.slice(0, limits.tagsPerMatchMax), metadata: { fuzzyThreshold: 10 } };
+  const matchings = [post("/tagmatching", body), post("/tagmatching", body)];
+  const ended = Promise.allSettled(matchings);
+  const isRunning = async () => {
+    const text = await (await fetch(`${server.baseUrl}/metrics`)).text();
+    return text.includes("millrace_computations_running 2");
+  };
+  while (!(await isRunning())) await delay(20);
+  const signalled = performance.now();
+  server.child.kill("SIGTERM");
+  const { status } = await server.ended;
+  const tookMs = performance.now() - signalled;
+  assert.equal(status, 0);
+  assert.ok(tookMs < limits.shutdownMsMax + 10_000, `${tookMs} ms`);
+  for (const one of await ended) assert.equal(one.status, "rejected");
 });

@@ -32,6 +32,7 @@ type Part =
   | "import"
   | "words"
   | "context"
+  | "compute"
   | "port"
   | "store"
   | "runner"
@@ -48,23 +49,25 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
     "import",
     "words",
     "context",
+    "compute",
     "port",
     "store",
     "runner",
     "query",
     "lib",
   ],
-  http: ["rest", "odata", "access", "words", "context", "port", "query", "lib"],
+  http: ["rest", "odata", "access", "words", "context", "compute", "port", "query", "lib"],
   rest: ["access", "words", "context", "query", "lib"],
   odata: ["access", "words", "context", "query", "lib"],
-  room: ["access", "words", "context", "port", "query", "lib"],
+  room: ["access", "words", "context", "compute", "port", "query", "lib"],
   runner: ["port", "words", "lib"],
   access: ["words", "context", "port", "query", "lib"],
   import: ["words", "lib"],
   context: [],
+  compute: ["access", "words", "lib"],
   port: ["words", "query", "lib"],
   store: ["port", "words", "query", "lib"],
-  query: ["words", "lib"],
+  query: ["compute", "words", "lib"],
   words: ["lib"],
   lib: [],
 };
@@ -147,6 +150,6 @@ function partOf(path: string): Part {
   if (first === "model-runner") return placeOf(path, 2) === "model-runner.ts" ? "port" : "runner";
   if (first === "storage") return placeOf(path, 3) === "" ? "port" : "store";
   if (first === "archive") return "import";
-  const parts: readonly string[] = ["http", "rest", "odata", "access", "import", "query", "lib"];
+  const parts: readonly string[] = ["http", "rest", "odata", "access", "import", "compute", "query", "lib"];
   return parts.includes(first) ? (first as Part) : "top";
 }

@@ -53,6 +53,13 @@ export const requestFailures = {
     when: "The request took longer than the deadline and was given up.",
     message: ({ limitMs }) => `The request took longer than ${limitMs} ms and was given up`,
   }),
+  "computation-too-long": entry<{ limit: number }>({
+    status: 400,
+    when: "The request would compare more characters than one may; a smaller request is served.",
+    message: ({ limit }) =>
+      `The request would compare more than ${limit} characters; ask for less at once, such as fewer ` +
+      "tags, a lower fuzzyThreshold or one platform",
+  }),
   internal: entry<{ requestId: string }>({
     status: 500,
     when: "A fault of the server; its log has the details under the request id.",

@@ -1,6 +1,7 @@
 // What operators watch: requests, points, the stores and the process, in the text format of Prometheus.
 import type { FastifyInstance } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { ComputingLoad } from "../compute/computing.ts";
 import { version } from "../lib/version.ts";
 import type { PointsStats, PointsStore } from "../storage/points.ts";
 
@@ -64,6 +65,23 @@ export function measureRequests(http: FastifyInstance, registry: Registry): void
     duration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
     done();
   });
+}
+
+/** Shows how many computations run and wait, and how much was computed. */
+export function measureComputing(registry: Registry, load: () => ComputingLoad): void {
+  const shown = {
+    millrace_computations_running: ["Long computations that hold a place", "running"],
+    millrace_computations_waiting: ["Long computations that wait for a place", "waiting"],
+    millrace_computations_compared_characters: ["Characters compared in the compute thread", "compared"],
+    millrace_computations_main_seconds: ["Time of computations on the main thread", "mainThreadSeconds"],
+  } as const;
+  for (const [name, [help, member]] of Object.entries(shown))
+    new Gauge({
+      ...{ name, help, registers: [registry] },
+      collect() {
+        this.set(load()[member]);
+      },
+    });
 }
 
 function storeGauges(registry: Registry): (stats: PointsStats) => void {

@@ -85,6 +85,7 @@ before(async () => {
     uploads: undefined as never,
     erasures: undefined as never,
     models: undefined as never,
+    computing: undefined as never,
   };
   const rights = new Rights({
     catalog,

@@ -2,6 +2,7 @@
 import { scopeOf } from "../../access/caller.ts";
 import { reachOf } from "../../access/reach.ts";
 import type { RequestContext } from "../../context.ts";
+import { limits } from "../../limits.ts";
 import { and, between, equals, type Filter, startsWith, underAsset } from "../../query/filter.ts";
 import { byId, type OrderBy, type Page, type PageQuestion, type Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
@@ -201,23 +202,25 @@ export async function getAssets(ctx: RequestContext, ids: readonly number[]): Pr
   );
 }
 
-/** Every asset that the caller may see and that meets the filter, `atOnce` of them at a time. */
-export async function visitAssets(
+/**
+ * The names and sources of all assets that the caller may see and that meet the filter, page by page, each in
+ * a transaction of its own: a reader who takes long must not hold one open.
+ */
+export async function* assetNames(
   ctx: RequestContext,
-  { filter, atOnce }: { readonly filter: Filter; readonly atOnce: number },
-  visit: (page: readonly Pick<AssetRow, "name" | "source">[]) => void,
-): Promise<void> {
+  filter: Filter,
+): AsyncGenerator<readonly Pick<AssetRow, "name" | "source">[]> {
   const wanted = and(scopeOf(ctx.caller, "assetsAcl", "READ"), filter);
-  await ctx.catalog.read(ctx.project, async (tx) => {
-    for (let after: Position | undefined; ; ) {
-      const page = { limit: atOnce, ...(after && { after }) };
-      const rows = await tx.find(assetTable, { filter: wanted, order: byId, page });
-      visit(rows);
-      if (rows.length < atOnce) return;
-      ctx.signal.throwIfAborted();
-      after = [rows.at(-1)!.id];
-    }
-  });
+  const limit = limits.assetNamesAtOnce;
+  for (let after: Position | undefined; ; ) {
+    ctx.signal.throwIfAborted();
+    const page = { limit, ...(after && { after }) };
+    const question = { filter: wanted, order: byId, page, fields: ["id", "name", "source"] };
+    const rows = await ctx.catalog.read(ctx.project, (tx) => tx.find(assetTable, question));
+    yield rows;
+    if (rows.length < limit) return;
+    after = [rows.at(-1)!.id];
+  }
 }
 
 /** Best matches first (client-endpoints (b) 10). */

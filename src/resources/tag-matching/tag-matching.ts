@@ -1,37 +1,54 @@
 // Tag matching: which existing assets are meant by tags from other systems (client-endpoints 15).
+import type { ComputationModule } from "../../compute/computation.ts";
 import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import { equals, everything } from "../../query/filter.ts";
-import { visitAssets } from "../assets/assets.ts";
-import { type Match, NearestNames } from "./similarity.ts";
+import { assetNames } from "../assets/assets.ts";
+import type { Match } from "./similarity.ts";
+import type { TagMatching } from "./tag-matching.compute.ts";
 
 export interface TagsWanted {
   readonly tags: readonly string[];
-  /** The greatest score of a match, inclusive; 0 asks for tags that differ in their way of writing alone. */
+  /** The greatest score of a match, inclusive; at 0 tags may differ in their way of writing alone. */
   readonly scoreMax: number;
   /** Only assets of this source. */
   readonly platform?: string | undefined;
 }
 
+const module: ComputationModule<TagMatching> = {
+  url: new URL("./tag-matching.compute.ts", import.meta.url),
+  size: "large",
+};
+
+/** Tags whose matches are copied from the compute thread at once: a few milliseconds. */
+const tagsAtOnce = 50;
+
 /**
  * For each tag, in the order sent, the names of assets that the caller may see and that come nearest, best
  * first: at most `limits.tagMatchesMax`, and the same name of the same source once. The score is the number
- * of single-letter edits between the plain forms of tag and name (see `plainForm`), the platform the asset's
- * source. All names are read anew, so that no match is out of date, and in small pages, so that other
- * requests go on meanwhile.
+ * of single-character edits between the plain forms of tag and name (see `plainForm`), the platform the
+ * asset's source. All names are read from the catalog, so that no match is out of date. The compute thread
+ * compares them.
  */
-export async function matchTags(ctx: RequestContext, wanted: TagsWanted): Promise<Match[][]> {
+export async function matchTags(ctx: RequestContext, wanted: TagsWanted): Promise<(readonly Match[])[]> {
   const { tags, platform } = wanted;
-  const scoreMax = Math.min(wanted.scoreMax, limits.tagEditsMax);
-  const nearest = new NearestNames(tags, { scoreMax, matchesMax: limits.tagMatchesMax });
   if (tags.length === 0) return [];
+  const scoreMax = Math.min(Math.floor(wanted.scoreMax), limits.tagEditsMax);
+  const start = { tags, scoreMax, matchesMax: limits.tagMatchesMax };
   const filter = platform === undefined ? everything : equals("source", platform);
-  const atOnce = Math.ceil(limits.tagComparisonsAtOnce / Math.max(tags.length, tagsOfLongestPage));
-  await visitAssets(ctx, { filter, atOnce }, (page) => {
-    for (const { name, source } of page) nearest.offer(name, source);
+  return ctx.computing.session(ctx, { module, start }, async (ask) => {
+    // The next page is read while the thread takes the one before.
+    let added: Promise<unknown> = Promise.resolve();
+    for await (const page of assetNames(ctx, filter)) {
+      await added;
+      const names = page.map(({ name, source }) => ({ name, platform: source }));
+      added = ask({ kind: "add", names });
+      added.catch(() => {}); // It is raised where it is awaited.
+    }
+    await added;
+    const found: (readonly Match[])[] = [];
+    for (let at = 0; at < tags.length; at += tagsAtOnce)
+      found.push(...(await ask({ kind: "best", tags: tags.slice(at, at + tagsAtOnce) })));
+    return found;
   });
-  return nearest.best();
 }
-
-/** Reading has its own cost for each asset: for fewer tags than this a page does not grow. */
-const tagsOfLongestPage = 100;
