@@ -13,6 +13,15 @@ export function fieldsOf(filter: Filter): readonly string[] {
   return "field" in filter ? [filter.field] : [];
 }
 
+/** How many conditions the filter has. */
+export function conditionsIn(filter: Filter): number {
+  if (filter.kind === "and" || filter.kind === "or")
+    return filter.parts.reduce((sum, part) => sum + conditionsIn(part), 0);
+  if (filter.kind === "not" || filter.kind === "some" || filter.kind === "related")
+    return conditionsIn(filter.part);
+  return 1;
+}
+
 /** The conditions on these fields alone, and all others. */
 export function splitBy(
   filter: Filter,

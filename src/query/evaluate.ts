@@ -1,6 +1,6 @@
 // The meaning of a filter, an order and a rank, evaluated on records in memory: what every store is held to.
 import { distance } from "fastest-levenshtein";
-import { compareText, foldCase, wellFormed, wordsIn } from "../lib/text.ts";
+import { compareText, containsText, foldCase, wellFormed, wordsIn } from "../lib/text.ts";
 import type { Bound, Filter } from "./filter.ts";
 import type { OrderBy, Position } from "./page.ts";
 
@@ -79,7 +79,7 @@ function matchesValue(filter: OfOneField, value: unknown): boolean {
       const fold = filter.ignoreCase ? foldCase : (text: string) => text;
       const [whole, part] = [fold(String(value)), fold(wellFormed(filter.text))];
       if (filter.kind === "startsWith") return whole.startsWith(part);
-      return filter.kind === "endsWith" ? whole.endsWith(part) : whole.includes(part);
+      return filter.kind === "endsWith" ? whole.endsWith(part) : containsText(whole, part);
     }
   }
 }

@@ -1,50 +1,101 @@
-// Pages of records that no store can filter: pages of all of them, held against the filter one by one.
+// Pages of records that no store can filter: pages of all of them, held against the filter in the compute
+// thread.
+import type { ComputationModule } from "../compute/computation.ts";
+import type { Computing, Requester } from "../compute/computing.ts";
 import { limits } from "../limits.ts";
-import { matchesAlone, type Values } from "./evaluate.ts";
+import { fieldsOf } from "./conjuncts.ts";
 import type { Filter } from "./filter.ts";
 import type { Page, PageQuestion, Position } from "./page.ts";
+import type { RowsSifted, RowsToSift, Sifting } from "./sift.compute.ts";
 
-interface Sifted<Item> {
+/** Whose request it is, and where it computes. */
+export type Sifter = Requester & { readonly computing: Computing };
+
+/** How a filter sees the items of a collection. */
+interface View<Item> {
   readonly filter: Filter;
+  /** The value of a field; undefined when it is missing. */
+  readonly fieldOf: (item: Item, field: string) => unknown;
+  /** Fields whose values are JSON text, which the filter sees parsed. */
+  readonly json?: readonly string[];
+}
+
+interface Sifted<Item> extends View<Item> {
   readonly page: PageQuestion;
   readonly read: (page: PageQuestion) => Promise<Page<Item>>;
-  /** The item as the filter sees it. */
-  readonly view: (item: Item) => Values;
   readonly position: (item: Item) => Position;
+}
+
+const sifting: ComputationModule<Sifting> = {
+  url: new URL("./sift.compute.ts", import.meta.url),
+  size: "small",
+};
+
+/**
+ * Holds these rows against a filter for records that stand alone: none hangs on an asset or names another.
+ */
+export const siftRows = (ctx: Sifter, filter: Filter, rows: RowsToSift): Promise<RowsSifted> =>
+  ctx.computing.session(ctx, { module: sifting, start: filter }, (ask) => ask(rows));
+
+/** The items that meet the filter, however many characters they have. */
+export async function siftedItems<Item>(
+  ctx: Sifter,
+  view: View<Item>,
+  items: readonly Item[],
+): Promise<readonly Item[]> {
+  if (view.filter.kind === "everything" || items.length === 0) return items;
+  const { places } = await siftRows(ctx, view.filter, rowsOf(view, items, Number.POSITIVE_INFINITY));
+  return places.map((place) => items[place]!);
+}
+
+function rowsOf<Item>(
+  { filter, fieldOf, json = [] }: View<Item>,
+  items: readonly Item[],
+  charactersMax: number,
+): RowsToSift {
+  const fields = [...new Set(fieldsOf(filter))];
+  const columns = fields.map((field) => [field, items.map((item) => fieldOf(item, field))] as const);
+  return { count: items.length, columns: Object.fromEntries(columns), json, charactersMax };
 }
 
 /**
  * A page of the items that meet the filter. It ends early, with a position to go on from, when the filter was
- * held against `limits.odataSiftedMax` items.
+ * held against `limits.odataSiftedMax` items or `limits.odataSiftedCharactersMax` characters.
  */
-export async function siftedPage<Item>(asked: Sifted<Item>): Promise<Page<Item>> {
-  const { filter, page, read, view, position } = asked;
+export async function siftedPage<Item>(ctx: Sifter, asked: Sifted<Item>): Promise<Page<Item>> {
+  const { filter, page, read, position } = asked;
   if (filter.kind === "everything") return read(page);
   const items: Item[] = [];
-  let sifted = 0;
-  for (let after = page.after; ; ) {
-    const found = await read({ ...page, ...(after && { after }) });
-    for (const item of found.items) {
-      if (!matchesAlone(filter, view(item))) continue;
+  let [sifted, charactersLeft] = [0, limits.odataSiftedCharactersMax];
+  let limit = page.limit;
+  for (let { after } = page; ; limit *= 2) {
+    limit = Math.min(limit, limits.siftedAtOnceMax);
+    const found = await read({ ...page, limit, ...(after && { after }) });
+    const rows = rowsOf(asked, found.items, charactersLeft);
+    const { places, looked, characters } = await siftRows(ctx, filter, rows);
+    for (const place of places) {
       if (items.length === page.limit) return { items, next: position(items.at(-1)!) };
-      items.push(item);
+      items.push(found.items[place]!);
     }
-    sifted += found.items.length;
+    if (looked < found.items.length) return { items, next: position(found.items[looked - 1]!) };
     if (!found.next) return { items };
-    if (sifted >= limits.odataSiftedMax) return { items, next: found.next };
+    sifted += looked;
+    charactersLeft -= characters;
+    if (sifted >= limits.odataSiftedMax || charactersLeft <= 0) return { items, next: found.next };
     after = found.next;
   }
 }
 
 /** How many items meet the filter. */
 export async function siftedCount<Item>(
+  ctx: Sifter,
   asked: Omit<Sifted<Item>, "page" | "position">,
   pageMax: number,
 ): Promise<number> {
   let count = 0;
   for (let after: Position | undefined; ; ) {
     const found = await asked.read({ limit: pageMax, ...(after && { after }) });
-    count += found.items.filter((item) => matchesAlone(asked.filter, asked.view(item))).length;
+    count += (await siftedItems(ctx, asked, found.items)).length;
     if (!found.next) return count;
     after = found.next;
   }

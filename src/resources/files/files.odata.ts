@@ -4,9 +4,9 @@ import { entitySet, entityType, type ModelPart, navigation, type SetQuestion } f
 import { absent, column, idColumn, type Operand } from "../../odata/operand.ts";
 import { flag, id, idList, metadata, required, text, time } from "../../odata/property.ts";
 import { valuesIn } from "../../query/conjuncts.ts";
-import { matchesAlone } from "../../query/evaluate.ts";
 import { equals, hasOneOf, not, nothing, oneOf } from "../../query/filter.ts";
 import type { Page } from "../../query/page.ts";
+import { siftedItems } from "../../query/sift.ts";
 import type { Asset } from "../assets/assets.ts";
 import { countFiles, type Download, downloadLinks, listFiles } from "./files.ts";
 import type { StoredFile } from "./schema.ts";
@@ -75,7 +75,8 @@ async function readLinks(
   const [start = 0] = (page.after ?? []) as readonly number[];
   const end = Math.min(start + page.limit, values.length);
   const found = await downloadLinks(ctx, values.slice(start, end) as readonly number[], ctx.baseUrl!);
-  const items = found.filter((row) => matchesAlone(rest, { ...row }));
+  const fieldOf = (row: Download, field: string) => row[field as keyof Download];
+  const items = await siftedItems(ctx, { filter: rest, fieldOf }, found);
   return { items, ...(end < values.length && { next: [end] }) };
 }
 

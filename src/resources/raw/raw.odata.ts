@@ -17,10 +17,9 @@ import { addressIn } from "../../odata/names.ts";
 import { anyMember, column } from "../../odata/operand.ts";
 import { required, text, time } from "../../odata/property.ts";
 import { splitBy } from "../../query/conjuncts.ts";
-import { matchesAlone } from "../../query/evaluate.ts";
 import { and, between, equals, type Filter, oneOf, or } from "../../query/filter.ts";
 import type { Page, PageQuestion } from "../../query/page.ts";
-import { siftedCount, siftedPage } from "../../query/sift.ts";
+import { siftedCount, siftedItems, siftedPage } from "../../query/sift.ts";
 import {
   countDatabases,
   createDatabases,
@@ -97,21 +96,28 @@ async function* placesIn(
   const from =
     database === undefined ? undefined : between("name", { from: { value: database, inclusive: true } });
   const wanted = and(from, renamed(named("database"), "name"));
-  for await (const { name } of allOf((page) => listDatabases(ctx, page, wanted))) {
+  for await (const { name } of databasesMeeting(ctx, wanted)) {
     const start = name === database && table !== undefined ? { after: [table] } : {};
     const tables = renamed(named("table"), "name");
-    const list = allOf((page) => listTables(ctx, name, { ...start, ...page }, tables));
-    for await (const one of list) {
-      const place = { database: name, table: one.name };
-      if (matchesAlone(ofBoth, place)) yield place;
+    for await (const page of pagesOf((page) => listTables(ctx, name, { ...start, ...page }, tables))) {
+      const found = page.map((table) => ({ database: name, table: table.name }));
+      yield* await siftedItems(ctx, { filter: ofBoth, fieldOf: placeValue }, found);
     }
   }
 }
 
-async function* allOf<Item>(read: (page: PageQuestion) => Promise<Page<Item>>): AsyncGenerator<Item> {
+const placeValue = (place: Place, field: string) => place[field as keyof Place];
+
+async function* databasesMeeting(ctx: RequestContext, filter: Filter): AsyncGenerator<Named> {
+  for await (const page of pagesOf((page) => listDatabases(ctx, page, filter))) yield* page;
+}
+
+async function* pagesOf<Item>(
+  read: (page: PageQuestion) => Promise<Page<Item>>,
+): AsyncGenerator<readonly Item[]> {
   for (let page: PageQuestion | undefined = { limit: limits.rawNamesMax }; page; ) {
     const { items, next }: Page<Item> = await read(page);
-    yield* items;
+    yield items;
     page = next && { limit: limits.rawNamesMax, after: next };
   }
 }
@@ -166,7 +172,9 @@ const sifting = (ctx: RequestContext, place: Place, filter: Filter) => {
       const found = await listRows(ctx, place, { filter: on, page });
       return { ...found, items: found.items.map((one) => ({ ...one, ...place })) };
     },
-    view: (one: RowEntity) => ({ ...one, data: parseJson(one.columns) }),
+    fieldOf: (one: RowEntity, field: string) =>
+      field === "data" ? one.columns : one[field as keyof RowEntity],
+    json: ["data"],
   };
 };
 
@@ -179,7 +187,7 @@ async function readAll(ctx: RequestContext, { filter, page }: SetQuestion): Prom
     key !== undefined && place.database === database && place.table === table ? { after: [key] } : {};
   for await (const place of placesFrom(ctx, on, { database, table })) {
     const left = page.limit - items.length;
-    const found = await siftedPage<RowEntity>({
+    const found = await siftedPage<RowEntity>(ctx, {
       ...sifting(ctx, place, rest),
       page: { ...startOf(place), limit: Math.max(1, left) },
       position: (one) => [one.key],
@@ -214,7 +222,7 @@ const rows = entitySet<RowEntity>({
       const isPlain = asked.filter.kind === "everything";
       count += isPlain
         ? await countRows(ctx, place, splitBy(rest, inStore).on)
-        : await siftedCount(asked, limits.odataPageMax);
+        : await siftedCount(ctx, asked, limits.odataPageMax);
     }
     return count;
   },

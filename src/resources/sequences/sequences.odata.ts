@@ -121,15 +121,15 @@ const sifting = (ctx: RequestContext, filter: Filter) => {
   return {
     filter: rest,
     read: (page: PageQuestion) => columnsIn(ctx, ids, page),
-    view: (one: ColumnEntity) => ({ ...one }),
+    fieldOf: (one: ColumnEntity, field: string) => one[field as keyof ColumnEntity],
   };
 };
 
 const sequenceColumns = entitySet<ColumnEntity>({
   ...{ name: "SequenceColumns", type: "SequenceColumn", saysNothingOfInserts: true },
   read: (ctx, { filter, page }) =>
-    siftedPage({ ...sifting(ctx, filter), page, position: (one) => [one.sequenceId, one.at] }),
-  count: (ctx, filter) => siftedCount(sifting(ctx, filter), limits.odataPageMax),
+    siftedPage(ctx, { ...sifting(ctx, filter), page, position: (one) => [one.sequenceId, one.at] }),
+  count: (ctx, filter) => siftedCount(ctx, sifting(ctx, filter), limits.odataPageMax),
   position: (row) => [row.sequenceId, row.at],
   address: (row) => addressIn(addressIn("Sequences", String(row.sequenceId), "Columns"), nameOf(row)),
 });
@@ -207,7 +207,8 @@ const siftingRows = (ctx: RequestContext, filter: Filter) => {
   return {
     filter: isOne ? further : rest,
     read: (page: PageQuestion) => rowsIn(ctx, { ids, only }, page),
-    view: (row: RowEntity) => ({ ...row, rowNumber: String(row.rowNumber) }),
+    fieldOf: (row: RowEntity, field: string) =>
+      field === "rowNumber" ? String(row.rowNumber) : row[field as keyof RowEntity],
   };
 };
 
@@ -216,8 +217,8 @@ const rowPosition = (row: RowEntity) => [row.sequenceId, String(row.rowNumber)];
 const sequenceRows = entitySet<RowEntity>({
   ...{ name: "SequenceRows", type: "SequenceRow", saysNothingOfInserts: true },
   read: (ctx, { filter, page }: SetQuestion) =>
-    siftedPage({ ...siftingRows(ctx, filter), page, position: rowPosition }),
-  count: (ctx, filter) => siftedCount(siftingRows(ctx, filter), limits.odataPageMax),
+    siftedPage(ctx, { ...siftingRows(ctx, filter), page, position: rowPosition }),
+  count: (ctx, filter) => siftedCount(ctx, siftingRows(ctx, filter), limits.odataPageMax),
   position: rowPosition,
   address: (row) => addressIn(addressIn("Sequences", String(row.sequenceId), "Rows"), String(row.rowNumber)),
 });

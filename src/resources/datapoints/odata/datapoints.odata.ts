@@ -21,9 +21,9 @@ import {
 import { column, idOf, type Operand } from "../../../odata/operand.ts";
 import { id, required, text, time } from "../../../odata/property.ts";
 import { rangeIn, valuesIn } from "../../../query/conjuncts.ts";
-import { matchesAlone } from "../../../query/evaluate.ts";
 import { and, equals, type Filter, nothing, oneOf } from "../../../query/filter.ts";
 import type { Page } from "../../../query/page.ts";
+import { siftedItems } from "../../../query/sift.ts";
 import type { AggregateName } from "../../../storage/points.ts";
 import { resolveSeries, type SeriesRef, type TimeSeries } from "../../timeseries/timeseries.ts";
 import { latestPoints } from "../datapoints.ts";
@@ -122,8 +122,11 @@ async function latestOf(
   const [start = 0] = (page.after ?? []) as readonly number[];
   const end = Math.min(start + page.limit, values.length);
   const latest = await latestPoints(ctx, values.slice(start, end) as readonly number[]);
-  const isMeant = (row: PointRow) => matchesAlone(rest, { ...row, number: numberIn(row), text: textIn(row) });
-  const items = rest.kind === "everything" ? latest : latest.filter(isMeant);
+  const fieldOf = (row: PointRow, field: string) => {
+    if (field === "number") return numberIn(row);
+    return field === "text" ? textIn(row) : row[field as keyof PointRow];
+  };
+  const items = await siftedItems(ctx, { filter: rest, fieldOf }, latest);
   return { items, ...(end < values.length && { next: [end] }) };
 }
 

@@ -4,9 +4,10 @@ import type { TimeRange } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
 import type { Cells, ColumnPage, Run } from "../../../odata/columns.ts";
 import type { SetQuestion } from "../../../odata/model.ts";
-import { matchesAlone } from "../../../query/evaluate.ts";
 import type { Filter } from "../../../query/filter.ts";
 import type { Page, Position } from "../../../query/page.ts";
+import type { RowsToSift } from "../../../query/sift.compute.ts";
+import { siftRows } from "../../../query/sift.ts";
 import type { AggregateName } from "../../../storage/points.ts";
 import type { SeriesRef } from "../../timeseries/timeseries.ts";
 import { countPoints, type Rows, readMany, type SeriesQuestion } from "../datapoints.ts";
@@ -74,24 +75,43 @@ async function* chunksOf(
         if (times.length === 0) continue;
         const lastMs = times.at(-1)!;
         startMs = lastMs + bucketMs;
-        yield { chunk: kept({ at, seriesId, times, columns }, plan), scanned: times.length, lastMs };
+        const chunk = await kept(ctx, { at, seriesId, times, columns }, plan);
+        yield { chunk, scanned: times.length, lastMs };
       }
     }
 }
 
 /** Without buckets that have no point, and rows that do not meet what the store could not be asked. */
-function kept(chunk: Chunk, { rest, aggregates }: Plan): Chunk {
+async function kept(ctx: RequestContext, chunk: Chunk, { rest, aggregates }: Plan): Promise<Chunk> {
   const counts = aggregates && (chunk.columns[aggregates.wanted.indexOf("count")] as Float64Array);
+  const isThere = (at: number) => !counts || counts[at]! > 0;
   const isWhole = rest.kind === "everything" && (!counts || counts.every((count) => count > 0));
   if (isWhole) return chunk;
-  const isKept = (row: PointRow, at: number) =>
-    !(counts && !(counts[at]! > 0)) && matchesAlone(rest, { ...row });
-  const places = rowsOf(chunk, aggregates).flatMap((row, at) => (isKept(row, at) ? [at] : []));
+  const met =
+    rest.kind === "everything"
+      ? [...chunk.times.keys()]
+      : (await siftRows(ctx, rest, rowsToSift(chunk, aggregates))).places;
+  const places = met.filter(isThere);
   const picked = <Column extends Float64Array | readonly string[]>(column: Column) =>
     column instanceof Float64Array
       ? Float64Array.from(places, (at) => column[at]!)
       : places.map((at) => (column as readonly string[])[at]!);
   return { ...chunk, times: picked(chunk.times) as Float64Array, columns: chunk.columns.map(picked) };
+}
+
+/** The columns under the names of the fields that `rowsOf` gives. */
+function rowsToSift({ seriesId, times, columns }: Chunk, aggregates: Plan["aggregates"]): RowsToSift {
+  const named = columns.map((column, at) => [aggregates ? aggregates.wanted[at]! : "value", column] as const);
+  return {
+    count: times.length,
+    columns: {
+      seriesId: new Float64Array(times.length).fill(seriesId),
+      timeMs: times,
+      ...Object.fromEntries(named),
+    },
+    json: [],
+    charactersMax: Number.POSITIVE_INFINITY,
+  };
 }
 
 const firstOf = (chunk: Chunk, count: number): Chunk => ({

@@ -1,0 +1,25 @@
+// How long the main thread computes in one turn of the event loop, in processor time.
+
+/**
+ * Runs `work` while other work goes on in this thread; returns the most processor time, in ms, that the
+ * thread used between two turns of the event loop. A busy machine makes turns longer, but not their processor
+ * time.
+ */
+export async function longestTurnDuring<Result>(
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result; readonly longestMs: number }> {
+  let [longest, isOver] = [0, false];
+  let before = process.threadCpuUsage();
+  const turn = () => {
+    const now = process.threadCpuUsage();
+    longest = Math.max(longest, now.user + now.system - before.user - before.system);
+    before = now;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  try {
+    return { result: await work(), longestMs: longest / 1000 };
+  } finally {
+    isOver = true;
+  }
+}
