@@ -1,5 +1,4 @@
 // Calculated time series: an expression over series and their aggregates, evaluated when it is read.
-import { setImmediate } from "node:timers/promises";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import type { Granularity, TimeRange } from "../../lib/time.ts";
@@ -7,7 +6,7 @@ import { limits } from "../../limits.ts";
 import type { AggregateName } from "../../storage/points.ts";
 import type { Rows } from "../datapoints/datapoints.ts";
 import { requireSeries, type SeriesRef } from "../timeseries/timeseries.ts";
-import { evaluate } from "./evaluate.ts";
+import { evaluate, sizeOf } from "./evaluate.ts";
 import { type Expression, type Leaf, parseFunction } from "./expression.ts";
 import { LeafReader, type LeafSource } from "./leaf-reader.ts";
 
@@ -82,9 +81,12 @@ function sourceOf(series: SeriesRef, aggregate: LeafSource["aggregate"], field: 
   return { series, ...(aggregate && { aggregate }) };
 }
 
-/** Rows evaluated at once: columns this short stay in the processor's caches, and others get their turn. */
-const rowsAtOnce = 4_096;
-const pointsAtOnce = { least: 256, most: 20_000 };
+/** Rows evaluated in one step: columns this short stay in the processor's caches. */
+const rowsAtOnce = { least: 16, most: 4_096 };
+/** Operations on values in one step, a function of one value being one: about 2 ms. */
+const operationsAtOnce = 200_000;
+/** Points of one leaf read at once, and of all leaves together. */
+const pointsAtOnce = { least: 256, most: 20_000, ofAll: 100_000 };
 
 interface Calculation {
   readonly expression: Expression;
@@ -102,31 +104,39 @@ async function* resultRows(
 ): AsyncGenerator<Rows> {
   let left = Math.min(limit, limits.pointsPerReadMax);
   if (left === 0 || range.startMs === range.endMs) return;
-  const atOnce = Math.min(Math.max(left + 2, pointsAtOnce.least), pointsAtOnce.most);
+  const wanted = Math.min(left + 2, Math.floor(pointsAtOnce.ofAll / sources.size));
+  const atOnce = Math.min(Math.max(wanted, pointsAtOnce.least), pointsAtOnce.most);
+  const fitting = Math.floor(operationsAtOnce / sizeOf(expression));
+  const rowsMax = Math.min(Math.max(fitting, rowsAtOnce.least), rowsAtOnce.most);
   const readers = [...sources].map(([leaf, source]) => ({
     leaf,
     reader: new LeafReader(ctx, source, range, atOnce),
   }));
   for (let doneMs = range.startMs - 1; doneMs < range.endMs - 1 && left > 0; ) {
-    ctx.signal.throwIfAborted();
     await Promise.all(readers.map(({ reader }) => reader.readBeyond(doneMs)));
     const untilMs = Math.min(range.endMs - 1, ...readers.map(({ reader }) => reader.knownUntilMs));
-    const times = readers.map(({ reader }) => reader.timesBetween(doneMs, untilMs)).reduce(union);
-    for (let from = 0; from < times.length && left > 0; from += rowsAtOnce) {
-      const wanted = times.subarray(from, Math.min(from + rowsAtOnce, times.length));
-      const columns = new Map(readers.map(({ leaf, reader }) => [leaf, reader.valuesAt(wanted)]));
-      const rows = present(wanted, evaluate(expression, columns, wanted.length), left);
+    const times = await ctx.computing.step(ctx, () =>
+      union(readers.map(({ reader }) => reader.timesBetween(doneMs, untilMs))),
+    );
+    for (let from = 0; from < times.length && left > 0; from += rowsMax) {
+      const rows = await ctx.computing.step(ctx, () => {
+        const wanted = times.subarray(from, Math.min(from + rowsMax, times.length));
+        const columns = new Map(readers.map(({ leaf, reader }) => [leaf, reader.valuesAt(wanted)]));
+        return present(wanted, evaluate(expression, columns, wanted.length), left);
+      });
       left -= rows.times.length;
       yield rows;
-      await setImmediate();
     }
     for (const { reader } of readers) reader.forgetBefore(untilMs);
     doneMs = untilMs;
   }
 }
 
-/** The times of both, ascending and each once. */
-function union(a: Float64Array, b: Float64Array): Float64Array {
+/** All of these times, ascending and each once; merged in pairs, as many leaves can have many times. */
+function union(lists: readonly Float64Array[]): Float64Array {
+  if (lists.length === 1) return lists[0]!;
+  const half = lists.length >> 1;
+  const [a, b] = [union(lists.slice(0, half)), union(lists.slice(half))];
   const both = new Float64Array(a.length + b.length);
   let count = 0;
   for (let i = 0, j = 0; i < a.length || j < b.length; count += 1) {

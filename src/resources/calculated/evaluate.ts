@@ -19,6 +19,10 @@ export function evaluate(expression: Expression, leaves: Leaves, count: number):
   return result;
 }
 
+/** How many values and functions the expression has: the operations for one row. */
+export const sizeOf = (expression: Expression): number =>
+  expression.kind === "call" ? expression.given.reduce((sum, one) => sum + sizeOf(one), 1) : 1;
+
 function columnOf(expression: Expression, leaves: Leaves, count: number): Column {
   switch (expression.kind) {
     case "number":
