@@ -138,6 +138,11 @@ export const described = {
   ),
   assetTypeFieldsMax: limit(200, "fields", "Fields of one asset type; more are refused."),
   assetTypesMax: limit(100, "types", "Asset types that one asset has; more are refused."),
+  searchFieldsMax: limit(
+    200,
+    "fields",
+    "Fields of asset types in one search; a statement of the database takes some thousand values.",
+  ),
   assetValuesLengthMax: limit(
     65_536,
     "characters",
@@ -481,6 +486,11 @@ export const described = {
     "Records that are taken into a new index of the catalog between two notes of how far it is.",
   ),
   catalogReadersMax: limit(8, "transactions", "Catalog reads open at the same time; further ones wait."),
+  catalogPieceLength: limit(
+    2 ** 18,
+    "characters",
+    "Rows that the catalog's thread takes or gives in one message, so that it is read in milliseconds.",
+  ),
   catalogCacheKibMax: limit(16 * 1024, "KiB", "Pages of the catalog that one connection keeps in memory."),
   catalogLogPages: limit(
     16_000,

@@ -6,8 +6,9 @@ import { routes, tables } from "../../src/app.ts";
 import { realWorld, type World } from "../../src/lib/world.ts";
 import type { ApiVersion, Route } from "../../src/rest/route.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
+import { addressOf } from "./address.ts";
 import { fillProject, type Ids } from "./project.ts";
-import { kindOfRoute, type Schema, sampleBody, small } from "./sample.ts";
+import { type Schema, sampleBody, small } from "./sample.ts";
 
 /** The same times and the same "random" bytes on each server, so that all ids and keys are the same. */
 function sameWorld(): World {
@@ -76,33 +77,6 @@ function extend(value: unknown, schema: Schema, draw: () => unknown): unknown {
   return Object.fromEntries([...unknown.map((name) => [name, draw()]), ...members]);
 }
 
-const fixedParameters: Readonly<Record<string, string>> = {
-  ...{ name: "series 3", series: "series 3", database: "database", table: "table", key: "row 1" },
-  ...{ resource: "assets", externalId: "relationship 1" },
-};
-
-/** Names records by the ids of the project; the ids and names of paths stay the same for both servers. */
-function pathOf({ path, parameters, method }: Route, at: number): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const isText = (parameters[name]!.schema as Schema).type === "string" || name === "resource";
-    if (isText) return encodeURIComponent(fixedParameters[name]!);
-    const kind = kindOfRoute(name === "typeId" ? "/assets/types" : path.split("/{")[0]!);
-    // Each deletion takes away another record, and none that later requests are about.
-    return `${kind ? (ids[kind].at(method === "DELETE" ? -at : 0) ?? 1) : 1}`;
-  });
-}
-
-const requiredQuery: Readonly<Record<string, string>> = {
-  ...{ divisions: "3", timestamp: "1717200000000" },
-  ...{ timestampInclusiveBegin: "0", timestampExclusiveEnd: "5" },
-};
-
-function addressOf(route: Route, at: number): string {
-  const required = Object.entries(route.query).filter(([, parameter]) => parameter.required);
-  const query = required.map(([name]) => `${name}=${requiredQuery[name] ?? "1"}`).join("&");
-  return `${pathOf(route, at)}?${query}`;
-}
-
 const unknownQuery = ({ query }: Route) =>
   [...names]
     .filter((name) => !Object.hasOwn(query, name))
@@ -127,7 +101,8 @@ test("members and parameters that no schema names change no answer", async () =>
     const version = route.versions.at(-1)!;
     const name = `${route.method} ${route.path}`;
     for (let round = 1; round <= 2; round++) {
-      const path = addressOf(route, round);
+      // Each deletion takes away another record, and none that later requests are about.
+      const path = addressOf(route, ids, route.method === "DELETE" ? -round : 0);
       const sampling = { ids, size: small, route: name, unique: () => ++made };
       const body = route.body && (sampleBody(route.body.schema, sampling) as object);
       const answer = await sendTo(plain)(version, `${route.method} ${path}`, body);

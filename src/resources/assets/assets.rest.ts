@@ -2,6 +2,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
 import type { Page, PageQuestion } from "../../query/page.ts";
@@ -202,7 +203,7 @@ type Items<Item extends TSchema> = { readonly items: readonly Static<Item>[] };
 type Subtree = Values<typeof subtreeQuery>;
 
 async function create(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof newAsset>>) {
-  const items = body.items.map(({ id: given, parentId, types, ...item }, index) => {
+  const items = await mapInSlices(body.items, ({ id: given, parentId, types, ...item }, index) => {
     if (given !== undefined)
       throw fail("field-invalid", {
         field: `items[${index}].id`,
@@ -299,16 +300,19 @@ async function remove(ctx: RequestContext, { body }: Asked<unknown, Static<typeo
 }
 
 async function overwrite(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof wholeAsset>>) {
-  const assets = body.items.map(({ id, name, description, metadata, source, sourceId, parentId, types }) => ({
-    id,
-    name,
-    description: description ?? null,
-    metadata: metadata ?? {},
-    source: source ?? null,
-    sourceId: sourceId ?? null,
-    ...parent(parentId),
-    ...(version === "0.6" && { types: types ?? [] }),
-  }));
+  const assets = await mapInSlices(
+    body.items,
+    ({ id, name, description, metadata, source, sourceId, parentId, types }) => ({
+      id,
+      name,
+      description: description ?? null,
+      metadata: metadata ?? {},
+      source: source ?? null,
+      sourceId: sourceId ?? null,
+      ...parent(parentId),
+      ...(version === "0.6" && { types: types ?? [] }),
+    }),
+  );
   await updateAssets(ctx, assets);
   return emptyAnswer;
 }
@@ -317,7 +321,9 @@ async function updateMany(
   ctx: RequestContext,
   { version, body }: Asked<unknown, Items<typeof identifiedChange>>,
 ) {
-  const changes = body.items.map((sent, index) => changeOf(version, sent.id, sent, `items[${index}].`));
+  const changes = await mapInSlices(body.items, (sent, index) =>
+    changeOf(version, sent.id, sent, `items[${index}].`),
+  );
   return itemsAnswer((await updateAssets(ctx, changes)).map(shapeIn(version)));
 }
 

@@ -1,8 +1,10 @@
 // Assets, the backbone of a plant: a tree of named things that all other resources hang on.
+
 import { scopeOf } from "../../access/caller.ts";
 import { reachOf } from "../../access/reach.ts";
 import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import { and, between, equals, type Filter, startsWith, underAsset } from "../../query/filter.ts";
 import { byId, type OrderBy, type Page, type PageQuestion, type Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
@@ -106,14 +108,14 @@ async function newRows(
   const own = new Set<number | undefined>([...ids, undefined]);
   const outsideIds = [...new Set(parentIds.filter((id) => !own.has(id)) as number[])];
   const outside = await existingRows(tx, scope, { ids: outsideIds, field: "parentId" });
-  const nodes = items.map(({ name }, index) => {
+  const nodes = await mapInSlices(items, ({ name }, index) => {
     const parentId = parentIds[index];
     return { id: ids[index]!, name, ...(parentId !== undefined && { parentId }) };
   });
   const places = placeNodes(nodes, new Map(outside.map((row) => [row.id, row])));
   const typed = items.flatMap(({ types = [] }) => types.map((type) => type.id));
   const definitions = await typeDefinitions(tx, typed);
-  return items.map(({ description, metadata, source, sourceId, types }, index) => {
+  return mapInSlices(items, ({ description, metadata, source, sourceId, types }, index) => {
     const node = nodes[index]!;
     return {
       ...node,
@@ -300,7 +302,7 @@ async function assetsOf(tx: Reader, rows: readonly AssetRow[]): Promise<Asset[]>
     tx,
     rows.flatMap(({ typeIds = [] }) => typeIds),
   );
-  return rows.map((row) => {
+  return mapInSlices(rows, (row) => {
     const { path, typeIds, fieldValues, ...others } = row;
     return { ...others, path: idsIn(path), types: typesHeld(row, definitions) };
   });

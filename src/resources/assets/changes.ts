@@ -1,6 +1,7 @@
 // What an update does to asset records: new values for their fields, and new places for whole subtrees.
 import { isDeepStrictEqual } from "node:util";
 import { fail } from "../../errors.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { Filter } from "../../query/filter.ts";
 import type { Reader } from "../../storage/catalog.ts";
 import type { Typed } from "./asset-types/schema.ts";
@@ -47,7 +48,7 @@ export async function changeRows(
     types ? [...typesNamed(types), ...(rows[index]!.typeIds ?? [])] : [],
   );
   const definitions = await typeDefinitions(tx, typeIds.flat());
-  return rows.map((row, index) => {
+  return mapInSlices(rows, (row, index) => {
     const { types, ...change } = changes[index]!;
     if (!types) return changeRow(row, change, nowMs);
     const place = `${placeOf(index)}types`;

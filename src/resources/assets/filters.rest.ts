@@ -1,5 +1,7 @@
 // From the parameters of the asset list, and from the body of a search, to the questions they ask.
 import type { Static } from "typebox";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
 import { and, containsIgnoringCase, equals, type Filter, within } from "../../query/filter.ts";
 import type { TextSearch } from "../../query/search-texts.ts";
 import type { Values } from "../../rest/parameters.ts";
@@ -21,6 +23,9 @@ export function listFilter(query: Values<typeof listQuery>): Filter {
 /** The same question as by parameters, nested as 0.6 sends it in a body (client-endpoints 4.2). */
 export function searchOfBody({ search, filter, ...options }: Static<typeof searchBody>): TextSearch {
   const { metadata, types = [], assetSubtrees, createdTime, lastUpdatedTime } = filter ?? {};
+  const fields = types.reduce((count, one) => count + (one.fields?.length ?? 0), 0);
+  if (fields > limits.searchFieldsMax)
+    throw fail("too-many", { field: "filter.types[].fields", limit: limits.searchFieldsMax, got: fields });
   const asked = {
     ...search,
     ...{ metadata, assetSubtrees },

@@ -266,4 +266,10 @@ test("questions that cannot be", async () => {
     message: `${invalid("filter.createdTime.min")} integer but got string`,
   });
   await refuses("POST /assets/search", { body: { offset: 1001 }, message: `${invalid("offset")} ...` });
+  const fields = Array.from({ length: 3 }, (_, id) => ({ id: id + 1, min: 1 }));
+  const types = Array.from({ length: 67 }, (_, id) => ({ id: id + 1, fields }));
+  await refuses("POST /assets/search", {
+    body: { filter: { types } },
+    message: "filter.types[].fields may hold at most 200 items but holds 201",
+  });
 });

@@ -1,7 +1,9 @@
 // Events over REST: the routes of 0.4, 0.5 and 0.6, and the handlers below them.
+
 import { type Static, type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
 import type { PageQuestion } from "../../query/page.ts";
@@ -198,7 +200,9 @@ type Items<Item extends TSchema> = { readonly items: readonly Static<Item>[] };
 const idIn = (sent: Static<typeof eventIds>) => (typeof sent === "number" ? sent : sent.id);
 
 async function create(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof newEvent>>) {
-  return itemsAnswer((await createEvents(ctx, body.items.map(newEventOf))).map(eventIn(version)));
+  return itemsAnswer(
+    (await createEvents(ctx, await mapInSlices(body.items, newEventOf))).map(eventIn(version)),
+  );
 }
 
 function list(ctx: RequestContext, { version, query }: Asked<Values<typeof listQuery>>) {
@@ -236,7 +240,7 @@ async function byReference(ctx: RequestContext, { version, body }: Asked<unknown
 }
 
 async function overwrite(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof wholeEvent>>) {
-  await updateEvents(ctx, body.items.map(overwriteIn(version)));
+  await updateEvents(ctx, await mapInSlices(body.items, overwriteIn(version)));
   return emptyAnswer;
 }
 
@@ -244,7 +248,7 @@ async function updateMany(
   ctx: RequestContext,
   { version, body }: Asked<unknown, Items<typeof identifiedChange>>,
 ) {
-  const changes = body.items.map((sent, index) => changeOf(sent.id, sent, `items[${index}].`));
+  const changes = await mapInSlices(body.items, (sent, index) => changeOf(sent.id, sent, `items[${index}].`));
   return itemsAnswer((await updateEvents(ctx, changes)).map(eventIn(version)));
 }
 

@@ -1,7 +1,9 @@
 // Events: what happened to a plant, when, and to which assets (platform-api Event; client-endpoints 5).
+
 import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import { limits } from "../../limits.ts";
 import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, between, equals, type Filter, oneOf } from "../../query/filter.ts";
@@ -46,7 +48,7 @@ export async function createEvents(ctx: RequestContext, items: readonly NewEvent
     const links = items.map(({ assetIds }, at) => ({ field: `items[${at}].assetIds`, assetIds }));
     await refuseUnknownAssets(ctx, tx, "eventsAcl", links);
     const nowMs = ctx.world.nowMs();
-    return items.map((item) =>
+    return mapInSlices(items, (item) =>
       rowOf({ ...item, id: ctx.ids.next(), createdTime: nowMs, lastUpdatedTime: nowMs }),
     );
   });
@@ -167,8 +169,8 @@ async function update(
   const ids = changes.map(({ id }) => id);
   const rows = await writeRows(ctx, scope, "replace", async (tx) => {
     const before = await existingRecords(tx, eventTable, scope, { ids, ...named });
-    const after = before.map((row, at) => changeRow(row, changes[at]!, ctx.world.nowMs()));
-    const links = after.map(({ assetIds }, at) => {
+    const after = await mapInSlices(before, (row, at) => changeRow(row, changes[at]!, ctx.world.nowMs()));
+    const links = await mapInSlices(after, ({ assetIds }, at) => {
       const held = new Set(before[at]!.assetIds);
       const field = named.field === "items" ? `items[${at}].assetIds` : "assetIds";
       return { field, assetIds: assetIds.filter((id) => !held.has(id)) };

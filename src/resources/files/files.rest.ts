@@ -1,6 +1,8 @@
 // Files over REST: `/files` as 0.5 and 0.6 have it and `/storage` as 0.4 has it, over the same records.
+
 import { type Static, type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import { baseUrlOf } from "../../rest/base-url.ts";
 import {
@@ -247,17 +249,14 @@ async function updateOne(
 }
 
 async function updateMany(ctx: RequestContext, { body }: { readonly body: Items<typeof identifiedChange> }) {
-  await updateFiles(
-    ctx,
-    body.items.map((sent) => ({ id: sent.id, change: changeOf(sent) })),
-  );
+  await updateFiles(ctx, await mapInSlices(body.items, (sent) => ({ id: sent.id, change: changeOf(sent) })));
   return emptyAnswer;
 }
 
 async function replaceAll(ctx: RequestContext, { body }: { readonly body: Items<typeof wholeFile> }) {
   await updateFiles(
     ctx,
-    body.items.map((sent) => ({ id: sent.id, change: replacementOf(sent) })),
+    await mapInSlices(body.items, (sent) => ({ id: sent.id, change: replacementOf(sent) })),
   );
   return emptyAnswer;
 }

@@ -5,6 +5,7 @@ import { notAfter } from "../../access/credentials.ts";
 import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import { limits } from "../../limits.ts";
 import { and, equals, type Filter, not, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
@@ -130,7 +131,9 @@ async function update(
   return writeFiles(ctx, scope, async (tx, planned) => {
     const before = await existingRows(tx, scope, { ids: changes.map(({ id }) => id), ...named });
     const nowMs = ctx.world.nowMs();
-    planned.push(...before.map((row, index) => changeFile(row, changes[index]!.change, nowMs)));
+    planned.push(
+      ...(await mapInSlices(before, (row, index) => changeFile(row, changes[index]!.change, nowMs))),
+    );
     await refuseNewLinks(ctx, tx, planned, before);
     await tx.replace(fileTable, planned);
     await refuseOutside(tx, fileTable, scope, { acl: "filesAcl", rows: planned });

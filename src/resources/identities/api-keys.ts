@@ -17,6 +17,8 @@ import { readPage } from "../../query/read-page.ts";
 
 export type { ApiKey } from "../../access/schema.ts";
 
+import { mapInSlices } from "../../query/map-in-slices.ts";
+
 export interface NewApiKey {
   readonly accountId: number;
   /** After this it is refused like an unknown one. */
@@ -54,7 +56,7 @@ export async function createApiKeys(
   return ctx.catalog.write("system", async (tx) => {
     if (await isEnded(tx, credential)) throw fail("unauthenticated", {});
     await existingRecords(tx, accountTable, accounts, named);
-    const made = items.map(({ accountId }, index) => {
+    const made = await mapInSlices(items, ({ accountId }, index) => {
       const expiresTime = ends[index];
       const wanted = { name: "made over the API", accountId, madeBy };
       return ctx.keys.draft(

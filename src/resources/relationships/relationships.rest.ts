@@ -1,7 +1,9 @@
 // Relationships over REST 0.5 and 0.6, by analogy with the other resources: routes, shapes and handlers.
+
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import { limits } from "../../limits.ts";
 import { and, equals } from "../../query/filter.ts";
 import type { PageQuestion } from "../../query/page.ts";
@@ -98,7 +100,8 @@ export const relationshipRoutes: readonly Route[] = [
     summary: "Create relationships",
     body: json(itemsBody(newRelationship, { min: 1 }), bulk),
     answer: items,
-    handle: async (ctx, { body }) => shown(await createRelationships(ctx, body.items.map(newRelationshipOf))),
+    handle: async (ctx, { body }) =>
+      shown(await createRelationships(ctx, await mapInSlices(body.items, newRelationshipOf))),
   }),
   route({
     ...read,

@@ -6,6 +6,7 @@ import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { repeatedOf } from "../../lib/repeated.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
@@ -37,7 +38,7 @@ export async function createRelationships(
       throw fail("external-ids-taken", { what: "relationship", externalIds: listed });
     }
     const times = { createdTime: nowMs, lastUpdatedTime: nowMs };
-    const rows = items.map((item) => ({ ...item, id: ctx.ids.next(), ...times }));
+    const rows = await mapInSlices(items, (item) => ({ ...item, id: ctx.ids.next(), ...times }));
     await tx.insert(relationshipTable, rows);
     await refuseOutside(tx, relationshipTable, scope, { acl: "relationshipsAcl", rows });
     return rows;

@@ -4,6 +4,7 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { type CellText, csvCell } from "../../lib/csv.ts";
 import { bytesOrStream } from "../../lib/streams.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import { limits } from "../../limits.ts";
 import { cellTextFor, csvQuery } from "../../rest/csv.ts";
 import { emptyAnswer, emptyShape, pageAsked } from "../../rest/envelope.ts";
@@ -118,13 +119,13 @@ async function write(
   ctx: RequestContext,
   { path, body }: { readonly path: Path; readonly body: Static<typeof postBody> },
 ) {
-  const rows = body.items.flatMap(({ rows }, item) =>
+  const rows = await mapInSlices(body.items, ({ rows }, item) =>
     rows.map(({ rowNumber, values }, at) => {
       const field = `items[${item}].rows[${at}]`;
       return { rowNumber: rowNumberIn(rowNumber, `${field}.rowNumber`), values, field };
     }),
   );
-  await writeRows(ctx, path.sequenceId, rows);
+  await writeRows(ctx, path.sequenceId, rows.flat());
   return emptyAnswer;
 }
 

@@ -2,6 +2,7 @@
 import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import { limits } from "../../limits.ts";
 import { and, between, equals } from "../../query/filter.ts";
 import type { OrderBy, Page, PageQuestion } from "../../query/page.ts";
@@ -68,7 +69,8 @@ export async function writeRows(
   await ctx.catalog.write(ctx.project, async (tx) => {
     const [sequence] = await existingSequences(tx, scope, inPath(sequenceId));
     const columns = new Map(sequence!.columns.map((column) => [column.id, column]));
-    const records = rows.map(
+    const records = await mapInSlices(
+      rows,
       (row): StoredRow => ({ sequenceId, rowNumber: stored(row.rowNumber), cells: cellsOf(row, columns) }),
     );
     await tx.put(sequenceRowTable, records);

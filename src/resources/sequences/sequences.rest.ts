@@ -1,7 +1,9 @@
 // Sequences over REST 0.5 and 0.6 (client-endpoints 13): the routes, and the handlers below them.
+
 import type { Static } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import { limits } from "../../limits.ts";
 import {
   and,
@@ -79,7 +81,8 @@ const recordRoutes: readonly Route[] = [
     summary: "Create sequences with their columns",
     body: json(newSequences, bulk),
     answer: items,
-    handle: async (ctx, { body }) => shown(await createSequences(ctx, body.items.map(newSequenceOf))),
+    handle: async (ctx, { body }) =>
+      shown(await createSequences(ctx, await mapInSlices(body.items, newSequenceOf))),
   }),
   route({
     ...read,

@@ -4,6 +4,7 @@ import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext } from "../../context.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { IdsNamed } from "../../query/existing.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
@@ -47,7 +48,7 @@ export async function createSequences(
   return ctx.catalog.write(ctx.project, async (tx) => {
     const nowMs = ctx.world.nowMs();
     const nextId = () => ctx.ids.next();
-    const rows = items.map(({ columns, ...item }) => {
+    const rows = await mapInSlices(items, ({ columns, ...item }) => {
       const empty = { id: nextId(), columns: [], slotsUsed: 0, createdTime: nowMs, lastUpdatedTime: nowMs };
       return withColumns({ ...item, ...empty }, columns, { nextId, nowMs });
     });
@@ -174,7 +175,7 @@ async function update(
   const scope = scopeFor(ctx, "WRITE");
   return ctx.catalog.write(ctx.project, async (tx) => {
     const before = await existingSequences(tx, scope, named);
-    const after = before.map((row, index) => change(row, index, ctx.world.nowMs()));
+    const after = await mapInSlices(before, (row, index) => change(row, index, ctx.world.nowMs()));
     const changed = after.filter((row, index) => row !== before[index]);
     const newExternalIds = after.map(({ externalId }, index) =>
       externalId === before[index]!.externalId ? undefined : externalId,

@@ -1,6 +1,8 @@
 // Time series over REST 0.4, 0.5 and 0.6 (platform-api Time series; client-endpoints 8).
+
 import type { Static } from "typebox";
 import type { RequestContext } from "../../context.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import {
   and,
   containsIgnoringCase,
@@ -202,14 +204,14 @@ export const timeSeriesRoutes: readonly Route[] = [
 const named = <Sent extends { readonly tagId: string }>(sent: Sent) => ({ ...sent, name: sent.tagId });
 
 async function createAll(ctx: RequestContext, version: ApiVersion, sent: Static<typeof newSeries>[]) {
-  const created = await createTimeSeries(ctx, sent.map(newSeriesOf));
+  const created = await createTimeSeries(ctx, await mapInSlices(sent, newSeriesOf));
   if (version !== "0.6") return emptyAnswer;
   return itemsAnswer(created.map(seriesIn(version, { withMetadata: true })));
 }
 
 async function overwriteAll(ctx: RequestContext, sent: Static<typeof seriesOverwrite>[]) {
   const keys = { names: sent.map((item) => item.name) };
-  await updateTimeSeries(ctx, { keys, changes: sent.map(overwriteOf), status: 404 });
+  await updateTimeSeries(ctx, { keys, changes: await mapInSlices(sent, overwriteOf), status: 404 });
   return emptyAnswer;
 }
 
@@ -259,7 +261,8 @@ async function updateMany(
   { version, body }: { version: ApiVersion; body: { readonly items: Static<typeof identifiedChange>[] } },
 ) {
   const keys = { ids: body.items.map((item) => item.id) };
-  const updated = await updateTimeSeries(ctx, { keys, changes: body.items.map(changeOf), status: 400 });
+  const changes = await mapInSlices(body.items, changeOf);
+  const updated = await updateTimeSeries(ctx, { keys, changes, status: 400 });
   return itemsAnswer(updated.map(seriesIn(version, { withMetadata: true })));
 }
 

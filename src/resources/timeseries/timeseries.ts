@@ -6,6 +6,7 @@ import { refuseOutside } from "../../access/outside.ts";
 import { reachOf } from "../../access/reach.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import { and, type Filter } from "../../query/filter.ts";
 import type { Page } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
@@ -116,7 +117,7 @@ export async function createTimeSeries(
       tx,
       items.flatMap((item) => item.securityCategories ?? []),
     );
-    const rows = items.map((item) => ({
+    const rows = await mapInSlices(items, (item) => ({
       ...item,
       id: ctx.ids.next(),
       createdTime: now,
@@ -156,7 +157,7 @@ async function writeChanges(
   const scope = seriesScope(ctx, "WRITE");
   return ctx.catalog.write(ctx.project, async (tx) => {
     const before = await existingRows(tx, scope, { keys, status });
-    const after = before.map((row, i) => changeSeries(row, changes[i]!, ctx.world.nowMs()));
+    const after = await mapInSlices(before, (row, i) => changeSeries(row, changes[i]!, ctx.world.nowMs()));
     const renamed = before.filter((row, i) => row.name !== after[i]!.name);
     const newNames = after.filter((row, i) => row.name !== before[i]!.name).map((row) => row.name);
     const newLinks = after.map((row, i) => (row.assetId === before[i]!.assetId ? undefined : row.assetId));

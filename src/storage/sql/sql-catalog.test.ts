@@ -11,6 +11,7 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import { realWorld } from "../../lib/world.ts";
 import { limits } from "../../limits.ts";
 import { equals, everything, hasOneOf, words } from "../../query/filter.ts";
+import { byId } from "../../query/page.ts";
 import type { AnyTable, Catalog, Stored, Table } from "../catalog.ts";
 import { catalogConformance, comparisons } from "../conformance/catalog.ts";
 import {
@@ -274,4 +275,28 @@ test("an integer that could not be read again is not stored", async (t) => {
     page: { limit: 9 },
   } as const;
   assert.deepEqual(await catalog.read(1, (tx) => tx.find(places, page)), [place(1)]);
+});
+
+test("many long records are written and read in turns of the event loop that stay short", async (t) => {
+  const { open } = workplace(t);
+  const catalog = await open("catalog.db");
+  const metadata = Object.fromEntries(Array.from({ length: 256 }, (_, i) => [`key ${i}`, `value ${i}`]));
+  const rows = Array.from({ length: 6_000 }, (_, i) =>
+    place(i + 1, { metadata: { ...metadata, i: `${i}` } }),
+  );
+  let [last, longest] = [0, 0];
+  const noteTurn = () => {
+    const now = process.threadCpuUsage().user / 1_000;
+    longest = Math.max(longest, last === 0 ? 0 : now - last);
+    last = now;
+  };
+  const ticking = setInterval(noteTurn, 1);
+  await catalog.write(1, (tx) => tx.insert(places, rows));
+  const question = { filter: everything, order: byId, page: { limit: rows.length } };
+  const found = await catalog.read(1, (tx) => tx.find(places, question));
+  noteTurn();
+  clearInterval(ticking);
+  assert.deepEqual(found, rows);
+  // In one turn each, the records took 75 ms to encode and 325 ms to read.
+  assert.ok(longest < 75, `${longest} ms of processor time in one turn`);
 });

@@ -3,6 +3,8 @@
 import { invariant } from "../../lib/invariant.ts";
 import { parseJson } from "../../lib/json.ts";
 import { wellFormed } from "../../lib/text.ts";
+import { TimeSlice } from "../../lib/time-slice.ts";
+import { limits } from "../../limits.ts";
 import type { AnyTable, Column } from "../catalog.ts";
 
 /** The column of project tables that rooms never see: which project a record belongs to. */
@@ -46,16 +48,21 @@ function encodeJson(value: unknown): string {
   return json.includes("\\ud") ? JSON.stringify(wellFormed(value)) : json;
 }
 
-/** Turns a database's rows of these columns, in place, into records; they lack what is missing. */
-export function decodeRows<Row extends object>(
+/**
+ * Turns a database's rows of these columns, in place, into records; they lack what is missing. Other requests
+ * have their turn while many rows are read.
+ */
+export async function decodeRows<Row extends object>(
   table: AnyTable,
   fields: readonly string[],
   rows: readonly object[],
-): Row[] {
+): Promise<Row[]> {
+  const slice = new TimeSlice(limits.turnMs);
   for (const name of fields) {
     const { type } = columnOf(table, name);
     if (type !== "json" && type !== "boolean") continue;
     for (const row of rows as Record<string, unknown>[]) {
+      if (slice.isOver()) await slice.next();
       const value = row[name];
       if (value !== undefined) row[name] = type === "json" ? decodeJson(value as string) : value === 1;
     }

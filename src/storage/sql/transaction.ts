@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import { invariant } from "../../lib/invariant.ts";
 import { wellFormed } from "../../lib/text.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import { cutsOf } from "../../query/evaluate.ts";
 import { type Filter, hasOneOf, oneOf } from "../../query/filter.ts";
 import type { OrderBy, Position } from "../../query/page.ts";
@@ -123,7 +124,7 @@ export class SqlTransaction implements Writer {
 
   async insert<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
     if (rows.length === 0) return;
-    const { names, values } = this.#encoded(table, rows);
+    const { names, values } = await this.#encoded(table, rows);
     await this.#insertAll(table, names, values);
     await raiseLastId(this.#db, highestId(rows));
   }
@@ -137,7 +138,7 @@ export class SqlTransaction implements Writer {
   async put<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
     if (rows.length === 0) return;
     const key = indexColumns(table, keyOf(table));
-    const { names, values } = this.#encoded(table, rows);
+    const { names, values } = await this.#encoded(table, rows);
     values.sort(comparingAt(keyOf(table).map((name) => names.indexOf(name))));
     const refs = (all: readonly string[]) => sql.join(all.map((name) => sql.ref(name)));
     const replaced = names
@@ -171,7 +172,7 @@ export class SqlTransaction implements Writer {
     const statement = sql`
       update ${sql.table(table.name)} set ${sql.join(assigned)} where ${sql.join(found, sql` and `)}
     `;
-    const values = rows.map((row) => [
+    const values = await mapInSlices(rows, (row) => [
       ...columns.map((name) => storedValue(columnOf(table, name), wellFormed(row[name]))),
       row.id,
       ...project,
@@ -246,13 +247,13 @@ export class SqlTransaction implements Writer {
   }
 
   /** The rows as the values of all columns, the id first if they have one. */
-  #encoded<Row extends object>(table: Table<Row>, rows: readonly Row[]) {
+  async #encoded<Row extends object>(table: Table<Row>, rows: readonly Row[]) {
     const { scope } = this.#subject(table);
     const project = scope === "system" ? [] : [scope];
     const { id, ...others } = table.columns as AnyTable["columns"];
     const columns = Object.entries({ ...(id && { id }), ...others });
     const names = [...columns.map(([name]) => name), ...project.map(() => projectColumn)];
-    const values = rows.map((row) => [
+    const values = await mapInSlices(rows, (row) => [
       ...columns.map(([name, column]) => storedValue(column, row[name as keyof Row])),
       ...project,
     ]);

@@ -1,9 +1,10 @@
 // Kysely's driver for SQLite on a thread of its own: hands out connections and posts their statements.
 import { Worker } from "node:worker_threads";
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
-import type { Outcome, Reply, Request, WorkerSettings } from "./worker.ts";
+import { piecesOf } from "./pieces.ts";
+import type { Outcome, Reply, Request, Statement, WorkerSettings } from "./worker.ts";
 
-/** A statement to be run once for each of the rows of parameters, in one message. */
+/** A statement to be run once for each of the rows of parameters. */
 export interface BatchQuery extends CompiledQuery {
   readonly batch: readonly (readonly unknown[])[];
 }
@@ -38,15 +39,18 @@ class Thread {
     });
   }
 
-  async ask(request: (id: number) => Request): Promise<Outcome> {
+  newId(): number {
+    return ++this.#lastId;
+  }
+
+  async ask(request: Exclude<Request, { kind: "close" }>): Promise<Reply> {
     if (this.#failure) throw this.#failure;
-    const id = ++this.#lastId;
-    const { outcome, error } = await new Promise<Reply>((resolve) => {
-      this.#waiting.set(id, resolve);
-      this.#worker.postMessage(request(id));
+    const reply = await new Promise<Reply>((resolve) => {
+      this.#waiting.set(request.id, resolve);
+      this.#worker.postMessage(request);
     });
-    if (error) throw new SqliteError(error.message, error.code);
-    return outcome!;
+    if (reply.error) throw new SqliteError(reply.error.message, reply.error.code);
+    return reply;
   }
 
   async end(): Promise<void> {
@@ -85,24 +89,34 @@ class ThreadConnection implements DatabaseConnection {
   async end(how: "commit" | "rollback"): Promise<void> {
     const begun = this.#state === "begun";
     this.#state = "idle";
-    if (begun) await this.#thread.ask((id) => ({ kind: "end", id, connection: this.number, how }));
+    const id = this.#thread.newId();
+    if (begun) await this.#thread.ask({ kind: "end", id, connection: this.number, how });
   }
 
+  /** Rows come and batches go in pieces: other requests have their turn between two of them. */
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    const { batch } = query as Partial<BatchQuery>;
+    if (!batch) return this.#run<Row>(query, undefined);
+    let changed = 0n;
+    for (const piece of piecesOf(batch)) changed += (await this.#run<Row>(query, piece)).numAffectedRows!;
+    return { rows: [], numAffectedRows: changed };
+  }
+
+  async #run<Row>({ sql, parameters }: CompiledQuery, batch: Statement["batch"]): Promise<QueryResult<Row>> {
     if (this.#state === "idle") throw new Error("broken invariant: statements run in a transaction");
     const begins = this.#state === "about to begin";
     this.#state = "begun";
-    const { columns, count, values, changes } = await this.#thread.ask((id) => ({
-      kind: "run",
-      id,
-      connection: this.number,
-      begins,
-      sql: query.sql,
-      parameters: query.parameters,
-      batch: (query as Partial<BatchQuery>).batch,
-    }));
-    const rows = Array.from({ length: count }, (_, at) => named<Row>(columns, values, at));
-    return { rows, numAffectedRows: BigInt(changes) };
+    const of = { id: this.#thread.newId(), connection: this.number };
+    let reply = await this.#thread.ask({ kind: "run", ...of, begins, sql, parameters, batch });
+    const rows: Row[] = [];
+    for (;;) {
+      // The thread prepares the next piece while this one is read.
+      const next = reply.hasMore ? this.#thread.ask({ kind: "next", ...of }) : undefined;
+      const { columns, count, values, changes } = reply.outcome!;
+      for (let at = 0; at < count; at++) rows.push(named<Row>(columns, values, at));
+      if (!next) return { rows, numAffectedRows: BigInt(changes) };
+      reply = await next;
+    }
   }
 
   // biome-ignore lint/correctness/useYield: pages are bounded, so nothing is streamed

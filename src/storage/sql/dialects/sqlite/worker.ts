@@ -4,6 +4,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { parentPort, workerData } from "node:worker_threads";
 import { limits } from "../../../../limits.ts";
 import { addFunctions, beginStatement } from "./functions.ts";
+import { RowPieces } from "./pieces.ts";
 
 export interface WorkerSettings {
   readonly file: string;
@@ -22,8 +23,17 @@ export interface Statement {
   readonly batch: readonly (readonly unknown[])[] | undefined;
 }
 
+/** Asks for the next piece of an outcome that is sent in several. */
+export interface NextPiece {
+  readonly kind: "next";
+  /** That of the statement. */
+  readonly id: number;
+  readonly connection: number;
+}
+
 export type Request =
   | Statement
+  | NextPiece
   | {
       readonly kind: "end";
       readonly id: number;
@@ -43,6 +53,8 @@ export interface Outcome {
 export interface Reply {
   readonly id: number;
   readonly outcome?: Outcome;
+  /** More rows follow when they are asked for. */
+  readonly hasMore?: boolean;
   readonly error?: { readonly message: string; readonly code: number };
 }
 
@@ -53,6 +65,8 @@ class Connection {
   readonly #mode: WorkerSettings["mode"];
   /** Least recently used first. */
   readonly #prepared = new Map<string, { statement: StatementSync; columns: readonly string[] }>();
+  /** Rows of statements that have been read, by the ids of the statements, until all are sent. */
+  readonly #unsent = new Map<number, RowPieces>();
 
   constructor({ file, mode }: WorkerSettings) {
     this.#mode = mode;
@@ -66,7 +80,7 @@ class Connection {
   }
 
   /** A statement outside a transaction is refused: its transaction never began, or SQLite has given it up. */
-  run({ begins, sql, parameters, batch }: Statement): Outcome {
+  #run({ begins, sql, parameters, batch }: Statement): Outcome {
     if (begins) this.#db.exec(this.#mode === "write" ? "begin immediate" : "begin");
     else if (!this.#db.isTransaction) throw new Error("the transaction was given up");
     const { statement, columns } = this.#prepare(sql);
@@ -83,7 +97,18 @@ class Connection {
     return { columns, count: rows.length, values: byColumn, changes: 0 };
   }
 
+  /** The first piece of what a statement found, or the next one. */
+  reply(request: Statement | NextPiece): Reply {
+    const { id } = request;
+    const pieces = request.kind === "run" ? new RowPieces(this.#run(request)) : this.#unsent.get(id)!;
+    const outcome = pieces.next();
+    if (pieces.hasMore) this.#unsent.set(id, pieces);
+    else this.#unsent.delete(id);
+    return { id, outcome, hasMore: pieces.hasMore };
+  }
+
   end(how: "commit" | "rollback"): void {
+    this.#unsent.clear();
     if (!this.#db.isTransaction && how === "commit") throw new Error("the transaction was given up");
     try {
       if (this.#db.isTransaction) this.#db.exec(how);
@@ -149,7 +174,7 @@ function answer(request: Exclude<Request, { kind: "close" }>): Reply {
   try {
     connections[request.connection] ??= new Connection(settings);
     const connection = connections[request.connection]!;
-    if (request.kind === "run") return { id: request.id, outcome: connection.run(request) };
+    if (request.kind !== "end") return connection.reply(request);
     connection.end(request.how);
     if (settings.mode === "write") emptyLogWhenIdle(connection);
     return { id: request.id, outcome: noOutcome };
