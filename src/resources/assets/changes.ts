@@ -1,8 +1,8 @@
 // What an update does to asset records: new values for their fields, and new places for whole subtrees.
 import { isDeepStrictEqual } from "node:util";
 import { fail } from "../../errors.ts";
-import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { Filter } from "../../query/filter.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { Reader } from "../../storage/catalog.ts";
 import type { Typed } from "./asset-types/schema.ts";
 import {

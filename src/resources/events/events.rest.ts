@@ -3,9 +3,9 @@
 import { type Static, type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { mapInSlices } from "../../query/map-in-slices.ts";
 import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import { emptyAnswer, emptyShape, itemsAnswer, itemsOf, listAnswer, pageOf } from "../../rest/envelope.ts";
 import { bulk, idField, itemsBody, json, textField } from "../../rest/fields.ts";

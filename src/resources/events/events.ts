@@ -3,10 +3,10 @@
 import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { mapInSlices } from "../../query/map-in-slices.ts";
 import { limits } from "../../limits.ts";
 import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, between, equals, type Filter, oneOf } from "../../query/filter.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { OrderBy, Page, PageQuestion, Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";

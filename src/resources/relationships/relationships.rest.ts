@@ -3,9 +3,9 @@
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { mapInSlices } from "../../query/map-in-slices.ts";
 import { limits } from "../../limits.ts";
 import { and, equals } from "../../query/filter.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import {
   cursorParameter,

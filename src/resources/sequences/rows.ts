@@ -2,9 +2,9 @@
 import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { mapInSlices } from "../../query/map-in-slices.ts";
 import { limits } from "../../limits.ts";
 import { and, between, equals } from "../../query/filter.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { OrderBy, Page, PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { type Cell, cellOf, expectedBy, longMax } from "./cells.ts";

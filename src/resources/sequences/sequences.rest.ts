@@ -3,7 +3,6 @@
 import type { Static } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { mapInSlices } from "../../query/map-in-slices.ts";
 import { limits } from "../../limits.ts";
 import {
   and,
@@ -16,6 +15,7 @@ import {
   type Scalar,
   underAsset,
 } from "../../query/filter.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import { emptyAnswer, emptyShape, itemsAnswer, itemsOf, listAnswer, pageOf } from "../../rest/envelope.ts";
 import { bulk, json } from "../../rest/fields.ts";

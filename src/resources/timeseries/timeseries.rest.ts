@@ -2,7 +2,6 @@
 
 import type { Static } from "typebox";
 import type { RequestContext } from "../../context.ts";
-import { mapInSlices } from "../../query/map-in-slices.ts";
 import {
   and,
   containsIgnoringCase,
@@ -14,6 +13,7 @@ import {
   startsWith,
   underAsset,
 } from "../../query/filter.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import {
   cursorParameter,

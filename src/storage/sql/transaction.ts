@@ -2,9 +2,9 @@
 import { sql } from "kysely";
 import { invariant } from "../../lib/invariant.ts";
 import { wellFormed } from "../../lib/text.ts";
-import { mapInSlices } from "../../query/map-in-slices.ts";
 import { cutsOf } from "../../query/evaluate.ts";
 import { type Filter, hasOneOf, oneOf } from "../../query/filter.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { OrderBy, Position } from "../../query/page.ts";
 import {
   type AnyTable,
