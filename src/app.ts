@@ -14,11 +14,12 @@ import type { Services } from "./context.ts";
 import { catalogFileOf, openDataFolder, StartRefused } from "./data-folder.ts";
 import { openStores } from "./data-stores.ts";
 import { openDoors } from "./doors.ts";
+import { unlessFull, watchDisk } from "./full-disk.ts";
 import { BodyBudget } from "./http/body-budget.ts";
 import { BodyBuffers } from "./http/body-buffers.ts";
 import { loginRoutes } from "./http/login.ts";
 import { createMetrics, type Metrics, measureComputing } from "./http/metrics.ts";
-import { addDescription, addHealth, addMetrics } from "./http/operations.ts";
+import { addDescription, addHealth, addMetrics, Refusals } from "./http/operations.ts";
 import { type Kernel, registerLinkRoutes, registerOpenRoutes, registerRoutes } from "./http/register.ts";
 import { registerOData } from "./http/register-odata.ts";
 import { createHttp } from "./http/server.ts";
@@ -199,7 +200,8 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   const metrics = createMetrics();
   const secretOf = (purpose: string) => secretFor(purpose, folder.secret);
   const openOwnCatalog = () => openCatalog(folder.path, world, telling(log));
-  const opening = { folder, openCatalog: openOwnCatalog, linkSecret: secretOf("links"), log };
+  const disk = opened.adopt(await watchDisk(folder.path, world, telling(log)), (one) => one.close());
+  const opening = { folder, openCatalog: openOwnCatalog, linkSecret: secretOf("links"), disk, log };
   const { catalog, points: uncounted, blobs } = await openStores(opening, opened);
   const points = metrics.counted(uncounted);
   const ids = new IdSource(world, await catalog.lastId());
@@ -213,6 +215,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
     points,
     blobs,
     computing,
+    disk,
     uploads: new Turns(),
     erasures: erasuresIn(catalog, log),
     ...accessOf({ catalog, ids, world }, folder.secret),
@@ -220,9 +223,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
     cursors: cursorSigner(secretOf("cursors")),
     ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }),
   };
-  await catalog.write("system", (tx) => adoptKeys(tx, services));
-  await finishErasures(services);
-  await finishRemovals(services);
+  await unlessFull(services, log, () => finishLeftWork(services));
   opened.defer(() => services.uploads.endAll());
   const endSweeping = sweepUploads(services, log);
   opened.defer(endSweeping);
@@ -231,10 +232,11 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   const models = await hosting.takeUp(services);
   opened.defer(models.end);
   const doors = await openDoors(services, { settings, secretFor: secretOf, log });
-  const http = await createHttp({ log, metrics, settings });
+  const refusals = new Refusals(world);
+  const http = await createHttp({ log, metrics, noteRefusal: refusals.note, settings });
   const bodies = { budget: bodyBudget(), buffers: new BodyBuffers() };
   addRoutes(http, { services, ...doors, bodies });
-  addHealth(http, services, log);
+  addHealth(http, { ...services, refusals }, log);
   addMetrics(http, metrics, points);
   const serving = opened.move();
   return {
@@ -242,7 +244,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
     listen: async () => {
       const address = await listenAt(http, settings);
       models.begin(address);
-      const newKey = await ensureFirstKey(services, settings);
+      const newKey = await unlessFull(services, log, () => ensureFirstKey(services, settings));
       return { address, baseUrl: settings.baseUrl ?? address, ...(newKey !== undefined && { newKey }) };
     },
     close: async () => {
@@ -264,6 +266,13 @@ function openComputing({ registry }: Metrics): Computing {
   const computing = new Computing();
   measureComputing(registry, () => computing.load);
   return computing;
+}
+
+/** What a crash left undone, and older keys without an account. */
+async function finishLeftWork(services: Services): Promise<void> {
+  await services.catalog.write("system", (tx) => adoptKeys(tx, services));
+  await finishErasures(services);
+  await finishRemovals(services);
 }
 
 const erasuresIn = (catalog: Catalog, log: Logger) =>

@@ -10,6 +10,7 @@ import type { ModelHosting } from "./model-runner/model-runner.ts";
 import type { CursorSigner } from "./query/cursor.ts";
 import type { BlobStore } from "./storage/blobs.ts";
 import type { Catalog, ProjectId } from "./storage/catalog.ts";
+import type { DiskSpace } from "./storage/disk-space.ts";
 import type { Erasures } from "./storage/erasures.ts";
 import type { PointsStore } from "./storage/points.ts";
 
@@ -22,6 +23,7 @@ export interface Services {
   readonly blobs: BlobStore;
   /** Runs long computations. */
   readonly computing: Computing;
+  readonly disk: DiskSpace;
   /** The uploads that a request is sending bytes to. */
   readonly uploads: Turns;
   /** Takes rows away whose record is gone. */

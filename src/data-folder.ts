@@ -108,6 +108,15 @@ function textOf(file: string): string {
   }
 }
 
+/** Only a help for who starts a second process: a full disk must not keep the first one from starting. */
+function noteHolder(file: string): void {
+  try {
+    writeFileSync(file, String(process.pid));
+  } catch (problem) {
+    if ((problem as NodeJS.ErrnoException).code !== "ENOSPC") throw problem;
+  }
+}
+
 const busy = 5;
 
 /**
@@ -121,7 +130,7 @@ export function lockDataFolder(path: string): () => void {
     database.exec(
       "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS held (x); COMMIT",
     );
-    writeFileSync(holderFile, String(process.pid));
+    noteHolder(holderFile);
     return () => {
       rmSync(holderFile, { force: true });
       database.close();

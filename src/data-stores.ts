@@ -7,6 +7,7 @@ import { blobsFolderOf, cannotOpen, markedFolders, pointsFolderOf, requireParts 
 import { syncFolder } from "./lib/durable-files.ts";
 import type { BlobStore } from "./storage/blobs.ts";
 import type { Catalog } from "./storage/catalog.ts";
+import type { DiskSpace } from "./storage/disk-space.ts";
 import { openEmbeddedPoints, requireStore } from "./storage/embedded-points/embedded-points.ts";
 import { openLocalBlobs } from "./storage/local-blobs/local-blobs.ts";
 import { type Manifest, writeManifest, writeMark } from "./storage/manifest.ts";
@@ -22,6 +23,7 @@ export interface Opening {
   readonly folder: DataFolder;
   readonly openCatalog: () => Promise<Catalog>;
   readonly linkSecret: Uint8Array;
+  readonly disk: DiskSpace;
   readonly log: Logger;
 }
 
@@ -29,7 +31,7 @@ const foldersBelow = 2 ** 48 - 1;
 
 /** Opens all stores, which close with `opened`; throws `StartRefused` when one is missing or damaged. */
 export async function openStores(
-  { folder: { path }, openCatalog, linkSecret, log }: Opening,
+  { folder: { path }, openCatalog, linkSecret, disk, log }: Opening,
   opened: AsyncDisposableStack,
 ): Promise<Stores> {
   const known = await requireParts(path);
@@ -51,12 +53,16 @@ export async function openStores(
   const catalog = await usable("catalog", openCatalog(), log);
   opened.defer(() => catalog.close());
   const manifest = begun(before);
-  await writeManifest(catalog, manifest);
+  // On a full disk a start writes nothing that it can do without: the parts stay of the same generation.
+  const mayWrite = isNew || !disk.isFull;
+  if (mayWrite) await writeManifest(catalog, manifest);
   await syncFolder(path);
   const points = await usable("datapoint store", pointsSoon ?? openPoints(), log);
-  const blobs = await openLocalBlobs({ folder: blobsFolderOf(path), secret: linkSecret });
-  for (const name of markedFolders) await writeMark(`${path}/${name}`, manifest);
-  await writeManifest(catalog, { ...manifest, phase: "open" });
+  const blobs = await openLocalBlobs({ folder: blobsFolderOf(path), secret: linkSecret, disk });
+  if (mayWrite) {
+    for (const name of markedFolders) await writeMark(`${path}/${name}`, manifest);
+    await writeManifest(catalog, { ...manifest, phase: "open" });
+  }
   return { catalog, points, blobs };
 }
 

@@ -4,6 +4,7 @@ import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { type Command, Misused } from "./command-line/command.ts";
 import { StartRefused } from "./data-folder.ts";
+import { Failure } from "./errors.ts";
 import { version } from "./lib/version.ts";
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
@@ -80,7 +81,8 @@ async function main([name, ...words]: readonly string[]): Promise<number> {
     return await command.run(words);
   } catch (problem) {
     // Whatever was opened before the refusal must not keep the process alive.
-    if (problem instanceof StartRefused) process.exit(complain(problem.message, 1));
+    const isRefused = problem instanceof StartRefused || problem instanceof Failure;
+    if (isRefused) process.exit(complain(problem.message, 1));
     if (isMisuse(problem)) return complain(`${problem.message}\n\n${command.usage}`, 2);
     throw problem;
   }

@@ -48,6 +48,17 @@ export const requestFailures = {
     when: "The request is not valid HTTP, its path is not valid percent-encoding, or its body ends early.",
     message: ({ problem }) => `The request is malformed: ${problem}`,
   }),
+  "disk-full": entry<{ problem: string }>({
+    status: 503,
+    when: "The disk is nearly full: reads and deletes go on, all other writes are refused.",
+    message: ({ problem }) =>
+      `Nothing was stored, as ${problem}; free disk space or delete data, then repeat the request`,
+  }),
+  "catalog-not-stored": entry<{ problem: string }>({
+    status: 503,
+    when: "The disk refused a write of the catalog, for example because it is full. Nothing of it is stored.",
+    message: ({ problem }) => `Nothing was stored (${problem}); free disk space, then repeat the request`,
+  }),
   deadline: entry<{ limitMs: number }>({
     status: 503,
     when: "The request took longer than the deadline and was given up.",

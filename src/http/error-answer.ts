@@ -1,7 +1,7 @@
 // Every answer with a status of 400 and above: `{"error":{"code","message",...}}` (platform-api, Errors).
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { Failure, fail } from "../errors.ts";
+import { Failure, type FailureCode, fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { refusalOf } from "../odata/refusal.ts";
 import { ClientGone } from "./request-scope.ts";
@@ -14,16 +14,18 @@ export const errorBody = (failure: Failure) => ({
 const clientGoneStatus = 499;
 
 /** Answers a refusal as the catalogue says, anything else as our fault, logged with its stack. */
-export function errorAnswer(log: Logger) {
+export function errorAnswer(log: Logger, noteRefusal: (problem: string) => void) {
   return (problem: unknown, request: FastifyRequest, reply: FastifyReply) => {
     if (problem instanceof ClientGone) {
       log.debug({ requestId: request.id, path: pathToLog(request) }, problem.message);
       return reply.code(clientGoneStatus).send();
     }
     const failure = problem instanceof Failure ? problem : refusalByFastify(problem, request.id);
+    if (byDisk.has(failure.failure)) noteRefusal(failure.message);
     if (failure.status >= 500)
       log.error({ err: problem, requestId: request.id, path: pathToLog(request) }, failure.message);
-    const { retryAfterSeconds } = failure.details as { readonly retryAfterSeconds?: number };
+    const { retryAfterSeconds = failure.status === 503 ? limits.retryAfterSeconds : undefined } =
+      failure.details as { readonly retryAfterSeconds?: number };
     if (retryAfterSeconds !== undefined) reply.header("Retry-After", retryAfterSeconds);
     // The rest of a body that has stopped to arrive is not waited for.
     if (failure.status === 408) reply.header("Connection", "close");
@@ -32,6 +34,13 @@ export function errorAnswer(log: Logger) {
     return reply.code(failure.status).headers(headers).send(Buffer.from(body));
   };
 }
+
+/** What a disk refuses that looks as if it had room. */
+const byDisk: ReadonlySet<FailureCode> = new Set([
+  "catalog-not-stored",
+  "points-not-stored",
+  "file-not-stored",
+]);
 
 /** What Fastify itself refuses; anything else that is thrown is a fault of ours. */
 function refusalByFastify(problem: unknown, requestId: string): Failure {

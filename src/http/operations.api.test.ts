@@ -34,7 +34,7 @@ test("health fails while the folder of files is not there", async () => {
   const expected = { status: "failing", version, store: "not answering", quarantined: [] };
   assert.deepEqual(await failing.json(), expected);
   assert.equal((await at("/health")).status, 200);
-  assert.deepEqual(readdirSync(folder), []);
+  assert.deepEqual(readdirSync(folder), ["identity.json"]);
 });
 
 test("metrics count requests by route and status, and points", async () => {

@@ -2,34 +2,77 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { version } from "../lib/version.ts";
+import type { World } from "../lib/world.ts";
+import { limits } from "../limits.ts";
 import type { BlobStore } from "../storage/blobs.ts";
 import type { Catalog } from "../storage/catalog.ts";
-import type { PointsStore } from "../storage/points.ts";
+import type { DiskSpace } from "../storage/disk-space.ts";
+import type { Damage, PointsStore } from "../storage/points.ts";
 import type { Metrics } from "./metrics.ts";
 
 export interface Stores {
   readonly catalog: Catalog;
   readonly points: PointsStore;
   readonly blobs: BlobStore;
+  readonly disk: DiskSpace;
+  readonly refusals: Refusals;
 }
 
 /**
- * `GET /health`: 200 while all stores answer and take writes, else 503. Damaged pieces are listed, the rest
- * serves.
+ * `GET /health`: 200 while all stores answer and take writes, else 503: `degraded` while reads and deletes go
+ * on, `failing` else. Damaged pieces are listed, the rest serves.
  */
-export function addHealth(http: FastifyInstance, { catalog, points, blobs }: Stores, log: Logger): void {
+export function addHealth(http: FastifyInstance, stores: Stores, log: Logger): void {
   http.get("/health", async (_request, reply) => {
     try {
-      const [stats] = await Promise.all([points.stats(), catalog.lastId(), blobs.check()]);
-      const { quarantined, refusing } = stats;
-      if (refusing === undefined) return { status: "ok", version, store: "open", quarantined };
-      const store = `takes no datapoints until a restart: ${refusing}`;
-      return reply.code(503).send({ status: "failing", version, store, quarantined });
+      const { status, store, quarantined } = await stateOf(stores);
+      const { freeBytes } = stores.disk;
+      if (status === "ok") return { status, version, store, quarantined };
+      return reply.code(503).send({ status, version, store, freeBytes, quarantined });
     } catch (problem) {
       log.error({ err: problem }, "A store does not answer");
       return reply.code(503).send({ status: "failing", version, store: "not answering", quarantined: [] });
     }
   });
+}
+
+interface State {
+  readonly status: "ok" | "degraded" | "failing";
+  readonly store: string;
+  readonly quarantined: readonly Damage[];
+}
+
+async function stateOf({ catalog, points, blobs, disk, refusals }: Stores): Promise<State> {
+  const [{ quarantined, refusing }] = await Promise.all([points.stats(), catalog.lastId()]);
+  if (refusing !== undefined)
+    return { status: "failing", store: `takes no datapoints until a restart: ${refusing}`, quarantined };
+  if (disk.problem !== undefined)
+    return { status: "degraded", store: `only reads and deletes: ${disk.problem}`, quarantined };
+  await blobs.check();
+  const refused = refusals.latest();
+  if (refused !== undefined)
+    return { status: "degraded", store: `the disk refused a write: ${refused}`, quarantined };
+  return { status: "ok", store: "open", quarantined };
+}
+
+/** Remembers the latest write that the disk refused. */
+export class Refusals {
+  readonly #world: World;
+  #latest: { readonly problem: string; readonly untilMs: number } | undefined;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  readonly note = (problem: string): void => {
+    this.#latest = { problem, untilMs: this.#world.monotonicMs() + limits.refusalShownMs };
+  };
+
+  /** Undefined when none was refused lately. */
+  latest(): string | undefined {
+    const { problem, untilMs = 0 } = this.#latest ?? {};
+    return untilMs > this.#world.monotonicMs() ? problem : undefined;
+  }
 }
 
 /** `GET /metrics` in the text format of Prometheus. */

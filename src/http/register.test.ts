@@ -23,6 +23,7 @@ import { dataOf } from "../rest/envelope.ts";
 import { type Answer, apiVersions, type Route, route } from "../rest/route.ts";
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "../storage/conformance/naive-points.ts";
+import { boundlessDisk } from "../storage/disk-space.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { BodyBuffers } from "./body-buffers.ts";
 import { createMetrics } from "./metrics.ts";
@@ -82,6 +83,7 @@ before(async () => {
   const points = new NaivePointsStore();
   const unused = {
     blobs: undefined as never,
+    disk: boundlessDisk,
     uploads: undefined as never,
     erasures: undefined as never,
     models: undefined as never,
@@ -98,7 +100,12 @@ before(async () => {
   const services: Services = { world, ids, catalog, points, ...unused, cursors, keys, rights };
   const { key } = await keys.create({ id: 1, urlName: "demo" }, "tester");
   const log = pino({}, { write: (line: string) => logged.push(line) });
-  http = await createHttp({ log, metrics: createMetrics(), settings: { trustedProxies: [] } });
+  http = await createHttp({
+    log,
+    metrics: createMetrics(),
+    noteRefusal: () => undefined,
+    settings: { trustedProxies: [] },
+  });
   const gate = {
     present: async (sender: Sender) => {
       const caller = await keys.callerOf(String(sender.headers["api-key"]));

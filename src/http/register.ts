@@ -18,6 +18,7 @@ import {
   type BytesBody,
   bodyBytesMax,
   type Doors,
+  effectOf,
   type LinkAnswer,
   type LinkRoute,
   type OpenRoute,
@@ -45,6 +46,7 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
     const bytesMax = bodyBytesMax(route.body);
     const decodePath = parametersDecoder(route.parameters);
     const decodeQuery = parametersDecoder(route.query);
+    const effect = effectOf(route);
     for (const version of route.versions) {
       const status = route.created?.includes(version) ? 201 : 200;
       const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -55,6 +57,8 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
           project,
           route.capability,
         );
+        if (effect === "write") kernel.services.disk.requireRoom();
+        if (effect === "delete" && kernel.services.disk.isFull) await kernel.services.disk.prepareDelete();
         const path = decodePath(sentPath);
         const query = decodeQuery(request.query as Sent);
         const scope = new RequestScope(reply.raw);

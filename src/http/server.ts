@@ -14,6 +14,8 @@ import { securityHeaders } from "./security-headers.ts";
 interface Surroundings {
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Hears of each write that the disk refused. */
+  readonly noteRefusal: (problem: string) => void;
   readonly settings: {
     /** Whose word counts on the address that a request comes from. */
     readonly trustedProxies: readonly string[];
@@ -23,10 +25,10 @@ interface Surroundings {
 
 /** An instance without routes; requests are answered as the requirement says, bodies are left unread. */
 export async function createHttp(surroundings: Surroundings): Promise<FastifyInstance> {
-  const { log, metrics, settings } = surroundings;
+  const { log, metrics, noteRefusal, settings } = surroundings;
   const { trustedProxies, baseUrl } = settings;
   const nextRequestId = requestIds();
-  const onError = errorAnswer(log);
+  const onError = errorAnswer(log, noteRefusal);
   const careful = securityHeaders(baseUrl?.startsWith("https:") ?? false);
   const headersFor = (requestId: string) => ({ "x-request-id": requestId, ...careful });
   const http = fastify({

@@ -1,5 +1,7 @@
-// The outside world as a parameter: clocks and randomness, so that tests can decide them.
+// The outside world as a parameter: clocks, randomness and the room on a disk, so that
+// tests can decide them.
 import { randomBytes } from "node:crypto";
+import { statfs } from "node:fs/promises";
 
 export interface World {
   /**
@@ -12,10 +14,25 @@ export interface World {
    */
   monotonicMs(): number;
   randomBytes(count: number): Uint8Array;
+  /** How much room is on the disk that a folder is on. */
+  freeDiskAt(folder: string): Promise<FreeDisk>;
+}
+
+export interface FreeDisk {
+  readonly bytes: number;
+  readonly diskBytes: number;
+  /** Files that can still be made; infinite where the file system has no bound. */
+  readonly files: number;
+}
+
+async function freeDiskAt(folder: string): Promise<FreeDisk> {
+  const { bavail, blocks, bsize, files, ffree } = await statfs(folder);
+  return { bytes: bavail * bsize, diskBytes: blocks * bsize, files: files > 0 ? ffree : Infinity };
 }
 
 export const realWorld: World = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
   randomBytes: (count) => randomBytes(count),
+  freeDiskAt,
 };

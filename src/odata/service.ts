@@ -70,7 +70,10 @@ export function odataService(model: Model): ODataService {
     const place = await placeOf({ ctx, model, aliases: target.aliases }, target.segments);
     const insertable = place.kind === "collection" && takesInserts(place) ? place : undefined;
     checkMethod(request, target, insertable);
-    if (request.method === "POST") return insertAnswer(answering, insertable!);
+    if (request.method === "POST") {
+      answering.ctx.disk.requireRoom();
+      return insertAnswer(answering, insertable!);
+    }
     const answer = place.kind === "metadata" ? documents(request, target) : await answerAt(answering, place);
     return { ...answer, headers: { "OData-Version": "4.0", ...answer.headers } };
   };

@@ -16,12 +16,15 @@ const nextSteps = {
     "(millrace export), and load the archives into a new data folder (millrace import archive).",
   incomplete:
     "Restore the whole data folder from a backup, not a part of it; `millrace doctor` lists what is missing.",
+  full: "Free disk space, then start again: nothing is damaged.",
   damaged: "`millrace doctor` shows the damage; what it cannot repair comes back with a backup.",
 } as const;
 
 /** Of a problem that says nothing of it itself. */
-export const nextStepAfter = (problem: unknown): string =>
-  problem instanceof CannotOpen ? problem.nextStep : nextSteps.damaged;
+export function nextStepAfter(problem: unknown): string {
+  if (problem instanceof CannotOpen) return problem.nextStep;
+  return /ENOSPC|EDQUOT|disk is full/.test((problem as Error).message) ? nextSteps.full : nextSteps.damaged;
+}
 
 /** Refuses a format that this version does not read; `what` names who has it. */
 export function refuseOtherFormat(what: string, found: unknown, format: number): void {

@@ -1,10 +1,12 @@
 // A server whose disk is full, whose files may not grow, whose folder cannot be written, or whose disk fails
 // a sync: what callers are told, what is on disk afterwards, and how it goes on.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, rmSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, cpSync, existsSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { temporaryFolder } from "../support/folder.ts";
 import { endLeftProcesses, runMillrace, serveMillrace } from "../support/process.ts";
 
@@ -37,10 +39,7 @@ async function fill(server: Server, first: number): Promise<number> {
     const { status, text } = await insert(server, request);
     if (status === 200) continue;
     assert.equal(status, 503, text);
-    assert.match(
-      text,
-      /The datapoints were not stored \(.*(ENOSPC|EFBIG|full|of \d+ bytes).*free disk space/,
-    );
+    assert.match(text, /the disk is full|not stored \(.*(ENOSPC|EFBIG|full|of \d+ bytes).*free disk/);
     return request;
   }
   throw new Error("the disk is not full yet");
@@ -58,7 +57,14 @@ async function check(server: Server, requests: number): Promise<void> {
   }
 }
 
-const health = async (server: Server) => (await fetch(`${server.baseUrl}/health`)).status;
+interface Health {
+  readonly status: string;
+  readonly store: string;
+  readonly freeBytes?: number;
+}
+
+const health = async (server: Server): Promise<Health> =>
+  (await (await fetch(`${server.baseUrl}/health`)).json()) as Health;
 
 async function makeSeries(server: Server): Promise<void> {
   assert.equal((await ask(server, "/timeseries", { items: names.map((name) => ({ name })) })).status, 200);
@@ -73,7 +79,9 @@ test("files that may not grow: refused writes leave nothing, also at a start wit
   assert.ok(refused > 5);
   await check(server, refused);
   assert.equal((await insert(server, refused)).status, 503);
-  assert.equal(await health(server), 200);
+  const { status, store } = await health(server);
+  assert.equal(status, "degraded");
+  assert.match(store, /^the disk refused a write: The datapoints were not stored/);
   server.child.kill("SIGKILL");
   await server.ended;
   const again = await serveMillrace(environment, folder);
@@ -105,10 +113,11 @@ test("a full disk: reads go on, refused writes leave nothing, writes go on when 
   const refused = await fill(server, 0);
   assert.ok(refused > 5);
   await check(server, refused);
-  assert.equal(await health(server), 200);
+  assert.equal((await health(server)).status, "degraded");
   const copy = temporaryFolder();
   cpSync(join(seen, "data"), join(copy, "millrace-data"), { recursive: true });
   rmSync(join(seen, "ballast"));
+  await until(async () => (await health(server)).status === "ok");
   assert.equal((await insert(server, refused)).status, 200);
   await check(server, refused + 1);
   server.child.kill("SIGKILL");
@@ -118,6 +127,129 @@ test("a full disk: reads go on, refused writes leave nothing, writes go on when 
   again.child.kill("SIGTERM");
   await again.ended;
   assert.equal((await runMillrace(["doctor"], {}, copy).ended).output, `${copy}/millrace-data is in order\n`);
+});
+
+/** A small disk of its own that outlives the servers on it: what runs a program there, and a way to look. */
+async function smallDisk(): Promise<{ folder: string; seen: string; within: string[] }> {
+  const folder = temporaryFolder();
+  const mount = 'mount -t tmpfs -o size=48m tmpfs "$0" && echo ready && exec sleep 600';
+  const namespaces = ["--map-root-user", "--mount", "sh", "-c", mount, folder];
+  const holder = spawn("unshare", namespaces, { stdio: ["ignore", "pipe", "inherit"] });
+  after(() => holder.kill("SIGKILL"));
+  await once(holder.stdout, "data");
+  const within = ["nsenter", "-t", `${holder.pid}`, "-U", "-m", "--preserve-credentials"];
+  return { folder, seen: `/proc/${holder.pid}/root${folder}`, within };
+}
+
+/** Writes until not a byte is left. */
+function fillDisk(file: string): void {
+  const descriptor = openSync(file, "a");
+  try {
+    for (let bytes = 2 ** 20; bytes >= 1; ) {
+      try {
+        if (writeSync(descriptor, Buffer.alloc(bytes)) < bytes) bytes /= 2;
+      } catch {
+        bytes = Math.floor(bytes / 2);
+      }
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await delay(50);
+}
+
+const itemsOf = ({ status, text }: { status: number; text: string }) => {
+  assert.equal(status, 200, text);
+  return (JSON.parse(text) as { data: { items: { id: number }[] } }).data.items;
+};
+
+async function uploadLink(server: Server, fileName: string): Promise<{ id: number; url: string }> {
+  const { status, text } = await ask(server, "/files/initupload?resumable=true", { fileName });
+  assert.equal(status, 200, text);
+  const { fileId, uploadURL } = (JSON.parse(text) as { data: { fileId: number; uploadURL: string } }).data;
+  return { id: fileId, url: uploadURL };
+}
+
+async function put(url: string, bytes: number, range?: string): Promise<number> {
+  const headers = range === undefined ? {} : { "content-range": range };
+  return (await fetch(url, { method: "PUT", body: new Uint8Array(bytes), headers })).status;
+}
+
+const assetNames = async (server: Server): Promise<number> => {
+  const url = `${server.baseUrl}/api/0.5/projects/default/assets`;
+  const { data } = (await (await fetch(url, { headers: { "api-key": adminKey } })).json()) as {
+    data: { items: unknown[] };
+  };
+  return data.items.length;
+};
+
+/** Everything that writes is refused with 503, and nothing of it is there afterwards. */
+async function refusesWrites(server: Server, link: string): Promise<void> {
+  const before = await assetNames(server);
+  assert.equal((await ask(server, "/assets", { items: [{ name: "refused" }] })).status, 503);
+  assert.equal((await insert(server, 1)).status, 503);
+  assert.equal((await ask(server, "/files/initupload", { fileName: "refused" })).status, 503);
+  assert.equal(await put(link.replace(/^http:..[^/]+/, server.baseUrl), 100_000), 503);
+  assert.equal(await assetNames(server), before);
+}
+
+test("an upload cannot crowd out the rest; on a disk without a byte deletes and restarts go on", {
+  skip,
+}, async () => {
+  const { folder, seen, within } = await smallDisk();
+  const settings = { ...environment, MILLRACE_DATA: join(folder, "data") };
+  const server = await serveMillrace(settings, "/", within);
+  await makeSeries(server);
+  assert.equal((await insert(server, 0)).status, 200);
+  const assets = itemsOf(
+    await ask(server, "/assets", { items: [{ name: "a" }, { name: "b" }, { name: "c" }] }),
+  );
+  const file = await uploadLink(server, "kept");
+  assert.equal(await put(file.url, 1_000_000), 200);
+
+  const waiting = await uploadLink(server, "waiting");
+  const endless = await uploadLink(server, "endless");
+  const piece = 2 ** 20;
+  let [sent, status] = [0, 308];
+  for (; status === 308; sent += piece) {
+    status = await put(endless.url, piece, `bytes ${sent}-${sent + piece - 1}/*`);
+    assert.ok(sent < 48 * 2 ** 20);
+  }
+  assert.equal(status, 503);
+  assert.equal((await health(server)).status, "degraded");
+  assets.push(...itemsOf(await ask(server, "/assets", { items: [{ name: "d" }] })));
+
+  fillDisk(join(seen, "ballast"));
+  await until(async () => /only reads and deletes/.test((await health(server)).store));
+  assert.ok((await health(server)).freeBytes! < 48 * 2 ** 20);
+  await refusesWrites(server, waiting.url);
+  await check(server, 1);
+  assert.equal((await ask(server, "/assets/delete", { items: [assets[0]!.id] })).status, 200);
+  assert.equal((await ask(server, "/files/delete", { items: [file.id] })).status, 200);
+  server.child.kill("SIGKILL");
+  await server.ended;
+
+  const again = await serveMillrace(settings, "/", within);
+  assert.match(again.output(), /^Only reads and deletes are served: the disk is full/m);
+  assert.equal((await health(again)).status, "degraded");
+  assert.equal(await assetNames(again), 3);
+  await check(again, 1);
+  await refusesWrites(again, waiting.url);
+  assert.equal((await ask(again, "/assets/delete", { items: [assets[1]!.id] })).status, 200);
+  assert.equal((await ask(again, "/files/delete", { items: [endless.id] })).status, 200);
+  rmSync(join(seen, "ballast"));
+  await until(async () => (await health(again)).status === "ok");
+  assert.equal((await ask(again, "/assets", { items: [{ name: "e" }] })).status, 200);
+  assert.equal((await insert(again, 1)).status, 200);
+  await check(again, 2);
+  assert.equal(await assetNames(again), 3);
+  again.child.kill("SIGTERM");
+  assert.equal((await again.ended).status, 0);
+  const doctor = await runMillrace(["doctor"], settings, "/", within).ended;
+  assert.match(doctor.output + doctor.errors, /is in order\n$/);
 });
 
 test("a folder that is read-only: the start is refused and says so", { skip }, async () => {

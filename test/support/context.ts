@@ -8,6 +8,7 @@ import { realWorld, type World } from "../../src/lib/world.ts";
 import { cursorSigner } from "../../src/query/cursor.ts";
 import type { AnyTable, Catalog } from "../../src/storage/catalog.ts";
 import { openNaiveCatalog } from "../../src/storage/conformance/naive-catalog.ts";
+import { boundlessDisk } from "../../src/storage/disk-space.ts";
 import { openSqlCatalog } from "../../src/storage/sql/sql-catalog.ts";
 import { temporaryFolder } from "./folder.ts";
 
@@ -17,6 +18,7 @@ const world: World = {
   nowMs: () => nowMs++,
   monotonicMs: () => nowMs,
   randomBytes: (count) => new Uint8Array(count),
+  freeDiskAt: realWorld.freeDiskAt,
 };
 const ids = new IdSource(world, 0);
 const cursors = cursorSigner(new Uint8Array(32));
@@ -35,7 +37,7 @@ export function contextWith(
  * An administrator of a new project. What the room needs besides the catalog is named; all else is absent.
  */
 export function newContext(catalog: Catalog, others: Partial<Services> = {}): RequestContext {
-  const services = { world, ids, catalog, cursors, ...others } as Services;
+  const services = { world, ids, catalog, cursors, disk: boundlessDisk, ...others } as Services;
   return contextWith(services, administrator, ids.next());
 }
 

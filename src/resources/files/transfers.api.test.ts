@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { type ClientRequest, request } from "node:http";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
@@ -55,11 +55,14 @@ const linkOf = async (fileId: number): Promise<string> => {
 const textOf = async (fileId: number) => (await fetch(await linkOf(fileId))).text();
 const infoOf = async (fileId: number) => (await server.ask(`GET /files/${fileId}`)).items[0]!;
 
-/** The names in the folder of all blobs. */
-function blobFiles(): string[] {
+/** The paths of all blobs, sealed or not. */
+function blobPaths(): string[] {
   const folder = join(server.dataFolder, "blobs");
-  return readdirSync(folder).flatMap((project) => readdirSync(join(folder, project)));
+  const projects = readdirSync(folder).filter((name) => /^\d+$/.test(name));
+  return projects.flatMap((name) => readdirSync(join(folder, name)).map((blob) => join(folder, name, blob)));
 }
+
+const blobFiles = (): string[] => blobPaths().map((path) => basename(path));
 
 async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
   for (let tries = 0; !(await holds()); tries++) {
@@ -84,12 +87,8 @@ async function beginPut(
 }
 
 /** Whether an upload has brought just so many bytes to the disk. */
-const sizeOfPart = (bytes: number): boolean => {
-  const folder = join(server.dataFolder, "blobs");
-  return readdirSync(folder)
-    .flatMap((project) => readdirSync(join(folder, project)).map((name) => join(folder, project, name)))
-    .some((path) => path.endsWith(".part") && statSync(path).size === bytes);
-};
+const sizeOfPart = (bytes: number): boolean =>
+  blobPaths().some((path) => path.endsWith(".part") && statSync(path).size === bytes);
 
 test("a whole file in one request, with nothing but its length", async () => {
   const { fileId, url } = await start("whole.txt");

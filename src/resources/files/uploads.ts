@@ -230,16 +230,34 @@ const brokenOff = (problem: unknown): Error => {
 async function* interruptible(source: AsyncIterable<Uint8Array>, signal: AbortSignal) {
   const chunks = source[Symbol.asyncIterator]();
   let stop = () => {};
+  let isRefused = true;
   signal.addEventListener("abort", () => stop(), { once: true });
-  while (!signal.aborted) {
-    // A promise of its own for each chunk: one that outlives them all would hold on to every one of them.
-    const chunk = await new Promise<Uint8Array | undefined>((resolve, reject) => {
-      stop = () => resolve(undefined);
-      chunks.next().then(({ done, value }) => resolve(done ? undefined : value), reject);
-    });
-    if (!chunk) return;
-    yield chunk;
+  try {
+    while (!signal.aborted) {
+      // A promise of its own for each chunk: one that outlives them all would hold on to every one of them.
+      const chunk = await new Promise<Uint8Array | undefined>((resolve, reject) => {
+        stop = () => resolve(undefined);
+        chunks.next().then(({ done, value }) => resolve(done ? undefined : value), reject);
+      });
+      if (!chunk) break;
+      yield chunk;
+    }
+    isRefused = false;
+  } finally {
+    if (isRefused) discard(chunks);
   }
+}
+
+/** Reads on, as a client that still sends would see a broken connection in place of the refusal. */
+function discard(chunks: AsyncIterator<Uint8Array>, left: number = limits.refusedBytesReadMax): void {
+  chunks.next().then(
+    ({ done, value }) => {
+      if (done) return;
+      if (value.length < left) discard(chunks, left - value.length);
+      else chunks.return?.().catch(() => undefined);
+    },
+    () => undefined, // The client has gone.
+  );
 }
 
 async function saveReceived({ catalog }: Services, key: BlobKey, received: number): Promise<void> {

@@ -84,5 +84,7 @@ export interface Database {
   takenColumns(error: unknown): readonly string[] | undefined;
   /** How often the condition held in a statement whose failure says that it gave up, see `unlessMissed`. */
   heldBeforeGivingUp(error: unknown): number | undefined;
+  /** What a failure of a write says when the disk is why: it is full, or took no bytes. */
+  refusedByDisk(error: unknown): string | undefined;
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 // The catalog on a SQL database: transactions and their end, the life of the whole.
+import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { World } from "../../lib/world.ts";
 import { limits } from "../../limits.ts";
@@ -62,7 +63,11 @@ export async function openSqlCatalog({
 
   return {
     read: (scope, work) => runBound(database.reads, scope, work),
-    write: (scope, work) => runBound(database.writes, scope, work),
+    write: (scope, work) =>
+      runBound(database.writes, scope, work).catch((error: unknown) => {
+        const problem = database.refusedByDisk(error);
+        throw problem === undefined ? error : fail("catalog-not-stored", { problem });
+      }),
     lastId: () => run(database.reads, readLastId),
     async close() {
       open = false;

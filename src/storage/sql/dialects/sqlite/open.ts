@@ -10,6 +10,8 @@ import { insertWords, prepareSchema, type Tell } from "./schema.ts";
 
 const uniqueCodes: readonly number[] = [1555, 2067]; // SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
 
+const diskCodes: readonly number[] = [8, 10, 13, 14]; // SQLITE_READONLY, _IOERR, _FULL, _CANTOPEN
+
 /** Makes the file when it is missing and brings its tables up to date. Others may have it open too. */
 export async function openSqlite(
   file: string,
@@ -48,6 +50,10 @@ export async function openSqlite(
     heldBeforeGivingUp(error) {
       const isSaid = error instanceof SqliteError && error.message.startsWith(gaveUp);
       return isSaid ? Number(error.message.slice(gaveUp.length)) : undefined;
+    },
+    refusedByDisk(error) {
+      const isRefused = error instanceof SqliteError && diskCodes.includes(error.code & 0xff);
+      return isRefused ? error.message : undefined;
     },
     close,
   };
