@@ -29,7 +29,7 @@ export const described = {
     "As `bodyBytesMax`, of operations that write many records, rows or points.",
   ),
   protobufBodyBytesMax: limit(
-    16 * 2 ** 20,
+    8 * 2 ** 20,
     "bytes",
     "An insert of datapoints as protobuf: 100,000 numbers take 2 MiB.",
   ),
@@ -261,7 +261,7 @@ export const described = {
   ),
   erasureSliceMs: limit(25, "ms", "The time that taking some of such rows away should hold up other writes."),
   insertScanBytesMax: limit(
-    8 * 2 ** 20,
+    6 * 2 ** 20,
     "bytes",
     "JSON of an insert that is read in one go, without a turn for others; longer is read in steps.",
   ),

@@ -4,6 +4,8 @@
 // the rest. One of them at a time is moved to the reserve, which is enough for any body: it ends whatever the
 // others hold, and then it is the turn of another one.
 
+import { invariant } from "../lib/invariant.ts";
+
 interface BudgetSizes {
   /** For all bodies but the one in the reserve. */
   readonly sharedBytes: number;
@@ -40,7 +42,8 @@ export class BodyBudget {
 
   /** For `Reservation`: gives it so many bytes now, or when they are free. */
   resize(reservation: Reservation, wanted: number, signal: AbortSignal): Promise<void> | undefined {
-    const bytes = wanted <= this.#sizes.uncountedBytes ? 0 : Math.min(wanted, this.#sizes.reserveBytes);
+    invariant(wanted <= this.#sizes.reserveBytes, "no body needs more than the reserve");
+    const bytes = wanted <= this.#sizes.uncountedBytes ? 0 : wanted;
     if (bytes <= reservation.bytes || this.#fits(reservation, bytes)) {
       this.#give(reservation, bytes);
       return undefined;

@@ -70,6 +70,7 @@ export class ArrivedPointsBuilder {
   }
 
   addString(timeMs: number, value: string): void {
+    if (this.#strings.length > limits.pointsPerWriteMax) throw tooMany(this.#strings.length);
     this.#stringTimes.push(timeMs + 0);
     this.#strings.push(value);
   }
@@ -99,8 +100,7 @@ export class ArrivedPointsBuilder {
   finish(fieldOf: ArrivedPoints["fieldOf"]): ArrivedPoints {
     const runs = this.#runs;
     const got = Math.max(scratch.count + this.#strings.length, runs);
-    if (got > limits.pointsPerWriteMax)
-      throw fail("too-many", { field: "items", limit: limits.pointsPerWriteMax, got });
+    if (got > limits.pointsPerWriteMax) throw tooMany(got);
     return {
       keys: this.#known?.length === runs ? this.#known : noted(this.#known?.slice(0, runs) ?? this.#keys),
       numbers: {
@@ -129,15 +129,20 @@ function noted(keys: readonly SeriesKey[]): readonly SeriesKey[] {
   return keys;
 }
 
+/** Columns do not grow beyond what one insert may hold, so that no body is read on for nothing. */
 function growPoints(): void {
+  if (scratch.count > limits.pointsPerWriteMax) throw tooMany(scratch.count);
   scratch.times = twice(scratch.times);
   scratch.values = twice(scratch.values);
 }
 
 function growRuns(): void {
+  if (scratch.numberEnds.length > limits.pointsPerWriteMax) throw tooMany(scratch.numberEnds.length);
   scratch.numberEnds = twice(scratch.numberEnds);
   scratch.stringEnds = twice(scratch.stringEnds);
 }
+
+const tooMany = (got: number) => fail("too-many", { field: "items", limit: limits.pointsPerWriteMax, got });
 
 function twice<Column extends Float64Array | Uint32Array>(column: Column): Column {
   const larger = new (column.constructor as new (length: number) => Column)(column.length * 2);

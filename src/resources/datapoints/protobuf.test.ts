@@ -218,3 +218,19 @@ test("messages written are read by others", () => {
     }),
   );
 });
+
+test("far more points or series than one insert may hold are refused before all is read", () => {
+  const broken = Buffer.from([0xff]);
+  const series = Buffer.concat([...Array<Buffer>(300_000).fill(Buffer.from([0x0a, 0])), broken]);
+  assert.throws(() => readInsertMessage(series), { failure: "too-many" });
+  const points = Buffer.concat(Array<Buffer>(300_000).fill(Buffer.from([0x0a, 2, 0x08, 1])));
+  const length = Buffer.from([
+    0x12,
+    (points.length % 128) | 128,
+    ((points.length >> 7) % 128) | 128,
+    points.length >> 14,
+  ]);
+  assert.throws(() => readInsertMessage(Buffer.concat([length, points, broken]), "x"), {
+    failure: "too-many",
+  });
+});
