@@ -196,7 +196,7 @@ export const described = {
   resumableLinkMs: limit(7 * 24 * 3_600_000, "ms", "How long the link of a resumable upload takes bytes."),
   downloadLinkMs: limit(5 * 60_000, "ms", "How long a download link gives a file."),
   uploadSweepMs: limit(60_000, "ms", "How often what expired uploads have left is taken away."),
-  diskFreeBytesMin: limit(64 * 2 ** 20, "bytes", "Free disk below which nothing is done but deletes."),
+  diskFreeBytesMin: limit(64 * 2 ** 20, "bytes", "Free disk below which only reads and deletes go on."),
   diskFreePercentMin: limit(5, "%", "The same on a small disk, of its size; the smaller figure counts."),
   diskReserveBytes: limit(8 * 2 ** 20, "bytes", "A file that makes room for deletes on a full disk."),
   diskReservePercent: limit(4, "%", "The same on a small disk, of its size; the smaller figure counts."),
