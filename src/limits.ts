@@ -81,10 +81,11 @@ export const described = {
     "members",
     "Members of one object in a JSON body; more are refused with 413.",
   ),
-  jsonStringBytesMax: limit(
+  jsonStringBytesMax: limit(2 ** 20, "bytes", "One string in a JSON body; longer is refused with 413."),
+  jsonTextBytesMax: limit(
     8 * 2 ** 20,
     "bytes",
-    "One string, or the columns of one raw row, in a JSON body; longer is refused with 413.",
+    "The columns of one raw row in a JSON body, in any characters; longer are refused with 413.",
   ),
   jsonStepBytes: limit(
     16 * 2 ** 10,

@@ -9,6 +9,7 @@ const unbounded: JsonBounds = {
   levels: Infinity,
   members: Infinity,
   stringBytes: Infinity,
+  textBytes: Infinity,
 };
 
 type Reading = ConstructorParameters<typeof JsonReader>[1];
@@ -161,8 +162,8 @@ test("strings, objects and numbers have their bounds, in open data as well", () 
   const tooMany: [text: string, reading: Partial<Reading>, what: keyof JsonBounds][] = [
     [long, { stringBytes: 99 }, "stringBytes"],
     [`{${long}:1}`, { stringBytes: 99 }, "stringBytes"],
-    [`{"data":{"a":${long}}}`, { stringBytes: 99, keptText }, "stringBytes"],
-    [`{"data":{"a":"${"x".repeat(90)}","b":1}}`, { stringBytes: 99, keptText }, "stringBytes"],
+    [`{"data":{"a":${long}}}`, { textBytes: 99, keptText }, "textBytes"],
+    [`{"data":{"a":"${"x".repeat(90)}","b":1}}`, { textBytes: 99, keptText }, "textBytes"],
     ['{"data":{"a":[[1]]}}', { levels: 3, keptText }, "levels"],
     ['{"a":1,"a":2,"a":3}', { members: 2 }, "members"],
   ];

@@ -28,6 +28,8 @@ export interface JsonBounds {
   readonly members: number;
   /** One string, with its quotes. */
   readonly stringBytes: number;
+  /** One object that is kept as text. */
+  readonly textBytes: number;
 }
 
 interface JsonReading extends JsonBounds {
@@ -216,7 +218,7 @@ export class JsonReader {
   #endText(): JsonText {
     const start = this.#textAt;
     this.#textAt = -1;
-    if (this.#at - start > this.#reading.stringBytes) throw new JsonTooLarge("stringBytes");
+    if (this.#at - start > this.#reading.textBytes) throw new JsonTooLarge("textBytes");
     return new JsonText(this.#bytes.toString("utf8", start, this.#at));
   }
 
@@ -270,7 +272,8 @@ export class JsonReader {
   #passString(): number {
     const bytes = this.#bytes;
     const start = this.#at;
-    const stop = Math.min(bytes.length, start + this.#reading.stringBytes);
+    const bound = this.#textAt < 0 ? "stringBytes" : "textBytes";
+    const stop = Math.min(bytes.length, start + this.#reading[bound]);
     this.#isEscaped = false;
     let at = start + 1;
     while (at < stop) {
@@ -282,7 +285,7 @@ export class JsonReader {
       }
       at += found === backslash ? this.#escapeLength(at) : 1;
     }
-    throw stop < bytes.length ? new JsonTooLarge("stringBytes") : new JsonMalformed("it ends too early");
+    throw stop < bytes.length ? new JsonTooLarge(bound) : new JsonMalformed("it ends too early");
   }
 
   #escapeLength(at: number): number {

@@ -17,7 +17,13 @@ export function parseJson(text: string): unknown {
   return reader.value;
 }
 
-const unbounded = { values: Infinity, levels: Infinity, members: Infinity, stringBytes: Infinity };
+const unbounded = {
+  values: Infinity,
+  levels: Infinity,
+  members: Infinity,
+  stringBytes: Infinity,
+  textBytes: Infinity,
+};
 
 const colon = /\s*:/y;
 

@@ -110,3 +110,32 @@ test("members that the schema does not name are removed at each level, unless ob
   assert.deepEqual(await read({ id: 1, choice: more }), { id: 1, choice: known });
   assert.deepEqual(await read({ id: 1, choice: 5 }), { id: 1, choice: 5 });
 });
+
+test("a list or an object that is too large is refused by its size alone, also within a choice", async () => {
+  const ids = Type.Array(Type.Integer(), { maxItems: 2 });
+  const pairs = Type.Unsafe({ type: "object", maxProperties: 2, additionalProperties: Type.String() });
+  const decode = jsonDecoder(
+    Type.Object({
+      ids: Type.Optional(ids),
+      change: Type.Optional(Type.Union([Type.Object({ add: ids }), Type.Null()])),
+      inner: Type.Optional(Type.Array(Type.Object({ pairs, ids }))),
+    }),
+  );
+  const refusal = (body: unknown) =>
+    decode(Buffer.from(JSON.stringify(body))).then(
+      () => undefined,
+      (problem: Failure) => problem.message,
+    );
+  const wrong = ["x", "x", "x"];
+  assert.equal(await refusal({ ids: wrong }), "ids may hold at most 2 items but holds 3");
+  assert.equal(await refusal({ change: { add: wrong } }), "change.add may hold at most 2 items but holds 3");
+  const inner = [
+    { pairs: {}, ids: [1] },
+    { pairs: { a: 1, b: 2, c: 3 }, ids: [] },
+  ];
+  assert.equal(
+    await refusal({ inner }),
+    "Invalid field - inner[1].pairs - expected at most 2 members but got 3",
+  );
+  assert.equal(await refusal({ ids: [1, 2], change: { add: [1] }, inner: inner.slice(0, 1) }), undefined);
+});

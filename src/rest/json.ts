@@ -70,13 +70,15 @@ const bodyBounds: JsonBounds = {
   levels: limits.jsonDepthMax,
   members: limits.jsonMembersMax,
   stringBytes: limits.jsonStringBytesMax,
+  textBytes: limits.jsonTextBytesMax,
 };
 
 /** How a refusal calls what there is too much of. */
 const units = {
   values: "values",
   members: "members in one object",
-  stringBytes: "bytes in one string or object of open data",
+  stringBytes: "bytes in one string",
+  textBytes: "bytes in one object of open data",
 } as const;
 
 function refusalOfJson(problem: unknown): Failure | unknown {

@@ -74,7 +74,7 @@ export async function readCsvRows(body: Buffer): Promise<NewRow[]> {
 }
 
 /** Small enough that other requests have their turn between two of them. */
-const pieceBytes = 64 * 1024;
+const pieceBytes = 16 * 1024;
 
 async function* piecesOf(body: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < body.length; at += pieceBytes) {
