@@ -17,20 +17,20 @@ invariant(limits.tagEditsMax <= distanceMax, "every score of a match is within t
 const centre = 15;
 
 /** Sorted names of one length as a trie in preorder. */
-interface Trie {
+interface Trie<Value> {
   readonly length: number;
-  readonly names: readonly string[];
+  readonly values: readonly Value[];
   /**
    * For each node its depth and character in one word, then the place of the next node that is not below it.
    */
   readonly nodes: Int32Array;
-  /** For each node at the full length, which name it ends. */
+  /** For each node at the full length, which value its name has. */
   readonly ends: Int32Array;
 }
 
-/** Indexes distinct names. */
-export class NameTrie {
-  readonly #tries: readonly Trie[];
+/** Indexes values by their names. */
+export class NameTrie<Value> {
+  readonly #tries: readonly Trie<Value>[];
   /**
    * A column of three numbers for each depth: positive and negative differences, the distance on the
    * diagonal.
@@ -39,20 +39,20 @@ export class NameTrie {
   /** For each character the row of the pattern's bits; row 0 has none. */
   readonly #rowOf = new Uint16Array(2 ** 16);
 
-  constructor(names: Iterable<string>) {
-    const byLength = Map.groupBy(names, ({ length }) => length);
-    this.#tries = [...byLength].map(([length, group]) => trieOf(length, group.sort()));
+  constructor(named: ReadonlyMap<string, Value>) {
+    const byLength = Map.groupBy(named.keys(), ({ length }) => length);
+    this.#tries = [...byLength].map(([length, names]) => trieOf(length, names.sort(), named));
     this.#columns = new Int32Array(3 * (1 + Math.max(0, ...byLength.keys())));
   }
 
   /**
-   * Calls `found` for every name whose distance from the pattern is within these bounds, `distanceMax` at
-   * most; yields the numbers of characters compared.
+   * Calls `found` for the value of every name whose distance from the pattern is within these bounds,
+   * `distanceMax` at most; yields the numbers of characters compared.
    */
   *search(
     pattern: string,
     { least, most }: { readonly least: number; readonly most: number },
-    found: Found,
+    found: Found<Value>,
   ): Generator<number, void> {
     const rows = this.#rowsOf(pattern);
     try {
@@ -65,7 +65,7 @@ export class NameTrie {
     }
   }
   /** Returns the number of nodes it has seen. */
-  #walk({ length, names, nodes, ends }: Trie, search: Search, found: Found): number {
+  #walk({ length, values, nodes, ends }: Trie<Value>, search: Search, found: Found<Value>): number {
     const { pattern, rows, least, most } = search;
     const { bits, words } = rows;
     const [columns, rowOf] = [this.#columns, this.#rowOf];
@@ -74,7 +74,7 @@ export class NameTrie {
     columns[0] = -1 << centre;
     columns[1] = 0;
     columns[2] = Math.abs(longer);
-    if (length === 0 && columns[2] >= least) found(names[0]!, columns[2]);
+    if (length === 0 && columns[2] >= least) found(values[0]!, columns[2]);
     let seen = 0;
     for (let at = 0; at < nodes.length; seen += 1) {
       const node = nodes[at]!;
@@ -97,7 +97,7 @@ export class NameTrie {
       columns[column] = (same & up) | ~(below | right);
       columns[column + 1] = below & right;
       columns[column + 2] = distance;
-      if (depth === length && distance >= least) found(names[ends[at >>> 1]!]!, distance);
+      if (depth === length && distance >= least) found(values[ends[at >>> 1]!]!, distance);
       at += 2;
     }
     return seen;
@@ -118,7 +118,7 @@ export class NameTrie {
   }
 }
 
-type Found = (name: string, distance: number) => void;
+type Found<Value> = (value: Value, distance: number) => void;
 
 interface Rows {
   readonly bits: Int32Array;
@@ -134,7 +134,11 @@ interface Search {
 }
 
 /** The sorted names must all have this length. */
-function trieOf(length: number, names: readonly string[]): Trie {
+function trieOf<Value>(
+  length: number,
+  names: readonly string[],
+  named: ReadonlyMap<string, Value>,
+): Trie<Value> {
   const shared = names.map((name, at) => (at === 0 ? 0 : sharedLength(names[at - 1]!, name)));
   const count = shared.reduce((sum, one) => sum + length - one, 0);
   const nodes = new Int32Array(2 * count);
@@ -154,7 +158,7 @@ function trieOf(length: number, names: readonly string[]): Trie {
     ends[(at >>> 1) - 1] = which;
   }
   close(1);
-  return { length, names, nodes, ends };
+  return { length, values: names.map((name) => named.get(name)!), nodes, ends };
 }
 
 function sharedLength(one: string, other: string): number {

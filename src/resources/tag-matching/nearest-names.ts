@@ -11,7 +11,7 @@ interface Named {
 interface Wanted {
   readonly tag: string;
   readonly plain: string;
-  readonly found: Map<string, Match>;
+  found: Match[];
   /** The greatest score that can still be among the best. */
   worst: number;
   /** Once there are enough matches: the last of the best. */
@@ -34,9 +34,9 @@ const plainFormCost = 5;
 export class NearestNames {
   readonly #wanted: ReadonlyMap<string, Wanted>;
   readonly #matchesMax: number;
-  /** The batch: names by their plain forms, each name of each platform once. */
+  /** The batch: names by their plain forms, how many they are, and the characters of the plain forms. */
   #byPlain = new Map<string, Named[]>();
-  #keys = new Set<string>();
+  #count = 0;
   #characters = 0;
   /** Characters of the names that were kept as matches since the last step. */
   #kept = 0;
@@ -44,7 +44,7 @@ export class NearestNames {
   constructor(tags: readonly string[], { scoreMax, matchesMax }: Bounds) {
     this.#matchesMax = matchesMax;
     this.#wanted = new Map(
-      tags.map((tag) => [tag, { tag, plain: plainForm(tag), found: new Map(), worst: scoreMax }]),
+      tags.map((tag) => [tag, { tag, plain: plainForm(tag), found: [], worst: scoreMax }]),
     );
   }
 
@@ -59,12 +59,18 @@ export class NearestNames {
   }
 
   *#add(names: readonly Named[]): Generator<number, void> {
+    let compared = 0;
     for (const one of names) {
       this.#addToBatch(one);
-      yield one.name.length * plainFormCost;
-      if (this.#keys.size >= limits.tagNamesPerBatch || this.#characters >= limits.tagBatchCharacters)
+      compared += one.name.length * plainFormCost;
+      if (compared >= charactersPerStep) {
+        yield compared;
+        compared = 0;
+      }
+      if (this.#count >= limits.tagNamesPerBatch || this.#characters >= limits.tagBatchCharacters)
         yield* this.#searchBatch();
     }
+    yield compared;
   }
 
   *#best(tags: readonly string[]): Generator<number, Match[][]> {
@@ -78,10 +84,8 @@ export class NearestNames {
   }
 
   #addToBatch(one: Named): void {
-    const key = keyOf(one);
-    if (this.#keys.has(key)) return;
-    this.#keys.add(key);
     const plain = plainForm(one.name);
+    this.#count += 1;
     const same = this.#byPlain.get(plain);
     if (same) same.push(one);
     else {
@@ -92,27 +96,29 @@ export class NearestNames {
 
   /** Compares every tag with the batch, and empties it. */
   *#searchBatch(): Generator<number, void> {
-    if (this.#keys.size === 0) return;
-    const batch = this.#byPlain;
-    const trie = new NameTrie(batch.keys());
+    if (this.#count === 0) return;
+    const trie = new NameTrie(this.#byPlain);
     yield this.#characters;
     this.#byPlain = new Map();
-    this.#keys = new Set();
+    this.#count = 0;
     this.#characters = 0;
     // Most tags need the same distance, so the search begins at the least that any tag needed.
     let first: number | undefined;
     for (const wanted of this.#wanted.values()) {
-      const needed = yield* this.#searchFor(wanted, { batch, trie, first: first ?? 0 });
+      const needed = yield* this.#searchFor(wanted, trie, first ?? 0);
       first = Math.min(first ?? needed, needed);
     }
   }
 
-  /** Searches at growing distances until there are enough matches; returns the last distance. */
-  *#searchFor(wanted: Wanted, { batch, trie, first }: Batch): Generator<number, number> {
+  /**
+   * Searches at growing distances, from `first` on, until there are enough; returns the least that was
+   * needed.
+   */
+  *#searchFor(wanted: Wanted, trie: NameTrie<Named[]>, first: number): Generator<number, number> {
     let most = Math.min(first, wanted.worst);
     for (let least = 0; ; least = most) {
-      const keepAll = (plain: string, score: number) => {
-        for (const one of batch.get(plain)!) this.#keep(wanted, { ...one, score });
+      const keepAll = (names: readonly Named[], score: number) => {
+        for (const { name, platform } of names) this.#keep(wanted, { name, platform, score });
       };
       for (const compared of trie.search(wanted.plain, { least, most }, keepAll)) {
         yield compared + this.#kept;
@@ -127,33 +133,26 @@ export class NearestNames {
   #keep(wanted: Wanted, match: Match): void {
     this.#kept += match.name.length;
     if (wanted.last && compareMatches(wanted.tag, match, wanted.last) >= 0) return;
-    wanted.found.set(keyOf(match), match);
-    if (wanted.found.size >= 2 * this.#matchesMax) this.#cut(wanted);
+    wanted.found.push(match);
+    if (wanted.found.length >= 4 * this.#matchesMax) this.#cut(wanted);
   }
 
   /** Forgets the matches beyond those wanted; from then on a match must be better than the last of them. */
   #cut(wanted: Wanted): void {
-    if (wanted.found.size < this.#matchesMax) return;
-    const best = this.#bestOf(wanted);
-    wanted.last = best.at(-1)!;
+    if (wanted.found.length < this.#matchesMax) return;
+    wanted.found = this.#bestOf(wanted);
+    if (wanted.found.length < this.#matchesMax) return;
+    wanted.last = wanted.found.at(-1)!;
     wanted.worst = wanted.last.score;
-    wanted.found.clear();
-    for (const one of best) wanted.found.set(keyOf(one), one);
   }
 
+  /** The same name of the same platform counts once. */
   #bestOf({ tag, found }: Wanted): Match[] {
-    return [...found.values()].sort((a, b) => compareMatches(tag, a, b)).slice(0, this.#matchesMax);
+    const sorted = found.toSorted((a, b) => compareMatches(tag, a, b));
+    const isNew = (one: Match, at: number) => at === 0 || compareMatches(tag, sorted[at - 1]!, one) !== 0;
+    return sorted.filter(isNew).slice(0, this.#matchesMax);
   }
 }
-
-interface Batch {
-  readonly batch: ReadonlyMap<string, readonly Named[]>;
-  readonly trie: NameTrie;
-  /** The distance to begin with. */
-  readonly first: number;
-}
-
-const keyOf = ({ name, platform }: Named): string => JSON.stringify([name, platform]);
 
 /** Joins short steps into longer ones, because each step costs a few microseconds. */
 function* inSteps<Result>(steps: Generator<number, Result>): Generator<number, Result> {
