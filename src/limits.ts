@@ -467,7 +467,7 @@ export const described = {
     "Characters of such rows, times the conditions of the filter, for one page; the next page goes on.",
   ),
   siftedAtOnceMax: limit(
-    1_000,
+    5_000,
     "rows",
     "Rows that are read at once to be held against a filter by their data.",
   ),
