@@ -1,22 +1,26 @@
 // Why a server does not start: each reason says what to do about it, and leaves the data folder as it is.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { appendFileSync, chmodSync, cpSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { pino } from "pino";
 import { temporaryFolder } from "../test/support/folder.ts";
-import { openApp } from "./app.ts";
+import { type App, openApp } from "./app.ts";
 import { StartRefused } from "./data-folder.ts";
 import { realWorld } from "./lib/world.ts";
 
 const good = temporaryFolder();
-const at = (data: string) => {
+const at = (data: string, chosen: { port?: number; project?: string; adminKey?: string } = {}) => {
   const settings = {
     host: "127.0.0.1",
     port: 0,
     data,
     project: "demo",
+    ...chosen,
     logLevel: "silent",
     trustedProxies: [],
     outboundNetworks: [],
@@ -29,6 +33,78 @@ before(async () => {
   const app = await at(good);
   await app.listen();
   await app.close();
+});
+
+const freePort = async (): Promise<number> => {
+  const listener = createServer().listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const { port } = listener.address() as AddressInfo;
+  listener.close();
+  await once(listener, "close");
+  return port;
+};
+
+/** The response to the first request that finds the port open. */
+async function firstResponse(url: string, headers: Record<string, string>): Promise<number> {
+  for (;;) {
+    try {
+      return (await fetch(url, { headers })).status;
+    } catch (problem) {
+      const { code } = (problem as { cause: NodeJS.ErrnoException }).cause;
+      if (code !== "ECONNREFUSED") throw problem;
+      await setTimeout(1);
+    }
+  }
+}
+
+/** Delays each write to the catalog, as a slow disk does. */
+function slowDown({ services: { catalog } }: App): void {
+  const write = catalog.write.bind(catalog);
+  Object.assign(catalog, {
+    write: async (...work: Parameters<typeof write>) => {
+      await setTimeout(100);
+      return write(...work);
+    },
+  });
+}
+
+for (const [mode, data, project] of [
+  ["the first start", temporaryFolder(), "demo"],
+  ["a start that adds a project", good, "second"],
+] as const)
+  test(`${mode} serves no request before the project and its key exist`, async (t) => {
+    const [port, adminKey] = [await freePort(), `key-of-the-operator-for-${project}`];
+    const app = await at(data, { port, project, adminKey });
+    t.after(() => app.close());
+    slowDown(app);
+    const listening = app.listen();
+    const from = `http://127.0.0.1:${port}`;
+    const headers = { "api-key": adminKey };
+    const statuses = await Promise.all([
+      firstResponse(`${from}/health`, {}).then(async (health) => {
+        const after = await fetch(`${from}/api/0.5/projects/${project}`, { headers });
+        return [health, after.status];
+      }),
+      firstResponse(`${from}/api/0.5/projects/${project}/assets`, headers),
+      firstResponse(`${from}/odata/v1/projects/${project}`, headers),
+    ]);
+    assert.deepEqual(statuses, [[200, 200], 200, 200]);
+    await listening;
+  });
+
+test("a start that is refused after the port is open holds up nobody", async () => {
+  const data = temporaryFolder();
+  const [port, adminKey] = [await freePort(), "key-of-the-operator-for-a-refusal"];
+  const first = await at(data, { adminKey });
+  await first.listen();
+  await first.close();
+  const app = await at(data, { port, project: "other", adminKey });
+  slowDown(app);
+  const waiting = assert.rejects(firstResponse(`http://127.0.0.1:${port}/health`, {}));
+  await assert.rejects(app.listen(), StartRefused);
+  const closing = app.close();
+  await waiting;
+  await closing;
 });
 
 /** A copy of a good data folder, spoilt. */

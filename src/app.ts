@@ -17,6 +17,7 @@ import { openDoors } from "./doors.ts";
 import { unlessFull, watchDisk } from "./full-disk.ts";
 import { BodyBudget } from "./http/body-budget.ts";
 import { BodyBuffers } from "./http/body-buffers.ts";
+import { HeldRequests } from "./http/held-requests.ts";
 import { loginRoutes } from "./http/login.ts";
 import { createMetrics, type Metrics, measureComputing } from "./http/metrics.ts";
 import { addDescription, addHealth, addMetrics, Refusals } from "./http/operations.ts";
@@ -225,8 +226,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   };
   await unlessFull(services, log, () => finishLeftWork(services));
   opened.defer(() => services.uploads.endAll());
-  const endSweeping = sweepUploads(services, log);
-  opened.defer(endSweeping);
+  opened.defer(sweepUploads(services, log));
   opened.defer(() => services.erasures.end());
   for (const project of await projectIds(services)) services.erasures.begin(project);
   const models = await hosting.takeUp(services);
@@ -234,8 +234,8 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   const doors = await openDoors(services, { settings, secretFor: secretOf, log });
   const refusals = new Refusals(world);
   const http = await createHttp({ log, metrics, noteRefusal: refusals.note, settings });
-  const bodies = { budget: bodyBudget(), buffers: new BodyBuffers() };
-  addRoutes(http, { services, ...doors, bodies });
+  const held = new HeldRequests(http);
+  addRoutes(http, { services, ...doors, bodies: bodyMemory() });
   addHealth(http, { ...services, refusals }, log);
   addMetrics(http, metrics, points);
   const serving = opened.move();
@@ -245,22 +245,25 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
       const address = await listenAt(http, settings);
       models.begin(address);
       const newKey = await unlessFull(services, log, () => ensureFirstKey(services, settings));
+      held.release();
       return { address, baseUrl: settings.baseUrl ?? address, ...(newKey !== undefined && { newKey }) };
     },
     close: async () => {
-      await closeWithin(http, limits.shutdownMsMax);
+      await closeWithin(http, held.isReleased ? limits.shutdownMsMax : 0);
       await serving.disposeAsync();
     },
   };
 }
 
-const bodyBudget = () =>
-  new BodyBudget({
+const bodyMemory = () => ({
+  budget: new BodyBudget({
     sharedBytes: limits.bodiesInFlightBytesMax,
     clientBytes: limits.clientBodiesBytesMax,
     reserveBytes: limits.bodyReserveBytes,
     uncountedBytes: limits.bodyBytesUncounted,
-  });
+  }),
+  buffers: new BodyBuffers(),
+});
 
 function openComputing({ registry }: Metrics): Computing {
   const computing = new Computing();
@@ -332,7 +335,11 @@ function addRoutes(http: FastifyInstance, kernel: Kernel & Doors): void {
 
 const settingsKeyName = "administrator (MILLRACE_ADMIN_KEY)";
 
-/** Makes the project of the settings with a first key, unless it is there; answers the key that it made. */
+/**
+ * Makes the project of the settings with a first key, unless it is there; returns the key that it made.
+ * Called when the port is open: a start that is refused because the port is taken must not use up the first
+ * key.
+ */
 async function ensureFirstKey(
   services: Services,
   { project: urlName, adminKey }: Settings,

@@ -10,7 +10,7 @@ export function admit(
   project: string,
   capability: readonly [Acl, Action] | "member",
 ): Caller {
-  if (!caller) throw refusal ?? fail("unauthenticated", {});
+  if (!caller) throw refusal ?? fail("unauthenticated", { reason: "no-credentials" });
   if (caller.project !== project) throw fail("foreign-project", { project });
   if (capability !== "member") requireCapability(caller, ...capability);
   return caller;

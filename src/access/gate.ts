@@ -30,7 +30,7 @@ export interface Presented {
 }
 
 interface GateParts {
-  readonly keys: Pick<Keyring, "callerOf" | "rememberedCallerOf">;
+  readonly keys: Pick<Keyring, "callerOf" | "rememberedCallerOf" | "hasExpired">;
   readonly tokens: Tokens;
   readonly throttle: Throttle;
   readonly rights: Rights;
@@ -70,7 +70,9 @@ export class Gate {
     const caller = await this.#parts.keys.callerOf(key);
     if (caller) this.throttle.succeeded(credential);
     else this.throttle.failed(address, credential);
-    return caller ? { caller } : { refusal: fail("unauthenticated", {}) };
+    if (caller) return { caller };
+    const reason = (await this.#parts.keys.hasExpired(key)) ? "expired-key" : "unknown-key";
+    return { refusal: fail("unauthenticated", { reason }) };
   }
 
   /**
@@ -96,12 +98,14 @@ export class Gate {
       return this.#presented(reading.user);
     }
     if (reading.state === "bad") this.throttle.failed(address, credential);
-    return { refusal: fail(reading.state === "excluded" ? "domain-excluded" : "unauthenticated", {}) };
+    if (reading.state === "excluded") return { refusal: fail("domain-excluded", {}) };
+    const reason = reading.state === "expired" ? "expired-token" : "bad-token";
+    return { refusal: fail("unauthenticated", { reason }) };
   }
 
   async #presentSession(cookie: string, sender: Sender): Promise<Presented> {
     const reading = await this.#parts.tokens.read(cookie, ["session"]);
-    if (reading.state !== "good") return { refusal: fail("unauthenticated", {}) };
+    if (reading.state !== "good") return { refusal: fail("unauthenticated", { reason: "bad-session" }) };
     if (!this.#isWanted(sender, reading.user.project)) return { refusal: fail("foreign-origin", {}) };
     return this.#presented(reading.user);
   }

@@ -173,6 +173,12 @@ export class Keyring {
     }
   }
 
+  /** Whether the key is stored and has expired. Says nothing about a key that is not sent whole. */
+  async hasExpired(key: string): Promise<boolean> {
+    const record = await this.#parts.catalog.read("system", (tx) => this.#kept(tx, key));
+    return record?.expiresTime !== undefined && record.expiresTime <= this.#parts.world.nowMs();
+  }
+
   /** As `callerOf`, of a key that was asked for a moment ago; undefined when that has to be found out. */
   rememberedCallerOf(key: string): Caller | undefined {
     const { rights, world } = this.#parts;

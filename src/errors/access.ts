@@ -1,11 +1,22 @@
 // The part of the catalogue of failures about who may come in: credentials, logins, rights.
 import { entry } from "./entry.ts";
 
+/** Each names only the state of the exact credential that was sent, so that it helps nobody to guess one. */
+const whyUnauthenticated = {
+  "no-credentials": "the request has no credentials; send an API key (header api-key) or a bearer token",
+  "unknown-key": "the API key is unknown or revoked",
+  "expired-key": "the API key has expired",
+  "bad-token": "the token is not valid for this server; an API key belongs in the header api-key",
+  "expired-token": "the token has expired",
+  "bad-session": "the session of the cookie has ended; log in again",
+} as const;
+
 export const accessFailures = {
-  unauthenticated: entry<{ problem?: string }>({
+  unauthenticated: entry<{ reason: keyof typeof whyUnauthenticated }>({
     status: 401,
-    when: "The request has no valid API key or token.",
-    message: () => "HTTP 401 Unauthorized",
+    when: "The request has no valid API key, token or session; the message names the reason.",
+    // Published clients look for the beginning (client-endpoints 1.6).
+    message: ({ reason }) => `HTTP 401 Unauthorized: ${whyUnauthenticated[reason]}`,
   }),
   "no-identity-provider": entry<{ project: string }>({
     status: 400,

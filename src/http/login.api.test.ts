@@ -26,7 +26,8 @@ test("a good key logs in, by body or by header, to the same status", async () =>
 test("a bad key is refused by POST /login, and is simply not logged in by GET /login/status", async () => {
   const refused = await server.ask.root("POST /login", { apiKey: "wrong" });
   assert.equal(refused.status, 401);
-  assert.deepEqual(refused.json, { error: { code: 401, message: "HTTP 401 Unauthorized" } });
+  const message = "HTTP 401 Unauthorized: the API key is unknown or revoked";
+  assert.deepEqual(refused.json, { error: { code: 401, message } });
   for (const headers of [stranger, { "api-key": "wrong" }, { ...stranger, authorization: "Bearer x" }]) {
     const { json, status } = await server.ask.root("GET /login/status", undefined, headers);
     assert.equal(status, 200);

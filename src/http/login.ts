@@ -77,8 +77,8 @@ export const loginRoutes: readonly OpenRoute[] = [
     body: { kind: "json", schema: Type.Object({ apiKey: Type.String() }) },
     answer: { schema: statusShape },
     handle: async ({ gate }, { body, sender }) => {
-      const { caller } = await gate.presentKey(body.apiKey, sender.address);
-      if (!caller) throw fail("unauthenticated", {});
+      const { caller, refusal } = await gate.presentKey(body.apiKey, sender.address);
+      if (!caller) throw refusal;
       return dataAnswer(statusOf(caller));
     },
   }),

@@ -8,7 +8,15 @@ import { routes } from "../app.ts";
 import { ensureProject } from "../resources/projects/projects.ts";
 import { pathOf } from "../rest/route.ts";
 
-const unauthorized = { error: { code: 401, message: "HTTP 401 Unauthorized" } };
+const reasons = {
+  none: "the request has no credentials; send an API key (header api-key) or a bearer token",
+  key: "the API key is unknown or revoked",
+  token: "the token is not valid for this server; an API key belongs in the header api-key",
+};
+
+const unauthorized = (reason: string) => ({
+  error: { code: 401, message: `HTTP 401 Unauthorized: ${reason}` },
+});
 
 let server: TestServer;
 let foreignKey: string;
@@ -34,15 +42,15 @@ const operations = routes.flatMap((route) =>
 
 test("without credentials, or with bad ones, each operation answers 401", async () => {
   for (const { method, path } of operations)
-    for (const headers of [
-      { "api-key": undefined },
-      { "api-key": "wrong" },
-      { "api-key": undefined, authorization: `Bearer ${server.key}` },
-      { "api-key": "wrong", authorization: `Bearer ${server.key}` },
-    ]) {
+    for (const [headers, reason] of [
+      [{ "api-key": undefined }, reasons.none],
+      [{ "api-key": "wrong" }, reasons.key],
+      [{ "api-key": undefined, authorization: `Bearer ${server.key}` }, reasons.token],
+      [{ "api-key": "wrong", authorization: `Bearer ${server.key}` }, reasons.key],
+    ] as const) {
       const answer = await server.ask.root(`${method} ${path(server.project)}`, undefined, headers);
       assert.equal(answer.status, 401, `${method} ${path(server.project)}`);
-      assert.deepEqual(answer.json, unauthorized);
+      assert.deepEqual(answer.json, unauthorized(reason));
     }
 });
 
@@ -130,7 +138,7 @@ test("who holds the capability of an operation and nothing else is let in", asyn
 test("strangers learn nothing of a project: an unknown one looks like any other to them", async () => {
   const wrong = { "api-key": "wrong" };
   const unknown = await server.ask.root("GET /api/0.5/projects/nowhere/assets", undefined, wrong);
-  assert.deepEqual(unknown.json, unauthorized);
+  assert.deepEqual(unknown.json, unauthorized(reasons.key));
 });
 
 test("the header api-key counts in any capitalisation, and decides beside a token", async () => {

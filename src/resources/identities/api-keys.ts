@@ -54,7 +54,7 @@ export async function createApiKeys(
     await ctx.catalog.read("system", (tx) => existingRecords(tx, accountTable, accounts, named)),
   );
   return ctx.catalog.write("system", async (tx) => {
-    if (await isEnded(tx, credential)) throw fail("unauthenticated", {});
+    if (await isEnded(tx, credential)) throw fail("unauthenticated", { reason: "unknown-key" });
     await existingRecords(tx, accountTable, accounts, named);
     const made = await mapInSlices(items, ({ accountId }, index) => {
       const expiresTime = ends[index];

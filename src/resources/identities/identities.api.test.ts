@@ -93,10 +93,11 @@ test("a key ends when its time comes, and with its account", async () => {
   nowMs += 999;
   assert.equal((await short.ask("GET /assets")).status, 200);
   nowMs += 1;
-  assert.equal((await short.ask("GET /assets")).status, 401);
+  const messageOf = async ({ ask }: typeof short) => (await ask("GET /assets")).error?.message;
+  assert.equal(await messageOf(short), "HTTP 401 Unauthorized: the API key has expired");
   assert.equal((await long.ask("GET /assets")).status, 200);
   await server.ask("POST /users/delete", list(userId));
-  assert.equal((await long.ask("GET /assets")).status, 401);
+  assert.equal(await messageOf(long), "HTTP 401 Unauthorized: the API key is unknown or revoked");
   const { items } = await server.ask("GET /apikeys?all=true&includeDeleted=true");
   assert.equal(items.find((key) => key["id"] === long.id)!["status"], "DELETED");
 });
