@@ -15,6 +15,7 @@ import { catalogFileOf, openDataFolder, StartRefused } from "./data-folder.ts";
 import { openStores } from "./data-stores.ts";
 import { openDoors } from "./doors.ts";
 import { unlessFull, watchDisk } from "./full-disk.ts";
+import { ServedPaths } from "./http/allowed-methods.ts";
 import { BodyBudget } from "./http/body-budget.ts";
 import { BodyBuffers } from "./http/body-buffers.ts";
 import { HeldRequests } from "./http/held-requests.ts";
@@ -235,9 +236,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   const refusals = new Refusals(world);
   const http = await createHttp({ log, metrics, noteRefusal: refusals.note, settings });
   const held = new HeldRequests(http);
-  addRoutes(http, { services, ...doors, bodies: bodyMemory() });
-  addHealth(http, { ...services, refusals }, log);
-  addMetrics(http, metrics, points);
+  addRoutes(http, { services, ...doors, bodies: bodyMemory() }, { refusals, metrics, log });
   const serving = opened.move();
   return {
     services,
@@ -325,12 +324,24 @@ function sweepUploads(services: Services, log: Logger): () => Promise<void> {
   };
 }
 
-function addRoutes(http: FastifyInstance, kernel: Kernel & Doors): void {
+interface Watched {
+  readonly refusals: Refusals;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
+function addRoutes(http: FastifyInstance, kernel: Kernel & Doors, watched: Watched): void {
+  const { services } = kernel;
+  const { refusals, metrics, log } = watched;
+  const served = new ServedPaths(http);
   registerRoutes(http, kernel, routes);
   registerOpenRoutes(http, kernel, loginRoutes);
-  registerLinkRoutes(http, kernel.services, fileLinkRoutes);
+  registerLinkRoutes(http, services, fileLinkRoutes);
   registerOData(http, kernel, model);
   for (const version of apiVersions) addDescription(http, version, () => describe(version));
+  addHealth(http, { ...services, refusals }, log);
+  addMetrics(http, metrics, services.points);
+  served.refuseTheRest(kernel.gate);
 }
 
 const settingsKeyName = "administrator (MILLRACE_ADMIN_KEY)";

@@ -1,27 +1,60 @@
-// Tells a path that does not exist (404) from a method that a path does not have (405).
-import type { FastifyInstance } from "fastify";
-import findMyWay, { type HTTPMethod } from "find-my-way";
+// Refuses requests that no operation serves: 404 for a path, 405 for a method. Below a project the caller
+// comes first (401, 403), so that a stranger learns nothing.
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import findMyWay from "find-my-way";
+import { admit } from "../access/authenticate.ts";
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
+import { type Kernel, senderOf } from "./register.ts";
+import { odataSenderOf } from "./register-odata.ts";
 
-const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /** Options of both routers, so that they agree on every path. */
 export const routerOptions = { ignoreTrailingSlash: true, maxParamLength: limits.pathSegmentBytesMax };
 
-/** Watches the routes that are added from now on, and refuses what none of them serves. */
-export function refuseUnknownRoutes(http: FastifyInstance): void {
-  const known = findMyWay(routerOptions);
-  http.addHook("onRoute", ({ method, url }) => {
-    for (const one of [method].flat())
-      if (one !== "OPTIONS" && !known.hasRoute(one as HTTPMethod, url))
-        known.on(one as HTTPMethod, url, () => {});
-  });
-  http.setNotFoundHandler((request, reply) => {
-    const path = request.url.split("?", 1)[0]!;
-    const allowed = methods.filter((method) => known.find(method, path) !== null);
-    if (allowed.length === 0) throw fail("no-such-route", { method: request.method, path });
-    reply.header("Allow", allowed.join(", "));
-    throw fail("method-not-allowed", { method: request.method, path, allowed });
-  });
+/** The methods of each path pattern that is added after this. */
+export class ServedPaths {
+  readonly #http: FastifyInstance;
+  readonly #methodsOf = new Map<string, string[]>();
+
+  constructor(http: FastifyInstance) {
+    this.#http = http;
+    http.addHook("onRoute", ({ method, url }) => {
+      const pattern = url.replaceAll(/:\w+/g, ":p");
+      const known = this.#methodsOf.get(pattern) ?? [];
+      const more = [method].flat().filter((one) => one !== "OPTIONS" && !known.includes(one));
+      if (more.length > 0) this.#methodsOf.set(pattern, [...known, ...more]);
+    });
+  }
+
+  /**
+   * Refuses all that is not served, once every route is added. A pattern gets each method, so that the path
+   * is found before the method: `GET /timeseries/dataframe` does not read a series of this name.
+   */
+  refuseTheRest(gate: Kernel["gate"]): void {
+    const patterns = findMyWay(routerOptions);
+    const refuse = async (request: FastifyRequest): Promise<never> => {
+      const path = request.url.split("?", 1)[0]!;
+      await admitBelowProject(request, gate, path);
+      const served = patterns.find("GET", path)?.store as readonly string[] | undefined;
+      if (!served) throw fail("no-such-route", { method: request.method, path });
+      const allowed = methods.filter((method) => served.includes(method));
+      throw fail("method-not-allowed", { method: request.method, path, allowed });
+    };
+    for (const [url, served] of [...this.#methodsOf]) {
+      patterns.on("GET", url, () => {}, served);
+      const missing = methods.filter((method) => !served.includes(method));
+      if (missing.length > 0) this.#http.route({ method: missing, url, handler: refuse });
+    }
+    this.#http.setNotFoundHandler(refuse);
+  }
+}
+
+async function admitBelowProject(request: FastifyRequest, gate: Kernel["gate"], path: string): Promise<void> {
+  const [, root, segment] = /^\/(api|odata)\/[^/]+\/projects\/([^/]+)/.exec(path) ?? [];
+  if (segment === undefined) return;
+  const project = decodeURIComponent(segment).normalize("NFC");
+  const sender = root === "odata" ? odataSenderOf(request) : senderOf(request);
+  admit(await gate.present(sender, project), project, "member");
 }

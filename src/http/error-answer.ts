@@ -27,6 +27,8 @@ export function errorAnswer(log: Logger, noteRefusal: (problem: string) => void)
     const { retryAfterSeconds = failure.status === 503 ? limits.retryAfterSeconds : undefined } =
       failure.details as { readonly retryAfterSeconds?: number };
     if (retryAfterSeconds !== undefined) reply.header("Retry-After", retryAfterSeconds);
+    const { allowed } = failure.details as { readonly allowed?: readonly string[] };
+    if (allowed) reply.header("Allow", allowed.join(", "));
     // The rest of a body that has stopped to arrive is not waited for.
     if (failure.status === 408) reply.header("Connection", "close");
     if (!request.url.startsWith("/odata/")) return reply.code(failure.status).send(errorBody(failure));

@@ -31,16 +31,6 @@ test("an unknown path is 404, a known one with another method 405 with Allow", a
   );
 });
 
-test("a path that one method reads as a name is judged by method", async () => {
-  // `search` is an operation for GET; for DELETE the same path names a series, which does not exist.
-  const { status, error } = await server.ask("DELETE /timeseries/search");
-  assert.equal(status, 404);
-  assert.deepEqual(error?.["notFound"], ["search"]);
-  const put = await server.ask("PUT /timeseries/search");
-  assert.equal(put.status, 405);
-  assert.equal(put.headers.get("allow"), "GET, HEAD, PATCH, DELETE");
-});
-
 test("each path segment is decoded exactly once", async () => {
   const names = ["a/b", "a+b", "a%2Fb", "100% + ?#[]@!$&'()*,;=:", "blank blank", "Ø-målt 測定 🌡", "a\\b"];
   await server.ask("POST /timeseries", { items: names.map((name) => ({ name })) });

@@ -43,8 +43,7 @@ export function registerOData(http: FastifyInstance, kernel: Kernel, model: Mode
   http.get(`${rootPath}/vocabularies/:file`, (request, reply) => {
     const { file } = request.params as { file: string };
     const document = vocabulary(file);
-    if (document === undefined)
-      throw fail("resource-not-found", { problem: `There is no vocabulary ${file}` });
+    if (document === undefined) return answerTo(request, reply);
     return reply.type("application/xml").send(Buffer.from(document));
   });
 }
@@ -58,7 +57,7 @@ const varyOf = (reply: FastifyReply): string =>
  * As over REST; and because tools for business reports can send nothing else, a key or a token also as the
  * password of HTTP Basic (odata.md D13). Tokens are told by their two dots.
  */
-function odataSenderOf(request: FastifyRequest): Sender {
+export function odataSenderOf(request: FastifyRequest): Sender {
   const sender = senderOf(request);
   const { authorization, ...headers } = request.headers;
   const [, encoded] = /^basic +(\S+)$/i.exec(authorization ?? "") ?? [];

@@ -4,7 +4,7 @@ import cors from "@fastify/cors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { limits } from "../limits.ts";
-import { refuseUnknownRoutes, routerOptions } from "./allowed-methods.ts";
+import { routerOptions } from "./allowed-methods.ts";
 import { hasBody } from "./body.ts";
 import { answerClientError } from "./client-error.ts";
 import { errorAnswer } from "./error-answer.ts";
@@ -55,7 +55,6 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
   leaveBodiesUnread(http);
   boundReceiving(http);
   measureRequests(http, metrics.registry);
-  refuseUnknownRoutes(http);
   await http.register(cors, {
     origin: true,
     credentials: true,

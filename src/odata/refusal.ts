@@ -8,18 +8,16 @@ export interface Refused {
 }
 
 /** OData's own reason stands in `details[0].code`: `filter-syntax` is `FilterSyntax` (odata.md 2.12). */
-export function refusalOf({ failure, status, message, details }: Failure): Refused {
+export function refusalOf({ failure, status, message }: Failure): Refused {
   const start = `HTTP ${status} ${STATUS_CODES[status]}`;
   const text = message.startsWith(start) ? message : `${start}: ${message}`;
   const reason = failure.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
   const error = { code: String(status), message: text, details: [{ code: reason, message }] };
-  const { allowed } = details as { allowed?: readonly string[] };
   return {
     headers: {
       "OData-Version": "4.0",
       "Content-Type": "application/json;odata.metadata=minimal",
       ...(status === 401 && { "WWW-Authenticate": 'Basic realm="Millrace", Bearer' }),
-      ...(status === 405 && allowed && { Allow: allowed.join(", ") }),
     },
     body: JSON.stringify({ error }),
   };

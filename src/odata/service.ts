@@ -85,7 +85,7 @@ function checkMethod(
   insertable: Collection | undefined,
 ): void {
   const allowed = ["GET", "HEAD", ...(insertable ? ["POST"] : [])];
-  if (!allowed.includes(method)) throw fail("method-not-allowed", { method, path: resource, allowed });
+  if (!allowed.includes(method)) throw fail("method-not-allowed", { method, path: resource || "/", allowed });
 }
 
 /** 201 with the entity, or 204 when the client has no use for it. */
