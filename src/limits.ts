@@ -92,6 +92,7 @@ export const described = {
     "bytes",
     "JSON that is read between two looks at the clock (about a millisecond).",
   ),
+  itemsWithoutTurn: limit(1_000, "items", "Items of a request that begin without a turn for others."),
   turnMs: limit(10, "ms", "The time that long work takes before other requests have their turn."),
   pathSegmentBytesMax: limit(12_288, "bytes", "One path segment, such as a series name, before decoding."),
   headBytesMax: limit(

@@ -46,7 +46,6 @@ async function* resultsFrom(
       const question = {
         text: functions[at]!,
         aliases: [],
-        functionsTakePoints: false,
         range: { ...range, startMs },
         limit,
         field: "Id",

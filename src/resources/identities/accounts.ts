@@ -1,4 +1,5 @@
 // Service accounts: whom API keys act for, and which groups they are in (client-endpoints 14.2, users).
+
 import { keepAdministered } from "../../access/administrators.ts";
 import { requireUnlimited, scopeOrOwn } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
@@ -7,6 +8,7 @@ import { liveIn } from "../../access/rights.ts";
 import { type Account, accountTable, groupTable } from "../../access/schema.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { repeatedOf } from "../../lib/repeated.ts";
 import { limits } from "../../limits.ts";
 import { existingRecords } from "../../query/existing.ts";
 import { and, equals, type Filter, nothing, oneOf } from "../../query/filter.ts";
@@ -97,10 +99,9 @@ async function refuseTakenNames(
   items: readonly NewAccount[],
 ): Promise<void> {
   const names = items.map(({ uniqueName }) => uniqueName);
-  const repeated = names.filter((name, index) => names.indexOf(name) < index);
   const filter = and(liveIn(project), oneOf("uniqueName", [...new Set(names)]));
   const held = await tx.find(accountTable, { filter, order: byId, page: { limit: names.length } });
-  const taken = new Set([...held.map(({ uniqueName }) => uniqueName), ...repeated]);
+  const taken = new Set([...held.map(({ uniqueName }) => uniqueName), ...repeatedOf(names)]);
   if (taken.size > 0) throw fail("names-taken", { what: "user", field: "uniqueName", names: [...taken] });
 }
 

@@ -163,10 +163,11 @@ async function writeChanges(
     const newLinks = after.map((row, i) => (row.assetId === before[i]!.assetId ? undefined : row.assetId));
     await refuseTakenNames(tx, newNames);
     await refuseUnknownAssets(ctx, tx, "timeSeriesAcl", singleLinks(newLinks));
-    const newCategories = after.flatMap(({ securityCategories = [] }, i) =>
-      securityCategories.filter((id) => !before[i]!.securityCategories?.includes(id)),
-    );
-    await refuseForeignCategories(ctx, tx, newCategories);
+    const newCategories = await mapInSlices(after, ({ securityCategories = [] }, i) => {
+      const held = new Set(before[i]!.securityCategories);
+      return securityCategories.filter((id) => !held.has(id));
+    });
+    await refuseForeignCategories(ctx, tx, newCategories.flat());
     seriesNamesOf(ctx.catalog, ctx.project).forget(renamed);
     await tx.replace(timeSeriesTable, after);
     await refuseOutside(tx, timeSeriesTable, scope, { acl: "timeSeriesAcl", rows: after });
