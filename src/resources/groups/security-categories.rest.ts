@@ -12,11 +12,12 @@ import {
   pageOf,
 } from "../../rest/envelope.ts";
 import { idsBody, itemsBody, nameField } from "../../rest/fields.ts";
-import { oneOfWords, pageSize } from "../../rest/parameters.ts";
+import { id, oneOfWords, pageSize } from "../../rest/parameters.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import {
   createCategories,
   deleteCategories,
+  getCategory,
   listCategories,
   type SecurityCategory,
 } from "./security-categories.ts";
@@ -65,6 +66,16 @@ export const securityCategoryRoutes: readonly Route[] = [
       const read = (page: PageQuestion) => listCategories(ctx, { direction, page });
       return listAnswer(ctx, { ...place, collection }, read, categoryOf);
     },
+  }),
+  route({
+    ...common,
+    capability: ["securityCategoriesAcl", "LIST"],
+    method: "GET",
+    path: "/securitycategories/{categoryId}",
+    summary: "Read a security category",
+    parameters: { categoryId: id("The security category") },
+    answer: () => ({ schema: itemsOf(categoryShape) }),
+    handle: async (ctx, { path }) => itemsAnswer([categoryOf(await getCategory(ctx, path.categoryId))]),
   }),
   route({
     ...common,

@@ -42,6 +42,15 @@ export async function listCategories(
   return ctx.catalog.read(ctx.project, (tx) => readPage(tx, securityCategoryTable, question));
 }
 
+/** One category that the caller may see; refuses (404) any other. */
+export async function getCategory(ctx: RequestContext, id: number): Promise<SecurityCategory> {
+  const named = { ids: [id], field: "categoryId", status: 404 } as const;
+  const [found] = await ctx.catalog.read(ctx.project, (tx) =>
+    existingRecords(tx, securityCategoryTable, scopeFor(ctx, "LIST"), named),
+  );
+  return found!;
+}
+
 /** Of these ids the ones that name no category the caller is a member of: nobody learns of any other. */
 export async function foreignCategories(
   ctx: RequestContext,
