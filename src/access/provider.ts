@@ -91,7 +91,8 @@ export function providerOf(authentication: Authentication | undefined): Provider
     ...(clientId !== undefined && { clientId }),
     ...(clientSecret !== undefined && { clientSecret }),
     groupsClaim: own.groupsClaim ?? "groups",
-    sources: [issuer, ...(type === undefined ? [] : [type])],
+    // Overwriting a project with what was read sends an empty type where none is set.
+    sources: [issuer, ...(type ? [type] : [])],
     validDomains: (authentication.validDomains ?? []).map((domain) => domain.toLowerCase()),
     redirectUrls: own.redirectUrls ?? [],
     algorithms: own.algorithms?.length ? own.algorithms : signingAlgorithms,

@@ -139,17 +139,18 @@ test("the older permissions count as what they mean", async () => {
 });
 
 test("who is in no group has what the default group grants, until there is none", async () => {
+  const authentication = { type: "", protocol: "", validDomains: [] };
   const [group] = await made("/groups", { name: "everybody", capabilities: [reads] });
   const { ask } = await accountIn();
   assert.equal((await ask("GET /assets")).status, 403);
   const [project] = (await server.ask("PUT /defaultgroup", list(group))).items;
-  assert.deepEqual(project, { name: "demo", urlName: "demo", defaultGroupId: group });
+  assert.deepEqual(project, { name: "demo", urlName: "demo", defaultGroupId: group, authentication });
   assert.equal((await ask("GET /assets")).status, 200);
   const [none] = await made("/groups", { name: "nothing" });
   assert.equal((await (await accountIn(none!)).ask("GET /assets")).status, 403);
   await server.ask("POST /groups/delete", list(group));
   assert.equal((await ask("GET /assets")).status, 403);
-  assert.deepEqual((await server.ask("GET /")).items, [{ name: "demo", urlName: "demo" }]);
+  assert.deepEqual((await server.ask("GET /")).items, [{ name: "demo", urlName: "demo", authentication }]);
 });
 
 test("without all, a list of groups is of own ones; with it, as far as the scope reaches", async () => {

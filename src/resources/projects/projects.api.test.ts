@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { providerOf } from "../../access/provider.ts";
 import { everything } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import { projectTable } from "./schema.ts";
@@ -12,8 +13,11 @@ before(async () => {
 });
 after(() => server.close());
 
+/** A project without an identity provider. */
+const unset = { type: "", protocol: "", validDomains: [] };
+
 test("a project is read in every version", async () => {
-  const expected = { data: { items: [{ name: "demo", urlName: "demo" }] } };
+  const expected = { data: { items: [{ name: "demo", urlName: "demo", authentication: unset }] } };
   for (const ask of [server.ask.v04, server.ask.v05, server.ask.v06]) {
     const { status, json } = await ask("GET /");
     assert.equal(status, 200);
@@ -87,7 +91,9 @@ test("what a project cannot be is refused with its field, and changes nothing", 
     assert.equal(status, 400, message);
     assert.equal(error?.message, message);
   }
-  assert.deepEqual((await server.ask("GET /")).items, [{ name: "demo", urlName: "demo" }]);
+  assert.deepEqual((await server.ask("GET /")).items, [
+    { name: "demo", urlName: "demo", authentication: unset },
+  ]);
 });
 
 test("an overwrite replaces everything but keeps secrets, which are never shown", async () => {
@@ -106,7 +112,24 @@ test("an overwrite replaces everything but keeps secrets, which are never shown"
   const [stored] = await server.app.services.catalog.read("system", (tx) => tx.find(projectTable, question));
   assert.equal(stored?.authentication?.oAuth2Configuration?.["clientSecret"], "hush");
   const bare = await server.ask("PUT /", { items: [{ name: "Demo" }] });
-  assert.deepEqual(bare.items, [{ name: "Demo", urlName: "demo" }]);
+  assert.deepEqual(bare.items, [{ name: "Demo", urlName: "demo", authentication: unset }]);
+});
+
+test("what is read can be sent back: an empty authentication sets none", async () => {
+  const read = (await server.ask("GET /")).items;
+  const sent = await server.ask("PUT /", { items: read });
+  assert.deepEqual([sent.status, sent.items], [200, read]);
+  const partly = { openIdConfiguration: { issuer: "https://sso.example", audiences: ["plant"] } };
+  const set = (await server.ask("PUT /", { items: [{ name: "demo", authentication: partly }] })).items;
+  assert.deepEqual(set[0]!["authentication"], { ...unset, ...partly });
+  const again = await server.ask("PUT /", { items: set });
+  assert.deepEqual(again.items, set);
+  const { catalog } = server.app.services;
+  const [stored] = await catalog.read("system", (tx) =>
+    tx.find(projectTable, { filter: everything, order: byId, page: { limit: 1 } }),
+  );
+  assert.deepEqual(providerOf(stored!.authentication)!.sources, ["https://sso.example"]);
+  await server.ask("PUT /", { items: read });
 });
 
 test("a secret is kept for its provider and not for another, which could be anybody's", async () => {

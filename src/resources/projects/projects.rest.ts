@@ -21,14 +21,12 @@ const oAuth2Members = {
 };
 
 const authenticationMembers = {
-  type: Type.Optional(textField('Type of authentication, such as "AzureAD"')),
-  protocol: Type.Optional(textField('Protocol, such as "oauth2"')),
-  validDomains: Type.Optional(
-    Type.Array(textField("A domain"), {
-      description: "Empty: any user of the provider",
-      maxItems: limits.validDomainsMax,
-    }),
-  ),
+  type: textField('Type of authentication, such as "AzureAD"'),
+  protocol: textField('Protocol, such as "oauth2"'),
+  validDomains: Type.Array(textField("A domain"), {
+    description: "Empty: any user of the provider",
+    maxItems: limits.validDomainsMax,
+  }),
 };
 
 const openIdMembers = {
@@ -71,13 +69,14 @@ export const projectShape = Type.Object(
     name: Type.String(),
     urlName: Type.String(),
     defaultGroupId: Type.Optional(Type.Integer()),
-    authentication: Type.Optional(
-      Type.Object({
+    authentication: Type.Object(
+      {
         ...authenticationMembers,
         ...openIdMembers,
         azureADConfiguration: Type.Optional(Type.Object(azureMembers)),
         oAuth2Configuration: Type.Optional(Type.Object(oAuth2Members)),
-      }),
+      },
+      { description: "Type and protocol are empty, and there are no other members, while none is set" },
     ),
   },
   { title: "Project" },
@@ -89,7 +88,7 @@ const projectContent = Type.Object({
   defaultGroupId: Type.Optional(idField("Group of those who are in no other")),
   authentication: Type.Optional(
     Type.Object({
-      ...authenticationMembers,
+      ...Type.Partial(Type.Object(authenticationMembers)).properties,
       ...openIdMembers,
       azureADConfiguration: Type.Optional(
         Type.Object({ ...azureMembers, appSecret: Type.Optional(textField("Kept, never shown")) }),
@@ -128,9 +127,9 @@ export const projectRoutes: readonly Route[] = [
   }),
 ];
 
-export const projectOf = ({ name, urlName, defaultGroupId, authentication }: Project) => ({
+export const projectOf = ({ name, urlName, defaultGroupId, authentication = {} }: Project) => ({
   name,
   urlName,
   ...(defaultGroupId !== undefined && { defaultGroupId }),
-  ...(authentication && { authentication: withoutSecrets(authentication) }),
+  authentication: { type: "", protocol: "", validDomains: [], ...withoutSecrets(authentication) },
 });
