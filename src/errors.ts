@@ -11,6 +11,7 @@ import { modelFailures } from "./errors/models.ts";
 import { odataFailures } from "./errors/odata.ts";
 import { recordFailures } from "./errors/records.ts";
 import { requestFailures } from "./errors/requests.ts";
+import { invariant } from "./lib/invariant.ts";
 
 export const catalogue = {
   ...accessFailures,
@@ -52,6 +53,10 @@ export class Failure extends Error {
 export function fail<Code extends FailureCode>(code: Code, details: DetailsOf<Code>): Failure {
   const found = catalogue[code] as Entry<DetailsOf<Code>>;
   const status = (details as { status?: number }).status ?? found.status;
+  invariant(
+    [found.status, ...(found.otherStatuses ?? [])].includes(status),
+    `${code} lists the status ${status}`,
+  );
   const members = found.members?.(details) ?? {};
   return new Failure(code, { status, message: found.message(details), members, details });
 }

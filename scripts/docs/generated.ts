@@ -1,5 +1,6 @@
 // The pages of docs/ that are made from the code: settings, limits and failures.
 import { described as settings } from "../../src/config.ts";
+import type { Entry } from "../../src/errors/entry.ts";
 import { catalogue } from "../../src/errors.ts";
 import { described } from "../../src/limits.ts";
 
@@ -52,7 +53,7 @@ const errorsPage = () =>
       ["Failure", "Status", "When", "Further members"],
       Object.entries(catalogue).map(([name, one]) => [
         name,
-        String(one.status),
+        statusesOf(one).join(" or "),
         one.when,
         memberNames(one).join(", "),
       ]),
@@ -75,6 +76,11 @@ function amount(value: number, unit: string): string {
   if (unit === "bytes" && value % 2 ** 20 === 0) return `${value / 2 ** 20} Mi`;
   return value.toLocaleString("en-US").replaceAll(",", " ");
 }
+
+const statusesOf = ({ status, otherStatuses = [] }: Pick<Entry<never>, "status" | "otherStatuses">) => [
+  status,
+  ...otherStatuses,
+];
 
 /** The names of the members a failure adds to `error`, read by asking it with empty details. */
 function memberNames(one: { members?: unknown }): string[] {

@@ -4,6 +4,7 @@ import { entry, firstOf } from "./entry.ts";
 export const datapointFailures = {
   "series-unknown": entry<{ keys: readonly (string | number)[]; status?: 400 | 404 }>({
     status: 404,
+    otherStatuses: [400],
     when: "An operation names unknown time series; `notFound` lists them. Lists of ids answer 400.",
     message: ({ keys }) => `No such time series: ${firstOf(keys)}`,
     members: ({ keys }) => ({ notFound: keys }),

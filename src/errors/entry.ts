@@ -4,6 +4,8 @@ export type Members = Readonly<Record<string, unknown>>;
 
 export interface Entry<Details> {
   readonly status: number;
+  /** Statuses that `details.status` can choose instead. */
+  readonly otherStatuses?: readonly number[];
   /** One sentence for docs/ERRORS.md: when a caller gets this. */
   readonly when: string;
   readonly message: (details: Details) => string;

@@ -4,6 +4,7 @@ import { entry, firstOf } from "./entry.ts";
 export const recordFailures = {
   "ids-unknown": entry<{ field: string; ids: readonly number[]; status?: 400 | 404 }>({
     status: 400,
+    otherStatuses: [404],
     when: "An operation names ids that do not exist; `notFound` lists them. Datapoint operations answer 404.",
     message: ({ ids }) => `No such ids: ${firstOf(ids)}`,
     members: ({ ids }) => ({ notFound: ids }),
@@ -22,6 +23,7 @@ export const recordFailures = {
   }),
   "external-ids-unknown": entry<{ what: string; externalIds: readonly string[]; status?: 404 }>({
     status: 400,
+    otherStatuses: [404],
     when: "An operation names external ids that do not exist; `notFound` lists them.",
     message: ({ what, externalIds }) => `No ${what} has this externalId: ${firstOf(externalIds)}`,
     members: ({ externalIds }) => ({ notFound: externalIds }),

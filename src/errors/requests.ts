@@ -43,7 +43,22 @@ export const requestFailures = {
     when: "The body says it is gzip but cannot be inflated.",
     message: () => "The body cannot be inflated: it is not valid gzip data",
   }),
-  "request-malformed": entry<{ problem: string; status?: number }>({
+  "path-segment-too-long": entry<{ limit: number }>({
+    status: 414,
+    when: "A segment of the path is longer than the limit.",
+    message: ({ limit }) => `A segment of the path is longer than ${limit} bytes`,
+  }),
+  "headers-too-large": entry<{ limit: number }>({
+    status: 431,
+    when: "The request line and the headers are larger than the limit.",
+    message: ({ limit }) => `The request line and the headers are larger than ${limit} bytes`,
+  }),
+  "request-too-slow": entry<Record<string, never>>({
+    status: 408,
+    when: "The request did not arrive whole in time.",
+    message: () => "The request did not arrive whole in time",
+  }),
+  "request-malformed": entry<{ problem: string }>({
     status: 400,
     when: "The request is not valid HTTP, its path is not valid percent-encoding, or its body ends early.",
     message: ({ problem }) => `The request is malformed: ${problem}`,

@@ -1,7 +1,8 @@
 // Answers to requests that Node itself cannot read as HTTP, written to the bare socket.
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { fail } from "../errors.ts";
+import { type Failure, fail } from "../errors.ts";
+import { limits } from "../limits.ts";
 import { errorBody } from "./error-answer.ts";
 
 interface ClientError extends Error {
@@ -11,8 +12,9 @@ interface ClientError extends Error {
 /** The same error body and request id as any other refusal; the connection ends, as it cannot be trusted. */
 export function answerClientError(problem: ClientError, socket: Socket, requestId: string): void {
   if (problem.code === "ECONNRESET" || !socket.writable) return;
-  const { status, text } = meaningOf(problem.code);
-  const body = JSON.stringify(errorBody(fail("request-malformed", { problem: text, status })));
+  const refusal = refusalOf(problem.code);
+  const { status } = refusal;
+  const body = JSON.stringify(errorBody(refusal));
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     "Content-Type: application/json; charset=utf-8",
@@ -23,8 +25,8 @@ export function answerClientError(problem: ClientError, socket: Socket, requestI
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
-function meaningOf(code: string | undefined): { status: number; text: string } {
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return { status: 408, text: "it was not received in time" };
-  if (code === "HPE_HEADER_OVERFLOW") return { status: 431, text: "its headers are too large" };
-  return { status: 400, text: "it is not valid HTTP/1.1" };
+function refusalOf(code: string | undefined): Failure {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return fail("request-too-slow", {});
+  if (code === "HPE_HEADER_OVERFLOW") return fail("headers-too-large", { limit: limits.headBytesMax });
+  return fail("request-malformed", { problem: "it is not valid HTTP/1.1" });
 }

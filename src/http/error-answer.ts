@@ -47,14 +47,13 @@ const byDisk: ReadonlySet<FailureCode> = new Set([
 /** What Fastify itself refuses; anything else that is thrown is a fault of ours. */
 function refusalByFastify(problem: unknown, requestId: string): Failure {
   const { code, statusCode: status = 500, message = "" } = problem as Partial<FastifyError>;
+  if (code === "FST_ERR_MAX_PARAM_LENGTH")
+    return fail("path-segment-too-long", { limit: limits.pathSegmentBytesMax });
+  if (code === "FST_ERR_BAD_URL")
+    return fail("request-malformed", { problem: "its path is not valid percent-encoding" });
   if (status < 400 || status >= 500) return fail("internal", { requestId });
-  return fail("request-malformed", { problem: ownWords[code ?? ""] ?? message, status });
+  return fail("request-malformed", { problem: message });
 }
-
-const ownWords: Readonly<Record<string, string>> = {
-  FST_ERR_BAD_URL: "its path is not valid percent-encoding",
-  FST_ERR_MAX_PARAM_LENGTH: `a path segment is longer than ${limits.pathSegmentBytesMax} bytes`,
-};
 
 /** Values of parameters may be tokens, and so may the paths of links: neither is for logs. */
 function pathToLog({ url, routeOptions }: FastifyRequest): string {

@@ -59,7 +59,7 @@ test("percent-encoding that means nothing is 400, a segment that is too long 414
   assert.equal(malformed.message, "The request is malformed: its path is not valid percent-encoding");
   const long = await server.ask(`DELETE /timeseries/${"x".repeat(limits.pathSegmentBytesMax + 1)}`);
   assert.equal(long.status, 414);
-  assert.equal(long.error?.message, "The request is malformed: a path segment is longer than 12288 bytes");
+  assert.equal(long.error?.message, "A segment of the path is longer than 12288 bytes");
 });
 
 test("what is not HTTP gets the same error body and a request id", async () => {
@@ -69,7 +69,17 @@ test("what is not HTTP gets the same error body and a request id", async () => {
   assert.equal(answer.message, "The request is malformed: it is not valid HTTP/1.1");
   const huge = await raw(`GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${"x".repeat(limits.headBytesMax)}\r\n\r\n`);
   assert.match(huge.head, /^HTTP\/1.1 431 /);
-  assert.equal(huge.message, "The request is malformed: its headers are too large");
+  assert.equal(huge.message, `The request line and the headers are larger than ${limits.headBytesMax} bytes`);
+});
+
+test("what Node would refuse without a body is refused or served with one", async () => {
+  const path = "/api/0.5/projects/demo/assets";
+  const hostless = await raw(`GET ${path} HTTP/1.1\r\nConnection: close\r\n\r\n`);
+  assert.match(hostless.head, /^HTTP\/1.1 400 /);
+  assert.equal(hostless.message, "Missing required field - Host");
+  const expecting = `Host: x\r\nExpect: miracles\r\nConnection: close\r\n\r\n`;
+  const served = await raw(`GET ${path} HTTP/1.1\r\n${expecting}`);
+  assert.match(served.head, /^HTTP\/1.1 401 /);
 });
 
 test("parameters of the wrong kind are named", async () => {
@@ -78,6 +88,10 @@ test("parameters of the wrong kind are named", async () => {
     ["GET /assets?limit=-1", "Invalid field - limit - expected an integer of at least 0 but got -1"],
     ["GET /assets?depth=1.5", "Invalid field - depth - expected an integer of at least 0 but got 1.5"],
     ["GET /assets?path=[x]", "Invalid field - path - expected ids such as [123,456] but got [x]"],
+    [
+      "GET /assets/9007199254740993",
+      "Invalid field - assetId - expected an integer of at most 9007199254740991 but got 9007199254740993",
+    ],
     ["GET /assets/pump", "Invalid field - assetId - expected an integer of at least 1 but got pump"],
     ["GET /assets?cursor=forged", "Invalid field - cursor - expected a cursor returned by this same query"],
     [

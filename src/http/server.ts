@@ -3,6 +3,7 @@ import compress from "@fastify/compress";
 import cors from "@fastify/cors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
+import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { routerOptions } from "./allowed-methods.ts";
 import { hasBody } from "./body.ts";
@@ -37,7 +38,7 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
     genReqId: nextRequestId,
     routerOptions,
     requestTimeout: limits.uploadMsMax,
-    http: { maxHeaderSize: limits.headBytesMax },
+    http: { maxHeaderSize: limits.headBytesMax, requireHostHeader: false },
     forceCloseConnections: "idle",
     return503OnClosing: false,
     frameworkErrors: (problem, request, reply) => {
@@ -52,6 +53,7 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
     reply.headers(headersFor(request.id));
     done();
   });
+  refuseByItself(http);
   leaveBodiesUnread(http);
   boundReceiving(http);
   measureRequests(http, metrics.registry);
@@ -82,6 +84,15 @@ function requestIds(): () => string {
   const beginning = crypto.randomUUID().slice(0, 13);
   let count = 0;
   return () => `${beginning}-${(++count).toString(36)}`;
+}
+
+/** Node would refuse a request without a Host, and one with an unknown expectation, without an error body. */
+function refuseByItself(http: FastifyInstance): void {
+  http.addHook("onRequest", ({ raw }, _reply, done) => {
+    const isIncomplete = raw.httpVersion === "1.1" && raw.headers.host === undefined;
+    done(isIncomplete ? fail("fields-missing", { fields: ["Host"] }) : undefined);
+  });
+  http.server.on("checkExpectation", (request, response) => http.server.emit("request", request, response));
 }
 
 /** Routes read bodies themselves, after the rights check, of any Content-Type (client-endpoints 1.3). */

@@ -5,6 +5,29 @@ import { limits } from "../limits.ts";
 /** Stores hold neither U+0000 nor half a surrogate pair, so neither comes in. */
 export const storable = "^[^\\u0000\\ud800-\\udfff]*$";
 
+/** An id as a string of digits; some clients send them so. */
+export const idDigits = "^[1-9][0-9]{0,15}$";
+
+export const rowNumberDigits = "^[0-9]{1,19}$";
+
+/** A Python package, by its import name or its distribution name. */
+export const packageName = "^[A-Za-z_][A-Za-z0-9_-]*$";
+
+export const seriesAlias = "^[a-z]([a-z0-9_]{0,48}[a-z0-9])?$";
+
+/** Callers of the older form of a data spec choose any name that a file can have. */
+export const fileAlias = "^[\\w-][\\w .-]{0,127}$";
+
+/** The words for each pattern of a body: a refusal shows no regular expression. */
+export const patternWords: Readonly<Record<string, string>> = {
+  [storable]: "text without U+0000 and halves of characters",
+  [idDigits]: "an id in digits, not above 9007199254740991",
+  [rowNumberDigits]: "an integer of 0 to 9223372036854775807 in digits",
+  [packageName]: "ASCII letters, digits, _ and -, with a letter or _ first",
+  [seriesAlias]: "1 to 50 lower-case letters, digits and _, with a letter first and no _ last",
+  [fileAlias]: "1 to 128 letters, digits, blanks and the characters _ . -, without a blank or dot first",
+};
+
 /** A text as long as a description may be. */
 export const textField = (description: string, bounds: { min?: number; max?: number } = {}) =>
   Type.String({

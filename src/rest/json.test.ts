@@ -3,13 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Type } from "typebox";
 import { Failure } from "../errors.ts";
+import { idDigits } from "./fields.ts";
 import { jsonDecoder } from "./json.ts";
 
 const schema = Type.Object({
   name: Type.String({ maxLength: 5 }),
   count: Type.Optional(Type.Integer({ minimum: 1 })),
   kind: Type.Optional(Type.Enum(["pump", "motor"])),
-  parent: Type.Optional(Type.Union([Type.Integer(), Type.String({ pattern: "^[0-9]+$" })])),
+  parent: Type.Optional(Type.Union([Type.Integer(), Type.String({ pattern: idDigits })])),
   list: Type.Optional(Type.Array(Type.Object({ id: Type.Integer(), at: Type.Integer() }), { minItems: 1 })),
   labels: Type.Optional(
     Type.Unsafe({ type: "object", maxProperties: 1, additionalProperties: Type.String() }),
@@ -44,7 +45,7 @@ test("each kind of misfit has its words", async () => {
     [{ name: "x", parent: true }, "Invalid field - parent - expected integer or string but got true"],
     [
       { name: "x", parent: "p7" },
-      'Invalid field - parent - expected text that matches ^[0-9]+$ but got "p7"',
+      'Invalid field - parent - expected an id in digits, not above 9007199254740991 but got "p7"',
     ],
     [{ name: "x", list: [] }, "Invalid field - list - expected at least 1 items but got 0"],
     [{ name: "x", list: [1] }, "Invalid field - list[0] - expected an object but got number"],

@@ -65,7 +65,11 @@ export function integer(description: string, bounds: { min?: number; max?: numbe
     (sent, field) => {
       const value = Number(sent);
       if (!decimal.test(sent) || !Number.isSafeInteger(value) || value < min || value > max)
-        throw fail("field-invalid", { field, expected, got: sent });
+        throw fail("field-invalid", {
+          field,
+          expected: bounds.max === undefined && value > max ? `an integer of at most ${max}` : expected,
+          got: sent,
+        });
       return value;
     },
   );

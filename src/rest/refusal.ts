@@ -1,7 +1,7 @@
 // Says what is wrong with a JSON body: which field, what it should be, and what came instead.
 import type { TLocalizedValidationError } from "typebox/error";
 import { type Failure, fail } from "../errors.ts";
-import { storable } from "./fields.ts";
+import { patternWords } from "./fields.ts";
 
 type Problem = TLocalizedValidationError;
 type Said = Readonly<Record<string, unknown>>;
@@ -84,9 +84,7 @@ function expectedBy(problem: Problem, all: readonly Problem[]): string {
     case "const":
       return JSON.stringify(params["allowedValue"]);
     case "pattern":
-      return params["pattern"] === storable
-        ? "text without U+0000 and halves of characters"
-        : `text that matches ${params["pattern"]}`;
+      return patternWords[String(params["pattern"])] ?? "text of another form";
     case "minLength":
       return `at least ${limitOf(problem)} characters`;
     case "maxLength":

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from "typebox";
 import { limits } from "../../limits.ts";
 import { cursorParameter } from "../../rest/envelope.ts";
-import { idField, metadataField, nameField, textField } from "../../rest/fields.ts";
+import { idDigits, idField, metadataField, nameField, textField } from "../../rest/fields.ts";
 import { boolean, id, idList, integer, metadata, pageSize, text } from "../../rest/parameters.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import { searchParameters } from "../../rest/search.ts";
@@ -56,10 +56,9 @@ const fields = {
 };
 
 /** Numbers, and as the .NET client sends them, texts of digits (client-endpoints 4.1). */
-const parentId = Type.Union(
-  [idField("The id of the parent"), Type.String({ pattern: "^[1-9][0-9]{0,15}$" })],
-  { description: "The id of the parent" },
-);
+const parentId = Type.Union([idField("The id of the parent"), Type.String({ pattern: idDigits })], {
+  description: "The id of the parent",
+});
 
 const writable = {
   name: fields.name,

@@ -8,7 +8,7 @@ import {
   type CapabilityScope,
 } from "../../access/capabilities.ts";
 import { fail } from "../../errors.ts";
-import { idField } from "../../rest/fields.ts";
+import { idDigits, idField } from "../../rest/fields.ts";
 
 type Kind = CapabilityScope["kind"];
 type SentIds = readonly (number | string)[];
@@ -32,7 +32,7 @@ const scopeName = {
 } as const satisfies Record<Kind, string>;
 
 const sentIds = (description: string) =>
-  Type.Array(Type.Union([idField("An id"), Type.String({ pattern: "^[1-9][0-9]{0,15}$" })]), { description });
+  Type.Array(Type.Union([idField("An id"), Type.String({ pattern: idDigits })]), { description });
 const shownIds = (description: string) => Type.Array(Type.String(), { description });
 
 const scopesWith = (ids: typeof sentIds | typeof shownIds) => ({

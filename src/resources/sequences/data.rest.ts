@@ -8,7 +8,7 @@ import { limits } from "../../limits.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import { cellTextFor, csvQuery } from "../../rest/csv.ts";
 import { emptyAnswer, emptyShape, pageAsked } from "../../rest/envelope.ts";
-import { bulk, idField, storable } from "../../rest/fields.ts";
+import { bulk, idField, rowNumberDigits, storable } from "../../rest/fields.ts";
 import type { Values } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { exact, longIn, longMax } from "./cells.ts";
@@ -21,7 +21,7 @@ const csvType = "text/csv";
 
 /** JSON numbers lose digits beyond 2^53 in many clients: from there on a text of digits takes their place. */
 const rowNumber = Type.Union(
-  [Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.String({ pattern: "^[0-9]{1,19}$" })],
+  [Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.String({ pattern: rowNumberDigits })],
   { description: "From 0 to 2^63 - 1, as a text of digits from 2^53 on" },
 );
 

@@ -227,7 +227,7 @@ const rowNumbers: readonly (readonly [sent: unknown, expected: string])[] = [
   [-1, "a value >= 0 but got -1"],
   [1.5, "integer or string but got 1.5"],
   [2 ** 53, "a value <= 9007199254740991 but got 9007199254740992"],
-  ["-1", 'text that matches ^[0-9]{1,19}$ but got "-1"'],
+  ["-1", 'an integer of 0 to 9223372036854775807 in digits but got "-1"'],
   ["9223372036854775808", `${aRowNumber} but got 9223372036854775808`],
   [null, "integer or string but got null"],
   [true, "integer or string but got true"],

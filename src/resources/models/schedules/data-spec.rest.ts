@@ -5,7 +5,7 @@ import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { momentMs, readMoment } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
-import { idField, nameField } from "../../../rest/fields.ts";
+import { fileAlias, idField, nameField, seriesAlias } from "../../../rest/fields.ts";
 import { granularityIn, readAggregate } from "../../datapoints/questions.rest.ts";
 import { orNull } from "../shapes.rest.ts";
 import {
@@ -27,10 +27,6 @@ const byName = <Item extends TSchema>(item: Item, pattern: string) =>
     additionalProperties: item,
   });
 
-const alias = "^[a-z]([a-z0-9_]{0,48}[a-z0-9])?$";
-/** Callers of the older form choose any name that a file can have. */
-const fileName = "^[\\w-][\\w .-]{0,127}$";
-
 const moment = Type.Union([Type.Integer(), Type.String()]);
 const words = Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 20 })]);
 const wholeMs = (minimum: number) => Type.Integer({ minimum, maximum: limits.timeMsMax });
@@ -47,7 +43,7 @@ const outputs = byName(
     id: idField("The time series that is written"),
     offset: optional(Type.Integer({ description: "Moves the window that its points lie in, in ms" })),
   }),
-  alias,
+  seriesAlias,
 );
 
 const times = {
@@ -77,12 +73,12 @@ const frame = Type.Object({
 
 const older = {
   timeSeriesDataSpecs: optional(Type.Array(frame, { maxItems: limits.seriesPerReadMax })),
-  filesDataSpec: optional(Type.Object({ fileIds: optional(byName(idField("The file"), fileName)) })),
+  filesDataSpec: optional(Type.Object({ fileIds: optional(byName(idField("The file"), fileAlias)) })),
 };
 
 const input = Type.Object({
-  timeSeries: optional(byName(inputSeries, alias)),
-  files: optional(byName(Type.Object({ id: idField("The file") }), alias)),
+  timeSeries: optional(byName(inputSeries, seriesAlias)),
+  files: optional(byName(Type.Object({ id: idField("The file") }), seriesAlias)),
 });
 const output = Type.Object({ timeSeries: optional(outputs) });
 

@@ -4,7 +4,7 @@ import type { RequestContext } from "../../../context.ts";
 import { limits } from "../../../limits.ts";
 import { baseUrlOf } from "../../../rest/base-url.ts";
 import { dataAnswer, dataOf, emptyAnswer, emptyShape, itemsAnswer, itemsOf } from "../../../rest/envelope.ts";
-import { nameField } from "../../../rest/fields.ts";
+import { nameField, packageName } from "../../../rest/fields.ts";
 import { id } from "../../../rest/parameters.ts";
 import { type Route, route } from "../../../rest/route.ts";
 import { sourceOperations } from "../schema.ts";
@@ -39,7 +39,7 @@ const newSourcePackage = Type.Object(
     ...newDescribed,
     packageName: Type.String({
       description: "The Python package whose model.py has the class Model",
-      pattern: "^[A-Za-z_][A-Za-z0-9_-]*$",
+      pattern: packageName,
       maxLength: limits.nameLengthMax,
     }),
     availableOperations: Type.Optional(orNull(operations)),
