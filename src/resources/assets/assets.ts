@@ -24,7 +24,7 @@ import { type AssetWrite, existingRows, rowsUnder, visibleRows, writeRows } from
 import { type AssetRow, assetTable } from "./schema.ts";
 import { ambiguousParent, findParents, type ParentFound, type ParentReferences, placeNodes } from "./tree.ts";
 
-export { inKnownSubtrees, refuseUnknownAssets, singleLinks } from "./links.ts";
+export { existingAssets, inKnownSubtrees, refuseUnknownAssets, singleLinks } from "./links.ts";
 
 export interface Asset extends Omit<AssetRow, "path" | keyof Typed> {
   /** The ids from the root down to the asset itself. */

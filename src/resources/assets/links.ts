@@ -3,7 +3,7 @@ import { knownAssets, scopeOf } from "../../access/caller.ts";
 import type { Acl } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { type Filter, underAsset } from "../../query/filter.ts";
+import { everything, type Filter, underAsset } from "../../query/filter.ts";
 import type { Reader } from "../../storage/catalog.ts";
 import { visibleRows } from "./rows.ts";
 
@@ -24,6 +24,12 @@ export async function unknownAssets(
   const inside = await visibleRows(tx, scope, ids);
   if (inside.size < found.size) throw fail("outside-scope", { acl, action: "WRITE" });
   return [];
+}
+
+/** Of these ids those of assets that exist, whoever may see them. */
+export async function existingAssets(tx: Reader, ids: readonly number[]): Promise<number[]> {
+  const found = await visibleRows(tx, everything, ids);
+  return ids.filter((id) => found.has(id));
 }
 
 /** New links of a record, and what the caller named them in: `assetIds`, or `assetId` for one. */

@@ -16,8 +16,8 @@ import { createAssets } from "../assets/assets.ts";
 import { assetTable } from "../assets/schema.ts";
 import { changeFile } from "./changes.ts";
 import { deleteFiles, getFile, listFiles, searchFiles, updateFile } from "./files.ts";
-import { fileTable, removalTable, type StoredFile, uploadTable } from "./schema.ts";
-import { type NewFile, startUpload } from "./uploads.ts";
+import { fileTable, type NewFile, removalTable, type StoredFile, uploadTable } from "./schema.ts";
+import { startUpload } from "./uploads.ts";
 
 const folder = temporaryFolder();
 const blobs = await openLocalBlobs({ folder, secret: new Uint8Array(32) });

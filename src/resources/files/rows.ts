@@ -34,6 +34,16 @@ export async function fileNamed(
   return found;
 }
 
+/** The file of this source and source id, seen by the caller or not. */
+export async function fileOfSource(
+  tx: Reader,
+  { source, sourceId }: { readonly source: string; readonly sourceId: string },
+): Promise<StoredFile | undefined> {
+  const filter = and(equals("source", source), equals("sourceId", sourceId));
+  const [found] = await tx.find(fileTable, { filter, order: byId, page: { limit: 1 } });
+  return found;
+}
+
 /** Refuses new links to assets that do not exist or that the caller may not see (client-endpoints (b) 20). */
 export function refuseNewLinks(
   ctx: RequestContext,
@@ -70,8 +80,7 @@ async function clashOf(tx: Reader, scope: Filter, planned: readonly StoredFile[]
   const duplicates: { id?: number; source: string; sourceId: string }[] = [];
   for (const { source, sourceId } of planned) {
     if (source === undefined || sourceId === undefined) continue;
-    const filter = and(equals("source", source), equals("sourceId", sourceId));
-    const [held] = await tx.find(fileTable, { filter, order: byId, page: { limit: 1 } });
+    const held = await fileOfSource(tx, { source, sourceId });
     const key = JSON.stringify([source, sourceId]);
     const isSeen = held && (await visibleRows(tx, scope, [held.id])).has(held.id);
     if (held && !ids.has(held.id)) duplicates.push({ ...(isSeen && { id: held.id }), source, sourceId });

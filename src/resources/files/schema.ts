@@ -80,6 +80,12 @@ export const attachmentTable: Table<Attachment> = {
   wordsOf: [],
 };
 
+/** The members of a file that a client describes when it starts an upload. */
+export type NewFile = Pick<
+  StoredFile,
+  "name" | "directory" | "source" | "sourceId" | "fileType" | "metadata" | "assetIds" | "tags"
+>;
+
 /** The permission to send the bytes of a file, and how far that has come; its id names the blob. */
 export interface Upload extends Stored {
   /** Or of the attachment. */
@@ -89,6 +95,8 @@ export interface Upload extends Stored {
   readonly resumable: boolean;
   /** They may take the place of bytes that the file has. */
   readonly overwrite: boolean;
+  /** Describes a file that existed before, from the moment its bytes are these. */
+  readonly replacement?: NewFile;
   /** Bytes that are on disk and have been answered for. */
   readonly received: number;
   readonly contentType?: string;
@@ -104,6 +112,7 @@ export const uploadTable: Table<Upload> = {
     isAttachment: optional("boolean"),
     resumable: required("boolean"),
     overwrite: required("boolean"),
+    replacement: optional("json"),
     received: required("integer"),
     contentType: optional("text"),
     expiresTime: required("integer"),

@@ -16,8 +16,7 @@ import { boolean, idList, integer, oneOfWords, pageSize, text, type Values } fro
 import type { ApiVersion } from "../../rest/route.ts";
 import { during, searchParameters } from "../../rest/search.ts";
 import type { FileChange, ListChange } from "./changes.ts";
-import type { StoredFile } from "./schema.ts";
-import type { NewFile } from "./uploads.ts";
+import type { NewFile, StoredFile } from "./schema.ts";
 
 const fields = {
   fileName: textField("The name, unique in its directory", { min: 1, max: limits.fileNameLengthMax }),

@@ -388,6 +388,78 @@ test("overwriting keeps the id and the old bytes until the new ones have all com
   assert.equal((await fetch(oldLink)).status, 404);
 });
 
+/** Starts to overwrite `described`, which comes back as it is before. */
+async function startDescribed(members: object) {
+  const asset = (await server.ask("POST /assets", { items: [{ name: "pump" }] })).items[0]!["id"] as number;
+  const old = {
+    fileName: "described",
+    source: "old",
+    sourceId: "1",
+    metadata: { a: "old" },
+    assetIds: [asset],
+  };
+  const first = await server.ask("POST /files/initupload?overwrite=true", old);
+  const { fileId, uploadURL } = (first.json as { data: { fileId: number; uploadURL: string } }).data;
+  await put(uploadURL, "old bytes", { "content-type": "text/plain" });
+  const before = await infoOf(fileId);
+  assert.deepEqual([before["metadata"], before["assetIds"]], [{ a: "old" }, [asset]]);
+  const other = (await server.ask("POST /assets", { items: [{ name: "tank" }] })).items[0]!["id"] as number;
+  const sent = { fileName: "described", assetIds: [asset, other], ...members };
+  const answer = await server.ask("POST /files/initupload?overwrite=true", sent);
+  assert.equal(answer.status, 200, answer.text);
+  const url = (answer.json as { data: { uploadURL: string } }).data.uploadURL;
+  return { fileId, url, before, assets: [asset, other] as const };
+}
+
+test("an overwritten file gets its new description together with its bytes, or not at all", async () => {
+  const { fileId, url, before, assets } = await startDescribed({ source: "new", metadata: { a: "new" } });
+  assert.deepEqual(await infoOf(fileId), before);
+  await put(url, "ne", { "content-range": "bytes 0-1/3" });
+  assert.deepEqual(await infoOf(fileId), before);
+  const baseUrl = server.baseUrl;
+  await server.restart();
+  const there = url.replace(baseUrl, server.baseUrl);
+  assert.deepEqual(await infoOf(fileId), before);
+  assert.equal(await textOf(fileId), "old bytes");
+  assert.equal((await put(there, "w", { "content-range": "bytes 2-2/3" })).status, 200);
+  const { source, sourceId, metadata, assetIds, lastUpdatedTime } = await infoOf(fileId);
+  assert.deepEqual([source, sourceId, metadata, assetIds], ["new", undefined, { a: "new" }, [...assets]]);
+  assert.ok((lastUpdatedTime as number) >= (before["lastUpdatedTime"] as number));
+  assert.equal(await textOf(fileId), "new");
+
+  const abandoned = await startDescribed({ source: "never" });
+  skippedMs = limits.resumableLinkMs + 1;
+  try {
+    await endExpiredUploads(server.app.services);
+    assert.deepEqual(await infoOf(abandoned.fileId), abandoned.before);
+    assert.equal(await textOf(abandoned.fileId), "old bytes");
+  } finally {
+    skippedMs = 0;
+  }
+});
+
+test("a source taken meanwhile refuses the upload, and links to deleted assets are left out", async () => {
+  const clash = { source: "cad", sourceId: "7" };
+  const taken = await startDescribed(clash);
+  await server.ask("POST /files/initupload", { fileName: "quicker", ...clash });
+  const late = await put(taken.url, "new");
+  assert.deepEqual([late.status, late.message], [409, "A file has this source and sourceId already: cad 7"]);
+  assert.deepEqual(await infoOf(taken.fileId), taken.before);
+  assert.equal(await textOf(taken.fileId), "old bytes");
+  assert.equal((await put(taken.url, "new")).status, 404);
+  const early = await server.ask("POST /files/initupload?overwrite=true", {
+    fileName: "described",
+    ...clash,
+  });
+  assert.equal(early.status, 409);
+  assert.deepEqual(await infoOf(taken.fileId), taken.before);
+
+  const { fileId, url, assets } = await startDescribed({});
+  await server.ask("POST /assets/delete", { items: [assets[1]] });
+  assert.equal((await put(url, "new")).status, 200);
+  assert.deepEqual((await infoOf(fileId))["assetIds"], [assets[0]]);
+});
+
 test("of two uploads to a new name only one becomes the file, unless the other may overwrite", async () => {
   const one = await start("twice");
   const two = await start("twice");

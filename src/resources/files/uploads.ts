@@ -1,36 +1,34 @@
 // Uploads: from the permission to send a file's bytes to the moment when they are the file's, all at once.
 //
 // The bytes gather under a blob of their own. Only when all are on disk does the record of the file name that
-// blob, so that nobody ever reads half a file, and a file that is overwritten keeps its old bytes until then.
+// blob, so that nobody ever reads half a file. A file that existed before keeps its old bytes and its old
+// description until then, and gets the new ones in the same transaction.
 
 import { scopeOf } from "../../access/caller.ts";
 import { notAfter } from "../../access/credentials.ts";
 import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext, Services } from "../../context.ts";
-import { fail } from "../../errors.ts";
+import { Failure, fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { between, equals, oneOf } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import type { BlobKey } from "../../storage/blobs.ts";
 import type { Reader, Table, Writer } from "../../storage/catalog.ts";
+import { existingAssets } from "../assets/assets.ts";
 import { projectIds } from "../projects/projects.ts";
 import { changeFile } from "./changes.ts";
 import { type BlobStores, noteRemovals, removeBlobs } from "./removals.ts";
-import { fileNamed, refuseNewLinks, visibleRows, writeFiles } from "./rows.ts";
+import { fileNamed, fileOfSource, refuseNewLinks, visibleRows, writeFiles } from "./rows.ts";
 import {
   attachmentTable,
   type Content,
   fileTable,
+  type NewFile,
   removalTable,
   type StoredFile,
   type Upload,
   uploadTable,
 } from "./schema.ts";
-
-export type NewFile = Pick<
-  StoredFile,
-  "name" | "directory" | "source" | "sourceId" | "fileType" | "metadata" | "assetIds" | "tags"
->;
 
 export interface UploadWanted {
   readonly file: NewFile;
@@ -43,8 +41,9 @@ export interface UploadWanted {
 
 /**
  * Makes the record of a file, or takes the one of this directory and name: when its bytes have not come yet,
- * or to overwrite them. Answers an absolute address that takes the bytes without credentials, within 30 s, or
- * a week when they may come in pieces. Refuses (409) a name that is taken and a taken source and source id.
+ * or to overwrite them. That one changes when the new bytes have come. Returns an absolute address that takes
+ * the bytes without credentials, within 30 s, or a week when they may come in pieces. Refuses (409) a name
+ * that is taken and a taken source and source id.
  */
 export async function startUpload(
   ctx: RequestContext,
@@ -63,10 +62,13 @@ export async function startUpload(
     await refuseNewLinks(ctx, tx, planned, held ? [held] : []);
     await tx[held ? "replace" : "insert"](fileTable, planned);
     await refuseOutside(tx, fileTable, scope, { acl: "filesAcl", rows: planned });
+    // The write has checked uniqueness and rights; the old record is valid until the bytes are there.
+    if (held) await tx.replace(fileTable, [held]);
     const upload: Upload = {
       id: ctx.ids.next(),
       fileId: row.id,
       ...{ resumable, overwrite, received: 0 },
+      ...(held && { replacement: file }),
       ...(contentType !== undefined && { contentType }),
       expiresTime: notAfter(ctx.caller.credential, nowMs + lifeMs),
     };
@@ -85,7 +87,6 @@ const newRow = (id: number, file: NewFile, nowMs: number): StoredFile => ({
   lastUpdatedTime: nowMs,
 });
 
-/** What the file is said to be now; its bytes stay until the new ones have come. */
 const overwritten = (held: StoredFile, file: NewFile, nowMs: number): StoredFile =>
   changeFile(
     held,
@@ -276,7 +277,7 @@ async function complete(services: Services, key: BlobKey, sent: Sent): Promise<P
     const [upload] = await tx.get(uploadTable, [key.id]);
     return upload?.isAttachment
       ? giveTo(tx, attachmentTable, { upload, given })
-      : giveTo(tx, fileTable, { upload, given });
+      : giveTo(tx, fileTable, { upload, given, describe: describeFile });
   });
   // Not through `removeBlobs`, which would wait for the very request that this is.
   for (const id of gone) await services.blobs.remove({ project: key.project, id });
@@ -292,25 +293,44 @@ interface Given {
   readonly nowMs: number;
 }
 
-interface Giving {
+interface Giving<File> {
   readonly upload: Upload | undefined;
   readonly given: Given;
+  /** The file as its upload describes it; a failure when it cannot be that any more. */
+  readonly describe?: (tx: Reader, file: File, upload: Upload) => Promise<File | Failure>;
+}
+
+/** Leaves out assets that were deleted during the upload, as their deletion does in records of files. */
+async function describeFile(tx: Reader, file: StoredFile, upload: Upload): Promise<StoredFile | Failure> {
+  const { replacement } = upload;
+  if (!replacement) return file;
+  const { source, sourceId } = replacement;
+  if (source !== undefined && sourceId !== undefined) {
+    const taken = await fileOfSource(tx, { source, sourceId });
+    if (taken && taken.id !== file.id) return fail("file-duplicates", { duplicates: [{ source, sourceId }] });
+  }
+  const assetIds = await existingAssets(tx, replacement.assetIds ?? []);
+  return overwritten(file, { ...replacement, assetIds }, file.lastUpdatedTime);
 }
 
 /** What has to go: the bytes that the file had, or these, when the file may not have them any more. */
 async function giveTo<File extends Content>(
   tx: Writer,
   table: Table<File>,
-  { upload, given }: Giving,
+  { upload, given, describe }: Giving<File>,
 ): Promise<{ gone: number[]; refusal?: Error }> {
   const [file] = upload ? await tx.get(table, [upload.fileId]) : [];
   // Who took the upload away has noted its blob and waits for this request to end.
   if (!upload || !file) return { gone: [], refusal: fail("link-gone", {}) };
-  if (file.content !== undefined && !upload.overwrite) {
+  const isTaken = file.content !== undefined && !upload.overwrite;
+  const described = isTaken
+    ? fail("file-exists", { names: [file.name] })
+    : ((await describe?.(tx, file, upload)) ?? file);
+  if (described instanceof Failure) {
     await noteRemovals(tx, [given.id]);
-    return { gone: [given.id], refusal: fail("file-exists", { names: [file.name] }) };
+    return { gone: [given.id], refusal: described };
   }
-  const { contentType: _, ...rest } = file;
+  const { contentType: _, ...rest } = described;
   const contentType = upload.contentType ?? given.contentType;
   const after = {
     ...rest,
