@@ -26,12 +26,17 @@ import { type Kernel, registerLinkRoutes, registerOpenRoutes, registerRoutes } f
 import { registerOData } from "./http/register-odata.ts";
 import { createHttp } from "./http/server.ts";
 import { IdSource } from "./lib/ids.ts";
+import { RunningJobs } from "./lib/running-jobs.ts";
 import { Turns } from "./lib/turns.ts";
 import type { World } from "./lib/world.ts";
 import { limits } from "./limits.ts";
+import { closeWithin, listenAt } from "./listening.ts";
 import { openModelHosting } from "./model-hosting.ts";
 import { assembleModel } from "./odata/model.ts";
 import { cursorSigner } from "./query/cursor.ts";
+import { analyticsRoutes } from "./resources/analytics/analytics.rest.ts";
+import { failInterruptedJobs } from "./resources/analytics/analytics.ts";
+import { jobTable } from "./resources/analytics/schema.ts";
 import { archiveRoutes } from "./resources/archives/archives.rest.ts";
 import { assetTypeRoutes } from "./resources/assets/asset-types/asset-types.rest.ts";
 import { assetTypeTable } from "./resources/assets/asset-types/schema.ts";
@@ -115,6 +120,7 @@ export const tables: readonly AnyTable[] = [
   assetTypeTable,
   timeSeriesTable,
   erasureTable,
+  jobTable,
   eventTable,
   eventTransformerTable,
   semanticTypeTable,
@@ -152,6 +158,7 @@ export const routes: readonly Route[] = [
   ...timeSeriesRoutes,
   ...datapointRoutes,
   ...calculatedRoutes,
+  ...analyticsRoutes,
   ...eventRoutes,
   ...termRoutes,
   ...sequenceRoutes,
@@ -219,6 +226,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
     computing,
     disk,
     uploads: new Turns(),
+    jobs: new RunningJobs((problem) => log.error({ err: problem }, "An analytics job has met a fault")),
     erasures: erasuresIn(catalog, log),
     ...accessOf({ catalog, ids, world }, folder.secret),
     models: hosting.models,
@@ -227,6 +235,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   };
   await unlessFull(services, log, () => finishLeftWork(services));
   opened.defer(() => services.uploads.endAll());
+  opened.defer(() => services.jobs.endAll());
   opened.defer(sweepUploads(services, log));
   opened.defer(() => services.erasures.end());
   for (const project of await projectIds(services)) services.erasures.begin(project);
@@ -275,6 +284,7 @@ async function finishLeftWork(services: Services): Promise<void> {
   await services.catalog.write("system", (tx) => adoptKeys(tx, services));
   await finishErasures(services);
   await finishRemovals(services);
+  for (const project of await projectIds(services)) await failInterruptedJobs(services, project);
 }
 
 const erasuresIn = (catalog: Catalog, log: Logger) =>
@@ -364,34 +374,4 @@ async function ensureFirstKey(
     );
   }
   return isNew ? (await keys.create(project, "administrator")).key : undefined;
-}
-
-async function listenAt(http: FastifyInstance, { host, port }: Settings): Promise<string> {
-  try {
-    return await http.listen({ host, port });
-  } catch (problem) {
-    const { code, message } = problem as NodeJS.ErrnoException;
-    throw new StartRefused(`Cannot listen on ${host} port ${port}: ${listenAdvice[code ?? ""] ?? message}`);
-  }
-}
-
-const noSuchAddress = "this machine has no such address; set MILLRACE_HOST to one that it has";
-
-const listenAdvice: Readonly<Record<string, string>> = {
-  EADDRINUSE: "another program has this port; stop it, or set MILLRACE_PORT to another",
-  EACCES: "this user may not use this port; set MILLRACE_PORT to one above 1023",
-  EADDRNOTAVAIL: noSuchAddress,
-  ENOTFOUND: noSuchAddress,
-};
-
-const closeIdleEveryMs = 20;
-
-/** Stops accepting and waits for what runs, but not longer than `milliseconds`. */
-async function closeWithin(http: FastifyInstance, milliseconds: number): Promise<void> {
-  // A connection that a client keeps alive after its last answer would hold the server open.
-  const idle = setInterval(() => http.server.closeIdleConnections(), closeIdleEveryMs);
-  const late = setTimeout(() => http.server.closeAllConnections(), milliseconds);
-  await http.close();
-  clearInterval(idle);
-  clearTimeout(late);
 }

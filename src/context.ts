@@ -4,6 +4,7 @@ import type { Keyring } from "./access/keys.ts";
 import type { Rights } from "./access/rights.ts";
 import type { Computing } from "./compute/computing.ts";
 import type { IdSource } from "./lib/ids.ts";
+import type { RunningJobs } from "./lib/running-jobs.ts";
 import type { Turns } from "./lib/turns.ts";
 import type { World } from "./lib/world.ts";
 import type { ModelHosting } from "./model-runner/model-runner.ts";
@@ -28,6 +29,8 @@ export interface Services {
   readonly uploads: Turns;
   /** Takes rows away whose record is gone. */
   readonly erasures: Erasures;
+  /** Analytics jobs of this process. */
+  readonly jobs: RunningJobs;
   readonly cursors: CursorSigner;
   readonly keys: Keyring;
   readonly rights: Rights;

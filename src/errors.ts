@@ -4,6 +4,7 @@
 // faults are not here: they are invariants.
 
 import { accessFailures } from "./errors/access.ts";
+import { analyticsFailures } from "./errors/analytics.ts";
 import { datapointFailures } from "./errors/datapoints.ts";
 import type { Entry, Members } from "./errors/entry.ts";
 import { fileFailures } from "./errors/files.ts";
@@ -18,6 +19,7 @@ export const catalogue = {
   ...requestFailures,
   ...recordFailures,
   ...datapointFailures,
+  ...analyticsFailures,
   ...fileFailures,
   ...modelFailures,
   ...odataFailures,

@@ -13,6 +13,7 @@ const rooms = [
   "timeseries",
   "datapoints",
   "calculated",
+  "analytics",
   "events",
   "files",
   "raw",

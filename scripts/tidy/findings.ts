@@ -21,7 +21,7 @@ export const bounds = {
   fileLines: 400,
   engineFileLines: 600,
   /** `src/limits.ts` is a table. */
-  limitsFileLines: 600,
+  limitsFileLines: 650,
   testFileLines: 800,
   positionalParameters: 4,
   portMethods: 10,

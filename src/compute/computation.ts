@@ -1,7 +1,8 @@
 // What a long computation is: it runs in the compute thread, in steps, and counts what it compares.
 
 /**
- * A generator of steps: each takes a few milliseconds and yields the characters it compared; then the answer.
+ * A generator of steps: each takes a few milliseconds and yields the characters it compared, or 0 when the
+ * computation has a bound of its own; then the answer.
  */
 export type Steps<Answer> = Generator<number, Answer>;
 
@@ -14,8 +15,11 @@ export type Computation<Start, Question, Answer> = (start: Start) => (question: 
 /** Names the module of a computation for the main thread. */
 export interface ComputationModule<Named> {
   readonly url: URL;
-  /** A large one holds much memory, so fewer of them run at once. */
-  readonly size: "large" | "small";
+  /**
+   * A large one holds much memory, so fewer of them run at once. One in the background does as well, and must
+   * not keep requests waiting for a place.
+   */
+  readonly size: "large" | "small" | "background";
   /** Never present: it carries the types of the data. */
   readonly computation?: Named;
 }

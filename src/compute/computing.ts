@@ -39,6 +39,10 @@ export class Computing {
       perCaller: limits.computationsLargePerCaller,
     }),
     small: new FairPlaces({ places: limits.computationsAtOnce, perCaller: limits.computationsPerCaller }),
+    background: new FairPlaces({
+      places: limits.computationsBackgroundAtOnce,
+      perCaller: limits.computationsBackgroundPerCaller,
+    }),
   };
   readonly #slices = new FairSlices();
   /** Questions without an answer yet, by session; a session has one at a time. */
@@ -49,10 +53,10 @@ export class Computing {
   #compared = 0;
 
   get load(): ComputingLoad {
-    const [large, small] = [this.#places.large.load, this.#places.small.load];
+    const loads = Object.values(this.#places).map(({ load }) => load);
     return {
-      running: large.taken + small.taken,
-      waiting: large.waiting + small.waiting,
+      running: loads.reduce((sum, { taken }) => sum + taken, 0),
+      waiting: loads.reduce((sum, { waiting }) => sum + waiting, 0),
       compared: this.#compared,
       mainThreadSeconds: this.#slices.busyMs / 1000,
     };

@@ -88,6 +88,7 @@ before(async () => {
     erasures: undefined as never,
     models: undefined as never,
     computing: undefined as never,
+    jobs: undefined as never,
   };
   const rights = new Rights({
     catalog,

@@ -1,9 +1,9 @@
 // Reads over REST of what hangs on no asset, which is for everybody who may read it or for nobody; and reads
-// that work out something from assets and series: tag matching and calculated series.
+// that work out something from assets and series: tag matching, calculated series and similarity search.
 import type { Client } from "./client.ts";
-import { may } from "./plant.ts";
+import { holds, may, type Thing } from "./plant.ts";
 import { type Asker, type Question, refused } from "./question.ts";
-import { anyId, below, pointsOf } from "./rest-reads.ts";
+import { anyId, below, pointsOf, pointTimes } from "./rest-reads.ts";
 
 const names = ["feeds a", "feeds b", "drains c"];
 const rows = ["1", "2", "3"];
@@ -105,4 +105,38 @@ function sum(asker: Asker): Question {
   };
 }
 
-export const readsElsewhere = [relationships, oneRelationship, raw, tagMatching, tagMatching, sum, sum];
+const anySeries = ({ plant, random }: Asker): Thing => random.pick(plant.of("timeseries"));
+
+/** The points of one series, looked for in another: both are as far apart as their ids. */
+function similarity(asker: Asker): Question {
+  const { plant, rights } = asker;
+  const [input, searched] = [anySeries(asker), anySeries(asker)];
+  const [inputTagId, tagId] = [input.name, searched.name];
+  const hidden = [...new Set([input, searched])].filter((one) => !may(plant, rights, "READ", one));
+  const keys = hidden.map(({ name }) => name);
+  const match = { from: pointTimes[0]!, to: pointTimes.at(-1)! + 1, tagId, inputTagId, mode: "value" };
+  const expected = [{ ...match, apart: Math.abs(input.id - searched.id) }];
+  const refusal = holds(rights, "timeSeriesAcl", "READ")
+    ? refused("series-unknown", { keys })
+    : refused("forbidden", { acl: "timeSeriesAcl", action: "READ" });
+  const interval = { start: 0, end: 9_000 };
+  return {
+    ask: `POST ${below("0.4")}/similaritysearch`,
+    body: {
+      ...{ inputTags: [inputTagId], queryTags: [tagId], modes: ["value"], limit: 5 },
+      ...{ inputInterval: interval, queryInterval: interval },
+    },
+    needs: ["analyticsAcl", "EXECUTE"],
+    seen: (reply) =>
+      reply.json.data.items.map(({ score, ...found }) => ({
+        ...found,
+        apart: Math.round(Number(score) / Math.sqrt(pointTimes.length)),
+      })),
+    expected: hidden.length > 0 ? refusal : expected,
+  };
+}
+
+export const readsElsewhere = [
+  ...[relationships, oneRelationship, raw, tagMatching, tagMatching],
+  ...[sum, sum, similarity, similarity],
+];

@@ -111,8 +111,9 @@ export function someRights(plant: Plant, random: Random): Rights {
     { acl: "relationshipsAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "rawAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "rawAcl", actions: ["LIST"], scope: { kind: "all" } },
+    { acl: "analyticsAcl", actions: ["EXECUTE"], scope: { kind: "all" } },
   ];
-  return [...Object.values(aclOf).flatMap(grant), ...memberships, ...random.some(elsewhere, 3)];
+  return [...Object.values(aclOf).flatMap(grant), ...memberships, ...random.some(elsewhere, 4)];
 }
 
 /** The key of a new account in a new group that grants these rights. */

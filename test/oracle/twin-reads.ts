@@ -106,6 +106,15 @@ function points(asker: Asker): Probe {
   return { ask: `POST ${below("0.5")}/timeseries/${path}`, body };
 }
 
+/** Series by names that may be hidden, compared with each other. */
+function similarity(asker: Asker): Probe {
+  const tags = () => [someName(asker, "timeseries"), someName(asker, "timeseries")];
+  const interval = { start: 0, end: 9_000 };
+  const intervals = { inputInterval: interval, queryInterval: interval };
+  const body = { inputTags: tags(), queryTags: tags(), modes: ["pattern"], ...intervals };
+  return { ask: `POST ${below("0.4")}/similaritysearch`, body };
+}
+
 /** What callers without administration are told of it, and words that records refer to. */
 function others({ random }: Asker): Probe {
   const at = below("0.6");
@@ -115,7 +124,18 @@ function others({ random }: Asker): Probe {
   };
 }
 
-const probes = [tagMatching, assetSearch, restList, restList, odata, odata, odata, points, others];
+const probes = [
+  tagMatching,
+  assetSearch,
+  restList,
+  restList,
+  odata,
+  odata,
+  odata,
+  points,
+  similarity,
+  others,
+];
 
 /** One request by chance. */
 export const probe = (asker: Asker): Probe => asker.random.pick(probes)(asker);

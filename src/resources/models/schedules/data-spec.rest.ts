@@ -6,11 +6,11 @@ import { fail } from "../../../errors.ts";
 import { momentMs, readMoment } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
 import { fileAlias, idField, nameField, seriesAlias } from "../../../rest/fields.ts";
+import { gapFillings } from "../../analytics/matching/grid-rows.ts";
 import { granularityIn, readAggregate } from "../../datapoints/questions.rest.ts";
 import { orNull } from "../shapes.rest.ts";
 import {
   type FrameColumns,
-  gapFillings,
   granularityOf,
   type InputFrame,
   type InputSeries,

@@ -1,5 +1,5 @@
 // Fills the gaps of a column whose rows are equally far from each other (platform-api, Data spec).
-import type { GapFilling } from "./spec.ts";
+import type { GapFilling } from "../../analytics/matching/grid-rows.ts";
 
 /**
  * `ffill` repeats the value before the gap, `linearInterpolation` draws a line to the one behind it. Rows

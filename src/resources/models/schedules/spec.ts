@@ -3,6 +3,7 @@
 import { type Granularity, readGranularity, type TimeRange } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
 import type { AggregateName } from "../../../storage/points.ts";
+import type { GapFilling } from "../../analytics/matching/grid-rows.ts";
 
 /** A series of its own, under a name (the newer form). */
 export interface InputSeries {
@@ -13,9 +14,6 @@ export interface InputSeries {
   readonly granularity?: string;
   readonly includeOutside?: boolean;
 }
-
-export const gapFillings = ["ffill", "linearInterpolation"] as const;
-export type GapFilling = (typeof gapFillings)[number];
 
 export interface FrameColumns {
   readonly id: number;

@@ -1,0 +1,38 @@
+// The socket of the server: where it listens, and how it stops.
+import type { FastifyInstance } from "fastify";
+import type { Settings } from "./config.ts";
+import { StartRefused } from "./data-folder.ts";
+
+/** Returns the address. Throws `StartRefused` with advice when it cannot be had. */
+export async function listenAt(
+  http: FastifyInstance,
+  { host, port }: Pick<Settings, "host" | "port">,
+): Promise<string> {
+  try {
+    return await http.listen({ host, port });
+  } catch (problem) {
+    const { code, message } = problem as NodeJS.ErrnoException;
+    throw new StartRefused(`Cannot listen on ${host} port ${port}: ${listenAdvice[code ?? ""] ?? message}`);
+  }
+}
+
+const noSuchAddress = "this machine has no such address; set MILLRACE_HOST to one that it has";
+
+const listenAdvice: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program has this port; stop it, or set MILLRACE_PORT to another",
+  EACCES: "this user may not use this port; set MILLRACE_PORT to one above 1023",
+  EADDRNOTAVAIL: noSuchAddress,
+  ENOTFOUND: noSuchAddress,
+};
+
+const closeIdleEveryMs = 20;
+
+/** Stops accepting and waits for what runs, but not longer than `milliseconds`. */
+export async function closeWithin(http: FastifyInstance, milliseconds: number): Promise<void> {
+  // A connection that a client keeps alive after its last answer would hold the server open.
+  const idle = setInterval(() => http.server.closeIdleConnections(), closeIdleEveryMs);
+  const late = setTimeout(() => http.server.closeAllConnections(), milliseconds);
+  await http.close();
+  clearInterval(idle);
+  clearTimeout(late);
+}

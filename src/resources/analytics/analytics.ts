@@ -1,0 +1,180 @@
+// Analytics: searches for windows in the background, as jobs of their callers (client-endpoints 15).
+//
+// A job has the rights of the caller who starts it. The record of a job is in the catalog; a job that a stop
+// of the server has interrupted is FAILED from the next start on.
+import { scopeOf } from "../../access/caller.ts";
+import type { Action } from "../../access/capabilities.ts";
+import { administersGroups } from "../../access/holds.ts";
+import type { RequestContext, Services } from "../../context.ts";
+import { Failure, fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { existingRecords } from "../../query/existing.ts";
+import { and, between, equals, everything, type Filter, oneOf } from "../../query/filter.ts";
+import { byId, type OrderBy, type Page, type PageQuestion } from "../../query/page.ts";
+import { readPage } from "../../query/read-page.ts";
+import type { ProjectId, Reader, Writer } from "../../storage/catalog.ts";
+import { requireSeries } from "../timeseries/timeseries.ts";
+import { type Job, jobTable } from "./schema.ts";
+import { type Match, prepareSearch, type SearchWanted } from "./search.ts";
+
+export type { Job } from "./schema.ts";
+export type { Match, SearchWanted } from "./search.ts";
+
+export interface JobState extends Job {
+  /** From 0 to 1. */
+  readonly progress: number;
+}
+
+/** The matches of a search that runs while the caller waits, best first. */
+export async function searchNow(ctx: RequestContext, wanted: SearchWanted): Promise<Match[]> {
+  const { search } = await prepareSearch(ctx, wanted);
+  return search(ctx);
+}
+
+/**
+ * Starts a search in the background and returns its job. Refuses unknown series (404), windows that cannot be
+ * compared (400), and (429) a caller with too many unfinished jobs.
+ */
+export async function startSearch(
+  ctx: RequestContext,
+  wanted: SearchWanted,
+  description: string | undefined,
+): Promise<Job> {
+  const { search, seriesIds } = await prepareSearch(ctx, wanted);
+  const { userId, user } = ctx.caller;
+  const job: Job = {
+    id: ctx.ids.next(),
+    ...(description !== undefined && { description }),
+    status: "RUNNING",
+    ...(userId !== undefined && { accountId: userId }),
+    user,
+    seriesIds,
+    createdTime: ctx.world.nowMs(),
+  };
+  await ctx.catalog.write(ctx.project, async (tx) => {
+    await makeRoom(tx, ctx);
+    await tx.insert(jobTable, [job]);
+  });
+  ctx.jobs.start(job.id, (signal, tell) => run(ctx, job, { signal, search: (own) => search(own, tell) }));
+  return job;
+}
+
+/** Removes jobs whose time is over, and the caller's oldest ones beyond `limits.jobsKeptMax`. */
+async function makeRoom(tx: Writer, ctx: RequestContext): Promise<void> {
+  const isOld = between("createdTime", { to: { value: oldestMs(ctx), inclusive: false } });
+  const isRunning = equals("status", "RUNNING");
+  await tx.remove(jobTable, and(isOld, oneOf("status", ["DONE", "FAILED", "CANCELLED"])));
+  const running = await tx.count(jobTable, and(ownJobs(ctx), isRunning));
+  if (running >= limits.jobsRunningMax) throw fail("jobs-running", { limit: limits.jobsRunningMax });
+  const ended = and(ownJobs(ctx), oneOf("status", ["DONE", "FAILED", "CANCELLED"]));
+  const limit = (await tx.count(jobTable, ended)) - limits.jobsKeptMax + 1;
+  if (limit <= 0) return;
+  const oldest = await tx.find(jobTable, { filter: ended, order: byId, page: { limit } });
+  const ids = oldest.map(({ id }) => id);
+  await tx.remove(jobTable, oneOf("id", ids));
+}
+
+interface Work {
+  readonly signal: AbortSignal;
+  readonly search: (ctx: RequestContext) => Promise<Match[]>;
+}
+
+/** A job that is cancelled, or that a stop of the server ends, writes nothing. */
+async function run(ctx: RequestContext, { id }: Job, { signal, search }: Work): Promise<void> {
+  const deadline = AbortSignal.timeout(limits.jobMsMax);
+  try {
+    const matches = await search({ ...ctx, signal: AbortSignal.any([signal, deadline]) });
+    await settle(ctx, ctx.project, equals("id", id), { status: "DONE", matches });
+  } catch (problem) {
+    if (signal.aborted) return;
+    if (!(problem instanceof Failure) && !deadline.aborted) ctx.jobs.report(problem);
+    const reason = deadline.aborted ? fail("job-deadline", { limitMs: limits.jobMsMax }) : problem;
+    const told =
+      reason instanceof Failure ? reason.message : "A fault of the server; its log has the details";
+    await settle(ctx, ctx.project, equals("id", id), { status: "FAILED", problem: told });
+  }
+}
+
+/** Ends the jobs that are still running. */
+async function settle(
+  { catalog, world }: Pick<Services, "catalog" | "world">,
+  project: ProjectId,
+  which: Filter,
+  outcome: Pick<Job, "status" | "problem" | "matches">,
+): Promise<void> {
+  const filter = and(which, equals("status", "RUNNING"));
+  await catalog.write(project, async (tx) => {
+    const limit = await tx.count(jobTable, filter);
+    const rows = await tx.find(jobTable, { filter, order: byId, page: { limit } });
+    const completedTime = world.nowMs();
+    await tx.replace(
+      jobTable,
+      rows.map((row) => ({ ...row, ...outcome, completedTime })),
+    );
+  });
+}
+
+/** At the start of the server: nothing goes on with what a stop has interrupted. */
+export const failInterruptedJobs = (services: Services, project: ProjectId): Promise<void> =>
+  settle(services, project, everything, {
+    status: "FAILED",
+    problem: "The server stopped while the job was running; start it again",
+  });
+
+/** Refuses (404) a job that is unknown, or of somebody else. */
+export async function getJob(ctx: RequestContext, id: number): Promise<JobState> {
+  return stateOf(ctx, await ctx.catalog.read(ctx.project, (tx) => requireJob(tx, ctx, id, "READ")));
+}
+
+const newestFirst: readonly OrderBy[] = [{ field: "id", direction: "descending" }];
+
+/** The caller's jobs, the newest first. */
+export async function listJobs(ctx: RequestContext, page: PageQuestion): Promise<Page<JobState>> {
+  const filter = visibleJobs(ctx, "LIST");
+  const found = await ctx.catalog.read(ctx.project, (tx) =>
+    readPage(tx, jobTable, { filter, order: newestFirst, page }),
+  );
+  return { ...found, items: found.items.map((job) => stateOf(ctx, job)) };
+}
+
+/** Resolves when the job has ended. A job that had ended before stays as it is. */
+export async function cancelJob(ctx: RequestContext, id: number): Promise<JobState> {
+  await ctx.catalog.read(ctx.project, (tx) => requireJob(tx, ctx, id, "EXECUTE"));
+  await settle(ctx, ctx.project, equals("id", id), { status: "CANCELLED" });
+  await ctx.jobs.end(id);
+  return stateOf(ctx, await ctx.catalog.read(ctx.project, (tx) => requireJob(tx, ctx, id, "EXECUTE")));
+}
+
+/**
+ * The matches of a job, best first. Refuses (409) a job that is not DONE, and (404) a caller who may not read
+ * all of its series any more.
+ */
+export async function matchesOf(ctx: RequestContext, id: number): Promise<readonly Match[]> {
+  const job = await ctx.catalog.read(ctx.project, (tx) => requireJob(tx, ctx, id, "READ"));
+  await requireSeries(ctx, job.seriesIds, "READ");
+  const { status: state, problem, matches } = job;
+  if (matches) return matches;
+  throw fail("job-unfinished", { id, state, ...(problem !== undefined && { problem }) });
+}
+
+async function requireJob(tx: Reader, ctx: RequestContext, id: number, action: Action): Promise<Job> {
+  const scope = visibleJobs(ctx, action);
+  const [job] = await existingRecords(tx, jobTable, scope, { ids: [id], field: "jobId", status: 404 });
+  return job!;
+}
+
+/** Administrators see the jobs of all. */
+function visibleJobs(ctx: RequestContext, action: Action): Filter {
+  const own = administersGroups(ctx.caller.capabilities) ? everything : ownJobs(ctx);
+  const isKept = between("createdTime", { from: { value: oldestMs(ctx), inclusive: true } });
+  return and(scopeOf(ctx.caller, "analyticsAcl", action), own, isKept);
+}
+
+const ownJobs = ({ caller: { userId, user } }: RequestContext): Filter =>
+  userId === undefined ? and(equals("accountId", null), equals("user", user)) : equals("accountId", userId);
+
+const oldestMs = ({ world }: Services): number => world.nowMs() - limits.jobKeptMs;
+
+function stateOf({ jobs }: Services, job: Job): JobState {
+  return { ...job, progress: job.status === "DONE" ? 1 : (jobs.progressOf(job.id) ?? 0) };
+}

@@ -1,0 +1,130 @@
+// Reads the samples that a search compares: points of a series in their order, or buckets of several.
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import type { Granularity, TimeRange } from "../../lib/time.ts";
+import { limits } from "../../limits.ts";
+import type { AggregateName } from "../../storage/points.ts";
+import { readMany } from "../datapoints/datapoints.ts";
+import { readFrame } from "../datapoints/frame.ts";
+import type { SeriesKey } from "../timeseries/timeseries.ts";
+import { type GapFilling, type Grid, GridRows } from "./matching/grid-rows.ts";
+import type { Samples } from "./matching/window-search.ts";
+
+export interface BucketColumn {
+  readonly key: SeriesKey;
+  readonly aggregate: AggregateName;
+  readonly fill?: GapFilling;
+}
+
+/** Points have no grid: a sample is the point after the one before, however far away. */
+export type Source =
+  | { readonly kind: "points"; readonly key: SeriesKey }
+  | {
+      readonly kind: "buckets";
+      readonly columns: readonly BucketColumn[];
+      readonly granularity: Granularity;
+    };
+
+export const keysOf = (source: Source): readonly SeriesKey[] =>
+  source.kind === "points" ? [source.key] : source.columns.map(({ key }) => key);
+
+/** The time that a sample reaches: reads from the first to the end of the last return the window. */
+export const sampleMs = (source: Source): number =>
+  source.kind === "points" ? 1 : source.granularity.bucketMs;
+
+export const gridOf = (source: Source, filledMax: number): Grid | undefined =>
+  source.kind === "points"
+    ? undefined
+    : {
+        bucketMs: source.granularity.bucketMs,
+        fillings: source.columns.map(({ fill }) => fill),
+        filledMax,
+      };
+
+/** Refuses unknown series (404). Empty buckets are left out. */
+export async function* samplesIn(
+  ctx: RequestContext,
+  source: Source,
+  range: TimeRange,
+): AsyncGenerator<Samples> {
+  let { startMs } = range;
+  while (startMs < range.endMs) {
+    const page = await pageFrom(ctx, source, { ...range, startMs });
+    let [count, lastMs] = [0, startMs];
+    for await (const { times, columns } of page.rows()) {
+      if (times.length === 0) continue;
+      yield { times, columns };
+      count += times.length;
+      lastMs = times.at(-1)!;
+    }
+    if (count < page.limit) return;
+    startMs = lastMs + sampleMs(source);
+  }
+}
+
+interface Page {
+  readonly limit: number;
+  readonly rows: () => AsyncGenerator<Samples>;
+}
+
+async function pageFrom(ctx: RequestContext, source: Source, range: TimeRange): Promise<Page> {
+  if (source.kind === "buckets") {
+    const { columns, granularity } = source;
+    const limit = limits.frameRowsMax;
+    const { rows } = await readFrame(ctx, { columns, granularity, range, limit });
+    return { limit, rows: () => wholeRows(rows()) };
+  }
+  const limit = limits.pointsPerReadMax;
+  const [answer] = await readMany(ctx, [{ key: source.key, range, limit }]);
+  return { limit, rows: answer!.rows as Page["rows"] };
+}
+
+/** Batches of a frame have room for more rows than they hold. */
+async function* wholeRows(batches: ReturnType<Awaited<ReturnType<typeof readFrame>>["rows"]>) {
+  for await (const { count, times, columns } of batches)
+    yield { times: times.subarray(0, count), columns: columns.map((column) => column.subarray(0, count)) };
+}
+
+/** All samples in the range with its gaps filled, by column. Stops after `limits.searchWindowMax` + 1. */
+export async function readWhole(ctx: RequestContext, source: Source, range: TimeRange): Promise<Samples> {
+  const grid = gridOf(source, limits.searchWindowMax);
+  const rows = grid && new GridRows(grid);
+  const pieces: Samples[] = [];
+  let count = 0;
+  for await (const read of samplesIn(ctx, source, range)) {
+    const samples = rows ? rows.add(read) : read;
+    pieces.push(samples);
+    count += samples.times.length;
+    if (count > limits.searchWindowMax) break;
+  }
+  if (rows) pieces.push(rows.end());
+  return {
+    times: joined(pieces.map(({ times }) => times)),
+    columns: keysOf(source).map((_, c) => joined(pieces.map(({ columns }) => columns[c]!))),
+  };
+}
+
+function joined(parts: readonly Float64Array[]): Float64Array {
+  const whole = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/** The window to look for; refuses (400) one that is too short, too long or has a gap. */
+export async function readWindow(
+  ctx: RequestContext,
+  { source, range, field }: { readonly source: Source; readonly range: TimeRange; readonly field: string },
+): Promise<readonly Float64Array[]> {
+  const { times, columns } = await readWhole(ctx, source, range);
+  const unit = source.kind === "points" ? "points" : "buckets";
+  const [length, most] = [times.length, limits.searchWindowMax];
+  const isWhole = !columns.some((column) => column.some((value) => !Number.isFinite(value)));
+  if (length >= 2 && length <= most && isWhole) return columns;
+  const expected = `a window of 2 to ${most} ${unit} without a gap`;
+  const got = length > most ? `more than ${most} ${unit}` : isWhole ? `${length} ${unit}` : "a gap";
+  throw fail("field-invalid", { field, expected, got });
+}
