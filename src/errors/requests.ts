@@ -38,6 +38,16 @@ export const requestFailures = {
     when: "The body is packed in another way than gzip.",
     message: ({ encoding }) => `Content-Encoding ${encoding} is not supported; use gzip or none`,
   }),
+  "charset-unknown": entry<{ charset: string }>({
+    status: 415,
+    when: "The Content-Type declares another `charset` than UTF-8 or its subset US-ASCII.",
+    message: ({ charset }) => `The charset ${charset} is not supported; send UTF-8`,
+  }),
+  "body-not-utf8": entry<{ at: number }>({
+    status: 400,
+    when: "The body has a byte that is not UTF-8; `at` counts the bytes of the inflated body from 0.",
+    message: ({ at }) => `The body is not UTF-8 at byte ${at}; send it as UTF-8`,
+  }),
   "body-not-gzip": entry<Record<string, never>>({
     status: 400,
     when: "The body says it is gzip but cannot be inflated.",
@@ -60,7 +70,7 @@ export const requestFailures = {
   }),
   "request-malformed": entry<{ problem: string }>({
     status: 400,
-    when: "The request is not valid HTTP, its path is not valid percent-encoding, or its body ends early.",
+    when: "The request is not valid HTTP, its address is not percent-encoded UTF-8, or its body ends early.",
     message: ({ problem }) => `The request is malformed: ${problem}`,
   }),
   "disk-full": entry<{ problem: string }>({

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { createGunzip } from "node:zlib";
 import { type Failure, fail } from "../errors.ts";
 import { freeChunk } from "../lib/streams.ts";
+import { shortened } from "../lib/text.ts";
 import { limits } from "../limits.ts";
 import type { BodyBudget, Reservation } from "./body-budget.ts";
 import { type BodyBuffers, onePieceBytesMax } from "./body-buffers.ts";
@@ -36,8 +37,8 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
 
 /**
  * The body of a request, whatever its Content-Type says (client-endpoints 1.3). Refuses bodies that are too
- * large as sent or inflated (413), packed otherwise than with gzip (415), damaged or cut short (400), and
- * those that stop to arrive (408).
+ * large as sent or inflated (413), packed otherwise than with gzip or declared in another charset than UTF-8
+ * (415), damaged or cut short (400), and those that stop to arrive (408).
  */
 export async function readBody(
   request: IncomingMessage,
@@ -52,6 +53,7 @@ export async function readBody(
   if (announced === 0) return none;
   if (announced !== undefined && announced > bytesMax) throw tooLarge("sent", bytesMax);
   const isPacked = isGzip(headers["content-encoding"]);
+  requireUtf8Charset(headers["content-type"]);
   const arriving = new ArrivingBody(buffers, reservation, { announced, bytesMax });
   const giveBack = () => arriving.giveBack();
   try {
@@ -76,6 +78,13 @@ function isGzip(encoding: string | undefined): boolean {
   if (word === "" || word === "identity") return false;
   if (word === "gzip" || word === "x-gzip") return true;
   throw fail("encoding-unknown", { encoding: word });
+}
+
+/** US-ASCII is a part of UTF-8. Clients spell both in many ways. */
+function requireUtf8Charset(contentType: string | undefined): void {
+  const charset = /;\s*charset\s*=\s*["']?([^"';\s]+)/i.exec(contentType ?? "")?.[1];
+  if (charset !== undefined && !/^(utf8|usascii|ascii)$/i.test(charset.replaceAll(/[-_]/g, "")))
+    throw fail("charset-unknown", { charset: shortened(charset) });
 }
 
 /** Memory is reserved ahead of what has arrived, so that a body asks for it a few times only. */

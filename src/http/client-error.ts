@@ -28,5 +28,7 @@ export function answerClientError(problem: ClientError, socket: Socket, requestI
 function refusalOf(code: string | undefined): Failure {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return fail("request-too-slow", {});
   if (code === "HPE_HEADER_OVERFLOW") return fail("headers-too-large", { limit: limits.headBytesMax });
+  if (code === "HPE_INVALID_URL")
+    return fail("request-malformed", { problem: "its address has a character that must be percent-encoded" });
   return fail("request-malformed", { problem: "it is not valid HTTP/1.1" });
 }

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { Failure, type FailureCode, fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { refusalOf } from "../odata/refusal.ts";
+import { addressRefusal } from "./address.ts";
 import { ClientGone } from "./request-scope.ts";
 
 export const errorBody = (failure: Failure) => ({
@@ -20,7 +21,7 @@ export function errorAnswer(log: Logger, noteRefusal: (problem: string) => void)
       log.debug({ requestId: request.id, path: pathToLog(request) }, problem.message);
       return reply.code(clientGoneStatus).send();
     }
-    const failure = problem instanceof Failure ? problem : refusalByFastify(problem, request.id);
+    const failure = problem instanceof Failure ? problem : refusalByFastify(problem, request);
     if (byDisk.has(failure.failure)) noteRefusal(failure.message);
     if (failure.status >= 500)
       log.error({ err: problem, requestId: request.id, path: pathToLog(request) }, failure.message);
@@ -45,14 +46,13 @@ const byDisk: ReadonlySet<FailureCode> = new Set([
 ]);
 
 /** What Fastify itself refuses; anything else that is thrown is a fault of ours. */
-function refusalByFastify(problem: unknown, requestId: string): Failure {
+function refusalByFastify(problem: unknown, { id, url }: FastifyRequest): Failure {
   const { code, statusCode: status = 500, message = "" } = problem as Partial<FastifyError>;
   if (code === "FST_ERR_MAX_PARAM_LENGTH")
     return fail("path-segment-too-long", { limit: limits.pathSegmentBytesMax });
-  if (code === "FST_ERR_BAD_URL")
-    return fail("request-malformed", { problem: "its path is not valid percent-encoding" });
-  if (status < 400 || status >= 500) return fail("internal", { requestId });
-  return fail("request-malformed", { problem: message });
+  if (status < 400 || status >= 500) return fail("internal", { requestId: id });
+  const undecodable = code === "FST_ERR_BAD_URL" ? addressRefusal(url) : undefined;
+  return undecodable ?? fail("request-malformed", { problem: message });
 }
 
 /** Values of parameters may be tokens, and so may the paths of links: neither is for logs. */

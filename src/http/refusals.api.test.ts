@@ -53,10 +53,13 @@ test("a project name beyond ASCII is addressed percent-encoded", async () => {
   }
 });
 
-test("percent-encoding that means nothing is 400, a segment that is too long 414", async () => {
-  const malformed = await raw(`GET /api/0.5/projects/demo/timeseries/%E0%A4%A HTTP/1.1\r\nHost: x\r\n\r\n`);
+test("an address that is not percent-encoded UTF-8 is 400, a segment that is too long 414", async () => {
+  const malformed = await raw(`GET /api/0.5/projects/demo/timeseries/%E0%A4 HTTP/1.1\r\nHost: x\r\n\r\n`);
   assert.match(malformed.head, /^HTTP\/1.1 400 /);
-  assert.equal(malformed.message, "The request is malformed: its path is not valid percent-encoding");
+  assert.equal(
+    malformed.message,
+    "The request is malformed: its address has %E0 at character 34, which is not UTF-8",
+  );
   const long = await server.ask(`DELETE /timeseries/${"x".repeat(limits.pathSegmentBytesMax + 1)}`);
   assert.equal(long.status, 414);
   assert.equal(long.error?.message, "A segment of the path is longer than 12288 bytes");

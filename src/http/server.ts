@@ -5,6 +5,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from "pino";
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
+import { addressRefusal } from "./address.ts";
 import { routerOptions } from "./allowed-methods.ts";
 import { hasBody } from "./body.ts";
 import { answerClientError } from "./client-error.ts";
@@ -54,6 +55,7 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
     done();
   });
   refuseByItself(http);
+  refuseUndecodable(http);
   leaveBodiesUnread(http);
   boundReceiving(http);
   measureRequests(http, metrics.registry);
@@ -93,6 +95,11 @@ function refuseByItself(http: FastifyInstance): void {
     done(isIncomplete ? fail("fields-missing", { fields: ["Host"] }) : undefined);
   });
   http.server.on("checkExpectation", (request, response) => http.server.emit("request", request, response));
+}
+
+/** The router refuses such a path itself, see `error-answer.ts`; queries are decoded leniently after this. */
+function refuseUndecodable(http: FastifyInstance): void {
+  http.addHook("onRequest", (request, _reply, done) => done(addressRefusal(request.url)));
 }
 
 /** Routes read bodies themselves, after the rights check, of any Content-Type (client-endpoints 1.3). */

@@ -1,6 +1,7 @@
 // Reads JSON piece by piece straight from bytes, for the few shapes that come by the million.
 
 import { KnownTexts } from "./known-texts.ts";
+import { textOf } from "./utf8.ts";
 
 const code = (character: string): number => character.charCodeAt(0);
 const quote = code('"');
@@ -90,7 +91,7 @@ export class JsonBytes {
     return this.take(colon);
   }
 
-  /** A text without escapes; `undefined` when it is not one. */
+  /** A text without escapes; `undefined` when it is not one, or not UTF-8. */
   text(): string | undefined {
     if (!this.take(quote)) return undefined;
     const bytes = this.#bytes;
@@ -105,7 +106,7 @@ export class JsonBytes {
       to += 1;
     }
     this.at = to + 1;
-    return seen < 128 ? bytes.toString("latin1", from, to) : bytes.toString("utf8", from, to);
+    return seen < 128 ? bytes.toString("latin1", from, to) : textOf(bytes, from, to);
   }
 
   /**

@@ -85,7 +85,7 @@ interface Level {
   keys: number;
 }
 
-/** Call `read` until it returns true; then `value` is complete. */
+/** Reads UTF-8. Call `read` until it returns true; then `value` is complete. */
 export class JsonReader {
   readonly #bytes: Buffer;
   readonly #pieces: JsonBytes;

@@ -1,4 +1,5 @@
-// The address of a request taken apart by hand: segments before decoding, options after splitting.
+// The address of a request taken apart by hand: segments before decoding, options after splitting. The server
+// has refused addresses that do not decode.
 //
 // Routers and form decoders cannot do it: they decode `%2F` before they split, turn `+` in a time zone into a
 // blank, and keep the last of two equal options (odata.md 6.1).
@@ -34,12 +35,12 @@ export function readTarget(rest: string): Target {
   const aliases = new Map<string, string>();
   for (const piece of query.split("&").filter((one) => one !== "")) {
     const [sentName, sentValue] = splitOnce(piece, "=");
-    const name = decoded(sentName);
+    const name = decodeURIComponent(sentName);
     const system = systemName(name);
     const into = system !== undefined ? options : name.startsWith("@") ? aliases : undefined;
     const key = system ?? name;
     if (into?.has(key)) throw fail("query-option-repeated", { option: key });
-    into?.set(key, decoded(withoutPlus(sentValue)));
+    into?.set(key, decodeURIComponent(withoutPlus(sentValue)));
   }
   const segments = path
     .split("/")
@@ -71,14 +72,6 @@ function splitOnce(text: string, separator: string): [string, string] {
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw fail("request-malformed", { problem: "its address is not valid percent-encoding" });
-  }
-}
-
 const plusOrQuote = /'|%27|\+/gi;
 const zone = /^\+\d\d(:|%3A)\d\d/i;
 
@@ -95,7 +88,7 @@ function withoutPlus(sent: string): string {
 }
 
 function segmentOf(sent: string): Segment {
-  const text = decoded(sent);
+  const text = decodeURIComponent(sent);
   const at = text.indexOf("(");
   if (at < 0) return { name: text };
   if (!text.endsWith(")")) throw syntax("')' is missing at the end of a path segment", text.length);

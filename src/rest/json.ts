@@ -6,6 +6,7 @@ import { TimeSlice } from "../lib/time-slice.ts";
 import { limits } from "../limits.ts";
 import { bodyCheck } from "./body-check.ts";
 import type { BodyWork } from "./route.ts";
+import { requireUtf8 } from "./text-body.ts";
 
 interface BodyReading {
   /** "absent", the default: members that are `null` are left out. */
@@ -44,14 +45,15 @@ export function jsonDecoder<Value>(
 }
 
 /**
- * No body at all counts as `{}`; refuses (400) what is not JSON, and (413) what has more values than a body
- * may have. Other requests have their turn while a large body is read.
+ * No body at all counts as `{}`; refuses (400) what is not UTF-8 or not JSON, and (413) what has more values
+ * than a body may have. Other requests have their turn while a large body is read.
  */
 export async function readJson(
   bytes: Buffer,
   { nulls = "absent", work, ...reading }: BodyReading,
 ): Promise<unknown> {
   if (bytes.length === 0) return {};
+  requireUtf8(bytes);
   const reader = new JsonReader(bytes, { ...bodyBounds, ...reading, dropsNulls: nulls === "absent" });
   const slice = new TimeSlice(limits.turnMs);
   try {

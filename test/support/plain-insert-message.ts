@@ -1,5 +1,6 @@
 // What an insert in protobuf means, read as plainly as can be: fields first, then what they stand for
 // (client-endpoints 9.6). The reader of messages is held against it.
+import { isUtf8 } from "node:buffer";
 import { limits } from "../../src/limits.ts";
 import type { Run } from "./plain-insert.ts";
 
@@ -64,8 +65,12 @@ function fieldsIn(bytes: Buffer): Field[] {
 const of = (fields: readonly Field[], number: number, type: number) =>
   fields.filter((one) => one.number === number && one.type === type).map((one) => one.value);
 
-const textOf = (fields: readonly Field[], number: number): string =>
-  ((of(fields, number, delimited).at(-1) ?? Buffer.alloc(0)) as Buffer).toString("utf8");
+/** The last one counts, but all are UTF-8. */
+function textOf(fields: readonly Field[], number: number): string {
+  const texts = of(fields, number, delimited) as Buffer[];
+  need(texts.every((text) => isUtf8(text)));
+  return (texts.at(-1) ?? Buffer.alloc(0)).toString("utf8");
+}
 
 /** Numbers before texts. */
 function pointsOf(fields: readonly Field[], first: number): Run["points"] {

@@ -1,5 +1,6 @@
 // What an insert in JSON means, read as plainly as can be: `JSON.parse` and client-endpoints 9.1 word by
 // word. The scanner of bodies is held against it.
+import { isUtf8 } from "node:buffer";
 import { limits } from "../../src/limits.ts";
 
 interface Point {
@@ -39,6 +40,7 @@ export function plainInsert(body: Buffer, key?: string | number): Run[] | string
 
 /** No body at all counts as `{}`, and a byte order mark for nothing. */
 function parsed(body: Buffer): unknown {
+  need(isUtf8(body), "body-not-utf8");
   const text = body.toString("utf8");
   let value: unknown = {};
   try {

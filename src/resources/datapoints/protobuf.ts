@@ -4,6 +4,7 @@
 // The messages of 0.4 (`api`) and 0.5 (`api.v2`) differ in names alone, not in bytes.
 import { fail } from "../../errors.ts";
 import type { ByteSheet } from "../../lib/byte-sheet.ts";
+import { notUtf8At, textOf } from "../../lib/utf8.ts";
 import { limits } from "../../limits.ts";
 import type { PointColumns } from "../../storage/points.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
@@ -144,7 +145,12 @@ class MessageReader {
   }
 
   #text(end: number): string {
-    const text = this.#bytes.toString("utf8", this.#at, end);
+    const start = this.#at;
+    const text = textOf(this.#bytes, start, end);
+    if (text === undefined) {
+      const at = start + notUtf8At(this.#bytes.subarray(start, end))!;
+      throw broken(`a string is not UTF-8 at byte ${at}`);
+    }
     this.#at = end;
     return text;
   }

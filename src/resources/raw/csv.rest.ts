@@ -8,6 +8,7 @@ import { membersIn, stringIn } from "../../lib/json-text.ts";
 import { LineTooLong, withLinesBounded } from "../../lib/lines.ts";
 import { shortened } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
+import { requireUtf8 } from "../../rest/text-body.ts";
 import { boundedColumns } from "./row-texts.rest.ts";
 import type { NewRow, RawRow } from "./rows.ts";
 
@@ -54,6 +55,7 @@ function cellOf(written: string, cellText: CellText): string {
  * an empty one is no column, which is how `csvOf` writes one that is missing.
  */
 export async function readCsvRows(body: Buffer): Promise<NewRow[]> {
+  requireUtf8(body);
   const records = parse({ bom: true, skip_empty_lines: true });
   // An error of any part destroys the parser, and is thrown where the records are read.
   pipeline(withLinesBounded(piecesOf(body), limits.rawCsvLineBytesMax), records, () => undefined);

@@ -1,0 +1,28 @@
+// Addresses are percent-encoded UTF-8 (RFC 3986). Anything else is refused before a router or decoder reads
+// it.
+import { type Failure, fail } from "../errors.ts";
+import { notUtf8At } from "../lib/utf8.ts";
+
+/** The refusal (400) of a path and query that do not decode to UTF-8; undefined when they do. */
+export function addressRefusal(address: string): Failure | undefined {
+  if (!address.includes("%")) return undefined;
+  try {
+    decodeURIComponent(address);
+    return undefined;
+  } catch {
+    return fail("request-malformed", { problem: problemOf(address) });
+  }
+}
+
+function problemOf(address: string): string {
+  const incomplete = address.search(/%(?![\da-f]{2})/i);
+  if (incomplete >= 0)
+    return `its address has a "%" without two hexadecimal digits at character ${incomplete}; send "%25"`;
+  const starts: number[] = [];
+  const bytes = address.replaceAll(/%([\da-f]{2})|./gis, (found, hex: string | undefined, at: number) => {
+    starts.push(at);
+    return String.fromCharCode(hex === undefined ? found.charCodeAt(0) : Number.parseInt(hex, 16));
+  });
+  const at = starts[notUtf8At(Buffer.from(bytes, "latin1"))!]!;
+  return `its address has ${address.slice(at, at + 3)} at character ${at}, which is not UTF-8`;
+}

@@ -1,0 +1,9 @@
+// Bodies of text are UTF-8: a decoder would replace any other byte, and two different texts would become one.
+import { fail } from "../errors.ts";
+import { notUtf8At } from "../lib/utf8.ts";
+
+/** Refuses (400) a body that is not UTF-8. All at once, because 64 MiB take at most 12 ms. */
+export function requireUtf8(bytes: Buffer): void {
+  const at = notUtf8At(bytes);
+  if (at !== undefined) throw fail("body-not-utf8", { at });
+}
