@@ -5,6 +5,7 @@ import { type Finding, isTest, lineOf, type Source } from "./source.ts";
 
 /** The rooms in the only order in which they may import each other. */
 const rooms = [
+  "common",
   "projects",
   "identities",
   "groups",

@@ -18,7 +18,8 @@ export const recordFailures = {
   "external-ids-taken": entry<{ what: string; externalIds: readonly string[] }>({
     status: 409,
     when: "Another record of the kind has this external id, or the request twice; `duplicates` lists them.",
-    message: ({ what, externalIds }) => `A ${what} has this externalId already: ${firstOf(externalIds)}`,
+    message: ({ what, externalIds }) =>
+      `${/^[aeiou]/.test(what) ? "An" : "A"} ${what} has this externalId already: ${firstOf(externalIds)}`,
     members: ({ externalIds }) => ({ duplicates: externalIds.map((externalId) => ({ externalId })) }),
   }),
   "external-ids-unknown": entry<{ what: string; externalIds: readonly string[]; status?: 404 }>({
@@ -82,6 +83,13 @@ export const recordFailures = {
         duplicates.map(({ source, sourceId }) => `${source} ${sourceId}`),
       )}`,
     members: ({ duplicates }) => ({ duplicates }),
+  }),
+  "semantic-type-in-use": entry<{ inUse: readonly { readonly id: number; readonly name: string }[] }>({
+    status: 409,
+    when: "Semantic types are deleted while an event has a phrase of one; `extra.inUse` lists some.",
+    message: ({ inUse }) =>
+      `Events have phrases of ${firstOf(inUse.map(({ name }) => name))}; remove these phrases first`,
+    members: ({ inUse }) => ({ extra: { inUse } }),
   }),
   "members-present": entry<{ ids: readonly number[] }>({
     status: 400,

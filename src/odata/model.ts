@@ -124,6 +124,8 @@ export interface Navigation<From = Row, To = Row> {
   readonly isMany?: true;
   readonly isRequired?: true;
   readonly partner?: string;
+  /** The property of the other end that `join` reads, where `partner` does not say it. */
+  readonly reads?: string;
   /** What a filter can ask of the entities at its end, within `any` and `all`. */
   readonly elements?: Elements;
   /** A property of this end and the one of the other end that it is equal to. */

@@ -77,6 +77,22 @@ export function idOf(text: Scalar): number | undefined {
   return Number.isSafeInteger(id) ? id : undefined;
 }
 
+/** The value of `first`, or of `second` for records that lack the first. */
+export function firstPresent(first: Operand, second: Operand): Operand {
+  const either = (condition: (operand: Operand) => Filter) =>
+    or(condition(first), and(first.equals(null), condition(second)));
+  return {
+    type: first.type,
+    equals: (value) =>
+      value === null
+        ? and(first.equals(null), second.equals(null))
+        : either((operand) => operand.equals(value)),
+    oneOf: (values) => either((operand) => operand.oneOf!(values)),
+    between: (range) => either((operand) => operand.between!(range)),
+    has: (test, text) => either((operand) => operand.has!(test, text)),
+  };
+}
+
 /** A value that no record has. */
 export const absent = (type: PrimitiveType = "Edm.String"): Operand => ({
   type,

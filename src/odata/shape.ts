@@ -27,7 +27,7 @@ export const needsOf = ({ properties, expansions }: Shape, by?: Navigation): Rea
   new Set([
     ...properties.map(({ name }) => name),
     ...expansions.map(({ navigation }) => navigation.name),
-    ...(by?.partner === undefined ? [] : [by.partner]),
+    ...[by?.partner, by?.reads].filter((name) => name !== undefined),
   ]);
 
 export interface Expansion {

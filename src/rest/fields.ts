@@ -110,6 +110,24 @@ export const changeOfIds = (description: string, max: number) => {
   return orNull(Type.Object({ set: orNull(ids), add: orNull(ids), remove: orNull(ids) }));
 };
 
+/** A change of a list: other elements or none, then elements to add, then elements to remove. */
+export const changeOfList = <List extends TSchema>(list: List) =>
+  orNull(
+    Type.Object({
+      set: orNull(list),
+      setNull: orNull(Type.Boolean()),
+      add: orNull(list),
+      remove: orNull(list),
+    }),
+  );
+
+/** A change without unknown members, where a plain value may take its place. */
+export const closed = <Change extends TSchema>(change: Change): Change => {
+  const { anyOf } = change as { anyOf?: readonly TSchema[] };
+  const schema = (anyOf?.[0] ?? change) as TSchema & { properties: Record<string, TSchema> };
+  return Type.Object(schema.properties, { additionalProperties: false }) as unknown as Change;
+};
+
 /** A change of metadata: other pairs or none, then pairs to add, then keys to take away. */
 export const changeOfPairs = (description: string) => {
   const pairs = metadataField(description);

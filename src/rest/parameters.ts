@@ -140,6 +140,27 @@ function idsIn(sent: string, field: string): number[] {
   });
 }
 
+/** Strings as a JSON array, as repeated parameters, or one as it is; an empty list is no condition. */
+export function textList(description: string): Optional<readonly string[]> {
+  return {
+    schema: Type.String({ examples: ['["a","b"]'] }),
+    description: `${description}; a JSON array, repeated parameters or one string`,
+    required: false,
+    decode: (sent, field) => {
+      const texts = sent.filter((one) => one !== "").flatMap((one) => textsIn(one, field));
+      return texts.length === 0 ? undefined : texts;
+    },
+  };
+}
+
+function textsIn(sent: string, field: string): readonly string[] {
+  const parsed = jsonOrNothing(sent);
+  if (!Array.isArray(parsed)) return [sent];
+  const isText = (one: unknown): one is string => typeof one === "string";
+  if (parsed.every(isText)) return parsed;
+  throw fail("field-invalid", { field, expected: 'strings such as ["a","b"]', got: sent });
+}
+
 function jsonOrNothing(sent: string): unknown {
   try {
     return parseJson(sent);

@@ -8,16 +8,23 @@ import {
   navigation,
   type SetQuestion,
 } from "../../odata/model.ts";
-import { absent, column, idOf, type Operand, ofRelated } from "../../odata/operand.ts";
+import { column, idOf, type Operand, ofRelated } from "../../odata/operand.ts";
 import { id, metadata, required, text, time } from "../../odata/property.ts";
 import { searchFunction } from "../../odata/search.ts";
 import { and, equals, oneOf, startsWith, underAsset } from "../../query/filter.ts";
 import type { Page } from "../../query/page.ts";
+import {
+  dataSetId,
+  externalId,
+  externalIdOf,
+  externalIdOperand,
+  labels,
+} from "../common/properties.odata.ts";
 import { type Asset, countAssets, listAssets, searchAssets, visibleAssets } from "./assets.ts";
 
 interface AssetEntity extends Asset {
   /** Of the parent, if the caller may see that one and it has one. */
-  readonly parentSourceId?: string;
+  readonly parentExternalId?: string;
 }
 
 const asset = entityType<AssetEntity>({
@@ -25,23 +32,26 @@ const asset = entityType<AssetEntity>({
   key: "Id",
   properties: [
     required(id("Id", (row) => row.id, "id")),
-    text("ExternalId", (row) => row.sourceId, column("sourceId")),
+    externalId("sourceId"),
     text("Name", (row) => row.name, column("name")),
     text("Description", (row) => row.description, column("description")),
     id("ParentId", (row) => row.parentId, "parentId"),
-    text("ParentExternalId", (row) => row.parentSourceId, ofParent),
+    text("ParentExternalId", (row) => row.parentExternalId, ofParent),
     text("Source", (row) => row.source, column("source")),
     metadata(),
     text("RootId", (row) => String(row.path[0]), rootId()),
-    text("DataSetId", () => undefined, absent()),
-    text("Labels", () => undefined, absent()),
+    dataSetId(),
+    labels(),
     required(time("CreatedTime", (row) => row.createdTime, "createdTime")),
     required(time("LastUpdatedTime", (row) => row.lastUpdatedTime, "lastUpdatedTime")),
   ],
 });
 
 function ofParent(ctx: RequestContext): Operand {
-  return ofRelated({ field: "parentId", table: "assets", visible: visibleAssets(ctx) }, column("sourceId"));
+  return ofRelated(
+    { field: "parentId", table: "assets", visible: visibleAssets(ctx) },
+    externalIdOperand("sourceId"),
+  );
 }
 
 /** The root of an asset is where its path begins. */
@@ -64,10 +74,10 @@ async function withParents(ctx: RequestContext, assets: readonly Asset[]): Promi
   const ids = [...new Set(assets.map(({ parentId }) => parentId))].filter((one) => one !== undefined);
   if (ids.length === 0) return [...assets];
   const { items } = await listAssets(ctx, { filter: oneOf("id", ids), page: { limit: ids.length } });
-  const sourceIds = new Map(items.map((parent) => [parent.id, parent.sourceId]));
+  const externalIds = new Map(items.map((parent) => [parent.id, externalIdOf("sourceId")(parent)]));
   return assets.map((one) => {
-    const parentSourceId = one.parentId === undefined ? undefined : sourceIds.get(one.parentId);
-    return parentSourceId === undefined ? one : { ...one, parentSourceId };
+    const parentExternalId = one.parentId === undefined ? undefined : externalIds.get(one.parentId);
+    return parentExternalId === undefined ? one : { ...one, parentExternalId };
   });
 }
 

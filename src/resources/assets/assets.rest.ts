@@ -11,6 +11,8 @@ import { bulk, changed, idField, itemsBody, json } from "../../rest/fields.ts";
 import { integer, required, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { searchOf } from "../../rest/search.ts";
+import { commonOverwriteOf } from "../common/changes.ts";
+import { commonChangeOf, commonFilter, recordName, recordNameIn } from "../common/fields.rest.ts";
 import {
   type Asset,
   type AssetsWanted,
@@ -46,6 +48,7 @@ import {
 const read = { versions: apiVersions, capability: ["assetsAcl", "READ"] } as const;
 const write = { versions: apiVersions, capability: ["assetsAcl", "WRITE"] } as const;
 const ids = itemsBody(idField("Which asset"), { min: 1 });
+const names = itemsBody(recordName("Which asset"), { min: 1 });
 const assetItems = (version: ApiVersion) => ({ schema: itemsOf(assetShape(version)) });
 const assetPage = (version: ApiVersion) => ({ schema: pageOf(assetShape(version)) });
 
@@ -117,9 +120,9 @@ export const assetRoutes: readonly Route[] = [
     ...read,
     method: "POST",
     path: "/assets/byids",
-    summary: "Read assets by id",
+    summary: "Read assets by id or external id",
     source: "client-endpoints 4.2",
-    body: json(ids),
+    body: json(names),
     answer: assetItems,
     handle: byIds,
   }),
@@ -280,7 +283,7 @@ async function divide(ctx: RequestContext, { query }: Asked<{ readonly divisions
 }
 
 async function searchByQuery(ctx: RequestContext, { version, query }: Asked<Values<typeof searchQuery>>) {
-  return itemsAnswer((await searchAssets(ctx, searchOf(query))).map(shapeIn(version)));
+  return itemsAnswer((await searchAssets(ctx, searchOf(query, commonFilter(query)))).map(shapeIn(version)));
 }
 
 async function searchByBody(
@@ -290,8 +293,8 @@ async function searchByBody(
   return itemsAnswer((await searchAssets(ctx, searchOfBody(body))).map(shapeIn(version)));
 }
 
-async function byIds(ctx: RequestContext, { version, body }: Asked<unknown, Static<typeof ids>>) {
-  return itemsAnswer((await getAssets(ctx, body.items)).map(shapeIn(version)));
+async function byIds(ctx: RequestContext, { version, body }: Asked<unknown, Static<typeof names>>) {
+  return itemsAnswer((await getAssets(ctx, body.items.map(recordNameIn))).map(shapeIn(version)));
 }
 
 async function remove(ctx: RequestContext, { body }: Asked<unknown, Static<typeof ids>>) {
@@ -300,19 +303,17 @@ async function remove(ctx: RequestContext, { body }: Asked<unknown, Static<typeo
 }
 
 async function overwrite(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof wholeAsset>>) {
-  const assets = await mapInSlices(
-    body.items,
-    ({ id, name, description, metadata, source, sourceId, parentId, types }) => ({
-      id,
-      name,
-      description: description ?? null,
-      metadata: metadata ?? {},
-      source: source ?? null,
-      sourceId: sourceId ?? null,
-      ...parent(parentId),
-      ...(version === "0.6" && { types: types ?? [] }),
-    }),
-  );
+  const assets = await mapInSlices(body.items, (sent) => ({
+    id: sent.id,
+    name: sent.name,
+    description: sent.description ?? null,
+    metadata: sent.metadata ?? {},
+    source: sent.source ?? null,
+    sourceId: sent.sourceId ?? null,
+    ...commonOverwriteOf(sent),
+    ...parent(sent.parentId),
+    ...(version === "0.6" && { types: sent.types ?? [] }),
+  }));
   await updateAssets(ctx, assets);
   return emptyAnswer;
 }
@@ -373,6 +374,7 @@ function changeOf(
     metadata: metadata === null ? {} : metadata,
     source: changed(sent.source),
     sourceId: changed(sent.sourceId),
+    ...commonChangeOf(sent),
     parentId: typeof parentId === "string" ? Number(parentId) : parentId,
     ...(version === "0.6" && sent.types && { types: setNull ? { ...types, set: [] } : types }),
   };

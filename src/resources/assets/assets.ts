@@ -10,6 +10,8 @@ import { byId, type OrderBy, type Page, type PageQuestion, type Position } from 
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
 import type { Reader, Writer } from "../../storage/catalog.ts";
+import { idsOf, type RecordName } from "../common/external-ids.ts";
+import { type CommonFields, commonFieldsOf } from "../common/schema.ts";
 import type { Typed } from "./asset-types/schema.ts";
 import {
   changeTypes,
@@ -20,7 +22,7 @@ import {
 } from "./asset-types/values.ts";
 import { type AssetChange, changeRows, moveSubtrees } from "./changes.ts";
 import { inKnownSubtrees } from "./links.ts";
-import { type AssetWrite, existingRows, rowsUnder, visibleRows, writeRows } from "./rows.ts";
+import { type AssetWrite, assetType, existingRows, rowsUnder, visibleRows, writeRows } from "./rows.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
 import { ambiguousParent, findParents, type ParentFound, type ParentReferences, placeNodes } from "./tree.ts";
 
@@ -32,7 +34,7 @@ export interface Asset extends Omit<AssetRow, "path" | keyof Typed> {
   readonly types: readonly TypeHeld[];
 }
 
-export interface NewAsset extends ParentReferences {
+export interface NewAsset extends ParentReferences, CommonFields {
   readonly description?: string;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly source?: string;
@@ -115,11 +117,13 @@ async function newRows(
   const places = placeNodes(nodes, new Map(outside.map((row) => [row.id, row])));
   const typed = items.flatMap(({ types = [] }) => types.map((type) => type.id));
   const definitions = await typeDefinitions(tx, typed);
-  return mapInSlices(items, ({ description, metadata, source, sourceId, types }, index) => {
+  return mapInSlices(items, (item, index) => {
+    const { description, metadata, source, sourceId, types } = item;
     const node = nodes[index]!;
     return {
       ...node,
       ...places.get(node.id)!,
+      ...commonFieldsOf(item),
       ...(description !== undefined && { description }),
       metadata: metadata ?? {},
       ...(source !== undefined && { source }),
@@ -196,12 +200,13 @@ export async function getAsset(ctx: RequestContext, id: number): Promise<Asset> 
   return asset!;
 }
 
-/** In the order asked; refuses (400) unknown and repeated ids. */
-export async function getAssets(ctx: RequestContext, ids: readonly number[]): Promise<Asset[]> {
+/** In the order asked; refuses (400) unknown and repeated ones. */
+export async function getAssets(ctx: RequestContext, names: readonly RecordName[]): Promise<Asset[]> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
-  return ctx.catalog.read(ctx.project, async (tx) =>
-    assetsOf(tx, await existingRows(tx, scope, { ids, field: "items" })),
-  );
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const ids = await idsOf(tx, { ...assetType, scope }, names);
+    return assetsOf(tx, await existingRows(tx, scope, { ids, field: "items" }));
+  });
 }
 
 /**

@@ -1,10 +1,9 @@
 // What an update does to asset records: new values for their fields, and new places for whole subtrees.
-import { isDeepStrictEqual } from "node:util";
 import { fail } from "../../errors.ts";
 import type { Filter } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { Reader } from "../../storage/catalog.ts";
-import type { Typed } from "./asset-types/schema.ts";
+import { type CommonChange, changeRecord } from "../common/changes.ts";
 import {
   changeTypes,
   type TypeGiven,
@@ -17,7 +16,7 @@ import type { AssetRow } from "./schema.ts";
 import { placeNodes } from "./tree.ts";
 
 /** Values to set; `null` clears, `undefined` leaves. A `parentId` moves the asset, `null` makes it a root. */
-export interface AssetChange {
+export interface AssetChange extends CommonChange {
   readonly id: number;
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
@@ -28,8 +27,6 @@ export interface AssetChange {
   /** A list is all types that the asset has from now on. */
   readonly types?: readonly TypeGiven[] | TypesChange | undefined;
 }
-
-type RowChange = Omit<AssetChange, "types"> & { readonly [Name in keyof Typed]: Typed[Name] | null };
 
 interface ChangesPlanned {
   readonly changes: readonly AssetChange[];
@@ -50,19 +47,11 @@ export async function changeRows(
   const definitions = await typeDefinitions(tx, typeIds.flat());
   return mapInSlices(rows, (row, index) => {
     const { types, ...change } = changes[index]!;
-    if (!types) return changeRow(row, change, nowMs);
+    if (!types) return changeRecord(row, change, nowMs);
     const place = `${placeOf(index)}types`;
     const typed = changeTypes(row, types, { definitions, place });
-    return changeRow(row, { ...change, typeIds: null, fieldValues: null, ...typed }, nowMs);
+    return changeRecord(row, { ...change, typeIds: null, fieldValues: null, ...typed }, nowMs);
   });
-}
-
-/** The record with the change in it; the very same record when nothing is new. */
-function changeRow(row: AssetRow, change: RowChange, nowMs: number): AssetRow {
-  const wanted = Object.entries(change).filter(([, value]) => value !== undefined);
-  const members = Object.entries({ ...row, ...Object.fromEntries(wanted) });
-  const changed = Object.fromEntries(members.filter(([, value]) => value !== null)) as unknown as AssetRow;
-  return isDeepStrictEqual(changed, row) ? row : { ...changed, lastUpdatedTime: nowMs };
 }
 
 /**

@@ -2,10 +2,11 @@
 import type { Static } from "typebox";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { and, containsIgnoringCase, equals, type Filter, within } from "../../query/filter.ts";
+import { and, containsIgnoringCase, type Filter, within } from "../../query/filter.ts";
 import type { TextSearch } from "../../query/search-texts.ts";
 import type { Values } from "../../rest/parameters.ts";
 import { metadataFilter, searchOf } from "../../rest/search.ts";
+import { commonBodyFilter, commonFilter, equalTo } from "../common/fields.rest.ts";
 import { haveTypes } from "./asset-types/values.ts";
 import type { listQuery, searchBody } from "./shapes.rest.ts";
 
@@ -13,16 +14,17 @@ import type { listQuery, searchBody } from "./shapes.rest.ts";
 export function listFilter(query: Values<typeof listQuery>): Filter {
   const { name, fuzziness, description, source } = query;
   return and(
-    name === undefined ? undefined : fuzziness ? within("name", name, fuzziness) : equals("name", name),
+    name !== undefined && fuzziness ? within("name", name, fuzziness) : equalTo("name", name),
     description === undefined ? undefined : containsIgnoringCase("description", description),
-    source === undefined ? undefined : equals("source", source),
+    equalTo("source", source),
     metadataFilter(query.metadata),
+    commonFilter(query),
   );
 }
 
 /** The same question as by parameters, nested as 0.6 sends it in a body (client-endpoints 4.2). */
 export function searchOfBody({ search, filter, ...options }: Static<typeof searchBody>): TextSearch {
-  const { metadata, types = [], assetSubtrees, createdTime, lastUpdatedTime } = filter ?? {};
+  const { metadata, types = [], assetSubtrees, createdTime, lastUpdatedTime, ...common } = filter ?? {};
   const fields = types.reduce((count, one) => count + (one.fields?.length ?? 0), 0);
   if (fields > limits.searchFieldsMax)
     throw fail("too-many", { field: "filter.types[].fields", limit: limits.searchFieldsMax, got: fields });
@@ -35,5 +37,5 @@ export function searchOfBody({ search, filter, ...options }: Static<typeof searc
     maxLastUpdatedTime: lastUpdatedTime?.max,
     ...options,
   };
-  return searchOf(asked, haveTypes(types));
+  return searchOf(asked, and(haveTypes(types), commonBodyFilter(common)));
 }

@@ -149,11 +149,11 @@ test("ids that are unknown, repeated or none", async () => {
     await refuses(path, { body: items("{plant}", 7, 8), ...unknown(7, 8) });
     await refuses(path, pumpTwice);
     await refuses(path, { body: items(), message: `${invalid("items")} at least 1 items but got 0` });
-    await refuses(path, {
-      body: items("x"),
-      message: `${invalid("items[0]")} integer but got string`,
-    });
   }
+  const byIds = `${invalid("items[0]")} integer or an object but got "x"`;
+  await refuses("POST /assets/byids", { body: items("x"), message: byIds });
+  const deleted = `${invalid("items[0]")} integer but got string`;
+  await refuses("POST /assets/delete", { body: items("x"), message: deleted });
   for (const path of ["GET /assets/7", "GET /assets/7?depth=1", "GET /assets/7/subtree"])
     await refuses(path, { ...unknown(7), status: 404 });
   for (const path of ["POST /assets/7/update", "PATCH /assets/7"])

@@ -7,7 +7,11 @@ import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, equals, type Filter, oneOf, underAsset } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import { type Catalog, type ProjectId, type Reader, UniqueViolation } from "../../storage/catalog.ts";
+import { refuseTakenExternalIds } from "../common/external-ids.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
+
+/** With the noun for them in a refusal. */
+export const assetType = { table: assetTable, noun: "asset" };
 
 /** Of these assets the ones in `scope`, by id; the same id may be asked for more than once. */
 export async function visibleRows(
@@ -60,7 +64,7 @@ export interface AssetWrite {
 
 /**
  * Plans records and stores them in one transaction. Refused with nothing changed: two assets with one source
- * and source id, siblings of one name, records that end up outside of `scope`.
+ * and source id or one external id, siblings of one name, records that end up outside of `scope`.
  */
 export async function writeRows(
   ctx: RequestContext,
@@ -73,6 +77,7 @@ export async function writeRows(
     await ctx.catalog.write(ctx.project, async (tx) => {
       const { following = [], ...planned } = await plan(tx);
       rows = planned.rows;
+      await refuseTakenExternalIds(tx, assetType, rows);
       await tx[how](assetTable, rows);
       await tx.setColumns(assetTable, ["path", "depth"], following);
       await refuseOutside(tx, assetTable, scope, { acl: "assetsAcl", rows: [...rows, ...following] });

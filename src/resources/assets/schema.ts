@@ -1,8 +1,9 @@
 // What assets ask of the catalog: their columns, and what must be found fast or be unique.
 import type { Stored, Table } from "../../storage/catalog.ts";
+import { type CommonFields, commonColumns } from "../common/schema.ts";
 import type { Typed } from "./asset-types/schema.ts";
 
-export interface AssetRow extends Stored, Typed {
+export interface AssetRow extends Stored, Typed, CommonFields {
   readonly name: string;
   readonly description?: string;
   /** Absent on a root. */
@@ -32,16 +33,14 @@ export const assetTable: Table<AssetRow> = {
     metadata: { type: "json", optional: false },
     source: { type: "text", optional: true },
     sourceId: { type: "text", optional: true },
+    ...commonColumns,
     typeIds: { type: "json", optional: true },
     fieldValues: { type: "json", optional: true },
     createdTime: { type: "integer", optional: false },
     lastUpdatedTime: { type: "integer", optional: false },
   },
   indexes: [["depth", "id"], ["path", "depth"], ["name"]],
-  unique: [
-    ["source", "sourceId"],
-    ["parentId", "name"],
-  ],
+  unique: [["source", "sourceId"], ["parentId", "name"], ["externalId"]],
   sortedBy: ["createdTime"],
   wordsOf: ["name", "description"],
   underAsset: { path: "path" },

@@ -6,6 +6,14 @@ import { idDigits, idField, metadataField, nameField, textField } from "../../re
 import { boolean, id, idList, integer, metadata, pageSize, text } from "../../rest/parameters.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import { searchParameters } from "../../rest/search.ts";
+import {
+  commonBodyFilterMembers,
+  commonChanges,
+  commonMembers,
+  commonPatch,
+  commonQuery,
+} from "../common/fields.rest.ts";
+import { commonFieldsOf } from "../common/schema.ts";
 import { typesChange, typesGiven, typesHeldShape, typesWanted } from "./asset-types/shapes.rest.ts";
 import type { Asset } from "./assets.ts";
 
@@ -21,6 +29,7 @@ const members = {
   metadata: metadataField("Empty when there is none"),
   source: Type.Optional(Type.String()),
   sourceId: Type.Optional(Type.String()),
+  ...commonMembers,
   createdTime: time("When it was created"),
   lastUpdatedTime: time("When one of its own fields last changed"),
 };
@@ -42,6 +51,7 @@ export const shapeIn = (version: ApiVersion) => (asset: Asset) => ({
   metadata: asset.metadata,
   source: asset.source,
   sourceId: asset.sourceId,
+  ...commonFieldsOf(asset),
   createdTime: asset.createdTime,
   lastUpdatedTime: asset.lastUpdatedTime,
   types: version === "0.6" ? asset.types : undefined,
@@ -66,6 +76,7 @@ const writable = {
   metadata: Type.Optional(fields.metadata),
   source: Type.Optional(fields.source),
   sourceId: Type.Optional(fields.sourceId),
+  ...commonMembers,
   parentId: Type.Optional(parentId),
   types: Type.Optional(typesGiven),
 };
@@ -95,6 +106,7 @@ const changes = {
   metadata: Type.Optional(setter(fields.metadata)),
   source: Type.Optional(setter(fields.source)),
   sourceId: Type.Optional(setter(fields.sourceId)),
+  ...commonChanges,
   parentId: Type.Optional(setter(parentId)),
   types: Type.Optional(typesChange),
 };
@@ -114,6 +126,7 @@ export const assetPatch = Type.Object({
   metadata: valueOrSetter(fields.metadata),
   source: valueOrSetter(fields.source),
   sourceId: valueOrSetter(fields.sourceId),
+  ...commonPatch,
   parentId: valueOrSetter(parentId),
   types: Type.Optional(Type.Union([typesGiven, typesChange])),
 });
@@ -137,6 +150,7 @@ export const searchBody = Type.Object({
       assetSubtrees: Type.Optional(Type.Array(Type.Integer(), { maxItems: limits.itemsPerWriteMax })),
       createdTime: span,
       lastUpdatedTime: span,
+      ...commonBodyFilterMembers,
     }),
   ),
   boostName: Type.Optional(Type.Boolean()),
@@ -166,9 +180,10 @@ export const listQuery = {
   metadata: metadata("Assets that have all of these pairs"),
   description: text("Assets with this text in their description, in any case"),
   source: text("Assets of exactly this source"),
+  ...commonQuery("Assets"),
   cursor: cursorParameter,
   limit: pageSize(pageBounds),
   onlyCursors: boolean("Answers the cursors of the page without its items"),
 };
 
-export const searchQuery = searchParameters("Assets");
+export const searchQuery = { ...searchParameters("Assets"), ...commonQuery("Assets") };

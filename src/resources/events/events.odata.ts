@@ -11,10 +11,11 @@ import {
   navigation,
   type SetQuestion,
 } from "../../odata/model.ts";
-import { absent, column } from "../../odata/operand.ts";
+import { column } from "../../odata/operand.ts";
 import { id, idList, metadata, required, text, time } from "../../odata/property.ts";
 import { and, containsIgnoringCase, type Filter, hasOneOf, oneOf, or, words } from "../../query/filter.ts";
 import type { Asset } from "../assets/assets.ts";
+import { dataSetId, externalId } from "../common/properties.odata.ts";
 import { countEvents, type Event, listEvents } from "./events.ts";
 
 const event = entityType<Event>({
@@ -22,13 +23,13 @@ const event = entityType<Event>({
   key: "Id",
   properties: [
     required(id("Id", (row) => row.id, "id")),
-    text("ExternalId", (row) => row.sourceId, column("sourceId")),
+    externalId("sourceId"),
     text("Description", (row) => row.description, column("description")),
     text("Source", (row) => row.source, column("source")),
     text("Type", (row) => row.type, column("type")),
     text("SubType", (row) => row.subtype, column("subtype")),
     metadata(),
-    text("DataSetId", () => undefined, absent()),
+    dataSetId(),
     time("StartTime", (row) => row.startTime, "startTime"),
     time("EndTime", (row) => row.endTime, "endTime"),
     required(time("CreatedTime", (row) => row.createdTime, "createdTime")),

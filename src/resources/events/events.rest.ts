@@ -11,6 +11,7 @@ import { emptyAnswer, emptyShape, itemsAnswer, itemsOf, listAnswer, pageOf } fro
 import { bulk, idField, itemsBody, json, textField } from "../../rest/fields.ts";
 import { id, integer, required, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
+import { recordName, recordNameIn } from "../common/fields.rest.ts";
 import {
   createEvents,
   deleteEvents,
@@ -44,6 +45,7 @@ import {
 const read = { versions: apiVersions, capability: ["eventsAcl", "READ"] } as const;
 const write = { versions: apiVersions, capability: ["eventsAcl", "WRITE"] } as const;
 const ids = itemsBody(eventIds, { min: 1 });
+const names = itemsBody(recordName("Which event"), { min: 1 });
 const oneEvent = { eventId: id("The event") };
 const items = (version: ApiVersion) => ({ schema: itemsOf(eventShape(version)) });
 const empty = () => ({ schema: emptyShape });
@@ -102,12 +104,12 @@ export const eventRoutes: readonly Route[] = [
     ...read,
     method: "POST",
     path: "/events/byids",
-    summary: "Read events by id",
+    summary: "Read events by id or external id",
     source: "client-endpoints 5.2, C10",
-    body: json(ids),
+    body: json(names),
     answer: items,
     handle: async (ctx, { version, body }) =>
-      itemsAnswer((await getEvents(ctx, body.items.map(idIn))).map(eventIn(version))),
+      itemsAnswer((await getEvents(ctx, body.items.map(recordNameIn))).map(eventIn(version))),
   }),
   route({
     ...read,
@@ -248,7 +250,9 @@ async function updateMany(
   ctx: RequestContext,
   { version, body }: Asked<unknown, Items<typeof identifiedChange>>,
 ) {
-  const changes = await mapInSlices(body.items, (sent, index) => changeOf(sent.id, sent, `items[${index}].`));
+  const changes = await mapInSlices(body.items, (sent, index) =>
+    changeOf(sent.id, sent, { version, prefix: `items[${index}].` }),
+  );
   return itemsAnswer((await updateEvents(ctx, changes)).map(eventIn(version)));
 }
 
@@ -260,5 +264,7 @@ async function updateOne(
   const { eventId } = path;
   if (body.id !== undefined && body.id !== eventId)
     throw fail("field-invalid", { field: "id", expected: `${eventId} as in the path`, got: `${body.id}` });
-  return itemsAnswer([eventIn(version)(await updateEvent(ctx, changeOf(eventId, body, "")))]);
+  return itemsAnswer([
+    eventIn(version)(await updateEvent(ctx, changeOf(eventId, body, { version, prefix: "" }))),
+  ]);
 }

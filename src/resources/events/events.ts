@@ -11,11 +11,12 @@ import type { OrderBy, Page, PageQuestion, Position } from "../../query/page.ts"
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
 import { inKnownSubtrees, refuseUnknownAssets } from "../assets/assets.ts";
-import { changeRow, type EventChange, writeRows } from "./rows.ts";
+import { idsOf, type RecordName } from "../common/external-ids.ts";
+import { changeRow, type EventChange, eventType, refuseUnknownSemanticTypes, writeRows } from "./rows.ts";
 import { type Event, eventOf, eventTable, rowOf } from "./schema.ts";
 
-export type { EventChange, LinksChange } from "./rows.ts";
-export type { Event } from "./schema.ts";
+export type { EventChange } from "./rows.ts";
+export type { Event, SemanticPhrase } from "./schema.ts";
 
 export type NewEvent = Omit<Event, "id" | "createdTime" | "lastUpdatedTime">;
 
@@ -40,13 +41,16 @@ const byStart = (direction: EventOrder): readonly OrderBy[] => [
 
 /**
  * Creates all of these events or none, and returns them in the same order. Refuses with 409 a source and
- * source id that another event has, and with 400 those that two of these share, and links to unknown assets.
+ * source id or an external id that another event has, and with 400 pairs of source and source id that two of
+ * these share, links to unknown assets, and phrases of unknown semantic types.
  */
 export async function createEvents(ctx: RequestContext, items: readonly NewEvent[]): Promise<Event[]> {
   const scope = scopeOf(ctx.caller, "eventsAcl", "WRITE");
   const rows = await writeRows(ctx, scope, "insert", async (tx) => {
     const links = items.map(({ assetIds }, at) => ({ field: `items[${at}].assetIds`, assetIds }));
     await refuseUnknownAssets(ctx, tx, "eventsAcl", links);
+    const phrases = items.map(({ semanticPhrases }) => semanticPhrases);
+    await refuseUnknownSemanticTypes(tx, phrases, (index) => `items[${index}].`);
     const nowMs = ctx.world.nowMs();
     return mapInSlices(items, (item) =>
       rowOf({ ...item, id: ctx.ids.next(), createdTime: nowMs, lastUpdatedTime: nowMs }),
@@ -94,18 +98,20 @@ export async function divideEvents(ctx: RequestContext, parts: number): Promise<
 
 /** Refuses (404) an unknown event. */
 export async function getEvent(ctx: RequestContext, id: number): Promise<Event> {
-  const [found] = await read(ctx, { ids: [id], field: "eventId", status: 404 });
-  return found!;
-}
-
-/** In the order asked; refuses (400) unknown and repeated ids. */
-export async function getEvents(ctx: RequestContext, ids: readonly number[]): Promise<Event[]> {
-  return read(ctx, { ids, field: "items" });
-}
-
-async function read(ctx: RequestContext, named: IdsNamed): Promise<Event[]> {
   const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
-  const rows = await ctx.catalog.read(ctx.project, (tx) => existingRecords(tx, eventTable, scope, named));
+  const [found] = await ctx.catalog.read(ctx.project, (tx) =>
+    existingRecords(tx, eventTable, scope, { ids: [id], field: "eventId", status: 404 }),
+  );
+  return eventOf(found!);
+}
+
+/** In the order asked; refuses (400) unknown and repeated ones. */
+export async function getEvents(ctx: RequestContext, names: readonly RecordName[]): Promise<Event[]> {
+  const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
+  const rows = await ctx.catalog.read(ctx.project, async (tx) => {
+    const ids = await idsOf(tx, { ...eventType, scope }, names);
+    return existingRecords(tx, eventTable, scope, { ids, field: "items" });
+  });
   return rows.map(eventOf);
 }
 
@@ -170,12 +176,14 @@ async function update(
   const rows = await writeRows(ctx, scope, "replace", async (tx) => {
     const before = await existingRecords(tx, eventTable, scope, { ids, ...named });
     const after = await mapInSlices(before, (row, at) => changeRow(row, changes[at]!, ctx.world.nowMs()));
+    const placeOf = (at: number) => (named.field === "items" ? `items[${at}].` : "");
     const links = await mapInSlices(after, ({ assetIds }, at) => {
       const held = new Set(before[at]!.assetIds);
-      const field = named.field === "items" ? `items[${at}].assetIds` : "assetIds";
-      return { field, assetIds: assetIds.filter((id) => !held.has(id)) };
+      return { field: `${placeOf(at)}assetIds`, assetIds: assetIds.filter((id) => !held.has(id)) };
     });
     await refuseUnknownAssets(ctx, tx, "eventsAcl", links);
+    const phrases = changes.map(({ semanticPhrases }) => semanticPhrases);
+    await refuseUnknownSemanticTypes(tx, phrases, placeOf);
     return after;
   });
   return rows.map(eventOf);

@@ -1,25 +1,54 @@
 // The parameters of event lists and searches, and the questions they ask.
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { and, equals, type Filter, hasOneOf, not, or, underAsset } from "../../query/filter.ts";
+import {
+  and,
+  equals,
+  type Filter,
+  hasOneOf,
+  not,
+  nothing,
+  or,
+  some,
+  underAsset,
+} from "../../query/filter.ts";
 import type { TextSearch } from "../../query/search-texts.ts";
 import { cursorParameter } from "../../rest/envelope.ts";
 import { boolean, idList, integer, oneOfWords, pageSize, text, type Values } from "../../rest/parameters.ts";
 import { during, searchOf, searchParameters } from "../../rest/search.ts";
+import { commonFilter, commonQuery, equalTo } from "../common/fields.rest.ts";
 import type { EventsWanted } from "./events.ts";
 
 const time = (which: string) => integer(`${which}, in ms since 1970, inclusive`);
 
+const further = {
+  tagId: text("Events with this tag, or of the asset with this id"),
+  semanticTypeId: integer("Events with a phrase of this semantic type"),
+  semanticPhrase: text("Events with a phrase of exactly this text; with `semanticTypeId` of that type"),
+  ...commonQuery("Events"),
+};
+
 const common = {
+  ...further,
   type: text("Events of exactly this type"),
   subtype: text("Events of exactly this subtype"),
   minStartTime: time("Earliest start"),
   maxStartTime: time("Latest start"),
 };
 
+/** What cannot be asked together with `assetId` (client-endpoints 5.2). */
+const disabledByAsset = [
+  "type",
+  "subtype",
+  "hasDescription",
+  "minStartTime",
+  "maxStartTime",
+  "source",
+] as const;
+
 export const listQuery = {
   ...common,
-  assetId: integer("Events of this asset; allows no other filter but `assetSubtrees`"),
+  assetId: integer(`Events of this asset; not together with ${disabledByAsset.join(", ")}`),
   assetSubtrees: idList("Events of these assets and of all below them"),
   hasDescription: boolean("Events with a description that is not empty, or those without"),
   source: text("Events of exactly this source"),
@@ -44,16 +73,6 @@ export const searchQuery = {
   ]),
 };
 
-/** What cannot be asked together with `assetId` (client-endpoints 5.2). */
-const disabledByAsset = [
-  "type",
-  "subtype",
-  "hasDescription",
-  "minStartTime",
-  "maxStartTime",
-  "source",
-] as const;
-
 /** Refuses filters that published clients know to be disabled beside `assetId`. */
 export function listWanted(query: Values<typeof listQuery>): Omit<EventsWanted, "page"> {
   const { assetId, assetSubtrees, hasDescription } = query;
@@ -72,6 +91,7 @@ export function listWanted(query: Values<typeof listQuery>): Omit<EventsWanted, 
         : hasDescription
           ? not(withoutDescription)
           : withoutDescription,
+      furtherFilter(query),
     ),
     startFrom: query.minStartTime,
     startTo: query.maxStartTime,
@@ -89,10 +109,24 @@ export function searchWanted({ sort, ...query }: Values<typeof searchQuery>): Te
     during("startTime", query.minStartTime, query.maxStartTime),
     during("endTime", query.minEndTime, query.maxEndTime),
     assetIds && hasOneOf("assetIds", assetIds),
+    furtherFilter(query),
   );
   const direction = query.dir === "asc" ? "ascending" : "descending";
   return { ...searchOf(query, further), sort: sort && { field: sort, direction } };
 }
 
-const equalTo = (field: string, value: string | undefined) =>
-  value === undefined ? undefined : equals(field, value);
+/** The conditions that lists and searches share, beside those of published clients. */
+function furtherFilter({ tagId, semanticTypeId, semanticPhrase, ...query }: Values<typeof further>): Filter {
+  const phrase = and(equalTo("semanticTypeId", semanticTypeId), equalTo("text", semanticPhrase));
+  return and(
+    commonFilter(query),
+    tagId === undefined ? undefined : hasTag(tagId),
+    phrase.kind === "everything" ? undefined : some("semanticPhrases", phrase),
+  );
+}
+
+/** A tag of 0.4 is a string or the id of an asset; a parameter does not say which. */
+function hasTag(tag: string): Filter {
+  const id = /^[1-9]\d{0,15}$/.test(tag) ? Number(tag) : Number.NaN;
+  return or(hasOneOf("tags", [tag]), Number.isSafeInteger(id) ? hasOneOf("assetIds", [id]) : nothing);
+}

@@ -1,6 +1,5 @@
 // Event records in a transaction: what a change makes of them, and writes that may clash or lead astray.
 
-import { isDeepStrictEqual } from "node:util";
 import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -8,10 +7,28 @@ import { limits } from "../../limits.ts";
 import { and, equals, everything, type Filter, oneOf, or } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import { type Reader, UniqueViolation, type Writer } from "../../storage/catalog.ts";
-import { type Event, type EventRow, eventTable, rowOf } from "./schema.ts";
+import {
+  type CommonChange,
+  changeList,
+  changeRecord,
+  type ListChange,
+  nullIfEmpty,
+} from "../common/changes.ts";
+import { refuseTakenExternalIds } from "../common/external-ids.ts";
+import {
+  type Event,
+  type EventRow,
+  eventTable,
+  rowOf,
+  type SemanticPhrase,
+  semanticTypeTable,
+} from "./schema.ts";
+
+/** With the noun for them in a refusal. */
+export const eventType = { table: eventTable, noun: "event" };
 
 /** Values to set; `null` clears, `undefined` leaves. */
-export interface EventChange {
+export interface EventChange extends CommonChange {
   readonly id: number;
   readonly startTime?: number | null | undefined;
   readonly endTime?: number | null | undefined;
@@ -20,40 +37,51 @@ export interface EventChange {
   readonly subtype?: string | null | undefined;
   readonly metadata?: Event["metadata"] | undefined;
   readonly sentMetadata?: Event["sentMetadata"] | null | undefined;
-  readonly assetIds?: LinksChange | undefined;
+  readonly assetIds?: ListChange<number> | undefined;
+  readonly tags?: ListChange<string> | undefined;
+  readonly semanticPhrases?: readonly SemanticPhrase[] | null | undefined;
   readonly source?: string | null | undefined;
   readonly sourceId?: string | null | undefined;
   readonly transformerId?: number | null | undefined;
   readonly referenceKey?: string | null | undefined;
 }
 
-/** First `set`, or what the event hangs on, then what to add, then what to take away. */
-export interface LinksChange {
-  readonly set?: readonly number[] | undefined;
-  readonly add?: readonly number[] | undefined;
-  readonly remove?: readonly number[] | undefined;
-}
-
 /** The record with the change in it; the very same record when nothing is new. */
-export function changeRow(row: EventRow, { assetIds, ...change }: EventChange, nowMs: number): EventRow {
-  const wanted = Object.entries(change).filter(([, value]) => value !== undefined);
-  const links = assetIds && { assetIds: changeLinks(row.assetIds, assetIds) };
-  const members = Object.entries({ ...row, ...Object.fromEntries(wanted), ...links });
-  const changed = Object.fromEntries(members.filter(([, value]) => value !== null)) as unknown as EventRow;
-  return isDeepStrictEqual(changed, row) ? row : rowOf({ ...changed, lastUpdatedTime: nowMs });
+export function changeRow(row: EventRow, change: EventChange, nowMs: number): EventRow {
+  const boundsOf = (field: string) => ({ field, limit: limits.eventAssetsMax });
+  const values = {
+    ...change,
+    assetIds: changeList(row.assetIds, change.assetIds, boundsOf("assetIds")),
+    tags: nullIfEmpty(changeList(row.tags, change.tags, boundsOf("tagIds"))),
+    semanticPhrases: change.semanticPhrases?.length === 0 ? null : change.semanticPhrases,
+  };
+  const changed = changeRecord(row, values, nowMs);
+  return changed === row ? row : rowOf(changed);
 }
 
-function changeLinks(held: readonly number[], { set, add, remove }: LinksChange): number[] {
-  const removed = new Set(remove);
-  const links = [...new Set([...(set ?? held), ...(add ?? [])])].filter((id) => !removed.has(id));
-  const limit = limits.eventAssetsMax;
-  if (links.length > limit) throw fail("too-many", { field: "assetIds", limit, got: links.length });
-  return links;
+/**
+ * Refuses (400) phrases of semantic types that do not exist; `placeOf` is where the caller wrote an event.
+ */
+export async function refuseUnknownSemanticTypes(
+  tx: Reader,
+  phrases: readonly (readonly SemanticPhrase[] | null | undefined)[],
+  placeOf: (index: number) => string,
+): Promise<void> {
+  const ids = new Set(phrases.flatMap((some) => some?.map(({ semanticTypeId }) => semanticTypeId) ?? []));
+  if (ids.size === 0) return;
+  const known = new Set((await tx.get(semanticTypeTable, [...ids])).map(({ id }) => id));
+  for (const [index, some] of phrases.entries())
+    for (const [at, { semanticTypeId }] of (some ?? []).entries()) {
+      if (known.has(semanticTypeId)) continue;
+      const field = `${placeOf(index)}semanticPhrases[${at}].semanticTypeId`;
+      const expected = "the id of an existing semantic type";
+      throw fail("field-invalid", { field, expected, got: `${semanticTypeId}` });
+    }
 }
 
 /**
  * Plans records and stores them in one transaction; returns what was planned. Refused with nothing changed:
- * two events with one source and source id (409), records that end up outside of `scope`.
+ * two events with one source and source id or one external id (409), records that end up outside of `scope`.
  */
 export async function writeRows(
   ctx: RequestContext,
@@ -65,6 +93,7 @@ export async function writeRows(
     ctx.catalog.write(ctx.project, async (tx) => {
       const rows = await plan(tx);
       await before(tx, scope, rows);
+      await refuseTakenExternalIds(tx, eventType, rows);
       await tx[how](eventTable, rows);
       await refuseOutside(tx, eventTable, scope, { acl: "eventsAcl", rows });
       return rows;

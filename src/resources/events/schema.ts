@@ -1,9 +1,16 @@
 // What events, event transformers and semantic types ask of the catalog: columns, and what is found fast.
 import { limits } from "../../limits.ts";
 import type { Column, Stored, Table } from "../../storage/catalog.ts";
+import { type CommonFields, commonColumns } from "../common/schema.ts";
+
+/** A text and the id of the semantic type that says what it means (platform-api, semantic type). */
+export interface SemanticPhrase {
+  readonly text: string;
+  readonly semanticTypeId: number;
+}
 
 /** Something that happened to a plant (platform-api Event; client-endpoints 5.1, C9). Times are in ms. */
-export interface Event extends Stored {
+export interface Event extends Stored, CommonFields {
   readonly startTime?: number;
   readonly endTime?: number;
   readonly description?: string;
@@ -14,6 +21,9 @@ export interface Event extends Stored {
   readonly sentMetadata?: Readonly<Record<string, unknown>>;
   /** The assets it hangs on, each once. */
   readonly assetIds: readonly number[];
+  /** Each once; absent when there is none. */
+  readonly tags?: readonly string[];
+  readonly semanticPhrases?: readonly SemanticPhrase[];
   /** Unique in the project together with `sourceId`. */
   readonly source?: string;
   readonly sourceId?: string;
@@ -54,6 +64,9 @@ export const eventTable: Table<EventRow> = {
     metadata: required("json"),
     sentMetadata: optional("json"),
     assetIds: required("json"),
+    tags: optional("json"),
+    semanticPhrases: optional("json"),
+    ...commonColumns,
     source: optional("text"),
     sourceId: optional("text"),
     transformerId: optional("integer"),
@@ -69,7 +82,7 @@ export const eventTable: Table<EventRow> = {
     ["type", "startOrLast", "id"],
     ["transformerId", "referenceKey"],
   ],
-  unique: [["source", "sourceId"]],
+  unique: [["source", "sourceId"], ["externalId"]],
   wordsOf: ["description"],
   underAsset: { link: "assetIds" },
 };

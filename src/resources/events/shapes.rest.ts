@@ -2,9 +2,18 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { changed, idField, metadataField, storable, textField } from "../../rest/fields.ts";
+import { changed, closed, idField, metadataField, storable, textField } from "../../rest/fields.ts";
 import type { ApiVersion } from "../../rest/route.ts";
-import type { Event, EventChange, LinksChange, NewEvent } from "./events.ts";
+import { changeList, commonOverwriteOf, type ListChange } from "../common/changes.ts";
+import {
+  commonChangeOf,
+  commonChanges,
+  commonMembers,
+  commonPatch,
+  listChangeOf,
+} from "../common/fields.rest.ts";
+import { commonFieldsOf } from "../common/schema.ts";
+import type { Event, EventChange, NewEvent } from "./events.ts";
 
 const timeField = (description: string) =>
   Type.Integer({
@@ -15,6 +24,23 @@ const timeField = (description: string) =>
 
 const links = (description: string) =>
   Type.Array(idField("An asset"), { description, maxItems: limits.eventAssetsMax });
+
+/** The tags of an event in 0.4: ids of assets and strings. */
+const tags = Type.Array(
+  Type.Union([idField("An asset"), textField("A tag", { max: limits.nameLengthMax })]),
+  {
+    description: "Tags: a number is the id of an asset, as in `assetIds`",
+    maxItems: limits.eventAssetsMax,
+  },
+);
+
+const semanticPhrases = Type.Array(
+  Type.Object({
+    text: textField("A piece of text", { max: limits.eventPhraseLengthMax }),
+    semanticTypeId: idField("The semantic type that says what it means; it exists"),
+  }),
+  { description: "Pieces of text with their meaning", maxItems: limits.eventPhrasesMax },
+);
 
 /** Keywords for texts say nothing of other values, which are welcome here. */
 const additionalData = Type.Unsafe<Readonly<Record<string, unknown>>>({
@@ -37,6 +63,7 @@ const fields = {
   sourceId: textField("Its id in that system; `source` and `sourceId` together are unique"),
   eventTransformerId: idField("The event transformer that made it"),
   eventReferenceKey: textField("What the transformer calls it"),
+  semanticPhrases,
 };
 
 /** Every spelling is taken in every version. */
@@ -44,13 +71,13 @@ const spellings = {
   ...fields,
   subType: fields.subtype,
   additionalData,
-  tagIds: links("As `assetIds`"),
+  tagIds: tags,
 };
 
 const optionals = <Fields extends Record<string, TSchema>>(all: Fields) =>
   Type.Partial(Type.Object(all)).properties;
 
-const writable = optionals(spellings);
+const writable = { ...optionals(spellings), ...commonMembers };
 
 export const newEvent = Type.Object(
   { ...writable, id: Type.Optional(Type.Unknown({ description: "Refused: the service assigns ids" })) },
@@ -59,47 +86,49 @@ export const newEvent = Type.Object(
 
 export const wholeEvent = Type.Object({ id: idField("Which event"), ...writable });
 
-/** A plain id, or an object that holds it (C10). */
+/** A plain id, or an object with it (C10). */
 export const eventIds = Type.Union([idField("Which event"), Type.Object({ id: idField("Which event") })]);
 
 const setter = <Value extends TSchema>(value: Value) =>
   Type.Object({ set: Type.Optional(value), setNull: Type.Optional(Type.Boolean()) });
 
-const linksSetter = Type.Object({
-  set: Type.Optional(fields.assetIds),
-  add: Type.Optional(fields.assetIds),
-  remove: Type.Optional(fields.assetIds),
-  setNull: Type.Optional(Type.Boolean()),
-});
+const listSetter = <List extends TSchema>(list: List) =>
+  Type.Object({
+    set: Type.Optional(list),
+    add: Type.Optional(list),
+    remove: Type.Optional(list),
+    setNull: Type.Optional(Type.Boolean()),
+  });
 
 /** `{"set":value}` or `{"setNull":true}` a member; `subtype` in both spellings of the clients (C11). */
-const changes = optionals({
-  startTime: setter(fields.startTime),
-  endTime: setter(fields.endTime),
-  description: setter(fields.description),
-  type: setter(fields.type),
-  subtype: setter(fields.subtype),
-  subType: setter(fields.subtype),
-  metadata: setter(fields.metadata),
-  additionalData: setter(additionalData),
-  assetIds: linksSetter,
-  tagIds: linksSetter,
-  source: setter(fields.source),
-  sourceId: setter(fields.sourceId),
-  eventTransformerId: setter(fields.eventTransformerId),
-  eventReferenceKey: setter(fields.eventReferenceKey),
-});
+const changes = {
+  ...optionals({
+    startTime: setter(fields.startTime),
+    endTime: setter(fields.endTime),
+    description: setter(fields.description),
+    type: setter(fields.type),
+    subtype: setter(fields.subtype),
+    subType: setter(fields.subtype),
+    metadata: setter(fields.metadata),
+    additionalData: setter(additionalData),
+    assetIds: listSetter(fields.assetIds),
+    tagIds: listSetter(tags),
+    source: setter(fields.source),
+    sourceId: setter(fields.sourceId),
+    eventTransformerId: setter(fields.eventTransformerId),
+    eventReferenceKey: setter(fields.eventReferenceKey),
+    semanticPhrases: setter(fields.semanticPhrases),
+  }),
+  ...commonChanges,
+};
 
 export const eventChange = Type.Object({ id: Type.Optional(idField("Which event")), ...changes });
 export const identifiedChange = Type.Object({ id: idField("Which event"), ...changes });
 
-const closed = <Schema extends { properties: Record<string, TSchema> }>({ properties }: Schema) =>
-  Type.Object(properties as Schema["properties"], { additionalProperties: false });
-
 const patchable = Object.fromEntries(
   Object.entries(spellings).map(([name, value]) => {
-    const change = name === "assetIds" || name === "tagIds" ? linksSetter : setter(value);
-    return [name, Type.Union([value, closed(change)])];
+    const isLinks = name === "assetIds" || name === "tagIds";
+    return [name, Type.Union([value, closed(isLinks ? listSetter(value) : setter(value))])];
   }),
 );
 
@@ -107,6 +136,7 @@ const patchable = Object.fromEntries(
 export const eventPatch = Type.Object({
   id: Type.Optional(idField("Which event")),
   ...optionals(patchable),
+  ...commonPatch,
 });
 type EventPatch = Readonly<Record<string, unknown>>;
 
@@ -150,44 +180,56 @@ function metadataOf(
 }
 
 export function newEventOf(sent: Static<typeof newEvent>, index: number): NewEvent {
-  const {
-    id,
-    assetIds,
-    tagIds,
-    subType,
-    eventTransformerId,
-    eventReferenceKey,
-    additionalData: _,
-    ...rest
-  } = sent;
-  if (id !== undefined)
-    throw fail("field-invalid", {
-      field: `items[${index}].id`,
-      expected: "none, as the service assigns ids,",
-      got: JSON.stringify(id),
-    });
-  const { metadata = {}, sentMetadata } = metadataOf(sent, `items[${index}].`);
-  const subtype = rest.subtype ?? subType;
+  const prefix = `items[${index}].`;
+  if (sent.id !== undefined) {
+    const expected = "none, as the service assigns ids,";
+    throw fail("field-invalid", { field: `${prefix}id`, expected, got: JSON.stringify(sent.id) });
+  }
+  const { startTime, endTime, description, type, subtype = sent.subType, source, sourceId } = sent;
+  const { eventTransformerId: transformerId, eventReferenceKey: referenceKey, semanticPhrases = [] } = sent;
+  const { metadata = {}, sentMetadata } = metadataOf(sent, prefix);
   return {
-    ...rest,
+    ...(startTime !== undefined && { startTime }),
+    ...(endTime !== undefined && { endTime }),
+    ...(description !== undefined && { description }),
+    ...(type !== undefined && { type }),
     ...(subtype !== undefined && { subtype }),
     metadata,
     ...(sentMetadata && { sentMetadata }),
-    assetIds: [...new Set(assetIds ?? tagIds)],
-    ...(eventTransformerId !== undefined && { transformerId: eventTransformerId }),
-    ...(eventReferenceKey !== undefined && { referenceKey: eventReferenceKey }),
+    ...newLinksOf(sent, prefix),
+    ...(source !== undefined && { source }),
+    ...(sourceId !== undefined && { sourceId }),
+    ...(transformerId !== undefined && { transformerId }),
+    ...(referenceKey !== undefined && { referenceKey }),
+    ...(semanticPhrases.length > 0 && { semanticPhrases }),
+    ...commonFieldsOf(sent),
   };
 }
 
+/** The links and tags of a new event; numbers among the tags are links. */
+function newLinksOf(
+  { assetIds = [], tagIds = [] }: Pick<Sent, "assetIds" | "tagIds">,
+  prefix: string,
+): Pick<Event, "assetIds" | "tags"> {
+  const set = [...assetIds, ...tagIds.filter(isId)];
+  const bounds = { field: `${prefix}assetIds`, limit: limits.eventAssetsMax };
+  const tags = [...new Set(tagIds.filter(isText))];
+  return { assetIds: changeList([], { set }, bounds)!, ...(tags.length > 0 && { tags }) };
+}
+
 /**
- * All members that the version has are overwritten. Those that only the other shape has stay when they are
- * not sent: its clients cannot know them.
+ * All members that published clients of the version know are overwritten. Others stay when they are not sent:
+ * these clients would clear them without knowing.
  */
 export const overwriteIn =
   (version: ApiVersion) =>
   (sent: Sent, index: number): EventChange => {
     const { metadata = {}, sentMetadata = null } = metadataOf(sent, `items[${index}].`);
     const [ofOld, ofNew] = version === "0.4" ? [null, undefined] : [undefined, null];
+    const links = linksChangeOf(version, {
+      assetIds: { set: sent.assetIds ?? [] },
+      tagIds: sent.tagIds || version === "0.4" ? { set: sent.tagIds ?? [] } : undefined,
+    });
     return {
       id: sent.id,
       startTime: sent.startTime ?? null,
@@ -196,7 +238,9 @@ export const overwriteIn =
       type: sent.type ?? null,
       subtype: sent.subtype ?? sent.subType ?? null,
       ...{ metadata, sentMetadata },
-      assetIds: { set: sent.assetIds ?? sent.tagIds ?? [] },
+      ...links,
+      semanticPhrases: sent.semanticPhrases,
+      ...commonOverwriteOf(sent),
       source: sent.source ?? ofNew,
       sourceId: sent.sourceId ?? ofNew,
       transformerId: sent.eventTransformerId ?? ofOld,
@@ -204,7 +248,17 @@ export const overwriteIn =
     };
   };
 
-export function changeOf(id: number, sent: Static<typeof eventChange>, prefix: string): EventChange {
+interface Place {
+  readonly version: ApiVersion;
+  /** Where the caller wrote the change, for refusals: `items[0].`. */
+  readonly prefix: string;
+}
+
+export function changeOf(
+  id: number,
+  sent: Static<typeof eventChange>,
+  { version, prefix }: Place,
+): EventChange {
   return {
     id,
     startTime: changed(sent.startTime),
@@ -213,7 +267,9 @@ export function changeOf(id: number, sent: Static<typeof eventChange>, prefix: s
     type: changed(sent.type),
     subtype: changed(sent.subtype ?? sent.subType),
     ...metadataChange(sent, prefix),
-    assetIds: linksChange(sent.assetIds ?? sent.tagIds),
+    ...linksChangeOf(version, { assetIds: listChangeOf(sent.assetIds), tagIds: listChangeOf(sent.tagIds) }),
+    semanticPhrases: changed(sent.semanticPhrases),
+    ...commonChangeOf(sent),
     source: changed(sent.source),
     sourceId: changed(sent.sourceId),
     transformerId: changed(sent.eventTransformerId),
@@ -233,8 +289,41 @@ function metadataChange(sent: Static<typeof eventChange>, prefix: string) {
   return { metadata: texts, sentMetadata };
 }
 
-const linksChange = (sent: Static<typeof linksSetter> | undefined): LinksChange | undefined =>
-  sent && (sent.setNull ? { set: [] } : { set: sent.set, add: sent.add, remove: sent.remove });
+interface SentLinks {
+  readonly assetIds: ListChange<number> | undefined;
+  readonly tagIds: ListChange<number | string> | undefined;
+}
+
+/**
+ * Strings among the tags change the tags, numbers the links. Only 0.4 shows the links among the tags: in
+ * newer versions a list of strings alone, or an empty one, leaves the links.
+ */
+function linksChangeOf(version: ApiVersion, { assetIds, tagIds }: SentLinks) {
+  if (!tagIds) return { assetIds };
+  const lists = [tagIds.set, tagIds.add, tagIds.remove];
+  const isAboutLinks = version === "0.4" || lists.some((list) => list?.some(isId));
+  return {
+    assetIds: isAboutLinks ? bothChanges(assetIds, elementsOf(tagIds, isId)) : assetIds,
+    tags: elementsOf(tagIds, isText),
+  };
+}
+
+const isId = (tag: number | string): tag is number => typeof tag === "number";
+
+const elementsOf = <Item extends number | string>(
+  { set, add, remove }: ListChange<number | string>,
+  isMeant: (tag: number | string) => tag is Item,
+): ListChange<Item> => ({
+  set: set?.filter(isMeant),
+  add: add?.filter(isMeant),
+  remove: remove?.filter(isMeant),
+});
+
+function bothChanges(one: ListChange<number> | undefined, other: ListChange<number>): ListChange<number> {
+  const both = (name: "set" | "add" | "remove") =>
+    one?.[name] || other[name] ? [...(one?.[name] ?? []), ...(other[name] ?? [])] : undefined;
+  return { set: both("set"), add: both("add"), remove: both("remove") };
+}
 
 const outOld = {
   id: Type.Integer(),
@@ -246,19 +335,25 @@ const outOld = {
     subtype: Type.String(),
     eventTransformerId: Type.Integer(),
     eventReferenceKey: Type.String(),
+    semanticPhrases,
   }),
+  ...commonMembers,
 };
 
 /** One event in an answer of this version. */
 export const eventShape = (version: ApiVersion) =>
   version === "0.4"
-    ? Type.Object({ ...outOld, additionalData, tagIds: Type.Array(Type.Integer()) }, { title: "Event" })
+    ? Type.Object({ ...outOld, additionalData, tagIds: tags }, { title: "Event" })
     : Type.Object(
         {
           ...outOld,
           metadata: metadataField("Empty when there is none"),
           assetIds: Type.Array(Type.Integer()),
-          ...optionals({ source: Type.String(), sourceId: Type.String() }),
+          ...optionals({
+            source: Type.String(),
+            sourceId: Type.String(),
+            tagIds: Type.Array(Type.String(), { description: "Tags that are strings" }),
+          }),
           createdTime: Type.Integer(),
           lastUpdatedTime: Type.Integer(),
         },
@@ -271,9 +366,9 @@ export const eventIn =
   ({ id, startTime, endTime, description, type, subtype, assetIds, metadata, ...event }: Event) => ({
     ...{ id, startTime, endTime, description, type, subtype },
     ...(version === "0.4"
-      ? { additionalData: event.sentMetadata ?? metadata, tagIds: assetIds }
+      ? { additionalData: event.sentMetadata ?? metadata, tagIds: [...assetIds, ...(event.tags ?? [])] }
       : {
-          ...{ metadata, assetIds },
+          ...{ metadata, assetIds, ...(event.tags && { tagIds: event.tags }) },
           source: event.source,
           sourceId: event.sourceId,
           createdTime: event.createdTime,
@@ -281,4 +376,6 @@ export const eventIn =
         }),
     eventTransformerId: event.transformerId,
     eventReferenceKey: event.referenceKey,
+    semanticPhrases: event.semanticPhrases,
+    ...commonFieldsOf(event),
   });

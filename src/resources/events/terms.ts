@@ -3,12 +3,13 @@
 // They hang on no asset: the capability alone decides, whatever part of the events a caller may see.
 import { requireCapability } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
 import { existingRecords } from "../../query/existing.ts";
-import { everything, oneOf } from "../../query/filter.ts";
+import { everything, oneOf, some } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import type { Table } from "../../storage/catalog.ts";
-import { eventTransformerTable, semanticTypeTable, type Term } from "./schema.ts";
+import type { Reader, Table } from "../../storage/catalog.ts";
+import { eventTable, eventTransformerTable, semanticTypeTable, type Term } from "./schema.ts";
 
 export type { Term } from "./schema.ts";
 
@@ -37,7 +38,10 @@ export async function createTerms(
   return rows;
 }
 
-/** All of them or none; refuses (400) unknown and repeated ids. Events keep their reference. */
+/**
+ * All of them or none; refuses (400) unknown and repeated ids, and (409) semantic types of which an event has
+ * a phrase, also when the caller may not see that event. Events keep references to a deleted transformer.
+ */
 export async function deleteTerms(
   ctx: RequestContext,
   kind: TermKind,
@@ -46,7 +50,18 @@ export async function deleteTerms(
   requireCapability(ctx.caller, "eventsAcl", "WRITE");
   const table: Table<Term> = tables[kind];
   await ctx.catalog.write(ctx.project, async (tx) => {
-    await existingRecords(tx, table, everything, { ids, field: "items" });
+    const terms = await existingRecords(tx, table, everything, { ids, field: "items" });
+    if (kind === "semanticTypes") await refuseInUse(tx, terms);
     await tx.remove(table, oneOf("id", ids));
   });
+}
+
+async function refuseInUse(tx: Reader, types: readonly Term[]): Promise<void> {
+  const ids = types.map(({ id }) => id);
+  const filter = some("semanticPhrases", oneOf("semanticTypeId", ids));
+  const [event] = await tx.find(eventTable, { filter, order: byId, page: { limit: 1 } });
+  if (!event) return;
+  const used = new Set(event.semanticPhrases!.map(({ semanticTypeId }) => semanticTypeId));
+  const inUse = types.filter(({ id }) => used.has(id)).map(({ id, name }) => ({ id, name }));
+  throw fail("semantic-type-in-use", { inUse });
 }

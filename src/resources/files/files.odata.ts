@@ -1,13 +1,14 @@
 // Files over OData: the set Files, the assets they hang on, and links to their bytes.
 import type { RequestContext } from "../../context.ts";
 import { entitySet, entityType, type ModelPart, navigation, type SetQuestion } from "../../odata/model.ts";
-import { absent, column, idColumn, type Operand } from "../../odata/operand.ts";
+import { column, idColumn, type Operand } from "../../odata/operand.ts";
 import { flag, id, idList, metadata, required, text, time } from "../../odata/property.ts";
 import { valuesIn } from "../../query/conjuncts.ts";
 import { equals, hasOneOf, not, nothing, oneOf } from "../../query/filter.ts";
 import type { Page } from "../../query/page.ts";
 import { siftedItems } from "../../query/sift.ts";
 import type { Asset } from "../assets/assets.ts";
+import { dataSetId, externalId } from "../common/properties.odata.ts";
 import { countFiles, type Download, downloadLinks, listFiles } from "./files.ts";
 import type { StoredFile } from "./schema.ts";
 
@@ -16,14 +17,14 @@ const file = entityType<StoredFile>({
   key: "Id",
   properties: [
     required(id("Id", (row) => row.id, "id")),
-    text("ExternalId", (row) => row.sourceId, column("sourceId")),
+    externalId("sourceId"),
     required(text("Name", (row) => row.name, column("name"))),
     text("Source", (row) => row.source, column("source")),
     text("MimeType", (row) => row.contentType, column("contentType")),
     metadata(),
-    text("DataSetId", () => undefined, absent()),
-    { ...time("SourceCreatedTime", () => undefined, "id"), asked: value(absent("Edm.DateTimeOffset")) },
-    { ...time("SourceModifiedTime", () => undefined, "id"), asked: value(absent("Edm.DateTimeOffset")) },
+    dataSetId(),
+    time("SourceCreatedTime", (row) => row.sourceCreatedTime, "sourceCreatedTime"),
+    time("SourceModifiedTime", (row) => row.sourceModifiedTime, "sourceModifiedTime"),
     required(time("CreatedTime", (row) => row.createdTime, "createdTime")),
     required(time("LastUpdatedTime", (row) => row.lastUpdatedTime, "lastUpdatedTime")),
     time("UploadedTime", (row) => row.uploadedTime, "uploadedTime"),
@@ -31,10 +32,6 @@ const file = entityType<StoredFile>({
     idList("AssetIds", (row) => row.assetIds, "assetIds"),
   ],
 });
-
-function value(operand: Operand) {
-  return { kind: "value", operand } as const;
-}
 
 /** Whether a column has a value, as a flag. */
 function isThere(field: string): Operand {

@@ -20,6 +20,7 @@ import { bulk, idField, itemsBody, json } from "../../rest/fields.ts";
 import { boolean, id, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { searchOf } from "../../rest/search.ts";
+import { recordName, recordNameIn } from "../common/fields.rest.ts";
 import {
   deleteFiles,
   downloadLink,
@@ -52,6 +53,7 @@ const read = { versions: apiVersions, capability: ["filesAcl", "READ"] } as cons
 const write = { versions: apiVersions, capability: ["filesAcl", "WRITE"] } as const;
 const withNulls = <Schema>(schema: Schema) => ({ kind: "json", schema, nulls: "kept" }) as const;
 const ids = itemsBody(idField("Which file"), { min: 1 });
+const names = itemsBody(recordName("Which file"), { min: 1 });
 const items = (version: ApiVersion) => ({ schema: itemsOf(fileShape(version)) });
 const link = () => ({ schema: dataOf(Type.String({ description: "An address that needs no credentials" })) });
 const oneFile = { fileId: id("The file") };
@@ -164,12 +166,12 @@ export const fileRoutes: readonly Route[] = [
     ...read,
     method: "POST",
     path: "/files/byids",
-    summary: "Read what is known of files, in the order asked",
+    summary: "Read what is known of files by id or external id, in the order asked",
     source: "client-endpoints 6.2, C23",
-    body: json(ids),
+    body: json(names),
     answer: items,
     handle: async (ctx, { body, version }) =>
-      itemsAnswer((await getFiles(ctx, body.items)).map(fileIn(version))),
+      itemsAnswer((await getFiles(ctx, body.items.map(recordNameIn))).map(fileIn(version))),
   }),
   route({
     ...write,

@@ -12,9 +12,10 @@ import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
 import { inKnownSubtrees } from "../assets/assets.ts";
+import { idsOf, type RecordName, refuseTakenExternalIds } from "../common/external-ids.ts";
 import { changeFile, type FileChange } from "./changes.ts";
 import { noteRemovals, removeBlobs } from "./removals.ts";
-import { existingRows, refuseNewLinks, visibleRows, writeFiles } from "./rows.ts";
+import { existingRows, fileRecords, refuseNewLinks, visibleRows, writeFiles } from "./rows.ts";
 import { fileTable, type StoredFile, uploadTable } from "./schema.ts";
 
 /** One page of the files the caller may see, in the order they were made or the other way round. */
@@ -52,18 +53,20 @@ export async function searchFiles(
 
 /** Refuses (404) an unknown file. */
 export async function getFile(ctx: RequestContext, id: number): Promise<StoredFile> {
-  const [found] = await read(ctx, { ids: [id], field: "fileId", status: 404 });
+  const scope = scopeOf(ctx.caller, "filesAcl", "READ");
+  const [found] = await ctx.catalog.read(ctx.project, (tx) =>
+    existingRows(tx, scope, { ids: [id], field: "fileId", status: 404 }),
+  );
   return found!;
 }
 
-/** In the order asked; refuses (400) unknown and repeated ids. */
-export async function getFiles(ctx: RequestContext, ids: readonly number[]): Promise<StoredFile[]> {
-  return read(ctx, { ids, field: "items" });
-}
-
-async function read(ctx: RequestContext, wanted: Parameters<typeof existingRows>[2]): Promise<StoredFile[]> {
+/** In the order asked; refuses (400) unknown and repeated ones. */
+export async function getFiles(ctx: RequestContext, names: readonly RecordName[]): Promise<StoredFile[]> {
   const scope = scopeOf(ctx.caller, "filesAcl", "READ");
-  return ctx.catalog.read(ctx.project, (tx) => existingRows(tx, scope, wanted));
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const ids = await idsOf(tx, { ...fileRecords, scope }, names);
+    return existingRows(tx, scope, { ids, field: "items" });
+  });
 }
 
 /**
@@ -106,8 +109,9 @@ export async function downloadLinks(
 }
 
 /**
- * Changes all of these files or none; returns them in the same order. Refuses (400) unknown and repeated
- * ids and unknown assets, and (409) a directory and name, or a source and source id, that another file has.
+ * Changes all of these files or none; returns them in the same order. Refuses (400) unknown and repeated ids
+ * and unknown assets, and (409) a directory and name, a source and source id, or an external id that another
+ * file has.
  */
 export async function updateFiles(
   ctx: RequestContext,
@@ -135,6 +139,7 @@ async function update(
       ...(await mapInSlices(before, (row, index) => changeFile(row, changes[index]!.change, nowMs))),
     );
     await refuseNewLinks(ctx, tx, planned, before);
+    await refuseTakenExternalIds(tx, fileRecords, planned);
     await tx.replace(fileTable, planned);
     await refuseOutside(tx, fileTable, scope, { acl: "filesAcl", rows: planned });
     return planned;

@@ -8,6 +8,9 @@ import { type Reader, UniqueViolation, type Writer } from "../../storage/catalog
 import { refuseUnknownAssets } from "../assets/assets.ts";
 import { fileTable, type StoredFile } from "./schema.ts";
 
+/** With the noun for them in a refusal. */
+export const fileRecords = { table: fileTable, noun: "file" };
+
 /** Of these files the ones in `scope`, by id. */
 export async function visibleRows(
   tx: Reader,

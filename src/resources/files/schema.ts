@@ -1,5 +1,6 @@
 // What files ask of the catalog: their records, uploads under way, and blobs that have to go.
 import type { Column, Stored, Table } from "../../storage/catalog.ts";
+import { type CommonFields, commonColumns } from "../common/schema.ts";
 
 /** Bytes that come by a link, and what they are called when they are downloaded. */
 export interface Content extends Stored {
@@ -16,7 +17,7 @@ export interface Content extends Stored {
 }
 
 /** A stored file as everyone but the wire knows it (platform-api, Stored file; client-endpoints 6.1). */
-export interface StoredFile extends Content {
+export interface StoredFile extends Content, CommonFields {
   /** Empty when there is none; together with the name unique in the project (client-endpoints (b) 26). */
   readonly directory: string;
   readonly source?: string;
@@ -43,6 +44,7 @@ export const fileTable: Table<StoredFile> = {
     metadata: required("json"),
     assetIds: optional("json"),
     tags: optional("json"),
+    ...commonColumns,
     content: optional("integer"),
     contentBytes: optional("integer"),
     contentType: optional("text"),
@@ -51,10 +53,7 @@ export const fileTable: Table<StoredFile> = {
     lastUpdatedTime: required("integer"),
   },
   indexes: [["name"], ["content"]],
-  unique: [
-    ["directory", "name"],
-    ["source", "sourceId"],
-  ],
+  unique: [["directory", "name"], ["source", "sourceId"], ["externalId"]],
   wordsOf: ["name"],
   underAsset: { link: "assetIds" },
 };
@@ -83,7 +82,15 @@ export const attachmentTable: Table<Attachment> = {
 /** The members of a file that a client describes when it starts an upload. */
 export type NewFile = Pick<
   StoredFile,
-  "name" | "directory" | "source" | "sourceId" | "fileType" | "metadata" | "assetIds" | "tags"
+  | keyof CommonFields
+  | "name"
+  | "directory"
+  | "source"
+  | "sourceId"
+  | "fileType"
+  | "metadata"
+  | "assetIds"
+  | "tags"
 >;
 
 /** The permission to send the bytes of a file, and how far that has come; its id names the blob. */

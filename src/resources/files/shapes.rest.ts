@@ -7,6 +7,7 @@ import {
   change,
   changed,
   changeOfIds,
+  changeOfList,
   changeOfRequired,
   idField,
   metadataField,
@@ -15,7 +16,18 @@ import {
 import { boolean, idList, integer, oneOfWords, pageSize, text, type Values } from "../../rest/parameters.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import { during, searchParameters } from "../../rest/search.ts";
-import type { FileChange, ListChange } from "./changes.ts";
+import { commonOverwriteOf } from "../common/changes.ts";
+import {
+  commonChangeOf,
+  commonChanges,
+  commonFilter,
+  commonMembers,
+  commonQuery,
+  equalTo,
+  listChangeOf,
+} from "../common/fields.rest.ts";
+import { commonFieldsOf } from "../common/schema.ts";
+import type { FileChange } from "./changes.ts";
 import type { NewFile, StoredFile } from "./schema.ts";
 
 const fields = {
@@ -35,6 +47,7 @@ const writable = {
   sourceId: Type.Optional(fields.sourceId),
   fileType: Type.Optional(fields.fileType),
   metadata: Type.Optional(fields.metadata),
+  ...commonMembers,
   assetIds: Type.Optional(
     Type.Array(idField("An asset"), { maxItems: limits.fileLinksMax, description: "The assets it hangs on" }),
   ),
@@ -49,8 +62,6 @@ export const newFile = Type.Object(
 /** Everything that is known of a file; absent members are cleared. */
 export const wholeFile = Type.Object({ id: idField("Which file"), ...writable }, { title: "WholeFile" });
 
-const orNull = Type.Optional(Type.Union([Type.Array(tag, { maxItems: limits.fileLinksMax }), Type.Null()]));
-
 const changes = {
   fileName: changeOfRequired(fields.fileName),
   directory: change(fields.directory),
@@ -58,8 +69,9 @@ const changes = {
   sourceId: change(fields.sourceId),
   fileType: change(fields.fileType),
   metadata: change(fields.metadata),
+  ...commonChanges,
   assetIds: changeOfIds("The assets it hangs on", limits.fileLinksMax),
-  tagIds: Type.Optional(Type.Union([Type.Object({ set: orNull, add: orNull, remove: orNull }), Type.Null()])),
+  tagIds: changeOfList(Type.Array(tag, { maxItems: limits.fileLinksMax })),
 };
 
 export const fileChange = Type.Object(changes, { title: "FileChange" });
@@ -79,6 +91,7 @@ export function newFileOf({ id, ...sent }: Static<typeof newFile>): NewFile {
   const { source, sourceId, fileType } = rest;
   return {
     ...{ name: fileName, directory, metadata },
+    ...commonFieldsOf(rest),
     ...(source !== undefined && { source }),
     ...(sourceId !== undefined && { sourceId }),
     ...(fileType !== undefined && { fileType }),
@@ -95,6 +108,7 @@ export const replacementOf = (sent: Static<typeof wholeFile>): FileChange => ({
   sourceId: sent.sourceId ?? null,
   fileType: sent.fileType ?? null,
   metadata: sent.metadata ?? null,
+  ...commonOverwriteOf(sent),
   assetIds: { set: sent.assetIds ?? [] },
   tags: { set: sent.tagIds ?? [] },
 });
@@ -106,23 +120,10 @@ export const changeOf = (sent: Static<typeof fileChange>): FileChange => ({
   sourceId: changed(sent.sourceId),
   fileType: changed(sent.fileType),
   metadata: changed(sent.metadata),
+  ...commonChangeOf(sent),
   assetIds: listChangeOf(sent.assetIds),
   tags: listChangeOf(sent.tagIds),
 });
-
-interface SentList<Item> {
-  readonly set?: readonly Item[] | null;
-  readonly add?: readonly Item[] | null;
-  readonly remove?: readonly Item[] | null;
-}
-
-/** `{"set":null}` alone clears. */
-function listChangeOf<Item>(sent: SentList<Item> | null | undefined): ListChange<Item> | undefined {
-  if (!sent) return undefined;
-  const { set, add, remove } = sent;
-  if (set === null && add === undefined && remove === undefined) return { set: [] };
-  return { set: set ?? undefined, add: add ?? undefined, remove: remove ?? undefined };
-}
 
 const time = (description: string) => Type.Integer({ description: `${description}, in ms since 1970` });
 
@@ -136,6 +137,7 @@ export const fileShape = (version: ApiVersion) =>
       sourceId: Type.Optional(Type.String()),
       fileType: Type.Optional(Type.String()),
       metadata: metadataField("Empty when there is none"),
+      ...commonMembers,
       ...(version === "0.4"
         ? { tagIds: Type.Array(Type.String()) }
         : { assetIds: Type.Array(Type.Integer()), tagIds: Type.Optional(Type.Array(Type.String())) }),
@@ -156,6 +158,7 @@ export const fileIn = (version: ApiVersion) => (file: StoredFile) => ({
   sourceId: file.sourceId,
   fileType: file.fileType,
   metadata: file.metadata,
+  ...commonFieldsOf(file),
   ...(version === "0.4"
     ? { tagIds: file.tags ?? [] }
     : { assetIds: file.assetIds ?? [], ...(file.tags && { tagIds: file.tags }) }),
@@ -174,6 +177,7 @@ export const listQuery = {
   type: text("Files of exactly this type"),
   fileType: text("The same as `type`"),
   source: text("Files of exactly this source"),
+  ...commonQuery("Files"),
   isUploaded: boolean("Files whose bytes have come, or have not"),
   sort: oneOfWords("By the time they were made: ASC, or newest first", ["ASC", "DESC"]),
   limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
@@ -189,6 +193,7 @@ export const listFilter = (query: Values<typeof listQuery>): Filter =>
     equalTo("fileType", query.type ?? query.fileType),
     equalTo("source", query.source),
     uploadedOrNot(query.isUploaded),
+    commonFilter(query),
   );
 
 const { description: _, query: __, boostName: ___, ...byWords } = searchParameters("Files");
@@ -202,6 +207,7 @@ export const searchQuery = {
   minUploadedAt: integer("Uploaded at this time or later, in ms since 1970, inclusive"),
   maxUploadedAt: integer("Uploaded at this time or earlier, in ms since 1970, inclusive"),
   assetIds: idList("Files of one of these assets"),
+  ...commonQuery("Files"),
 };
 
 /** The conditions that a search of files has beside those of all searches. */
@@ -212,10 +218,8 @@ export const searchFilter = (query: Values<typeof searchQuery>): Filter =>
     uploadedOrNot(query.uploaded),
     during("uploadedTime", query.minUploadedAt, query.maxUploadedAt),
     query.assetIds && hasOneOf("assetIds", query.assetIds),
+    commonFilter(query),
   );
-
-const equalTo = (field: string, value: string | undefined) =>
-  value === undefined ? undefined : equals(field, value);
 
 function uploadedOrNot(wanted: boolean | undefined): Filter | undefined {
   if (wanted === undefined) return undefined;

@@ -15,10 +15,12 @@ import { byId } from "../../query/page.ts";
 import type { BlobKey } from "../../storage/blobs.ts";
 import type { Reader, Table, Writer } from "../../storage/catalog.ts";
 import { existingAssets } from "../assets/assets.ts";
+import { commonOverwriteOf } from "../common/changes.ts";
+import { refuseTakenExternalIds, takenExternalIds } from "../common/external-ids.ts";
 import { projectIds } from "../projects/projects.ts";
 import { changeFile } from "./changes.ts";
 import { type BlobStores, noteRemovals, removeBlobs } from "./removals.ts";
-import { fileNamed, fileOfSource, refuseNewLinks, visibleRows, writeFiles } from "./rows.ts";
+import { fileNamed, fileOfSource, fileRecords, refuseNewLinks, visibleRows, writeFiles } from "./rows.ts";
 import {
   attachmentTable,
   type Content,
@@ -42,8 +44,8 @@ export interface UploadWanted {
 /**
  * Makes the record of a file, or takes the one of this directory and name: when its bytes have not come yet,
  * or to overwrite them. That one changes when the new bytes have come. Returns an absolute address that takes
- * the bytes without credentials, within 30 s, or a week when they may come in pieces. Refuses (409) a name
- * that is taken and a taken source and source id.
+ * the bytes without credentials, within 30 s, or a week when they may come in pieces. Refuses (409) a name, a
+ * source and source id, and an external id that are taken.
  */
 export async function startUpload(
   ctx: RequestContext,
@@ -60,6 +62,7 @@ export async function startUpload(
     const row = held ? overwritten(held, file, nowMs) : newRow(ctx.ids.next(), file, nowMs);
     planned.push(row);
     await refuseNewLinks(ctx, tx, planned, held ? [held] : []);
+    await refuseTakenExternalIds(tx, fileRecords, planned);
     await tx[held ? "replace" : "insert"](fileTable, planned);
     await refuseOutside(tx, fileTable, scope, { acl: "filesAcl", rows: planned });
     // The write has checked uniqueness and rights; the old record is valid until the bytes are there.
@@ -97,6 +100,7 @@ const overwritten = (held: StoredFile, file: NewFile, nowMs: number): StoredFile
       metadata: file.metadata,
       assetIds: { set: file.assetIds ?? [] },
       tags: { set: file.tags ?? [] },
+      ...commonOverwriteOf(file),
     },
     nowMs,
   );
@@ -310,7 +314,9 @@ async function describeFile(tx: Reader, file: StoredFile, upload: Upload): Promi
     if (taken && taken.id !== file.id) return fail("file-duplicates", { duplicates: [{ source, sourceId }] });
   }
   const assetIds = await existingAssets(tx, replacement.assetIds ?? []);
-  return overwritten(file, { ...replacement, assetIds }, file.lastUpdatedTime);
+  const described = overwritten(file, { ...replacement, assetIds }, file.lastUpdatedTime);
+  const externalIds = await takenExternalIds(tx, fileRecords, [described]);
+  return externalIds.length > 0 ? fail("external-ids-taken", { what: "file", externalIds }) : described;
 }
 
 /** What has to go: the bytes that the file had, or these, when the file may not have them any more. */

@@ -148,7 +148,7 @@ const creations: readonly Refused[] = [
     message: `${invalid("items[0].startTime")} a value <= ${timeMsMax} but got ${timeMsMax + 1}`,
   },
   {
-    body: items(flow("x", { labels: Array(limits.relationshipLabelsMax + 1).fill("l") })),
+    body: items(flow("x", { labels: Array(limits.labelsMax + 1).fill("l") })),
     message: "items[0].labels may hold at most 100 items but holds 101",
   },
   { body: items(flow("x"), flow("held")), ...taken("held") },

@@ -1,5 +1,4 @@
 // Relationships over OData: the set Relationships, and the resources at their ends by external id.
-import { fail } from "../../errors.ts";
 import {
   entitySet,
   entityType,
@@ -8,10 +7,11 @@ import {
   type Navigation,
   navigation,
 } from "../../odata/model.ts";
-import { column, idColumn, type Operand } from "../../odata/operand.ts";
+import { column } from "../../odata/operand.ts";
 import { required, text, time } from "../../odata/property.ts";
 import { valuesIn } from "../../query/conjuncts.ts";
-import { and, everything, hasOneOf, hasOnly, not, oneOf, some, textHas } from "../../query/filter.ts";
+import { oneOf } from "../../query/filter.ts";
+import { dataSetId, externalIdOf, externalIdOperand, labels } from "../common/properties.odata.ts";
 import { countRelationships, listRelationships, type Relationship } from "./relationships.ts";
 import type { ResourceType } from "./schema.ts";
 
@@ -30,33 +30,12 @@ const relationship = entityType<Relationship>({
       ...{ name: "Confidence", type: "Edm.Double", get: (row) => row.confidence },
       asked: { kind: "value", operand: column("confidence", "Edm.Double") },
     },
-    text("DataSetId", (row) => row.dataSetId?.toString(), idColumn("dataSetId")),
-    text("Labels", (row) => (row.labels.length > 0 ? row.labels.join(",") : undefined), labels()),
+    dataSetId(),
+    labels(),
     required(time("CreatedTime", (row) => row.createdTime, "createdTime")),
     required(time("LastUpdatedTime", (row) => row.lastUpdatedTime, "lastUpdatedTime")),
   ],
 });
-
-/** Labels with commas between them; a filter can ask for one of them, or for none. */
-function labels(): Operand {
-  return {
-    type: "Edm.String",
-    equals(value) {
-      if (value === null) return not(some("labels", everything));
-      const label = oneLabel(String(value));
-      return and(hasOneOf("labels", [label]), hasOnly("labels", [label]));
-    },
-    has(test, part) {
-      if (test !== "contains") throw fail("filter-feature-not-supported", { feature: `${test} on Labels` });
-      return some("labels", textHas("contains", "value", oneLabel(part)));
-    },
-  };
-}
-
-function oneLabel(text: string): string {
-  if (!text.includes(",")) return text;
-  throw fail("filter-feature-not-supported", { feature: "A filter by several labels at once" });
-}
 
 const relationships = entitySet<Relationship>({
   name: "Relationships",
@@ -119,17 +98,21 @@ const end = (name: string, of: (row: Relationship) => string): Navigation =>
     },
   });
 
-/** The resource of one kind; of several with one external id the first. `field` is where its room has it. */
-const embedded = (
-  name: string,
-  { to, type, field }: { to: string; type: ResourceType; field: string },
-): Navigation =>
-  navigation<Resource, Readonly<Record<string, Key>>>({
-    ...{ from: "Resource", name, to, isAutoExpanded: true },
+interface Embedded {
+  readonly to: string;
+  readonly type: ResourceType;
+  /** The column that `ExternalId` shows of a record without an external id. */
+  readonly otherwise: string;
+}
+
+/** The resource of one type; of several with one external id the first. */
+const embedded = (name: string, { to, type, otherwise }: Embedded): Navigation =>
+  navigation<Resource, Readonly<Record<string, string>>>({
+    ...{ from: "Resource", name, to, isAutoExpanded: true, reads: "ExternalId" },
     join: {
       own: (row) => (row.type === undefined || row.type === type ? [row.externalId] : []),
-      theirs: (row) => [row[field]!],
-      filter: (externalIds) => oneOf(field, externalIds),
+      theirs: (row) => [externalIdOf(otherwise)(row)!],
+      filter: (externalIds) => externalIdOperand(otherwise).oneOf!(externalIds),
     },
   });
 
@@ -139,10 +122,10 @@ export const relationshipModel: ModelPart = {
   navigations: [
     end("Source", (row) => keyOf(row.sourceType, row.sourceExternalId)),
     end("Target", (row) => keyOf(row.targetType, row.targetExternalId)),
-    embedded("Asset", { to: "Assets", type: "asset", field: "sourceId" }),
-    embedded("Timeseries", { to: "Timeseries", type: "timeSeries", field: "name" }),
-    embedded("Event", { to: "Events", type: "event", field: "sourceId" }),
-    embedded("File", { to: "Files", type: "file", field: "sourceId" }),
-    embedded("Sequence", { to: "Sequences", type: "sequence", field: "externalId" }),
+    embedded("Asset", { to: "Assets", type: "asset", otherwise: "sourceId" }),
+    embedded("Timeseries", { to: "Timeseries", type: "timeSeries", otherwise: "name" }),
+    embedded("Event", { to: "Events", type: "event", otherwise: "sourceId" }),
+    embedded("File", { to: "Files", type: "file", otherwise: "sourceId" }),
+    embedded("Sequence", { to: "Sequences", type: "sequence", otherwise: "externalId" }),
   ],
 };

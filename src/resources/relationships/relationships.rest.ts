@@ -16,9 +16,10 @@ import {
   listAnswer,
   pageOf,
 } from "../../rest/envelope.ts";
-import { bulk, idField, itemsBody, json, textField, timeField } from "../../rest/fields.ts";
+import { bulk, itemsBody, json, timeField } from "../../rest/fields.ts";
 import { oneOfWords, pageSize, required, text, type Values } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
+import { dataSetIdField, externalIdField, labelsField } from "../common/fields.rest.ts";
 import {
   createRelationships,
   deleteRelationship,
@@ -36,15 +37,14 @@ const versions = ["0.5", "0.6"] as const;
 const read = { versions, source, capability: ["relationshipsAcl", "READ"] } as const;
 const write = { versions, source, capability: ["relationshipsAcl", "WRITE"] } as const;
 
-const idText = (description: string) => textField(description, { min: 1, max: limits.externalIdLengthMax });
 const kind = (whose: string) => Type.Enum([...resourceTypes], { description: `Kind of the ${whose}` });
 
 const ends = {
-  externalId: idText("Its name, unique in the project"),
+  externalId: externalIdField("Its name, unique in the project"),
   sourceType: kind("source"),
-  sourceExternalId: idText("The external id of the source; it need not exist"),
+  sourceExternalId: externalIdField("The external id of the source; it need not exist"),
   targetType: kind("target"),
-  targetExternalId: idText("The external id of the target; it need not exist"),
+  targetExternalId: externalIdField("The external id of the target; it need not exist"),
 };
 
 const writable = {
@@ -52,15 +52,13 @@ const writable = {
   startTime: Type.Optional(timeField("When it began to hold")),
   endTime: Type.Optional(timeField("When it ended to hold, not before it began")),
   confidence: Type.Optional(Type.Number({ description: "How sure it is", minimum: 0, maximum: 1 })),
-  dataSetId: Type.Optional(idField("The data set it belongs to")),
+  dataSetId: Type.Optional(dataSetIdField),
 };
-
-const labels = Type.Array(idText("A label"), { maxItems: limits.relationshipLabelsMax });
 
 const newRelationship = Type.Object(
   {
     ...writable,
-    labels: Type.Optional(labels),
+    labels: Type.Optional(labelsField),
     id: Type.Optional(Type.Unknown({ description: "Refused: the service assigns ids" })),
   },
   { title: "NewRelationship" },
@@ -70,14 +68,14 @@ const relationshipShape = Type.Object(
   {
     id: Type.Integer(),
     ...writable,
-    labels,
+    labels: labelsField,
     createdTime: Type.Integer(),
     lastUpdatedTime: Type.Integer(),
   },
   { title: "Relationship" },
 );
 
-const which = idText("Which relationship");
+const which = externalIdField("Which relationship");
 const named = itemsBody(Type.Union([which, Type.Object({ externalId: which })]), { min: 1 });
 const one = { externalId: required(text("The external id of the relationship")) };
 const items = () => ({ schema: itemsOf(relationshipShape) });

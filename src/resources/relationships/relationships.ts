@@ -4,18 +4,22 @@ import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext } from "../../context.ts";
-import { fail } from "../../errors.ts";
-import { repeatedOf } from "../../lib/repeated.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import type { Reader } from "../../storage/catalog.ts";
+import {
+  type ExternalIdsNamed,
+  existingByExternalId,
+  refuseTakenExternalIds,
+} from "../common/external-ids.ts";
 import { type Relationship, relationshipTable } from "./schema.ts";
 
 export type { Relationship } from "./schema.ts";
 
 export type NewRelationship = Omit<Relationship, "id" | "createdTime" | "lastUpdatedTime">;
+
+const relationshipType = { table: relationshipTable, noun: "relationship" };
 
 const scopeFor = (ctx: RequestContext, action: Action) => scopeOf(ctx.caller, "relationshipsAcl", action);
 
@@ -30,15 +34,9 @@ export async function createRelationships(
   const scope = scopeFor(ctx, "WRITE");
   return ctx.catalog.write(ctx.project, async (tx) => {
     const nowMs = ctx.world.nowMs();
-    const externalIds = items.map((item) => item.externalId);
-    const held = await rowsNamed(tx, externalIds);
-    const taken = new Set([...held.map((row) => row.externalId), ...repeatedOf(externalIds)]);
-    if (taken.size > 0) {
-      const listed = [...new Set(externalIds)].filter((one) => taken.has(one));
-      throw fail("external-ids-taken", { what: "relationship", externalIds: listed });
-    }
     const times = { createdTime: nowMs, lastUpdatedTime: nowMs };
     const rows = await mapInSlices(items, (item) => ({ ...item, id: ctx.ids.next(), ...times }));
+    await refuseTakenExternalIds(tx, relationshipType, rows);
     await tx.insert(relationshipTable, rows);
     await refuseOutside(tx, relationshipTable, scope, { acl: "relationshipsAcl", rows });
     return rows;
@@ -76,9 +74,11 @@ export async function getRelationships(
   return read(ctx, { externalIds });
 }
 
-async function read(ctx: RequestContext, named: Named): Promise<Relationship[]> {
+async function read(ctx: RequestContext, named: ExternalIdsNamed): Promise<Relationship[]> {
   const scope = scopeFor(ctx, "READ");
-  return ctx.catalog.read(ctx.project, (tx) => existing(tx, scope, named));
+  return ctx.catalog.read(ctx.project, (tx) =>
+    existingByExternalId(tx, { ...relationshipType, scope }, named),
+  );
 }
 
 /** Deletes all of these or none; refuses (400) unknown and repeated external ids. */
@@ -94,38 +94,11 @@ export async function deleteRelationship(ctx: RequestContext, externalId: string
   return remove(ctx, { externalIds: [externalId], status: 404 });
 }
 
-async function remove(ctx: RequestContext, named: Named): Promise<void> {
+async function remove(ctx: RequestContext, named: ExternalIdsNamed): Promise<void> {
   const scope = scopeFor(ctx, "WRITE");
   await ctx.catalog.write(ctx.project, async (tx) => {
-    const rows = await existing(tx, scope, named);
+    const rows = await existingByExternalId(tx, { ...relationshipType, scope }, named);
     const ids = rows.map((row) => row.id);
     await tx.remove(relationshipTable, oneOf("id", ids));
   });
-}
-
-/** Which relationships, and how unknown ones are refused (400 when absent). */
-interface Named {
-  readonly externalIds: readonly string[];
-  readonly status?: 404;
-}
-
-/** In the order asked; those outside of `scope` look like unknown ones. */
-async function existing(tx: Reader, scope: Filter, { externalIds, ...how }: Named): Promise<Relationship[]> {
-  const repeated = repeatedOf(externalIds);
-  if (repeated.length > 0) throw fail("external-ids-repeated", { field: "items", externalIds: repeated });
-  const rows = await rowsNamed(tx, externalIds, scope);
-  const found = new Map(rows.map((row) => [row.externalId, row]));
-  const unknown = externalIds.filter((one) => !found.has(one));
-  if (unknown.length > 0)
-    throw fail("external-ids-unknown", { what: "relationship", externalIds: unknown, ...how });
-  return externalIds.map((one) => found.get(one)!);
-}
-
-async function rowsNamed(
-  tx: Reader,
-  externalIds: readonly string[],
-  scope?: Filter,
-): Promise<Relationship[]> {
-  const filter = and(scope, oneOf("externalId", [...new Set(externalIds)]));
-  return tx.find(relationshipTable, { filter, order: byId, page: { limit: externalIds.length } });
 }

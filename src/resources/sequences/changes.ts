@@ -1,8 +1,8 @@
 // What updates do to the record of a sequence and to its columns.
-import { isDeepStrictEqual } from "node:util";
 import { fail } from "../../errors.ts";
 import { repeatedOf } from "../../lib/repeated.ts";
 import { limits } from "../../limits.ts";
+import { changeValues } from "../common/changes.ts";
 import type { Sequence, SequenceColumn } from "./schema.ts";
 
 export type Pairs = Readonly<Record<string, string>>;
@@ -46,11 +46,8 @@ export function changeRecord<Row extends Changeable>(
   { metadata, ...change }: TextChange,
   nowMs: number,
 ): Row {
-  const asked = Object.entries(change).filter(([, value]) => value !== undefined);
-  const pairs = metadata && { metadata: changePairs(row.metadata, metadata) };
-  const members = Object.entries({ ...row, ...Object.fromEntries(asked), ...pairs });
-  const changed = Object.fromEntries(members.filter(([, value]) => value !== null)) as Row;
-  return isDeepStrictEqual(changed, row) ? row : { ...changed, lastUpdatedTime: nowMs };
+  const pairs = metadata && changePairs(row.metadata, metadata);
+  return changeValues(row, { ...change, metadata: pairs }, nowMs);
 }
 
 function changePairs(held: Pairs, { set, add, remove }: PairsChange): Pairs {

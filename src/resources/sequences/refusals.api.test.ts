@@ -127,12 +127,15 @@ test("ids that are unknown, repeated or none", async () => {
   for (const path of ["POST /sequences/byids", "POST /sequences/delete"]) {
     await refuses(path, none);
     await refuses(path, { body: items("{curve}", 7, 8), ...unknown(7, 8) });
-    await refuses(path, { body: items("x"), message: `${invalid("items[0]")} integer but got string` });
     await refuses(path, {
       body: items("{curve}", "{table}", "{curve}"),
       ...repeated("{curve}"),
     });
   }
+  const byIds = `${invalid("items[0]")} integer or an object but got "x"`;
+  await refuses("POST /sequences/byids", { body: items("x"), message: byIds });
+  const deleted = `${invalid("items[0]")} integer but got string`;
+  await refuses("POST /sequences/delete", { body: items("x"), message: deleted });
   const lost = { ...unknown(7), status: 404 };
   await refuses("GET /sequences/7", lost);
   await refuses("DELETE /sequences/7", lost);

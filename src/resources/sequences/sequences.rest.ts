@@ -21,6 +21,7 @@ import { emptyAnswer, emptyShape, itemsAnswer, itemsOf, listAnswer, pageOf } fro
 import { bulk, json } from "../../rest/fields.ts";
 import type { Values } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
+import { recordNameIn } from "../common/fields.rest.ts";
 import { dataRoutes } from "./data.rest.ts";
 import {
   addColumns,
@@ -52,6 +53,7 @@ import {
   sequenceChangeOf,
   sequenceChanges,
   sequenceIds,
+  sequenceNames,
   sequenceShape,
   shownSequence,
 } from "./shapes.rest.ts";
@@ -107,10 +109,10 @@ const recordRoutes: readonly Route[] = [
     ...read,
     method: "POST",
     path: "/sequences/byids",
-    summary: "Read sequences by id, in the order asked",
-    body: { kind: "json", schema: sequenceIds },
+    summary: "Read sequences by id or external id, in the order asked",
+    body: { kind: "json", schema: sequenceNames },
     answer: items,
-    handle: async (ctx, { body }) => shown(await getSequences(ctx, body.items)),
+    handle: async (ctx, { body }) => shown(await getSequences(ctx, body.items.map(recordNameIn))),
   }),
   route({
     ...write,

@@ -12,6 +12,7 @@ import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
 import { noteErasures } from "../../storage/erasures.ts";
 import { inKnownSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
+import { idsOf, type RecordName, refuseTakenExternalIds } from "../common/external-ids.ts";
 import {
   type ColumnChange,
   changeRecord,
@@ -21,7 +22,7 @@ import {
   withColumnsChanged,
   withoutColumns,
 } from "./changes.ts";
-import { existingSequences, inPath, refuseTakenExternalIds } from "./records.ts";
+import { existingSequences, inPath, sequenceType } from "./records.ts";
 import { ownedSequenceRows, type Sequence, sequenceTable } from "./schema.ts";
 
 export type { ColumnChange, NewColumn, SequenceChange } from "./changes.ts";
@@ -52,12 +53,9 @@ export async function createSequences(
       const empty = { id: nextId(), columns: [], slotsUsed: 0, createdTime: nowMs, lastUpdatedTime: nowMs };
       return withColumns({ ...item, ...empty }, columns, { nextId, nowMs });
     });
-    await refuseTakenExternalIds(
-      tx,
-      rows.map((row) => row.externalId),
-    );
     const links = singleLinks(rows.map((row) => row.assetId));
     await refuseUnknownAssets(ctx, tx, "sequencesAcl", links);
+    await refuseTakenExternalIds(tx, sequenceType, rows);
     await tx.insert(sequenceTable, rows);
     await refuseOutside(tx, sequenceTable, scope, { acl: "sequencesAcl", rows });
     return rows;
@@ -86,18 +84,18 @@ export async function countSequences(ctx: RequestContext, filter: Filter): Promi
 
 /** Refuses (404) an unknown sequence. */
 export async function getSequence(ctx: RequestContext, id: number): Promise<Sequence> {
-  const [found] = await read(ctx, inPath(id));
+  const scope = scopeFor(ctx, "READ");
+  const [found] = await ctx.catalog.read(ctx.project, (tx) => existingSequences(tx, scope, inPath(id)));
   return found!;
 }
 
-/** In the order asked; refuses (400) unknown and repeated ids. */
-export async function getSequences(ctx: RequestContext, ids: readonly number[]): Promise<Sequence[]> {
-  return read(ctx, { ids, field: "items" });
-}
-
-async function read(ctx: RequestContext, named: IdsNamed): Promise<Sequence[]> {
+/** In the order asked; refuses (400) unknown and repeated ones. */
+export async function getSequences(ctx: RequestContext, names: readonly RecordName[]): Promise<Sequence[]> {
   const scope = scopeFor(ctx, "READ");
-  return ctx.catalog.read(ctx.project, (tx) => existingSequences(tx, scope, named));
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const ids = await idsOf(tx, { ...sequenceType, scope }, names);
+    return existingSequences(tx, scope, { ids, field: "items" });
+  });
 }
 
 /** Best matches first. */
@@ -177,14 +175,11 @@ async function update(
     const before = await existingSequences(tx, scope, named);
     const after = await mapInSlices(before, (row, index) => change(row, index, ctx.world.nowMs()));
     const changed = after.filter((row, index) => row !== before[index]);
-    const newExternalIds = after.map(({ externalId }, index) =>
-      externalId === before[index]!.externalId ? undefined : externalId,
-    );
     const newAssets = after.map(({ assetId }, index) =>
       assetId === before[index]!.assetId ? undefined : assetId,
     );
-    await refuseTakenExternalIds(tx, newExternalIds);
     await refuseUnknownAssets(ctx, tx, "sequencesAcl", singleLinks(newAssets));
+    await refuseTakenExternalIds(tx, sequenceType, changed);
     await tx.replace(sequenceTable, changed);
     await refuseOutside(tx, sequenceTable, scope, { acl: "sequencesAcl", rows: changed });
     return after;

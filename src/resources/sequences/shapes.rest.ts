@@ -14,16 +14,16 @@ import {
   textField,
 } from "../../rest/fields.ts";
 import { boolean, id, idList, integer, metadata, oneOfWords, pageSize, text } from "../../rest/parameters.ts";
+import { dataSetIdField, externalIdField, recordName } from "../common/fields.rest.ts";
 import type { ColumnChange, NewColumn, PairsChange, SequenceChange } from "./changes.ts";
 import { type Sequence, type SequenceColumn, valueTypes } from "./schema.ts";
 import type { NewSequence } from "./sequences.ts";
 
 const name = nameField("What people call it");
-const externalId = textField("Its id elsewhere, unique", { min: 1, max: limits.externalIdLengthMax });
+const externalId = externalIdField("Its id elsewhere, unique");
 const description = textField("What it holds");
 const pairs = "Key and value pairs of the caller's choice";
 const assetId = idField("The asset it hangs on");
-const dataSetId = idField("The data set it belongs to");
 const valueType = Type.Enum([...valueTypes], { description: "Decided at creation" });
 
 const writable = {
@@ -40,7 +40,7 @@ const newSequence = Type.Object(
   {
     ...writable,
     assetId: Type.Optional(assetId),
-    dataSetId: Type.Optional(dataSetId),
+    dataSetId: Type.Optional(dataSetIdField),
     columns: Type.Array(newColumn, { minItems: 1, maxItems: limits.sequenceColumnsMax }),
   },
   { title: "NewSequence" },
@@ -57,13 +57,14 @@ const textChanges = {
   metadata: changeOfPairs(pairs),
 };
 
-const changes = { ...textChanges, assetId: change(assetId), dataSetId: change(dataSetId) };
+const changes = { ...textChanges, assetId: change(assetId), dataSetId: change(dataSetIdField) };
 
 const some = { min: 1, max: limits.sequencesPerPageMax };
 export const newSequences = itemsBody(newSequence, some);
 
 const whichSequence = idField("Which sequence");
 export const sequenceIds = itemsBody(whichSequence, some);
+export const sequenceNames = itemsBody(recordName("Which sequence"), some);
 export const sequenceChange = Type.Object({ id: Type.Optional(whichSequence), ...changes });
 export const sequenceChanges = itemsBody(Type.Object({ id: whichSequence, ...changes }), some);
 

@@ -9,6 +9,9 @@ import { foreignCategories } from "../groups/security-categories.ts";
 import { type TimeSeries, timeSeriesTable } from "./schema.ts";
 import type { SeriesKey } from "./series-names.ts";
 
+/** With the noun for them in a refusal. */
+export const seriesType = { table: timeSeriesTable, noun: "time series" };
+
 export type SeriesKeys = { readonly names: readonly string[] } | { readonly ids: readonly number[] };
 
 export const byName: readonly OrderBy[] = [{ field: "name", direction: "ascending" }];

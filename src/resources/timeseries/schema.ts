@@ -1,8 +1,9 @@
 // What the room of time series asks of the catalog: the series themselves, and erasures not yet finished.
 import type { Stored, Table } from "../../storage/catalog.ts";
+import { type CommonFields, commonColumns } from "../common/schema.ts";
 
 /** A time series as everyone but the wire knows it (platform-api, Time series; client-endpoints 8.1). */
-export interface TimeSeries extends Stored {
+export interface TimeSeries extends Stored, CommonFields {
   readonly id: number;
   /** Unique in the project. */
   readonly name: string;
@@ -32,12 +33,13 @@ export const timeSeriesTable: Table<TimeSeries> = {
     unit: { type: "text", optional: true },
     assetId: { type: "integer", optional: true },
     metadata: { type: "json", optional: false },
+    ...commonColumns,
     securityCategories: { type: "json", optional: true },
     createdTime: { type: "integer", optional: false },
     lastUpdatedTime: { type: "integer", optional: false },
   },
   indexes: [["assetId", "name"]],
-  unique: [["name"]],
+  unique: [["name"], ["externalId"]],
   sortedBy: ["createdTime"],
   wordsOf: ["name", "description"],
   underAsset: { link: "assetId" },

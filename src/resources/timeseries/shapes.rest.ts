@@ -15,7 +15,16 @@ import {
 import { boolean, idList, integer, pageSize, text } from "../../rest/parameters.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import { searchParameters } from "../../rest/search.ts";
-import type { CategoriesChange, SeriesChange } from "./changes.ts";
+import { commonOverwriteOf } from "../common/changes.ts";
+import {
+  commonChangeOf,
+  commonChanges,
+  commonMembers,
+  commonQuery,
+  listChangeOf,
+} from "../common/fields.rest.ts";
+import { commonFieldsOf } from "../common/schema.ts";
+import type { SeriesChange } from "./changes.ts";
 import type { NewTimeSeries, TimeSeries } from "./timeseries.ts";
 
 const description = textField("What it measures");
@@ -28,6 +37,7 @@ const writable = {
   unit: Type.Optional(unit),
   assetId: Type.Optional(assetId),
   metadata: Type.Optional(metadataField("Free pairs of texts")),
+  ...commonMembers,
   securityCategories: Type.Optional(
     Type.Array(Type.Integer(), { description: categories, maxItems: limits.securityCategoriesMax }),
   ),
@@ -58,6 +68,7 @@ const changes = {
   description: change(description),
   unit: change(unit),
   assetId: change(assetId),
+  ...commonChanges,
   metadata: change(metadataField("Replaces all pairs")),
   securityCategories: changeOfIds(categories, limits.securityCategoriesMax),
 };
@@ -79,6 +90,7 @@ export function newSeriesOf(sent: Static<typeof newSeries>, index: number): NewT
     ...(unit !== undefined && { unit }),
     ...(assetId !== undefined && { assetId }),
     metadata: sent.metadata ?? {},
+    ...commonFieldsOf(sent),
     ...(securityCategories.length > 0 && { securityCategories: [...new Set(securityCategories)] }),
   };
 }
@@ -87,6 +99,7 @@ export const overwriteOf = (sent: Static<typeof seriesOverwrite>): SeriesChange 
   description: sent.description,
   unit: sent.unit,
   assetId: sent.assetId,
+  ...commonOverwriteOf(sent),
   metadata: sent.metadata,
   securityCategories: sent.securityCategories && { set: sent.securityCategories },
 });
@@ -96,19 +109,10 @@ export const changeOf = (sent: Static<typeof seriesChange>): SeriesChange => ({
   description: changed(sent.description),
   unit: changed(sent.unit),
   assetId: changed(sent.assetId),
+  ...commonChangeOf(sent),
   metadata: changed(sent.metadata) === null ? {} : (sent.metadata?.set ?? undefined),
-  securityCategories: categoriesChangeOf(sent.securityCategories),
+  securityCategories: listChangeOf(sent.securityCategories),
 });
-
-/** `{"set":null}` alone clears: Spark sends it for an empty list (client-endpoints 8.2). */
-function categoriesChangeOf(
-  sent: Static<typeof seriesChange>["securityCategories"],
-): CategoriesChange | undefined {
-  if (!sent) return undefined;
-  const { set, add, remove } = sent;
-  if (set === null && add === undefined && remove === undefined) return { set: [] };
-  return { set: set ?? undefined, add: add ?? undefined, remove: remove ?? undefined };
-}
 
 const shared = {
   id: Type.Integer(),
@@ -117,6 +121,7 @@ const shared = {
   description: Type.Optional(Type.String()),
   unit: Type.Optional(Type.String()),
   assetId: Type.Optional(Type.Integer()),
+  ...commonMembers,
   metadata: Type.Optional(metadataField("Empty when there is none")),
 };
 
@@ -154,12 +159,14 @@ export const listQuery = {
   description: text("Series whose description contains this, in letters of either case"),
   assetId: integer("Series of this asset"),
   path: idList("Series of these assets and of all below them"),
+  ...commonQuery("Series"),
   includeMetadata,
   limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
 };
 
 export const searchQuery = {
   ...searchParameters("Series"),
+  ...commonQuery("Series"),
   unit: text("Series of exactly this unit"),
   isString: boolean("Series of texts, or of numbers"),
   isStep: boolean("Step series, or others"),

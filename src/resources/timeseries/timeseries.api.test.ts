@@ -459,7 +459,12 @@ const refusedReads: readonly Refusal[] = [
     "Time series named more than once: {a}",
     notFound("{a}"),
   ],
-  ["POST /timeseries/byids", items("a"), invalid("items[0]", "integer", "string")],
+  ["POST /timeseries/byids", items("a"), invalid("items[0]", "integer or an object", '"a"')],
+  [
+    "POST /timeseries/byids",
+    items({ id: 1, externalId: "a" }),
+    invalid("items[0].externalId", "none beside an id", "a"),
+  ],
   ["POST /timeseries/byids", items(...tooMany), "items may hold at most 10000 items but holds 10001"],
   [
     "GET /timeseries/search?sort=name",

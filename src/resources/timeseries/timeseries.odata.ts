@@ -1,11 +1,12 @@
 // Time series over OData: the set Timeseries, its asset, and the function TimeseriesSearch.
 
 import { entitySet, entityType, type ModelPart, navigation } from "../../odata/model.ts";
-import { absent, column } from "../../odata/operand.ts";
+import { column } from "../../odata/operand.ts";
 import { flag, id, metadata, required, text, time } from "../../odata/property.ts";
 import { searchFunction } from "../../odata/search.ts";
 import { oneOf } from "../../query/filter.ts";
 import type { Asset } from "../assets/assets.ts";
+import { dataSetId, externalId } from "../common/properties.odata.ts";
 import { countTimeSeries, listTimeSeries, searchTimeSeries, type TimeSeries } from "./timeseries.ts";
 
 const series = entityType<TimeSeries>({
@@ -13,8 +14,8 @@ const series = entityType<TimeSeries>({
   key: "Id",
   properties: [
     required(id("Id", (row) => row.id, "id")),
-    // A name is unique, and what other systems know a series by.
-    text("ExternalId", (row) => row.name, column("name")),
+    // A name is unique as well, and what published clients call a series.
+    externalId("name"),
     text("Name", (row) => row.name, column("name")),
     flag("IsString", (row) => row.isString, column("isString", "Edm.Boolean")),
     metadata(),
@@ -25,7 +26,7 @@ const series = entityType<TimeSeries>({
       ...{ name: "SecurityCategories", type: "Edm.Int64", isList: true, isRequired: true },
       get: (row) => row.securityCategories ?? [],
     },
-    text("DataSetId", () => undefined, absent()),
+    dataSetId(),
     required(time("CreatedTime", (row) => row.createdTime, "createdTime")),
     required(time("LastUpdatedTime", (row) => row.lastUpdatedTime, "lastUpdatedTime")),
     id("AssetId", (row) => row.assetId, "assetId"),
@@ -39,6 +40,7 @@ const readFor: Readonly<Record<string, readonly (keyof TimeSeries)[]>> = {
   ...{ IsString: ["isString"], IsStep: ["isStep"], Aggregate: ["isString", "isStep"] },
   ...{ AssetId: ["assetId"], Asset: ["assetId"], SecurityCategories: ["securityCategories"] },
   ...{ Description: ["description"], Unit: ["unit"], MetaData: ["metadata"] },
+  ...{ ExternalId: ["externalId"], DataSetId: ["dataSetId"] },
   ...{ CreatedTime: ["createdTime"], LastUpdatedTime: ["lastUpdatedTime"] },
 };
 

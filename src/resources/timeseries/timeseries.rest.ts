@@ -5,11 +5,9 @@ import type { RequestContext } from "../../context.ts";
 import {
   and,
   containsIgnoringCase,
-  equals,
   everything,
   type Filter,
   oneOf,
-  type Scalar,
   startsWith,
   underAsset,
 } from "../../query/filter.ts";
@@ -28,6 +26,7 @@ import { bulk, idsBody, itemsBody, json } from "../../rest/fields.ts";
 import { id, required, text, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { searchOf } from "../../rest/search.ts";
+import { commonFilter, equalTo, recordName, recordNameIn } from "../common/fields.rest.ts";
 import {
   changeOf,
   identifiedChange,
@@ -61,6 +60,7 @@ const inV04 = { versions: ["0.4"] } as const;
 const sinceV05 = { versions: ["0.5", "0.6"] } as const;
 const some = { min: 1 };
 const ids = idsBody("Which series");
+const names = json(itemsBody(recordName("Which series"), some));
 const items = (version: ApiVersion) => ({ schema: itemsOf(seriesShape(version)) });
 const empty = () => ({ schema: emptyShape });
 
@@ -157,14 +157,14 @@ export const timeSeriesRoutes: readonly Route[] = [
     ...read,
     method: "POST",
     path: "/timeseries/byids",
-    summary: "Read time series by id, in the order asked",
+    summary: "Read time series by id or external id, in the order asked",
     source: "client-endpoints 8.2, C23",
     query: { includeMetadata },
-    body: ids,
+    body: names,
     answer: items,
     handle: async (ctx, { query, body, version }) => {
       const shown = seriesIn(version, { withMetadata: query.includeMetadata ?? true });
-      return itemsAnswer((await getManyTimeSeries(ctx, body.items)).map(shown));
+      return itemsAnswer((await getManyTimeSeries(ctx, body.items.map(recordNameIn))).map(shown));
     },
   }),
   route({
@@ -229,6 +229,7 @@ async function list(
     description === undefined ? undefined : containsIgnoringCase("description", description),
     equalTo("assetId", assetId),
     path && underAsset(path),
+    commonFilter(asked.query),
   );
   const { cursor, limit } = asked.query;
   const [collection, whole] = [collectionOf(ctx, filter), collectionOf(ctx, everything)];
@@ -248,13 +249,11 @@ async function search(
     equalTo("isString", query.isString),
     equalTo("isStep", query.isStep),
     query.assetIds && oneOf("assetId", query.assetIds),
+    commonFilter(query),
   );
   const found = await searchTimeSeries(ctx, searchOf(query, own));
   return itemsAnswer(found.map(seriesIn(version, { withMetadata: true })));
 }
-
-const equalTo = (field: string, value: Scalar | undefined) =>
-  value === undefined ? undefined : equals(field, value);
 
 async function updateMany(
   ctx: RequestContext,

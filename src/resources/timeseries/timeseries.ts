@@ -13,6 +13,7 @@ import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
 import type { Question } from "../../storage/catalog.ts";
 import { inKnownSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
+import { idsOf, type RecordName, refuseTakenExternalIds } from "../common/external-ids.ts";
 import { changeSeries, type SeriesChange } from "./changes.ts";
 import { erase, removeRecords } from "./erasures.ts";
 import {
@@ -21,6 +22,7 @@ import {
   refuseForeignCategories,
   refuseTakenNames,
   type SeriesKeys,
+  seriesType,
   visibleRows,
 } from "./rows.ts";
 import { type TimeSeries, timeSeriesTable } from "./schema.ts";
@@ -72,18 +74,23 @@ export async function countTimeSeries(ctx: RequestContext, filter: Filter): Prom
 
 /** Refuses (404) an unknown series. */
 export async function getTimeSeries(ctx: RequestContext, id: number): Promise<TimeSeries> {
-  const [found] = await read(ctx, { keys: { ids: [id] }, status: 404 });
+  const scope = seriesScope(ctx, "READ");
+  const [found] = await ctx.catalog.read(ctx.project, (tx) =>
+    existingRows(tx, scope, { keys: { ids: [id] }, status: 404 }),
+  );
   return found!;
 }
 
-/** In the order asked; refuses (400) unknown and repeated ids. */
-export async function getManyTimeSeries(ctx: RequestContext, ids: readonly number[]): Promise<TimeSeries[]> {
-  return read(ctx, { keys: { ids }, status: 400 });
-}
-
-async function read(ctx: RequestContext, wanted: Parameters<typeof existingRows>[2]): Promise<TimeSeries[]> {
+/** In the order asked; refuses (400) unknown and repeated ones. */
+export async function getManyTimeSeries(
+  ctx: RequestContext,
+  names: readonly RecordName[],
+): Promise<TimeSeries[]> {
   const scope = seriesScope(ctx, "READ");
-  return ctx.catalog.read(ctx.project, (tx) => existingRows(tx, scope, wanted));
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const ids = await idsOf(tx, { ...seriesType, scope }, names);
+    return existingRows(tx, scope, { keys: { ids }, status: 400 });
+  });
 }
 
 /** Best matches first. */
@@ -97,7 +104,8 @@ export async function searchTimeSeries(ctx: RequestContext, wanted: TextSearch):
 
 /**
  * Creates all of these series or none, and returns them in the same order. Refuses (400) names that are
- * taken or occur twice, unknown assets and foreign security categories (client-endpoints 8.2, (b) 20).
+ * taken or occur twice, unknown assets and foreign security categories (client-endpoints 8.2, (b) 20), and
+ * (409) external ids that are taken.
  */
 export async function createTimeSeries(
   ctx: RequestContext,
@@ -123,6 +131,7 @@ export async function createTimeSeries(
       createdTime: now,
       lastUpdatedTime: now,
     }));
+    await refuseTakenExternalIds(tx, seriesType, rows);
     await tx.insert(timeSeriesTable, rows);
     await refuseOutside(tx, timeSeriesTable, scope, { acl: "timeSeriesAcl", rows });
     return rows;
@@ -139,7 +148,8 @@ export interface SeriesUpdate {
 
 /**
  * Changes all of these series or none, and returns them in the same order. Refuses unknown series, and with
- * 400 repeated ones, names that are taken (also by a series renamed at the same time) and unknown assets.
+ * 400 repeated ones, names that are taken (also by a series renamed at the same time) and unknown assets,
+ * with 409 external ids that are taken.
  */
 export async function updateTimeSeries(ctx: RequestContext, update: SeriesUpdate): Promise<TimeSeries[]> {
   const { changes } = update;
@@ -168,6 +178,7 @@ async function writeChanges(
       return securityCategories.filter((id) => !held.has(id));
     });
     await refuseForeignCategories(ctx, tx, newCategories.flat());
+    await refuseTakenExternalIds(tx, seriesType, after);
     seriesNamesOf(ctx.catalog, ctx.project).forget(renamed);
     await tx.replace(timeSeriesTable, after);
     await refuseOutside(tx, timeSeriesTable, scope, { acl: "timeSeriesAcl", rows: after });

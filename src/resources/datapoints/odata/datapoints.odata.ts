@@ -25,7 +25,12 @@ import { and, equals, type Filter, nothing, oneOf } from "../../../query/filter.
 import type { Page } from "../../../query/page.ts";
 import { siftedItems } from "../../../query/sift.ts";
 import type { AggregateName } from "../../../storage/points.ts";
-import { resolveSeries, type SeriesRef, type TimeSeries } from "../../timeseries/timeseries.ts";
+import {
+  listTimeSeries,
+  resolveSeries,
+  type SeriesRef,
+  type TimeSeries,
+} from "../../timeseries/timeseries.ts";
 import { latestPoints } from "../datapoints.ts";
 import { columnsOf, countOf, type Plan, type PointRow, pageOf, propertyOf } from "./point-pages.odata.ts";
 
@@ -250,19 +255,33 @@ function tagsIn(sent: string): readonly string[] {
   throw fail("key-invalid", { problem: "Tags takes ids with commas between them, or a JSON list of them" });
 }
 
-/** Each tag is an id, else a name. */
+/** Each tag is an id, else an external id, else a name. */
 async function seriesNamed(ctx: RequestContext, tags: readonly string[]): Promise<SeriesRef[]> {
   const byId = await resolveSeries(
     ctx,
     tags.map((tag) => idOf(tag) ?? 0),
     "READ",
   );
+  const byExternalId = await seriesWithExternalIds(
+    ctx,
+    tags.filter((_, at) => !byId[at]),
+  );
   const byName = await resolveSeries(ctx, tags, "READ");
   return tags.map((tag, at) => {
-    const found = byId[at] ?? byName[at];
+    const found = byId[at] ?? byExternalId.get(tag) ?? byName[at];
     if (!found) throw fail("key-invalid", { problem: `Tags names no time series: ${tag}` });
     return found;
   });
+}
+
+async function seriesWithExternalIds(
+  ctx: RequestContext,
+  externalIds: readonly string[],
+): Promise<ReadonlyMap<string | undefined, SeriesRef>> {
+  if (externalIds.length === 0) return new Map();
+  const question = { filter: oneOf("externalId", externalIds), page: { limit: externalIds.length } };
+  const { items } = await listTimeSeries(ctx, question);
+  return new Map(items.map((series) => [series.externalId, series]));
 }
 
 export const datapointModel: ModelPart = { types, sets, navigations, functions };

@@ -1,0 +1,89 @@
+// External ids: unique among the records of one type, and a second name by which a caller reads a record.
+import { fail } from "../../errors.ts";
+import { repeatedOf } from "../../lib/repeated.ts";
+import { and, type Filter, oneOf } from "../../query/filter.ts";
+import { byId } from "../../query/page.ts";
+import type { Reader, Stored, Table } from "../../storage/catalog.ts";
+
+/** The records of one type, and the noun for them in a refusal. */
+export interface RecordType<Row extends Stored & { readonly externalId?: string }> {
+  readonly table: Table<Row>;
+  readonly noun: string;
+}
+
+/** How a caller names a record to read. */
+export type RecordName = number | { readonly externalId: string };
+
+/**
+ * Refuses (409) records to be written whose external id another record has, visible to the caller or not, or
+ * of which two have the same one. A record that gives up its external id in the same request still has it.
+ */
+export async function refuseTakenExternalIds<Row extends Stored & { readonly externalId?: string }>(
+  tx: Reader,
+  { table, noun }: RecordType<Row>,
+  rows: readonly Row[],
+): Promise<void> {
+  const externalIds = await takenExternalIds(tx, { table, noun }, rows);
+  if (externalIds.length > 0) throw fail("external-ids-taken", { what: noun, externalIds });
+}
+
+/** The external ids for which `refuseTakenExternalIds` would refuse these records. */
+export async function takenExternalIds<Row extends Stored & { readonly externalId?: string }>(
+  tx: Reader,
+  { table }: RecordType<Row>,
+  rows: readonly Row[],
+): Promise<string[]> {
+  const named = rows.filter((row) => row.externalId !== undefined);
+  if (named.length === 0) return [];
+  const externalIds = named.map((row) => row.externalId!);
+  const held = await rowsNamed(tx, table, externalIds);
+  const holders = new Map(held.map((row) => [row.externalId, row.id]));
+  const isHeld = (row: Row) => holders.has(row.externalId) && holders.get(row.externalId) !== row.id;
+  return [...new Set([...named.filter(isHeld).map((row) => row.externalId!), ...repeatedOf(externalIds)])];
+}
+
+/** Which records, and how unknown external ids are refused; 400 when absent. */
+export interface ExternalIdsNamed {
+  readonly externalIds: readonly string[];
+  readonly status?: 404;
+}
+
+/**
+ * The records with these external ids, in the same order. Refuses repeated external ids, and those outside of
+ * `scope` as unknown ones.
+ */
+export async function existingByExternalId<Row extends Stored & { readonly externalId?: string }>(
+  tx: Reader,
+  { table, noun, scope }: RecordType<Row> & { readonly scope: Filter },
+  { externalIds, ...how }: ExternalIdsNamed,
+): Promise<Row[]> {
+  const repeated = repeatedOf(externalIds);
+  if (repeated.length > 0) throw fail("external-ids-repeated", { field: "items", externalIds: repeated });
+  const rows = await rowsNamed(tx, table, externalIds, scope);
+  const found = new Map(rows.map((row) => [row.externalId, row]));
+  const unknown = externalIds.filter((one) => !found.has(one));
+  if (unknown.length > 0) throw fail("external-ids-unknown", { what: noun, externalIds: unknown, ...how });
+  return externalIds.map((one) => found.get(one)!);
+}
+
+/** The ids of these records, in the same order; ids are not looked up. Refuses as `existingByExternalId`. */
+export async function idsOf<Row extends Stored & { readonly externalId?: string }>(
+  tx: Reader,
+  type: RecordType<Row> & { readonly scope: Filter },
+  names: readonly RecordName[],
+): Promise<number[]> {
+  const externalIds = names.flatMap((name) => (typeof name === "number" ? [] : [name.externalId]));
+  const rows = externalIds.length > 0 ? await existingByExternalId(tx, type, { externalIds }) : [];
+  const ids = new Map(rows.map((row) => [row.externalId, row.id]));
+  return names.map((name) => (typeof name === "number" ? name : ids.get(name.externalId)!));
+}
+
+async function rowsNamed<Row extends Stored>(
+  tx: Reader,
+  table: Table<Row>,
+  externalIds: readonly string[],
+  scope?: Filter,
+): Promise<Row[]> {
+  const filter = and(scope, oneOf("externalId", [...new Set(externalIds)]));
+  return tx.find(table, { filter, order: byId, page: { limit: externalIds.length } });
+}
