@@ -55,17 +55,19 @@ async function fill(ask: AskProject): Promise<void> {
     name: "pumps",
     fields: [{ name: "power", valueType: "Double" }],
   });
-  const { id: plant } = await idOf("assets", { name: "plant" });
+  const common = { dataSetId: 1, sourceCreatedTime: 1, sourceModifiedTime: 2 };
+  const { id: plant } = await idOf("assets", { name: "plant", ...common });
   const types = [{ id: type.id, fields: [{ id: type.fields[0]!.id, value: 1 }] }];
   const { id: pump } = await idOf("assets", { name: "pump", parentId: plant, types });
   const { id: category } = await idOf("securitycategories", { name: "secret" });
-  await idOf("timeseries", { name: "flow", assetId: pump, securityCategories: [category] });
+  await idOf("timeseries", { name: "flow", assetId: pump, securityCategories: [category], ...common });
   const { id: transformer } = await idOf("eventtransformers", { name: "alarms" });
-  await idOf("semantictypes", { name: "alarm" });
+  const { id: semanticTypeId } = await idOf("semantictypes", { name: "alarm" });
   await idOf("events", {
     ...{ description: "hot", startTime: 1, endTime: 2, assetIds: [pump], eventTransformerId: transformer },
+    ...{ semanticPhrases: [{ text: "t", semanticTypeId }], ...common },
   });
-  const file = { fileName: "manual", assetIds: [pump] };
+  const file = { fileName: "manual", assetIds: [pump], ...common };
   const { text } = await ask("POST /files/initupload", file);
   await fetch(JSON.parse(text).data.uploadURL, { method: "PUT", body: "text" });
   await ask("POST /raw/db/table/create?ensureParent=true", { items: [{ key: "a", columns: { b: 1 } }] });

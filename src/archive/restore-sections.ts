@@ -128,11 +128,12 @@ export class Restorer {
     return known;
   }
 
-  #newEvent({ assetIds, eventTransformerId, additionalData, metadata, ...event }: Line) {
+  #newEvent({ assetIds, eventTransformerId, additionalData, metadata, semanticPhrases, ...event }: Line) {
     const transformer = eventTransformerId as number | undefined;
     return {
       ...event,
       assetIds: this.#known(assetIds),
+      semanticPhrases: this.#phrases(semanticPhrases),
       // Either of the two: the texts of the one follow from the other.
       ...(additionalData === undefined ? { metadata } : { additionalData }),
       // Events may name transformers that are not listed: those keep their number.
@@ -140,6 +141,12 @@ export class Restorer {
         eventTransformerId: this.#ledger.idOf("eventtransformers", transformer) ?? transformer,
       }),
     };
+  }
+
+  #phrases(given: unknown): object[] {
+    const phrases = (given ?? []) as readonly { readonly text: string; readonly semanticTypeId: number }[];
+    const held = phrases.map(({ text, semanticTypeId: id }) => ({ text, id }));
+    return this.#translated("semantictypes", held).map(({ id, text }) => ({ text, semanticTypeId: id }));
   }
 
   #newSeries({ securityCategories, ...series }: Line): Line {
@@ -245,9 +252,8 @@ export class Restorer {
 
   /** A file of this directory and name that an interrupted run has begun is taken over. */
   async #startUpload(file: Line): Promise<{ fileId: number; uploadURL: string }> {
-    const { fileName, directory, source, sourceId, fileType, metadata, tagIds, contentType } = file;
-    const assetIds = this.#known(file["assetIds"]);
-    const known = { fileName, directory, source, sourceId, fileType, metadata, tagIds, assetIds };
+    const { id: _, contentType, ...members } = file;
+    const known = { ...members, assetIds: this.#known(file["assetIds"]) };
     const path = this.#connection.pathOf("files/initupload?overwrite=true");
     const answer = await this.#connection.json("POST", path, {
       body: JSON.stringify(known),

@@ -77,6 +77,58 @@ test("assets come below their parents, however these are named and wherever they
   );
 });
 
+test("assets and events keep all of their fields, and are linked by external ids", async () => {
+  await server.ask("POST /assets", { items: [{ name: "x site", externalId: "SITE" }] });
+  const { items: types } = await server.ask("POST /semantictypes", { items: [{ name: "cause" }] });
+  const semanticTypeId = types[0]!["id"];
+  const assets = [
+    "name,externalId,parentExternalId,dataSetId,labels,sourceCreatedTime,sourceModifiedTime",
+    "x pump,X-2,X-1,7,hot;cold,1970-01-01T00:00:01Z,2000",
+    "x unit,X-1,SITE,,,,",
+  ];
+  const loaded = await imported("assets", { name: "x.csv", lines: assets });
+  assert.equal(loaded.code, exitCodes.loaded, loaded.said);
+  assert.deepEqual(await namesByParent("x "), ["x pump < x unit", "x site < ", "x unit < x site"]);
+  const [pump] = (await server.ask("GET /assets?externalId=X-2")).items;
+  const common = {
+    dataSetId: 7,
+    labels: ["hot", "cold"],
+    sourceCreatedTime: 1_000,
+    sourceModifiedTime: 2_000,
+  };
+  const commonOf = ({
+    dataSetId,
+    labels,
+    sourceCreatedTime,
+    sourceModifiedTime,
+  }: object & typeof common) => ({
+    ...{ dataSetId, labels, sourceCreatedTime, sourceModifiedTime },
+  });
+  assert.deepEqual(commonOf(pump as unknown as typeof common), common);
+
+  const semanticPhrases = [{ text: "seal worn, again", semanticTypeId }];
+  const line = {
+    externalId: "E-1",
+    assetExternalIds: ["X-2"],
+    tagIds: ["T-1", pump!["id"]],
+    semanticPhrases,
+  };
+  const events = [JSON.stringify({ ...line, ...common }), '{"externalId":"E-2","semanticPhrases":5}'];
+  const part = await imported("events", { name: "x.jsonl", lines: events });
+  assert.equal(part.code, exitCodes.someRefused, part.said);
+  assert.match(refusedIn("x.jsonl").join("\n"), /^2,semanticPhrases,5,not a JSON list of phrases$/m);
+  const [event] = (await server.ask("GET /events?externalId=E-1")).items;
+  assert.deepEqual(commonOf(event as unknown as typeof common), common);
+  const shown = [event!["assetIds"], event!["tagIds"], event!["semanticPhrases"]];
+  assert.deepEqual(shown, [[pump!["id"]], ["T-1"], semanticPhrases]);
+
+  const cell = JSON.stringify(semanticPhrases).replaceAll('"', '""');
+  const csv = ["externalId,tagIds,semanticPhrases", `E-3,5;T-2,"${cell}"`];
+  assert.equal((await imported("events", { name: "y.csv", lines: csv })).code, exitCodes.loaded);
+  const [other] = (await server.ask("GET /events?externalId=E-3")).items;
+  assert.deepEqual([other!["tagIds"], other!["semanticPhrases"]], [["5", "T-2"], semanticPhrases]);
+});
+
 test("a file upside down over many requests becomes the tree that it describes", async () => {
   const count = 2_500;
   const lines = Array.from({ length: count }, (_, i) => {

@@ -1,4 +1,5 @@
 // What records of a file become: assets, events and raw rows as the API takes them, or why they cannot.
+import { parseJson } from "../lib/json.ts";
 import type { FileRecord } from "./records.ts";
 import { parseIso } from "./times.ts";
 
@@ -15,13 +16,21 @@ export class Refused extends Error {
 }
 
 const texts = {
-  assets: ["name", "description", "source", "sourceId"],
-  events: ["description", "type", "subtype", "source", "sourceId"],
+  assets: ["name", "description", "source", "sourceId", "externalId"],
+  events: ["description", "type", "subtype", "source", "sourceId", "externalId"],
 } as const;
 
+const common = ["dataSetId", "labels", "sourceCreatedTime", "sourceModifiedTime", "metadata"] as const;
+
 const others = {
-  assets: ["id", "parentId", "parentName", "parentSource", "parentSourceId", "metadata"],
-  events: ["startTime", "endTime", "assetIds", "assetNames", "metadata"],
+  assets: [
+    ...["id", "parentId", "parentName", "parentSource", "parentSourceId", "parentExternalId"],
+    ...common,
+  ],
+  events: [
+    ...["startTime", "endTime", "assetIds", "assetNames", "assetExternalIds", "tagIds", "semanticPhrases"],
+    ...common,
+  ],
 } as const;
 
 export type RecordKind = keyof typeof texts;
@@ -33,7 +42,7 @@ export const isField = (kind: RecordKind, field: string): boolean =>
 export const fieldsOf = (kind: RecordKind): string =>
   [...texts[kind], ...others[kind], "metadata.*"].join(", ");
 
-/** The members that are plain texts, and the metadata. */
+/** The members that are plain texts, the metadata, and the fields that assets and events share. */
 export function plainMembers(kind: RecordKind, { fields }: FileRecord): Record<string, unknown> {
   const stranger = [...fields.keys()].find((field) => !isField(kind, field));
   if (stranger !== undefined)
@@ -43,7 +52,42 @@ export function plainMembers(kind: RecordKind, { fields }: FileRecord): Record<s
     return value === undefined ? [] : [[name, textOf(value)]];
   });
   const metadata = metadataOf(fields);
-  return { ...Object.fromEntries(plain), ...(Object.keys(metadata).length > 0 && { metadata }) };
+  return {
+    ...Object.fromEntries(plain),
+    ...commonMembers(fields),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+  };
+}
+
+function commonMembers(fields: FileRecord["fields"]): Record<string, unknown> {
+  const [dataSetId, labels] = [fields.get("dataSetId"), fields.get("labels")];
+  return {
+    ...(dataSetId !== undefined && { dataSetId: idIn("dataSetId", dataSetId) }),
+    ...(labels !== undefined && { labels: listOf(labels) }),
+    ...timesIn(fields, ["sourceCreatedTime", "sourceModifiedTime"]),
+  };
+}
+
+/** The members of these names that the record has, as times. */
+export const timesIn = (fields: FileRecord["fields"], names: readonly string[]): Record<string, number> =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = fields.get(name);
+      return value === undefined ? [] : [[name, timeOf(name, value)]];
+    }),
+  );
+
+/** The tags of an event: a number in JSON is the id of an asset, everything else is a string. */
+export const tagsIn = (value: unknown): (string | number)[] =>
+  Array.isArray(value) ? value.map((one) => (typeof one === "number" ? one : textOf(one))) : listOf(value);
+
+/** The semantic phrases of an event: a list of JSON, which is the text of a cell in CSV. */
+export function phrasesIn(value: unknown): unknown[] {
+  try {
+    const list = typeof value === "string" ? parseJson(value) : value;
+    if (Array.isArray(list)) return list;
+  } catch {}
+  throw new Refused("semanticPhrases", value, "not a JSON list of phrases");
 }
 
 function metadataOf(fields: FileRecord["fields"]): Record<string, string> {
@@ -61,7 +105,7 @@ function metadataOf(fields: FileRecord["fields"]): Record<string, string> {
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** Milliseconds since 1970, or ISO 8601 (UTC without a zone). */
-export function timeOf(field: string, value: unknown): number {
+function timeOf(field: string, value: unknown): number {
   const text = textOf(value);
   const timeMs = /^-?\d{1,16}$/.test(text) ? Number(text) : parseIso(text);
   if (timeMs === undefined) throw new Refused(field, value, "neither ISO 8601 nor milliseconds since 1970");

@@ -4,7 +4,17 @@ import { type Connection, ServerProblem } from "./connection.ts";
 import { type Created, CreateOnce } from "./create-once.ts";
 import type { RecordOptions } from "./import-records.ts";
 import type { Ledger } from "./ledger.ts";
-import { idIn, listOf, plainMembers, Refused, rawRowOf, textOf, timeOf } from "./record-items.ts";
+import {
+  idIn,
+  listOf,
+  phrasesIn,
+  plainMembers,
+  Refused,
+  rawRowOf,
+  tagsIn,
+  textOf,
+  timesIn,
+} from "./record-items.ts";
 import { type FileRecord, recordsOf } from "./records.ts";
 
 export type Kind = "assets" | "events" | "raw";
@@ -101,8 +111,8 @@ class Creating {
 }
 
 const compared = {
-  assets: ["name", "description", "source", "sourceId"],
-  events: ["description", "source", "sourceId", "startTime", "endTime", "type"],
+  assets: ["name", "description", "source", "sourceId", "externalId"],
+  events: ["description", "externalId", "source", "sourceId", "startTime", "endTime", "type"],
 } as const;
 
 const isSame = (kind: "assets" | "events") => (item: object, found: Created) =>
@@ -126,8 +136,10 @@ class AssetLoader implements Loader {
     const add = (key: string, line: number) => this.#lines.set(key, this.#lines.has(key) ? -1 : line);
     for await (const { fields, line } of recordsOf(this.#loading.options)) {
       this.#all.push(line);
-      const [id, name, sourceId] = ["id", "name", "sourceId"].map((field) => fields.get(field));
+      const own = ["id", "name", "sourceId", "externalId"].map((field) => fields.get(field));
+      const [id, name, sourceId, externalId] = own;
       if (id !== undefined) add(`id ${textOf(id)}`, line);
+      if (externalId !== undefined) add(`externalId ${textOf(externalId)}`, line);
       if (name !== undefined) add(`name ${textOf(name)}`, line);
       if (sourceId !== undefined) add(sourceKey(fields.get("source"), sourceId), line);
     }
@@ -169,11 +181,11 @@ class AssetLoader implements Loader {
   }
 
   async #parentOf(fields: FileRecord["fields"]): Promise<{ line: number } | { id: number } | undefined> {
-    const [id, name, sourceId] = ["parentId", "parentName", "parentSourceId"].map((field) =>
-      fields.get(field),
-    );
+    const names = ["parentId", "parentName", "parentSourceId", "parentExternalId"];
+    const [id, name, sourceId, externalId] = names.map((field) => fields.get(field));
     if (id !== undefined)
       return this.#inFile("parentId", `id ${textOf(id)}`, id) ?? { id: idIn("parentId", id) };
+    if (externalId !== undefined) return this.#called("parentExternalId", "externalId", externalId);
     if (sourceId !== undefined) {
       const source = fields.get("parentSource") ?? fields.get("source");
       const found = this.#inFile("parentSourceId", sourceKey(source, sourceId), sourceId);
@@ -183,9 +195,14 @@ class AssetLoader implements Loader {
         id: await this.#onServerOnly("parentSourceId", sourceId, { source: textOf(source ?? "") }, isIt),
       };
     }
-    if (name === undefined) return undefined;
-    const found = this.#inFile("parentName", `name ${textOf(name)}`, name);
-    return found ?? { id: await this.#onServerOnly("parentName", name, { name: textOf(name) }, () => true) };
+    return name === undefined ? undefined : this.#called("parentName", "name", name);
+  }
+
+  /** The asset of the file, or of the server, whose `member` has this value. */
+  async #called(field: string, member: string, value: unknown): Promise<{ line: number } | { id: number }> {
+    const found = this.#inFile(field, `${member} ${textOf(value)}`, value);
+    if (found) return found;
+    return { id: await this.#onServerOnly(field, value, { [member]: textOf(value) }, () => true) };
   }
 
   #inFile(field: string, key: string, value: unknown): { line: number } | undefined {
@@ -241,13 +258,20 @@ class EventLoader implements Loader {
   async prepareOne(record: FileRecord): Promise<Prepared | undefined> {
     const { line, fields } = record;
     if (this.#creating.idOf(line) !== undefined) return undefined;
-    const times = ["startTime", "endTime"].flatMap((name) => {
-      const value = fields.get(name);
-      return value === undefined ? [] : [[name, timeOf(name, value)]];
-    });
     const assetIds = listOf(fields.get("assetIds")).map((id) => idIn("assetIds", id));
-    for (const name of listOf(fields.get("assetNames"))) assetIds.push(await this.#idOf(name));
-    return { line, item: { ...plainMembers("events", record), ...Object.fromEntries(times), assetIds } };
+    for (const name of listOf(fields.get("assetNames")))
+      assetIds.push(await this.#idOf("assetNames", name, { name }));
+    for (const externalId of listOf(fields.get("assetExternalIds")))
+      assetIds.push(await this.#idOf("assetExternalIds", externalId, { externalId }));
+    const [tagIds, phrases] = [fields.get("tagIds"), fields.get("semanticPhrases")];
+    const item = {
+      ...plainMembers("events", record),
+      ...timesIn(fields, ["startTime", "endTime"]),
+      assetIds,
+      ...(tagIds !== undefined && { tagIds: tagsIn(tagIds) }),
+      ...(phrases !== undefined && { semanticPhrases: phrasesIn(phrases) }),
+    };
+    return { line, item };
   }
 
   load(batch: readonly Prepared[], refuse: Refuse): Promise<number> {
@@ -256,10 +280,11 @@ class EventLoader implements Loader {
     return this.#creating.create(batch, itemsOf, refuse);
   }
 
-  async #idOf(name: string): Promise<number> {
-    const found = this.#named.get(name) ?? (await onlyAsset(this.#loading.connection, { name }, () => true));
-    this.#named.set(name, found);
-    if (typeof found === "string") throw new Refused("assetNames", name, found);
+  async #idOf(field: string, value: string, query: Readonly<Record<string, string>>): Promise<number> {
+    const key = `${field} ${value}`;
+    const found = this.#named.get(key) ?? (await onlyAsset(this.#loading.connection, query, () => true));
+    this.#named.set(key, found);
+    if (typeof found === "string") throw new Refused(field, value, found);
     return found;
   }
 }

@@ -61,6 +61,16 @@ async function allOf(reply: Reply, client: Client, pageMax: number): Promise<Row
   return rows;
 }
 
+function byExternalId(asker: Asker, kind: Kind): Question {
+  const { id, externalId } = asker.random.pick(asker.plant.of(kind));
+  return {
+    ask: `GET ${root}/${sets[kind].set}?$filter=${encoded(`ExternalId eq '${externalId}'`)}&$select=Id`,
+    ...given(kind),
+    seen: (reply) => idsIn(bodyOf(reply).value),
+    expected: isSeen(asker, kind, id) ? [id] : [],
+  };
+}
+
 function count(asker: Asker, kind: Kind): Question {
   const { set, name } = sets[kind];
   const word = asker.random.pick(["", ...words]);
@@ -186,7 +196,7 @@ function search(asker: Asker): Question {
   };
 }
 
-const perKind = [list, count, entity, entity];
+const perKind = [list, count, entity, entity, byExternalId];
 const others = [expanded, navigation, below, points, points, latest, search];
 
 /** One question about what hangs on assets, by chance. */

@@ -16,6 +16,9 @@ export interface Thing {
   readonly kind: Kind;
   readonly id: number;
   name: string;
+  readonly externalId: string;
+  /** A sequence has none. */
+  readonly labels: readonly string[];
   assetIds: readonly number[];
   parentId?: number | undefined;
   /** Security categories of a series. */
@@ -69,6 +72,12 @@ const granted = (rights: Rights, acl: Acl, action: Action) =>
 
 /** Whether any capability grants this at all. */
 export const holds = (rights: Rights, acl: Acl, action: Action) => granted(rights, acl, action).length > 0;
+
+/** What the server calls a thing of each kind in a refusal. */
+export const nounOf = {
+  ...{ assets: "asset", timeseries: "time series", events: "event", files: "file" },
+  sequences: "sequence",
+} as const satisfies Readonly<Record<Kind, string>>;
 
 /** Who may see, or change, what: the whole of it. */
 export function may(plant: Plant, rights: Rights, action: "READ" | "WRITE", thing: Thing): boolean {

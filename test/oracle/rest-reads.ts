@@ -1,7 +1,7 @@
 // Reads over REST: lists, searches, by ids, datapoints, with what each must show to whom.
 import { compareText } from "../../src/lib/text.ts";
 import type { Reply } from "./client.ts";
-import { aclOf, type Kind, may, mayKnow, type Thing } from "./plant.ts";
+import { aclOf, type Kind, may, mayKnow, nounOf, type Thing } from "./plant.ts";
 import { type Asker, type Question, refused } from "./question.ts";
 
 export const below = (version: string) => `/api/${version}/projects/demo`;
@@ -141,6 +141,37 @@ function byName(asker: Asker): Question {
     expected: visible(asker, kind)
       .filter((one) => one.name === name)
       .map(({ id }) => id),
+  };
+}
+
+/** By its external id, in the list and by `byids`. */
+function byExternalId(asker: Asker, kind: Kind): Question {
+  const { plant, rights, random } = asker;
+  const thing = random.pick(plant.of(kind));
+  const { id, externalId } = thing;
+  const found = may(plant, rights, "READ", thing) ? [id] : [];
+  const path = `${below(version(asker, kind))}/${kind}`;
+  const given = { needs: needs(kind), seen: idsIn };
+  if (random.chance(0.5))
+    return { ...given, ask: `GET ${path}?externalId=${encodeURIComponent(externalId)}`, expected: found };
+  const details = { what: nounOf[kind], externalIds: [externalId] };
+  return {
+    ...given,
+    ask: `POST ${path}/byids`,
+    body: { items: [{ externalId }] },
+    expected: found.length > 0 ? found : refused("external-ids-unknown", details),
+  };
+}
+
+function labelled(asker: Asker): Question {
+  const kind = asker.random.pick(["assets", "timeseries", "events", "files"] as const);
+  const label = asker.random.pick(words);
+  const search = asker.random.chance(0.5) ? "/search" : "";
+  return {
+    ask: `GET ${below(version(asker, kind))}/${kind}${search}?limit=1000&labels=${label}`,
+    needs: needs(kind),
+    seen: sortedIdsIn,
+    expected: sortedIdsOf(visible(asker, kind).filter(({ labels }) => labels.includes(label))),
   };
 }
 
@@ -295,8 +326,20 @@ function manyPoints(asker: Asker): Question {
 }
 
 const kinds: readonly Kind[] = ["assets", "timeseries", "events", "files", "sequences"];
-const perKind = [list, listAll, underAssets, search, byId, byIds, byId, byIds];
-const others = [divided, onAsset, byName, subtree, download, rows, points, points, manyPoints, manyPoints];
+const perKind = [list, listAll, underAssets, search, byId, byIds, byId, byIds, byExternalId];
+const others = [
+  labelled,
+  divided,
+  onAsset,
+  byName,
+  subtree,
+  download,
+  rows,
+  points,
+  points,
+  manyPoints,
+  manyPoints,
+];
 
 /** One question about what hangs on assets, by chance. */
 export const restRead = (asker: Asker): Question =>

@@ -1,6 +1,6 @@
 // Writes over REST: what lies outside of one's rights is refused like what does not exist; nothing changes.
 
-import { aclOf, isMember, isUnbounded, type Kind, may, mayKnow, type Thing } from "./plant.ts";
+import { aclOf, isMember, isUnbounded, type Kind, may, mayKnow, nounOf, type Thing } from "./plant.ts";
 import { type Asker, type Question, refused } from "./question.ts";
 import { anyId, below, pointTimes, unknown, words } from "./rest-reads.ts";
 import { givePoints } from "./setting.ts";
@@ -108,7 +108,10 @@ function refusedLinks(
   return links.some(isOutside) ? outside(kind) : undefined;
 }
 
-const blank = (kind: Kind): Thing => ({ kind, id: 0, name: "", assetIds: [], categories: [] });
+const blank = (kind: Kind): Thing => ({
+  ...{ kind, id: 0, name: "", externalId: "", labels: [] },
+  ...{ assetIds: [], categories: [] },
+});
 
 const linkBody = (kind: Kind, links: readonly number[]) =>
   isOfOne(kind) ? { ...(links.length > 0 && { assetId: links[0] }) } : { assetIds: links };
@@ -124,10 +127,13 @@ function create(asker: Asker): Question {
   const kind = random.pick(["timeseries", "events", "files", "sequences"] as const);
   const taken = kind === "timeseries" && random.chance(0.15) ? random.pick(plant.of(kind)).name : undefined;
   const name = taken ?? plant.freshName(random.pick(words));
+  const holder = random.chance(0.15) ? random.pick(plant.of(kind)) : undefined;
+  const externalId = holder?.externalId ?? `x ${name}`;
   const links = someLinks(asker, kind);
   const field = isOfOne(kind) ? "assetId" : kind === "events" ? "items[0].assetIds" : "assetIds";
   const isHomeless = links.length === 0 && !isUnbounded(rights, kind);
-  const item = { [memberOf(kind)]: name, ...linkBody(kind, links) };
+  const isTaken = holder && refused("external-ids-taken", { what: nounOf[kind], externalIds: [externalId] });
+  const item = { [memberOf(kind)]: name, externalId, ...linkBody(kind, links) };
   const columns = { columns: [{ name: "a", externalId: "a", valueType: "DOUBLE" }] };
   return {
     ask: `POST ${below("0.6")}/${kind}${kind === "files" ? "/initupload" : ""}`,
@@ -136,10 +142,10 @@ function create(asker: Asker): Question {
     seen: nothing,
     expected: taken
       ? refused("series-exist", { names: [taken] })
-      : (refusedLinks(asker, kind, { links, field }) ?? (isHomeless ? outside(kind) : "done")),
+      : (refusedLinks(asker, kind, { links, field }) ?? isTaken ?? (isHomeless ? outside(kind) : "done")),
     changed: async ({ json: { data } }, admin) => {
       const id = kind === "files" ? (data as unknown as { fileId: number }).fileId : data.items[0]!.id;
-      plant.things.set(id, { ...blank(kind), id, name, assetIds: links });
+      plant.things.set(id, { ...blank(kind), id, name, externalId, assetIds: links });
       if (kind === "timeseries") await givePoints(admin, [{ id }]);
     },
   };
@@ -204,13 +210,20 @@ function plantAsset(asker: Asker): Question {
   const name = plant.freshName(random.pick(words));
   return {
     ask: `POST ${below("0.6")}/assets`,
-    body: { items: [{ name, ...(parentId !== undefined && { parentId }) }] },
+    body: { items: [{ name, externalId: `x ${name}`, ...(parentId !== undefined && { parentId }) }] },
     needs: needs("assets"),
     seen: nothing,
     expected: isHidden ? unknown("assets", [parentId]) : isRoot ? outside("assets") : "done",
     changed: ({ json }) => {
       const { id } = json.data.items[0]!;
-      plant.things.set(id, { ...blank("assets"), id, name, assetIds: [id], parentId });
+      plant.things.set(id, {
+        ...blank("assets"),
+        id,
+        name,
+        externalId: `x ${name}`,
+        assetIds: [id],
+        parentId,
+      });
     },
   };
 }

@@ -17,10 +17,12 @@ export async function fill(plant: Plant, random: Random, admin: Client): Promise
   for (const kind of ["timeseries", "events", "sequences"] as const)
     await hang(plant, random, { admin, kind });
   for (let at = 0; at < thingsCount.files; at += 1) {
-    const { name, assetIds } = draft(plant, random, "files");
-    const { json } = await admin(`POST ${below("0.5")}/files/initupload`, { fileName: name, assetIds });
+    const { name, ...given } = draft(plant, random, "files");
+    const { externalId, labels, assetIds } = given;
+    const body = { fileName: name, externalId, labels, assetIds };
+    const { json } = await admin(`POST ${below("0.5")}/files/initupload`, body);
     const { fileId: id } = json.data as unknown as { fileId: number };
-    plant.things.set(id, { kind: "files", id, name, assetIds, categories: [] });
+    plant.things.set(id, { ...given, id, name });
   }
 }
 
@@ -29,7 +31,9 @@ async function plantForest(plant: Plant, random: Random, admin: Client): Promise
     const items = Array.from({ length: 10 }, () => {
       const held = plant.of("assets");
       const parentId = held.length > 0 && random.chance(0.9) ? random.pick(held).id : undefined;
-      return { name: plant.freshName(random.pick(words)), ...(parentId !== undefined && { parentId }) };
+      const name = plant.freshName(random.pick(words));
+      const common = { externalId: `x ${name}`, labels: [random.pick(words)] };
+      return { name, ...common, ...(parentId !== undefined && { parentId }) };
     });
     const { json } = await admin(`POST ${below("0.6")}/assets`, { items });
     for (const [at, { id }] of json.data.items.entries())
@@ -49,7 +53,9 @@ function draft(plant: Plant, random: Random, kind: Kind): Omit<Thing, "id"> {
   const assetIds = random.some(plant.of("assets"), isOfOne ? 1 : 3).map(({ id }) => id);
   const isGuarded = kind === "timeseries" && random.chance(0.3);
   const name = plant.freshName(random.pick(words));
-  return { kind, name, assetIds, categories: isGuarded ? random.some(plant.categoryIds, 2) : [] };
+  const labels = kind === "sequences" ? [] : [random.pick(words)];
+  const categories = isGuarded ? random.some(plant.categoryIds, 2) : [];
+  return { kind, name, externalId: `x ${name}`, labels, assetIds, categories };
 }
 
 type Hung = "timeseries" | "events" | "sequences";
@@ -64,13 +70,15 @@ async function hang(plant: Plant, random: Random, { admin, kind }: { admin: Clie
 }
 
 const bodyOf = {
-  timeseries: ({ name, assetIds: [assetId], categories }: Omit<Thing, "id">) => ({
-    ...{ name, assetId },
+  timeseries: ({ name, externalId, labels, assetIds: [assetId], categories }: Omit<Thing, "id">) => ({
+    ...{ name, externalId, labels, assetId },
     securityCategories: categories,
   }),
-  events: ({ name, assetIds }: Omit<Thing, "id">) => ({ description: name, assetIds }),
-  sequences: ({ name, assetIds: [assetId] }: Omit<Thing, "id">) => ({
-    ...{ name, assetId },
+  events: ({ name, externalId, labels, assetIds }: Omit<Thing, "id">) => ({
+    ...{ description: name, externalId, labels, assetIds },
+  }),
+  sequences: ({ name, externalId, assetIds: [assetId] }: Omit<Thing, "id">) => ({
+    ...{ name, externalId, assetId },
     columns: [{ name: "a", externalId: "a", valueType: "DOUBLE" }],
   }),
 };

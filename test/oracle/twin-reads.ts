@@ -51,6 +51,8 @@ function restList(asker: Asker): Probe {
   const name = encodeURIComponent(someName(asker, kind));
   const condition = asker.random.pick([
     `name=${name}`,
+    `externalId=x%20${name}`,
+    `labels=${asker.random.pick(words)}`,
     `q=${name}`,
     `query=${name}`,
     `assetId=${anyId(asker, "assets")}`,
@@ -75,6 +77,7 @@ function odata(asker: Asker): Probe {
   const filter = random.pick([
     `contains(${property},'${name}')`,
     `${property} eq '${name}'`,
+    `ExternalId eq 'x ${name}'`,
     `${property} in ('${name}','${someName(asker, kind)}')`,
     `startswith(${property},'${name}') or startswith(${property},'${other}')`,
     `endswith(${property},'${name}') and CreatedTime ge 2000-01-01T00:00:00Z`,

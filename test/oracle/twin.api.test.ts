@@ -105,12 +105,18 @@ function someRequest(asker: Asker): Request {
 }
 
 /**
- * The exception of docs/visibility.md: a name that must be unique is taken also when its holder is hidden.
+ * The exception of docs/visibility.md: a name or an external id that must be unique is taken also when its
+ * holder is hidden.
  */
 function namesTaken({ plant }: Asker, { body }: Request): boolean {
-  const { items = [] } = (body ?? {}) as { items?: readonly { name?: string }[] };
+  interface Sent {
+    readonly name?: string;
+    readonly externalId?: string;
+  }
+  const { items = [body as Sent] } = (body ?? {}) as { items?: readonly Sent[] };
   const names = new Set(plant.of("timeseries").map(({ name }) => name));
-  return items.some(({ name }) => name !== undefined && names.has(name));
+  const externalIds = new Set([...plant.things.values()].map(({ externalId }) => externalId));
+  return items.some((sent) => names.has(sent?.name ?? "") || externalIds.has(sent?.externalId ?? ""));
 }
 
 async function same({ one, twin }: Pair, request: Request, who: string): Promise<Reply> {

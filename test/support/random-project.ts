@@ -84,6 +84,17 @@ class Draws {
     return Object.fromEntries(Object.entries(members).filter(() => this.below(3) > 0)) as Partial<Members>;
   }
 
+  /** The fields that assets, series, events and files share. */
+  common(label: string) {
+    return this.some({
+      externalId: `${label} ${this.text()}`,
+      dataSetId: this.below(9) + 1,
+      labels: [`l${this.text()}`, "hot"],
+      sourceCreatedTime: -1_000 * this.below(9),
+      sourceModifiedTime: 1.7e12 + this.below(1e9),
+    });
+  }
+
   metadata(label: string) {
     return { label, ...this.some({ one: this.text(), "": this.text(), [`k${this.text()}`]: "v" }) };
   }
@@ -145,6 +156,7 @@ async function fillAssets(ask: AskProject, draws: Draws): Promise<number[]> {
     refId: `r${i}`,
     ...(i > 3 && { parentRefId: `r${draws.below(i)}` }),
     ...draws.some({ description: draws.text(), source: `s${draws.text()}`, types: held() }),
+    ...draws.common(`asset ${i}`),
     sourceId: `${i}`,
     metadata: draws.metadata(`asset ${i}`),
   }));
@@ -164,6 +176,7 @@ async function fillSeries(ask: AskProject, draws: Draws, assetIds: readonly numb
     isString: i % 3 === 1,
     isStep: i % 4 === 0,
     ...draws.some({ description: draws.text(), unit: "°C", assetId: draws.pick(assetIds) }),
+    ...draws.common(`series ${i}`),
     ...draws.some({
       metadata: draws.metadata(`series ${i}`),
       securityCategories: categories.map(({ id }) => id),
@@ -196,7 +209,8 @@ async function fillSeries(ask: AskProject, draws: Draws, assetIds: readonly numb
 async function fillEvents(ask: AskProject, draws: Draws, assetIds: readonly number[]): Promise<void> {
   const terms = [{ name: "a" }, { name: "a", description: draws.text() }, { name: `b${draws.text()}` }];
   const { items: transformers } = await ask("POST /eventtransformers", { items: terms });
-  await ask("POST /semantictypes", { items: [...terms, { name: "c" }] });
+  const { items: types } = await ask("POST /semantictypes", { items: [...terms, { name: "c" }] });
+  const phrase = () => ({ text: draws.text(), semanticTypeId: draws.pick(types)["id"] });
   const events = Array.from({ length: 40 }, (_, i) => ({
     ...draws.some({
       startTime: -5 + draws.below(9),
@@ -212,7 +226,10 @@ async function fillEvents(ask: AskProject, draws: Draws, assetIds: readonly numb
     ...draws.some({
       eventTransformerId: draws.pick([transformers[1]!["id"], 12345]),
       eventReferenceKey: `k${i}`,
+      tagIds: [`t${draws.text()}`, "5"],
+      semanticPhrases: [phrase(), phrase()],
     }),
+    ...draws.common(`event ${i}`),
     sourceId: `${i}`,
     ...(i % 2
       ? { metadata: draws.metadata(`event ${i}`) }
@@ -234,6 +251,7 @@ async function fillFiles(ask: AskProject, draws: Draws, assetIds: readonly numbe
     const { text } = await ask("POST /files/initupload", {
       fileName: `${i} ${draws.text()}`,
       metadata: draws.metadata(`file ${i}`),
+      ...draws.common(`file ${i}`),
       ...draws.some({ directory: `/d${draws.text()}`, source: `s${i}`, sourceId: "1", fileType: "pdf" }),
       ...draws.some({ assetIds: [draws.pick(assetIds)], tagIds: [`t${draws.text()}`] }),
     });
@@ -315,6 +333,11 @@ export async function readProject(ask: AskProject): Promise<Readonly<Record<stri
     const at = transformers.findIndex((one) => one["id"] === id);
     return at < 0 ? id : `term ${at}`;
   };
+  const semanticTypes = await all(ask, "/semantictypes");
+  const meaningAt = ({ text, semanticTypeId }: Item) => [
+    text,
+    semanticTypes.findIndex(({ id }) => id === semanticTypeId),
+  ];
   const series = await all(ask, "/timeseries", "includeMetadata=true&");
   const categories = new Map((await all(ask, "/securitycategories")).map(({ id, name }) => [id, name]));
   const events = await all(ask, "/events");
@@ -338,10 +361,11 @@ export async function readProject(ask: AskProject): Promise<Readonly<Record<stri
     ),
     points: await Promise.all(series.map(async ({ id, name }) => [name, await pointsOf(ask, id)])),
     transformers: transformers.map(({ id: _, ...one }) => one),
-    semanticTypes: (await all(ask, "/semantictypes")).map(({ id: _, ...one }) => one),
+    semanticTypes: semanticTypes.map(({ id: _, ...one }) => one),
     events: bySort(
-      events.map(({ id: _, assetIds, eventTransformerId, ...one }, at) => ({
+      events.map(({ id: _, assetIds, eventTransformerId, semanticPhrases, ...one }, at) => ({
         ...one,
+        phrases: (semanticPhrases as Item[] | undefined)?.map(meaningAt),
         additionalData: old[at]!["additionalData"],
         eventTransformerId: termAt(eventTransformerId),
         assetIds: labelled(assetIds),
