@@ -140,14 +140,18 @@ function idsIn(sent: string, field: string): number[] {
   });
 }
 
-/** Strings as a JSON array, as repeated parameters, or one as it is; an empty list is no condition. */
-export function textList(description: string): Optional<readonly string[]> {
+/**
+ * Strings as a JSON array, as repeated parameters, or one as it is; an empty list is no condition. Refuses
+ * more than `max`.
+ */
+export function textList(description: string, max: number): Optional<readonly string[]> {
   return {
     schema: Type.String({ examples: ['["a","b"]'] }),
     description: `${description}; a JSON array, repeated parameters or one string`,
     required: false,
     decode: (sent, field) => {
       const texts = sent.filter((one) => one !== "").flatMap((one) => textsIn(one, field));
+      if (texts.length > max) throw fail("too-many", { field, limit: max, got: texts.length });
       return texts.length === 0 ? undefined : texts;
     },
   };

@@ -193,6 +193,17 @@ for (const resource of resources) {
     );
   });
 
+  test(`${resource}: a filter by more labels than a record can have is refused`, async () => {
+    const labels = encodeURIComponent(JSON.stringify(Array(limits.labelsMax + 1).fill("x")));
+    for (const path of [`/${resource}`, `/${resource}/search`]) {
+      const refused = await server.ask(`GET ${path}?labels=${labels}`);
+      assert.deepEqual(
+        [refused.status, refused.error?.message],
+        [400, "labels may hold at most 100 items but holds 101"],
+      );
+    }
+  });
+
   test(`${resource}: values out of bounds are refused by name`, async () => {
     const long = "x".repeat(limits.externalIdLengthMax + 1);
     const refusals: readonly (readonly [fields: object, message: RegExp])[] = [
@@ -267,6 +278,24 @@ for (const resource of resources) {
     );
   });
 }
+
+test("an external id that is taken while the bytes of a file come is refused with its bytes", async () => {
+  const put = async (answer: Answer) => {
+    const { uploadURL } = (answer.json as { data: { uploadURL: string } }).data;
+    return fetch(uploadURL, { method: "PUT", body: "bytes" });
+  };
+  const file = { fileName: "overwritten late" };
+  await put(await ok(server.ask("POST /files/initupload", { ...file, externalId: "early" })));
+  const [before] = (await server.ask("GET /files?externalId=early")).items;
+  const again = await ok(
+    server.ask("POST /files/initupload?overwrite=true", { ...file, externalId: "late" }),
+  );
+  await idOf("files", { externalId: "late" });
+  const refused = await put(again);
+  const { error } = (await refused.json()) as { error: { message: string } };
+  assert.deepEqual([refused.status, error.message], [409, "A file has this externalId already: late"]);
+  assert.deepEqual(await readOne("files", before!["id"] as number), before);
+});
 
 test("OData shows labels of assets and times of the sources of files", async () => {
   await idOf("assets", { externalId: "labelled", labels: ["red", "blue"] });

@@ -83,7 +83,7 @@ const aTime = (which: string) => integer(`${which}, in ms since 1970, inclusive`
 export const commonQuery = (things: string) => ({
   externalId: text(`${things} of exactly this external id; at most one has it`),
   dataSetId: integer(`${things} of this data set`),
-  labels: textList(`${things} that have all of these labels`),
+  labels: textList(`${things} that have all of these labels`, limits.labelsMax),
   minSourceCreatedTime: aTime("Source made at this time or later"),
   maxSourceCreatedTime: aTime("Source made at this time or earlier"),
   minSourceModifiedTime: aTime("Source last changed at this time or later"),
