@@ -102,6 +102,7 @@ import { timeSeriesModel } from "./resources/timeseries/timeseries.odata.ts";
 import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
 import { openApiOf } from "./rest/openapi.ts";
 import { type ApiVersion, apiVersions, type Doors, type Route } from "./rest/route.ts";
+import { withSingleDeletes } from "./rest/single-deletes.ts";
 import type { AnyTable, Catalog } from "./storage/catalog.ts";
 import { Erasures } from "./storage/erasures.ts";
 import { manifestTable } from "./storage/manifest.ts";
@@ -146,7 +147,7 @@ export const tables: readonly AnyTable[] = [
 ];
 
 /** Every operation of every room. */
-export const routes: readonly Route[] = [
+export const routes: readonly Route[] = withSingleDeletes([
   ...projectRoutes,
   ...accountRoutes,
   ...apiKeyRoutes,
@@ -167,7 +168,7 @@ export const routes: readonly Route[] = [
   ...rawRoutes,
   ...archiveRoutes,
   ...modelRoutes,
-];
+]);
 
 /** The entity model: what every room adds to it. */
 export const model = assembleModel([

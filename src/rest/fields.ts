@@ -149,3 +149,43 @@ export function changed<Value>(
   if (sent?.setNull) return null;
   return sent?.set ?? undefined;
 }
+
+/**
+ * The body of a PATCH: the members of a change object, each as a change or plainly as its new value.
+ * `plain` has the schemas of the values.
+ */
+export const patchOf = (
+  changes: Readonly<Record<string, TSchema>>,
+  plain: Readonly<Record<string, TSchema>>,
+) =>
+  Type.Object(
+    Object.fromEntries(
+      Object.entries(changes).map(([name, change]) => {
+        const value = plain[name];
+        return [name, Type.Optional(value ? Type.Union([value, change]) : change)];
+      }),
+    ),
+  );
+
+/**
+ * The change object that a PATCH stands for: a plain value sets its member. `pairs` take objects as values.
+ */
+export const changesOfPatch = (
+  sent: Readonly<Record<string, unknown>>,
+  pairs: readonly string[] = ["metadata"],
+): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(sent).map(([name, value]) => {
+      const isPlain = name !== "id" && value !== null && !isChange(value, pairs.includes(name));
+      return [name, isPlain ? { set: value } : value];
+    }),
+  );
+
+/** An object of pairs is a change only when none of its members is a text. */
+const isChange = (value: unknown, isPairs: boolean): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(isPairs && isPlainPairs(value));
+
+const isPlainPairs = (value: object): boolean => {
+  const members = Object.values(value);
+  return members.length === 0 || members.some((member) => typeof member === "string");
+};

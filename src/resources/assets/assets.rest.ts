@@ -42,6 +42,7 @@ import {
   searchQuery,
   shapeIn,
   subtreeQuery,
+  subtreeShape,
   wholeAsset,
 } from "./shapes.rest.ts";
 
@@ -176,8 +177,8 @@ export const assetRoutes: readonly Route[] = [
     source: "client-endpoints 4.2",
     parameters: oneAsset,
     query: subtreeQuery,
-    answer: assetPage,
-    handle: listBelow,
+    answer: (version) => ({ schema: pageOf(subtreeShape(version)) }),
+    handle: async (ctx, asked) => withoutEmptyMetadata(await listBelow(ctx, asked)),
   }),
   route({
     ...write,
@@ -232,6 +233,17 @@ async function listBelow(ctx: RequestContext, { version, path, query }: AskedOfO
   const wanted = { filter: everything, under: path.assetId, depth: query.depth };
   return answerPage(ctx, { version, query, wanted }, (page) => listSubtree(ctx, { ...wanted, page }));
 }
+
+/** The clients of 2019-03 and 2019-05 expect no empty `metadata` below `/subtree`. */
+const withoutEmptyMetadata = ({ data }: Awaited<ReturnType<typeof listBelow>>) => ({
+  data: {
+    ...data,
+    items: (data.items as readonly ReturnType<ReturnType<typeof shapeIn>>[]).map((asset) => ({
+      ...asset,
+      metadata: Object.keys(asset.metadata).length > 0 ? asset.metadata : undefined,
+    })),
+  },
+});
 
 async function readOne(ctx: RequestContext, asked: AskedOfOne<Subtree>) {
   const { depth, limit, cursor } = asked.query;

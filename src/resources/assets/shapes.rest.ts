@@ -40,6 +40,16 @@ const typedAsset = Type.Object({ ...members, types: typesHeldShape }, { title: "
 /** What an asset looks like in an answer: 0.6 alone knows types. */
 export const assetShape = (version: ApiVersion) => (version === "0.6" ? typedAsset : asset);
 
+const withoutMetadata = { metadata: Type.Optional(metadataField("Absent when there is none")) };
+const inSubtree = Type.Object({ ...members, ...withoutMetadata }, { title: "AssetInSubtree" });
+const typedInSubtree = Type.Object(
+  { ...members, ...withoutMetadata, types: typesHeldShape },
+  { title: "AssetInSubtree" },
+);
+
+/** As `assetShape`, of `/subtree`. */
+export const subtreeShape = (version: ApiVersion) => (version === "0.6" ? typedInSubtree : inSubtree);
+
 /** An asset as a version shows it; the .NET client of 0.5 insists on a description (client-endpoints 1.9). */
 export const shapeIn = (version: ApiVersion) => (asset: Asset) => ({
   id: asset.id,

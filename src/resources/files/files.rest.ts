@@ -2,6 +2,7 @@
 
 import { type Static, type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import { baseUrlOf } from "../../rest/base-url.ts";
@@ -16,7 +17,7 @@ import {
   listAnswer,
   pageOf,
 } from "../../rest/envelope.ts";
-import { bulk, idField, itemsBody, json } from "../../rest/fields.ts";
+import { bulk, changesOfPatch, idField, itemsBody, json } from "../../rest/fields.ts";
 import { boolean, id, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { searchOf } from "../../rest/search.ts";
@@ -36,6 +37,7 @@ import {
   contentTypeIn,
   fileChange,
   fileIn,
+  filePatch,
   fileShape,
   identifiedChange,
   listFilter,
@@ -103,6 +105,16 @@ const remove = {
   }),
   handle: async (ctx: RequestContext, { body }: { readonly body: Static<typeof ids> }) =>
     dataAnswer(await deleteFiles(ctx, body.items)),
+} as const;
+
+const removal = {
+  ...write,
+  method: "DELETE",
+  summary: "Delete a file with its bytes",
+  source: "platform-api Endpoints",
+  parameters: oneFile,
+  answer: () => ({ schema: emptyShape }),
+  handle: deleteOne,
 } as const;
 
 const change = {
@@ -184,9 +196,18 @@ export const fileRoutes: readonly Route[] = [
     handle: updateMany,
   }),
   route({ ...change, method: "POST", path: "/files/{fileId}/update" }),
-  route({ ...change, method: "PATCH", path: "/files/{fileId}" }),
+  route({
+    ...change,
+    method: "PATCH",
+    path: "/files/{fileId}",
+    summary: "Change what is known of a file, by changes or by plain values",
+    body: withNulls(filePatch),
+    handle: (ctx, asked) => updateOne(ctx, { ...asked, body: changesOfPatch(asked.body) }),
+  }),
   route({ ...replacement, method: "POST" }),
   route({ ...replacement, method: "PUT" }),
+  route({ ...removal, path: "/files/{fileId}" }),
+  route({ ...removal, path: "/storage/{fileId}" }),
   route({ ...remove, path: "/files/delete", source: "client-endpoints 6.2" }),
   route({ ...remove, path: "/storage/delete", source: "client-endpoints 6.3" }),
 ];
@@ -236,6 +257,13 @@ async function linkTo(
   { path, headers }: { readonly path: Values<typeof oneFile>; readonly headers: Headers },
 ) {
   return dataAnswer(await downloadLink(ctx, path.fileId, baseUrlOf(ctx, headers)));
+}
+
+/** The operation on many files reports unknown ones; a path to one is refused. */
+async function deleteOne(ctx: RequestContext, { path }: { readonly path: Values<typeof oneFile> }) {
+  const { failed } = await deleteFiles(ctx, [path.fileId]);
+  if (failed.length > 0) throw fail("ids-unknown", { field: "fileId", ids: failed, status: 404 });
+  return emptyAnswer;
 }
 
 async function updateOne(

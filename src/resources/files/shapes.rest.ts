@@ -11,6 +11,7 @@ import {
   changeOfRequired,
   idField,
   metadataField,
+  patchOf,
   textField,
 } from "../../rest/fields.ts";
 import { boolean, idList, integer, oneOfWords, pageSize, text, type Values } from "../../rest/parameters.ts";
@@ -75,6 +76,7 @@ const changes = {
 };
 
 export const fileChange = Type.Object(changes, { title: "FileChange" });
+export const filePatch = patchOf(changes, { ...writable, fileName: fields.fileName });
 export const identifiedChange = Type.Object(
   { id: idField("Which file"), ...changes },
   { title: "IdentifiedFileChange" },

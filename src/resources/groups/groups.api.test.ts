@@ -67,6 +67,43 @@ test("a group comes back as it was sent in every version, ids as texts, one type
   }
 });
 
+test("a group is changed in place: its members keep what it then grants, and nothing else", async () => {
+  const [group] = await made("/groups", { name: "readers", source: "plant", capabilities: [reads] });
+  const { ask, userId } = await accountIn(group!);
+  assert.equal((await ask("GET /assets")).status, 200);
+  const renamed = await server.ask(`PATCH /groups/${group}`, { name: "viewers", source: null });
+  assert.deepEqual(renamed.items, [{ id: group, name: "viewers", capabilities: [reads], isDeleted: false }]);
+  assert.equal((await ask("GET /assets")).status, 200);
+  const series = { timeSeriesAcl: { actions: ["READ"], scope: all } };
+  const changed = await server.ask(`PATCH /groups/${group}`, { capabilities: [series] });
+  assert.deepEqual([changed.items[0]!["name"], changed.items[0]!["capabilities"]], ["viewers", [series]]);
+  assert.equal((await ask("GET /assets")).status, 403);
+  assert.equal((await ask("GET /timeseries")).status, 200);
+  const { items: members } = await server.ask(`GET /groups/${group}/users`);
+  assert.deepEqual(
+    members.map(({ id }) => id),
+    [userId],
+  );
+  assert.equal((await server.ask("PATCH /groups/5", { name: "x" })).status, 404);
+  assert.equal((await server.ask(`PATCH /groups/${group}`, { name: 5 })).status, 400);
+});
+
+test("a change of a group grants no rights that its sender lacks", async () => {
+  const updates = { groupsAcl: { actions: ["READ", "UPDATE", "LIST"], scope: all } };
+  const [limited] = await made("/groups", { name: "limited", capabilities: [updates, reads] });
+  const [target] = await made("/groups", { name: "target", capabilities: [reads] });
+  const { ask } = await accountIn(limited!);
+  const writes = { assetsAcl: { actions: ["WRITE"], scope: all } };
+  assert.equal((await ask(`PATCH /groups/${target}`, { capabilities: [writes] })).status, 403);
+  const { items } = await server.ask("GET /groups?all=true");
+  const administrators = items.find(({ name }) => name === "administrators")!["id"];
+  assert.equal((await ask(`PATCH /groups/${administrators}`, { sourceId: "mine" })).status, 403);
+  const less = await server.ask(`PATCH /groups/${administrators}`, { capabilities: [reads] });
+  assert.equal(less.status, 400);
+  assert.deepEqual((await server.ask(`GET /groups/${target}`)).items[0]!["capabilities"], [reads]);
+  assert.deepEqual((await server.ask("GET /groups?all=true")).items, items);
+});
+
 test("every type of capability is taken with each of its actions and scopes, and with no other", async () => {
   const scopes = {
     all,

@@ -1,5 +1,5 @@
 // Groups and their members over REST (platform-api Group and capability, client-endpoints 14.1).
-import { type Static, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { administrator } from "../../access/capabilities.ts";
 import { accessTypes } from "../../access/permissions.ts";
 import { limits } from "../../limits.ts";
@@ -24,12 +24,14 @@ import {
   createGroups,
   deleteGroups,
   type Group,
+  type GroupChange,
   getGroup,
   listGroups,
   listMembers,
   makeDefault,
   type NewGroup,
   removeMembers,
+  updateGroup,
 } from "./groups.ts";
 
 const common = { versions: apiVersions, source: "client-endpoints 14.1" } as const;
@@ -55,6 +57,19 @@ const named = {
 const newGroup = Type.Object(
   { ...named, capabilities: Type.Optional(Type.Array(capabilityField)) },
   { title: "NewGroup" },
+);
+
+const orNull = <Value extends TSchema>(value: Value) => Type.Optional(Type.Union([value, Type.Null()]));
+
+const groupPatch = Type.Object(
+  {
+    name: Type.Optional(named.name),
+    source: orNull(named.source),
+    sourceId: orNull(named.sourceId),
+    permissions: orNull(permissions),
+    capabilities: Type.Optional(Type.Array(capabilityField)),
+  },
+  { title: "GroupChange", description: "Absent members stay, null clears" },
 );
 
 const groupShape = Type.Object(
@@ -129,6 +144,18 @@ export const groupRoutes: readonly Route[] = [
       return emptyAnswer;
     },
   }),
+  route({
+    ...update,
+    method: "PATCH",
+    path: "/groups/{groupId}",
+    summary: "Change a group in place; its members stay in it",
+    source: "platform-api Endpoints",
+    parameters: one,
+    body: { kind: "json", schema: groupPatch, nulls: "kept" },
+    answer: groups,
+    handle: async (ctx, { path, body }) =>
+      itemsAnswer([groupOf(await updateGroup(ctx, path.groupId, groupChangeOf(body)))]),
+  }),
   ...memberRoutes(),
   route({
     versions: apiVersions,
@@ -194,6 +221,11 @@ const newGroupOf = (sent: Static<typeof newGroup>, index: number): NewGroup => (
   capabilities: (sent.capabilities ?? []).flatMap((one, at) =>
     capabilitiesFrom(one, `items[${index}].capabilities[${at}]`),
   ),
+});
+
+const groupChangeOf = ({ capabilities, ...sent }: Static<typeof groupPatch>): GroupChange => ({
+  ...sent,
+  capabilities: capabilities?.flatMap((one, at) => capabilitiesFrom(one, `capabilities[${at}]`)),
 });
 
 const groupOf = (group: Group) => ({

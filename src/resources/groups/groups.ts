@@ -28,12 +28,7 @@ const groupsFor = ({ caller, project }: RequestContext, action: Action): Filter 
  */
 export async function createGroups(ctx: RequestContext, items: readonly NewGroup[]): Promise<Group[]> {
   requireUnlimited(ctx.caller, "groupsAcl", "CREATE");
-  for (const [index, { capabilities, permissions }] of items.entries()) {
-    const { length } = JSON.stringify([capabilities, permissions]);
-    const expected = `at most ${limits.groupRightsLengthMax} characters of rights as JSON`;
-    if (length > limits.groupRightsLengthMax)
-      throw fail("field-invalid", { field: `items[${index}]`, expected, got: String(length) });
-  }
+  for (const [index, item] of items.entries()) refuseLongRights(item, `items[${index}]`);
   for (const [index, { capabilities, permissions }] of items.entries()) {
     const granted = capabilitiesIn({ capabilities, ...(permissions && { permissions }) });
     await ctx.rights.refuseUnheld(ctx.caller, { capabilities: granted, field: `items[${index}]` });
@@ -44,6 +39,54 @@ export async function createGroups(ctx: RequestContext, items: readonly NewGroup
   // People whom an identity provider calls members are in them from now on.
   ctx.rights.changed();
   return groups;
+}
+
+function refuseLongRights(
+  { capabilities, permissions }: Pick<Group, "capabilities" | "permissions">,
+  field: string,
+) {
+  const { length } = JSON.stringify([capabilities, permissions]);
+  const expected = `at most ${limits.groupRightsLengthMax} characters of rights as JSON`;
+  if (length > limits.groupRightsLengthMax)
+    throw fail("field-invalid", { field, expected, got: String(length) });
+}
+
+/** Values to set; `null` clears a member, an absent one stays. */
+export interface GroupChange {
+  readonly name?: string | undefined;
+  readonly source?: string | null | undefined;
+  readonly sourceId?: string | null | undefined;
+  readonly permissions?: Group["permissions"] | null | undefined;
+  readonly capabilities?: Group["capabilities"] | undefined;
+}
+
+/**
+ * Changes a group in place: its members keep being in it. Refuses an unknown one (404), rights that the
+ * caller cannot grant, those included that the group keeps (403), other rights for the administrators (400),
+ * and to leave the project without an administrator (400).
+ */
+export async function updateGroup(ctx: RequestContext, id: number, change: GroupChange): Promise<Group> {
+  const [before] = await groupsNow(ctx, "UPDATE", inPath(id));
+  const after = changedGroup(before!, change);
+  const field = "capabilities";
+  if (before!.grantsEverything && (change.capabilities || change.permissions)) {
+    const expected = "none for the administrators, who have all rights,";
+    throw fail("field-invalid", { field, expected, got: "others" });
+  }
+  refuseLongRights(after, field);
+  await ctx.rights.refuseUnheld(ctx.caller, { capabilities: capabilitiesIn(after), field });
+  return changeRights(ctx, async (tx) => {
+    const [now] = await live(tx, ctx, "UPDATE", inPath(id));
+    const changed = changedGroup(now!, change);
+    await tx.replace(groupTable, [changed]);
+    return changed;
+  });
+}
+
+function changedGroup(group: Group, change: GroupChange): Group {
+  const sent = Object.entries(change).filter(([, value]) => value !== undefined);
+  const members = Object.entries({ ...group, ...Object.fromEntries(sent) });
+  return Object.fromEntries(members.filter(([, value]) => value !== null)) as unknown as Group;
 }
 
 export interface GroupsWanted {

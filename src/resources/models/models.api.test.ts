@@ -103,6 +103,22 @@ describe("a package on its way to a prediction", hosting, () => {
     assert.equal((await send("GET /sourcepackages")).items.length > 0, true);
   });
 
+  test("is read beside data as well, where the oldest clients look", async () => {
+    const { model, place } = await deployed("class Model:\n  def predict(self, instance): return instance\n");
+    const { json } = await send(`GET ${place}`);
+    const { data, ...beside } = json as { data: { items: Item[] } };
+    assert.deepEqual(data.items, [beside]);
+    const list = (await send(`GET /${model}/versions`)).json as { data: { items: Item[] }; items: Item[] };
+    assert.deepEqual(list.items, list.data.items);
+    const predicted = (await send(`PUT ${place}/predict`, { instances: [1] })).json;
+    assert.deepEqual(predicted, { data: { predictions: [1] }, predictions: [1] });
+    const created = await send("POST /sourcepackages", { name: "s", packageName: "p" });
+    const { data: members, ...rest } = created.json as { data: Item };
+    const same: Item = rest;
+    assert.deepEqual(members, same);
+    assert.ok(same["id"] && same["uploadUrl"]);
+  });
+
   test("that fails is told with 200, and its traceback is in the log", async () => {
     const { model, place } = await deployed(
       "class Model:\n  def predict(self, instance): raise ValueError(instance)\n",
@@ -112,7 +128,8 @@ describe("a package on its way to a prediction", hosting, () => {
     assert.deepEqual(answer.json, { error: { message: "ValueError: no such thing", code: 500 } });
     const { predict, train } = await sent(`GET ${place}/log?logType=predict`);
     assert.equal((predict as string[])[0], "Traceback (most recent call last):");
-    assert.equal(train, undefined);
+    assert.deepEqual(train, []);
+    assert.deepEqual(await sent(`GET ${place}/log?logType=train`), { predict: [], train: [] });
   });
 
   test("whose training or loading fails has FAILED and says why", async () => {

@@ -1,7 +1,7 @@
 // Model hosting over REST, in 0.6: models themselves, and the table of all its routes.
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
-import { emptyAnswer, emptyShape, itemsAnswer, itemsOf } from "../../rest/envelope.ts";
+import { emptyAnswer, emptyShape } from "../../rest/envelope.ts";
 import { change, changed, idField } from "../../rest/fields.ts";
 import { id } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
@@ -21,6 +21,8 @@ import {
   orNull,
   projectMember,
   read,
+  recordAnswer,
+  recordShape,
   whileOn,
   write,
 } from "./shapes.rest.ts";
@@ -60,8 +62,8 @@ const modelIn = (model: Model, { caller }: RequestContext) => ({
   outputFields: model.outputFields ?? null,
 });
 
-const answer = () => ({ schema: itemsOf(modelShape) });
-const answered = (ctx: RequestContext, model: Model) => itemsAnswer([modelIn(model, ctx)]);
+const answer = () => ({ schema: recordShape(modelShape) });
+const answered = (ctx: RequestContext, model: Model) => recordAnswer(modelIn(model, ctx));
 const oneModel = { modelId: id("The model") };
 
 const ownRoutes: readonly Route[] = [

@@ -1,10 +1,18 @@
 // What the routes of model hosting share on the wire: members of every record, bodies, pages, and being off.
-import { type Static, type TSchema, Type } from "typebox";
+import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import type { Page, PageQuestion } from "../../query/page.ts";
-import { cursorParameter, pageAnswer, pageAsked, pageOf } from "../../rest/envelope.ts";
+import {
+  cursorParameter,
+  dataAnswer,
+  itemsAnswer,
+  itemsOf,
+  pageAnswer,
+  pageAsked,
+  pageOf,
+} from "../../rest/envelope.ts";
 import { change, changed, metadataField, nameField, textField } from "../../rest/fields.ts";
 import { type Parameter, pageSize, type Values } from "../../rest/parameters.ts";
 import type { Route } from "../../rest/route.ts";
@@ -106,9 +114,25 @@ const pageParameters = {
   limit: pageSize({ byDefault: limits.modelsListDefault, max: limits.listItemsMax }),
 };
 
-/** A page, with the cursor beside the data as well, where some clients look for it (C18). */
+/**
+ * One record in the two forms of the published clients: those of 2019-03 read `data.items`, older ones the
+ * members beside `data` (client-endpoints 16).
+ */
+export const recordAnswer = <Row extends object>(row: Row) => ({ ...itemsAnswer([row]), ...row });
+export const recordShape = (item: TObject) =>
+  Type.Object({ ...itemsOf(item).properties, ...item.properties });
+
+/** As `recordAnswer`, of members that are not a record. */
+export const membersAnswer = <Data extends object>(data: Data) => ({ ...dataAnswer(data), ...data });
+export const membersShape = (members: TObject) => Type.Object({ data: members, ...members.properties });
+
+/** A page, with its items and cursor beside `data` as well, where older clients read them (C18). */
 const pageShape = (item: TSchema) =>
-  Type.Intersect([pageOf(item), Type.Object({ nextCursor: Type.Optional(Type.String()) })]);
+  Type.Object({
+    ...pageOf(item).properties,
+    items: Type.Array(item),
+    nextCursor: Type.Optional(Type.String()),
+  });
 
 type Path = Readonly<Record<string, Parameter<unknown>>>;
 
@@ -140,8 +164,8 @@ export const listing = <Row, PathParameters extends Path>(given: Listing<Row, Pa
     const collection = [given.path, ctx.project, path];
     const asked = pageAsked(ctx, collection, query);
     const found = await given.list(ctx, asked, path);
-    const answer = pageAnswer(ctx, collection, { asked, found }, (row) => given.shape(row, ctx));
-    const { nextCursor } = answer.data;
-    return nextCursor === undefined ? answer : { ...answer, nextCursor };
+    const { data } = pageAnswer(ctx, collection, { asked, found }, (row) => given.shape(row, ctx));
+    const { items, nextCursor } = data;
+    return { data, items, ...(nextCursor !== undefined && { nextCursor }) };
   },
 });

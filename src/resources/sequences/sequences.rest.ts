@@ -18,7 +18,7 @@ import {
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import { emptyAnswer, emptyShape, itemsAnswer, itemsOf, listAnswer, pageOf } from "../../rest/envelope.ts";
-import { bulk, json } from "../../rest/fields.ts";
+import { bulk, changesOfPatch, json } from "../../rest/fields.ts";
 import type { Values } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { recordNameIn } from "../common/fields.rest.ts";
@@ -54,6 +54,7 @@ import {
   sequenceChanges,
   sequenceIds,
   sequenceNames,
+  sequencePatch,
   sequenceShape,
   shownSequence,
 } from "./shapes.rest.ts";
@@ -163,7 +164,14 @@ const recordRoutes: readonly Route[] = [
       return emptyAnswer;
     },
   }),
-  route({ ...changeOfOne, method: "PATCH", path: "/sequences/{sequenceId}" }),
+  route({
+    ...changeOfOne,
+    method: "PATCH",
+    path: "/sequences/{sequenceId}",
+    summary: "Change a sequence, by changes or by plain values",
+    body: { kind: "json", schema: sequencePatch, nulls: "kept" },
+    handle: (ctx, asked) => updateOne(ctx, { ...asked, body: changesOfPatch(asked.body) }),
+  }),
   route({ ...changeOfOne, method: "POST", path: "/sequences/{sequenceId}/update" }),
 ];
 

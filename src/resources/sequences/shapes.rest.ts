@@ -11,6 +11,7 @@ import {
   itemsBody,
   metadataField,
   nameField,
+  patchOf,
   textField,
 } from "../../rest/fields.ts";
 import { boolean, id, idList, integer, metadata, oneOfWords, pageSize, text } from "../../rest/parameters.ts";
@@ -66,6 +67,10 @@ const whichSequence = idField("Which sequence");
 export const sequenceIds = itemsBody(whichSequence, some);
 export const sequenceNames = itemsBody(recordName("Which sequence"), some);
 export const sequenceChange = Type.Object({ id: Type.Optional(whichSequence), ...changes });
+export const sequencePatch = patchOf(
+  { id: Type.Optional(whichSequence), ...changes },
+  { name, externalId, description, assetId, dataSetId: dataSetIdField, metadata: metadataField(pairs) },
+);
 export const sequenceChanges = itemsBody(Type.Object({ id: whichSequence, ...changes }), some);
 
 const whichColumn = idField("Which column");

@@ -10,6 +10,7 @@ import {
   idField,
   metadataField,
   nameField,
+  patchOf,
   textField,
 } from "../../rest/fields.ts";
 import { boolean, idList, integer, pageSize, text } from "../../rest/parameters.ts";
@@ -73,6 +74,7 @@ const changes = {
   securityCategories: changeOfIds(categories, limits.securityCategoriesMax),
 };
 export const seriesChange = Type.Object(changes);
+export const seriesPatch = patchOf(changes, { ...writable, name: key, tagId: key });
 export const identifiedChange = Type.Object({ id: idField("Which series"), ...changes });
 
 /**
@@ -122,7 +124,7 @@ const shared = {
   unit: Type.Optional(Type.String()),
   assetId: Type.Optional(Type.Integer()),
   ...commonMembers,
-  metadata: Type.Optional(metadataField("Empty when there is none")),
+  metadata: Type.Optional(metadataField("Absent when there is none")),
 };
 
 /** One series in an answer of this version. */
@@ -148,7 +150,7 @@ export const seriesIn =
       ? { tagId: name }
       : { name, ...(securityCategories && { securityCategories }), createdTime, lastUpdatedTime }),
     ...rest,
-    ...(withMetadata && { metadata }),
+    ...(withMetadata && Object.keys(metadata).length > 0 && { metadata }),
   });
 
 export const includeMetadata = boolean("Whether answers hold `metadata`");

@@ -22,7 +22,7 @@ import {
   listAnswer,
   pageOf,
 } from "../../rest/envelope.ts";
-import { bulk, idsBody, itemsBody, json } from "../../rest/fields.ts";
+import { bulk, changesOfPatch, idsBody, itemsBody, json } from "../../rest/fields.ts";
 import { id, required, text, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { searchOf } from "../../rest/search.ts";
@@ -41,6 +41,7 @@ import {
   seriesChange,
   seriesIn,
   seriesOverwrite,
+  seriesPatch,
   seriesShape,
 } from "./shapes.rest.ts";
 import {
@@ -177,7 +178,13 @@ export const timeSeriesRoutes: readonly Route[] = [
     answer: items,
     handle: updateMany,
   }),
-  route({ ...change, method: "PATCH" }),
+  route({
+    ...change,
+    method: "PATCH",
+    summary: "Change a time series, by changes or by plain values",
+    body: { kind: "json", schema: seriesPatch, nulls: "kept" },
+    handle: (ctx, asked) => updateOne(ctx, { ...asked, body: changesOfPatch(asked.body) }),
+  }),
   route({ ...change, method: "POST", path: "/timeseries/{series}/update" }),
   route({
     ...write,
@@ -191,6 +198,7 @@ export const timeSeriesRoutes: readonly Route[] = [
   }),
   route({
     ...write,
+    versions: ["0.4", "0.5"],
     method: "DELETE",
     path: "/timeseries/{series}",
     summary: "Delete a time series by name, with its datapoints",

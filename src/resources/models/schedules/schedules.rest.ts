@@ -1,7 +1,7 @@
 // Schedules of models over REST, and the list of what they have run.
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../../context.ts";
-import { emptyAnswer, emptyShape, itemsAnswer, itemsOf } from "../../../rest/envelope.ts";
+import { emptyAnswer, emptyShape } from "../../../rest/envelope.ts";
 import { idField } from "../../../rest/fields.ts";
 import { id } from "../../../rest/parameters.ts";
 import { type Route, route } from "../../../rest/route.ts";
@@ -16,6 +16,8 @@ import {
   nothing,
   orNull,
   read,
+  recordAnswer,
+  recordShape,
   write,
 } from "../shapes.rest.ts";
 import { dataSpecs, specIn } from "./data-spec.rest.ts";
@@ -81,8 +83,8 @@ const runIn = ({ problem, endedTime, points, ...run }: ScheduleRun) => ({
   ...{ errorMsg: problem ?? null, completedTime: endedTime ?? null, datapoints: points ?? null },
 });
 
-const answer = () => ({ schema: itemsOf(scheduleShape) });
-const answered = (schedule: Schedule) => itemsAnswer([scheduleIn(schedule)]);
+const answer = () => ({ schema: recordShape(scheduleShape) });
+const answered = (schedule: Schedule) => recordAnswer(scheduleIn(schedule));
 const parameters = { scheduleId: id("The schedule") };
 const place = "/analytics/models/schedules";
 const one = `${place}/{scheduleId}`;

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../../context.ts";
 import { limits } from "../../../limits.ts";
 import { baseUrlOf } from "../../../rest/base-url.ts";
-import { dataAnswer, dataOf, emptyAnswer, emptyShape, itemsAnswer, itemsOf } from "../../../rest/envelope.ts";
+import { emptyAnswer, emptyShape } from "../../../rest/envelope.ts";
 import { nameField, packageName } from "../../../rest/fields.ts";
 import { id } from "../../../rest/parameters.ts";
 import { type Route, route } from "../../../rest/route.ts";
@@ -14,11 +14,15 @@ import {
   describedMembers,
   describedOf,
   listing,
+  membersAnswer,
+  membersShape,
   newDescribed,
   nothing,
   orNull,
   projectMember,
   read,
+  recordAnswer,
+  recordShape,
   write,
 } from "../shapes.rest.ts";
 import {
@@ -68,8 +72,8 @@ const shapeOf = ({ source, isUploaded }: SourcePackageState, { caller }: Request
   runtimeVersion: source.runtimeVersion,
 });
 
-const answer = () => ({ schema: itemsOf(sourcePackageShape) });
-const answered = (ctx: RequestContext, state: SourcePackageState) => itemsAnswer([shapeOf(state, ctx)]);
+const answer = () => ({ schema: recordShape(sourcePackageShape) });
+const answered = (ctx: RequestContext, state: SourcePackageState) => recordAnswer(shapeOf(state, ctx));
 const empty = () => ({ schema: emptyShape });
 const onePackage = { sourcePackageId: id("The source package") };
 const place = "/analytics/models/sourcepackages";
@@ -82,9 +86,9 @@ export const sourcePackageRoutes: readonly Route[] = [
     path: place,
     summary: "Create a source package; its tar.gz is then PUT to `uploadUrl`",
     body: body(newSourcePackage),
-    answer: () => ({ schema: dataOf(Type.Object({ id: Type.Integer(), uploadUrl: Type.String() })) }),
+    answer: () => ({ schema: membersShape(Type.Object({ id: Type.Integer(), uploadUrl: Type.String() })) }),
     handle: async (ctx, { body, headers }) =>
-      dataAnswer(await createSourcePackage(ctx, newOf(body), baseUrlOf(ctx, headers))),
+      membersAnswer(await createSourcePackage(ctx, newOf(body), baseUrlOf(ctx, headers))),
   }),
   listing({
     path: place,
@@ -118,10 +122,10 @@ export const sourcePackageRoutes: readonly Route[] = [
     ...{ ...read, ...ofOne, method: "GET" },
     path: `${ofOne.path}/code`,
     summary: "A link to the archive that needs no credentials and expires",
-    answer: () => ({ schema: dataOf(Type.Object({ downloadUrl: Type.String() })) }),
+    answer: () => ({ schema: membersShape(Type.Object({ downloadUrl: Type.String() })) }),
     handle: async (ctx, { path, headers }) => {
       const downloadUrl = await codeLink(ctx, path.sourcePackageId, baseUrlOf(ctx, headers));
-      return dataAnswer({ downloadUrl });
+      return membersAnswer({ downloadUrl });
     },
   }),
   route({

@@ -4,7 +4,7 @@ import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import type { ModelOutcome } from "../../../model-runner/model-runner.ts";
 import { baseUrlOf } from "../../../rest/base-url.ts";
-import { dataAnswer, dataOf, emptyAnswer, emptyShape, itemsAnswer, itemsOf } from "../../../rest/envelope.ts";
+import { emptyAnswer, emptyShape, itemsAnswer, itemsOf } from "../../../rest/envelope.ts";
 import { idField, nameField } from "../../../rest/fields.ts";
 import { id, oneOfWords, required, text } from "../../../rest/parameters.ts";
 import { type Route, route } from "../../../rest/route.ts";
@@ -18,11 +18,15 @@ import {
   descriptionChangeOf,
   jsonObject,
   listing,
+  membersAnswer,
+  membersShape,
   newDescribed,
   nothing,
   orNull,
   projectMember,
   read,
+  recordAnswer,
+  recordShape,
   write,
 } from "../shapes.rest.ts";
 import { artifactLink, listArtifacts, uploadArtifact } from "./artifacts.ts";
@@ -102,6 +106,7 @@ const predictionWanted = Type.Object(
 const predictionShape = Type.Object(
   {
     data: Type.Optional(Type.Object({ predictions: Type.Array(Type.Unknown()) })),
+    predictions: Type.Optional(Type.Array(Type.Unknown())),
     error: Type.Optional(Type.Object({ message: Type.String(), code: Type.Integer() })),
   },
   { title: "Prediction", description: "`data`, or `error` when the code of the model failed" },
@@ -111,10 +116,10 @@ const predictionShape = Type.Object(
 const codeFailed = 500;
 
 const predicted = ({ problem, predictions }: ModelOutcome) =>
-  problem === undefined ? dataAnswer({ predictions }) : { error: { message: problem, code: codeFailed } };
+  problem === undefined ? membersAnswer({ predictions }) : { error: { message: problem, code: codeFailed } };
 
-const answer = () => ({ schema: itemsOf(versionShape) });
-const answered = (ctx: RequestContext, version: Version) => itemsAnswer([versionIn(version, ctx)]);
+const answer = () => ({ schema: recordShape(versionShape) });
+const answered = (ctx: RequestContext, version: Version) => recordAnswer(versionIn(version, ctx));
 const model = "/analytics/models/{modelId}";
 const version = `${model}/versions/{versionId}`;
 const oneModel = { modelId: id("The model") };
@@ -223,12 +228,15 @@ const used: readonly Route[] = [
     summary: "What the code of a version has printed, with the tracebacks of its failures",
     query: { logType: oneOfWords("Which runs; both when absent", ["train", "predict", "both"] as const) },
     answer: () => {
-      const lines = Type.Optional(Type.Array(Type.String()));
-      return { schema: dataOf(Type.Object({ predict: lines, train: lines })) };
+      const lines = Type.Array(Type.String());
+      return { schema: membersShape(Type.Object({ predict: lines, train: lines })) };
     },
     handle: async (ctx, { path, query: { logType = "both" } }) => {
       const logs = await readLogs(ctx, keyIn(path));
-      return dataAnswer(logType === "both" ? logs : { [logType]: logs[logType] });
+      return membersAnswer({
+        predict: logType === "train" ? [] : logs.predict,
+        train: logType === "predict" ? [] : logs.train,
+      });
     },
   }),
 ];
@@ -248,10 +256,10 @@ const artifacts: readonly Route[] = [
     ...{ ...read, method: "GET", parameters: oneArtifact, takesRest: true },
     path: `${version}/artifacts/{name}`,
     summary: "A link to an artifact that needs no credentials and expires",
-    answer: () => ({ schema: dataOf(Type.Object({ downloadUrl: Type.String() })) }),
+    answer: () => ({ schema: membersShape(Type.Object({ downloadUrl: Type.String() })) }),
     handle: async (ctx, { path, headers }) => {
       const wanted = { name: path.name, baseUrl: baseUrlOf(ctx, headers) };
-      return dataAnswer({ downloadUrl: await artifactLink(ctx, keyIn(path), wanted) });
+      return membersAnswer({ downloadUrl: await artifactLink(ctx, keyIn(path), wanted) });
     },
   }),
   route({
@@ -259,10 +267,10 @@ const artifacts: readonly Route[] = [
     path: `${version}/artifacts/upload`,
     summary: "A link that an artifact is PUT to, until the version is deployed",
     body: body(Type.Object({ name: nameField("A path such as folder/file.txt") })),
-    answer: () => ({ schema: dataOf(Type.Object({ uploadUrl: Type.String() })) }),
+    answer: () => ({ schema: membersShape(Type.Object({ uploadUrl: Type.String() })) }),
     handle: async (ctx, { path, body, headers }) => {
       const wanted = { name: body.name, baseUrl: baseUrlOf(ctx, headers) };
-      return dataAnswer({ uploadUrl: await uploadArtifact(ctx, keyIn(path), wanted) });
+      return membersAnswer({ uploadUrl: await uploadArtifact(ctx, keyIn(path), wanted) });
     },
   }),
 ];

@@ -1,0 +1,142 @@
+// One record by the address of its own: DELETE deletes it, and PATCH takes plain values, for every resource.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { startTestServer, type TestServer } from "../../test/support/server.ts";
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** Creates two records: one that is deleted, and one that stays. */
+const creations: readonly [path: string, items: readonly Item[]][] = [
+  ["/assets", [{ name: "a" }, { name: "b" }]],
+  ["/assets/types", [{ name: "a" }, { name: "b" }]],
+  ["/timeseries", [{ name: "a" }, { name: "b" }]],
+  ["/events", [{ type: "a" }, { type: "b" }]],
+  ["/eventtransformers", [{ name: "a" }, { name: "b" }]],
+  ["/semantictypes", [{ name: "a" }, { name: "b" }]],
+  ["/sequences", ["a", "b"].map((name) => ({ name, columns: [{ name, valueType: "LONG" }] }))],
+  ["/groups", [{ name: "a" }, { name: "b" }]],
+  ["/securitycategories", [{ name: "a" }, { name: "b" }]],
+  ["/users", [{ uniqueName: "a" }, { uniqueName: "b" }]],
+];
+
+const left = async (path: string): Promise<unknown[]> => {
+  const { items } = await server.ask.v06(`GET ${path}${path === "/groups" ? "?all=true" : ""}`);
+  return items.map(({ id }) => id);
+};
+
+for (const [path, items] of creations)
+  test(`DELETE ${path}/{id} deletes one and no other; again it is not found`, async () => {
+    const created = await server.ask.v06(`POST ${path}`, { items });
+    const [gone, stays] = created.items.map(({ id }) => id as number) as [number, number];
+    const deleted = await server.ask.v06(`DELETE ${path}/${gone}`);
+    assert.deepEqual([deleted.status, deleted.json], [200, {}]);
+    const ids = await left(path);
+    assert.deepEqual([ids.includes(gone), ids.includes(stays)], [false, true]);
+    const again = await server.ask.v06(`DELETE ${path}/${gone}`);
+    assert.deepEqual([again.status, again.error?.["notFound"]], [404, [gone]]);
+    assert.deepEqual(await left(path), ids);
+  });
+
+test("DELETE of a file takes its bytes along; a series is deleted by name before 0.6", async () => {
+  const started = await server.ask("POST /files/initupload", { fileName: "f" });
+  const { fileId } = (started.json as { data: { fileId: number } }).data;
+  const deleted = await server.ask(`DELETE /files/${fileId}`);
+  assert.deepEqual([deleted.status, deleted.json], [200, {}]);
+  assert.equal((await server.ask(`DELETE /files/${fileId}`)).status, 404);
+
+  const { items } = await server.ask.v06("POST /timeseries", { items: [{ name: "named" }] });
+  const id = items[0]!["id"];
+  assert.equal((await server.ask.v05(`DELETE /timeseries/${id}`)).status, 404);
+  assert.equal((await server.ask.v06(`GET /timeseries/${id}`)).status, 200);
+  assert.equal((await server.ask.v05("DELETE /timeseries/named")).status, 200);
+  assert.equal((await server.ask.v06(`GET /timeseries/${id}`)).status, 404);
+});
+
+test("DELETE of raw data goes by the names in the path", async () => {
+  await server.ask("POST /raw/db/t/create?ensureParent=true", { items: [{ key: "k", columns: { a: 1 } }] });
+  await server.ask("POST /raw/db/t/create", { items: [{ key: "l", columns: { a: 2 } }] });
+  assert.equal((await server.ask("DELETE /raw/db/t/k")).status, 200);
+  assert.deepEqual(
+    (await server.ask("GET /raw/db/t")).items.map(({ key }) => key),
+    ["l"],
+  );
+  assert.equal((await server.ask("DELETE /raw/db")).status, 400, "it holds a table");
+  assert.equal((await server.ask("DELETE /raw/db/t")).status, 200);
+  assert.equal((await server.ask("DELETE /raw/db")).status, 200);
+  assert.equal((await server.ask("DELETE /raw/db")).status, 404);
+});
+
+test("PATCH takes plain values and changes, and leaves what it does not name", async () => {
+  const asset = (await server.ask("POST /assets", { items: [{ name: "root" }] })).items[0]!["id"];
+  const metadata = { set: "a text" };
+  const series = await server.ask.v06("POST /timeseries", { items: [{ name: "p", unit: "bar" }] });
+  const sequence = await server.ask.v06("POST /sequences", {
+    items: [{ name: "p", externalId: "e", columns: [{ name: "c", valueType: "LONG" }] }],
+  });
+  const started = await server.ask("POST /files/initupload", { fileName: "p", source: "s" });
+  const { fileId } = (started.json as { data: { fileId: number } }).data;
+  const cases: [path: string, plain: Item, kept: Item][] = [
+    [
+      `/timeseries/${series.items[0]!["id"]}`,
+      { name: "q", description: "d", assetId: asset, metadata },
+      { unit: "bar" },
+    ],
+    [
+      `/sequences/${sequence.items[0]!["id"]}`,
+      { name: "q", description: "d", assetId: asset, metadata },
+      { externalId: "e" },
+    ],
+    [`/files/${fileId}`, { fileName: "q", directory: "d", assetIds: [asset], metadata }, { source: "s" }],
+  ];
+  for (const [path, plain, kept] of cases) {
+    const patched = await server.ask.v06(`PATCH ${path}`, plain);
+    assert.equal(patched.status, 200, patched.text);
+    const shown = patched.items[0]!;
+    for (const [member, value] of Object.entries({ ...plain, ...kept }))
+      assert.deepEqual(shown[member], value, `${path} ${member}`);
+    const [name] = Object.keys(plain) as [string];
+    const mixed = await server.ask.v06(`PATCH ${path}`, {
+      ...{ [name]: { set: "r" }, metadata: { set: { a: "b" } } },
+    });
+    assert.deepEqual([mixed.items[0]![name], mixed.items[0]!["metadata"]], ["r", { a: "b" }]);
+    for (const [member, value] of Object.entries(kept)) assert.deepEqual(mixed.items[0]![member], value);
+    const refused = await server.ask.v06(`PATCH ${path}`, { [name]: 5 });
+    assert.equal(refused.status, 400);
+    const cleared = await server.ask.v06(`PATCH ${path}`, { metadata: {} });
+    assert.deepEqual(cleared.items[0]!["metadata"] ?? {}, {});
+  }
+});
+
+test("series without metadata omit it, and so do assets below /subtree alone", async () => {
+  const made = await server.ask.v06("POST /timeseries", {
+    items: [{ name: "bare" }, { name: "rich", metadata: { a: "b" } }],
+  });
+  assert.deepEqual(
+    made.items.map(({ metadata }) => metadata),
+    [undefined, { a: "b" }],
+  );
+  const listed = await server.ask.v06("GET /timeseries?includeMetadata=true");
+  assert.ok(listed.items.every(({ name, metadata }) => (name === "rich") === (metadata !== undefined)));
+  const assets = await server.ask("POST /assets", {
+    items: [
+      { name: "bare", refId: "1" },
+      { name: "rich", parentRefId: "1", metadata: { a: "b" } },
+    ],
+  });
+  const id = assets.items[0]!["id"];
+  const below = await server.ask(`GET /assets/${id}/subtree`);
+  assert.deepEqual(
+    below.items.map((one) => ["metadata" in one, one["metadata"]]),
+    [
+      [false, undefined],
+      [true, { a: "b" }],
+    ],
+  );
+  assert.deepEqual((await server.ask(`GET /assets/${id}`)).items[0]!["metadata"], {});
+});
