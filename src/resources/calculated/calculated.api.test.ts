@@ -109,10 +109,59 @@ test("where a result is no number there is none", async () => {
     [2000, 1],
     [3000, 0.25],
   ]);
-  assert.deepEqual(pointsOf(await calculate({ function: `sqrt([${id}])`, limit: 2 })), [
+  const aliases = [{ alias: "a", id, aggregate: "max", granularity: "1s" }];
+  assert.deepEqual(pointsOf(await calculate({ function: "sqrt([a])", aliases, limit: 2 })), [
     [1000, 0],
     [2000, 1],
   ]);
+});
+
+test("functions take aggregates alone in 0.6, and points as well in 0.5; 0.4 has none", async () => {
+  const id = await series(ramp([1, 4, 9]));
+  const raw = { alias: "raw", id };
+  const mean = { alias: "mean", id, aggregate: "avg", granularity: "1s" };
+  const fine = { alias: "fine", id, granularity: "1s" };
+  const inVersion = (ask: typeof server.ask.v06, text: string) =>
+    ask("POST /timeseries/dataquery", {
+      items: [{ name: "r", function: text, aliases: [raw, mean, fine] }],
+      ...wide,
+    });
+  const ofPoints = [
+    "sqrt([raw])",
+    "max([raw], [raw])",
+    `max(max([${id}], 5), 5)`,
+    "round(avg([fine]) + [raw])",
+  ];
+  for (const text of ofPoints) {
+    const { status, error } = await inVersion(server.ask.v06, text);
+    assert.equal(status, 400, text);
+    assert.match(error!.message, /expected aggregates in \w+, such as an alias with an aggregate and a gran/);
+    assert.equal((await inVersion(server.ask.v05, text)).status, 200, text);
+  }
+  const ofAggregates = ["sqrt([mean])", "max([mean], [mean]) + [raw]", "abs(avg([fine]) + avg([mean])) % 5"];
+  for (const text of [...ofAggregates, "CASE WHEN [raw] > 1 THEN [raw] ELSE 0 END", "avg([mean])"])
+    for (const ask of [server.ask.v05, server.ask.v06])
+      assert.equal((await inVersion(ask, text)).status, 200, text);
+  for (const text of [`[${id}]`, "sqrt([mean])"]) {
+    const { status, error } = await inVersion(server.ask.v04, text);
+    assert.equal(status, 400);
+    assert.match(
+      error!.message,
+      /items\[0\]\.function - expected a version that has functions, 0\.5 or 0\.6/,
+    );
+  }
+});
+
+test("an alias of one aggregate is refused in the function of another", async () => {
+  const id = await series(ramp([1, 4, 9]));
+  const aliases = [{ alias: "a", id, aggregate: "max", granularity: "1s" }];
+  for (const ask of [server.ask.v05, server.ask.v06]) {
+    const item = { name: "r", function: "1 + min([a])", aliases };
+    const { status, error } = await ask("POST /timeseries/dataquery", { items: [item], ...wide });
+    assert.equal(status, 400);
+    assert.match(error!.message, /expected an alias of the aggregate min, or of none, .* but got \[a\]$/);
+  }
+  assert.equal((await calculate({ function: "max([a])", aliases })).status, 200);
 });
 
 test("a hundred thousand results are streamed whole", async () => {

@@ -46,6 +46,7 @@ async function* resultsFrom(
       const question = {
         text: functions[at]!,
         aliases: [],
+        functionsTakePoints: false,
         range: { ...range, startMs },
         limit,
         field: "Id",

@@ -46,7 +46,7 @@ const querySchema = Type.Object({
       function: Type.Optional(
         Type.String({
           description:
-            "An expression over series in square brackets; `name` is then what the result is called",
+            "In 0.5 and 0.6, an expression over series in square brackets; `name` is the name of the result",
           examples: ["([123] - 32) * 5 / 9", "max([a], [b])"],
         }),
       ),
@@ -73,7 +73,7 @@ type Question =
  * Members of an item go before those of the body; `"aggregates":""` asks for points (client-endpoints
  * 9.3).
  */
-function questionsIn(ctx: RequestContext, body: Body): Question[] {
+function questionsIn(ctx: RequestContext, body: Body, version: ApiVersion): Question[] {
   const common = askedIn(body, "");
   return body.items.map((item, i): Question => {
     const at = `items[${i}].`;
@@ -81,10 +81,14 @@ function questionsIn(ctx: RequestContext, body: Body): Question[] {
     const asked = askedOver(own, common);
     if (item.function === undefined)
       return { kind: "stored", question: questionOf(ctx, keyOf(item, at), { asked, at }) };
+    if (version === "0.4") {
+      const expected = "a version that has functions, 0.5 or 0.6,";
+      throw fail("field-invalid", { field: `${at}function`, expected, got: version });
+    }
     const name = item.name ?? item.tagId;
     if (name === undefined) throw fail("fields-missing", { fields: [`${at}name`] });
     refuseAggregates(own, at);
-    return { kind: "calculated", name, question: calculatedIn(ctx, item, { asked, at }) };
+    return { kind: "calculated", name, question: calculatedIn(ctx, item, { asked, at, version }) };
   });
 }
 
@@ -98,7 +102,7 @@ function refuseAggregates({ aggregates = [] }: Asked, at: string): void {
 function calculatedIn(
   ctx: RequestContext,
   item: SentItem,
-  { asked, at }: { readonly asked: Asked; readonly at: string },
+  { asked, at, version }: { readonly asked: Asked; readonly at: string; readonly version: ApiVersion },
 ): CalculatedQuestion {
   const range = rangeOf(ctx, asked, { start: `${at}start`, end: `${at}end` });
   const aliases = (item.aliases ?? []).map((alias, i) => aliasIn(alias, `${at}aliases[${i}].`));
@@ -109,7 +113,9 @@ function calculatedIn(
     throw fail("field-invalid", { field, expected: "a name of its own", got: repeated });
   }
   const limit = asked.limit ?? limits.pointsPerReadDefault;
-  return { text: item.function!, aliases, range, limit, field: `${at}function` };
+  // The requirement knows 0.6 alone; the published client of 0.5 sends functions of points.
+  const functionsTakePoints = version === "0.5";
+  return { text: item.function!, aliases, functionsTakePoints, range, limit, field: `${at}function` };
 }
 
 /** Published clients also send the aggregate `none`, together with a granularity (client-endpoints 10). */
@@ -152,6 +158,6 @@ export const calculatedRoutes: readonly Route[] = [
     body: { kind: "json", schema: querySchema },
     answer: (version) => ({ schema: itemsOf(pointsShape(version)) }),
     handle: async (ctx, { version, body }) =>
-      jsonAnswer(await answersTo(ctx, questionsIn(ctx, body as Body), version), version),
+      jsonAnswer(await answersTo(ctx, questionsIn(ctx, body as Body, version), version), version),
   }),
 ];

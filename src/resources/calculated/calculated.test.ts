@@ -40,6 +40,16 @@ const operators: readonly [string, Pure][] = [
   ["-", (a, b) => a! - b!],
   ["*", (a, b) => a! * b!],
   ["/", (a, b) => a! / b!],
+  ["%", (a, b) => a! % b!],
+];
+const comparisons: readonly [string, (a: number, b: number) => boolean][] = [
+  ["=", (a, b) => a === b],
+  ["<>", (a, b) => a !== b],
+  ["!=", (a, b) => a !== b],
+  ["<", (a, b) => a < b],
+  ["<=", (a, b) => a <= b],
+  [">", (a, b) => a > b],
+  [">=", (a, b) => a >= b],
 ];
 const ofOne: readonly [string, Pure][] = [
   ["abs", Math.abs as Pure],
@@ -80,8 +90,19 @@ const { said } = fc.letrec<{ said: Said }>((tie) => {
       inner.map((one) =>
         joined(
           [one],
-          ([x]) => `-(${x})`,
+          ([x]) => `(-(${x}))`,
           (a) => -a!,
+        ),
+      ),
+      fc.tuple(fc.constantFrom(...comparisons), inner, inner, inner, inner).map(([[sign, of], ...parts]) =>
+        joined(
+          parts,
+          ([a, b, x, y]) => `Case When ${a} ${sign} ${b} then ${x} ELSE ${y} end`,
+          (a, b, x, y) => {
+            // A comparison with no number is unknown, as in SQL.
+            const isUnknown = Number.isNaN(a) || Number.isNaN(b);
+            return !isUnknown && of(a!, b!) ? x! : y!;
+          },
         ),
       ),
       call(ofOne, 1),
@@ -142,9 +163,24 @@ test("signs bind as in arithmetic, from left to right", () => {
     ["LOG(1000)", 3],
     [".5e1", 5],
     ["avg(1, 2, 6)", 3],
+    ["17 % 5 * 2", 4],
+    ["[a] / -2 * -1", 5],
+    ["[a] / (-[a])", -1],
+    ["CASE WHEN [a] > 5 THEN 1 ELSE 2 END", 1],
+    ["case when [a] < 5 then 1 when [a] = 10 then 3 else 2 end * 2", 6],
+    ["CASE [a] WHEN 9 THEN 1 WHEN 10 THEN 2 END", 2],
+    ["CASE WHEN NOT [a] = 10 OR [a] >= 10 AND [a] <> 3 THEN 1 ELSE 0 END", 1],
+    ["CASE WHEN ([a] = 10 OR [a] = 3) AND NOT ([a] + 1) != 11 THEN 1 ELSE 0 END", 1],
+    ["CASE WHEN sqrt(-1) > 0 THEN 1 WHEN NOT sqrt(-1) > 0 THEN 2 ELSE 3 END", 3],
+    ["CASE WHEN [a] > 5 OR sqrt(-1) > 0 THEN 1 END", 1],
   ];
   for (const [text, value] of cases)
     assert.ok(Math.abs(resultOf(text) - value) < 1e-12, `${text}: ${resultOf(text)}`);
+});
+
+test("where no condition holds and there is no ELSE, there is no value", () => {
+  assert.equal(resultOf("CASE WHEN [a] > 10 THEN 1 END"), Number.NaN);
+  assert.equal(resultOf("CASE WHEN [a] > 10 AND sqrt(-1) > 0 THEN 1 END"), Number.NaN);
 });
 
 /** The message of the refusal. */
@@ -158,6 +194,8 @@ function refused(text: string): string {
   return "not refused";
 }
 
+const signedOperand = "brackets around the sign and its operand, as in [a] / (-[b]),";
+const asNumber = "a number, as of CASE WHEN [a] > 5 THEN 1 ELSE 0 END,";
 const start = "a number, a series such as [123], a function or (";
 
 test("a fault is told with its place, what was expected and what came", () => {
@@ -166,7 +204,17 @@ test("a fault is told with its place, what was expected and what came", () => {
     ["", start, 1, "the end"],
     ["[12] + ", start, 8, "the end"],
     ["[12] + [[X]]", "a number, a series such as [123], a function, an operator or a bracket", 8, "["],
-    ["[12] / - * [a]", start, 10, "*"],
+    ["[12] / - * [a]", signedOperand, 8, "-"],
+    ["[12] / - [a]", signedOperand, 8, "-"],
+    ["[12] % +[a]", signedOperand, 8, "+"],
+    ["CASE [a] THEN 1 END", "WHEN", 10, "THEN"],
+    ["CASE WHEN [a] > 1 THEN 1 ELSE 2", "END", 32, "the end"],
+    ["CASE WHEN [a] THEN 1 END", "a condition, as in [a] > 5,", 1, "a number"],
+    ["[a] AND 1", "a condition, as in [a] > 5,", 5, "a number"],
+    ["[a] > 1", asNumber, 1, "a condition"],
+    ["1 + ([a] > 1)", asNumber, 3, "a condition"],
+    ["abs([a] > 1)", asNumber, 1, "a condition"],
+    ["[a] < 1 < 2", "an operator or the end", 9, "<"],
     ["[12] [13]", "an operator or the end", 6, "[13]"],
     ["([12] + 1", ")", 10, "the end"],
     ["[12])", "an operator or the end", 5, ")"],
@@ -180,6 +228,8 @@ test("a fault is told with its place, what was expected and what came", () => {
   for (const [text, expected, at, got] of cases)
     assert.equal(refused(text), `Invalid field - f - expected ${expected} at character ${at} but got ${got}`);
   assert.match(refused("tan([12])"), /expected one of abs, avg, .*, sum at character 1 but got tan$/);
+  assert.match(refused("case([12], 1, 2)"), /expected \) at character 10 but got ,/);
+  assert.match(refused("and([12], 1)"), /expected one of abs/);
   assert.match(refused("negate([12])"), /expected one of abs/);
   assert.match(refused("toString([12])"), /expected one of abs/);
 });
@@ -214,6 +264,12 @@ test("no text does anything but parse or be refused", () => {
     "-",
     "*",
     "/",
+    "<=",
+    " case ",
+    " when ",
+    " then ",
+    " end ",
+    " not ",
     "1",
     ".",
     "e",

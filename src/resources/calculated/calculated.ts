@@ -7,7 +7,8 @@ import type { AggregateName } from "../../storage/points.ts";
 import type { Rows } from "../datapoints/datapoints.ts";
 import { requireSeries, type SeriesRef } from "../timeseries/timeseries.ts";
 import { evaluate, sizeOf } from "./evaluate.ts";
-import { type Expression, type Leaf, parseFunction } from "./expression.ts";
+import { type Expression, type Leaf, leavesOf, parseFunction } from "./expression.ts";
+import { isOperator } from "./functions.ts";
 import { LeafReader, type LeafSource } from "./leaf-reader.ts";
 
 /** A name for a series within a function, read as an aggregate when it has one. */
@@ -22,6 +23,8 @@ export interface CalculatedQuestion {
   /** The expression (client-endpoints 10). */
   readonly text: string;
   readonly aliases: readonly Alias[];
+  /** Whether functions such as `sqrt` and `max` take points, not aggregates alone. */
+  readonly functionsTakePoints: boolean;
   readonly range: TimeRange;
   /** Of results; lowered to what one read may hold. */
   readonly limit: number;
@@ -42,7 +45,12 @@ export async function calculate(
 ): Promise<CalculatedRows[]> {
   const parsed = questions.map((question) => {
     const { expression, leaves } = parseFunction(question.text, question.field);
-    return { expression, leaves: [...leaves].map((leaf) => ({ leaf, ...meaningOf(leaf, question) })) };
+    const meanings = [...leaves].map((leaf) => ({ leaf, ...meaningOf(leaf, question) }));
+    if (!question.functionsTakePoints) {
+      const points = new Set(meanings.filter(({ aggregate }) => !aggregate).map(({ leaf }) => leaf));
+      refuseFunctionsOf(points, expression, question.field);
+    }
+    return { expression, leaves: meanings };
   });
   const ids = [...new Set(parsed.flatMap(({ leaves }) => leaves.map(({ id }) => id)))];
   const found = await requireSeries(ctx, ids, "READ");
@@ -69,10 +77,24 @@ function meaningOf({ name, aggregate }: Leaf, { aliases, field }: CalculatedQues
   if (id === undefined || !Number.isSafeInteger(id))
     throw refused("an alias of this item or the id of a series in square brackets");
   const wanted = alias?.aggregate ?? aggregate;
+  if (aggregate !== undefined && wanted !== aggregate)
+    throw refused(`an alias of the aggregate ${aggregate}, or of none, in the function of that name`);
   if (wanted === undefined) return { id, aggregate: undefined };
   if (!alias?.granularity)
     throw refused("an alias with an aggregate and a granularity, as functions apply to aggregates,");
   return { id, aggregate: { name: wanted, granularity: alias.granularity } };
+}
+
+/** Functions apply to aggregates, not to points (platform-api, Calculated time series, rule 1). */
+function refuseFunctionsOf(points: ReadonlySet<Leaf>, expression: Expression, field: string): void {
+  if (expression.kind !== "call") return;
+  const { name, given } = expression;
+  const found = isOperator(name) ? undefined : given.flatMap(leavesOf).find((leaf) => points.has(leaf));
+  if (found) {
+    const expected = `aggregates in ${name}, such as an alias with an aggregate and a granularity,`;
+    throw fail("field-invalid", { field, expected, got: `[${found.name}]` });
+  }
+  for (const one of given) refuseFunctionsOf(points, one, field);
 }
 
 function sourceOf(series: SeriesRef, aggregate: LeafSource["aggregate"], field: string): LeafSource {

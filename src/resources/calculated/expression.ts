@@ -1,13 +1,19 @@
 // The expression language of calculated series: text to a tree, with the place and expectation of any fault.
 //
-//   sum     = product { ("+" | "-") product }
-//   product = signed { ("*" | "/") signed }
-//   signed  = ("-" | "+") signed | primary
-//   primary = number | "[" name "]" | function "(" sum { "," sum } ")" | "pi" [ "(" ")" ] | "(" sum ")"
+//   any        = conjunct { OR conjunct }
+//   conjunct   = negated { AND negated }
+//   negated    = NOT negated | comparison
+//   comparison = sum [ ("=" | "<>" | "!=" | "<" | "<=" | ">" | ">=") sum ]
+//   sum        = product { ("+" | "-") product }
+//   product    = signed { ("*" | "/" | "%") ( [ "-" | "+" ] number | primary ) }
+//   signed     = ("-" | "+") signed | primary
+//   primary    = number | "[" name "]" | call | "pi" [ "(" ")" ] | "(" any ")" | case
+//   call       = function "(" any { "," any } ")"
+//   case       = CASE [ any ] WHEN any THEN any { WHEN any THEN any } [ ELSE any ] END
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import type { AggregateName } from "../../storage/points.ts";
-import { type FunctionName, functions } from "./functions.ts";
+import { type FunctionName, functions, isOperator } from "./functions.ts";
 
 export type Expression =
   | { readonly kind: "number"; readonly value: number }
@@ -69,7 +75,7 @@ const tokenForms = [
   /(?<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)/,
   /\[(?<leaf>[^[\]]*)\]/,
   /(?<word>[A-Za-z_]\w*)/,
-  /(?<sign>[-+*/(),])/,
+  /(?<sign><>|!=|<=|>=|[-+*/%(),<>=])/,
 ];
 const tokenPattern = new RegExp(tokenForms.map(({ source }) => source).join("|"), "y");
 const blanks = /\s*/y;
@@ -89,8 +95,9 @@ class Parser {
   }
 
   parse(): ParsedFunction {
-    const expression = this.#sum();
+    const expression = this.#any();
     if (this.#token.kind !== "end") throw this.#unexpected("an operator or the end");
+    if (isCondition(expression)) throw this.#fault(0, valueExpected, "a condition");
     const leaves = new Set(leavesOf(expression));
     if (leaves.size === 0)
       throw this.#fault(0, "a series in square brackets, as in [123] or [alias]", "none");
@@ -99,25 +106,70 @@ class Parser {
     return { expression, leaves };
   }
 
+  #any(): Expression {
+    let left = this.#conjunct();
+    for (let { at } = this.#token; this.#keyword("or"); { at } = this.#token)
+      left = this.#checked("or", [left, this.#conjunct()], at);
+    return left;
+  }
+
+  #conjunct(): Expression {
+    let left = this.#negated();
+    for (let { at } = this.#token; this.#keyword("and"); { at } = this.#token)
+      left = this.#checked("and", [left, this.#negated()], at);
+    return left;
+  }
+
+  #negated(): Expression {
+    const { at } = this.#token;
+    if (!this.#keyword("not")) return this.#comparison();
+    return this.#checked("not", [this.#deeper(() => this.#negated())], at);
+  }
+
+  #comparison(): Expression {
+    const left = this.#sum();
+    const { at } = this.#token;
+    const sign = this.#sign("=", "<>", "!=", "<", "<=", ">", ">=");
+    return sign ? this.#checked(sign === "!=" ? "<>" : sign, [left, this.#sum()], at) : left;
+  }
+
   #sum(): Expression {
     let left = this.#product();
-    for (let sign = this.#sign("+", "-"); sign; sign = this.#sign("+", "-"))
-      left = { kind: "call", name: sign, given: [left, this.#product()] };
+    let { at } = this.#token;
+    for (let sign = this.#sign("+", "-"); sign; sign = this.#sign("+", "-")) {
+      left = this.#checked(sign, [left, this.#product()], at);
+      at = this.#token.at;
+    }
     return left;
   }
 
   #product(): Expression {
     let left = this.#signed();
-    for (let sign = this.#sign("*", "/"); sign; sign = this.#sign("*", "/"))
-      left = { kind: "call", name: sign, given: [left, this.#signed()] };
+    let { at } = this.#token;
+    for (let sign = this.#sign("*", "/", "%"); sign; sign = this.#sign("*", "/", "%")) {
+      left = this.#checked(sign, [left, this.#factor()], at);
+      at = this.#token.at;
+    }
     return left;
   }
 
+  /** Published clients count `[a] / - [b]` as malformed (client-endpoints 10); `[a] * -1` is a number. */
+  #factor(): Expression {
+    const { at } = this.#token;
+    const sign = this.#sign("-", "+");
+    if (!sign) return this.#primary();
+    if (this.#token.kind !== "number")
+      throw this.#fault(at, "brackets around the sign and its operand, as in [a] / (-[b]),", sign);
+    const number = this.#primary();
+    return sign === "-" ? { kind: "call", name: "negate", given: [number] } : number;
+  }
+
   #signed(): Expression {
+    const { at } = this.#token;
     const sign = this.#sign("-", "+");
     if (!sign) return this.#primary();
     const signed = this.#deeper(() => this.#signed());
-    return sign === "-" ? { kind: "call", name: "negate", given: [signed] } : signed;
+    return sign === "-" ? this.#checked("negate", [signed], at) : signed;
   }
 
   #primary(): Expression {
@@ -134,7 +186,7 @@ class Parser {
         return this.#deeper(() => this.#call(token));
       default: {
         if (!this.#sign("(")) throw this.#unexpected("a number, a series such as [123], a function or (");
-        const inner = this.#deeper(() => this.#sum());
+        const inner = this.#deeper(() => this.#any());
         this.#expect(")");
         return inner;
       }
@@ -144,11 +196,12 @@ class Parser {
   #call(word: Token): Expression {
     const lower = word.text.toLowerCase();
     if (lower === "pi") return this.#pi();
+    if (lower === "case") return this.#case(word);
     const name = Object.hasOwn(synonyms, lower) ? synonyms[lower]! : lower;
     if (!isFunctionName(name)) throw this.#fault(word.at, `one of ${functionNames.join(", ")}`, word.text);
     this.#expect("(");
-    const given: [Expression, ...Expression[]] = [this.#sum()];
-    while (this.#sign(",")) given.push(this.#sum());
+    const given: [Expression, ...Expression[]] = [this.#any()];
+    while (this.#sign(",")) given.push(this.#any());
     const { least, most } = functions[name];
     if (given.length < least || given.length > most) {
       const count = least === most ? `${least}` : `${least} to ${most}`;
@@ -157,7 +210,35 @@ class Parser {
     this.#expect(")");
     return given.length === 1 && Object.hasOwn(aggregates, name)
       ? this.#aggregateOf(given[0], word, aggregates[name]!)
-      : { kind: "call", name, given };
+      : this.#checked(name, given, word.at);
+  }
+
+  /** `CASE x WHEN y` compares x with y. Without ELSE there is no value where no condition holds. */
+  #case(word: Token): Expression {
+    const subject = this.#isKeyword("when") ? undefined : this.#any();
+    const given: Expression[] = [];
+    while (given.length === 0 || this.#isKeyword("when")) {
+      const { at } = this.#token;
+      this.#expectKeyword("when");
+      const when = this.#any();
+      this.#expectKeyword("then");
+      given.push(subject ? this.#checked("=", [subject, when], at) : when, this.#any());
+    }
+    const otherwise = this.#keyword("else") ? this.#any() : noValue;
+    this.#expectKeyword("end");
+    const [first, ...rest] = given;
+    return this.#checked("case", [first!, ...rest, otherwise], word.at);
+  }
+
+  /** Refuses numbers as conditions and conditions as numbers. */
+  #checked(name: FunctionName, given: [Expression, ...Expression[]], at: number): Expression {
+    for (const [i, one] of given.entries()) {
+      const wantsCondition =
+        connectives.has(name) || (name === "case" && i % 2 === 0 && i < given.length - 1);
+      if (wantsCondition && !isCondition(one)) throw this.#fault(at, conditionExpected, "a number");
+      if (!wantsCondition && isCondition(one)) throw this.#fault(at, valueExpected, "a condition");
+    }
+    return { kind: "call", name, given };
   }
 
   #pi(): Expression {
@@ -195,6 +276,21 @@ class Parser {
     const found = this.#token.kind === "sign" ? signs.find((sign) => sign === this.#token.text) : undefined;
     if (found) this.#advance();
     return found;
+  }
+
+  #isKeyword(keyword: string): boolean {
+    return this.#token.kind === "word" && this.#token.text.toLowerCase() === keyword;
+  }
+
+  /** Takes the next token if it is this keyword. */
+  #keyword(keyword: string): boolean {
+    const found = this.#isKeyword(keyword);
+    if (found) this.#advance();
+    return found;
+  }
+
+  #expectKeyword(keyword: string): void {
+    if (!this.#keyword(keyword)) throw this.#unexpected(keyword.toUpperCase());
   }
 
   #expect(sign: string): void {
@@ -237,14 +333,24 @@ class Parser {
   }
 }
 
-function leavesOf(expression: Expression): readonly Leaf[] {
+/** With repeats. */
+export function leavesOf(expression: Expression): readonly Leaf[] {
   if (expression.kind === "leaf") return [expression.leaf];
   return expression.kind === "call" ? expression.given.flatMap(leavesOf) : [];
 }
 
-const operators: readonly string[] = ["+", "-", "*", "/", "negate"];
+const connectives: ReadonlySet<FunctionName> = new Set(["and", "or", "not"]);
+const conditions: ReadonlySet<FunctionName> = new Set([...connectives, "=", "<>", "<", "<=", ">", ">="]);
 
-const functionNames = [...Object.keys(functions).filter((name) => !operators.includes(name)), "pi"].sort();
+const isCondition = (expression: Expression): boolean =>
+  expression.kind === "call" && conditions.has(expression.name);
+
+const conditionExpected = "a condition, as in [a] > 5,";
+const valueExpected = "a number, as of CASE WHEN [a] > 5 THEN 1 ELSE 0 END,";
+
+const noValue: Expression = { kind: "number", value: Number.NaN };
+
+const functionNames = [...Object.keys(functions).filter((name) => !isOperator(name)), "pi"].sort();
 
 const isFunctionName = (name: string): name is FunctionName =>
-  Object.hasOwn(functions, name) && !operators.includes(name);
+  Object.hasOwn(functions, name) && !isOperator(name);

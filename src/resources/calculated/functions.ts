@@ -21,6 +21,10 @@ const pair = (operation: (a: number, b: number) => number): FunctionRule => ({
   apply: ([a, b]) => a.map((value, i) => operation(value, b![i]!)),
 });
 
+/** As `holds` of two values, as 1 or 0; unknown (NaN) where either has no value. */
+const comparison = (holds: (a: number, b: number) => boolean): FunctionRule =>
+  pair((a, b) => (Number.isNaN(a) || Number.isNaN(b) ? Number.NaN : Number(holds(a, b))));
+
 /** From left to right over all arguments. */
 const fold = (operation: (a: number, b: number) => number): FunctionRule => ({
   least: 1,
@@ -58,6 +62,20 @@ const average: FunctionRule = {
       .map((sum) => sum / columns.length),
 };
 
+/** Conditions and values in turn, then the value where none of the conditions holds. */
+const choice: FunctionRule = {
+  least: 3,
+  most: Number.POSITIVE_INFINITY,
+  apply: (columns) => {
+    const chosen = columns.at(-1)!.slice();
+    for (let at = columns.length - 3; at >= 0; at -= 2) {
+      const [condition, value] = [columns[at]!, columns[at + 1]!];
+      for (let i = 0; i < chosen.length; i += 1) if (condition[i] === 1) chosen[i] = value[i]!;
+    }
+    return chosen;
+  },
+};
+
 /**
  * By name, in lower case; the operators stand among them under their signs, minus with one argument as
  * `negate` (client-endpoints 10).
@@ -67,6 +85,17 @@ export const functions = {
   "-": pair((a, b) => a - b),
   "*": pair((a, b) => a * b),
   "/": pair((a, b) => a / b),
+  "%": pair((a, b) => a % b),
+  "=": comparison((a, b) => a === b),
+  "<>": comparison((a, b) => a !== b),
+  "<": comparison((a, b) => a < b),
+  "<=": comparison((a, b) => a <= b),
+  ">": comparison((a, b) => a > b),
+  ">=": comparison((a, b) => a >= b),
+  and: pair((a, b) => (a === 0 || b === 0 ? 0 : a * b)),
+  or: pair((a, b) => (a === 1 || b === 1 ? 1 : a + b)),
+  not: each((value) => 1 - value),
+  case: choice,
   negate: each((value) => -value),
   abs: each(Math.abs),
   avg: average,
@@ -88,3 +117,11 @@ export const functions = {
 } as const satisfies Readonly<Record<string, FunctionRule>>;
 
 export type FunctionName = keyof typeof functions;
+
+const operators: ReadonlySet<string> = new Set([
+  ...["+", "-", "*", "/", "%", "negate"],
+  ...["=", "<>", "<", "<=", ">", ">=", "and", "or", "not", "case"],
+]);
+
+/** Operators are written between their operands or as keywords, never as `name(...)`. */
+export const isOperator = (name: string): boolean => operators.has(name);

@@ -210,12 +210,16 @@ const shortNames: Readonly<Record<AggregateName, string | undefined>> = {
 
 export const aggregateNames = Object.keys(shortNames) as AggregateName[];
 
-const byWord = new Map(
-  aggregateNames.flatMap((name) => [
+/**
+ * `variance` goes with `average`: both are of the interpolated function (platform-api, Time series, rule 5).
+ */
+const byWord = new Map<string | undefined, AggregateName>([
+  ...aggregateNames.flatMap((name): [string | undefined, AggregateName][] => [
     [name.toLowerCase(), name],
     [shortNames[name], name],
   ]),
-);
+  ["variance", "continuousVariance"],
+]);
 
 /**
  * Long and short names in any capitalisation, each text perhaps several with commas between; repeats are

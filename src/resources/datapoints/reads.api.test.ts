@@ -113,3 +113,28 @@ test("points and aggregates of random series, as JSON and as a frame", async () 
     { numRuns: 60 },
   );
 });
+
+test("variance is the continuous one, in frames and wherever aggregates are named", async () => {
+  const { items } = await server.ask.v06("POST /timeseries", { items: [{ name: "varied" }] });
+  const id = items[0]!["id"];
+  const points = [0, 4, 1].map((value, i) => ({ timestamp: i * 1000, value }));
+  await server.ask("POST /timeseries/data/varied", { items: points });
+  const range = { start: 0, end: 60_000, granularity: "1m" };
+  const frameOf = (aggregates: string[]) =>
+    server.ask("POST /timeseries/dataframe", { items: [{ name: "varied" }], ...range, aggregates });
+  const frame = await frameOf(["Variance", "avg"]);
+  assert.equal(frame.status, 200);
+  assert.equal(frame.text.split("\n")[0], "timestamp,varied|continuousvariance,varied|average");
+  assert.equal(frame.text, (await frameOf(["continuousVariance", "average"])).text);
+  assert.notEqual(frame.text.split("\n")[1], (await frameOf(["dv", "avg"])).text.split("\n")[1]);
+  const expected = Number(frame.text.split("\n")[1]!.split(",")[1]);
+  const read = await server.ask.v06(
+    "GET /timeseries/data/varied?start=0&end=60000&granularity=1m&aggregates=variance",
+  );
+  assert.deepEqual(read.items[0]!["datapoints"], [{ timestamp: 0, continuousVariance: expected }]);
+  const aliases = [{ alias: "a", id, aggregate: "variance", granularity: "1m" }];
+  const calculated = await server.ask.v06("POST /timeseries/dataquery", {
+    ...{ items: [{ name: "r", function: "[a]", aliases }], start: 0, end: 60_000 },
+  });
+  assert.deepEqual(calculated.items[0]!["datapoints"], [{ timestamp: 0, value: expected }]);
+});
