@@ -169,7 +169,8 @@ async function collectionAnswer(answering: Answering, of: Collection): Promise<O
     '"value":[',
   ];
   const link = next === undefined ? "" : `,"@odata.nextLink":${JSON.stringify(writing.links.next(next))}`;
-  const applied = pageSize === undefined ? {} : { "Preference-Applied": `odata.maxpagesize=${pageSize}` };
+  const applied: Readonly<Record<string, string>> =
+    pageSize === undefined ? {} : { "Preference-Applied": `odata.maxpagesize=${pageSize}` };
   return written({ "Content-Type": writing.contentType, ...applied }, (sheet) => {
     sheet.text(head.join(""));
     writeContent(sheet, content, { writing, shape: question.shape });
