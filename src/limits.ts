@@ -283,6 +283,11 @@ export const described = {
     "Aggregates of one series in one read; a larger `limit` is lowered.",
   ),
   pointsPerReadDefault: limit(100, "points", "Datapoints, aggregates or frame rows when `limit` is absent."),
+  datapointsHeldBytesMax: limit(
+    6 * 2 ** 20,
+    "bytes",
+    "100,000 points as JSON; a longer response reads twice.",
+  ),
   frameRowsMax: limit(100_000, "rows", "Rows of a data frame; a larger `limit` is lowered."),
   frameColumnsMax: limit(1_000, "columns", "Columns of a data frame; more are refused."),
   seriesPerReadMax: limit(100, "series", "Items of one multi-series query or data frame."),

@@ -6,6 +6,7 @@ import { admit } from "../access/authenticate.ts";
 import type { Caller } from "../access/caller.ts";
 import type { Gate, Sender } from "../access/gate.ts";
 import type { Services } from "../context.ts";
+import { baseUrlOf as addressKnown } from "../lib/base-url.ts";
 import { freeing } from "../lib/streams.ts";
 import { limits } from "../limits.ts";
 import { baseUrlOf } from "../rest/base-url.ts";
@@ -71,6 +72,8 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
         const question = { version, path, query, body, headers };
         const answer = await scope.within(route.handle(ctx, question));
         if (status === 201) reply.header("Location", locationOf(request, route, answer));
+        const next = nextLinkOf(kernel.services, request, { route, answer });
+        if (next !== undefined) reply.header("Link", `<${next}>; rel="next"`);
         return send(reply.code(status), answer, scope);
       };
       const url = patternOf(pathOf(route, version));
@@ -215,10 +218,8 @@ export async function receive<Read>(
 function send(reply: FastifyReply, answer: Answer, scope: RequestScope): FastifyReply {
   if (!("contentType" in answer)) return reply.send(answer);
   if (answer.release) scope.atEnd(answer.release);
-  if (!("stream" in answer)) {
-    if (answer.nextCursor !== undefined) reply.header("X-Next-Cursor", answer.nextCursor);
-    return reply.type(answer.contentType).send(answer.bytes);
-  }
+  if (answer.nextCursor !== undefined) reply.header("X-Next-Cursor", answer.nextCursor);
+  if (!("stream" in answer)) return reply.type(answer.contentType).send(answer.bytes);
   const { contentType, stream } = answer;
   scope.signal.addEventListener("abort", () => stream.destroy(scope.signal.reason), { once: true });
   scope.atEnd(() => stream.destroy());
@@ -233,3 +234,21 @@ function locationOf(request: FastifyRequest, { createdName = "id" }: Route, answ
   const name = first?.[createdName];
   return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`;
 }
+
+/** The same request with the cursor of its response; a path alone where the server's address is unknown. */
+function nextLinkOf(
+  services: Services,
+  { url, headers }: FastifyRequest,
+  { route, answer }: { readonly route: Route; readonly answer: Answer },
+): string | undefined {
+  const { nextCursor } = answer as { readonly nextCursor?: string };
+  if (nextCursor === undefined || route.query["cursor"] === undefined) return undefined;
+  const [path, search = ""] = url.split(/\?(.*)/s) as [string, string?];
+  const others = search.split("&").filter((one) => one !== "" && !one.startsWith("cursor="));
+  const query = [...others, `cursor=${nextCursor}`].join("&");
+  return `${addressKnown(services.baseUrl, headers) ?? ""}${safeInLink(`${path}?${query}`)}`;
+}
+
+/** Percent-encodes the bytes of an address as it was sent that a header, or a link in it, cannot have. */
+const safeInLink = (address: string) =>
+  address.replaceAll(/[^!-~]|[<>"]/g, (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, "0")}`);

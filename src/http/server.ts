@@ -78,6 +78,7 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
 /** What scripts of other origins may read, beside what all may. */
 const exposedHeaders = [
   ...["X-Request-Id", "Range", "Content-Range", "Content-Disposition", "Location", "ETag", "Retry-After"],
+  ...["Link", "X-Next-Cursor"],
   ...["OData-Version", "OData-EntityId", "Preference-Applied"],
 ];
 

@@ -45,8 +45,27 @@ export async function bytesOrStream(
     held.push(value);
     bytes += value.length;
   }
-  return { stream: Readable.from(joined(held, pieces), { objectMode: false }) };
+  return { stream: streamOf(joined(held, pieces)) };
 }
+
+/** All pieces when they have at most `bytesMax` bytes together; undefined, and no more are made, when not. */
+export async function heldPieces(
+  pieces: AsyncGenerator<Buffer>,
+  bytesMax: number,
+): Promise<readonly Buffer[] | undefined> {
+  const held: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of pieces) {
+    held.push(piece);
+    bytes += piece.length;
+    if (bytes > bytesMax) return undefined;
+  }
+  return held;
+}
+
+/** A stream of the pieces; other requests have their turn between two of them. */
+export const streamOf = (pieces: AsyncIterable<Buffer> | Iterable<Buffer>): Readable =>
+  Readable.from(withTurns(pieces), { objectMode: false });
 
 /**
  * Frees bytes or a column that nobody looks at any more, whoever made it: left to the collector, a fast
@@ -75,11 +94,14 @@ export function freeing(target: Writable): Writable {
   return sink;
 }
 
-/** Other requests have their turn between two pieces. */
-async function* joined(held: readonly Buffer[], rest: AsyncGenerator<Buffer>) {
-  yield* held;
-  for await (const piece of rest) {
+async function* withTurns(pieces: AsyncIterable<Buffer> | Iterable<Buffer>) {
+  for await (const piece of pieces) {
     yield piece;
     await turn();
   }
+}
+
+async function* joined(held: readonly Buffer[], rest: AsyncGenerator<Buffer>) {
+  yield* held;
+  yield* rest;
 }

@@ -4,6 +4,7 @@ import { invariant } from "../lib/invariant.ts";
 import { parseJson } from "../lib/json.ts";
 import type { Parameter } from "./parameters.ts";
 import {
+  type AnswerShape,
   type ApiVersion,
   bodyBytesMax,
   type LinkRoute,
@@ -118,6 +119,10 @@ export function openApiOf(
       },
       headers: {
         RequestId: { description: "Names this request in the server's log", schema: { type: "string" } },
+        NextLink: {
+          description: 'While there is more: `<address>; rel="next"`, to be sent the same method and body.',
+          schema: { type: "string" },
+        },
       },
     },
   };
@@ -221,13 +226,13 @@ function bodyOf(body: Route["body"], schemas: NamedSchemas): Json {
 const contentTypeOf = (body: NonNullable<Route["body"]>): string =>
   (body.kind === "bytes" && body.contentType) || "application/json";
 
-function successOf(
-  shape: { schema: TSchema; otherContentTypes?: readonly string[] },
-  schemas: NamedSchemas,
-): Json {
+function successOf(shape: AnswerShape, schemas: NamedSchemas): Json {
   return {
     description: "Done",
-    headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" } },
+    headers: {
+      "X-Request-Id": { $ref: "#/components/headers/RequestId" },
+      ...(shape.hasNextLink && { Link: { $ref: "#/components/headers/NextLink" } }),
+    },
     content: {
       "application/json": { schema: schemas.hoisted(shape.schema) },
       ...Object.fromEntries((shape.otherContentTypes ?? []).map((type) => [type, { schema: {} }])),

@@ -65,6 +65,8 @@ export interface BytesBody<Read> {
 export interface StreamAnswer {
   readonly contentType: string;
   readonly stream: Readable;
+  /** As of BytesAnswer. */
+  readonly nextCursor?: string;
   /** Called when all is sent or given up: from then on nobody uses the bytes. */
   readonly release?: () => void;
 }
@@ -73,7 +75,10 @@ export interface StreamAnswer {
 export interface BytesAnswer {
   readonly contentType: string;
   readonly bytes: Uint8Array | string;
-  /** Where to go on, for content that has no place for it: the header `X-Next-Cursor`. */
+  /**
+   * Where to go on, for content that has no place for it: the header `X-Next-Cursor`, and `Link` when the
+   * route takes `cursor` in its query.
+   */
   readonly nextCursor?: string;
   readonly release?: () => void;
 }
@@ -93,6 +98,8 @@ export interface Question<Path extends Parameters, Query extends Parameters, Bod
 export interface AnswerShape {
   readonly schema: TSchema;
   readonly otherContentTypes?: readonly string[];
+  /** While there is more, the header `Link` has the address of the rest. */
+  readonly hasNextLink?: boolean;
 }
 
 export interface Route {

@@ -6,6 +6,7 @@ import { limits } from "../../limits.ts";
 import type { AggregateName } from "../../storage/points.ts";
 import { readMany } from "../datapoints/datapoints.ts";
 import { readFrame } from "../datapoints/frame.ts";
+import type { LimitedRows } from "../datapoints/limited-rows.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
 import { type GapFilling, type Grid, GridRows } from "./matching/grid-rows.ts";
 import type { Samples } from "./matching/window-search.ts";
@@ -47,42 +48,24 @@ export async function* samplesIn(
   source: Source,
   range: TimeRange,
 ): AsyncGenerator<Samples> {
-  let { startMs } = range;
-  while (startMs < range.endMs) {
-    const page = await pageFrom(ctx, source, { ...range, startMs });
-    let [count, lastMs] = [0, startMs];
-    for await (const { times, columns } of page.rows()) {
-      if (times.length === 0) continue;
-      yield { times, columns };
-      count += times.length;
-      lastMs = times.at(-1)!;
-    }
-    if (count < page.limit) return;
-    startMs = lastMs + sampleMs(source);
+  for (let startMs: number | undefined = range.startMs; startMs !== undefined; ) {
+    const rows = await pageFrom(ctx, source, { ...range, startMs });
+    for await (const samples of rows.read()) if (samples.times.length > 0) yield samples;
+    startMs = rows.nextMs;
   }
 }
 
-interface Page {
-  readonly limit: number;
-  readonly rows: () => AsyncGenerator<Samples>;
-}
-
-async function pageFrom(ctx: RequestContext, source: Source, range: TimeRange): Promise<Page> {
+async function pageFrom(
+  ctx: RequestContext,
+  source: Source,
+  range: TimeRange,
+): Promise<LimitedRows<Float64Array>> {
   if (source.kind === "buckets") {
     const { columns, granularity } = source;
-    const limit = limits.frameRowsMax;
-    const { rows } = await readFrame(ctx, { columns, granularity, range, limit });
-    return { limit, rows: () => wholeRows(rows()) };
+    return (await readFrame(ctx, { columns, granularity, range, limit: limits.frameRowsMax })).rows;
   }
-  const limit = limits.pointsPerReadMax;
-  const [answer] = await readMany(ctx, [{ key: source.key, range, limit }]);
-  return { limit, rows: answer!.rows as Page["rows"] };
-}
-
-/** Batches of a frame have room for more rows than they hold. */
-async function* wholeRows(batches: ReturnType<Awaited<ReturnType<typeof readFrame>>["rows"]>) {
-  for await (const { count, times, columns } of batches)
-    yield { times: times.subarray(0, count), columns: columns.map((column) => column.subarray(0, count)) };
+  const [answer] = await readMany(ctx, [{ key: source.key, range, limit: limits.pointsPerReadMax }]);
+  return answer!.rows as LimitedRows<Float64Array>;
 }
 
 /** All samples in the range with its gaps filled, by column. Stops after `limits.searchWindowMax` + 1. */

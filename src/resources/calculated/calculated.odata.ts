@@ -52,7 +52,7 @@ async function* resultsFrom(
         field: "Id",
       };
       const [results] = await calculate(ctx, [question]);
-      for await (const { times, columns } of results!()) {
+      for await (const { times, columns } of results!.read()) {
         const rows = Array.from(times, (timeMs, i) => ({
           ...{ function: functions[at]!, timeMs },
           value: columns[0]![i] as number,

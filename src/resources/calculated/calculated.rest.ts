@@ -4,6 +4,7 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { repeatedOf } from "../../lib/repeated.ts";
 import { limits } from "../../limits.ts";
+import { Continuation, continuationQuery } from "../../rest/continuation.ts";
 import { itemsOf } from "../../rest/envelope.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { jsonAnswer, type NamedRows, namedRows, pointsShape } from "../datapoints/answers.rest.ts";
@@ -73,14 +74,18 @@ type Question =
  * Members of an item go before those of the body; `"aggregates":""` asks for points (client-endpoints
  * 9.3).
  */
-function questionsIn(ctx: RequestContext, body: Body, version: ApiVersion): Question[] {
+function questionsIn(continuation: Continuation, body: Body, version: ApiVersion): Question[] {
+  const { nowMs } = continuation;
   const common = askedIn(body, "");
   return body.items.map((item, i): Question => {
     const at = `items[${i}].`;
     const own = askedIn(item, at);
     const asked = askedOver(own, common);
     if (item.function === undefined)
-      return { kind: "stored", question: questionOf(ctx, keyOf(item, at), { asked, at }) };
+      return {
+        kind: "stored",
+        question: continuation.rest(questionOf(nowMs, keyOf(item, at), { asked, at }), i),
+      };
     if (version === "0.4") {
       const expected = "a version that has functions, 0.5 or 0.6,";
       throw fail("field-invalid", { field: `${at}function`, expected, got: version });
@@ -88,7 +93,8 @@ function questionsIn(ctx: RequestContext, body: Body, version: ApiVersion): Ques
     const name = item.name ?? item.tagId;
     if (name === undefined) throw fail("fields-missing", { fields: [`${at}name`] });
     refuseAggregates(own, at);
-    return { kind: "calculated", name, question: calculatedIn(ctx, item, { asked, at, version }) };
+    const question = calculatedIn(nowMs, item, { asked, at, version });
+    return { kind: "calculated", name, question: continuation.rest(question, i) };
   });
 }
 
@@ -100,11 +106,11 @@ function refuseAggregates({ aggregates = [] }: Asked, at: string): void {
 }
 
 function calculatedIn(
-  ctx: RequestContext,
+  nowMs: number,
   item: SentItem,
   { asked, at, version }: { readonly asked: Asked; readonly at: string; readonly version: ApiVersion },
 ): CalculatedQuestion {
-  const range = rangeOf(ctx, asked, { start: `${at}start`, end: `${at}end` });
+  const range = rangeOf(nowMs, asked, { start: `${at}start`, end: `${at}end` });
   const aliases = (item.aliases ?? []).map((alias, i) => aliasIn(alias, `${at}aliases[${i}].`));
   const [repeated] = repeatedOf(aliases.map(({ alias }) => alias));
   if (repeated !== undefined) {
@@ -143,7 +149,7 @@ async function answersTo(
   return questions.map((one) => {
     if (one.kind === "stored") return namedRows(read[stored.indexOf(one.question)]!, version);
     const rows = results[calculated.indexOf(one.question)]!;
-    return { name: one.name, members: [["value"]], rows };
+    return { name: one.name, members: [["value"]], rows, read: () => rows.read() };
   });
 }
 
@@ -155,9 +161,13 @@ export const calculatedRoutes: readonly Route[] = [
     path: "/timeseries/dataquery",
     summary: "Points or aggregates of many series, and results of functions over series",
     source: "platform-api Calculated time series, client-endpoints 9.3 and 10",
+    query: continuationQuery,
     body: { kind: "json", schema: querySchema },
-    answer: (version) => ({ schema: itemsOf(pointsShape(version)) }),
-    handle: async (ctx, { version, body }) =>
-      jsonAnswer(await answersTo(ctx, questionsIn(ctx, body as Body, version), version), version),
+    answer: (version) => ({ schema: itemsOf(pointsShape(version)), hasNextLink: true }),
+    handle: async (ctx, { version, query, body }) => {
+      const continuation = new Continuation(ctx, body, query.cursor);
+      const questions = questionsIn(continuation, body as Body, version);
+      return jsonAnswer(await answersTo(ctx, questions, version), version, continuation);
+    },
   }),
 ];

@@ -4,7 +4,7 @@ import { fail } from "../../errors.ts";
 import type { Granularity, TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { AggregateName } from "../../storage/points.ts";
-import type { Rows } from "../datapoints/datapoints.ts";
+import { LimitedRows, type Rows } from "../datapoints/limited-rows.ts";
 import { requireSeries, type SeriesRef } from "../timeseries/timeseries.ts";
 import { evaluate, sizeOf } from "./evaluate.ts";
 import { type Expression, type Leaf, leavesOf, parseFunction } from "./expression.ts";
@@ -28,21 +28,20 @@ export interface CalculatedQuestion {
   readonly range: TimeRange;
   /** Of results; lowered to what one read may hold. */
   readonly limit: number;
+  /** Continues an earlier read: only results at or after this time, which that read has left out. */
+  readonly fromMs?: number;
   /** What refusals call the text. */
   readonly field: string;
 }
 
-/** Results in ascending time, read as they are taken: one column, no NaN. */
-export type CalculatedRows = () => AsyncGenerator<Rows>;
-
 /**
- * Prepares these calculations. Refuses (400) what is no function, aliases that are unknown and series of
- * texts, and (404) unknown series.
+ * Prepares these calculations, whose results have one column without NaN. Refuses (400) what is no function,
+ * aliases that are unknown and series of texts, and (404) unknown series.
  */
 export async function calculate(
   ctx: RequestContext,
   questions: readonly CalculatedQuestion[],
-): Promise<CalculatedRows[]> {
+): Promise<LimitedRows[]> {
   const parsed = questions.map((question) => {
     const { expression, leaves } = parseFunction(question.text, question.field);
     const meanings = [...leaves].map((leaf) => ({ leaf, ...meaningOf(leaf, question) }));
@@ -60,7 +59,9 @@ export async function calculate(
     const sources = new Map(
       leaves.map(({ leaf, id, aggregate }) => [leaf, sourceOf(series.get(id)!, aggregate, question.field)]),
     );
-    return () => resultRows(ctx, { expression, sources }, question);
+    const limit = Math.min(question.limit, limits.pointsPerReadMax);
+    const source = (most: number) => resultRows(ctx, { expression, sources }, { ...question, limit: most });
+    return new LimitedRows(limit, source);
   });
 }
 
@@ -108,7 +109,7 @@ const rowsAtOnce = { least: 16, most: 4_096 };
 /** Operations on values in one step, a function of one value being one: about 2 ms. */
 const operationsAtOnce = 200_000;
 /** Points of one leaf read at once, and of all leaves together. */
-const pointsAtOnce = { least: 256, most: 20_000, ofAll: 100_000 };
+const leafPoints = { least: 256, most: 20_000, ofAll: 100_000 };
 
 interface Calculation {
   readonly expression: Expression;
@@ -122,19 +123,19 @@ interface Calculation {
 async function* resultRows(
   ctx: RequestContext,
   { expression, sources }: Calculation,
-  { range, limit }: CalculatedQuestion,
+  { range, limit, fromMs = range.startMs }: CalculatedQuestion,
 ): AsyncGenerator<Rows> {
-  let left = Math.min(limit, limits.pointsPerReadMax);
+  let left = limit;
   if (left === 0 || range.startMs === range.endMs) return;
-  const wanted = Math.min(left + 2, Math.floor(pointsAtOnce.ofAll / sources.size));
-  const atOnce = Math.min(Math.max(wanted, pointsAtOnce.least), pointsAtOnce.most);
+  const wanted = Math.min(left + 2, Math.floor(leafPoints.ofAll / sources.size));
+  const pointsAtOnce = Math.min(Math.max(wanted, leafPoints.least), leafPoints.most);
   const fitting = Math.floor(operationsAtOnce / sizeOf(expression));
   const rowsMax = Math.min(Math.max(fitting, rowsAtOnce.least), rowsAtOnce.most);
   const readers = [...sources].map(([leaf, source]) => ({
     leaf,
-    reader: new LeafReader(ctx, source, range, atOnce),
+    reader: new LeafReader(ctx, source, { range, fromMs, pointsAtOnce }),
   }));
-  for (let doneMs = range.startMs - 1; doneMs < range.endMs - 1 && left > 0; ) {
+  for (let doneMs = fromMs - 1; doneMs < range.endMs - 1 && left > 0; ) {
     await Promise.all(readers.map(({ reader }) => reader.readBeyond(doneMs)));
     const untilMs = Math.min(range.endMs - 1, ...readers.map(({ reader }) => reader.knownUntilMs));
     const times = await ctx.computing.step(ctx, () =>

@@ -15,6 +15,14 @@ export interface LeafSource {
 
 type Points = PointColumns<Float64Array>;
 
+/** What is read of a leaf. Buckets begin where those of the range do. */
+export interface LeafSpan {
+  readonly range: TimeRange;
+  /** In the range; earlier values are not needed. */
+  readonly fromMs: number;
+  readonly pointsAtOnce: number;
+}
+
 const none: Points = { times: new Float64Array(), values: new Float64Array() };
 
 /** Holds a piece of the leaf's points, ascending, with the one before the piece. */
@@ -24,8 +32,7 @@ export class LeafReader {
   #held: Points = none;
   #isAtEnd = false;
 
-  constructor(ctx: RequestContext, source: LeafSource, range: TimeRange, pointsAtOnce: number) {
-    const asked = { range, pointsAtOnce };
+  constructor(ctx: RequestContext, source: LeafSource, asked: LeafSpan) {
     this.#pieces = source.aggregate ? bucketPieces(ctx, source, asked) : pointPieces(ctx, source, asked);
     this.#isStep = source.series.isStep;
   }
@@ -102,23 +109,18 @@ function joined(first: Points, second: Points): Points {
     : { times: join(first.times, second.times), values: join(first.values, second.values) };
 }
 
-interface Asked {
-  readonly range: TimeRange;
-  readonly pointsAtOnce: number;
-}
-
-/** The points in the range, the one before it and the one after. */
+/** The points in the range from `fromMs` on, the one before them and the one after. */
 async function* pointPieces(
   ctx: RequestContext,
   { series }: LeafSource,
-  { range, pointsAtOnce: limit }: Asked,
+  { range, fromMs, pointsAtOnce: limit }: LeafSpan,
 ): AsyncGenerator<Points> {
   const ask = async (startMs: number) => {
     const asked = { ...range, startMs, limit, series: series.id, isString: false, includeOutside: true };
     return (await ctx.points.scan(asked)) as Points;
   };
   let sentMs = Number.NEGATIVE_INFINITY;
-  for (let startMs = range.startMs; ; startMs = sentMs + 1) {
+  for (let startMs = fromMs; ; startMs = sentMs + 1) {
     const { times, values } = await ask(startMs);
     // The point before the new start has been sent already.
     const from = firstAbove(times, sentMs);
@@ -128,11 +130,11 @@ async function* pointPieces(
   }
 }
 
-/** The buckets in the range, the last one before it that has a value and the first one after. */
+/** The buckets in the range from `fromMs` on, the last one before them and the first one after. */
 async function* bucketPieces(
   ctx: RequestContext,
   { series: { id: series, isStep }, aggregate }: LeafSource,
-  { range, pointsAtOnce: limit }: Asked,
+  { range, fromMs, pointsAtOnce: limit }: LeafSpan,
 ): AsyncGenerator<Points> {
   const { name, granularity } = aggregate!;
   const { bucketMs } = granularity;
@@ -148,17 +150,19 @@ async function* bucketPieces(
     });
     return { times, values: columns[0]! };
   };
+  const startOfBucket = (timeMs: number) => startMs + Math.floor((timeMs - startMs) / bucketMs) * bucketMs;
   const bucketOf = async (timeMs: number) => {
-    const bucketStartMs = startMs + Math.floor((timeMs - startMs) / bucketMs) * bucketMs;
+    const bucketStartMs = startOfBucket(timeMs);
     return withValue(await ask({ startMs: bucketStartMs, endMs: bucketStartMs + bucketMs }));
   };
-  const [before] = await ctx.points.latest([{ series, isString: false }], startMs);
+  const firstMs = startOfBucket(Math.max(fromMs, startMs));
+  const [before] = await ctx.points.latest([{ series, isString: false }], firstMs);
   if (before) yield await bucketOf(before.timeMs);
-  for (let fromMs = startMs; fromMs < endMs; ) {
-    const piece = await ask({ startMs: fromMs, endMs });
+  for (let nextMs = firstMs; nextMs < endMs; ) {
+    const piece = await ask({ startMs: nextMs, endMs });
     yield withValue(piece);
     if (piece.times.length < limit) break;
-    fromMs = piece.times.at(-1)! + bucketMs;
+    nextMs = piece.times.at(-1)! + bucketMs;
   }
   const beyond = { startMs: endMs, endMs: limits.timeMsMax + 1, series, isString: false, limit: 1 };
   const [afterMs] = (await ctx.points.scan(beyond)).times;

@@ -4,10 +4,13 @@ import { type TSchema, Type } from "typebox";
 import { ByteSheet, Label, Shelf } from "../../lib/byte-sheet.ts";
 import { type CellText, csvCell } from "../../lib/csv.ts";
 import { numberBytesMax, writeInteger, writeNumber, writeSix } from "../../lib/number-text.ts";
-import { begunAhead, bytesOrStream } from "../../lib/streams.ts";
+import { begunAhead, heldPieces, streamOf } from "../../lib/streams.ts";
+import { limits } from "../../limits.ts";
+import type { Continuation } from "../../rest/continuation.ts";
 import type { ApiVersion } from "../../rest/route.ts";
-import type { Rows, SeriesAnswer } from "./datapoints.ts";
+import type { SeriesAnswer } from "./datapoints.ts";
 import type { Frame, FrameRows } from "./frame.ts";
+import type { LimitedRows, Rows } from "./limited-rows.ts";
 import { dataFieldHeader, writePoints } from "./protobuf.ts";
 import { aggregateNames, membersOfAggregate } from "./questions.rest.ts";
 
@@ -46,14 +49,17 @@ export const pointsShape = (version: ApiVersion): TSchema => {
 export interface NamedRows {
   readonly name: string;
   readonly members: readonly (readonly string[])[];
-  readonly rows: () => AsyncGenerator<Rows>;
+  readonly rows: LimitedRows;
+  /** The same rows, to be written once. */
+  readonly read: () => AsyncGenerator<Rows>;
 }
 
 /** What a version calls the points or aggregates of a series. */
 export function namedRows(answer: SeriesAnswer, version: ApiVersion): NamedRows {
   const { series, question } = answer;
   const members = question.aggregates?.wanted.map((name) => membersOfAggregate(name, version));
-  return { name: series.name, members: members ?? [["value"]], rows: () => spentRows(answer) };
+  const { rows } = answer;
+  return { name: series.name, members: members ?? [["value"]], rows, read: () => spentRows(rows) };
 }
 
 /** Columns may share a buffer. */
@@ -62,8 +68,8 @@ function free(buffer: ArrayBufferLike): void {
 }
 
 /** The rows, whose memory is freed when they are written: the collector would have to run for it often. */
-async function* spentRows({ rows }: SeriesAnswer): AsyncGenerator<Rows> {
-  for await (const batch of rows()) {
+async function* spentRows(rows: LimitedRows): AsyncGenerator<Rows> {
+  for await (const batch of rows.read()) {
     yield batch;
     for (const column of [batch.times, ...batch.columns])
       if (column instanceof Float64Array) free(column.buffer);
@@ -74,8 +80,11 @@ async function* spentRows({ rows }: SeriesAnswer): AsyncGenerator<Rows> {
  * `{"data":{"items":[{"name","datapoints":[...]}]}}`, in memory when short, else streamed (client-endpoints
  * 9.2).
  */
-export const jsonAnswer = (answers: readonly NamedRows[], version: ApiVersion) =>
-  written(jsonType, (sheet) => itemsJson(sheet, answers, keyMember(version)));
+export function jsonAnswer(answers: readonly NamedRows[], version: ApiVersion, continuation: Continuation) {
+  const rows = answers.map((answer) => answer.rows);
+  const write = (sheet: ByteSheet) => itemsJson(sheet, answers, keyMember(version));
+  return written(jsonType, { rows, continuation, write });
+}
 
 /** One point or none, without the name of its series (client-endpoints 9.4); minus zero stays what it is. */
 export function latestAnswer(
@@ -87,15 +96,18 @@ export function latestAnswer(
 }
 
 /** The answer as one message `TimeseriesData` (client-endpoints 9.6). */
-export const protobufAnswer = (answer: SeriesAnswer) =>
-  written(protobufType, (sheet) => messageBytes(sheet, answer));
+export function protobufAnswer(answer: SeriesAnswer, continuation: Continuation) {
+  const write = (sheet: ByteSheet) => messageBytes(sheet, answer);
+  return written(protobufType, { rows: [answer.rows], continuation, write });
+}
 
 /** The frame as CSV; a column is named by its series and its aggregate (client-endpoints 9.5). */
-export function frameAnswer({ columns, rows }: Frame, cellText: CellText) {
+export function frameAnswer({ columns, rows }: Frame, cellText: CellText, continuation: Continuation) {
   const header = columns.map(({ series, aggregate }) =>
     cellText(`${series.name}|${aggregate.toLowerCase()}`),
   );
-  return written(`${csvType}; charset=utf-8`, (sheet) => frameCsv(sheet, header, rows()));
+  const write = (sheet: ByteSheet) => frameCsv(sheet, header, rows.read());
+  return written(`${csvType}; charset=utf-8`, { rows: [rows], continuation, write });
 }
 
 /** Bytes of an answer that are sent as one piece, about; the event loop is free between two of them. */
@@ -103,11 +115,29 @@ const pieceBytes = 512 * 1024;
 /** A piece is cut off when it is long enough, so that a sheet has room for the rows of a last step. */
 const sheets = new Shelf(pieceBytes + 256 * 1024, 16);
 
-/** An answer of one piece comes from memory, a longer one as a stream. */
-async function written(contentType: string, write: (sheet: ByteSheet) => AsyncGenerator<Buffer>) {
+/** What is written of a response, in rows that may go on in a further one. */
+interface Content {
+  readonly rows: readonly LimitedRows[];
+  readonly continuation: Continuation;
+  readonly write: (sheet: ByteSheet) => AsyncGenerator<Buffer>;
+}
+
+/**
+ * A response has its cursor in front of its rows. It is therefore written before it is sent; rows that are
+ * too many to be held are read twice, first to find where they end.
+ */
+async function written(contentType: string, { rows, continuation, write }: Content) {
   const sheet = new ByteSheet(sheets);
-  const answer = await bytesOrStream(write(sheet), pieceBytes - 1);
-  return { contentType, ...answer, release: () => sheet.release() };
+  const release = () => sheet.release();
+  const held = await heldPieces(write(sheet), limits.datapointsHeldBytesMax);
+  if (held === undefined) {
+    release();
+    for (const one of rows) await one.count();
+  }
+  const nextCursor = continuation.cursorAfter(rows);
+  const head = { contentType, release, ...(nextCursor !== undefined && { nextCursor }) };
+  if (held?.length === 1) return { ...head, bytes: held[0]! };
+  return { ...head, stream: streamOf(held ?? write(sheet)) };
 }
 
 /**
@@ -120,7 +150,7 @@ async function* messageBytes(sheet: ByteSheet, answer: SeriesAnswer): AsyncGener
   const { isString } = answer.series;
   let held: Buffer[] = [];
   let bytes = 0;
-  for await (const { times, columns } of spentRows(answer)) {
+  for await (const { times, columns } of spentRows(answer.rows)) {
     writePoints(sheet, { times, values: columns[0]! });
     if (sheet.at < pieceBytes / 2) continue;
     bytes += sheet.at;
@@ -149,7 +179,7 @@ async function* itemsJson(
   nameMember: string,
 ): AsyncGenerator<Buffer> {
   sheet.text('{"data":{"items":[');
-  for await (const [{ name, members }, pieces] of begunAhead(answers, seriesAhead, (one) => one.rows())) {
+  for await (const [{ name, members }, pieces] of begunAhead(answers, seriesAhead, (one) => one.read())) {
     sheet.text(`{"${nameMember}":${JSON.stringify(name)},"datapoints":[`);
     for await (const rows of pieces) {
       const { write, atOnce } = rowWriter(sheet, rows, members);
@@ -267,8 +297,8 @@ async function* frameCsv(
   batches: AsyncGenerator<FrameRows>,
 ): AsyncGenerator<Buffer> {
   sheet.text(`${["timestamp", ...header].map(csvCell).join(",")}\n`);
-  for await (const { count, times, columns } of batches) {
-    for (let row = 0; row < count; row += 1) {
+  for await (const { times, columns } of batches) {
+    for (let row = 0; row < times.length; row += 1) {
       if (sheet.at >= pieceBytes) yield sheet.cut();
       writeRow(sheet, times[row]!, { columns, row });
     }

@@ -5,6 +5,7 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { momentMs, now } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
+import { Continuation, continuationQuery } from "../../rest/continuation.ts";
 import { emptyAnswer, emptyShape, itemsOf } from "../../rest/envelope.ts";
 import { bulk } from "../../rest/fields.ts";
 import { id, type Parameter, required, text } from "../../rest/parameters.ts";
@@ -107,16 +108,20 @@ const readRoutes = addresses("data").map((address) =>
     ...address,
     summary: "Points or aggregates of one series; points also as a protobuf TimeseriesData",
     source: "platform-api Time series and datapoints, client-endpoints 9.2",
-    query: questionParameters,
-    answer: (version) => ({ schema: itemsOf(pointsShape(version)), otherContentTypes: [protobufType] }),
-    handle: async (ctx, { version, path, query, headers }) => {
-      const answers = await readMany(ctx, [questionOf(ctx, keyIn(path), { asked: query })]);
-      const wantsMessage = headers["accept"]?.includes(protobufType) && query.aggregates === undefined;
-      if (wantsMessage) return protobufAnswer(answers[0]!);
-      return jsonAnswer(
-        answers.map((answer) => namedRows(answer, version)),
-        version,
-      );
+    query: { ...questionParameters, ...continuationQuery },
+    answer: (version) => ({
+      schema: itemsOf(pointsShape(version)),
+      otherContentTypes: [protobufType],
+      hasNextLink: true,
+    }),
+    handle: async (ctx, { version, path, query: { cursor, ...asked }, headers }) => {
+      const key = keyIn(path);
+      const continuation = new Continuation(ctx, [key, asked], cursor);
+      const question = questionOf(continuation.nowMs, key, { asked });
+      const [found] = await readMany(ctx, [continuation.rest(question)]);
+      const wantsMessage = headers["accept"]?.includes(protobufType) && asked.aggregates === undefined;
+      if (wantsMessage) return protobufAnswer(found!, continuation);
+      return jsonAnswer([namedRows(found!, version)], version, continuation);
     },
   }),
 );
@@ -166,7 +171,7 @@ const deleteRangeRoutes = addresses("data", "/deleterange").map((address) =>
     handle: async (ctx, { path, query }) => {
       const { timestampInclusiveBegin: start, timestampExclusiveEnd: end } = query;
       const fields = { start: "timestampInclusiveBegin", end: "timestampExclusiveEnd" };
-      await erasePoints(ctx, keyIn(path), rangeOf(ctx, { start, end }, fields));
+      await erasePoints(ctx, keyIn(path), rangeOf(ctx.world.nowMs(), { start, end }, fields));
       return emptyAnswer;
     },
   }),

@@ -6,6 +6,7 @@ import { limits } from "../../limits.ts";
 import type { AggregateName, PointColumns } from "../../storage/points.ts";
 import { requireSeries, resolveSeries, type SeriesKey, type SeriesRef } from "../timeseries/timeseries.ts";
 import { type ArrivedPoints, batchOf, freePoints } from "./arrived-points.ts";
+import { LimitedRows, type Rows } from "./limited-rows.ts";
 
 /** What is asked of one series. */
 export interface SeriesQuestion {
@@ -13,25 +14,17 @@ export interface SeriesQuestion {
   readonly range: TimeRange;
   /** Of points, or of buckets; lowered to what one read may hold. */
   readonly limit: number;
+  /** Continues an earlier read: only rows at or after this time, which that read has left out. */
+  readonly fromMs?: number;
   /** Also the points next to the range; raw reads only. */
   readonly includeOutside?: boolean;
   readonly aggregates?: { readonly wanted: readonly AggregateName[]; readonly granularity: Granularity };
 }
 
-/**
- * Rows in ascending time: raw points have one column, aggregates one for each that is wanted (NaN: no
- * value).
- */
-export interface Rows {
-  readonly times: Float64Array;
-  readonly columns: readonly (Float64Array | readonly string[])[];
-}
-
 export interface SeriesAnswer {
   readonly series: SeriesRef;
   readonly question: SeriesQuestion;
-  /** Reads as it is read from, so that no answer is in memory as a whole. */
-  readonly rows: () => AsyncGenerator<Rows>;
+  readonly rows: LimitedRows;
 }
 
 /** The last point of a series, in ms since 1970. */
@@ -68,9 +61,16 @@ export async function readMany(
   );
   return questions.map((question, i) => {
     const series = found[i]!;
-    if (question.aggregates) refuseTexts(series);
-    const rows = () => (question.aggregates ? aggregateRows : rawRows)(ctx, series, question);
-    return { series, question, rows };
+    const { aggregates } = question;
+    if (aggregates) {
+      refuseTexts(series);
+      const limit = Math.min(question.limit, limits.bucketsPerReadMax);
+      const source = (most: number) => aggregateRows(ctx, series, { ...question, aggregates, limit: most });
+      return { series, question, rows: new LimitedRows(limit, source) };
+    }
+    const limit = Math.min(question.limit, limits.pointsPerReadMax);
+    const source = (most: number) => rawRows(ctx, series, { ...question, limit: most });
+    return { series, question, rows: new LimitedRows(limit, source) };
   });
 }
 
@@ -112,15 +112,8 @@ export async function countPoints(ctx: RequestContext, key: SeriesKey, range: Ti
     return (await ctx.points.aggregate(whole)).columns[0]![0] ?? 0;
   }
   let count = 0;
-  for (let startMs: number | undefined = range.startMs; startMs !== undefined; ) {
-    let last: number | undefined;
-    const question: SeriesQuestion = { key, range: { ...range, startMs }, limit: limits.pointsPerReadMax };
-    for await (const { times } of rawRows(ctx, series!, question)) {
-      count += times.length;
-      last = times.at(-1);
-    }
-    startMs = last === undefined ? undefined : last + 1;
-  }
+  const all = { key, range, limit: Number.POSITIVE_INFINITY };
+  for await (const { times } of rawRows(ctx, series!, all)) count += times.length;
   return count;
 }
 
@@ -135,62 +128,74 @@ export function refuseTexts({ name, isString }: SeriesRef): void {
   if (isString) throw fail("texts-not-aggregated", { name });
 }
 
-/** Points asked of the store at once; texts can be long, so fewer of them. */
-const pointsPerAsk = { numbers: 20_000, strings: 250 };
+/** Points in one read of the store; strings can be long, so fewer of them. */
+const pointsPerScan = { numbers: 20_000, strings: 250 };
+
+/** The size of the next scan; one point more than usual when it is the last one. */
+const scanSize = (left: number, most: number): number => (left <= most + 1 ? left : most);
 
 async function* rawRows(
   ctx: RequestContext,
   series: SeriesRef,
   question: SeriesQuestion,
 ): AsyncGenerator<Rows> {
-  const { range, includeOutside = false } = question;
-  const most = series.isString ? pointsPerAsk.strings : pointsPerAsk.numbers;
-  let left = Math.min(question.limit, limits.pointsPerReadMax);
+  const { range, fromMs, includeOutside = false } = question;
+  const most = series.isString ? pointsPerScan.strings : pointsPerScan.numbers;
+  let left = question.limit;
   if (left === 0 || range.startMs === range.endMs) return;
-  const ask = (startMs: number, limit: number) =>
+  // A scan that continues another one reads the last point before it again when it includes outside points.
+  const scan = (startMs: number, isContinued: boolean) =>
     ctx.points.scan({
       ...range,
       startMs,
       series: series.id,
       isString: series.isString,
-      limit,
+      limit: scanSize(left, most) + (isContinued && includeOutside ? 1 : 0),
       includeOutside,
     });
-  let next: Promise<PointColumns> | undefined = ask(range.startMs, Math.min(left, most));
-  for (let sentMs = Number.NEGATIVE_INFINITY; next; ) {
+  let next: Promise<PointColumns> | undefined = scan(fromMs ?? range.startMs, fromMs !== undefined);
+  for (let readMs = fromMs === undefined ? Number.NEGATIVE_INFINITY : fromMs - 1; next; ) {
     ctx.signal.throwIfAborted();
-    const asked: number = Math.min(left, most);
-    const { times, values } = after(await next, sentMs);
+    const asked: number = scanSize(left, most);
+    const { times, values } = after(await next, readMs);
     const lastMs = times.at(-1);
     if (lastMs === undefined) return;
     left -= times.length;
     const isMore = times.length >= asked && left > 0 && lastMs + 1 < range.endMs + (includeOutside ? 1 : 0);
-    // The point before the new start is the last one sent; one more is asked for in its place.
-    next = isMore ? ask(lastMs + 1, Math.min(left, most) + (includeOutside ? 1 : 0)) : undefined;
+    next = isMore ? scan(lastMs + 1, true) : undefined;
     next?.catch(() => {}); // It is raised where it is awaited.
-    sentMs = lastMs;
+    readMs = lastMs;
     yield { times, columns: [values] };
   }
 }
 
-/** Without the point that was sent already. */
-function after(points: PointColumns, sentMs: number): PointColumns {
+/** Without the point that was read already. */
+function after(points: PointColumns, readMs: number): PointColumns {
   const { times, values } = points;
-  if (times.length === 0 || times[0]! > sentMs) return points;
+  if (times.length === 0 || times[0]! > readMs) return points;
   const isNumbers = values instanceof Float64Array;
   return { times: times.subarray(1), values: isNumbers ? values.subarray(1) : values.slice(1) };
 }
 
+/** The buckets of one scan: as many as one read returns, and one to know whether there are more. */
+const bucketsPerScan = limits.bucketsPerReadMax + 1;
+
 async function* aggregateRows(
   ctx: RequestContext,
-  series: SeriesRef,
-  question: SeriesQuestion,
+  { id, isStep }: SeriesRef,
+  question: SeriesQuestion & Required<Pick<SeriesQuestion, "aggregates">>,
 ): AsyncGenerator<Rows> {
-  const { wanted, granularity } = question.aggregates!;
-  const range = wholeBuckets(question.range, granularity);
-  const limit = Math.min(question.limit, limits.bucketsPerReadMax);
-  if (limit === 0 || range.startMs === range.endMs) return;
-  const { id, isStep } = series;
+  const { wanted, granularity } = question.aggregates;
   const { bucketMs } = granularity;
-  yield await ctx.points.aggregate({ ...range, series: id, isStep, bucketMs, wanted, limit });
+  const range = wholeBuckets(question.range, granularity);
+  let startMs = question.fromMs ?? range.startMs;
+  for (let left = question.limit; left > 0 && startMs < range.endMs; ) {
+    const limit = Math.min(left, bucketsPerScan);
+    const buckets = { startMs, endMs: range.endMs, bucketMs, limit };
+    const rows = await ctx.points.aggregate({ ...buckets, series: id, isStep, wanted });
+    const count = rows.times.length;
+    left = count < limit ? 0 : left - count;
+    startMs = (rows.times.at(-1) ?? startMs) + bucketMs;
+    yield rows;
+  }
 }

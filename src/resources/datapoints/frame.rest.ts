@@ -1,9 +1,9 @@
 // The REST operation that reads data frames (client-endpoints 9.5).
 
 import { Type } from "typebox";
-import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
+import { Continuation, continuationQuery } from "../../rest/continuation.ts";
 import { cellTextFor, csvQuery } from "../../rest/csv.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import { csvType, frameAnswer } from "./answers.rest.ts";
@@ -32,7 +32,7 @@ const frameSchema = Type.Object({
 type SentFrame = SentAsked & { readonly items: readonly (SentKey & Pick<SentAsked, "aggregates">)[] };
 
 /** An item without aggregates of its own, or with none in its list, has the body's ((b) 12). */
-function frameIn(ctx: RequestContext, body: SentFrame): FrameQuestion {
+function frameIn(nowMs: number, body: SentFrame): FrameQuestion {
   const { aggregates: common = [], granularity, limit, start, end } = askedIn(body, "");
   if (!granularity) throw fail("fields-missing", { fields: ["granularity"] });
   const columns = body.items.flatMap((item, i) => {
@@ -45,7 +45,7 @@ function frameIn(ctx: RequestContext, body: SentFrame): FrameQuestion {
   });
   if (columns.length > limits.frameColumnsMax)
     throw fail("too-many", { field: "aggregates", limit: limits.frameColumnsMax, got: columns.length });
-  const range = rangeOf(ctx, { start, end });
+  const range = rangeOf(nowMs, { start, end });
   return { columns, range, granularity, limit: limit ?? limits.pointsPerReadDefault };
 }
 
@@ -57,10 +57,14 @@ export const frameRoutes: readonly Route[] = [
     path: "/timeseries/dataframe",
     summary: "Aggregates of many series side by side, as CSV",
     source: "platform-api Time series and datapoints, client-endpoints 9.5",
-    query: csvQuery,
+    query: { ...csvQuery, ...continuationQuery },
     body: { kind: "json", schema: frameSchema },
-    answer: () => ({ schema: Type.String(), otherContentTypes: [csvType] }),
-    handle: async (ctx, { query, body }) =>
-      frameAnswer(await readFrame(ctx, frameIn(ctx, body as SentFrame)), cellTextFor(query)),
+    answer: () => ({ schema: Type.String(), otherContentTypes: [csvType], hasNextLink: true }),
+    handle: async (ctx, { query, body }) => {
+      const continuation = new Continuation(ctx, body, query.cursor);
+      const question = frameIn(continuation.nowMs, body as SentFrame);
+      const frame = await readFrame(ctx, continuation.rest(question));
+      return frameAnswer(frame, cellTextFor(query), continuation);
+    },
   }),
 ];

@@ -5,6 +5,7 @@ import { limits } from "../../limits.ts";
 import type { AggregateColumns, AggregateName } from "../../storage/points.ts";
 import { requireSeries, type SeriesKey, type SeriesRef } from "../timeseries/timeseries.ts";
 import { refuseTexts } from "./datapoints.ts";
+import { LimitedRows, type Rows } from "./limited-rows.ts";
 
 export interface FrameQuestion {
   /** In the order of the frame; any may repeat. */
@@ -13,6 +14,8 @@ export interface FrameQuestion {
   readonly granularity: Granularity;
   /** Rows; lowered to `limits.frameRowsMax`. */
   readonly limit: number;
+  /** Continues an earlier frame: only rows at or after this time, which that one has left out. */
+  readonly fromMs?: number;
 }
 
 export interface FrameColumn {
@@ -24,16 +27,11 @@ export interface FrameColumn {
  * Rows where any column has a value, ascending; `columns[i]` belongs to column i of the frame, NaN: no
  * value.
  */
-export interface FrameRows {
-  readonly count: number;
-  readonly times: Float64Array;
-  readonly columns: readonly Float64Array[];
-}
+export type FrameRows = Rows<Float64Array>;
 
 export interface Frame {
   readonly columns: readonly FrameColumn[];
-  /** Reads as it is read from. */
-  readonly rows: () => AsyncGenerator<FrameRows>;
+  readonly rows: LimitedRows<Float64Array>;
 }
 
 /** Refuses unknown series (404) and series of texts (400). The rows are read as they are taken. */
@@ -45,7 +43,9 @@ export async function readFrame(ctx: RequestContext, question: FrameQuestion): P
   );
   for (const series of found) refuseTexts(series);
   const columns = question.columns.map(({ aggregate }, i): FrameColumn => ({ series: found[i]!, aggregate }));
-  return { columns, rows: () => frameRows(ctx, columns, question) };
+  const limit = Math.min(question.limit, limits.frameRowsMax);
+  const source = (most: number) => frameRows(ctx, columns, { ...question, limit: most });
+  return { columns, rows: new LimitedRows(limit, source) };
 }
 
 /** Buckets of one series in memory at a time, and rows handed on at a time. */
@@ -58,19 +58,20 @@ async function* frameRows(
   columns: readonly FrameColumn[],
   question: FrameQuestion,
 ): AsyncGenerator<FrameRows> {
-  let left = Math.min(question.limit, limits.frameRowsMax);
-  const range = wholeBuckets(question.range, question.granularity);
+  let left = question.limit;
+  const whole = wholeBuckets(question.range, question.granularity);
+  const range = { ...whole, startMs: question.fromMs ?? whole.startMs };
   if (left === 0 || range.startMs === range.endMs) return;
   const bucketMs = question.granularity.bucketMs;
   const limit = Math.min(left, rowsPerBatch);
   const cursors = seriesCursors(ctx, columns, { ...range, bucketMs, limit });
   const rowsMax = Math.min(rowsPerBatch, Math.ceil(cellsPerBatch / columns.length));
   while (left > 0) {
-    const batch = await nextBatch(ctx, [...cursors.values()], Math.min(left, rowsMax));
-    if (batch.count === 0) return;
-    const byColumn = columns.map(({ series, aggregate }) => cursors.get(series.id)!.column(aggregate));
-    yield { ...batch, columns: byColumn };
-    left -= batch.count;
+    const times = await nextBatch(ctx, [...cursors.values()], Math.min(left, rowsMax));
+    if (times.length === 0) return;
+    const valuesOf = ({ series, aggregate }: FrameColumn) => cursors.get(series.id)!.column(aggregate);
+    yield { times, columns: columns.map((column) => valuesOf(column).subarray(0, times.length)) };
+    left -= times.length;
   }
 }
 
@@ -90,15 +91,21 @@ function seriesCursors(
   return cursors;
 }
 
-/** Fills the cursors' columns with the next rows: each time the earliest bucket of any series. */
-async function nextBatch(ctx: RequestContext, cursors: readonly SeriesCursor[], rows: number) {
+/**
+ * Fills the cursors' columns with the next rows, each the earliest bucket of any series; returns their times.
+ */
+async function nextBatch(
+  ctx: RequestContext,
+  cursors: readonly SeriesCursor[],
+  rows: number,
+): Promise<Float64Array> {
   for (const cursor of cursors) cursor.startBatch(rows);
   const times = new Float64Array(rows);
   for (let count = 0; ; ) {
     const starved = cursors.filter(({ isStarved }) => isStarved);
     await Promise.all(starved.map((cursor) => cursor.refill()));
     const filled = await ctx.computing.step(ctx, () => mergeRows(cursors, times, count));
-    if (filled.isEnd || filled.count === rows) return { count: filled.count, times };
+    if (filled.isEnd || filled.count === rows) return times.subarray(0, filled.count);
     count = filled.count;
   }
 }

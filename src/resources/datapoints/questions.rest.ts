@@ -1,6 +1,5 @@
 // Reads what is asked of a series from query parameters and from bodies, in every spelling clients send.
 import { Type } from "typebox";
-import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import {
   type Granularity,
@@ -152,15 +151,14 @@ export function askedOver(item: Asked, body: Asked): Asked {
 }
 
 /**
- * The range, from 0 to now where nothing is said; refuses one that runs backwards, naming its start's
+ * The range, from 0 to `nowMs` where nothing is said; refuses one that runs backwards, naming its start's
  * field.
  */
 export function rangeOf(
-  ctx: RequestContext,
+  nowMs: number,
   { start, end }: Pick<Asked, "start" | "end">,
   fields = { start: "start", end: "end" },
 ): TimeRange {
-  const nowMs = ctx.world.nowMs();
   const startMs = start ? momentMs(start, nowMs) : 0;
   const endMs = momentMs(end ?? now, nowMs);
   if (startMs <= endMs) return { startMs, endMs };
@@ -173,12 +171,12 @@ export function rangeOf(
  * points.
  */
 export function questionOf(
-  ctx: RequestContext,
+  nowMs: number,
   key: SeriesKey,
   given: { asked: Asked; at?: string },
 ): SeriesQuestion {
   const { asked, at = "" } = given;
-  const range = rangeOf(ctx, asked, { start: `${at}start`, end: `${at}end` });
+  const range = rangeOf(nowMs, asked, { start: `${at}start`, end: `${at}end` });
   const limit = asked.limit ?? limits.pointsPerReadDefault;
   const { aggregates, granularity } = asked;
   if (aggregates === undefined && granularity) throw fail("fields-missing", { fields: [`${at}aggregates`] });

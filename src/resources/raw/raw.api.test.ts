@@ -250,6 +250,7 @@ a,1.0,plain,"{""x"":[1.0,""q""]}",,,
   );
   const first = await ok(`GET ${path}?columns=late&limit=1`, undefined, { accept: "text/csv" });
   const cursor = first.headers.get("x-next-cursor");
+  assert.ok(first.headers.get("link")!.endsWith(`?columns=late&limit=1&cursor=${cursor}>; rel="next"`));
   assert.equal(await csv(`?columns=late&limit=1&cursor=${cursor}`), '"key","late"\n"b,""c",true\n');
   assert.equal(
     (await ok(`GET ${path}`, undefined, { accept: "text/csv" })).headers.get("x-next-cursor"),

@@ -159,7 +159,7 @@ const rowRoutes: readonly Route[] = [
     source: "platform-api Raw data; client-endpoints 7, (b) 24",
     parameters: inTable,
     query: rowsQuery,
-    answer: () => ({ schema: pageOf(rowShape), otherContentTypes: [csvType] }),
+    answer: () => ({ schema: pageOf(rowShape), otherContentTypes: [csvType], hasNextLink: true }),
     handle: answerRows,
   }),
   route({

@@ -10,7 +10,8 @@ import type { RowsToSift } from "../../../query/sift.compute.ts";
 import { siftRows } from "../../../query/sift.ts";
 import type { AggregateName } from "../../../storage/points.ts";
 import type { SeriesRef } from "../../timeseries/timeseries.ts";
-import { countPoints, type Rows, readMany, type SeriesQuestion } from "../datapoints.ts";
+import { countPoints, readMany, type SeriesQuestion } from "../datapoints.ts";
+import type { Rows } from "../limited-rows.ts";
 
 /** A point or a bucket; of a bucket, the aggregates that were asked. */
 export interface PointRow extends Partial<Record<AggregateName, number>> {
@@ -70,7 +71,7 @@ async function* chunksOf(
         ...(aggregates && { aggregates }),
       };
       const [answer] = await readMany(ctx, [question]);
-      for await (const { times, columns } of answer!.rows()) {
+      for await (const { times, columns } of answer!.rows.read()) {
         scanned += times.length;
         if (times.length === 0) continue;
         const lastMs = times.at(-1)!;

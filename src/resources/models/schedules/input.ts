@@ -62,7 +62,7 @@ async function readSeries(
   for (const [index, { rows, question }] of answers.entries()) {
     const { alias } = series[index]!;
     const points = { timestamps: [] as number[], values: [] as (number | string | null)[] };
-    for await (const { times, columns } of rows()) {
+    for await (const { times, columns } of rows.read()) {
       for (const time of times) points.timestamps.push(time);
       for (const value of columns[0]!) points.values.push(Number.isNaN(value) ? null : value);
     }
@@ -106,8 +106,8 @@ async function readColumns(
     ...{ range, granularity, limit: limits.frameRowsMax },
   });
   const columns = wanted.map(() => new Float64Array(count).fill(Number.NaN));
-  for await (const rows of frame.rows())
-    for (let row = 0; row < rows.count; row += 1)
+  for await (const rows of frame.rows.read())
+    for (let row = 0; row < rows.times.length; row += 1)
       for (const [index, column] of columns.entries())
         column[(rows.times[row]! - startMs) / granularity.bucketMs] = rows.columns[index]![row]!;
   const named = wanted.map(({ label: own, aggregate, fill }, index) => {

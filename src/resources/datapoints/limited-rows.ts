@@ -1,0 +1,76 @@
+// The rows of a read up to its limit, and the time of the first row after them.
+
+export type Column = Float64Array | readonly string[];
+
+/**
+ * Rows in ascending time: raw points have one column, aggregates one for each that is wanted (NaN: no
+ * value).
+ */
+export interface Rows<Columns extends Column = Column> {
+  readonly times: Float64Array;
+  readonly columns: readonly Columns[];
+}
+
+/** Reads at least `limit` rows while there are as many. */
+type RowSource<Columns extends Column> = (limit: number) => AsyncGenerator<Rows<Columns>>;
+
+export class LimitedRows<Columns extends Column = Column> {
+  readonly #source: RowSource<Columns>;
+  readonly #limit: number;
+  #isCounted = false;
+  #nextMs: number | undefined;
+
+  constructor(limit: number, source: RowSource<Columns>) {
+    this.#limit = limit;
+    this.#source = source;
+  }
+
+  /**
+   * The time of the first row that `read` leaves out; known when it has ended, undefined when there is none.
+   */
+  get nextMs(): number | undefined {
+    return this.#nextMs;
+  }
+
+  /**
+   * The first `limit` rows. After `count` the rows before `nextMs`, so that rows which are written in between
+   * push none out.
+   */
+  async *read(): AsyncGenerator<Rows<Columns>> {
+    if (this.#limit === 0) return;
+    let left = this.#limit;
+    for await (const rows of this.#source(this.#isCounted ? Number.POSITIVE_INFINITY : left + 1)) {
+      const count = this.#isCounted ? countBefore(rows.times, this.#nextMs) : left;
+      if (count < rows.times.length) {
+        this.#nextMs = rows.times[count]!;
+        if (count > 0) yield firstOf(rows, count);
+        return;
+      }
+      // The reader may free the rows.
+      left -= rows.times.length;
+      yield rows;
+    }
+  }
+
+  /** Reads all rows, so that `nextMs` is known before the first one is used. */
+  async count(): Promise<void> {
+    for await (const rows of this.read()) void rows;
+    this.#isCounted = true;
+  }
+}
+
+function countBefore(times: Float64Array, endMs = Number.POSITIVE_INFINITY): number {
+  const lastIndex = times.findLastIndex((timeMs) => timeMs < endMs);
+  return lastIndex + 1;
+}
+
+const firstOf = <Columns extends Column>(
+  { times, columns }: Rows<Columns>,
+  count: number,
+): Rows<Columns> => ({
+  times: times.subarray(0, count),
+  columns: columns.map(
+    (column) =>
+      (column instanceof Float64Array ? column.subarray(0, count) : column.slice(0, count)) as Columns,
+  ),
+});
