@@ -16,14 +16,13 @@ import { openStores } from "./data-stores.ts";
 import { openDoors } from "./doors.ts";
 import { unlessFull, watchDisk } from "./full-disk.ts";
 import { ServedPaths } from "./http/allowed-methods.ts";
-import { BodyBudget } from "./http/body-budget.ts";
-import { BodyBuffers } from "./http/body-buffers.ts";
 import { HeldRequests } from "./http/held-requests.ts";
 import { loginRoutes } from "./http/login.ts";
 import { createMetrics, type Metrics, measureComputing } from "./http/metrics.ts";
 import { addDescription, addHealth, addMetrics, Refusals } from "./http/operations.ts";
 import { type Kernel, registerLinkRoutes, registerOpenRoutes, registerRoutes } from "./http/register.ts";
 import { registerOData } from "./http/register-odata.ts";
+import { memoryOf, usualBounds } from "./http/request-memory.ts";
 import { createHttp } from "./http/server.ts";
 import { IdSource } from "./lib/ids.ts";
 import { RunningJobs } from "./lib/running-jobs.ts";
@@ -203,7 +202,12 @@ export interface Started {
 }
 
 /** Opens the data folder and makes all that serves from it; throws `StartRefused` when that cannot be. */
-export async function openApp(settings: Settings, world: World, log: Logger): Promise<App> {
+export async function openApp(
+  settings: Settings,
+  world: World,
+  log: Logger,
+  bounds = usualBounds,
+): Promise<App> {
   await using opened = new AsyncDisposableStack();
   const folder = openDataFolder(settings.data, world, (text) => log.warn(text));
   opened.defer(() => folder.release());
@@ -216,8 +220,7 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   const points = metrics.counted(uncounted);
   const ids = new IdSource(world, await catalog.lastId());
   const hosting = await openModelHosting(settings, log);
-  const computing = openComputing(metrics);
-  opened.defer(() => computing.close());
+  const computing = opened.adopt(openComputing(metrics), (one) => one.close());
   const services: Services = {
     world,
     ids,
@@ -234,23 +237,17 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
     cursors: cursorSigner(secretOf("cursors")),
     ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }),
   };
-  await unlessFull(services, log, () => finishLeftWork(services));
-  opened.defer(() => services.uploads.endAll());
-  opened.defer(() => services.jobs.endAll());
-  opened.defer(sweepUploads(services, log));
-  opened.defer(() => services.erasures.end());
-  for (const project of await projectIds(services)) services.erasures.begin(project);
-  const models = await hosting.takeUp(services);
-  opened.defer(models.end);
+  opened.use(await takeUpWork(services, log));
+  const models = opened.adopt(await hosting.takeUp(services), (one) => one.end());
   const doors = await openDoors(services, { settings, secretFor: secretOf, log });
   const refusals = new Refusals(world);
   const http = await createHttp({ log, metrics, noteRefusal: refusals.note, settings });
   const held = new HeldRequests(http);
-  addRoutes(http, { services, ...doors, bodies: bodyMemory() }, { refusals, metrics, log });
+  addRoutes(http, { services, ...doors, ...memoryOf(bounds, metrics) }, { refusals, metrics, log });
   const serving = opened.move();
   return {
     services,
-    listen: async () => {
+    async listen() {
       const address = await listenAt(http, settings);
       models.begin(address);
       const newKey = await unlessFull(services, log, () => ensureFirstKey(services, settings));
@@ -264,20 +261,22 @@ export async function openApp(settings: Settings, world: World, log: Logger): Pr
   };
 }
 
-const bodyMemory = () => ({
-  budget: new BodyBudget({
-    sharedBytes: limits.bodiesInFlightBytesMax,
-    clientBytes: limits.clientBodiesBytesMax,
-    reserveBytes: limits.bodyReserveBytes,
-    uncountedBytes: limits.bodyBytesUncounted,
-  }),
-  buffers: new BodyBuffers(),
-});
-
 function openComputing({ registry }: Metrics): Computing {
   const computing = new Computing();
   measureComputing(registry, () => computing.load);
   return computing;
+}
+
+/** Finishes what a crash left undone, and goes on with the server's own work until it is disposed of. */
+async function takeUpWork(services: Services, log: Logger): Promise<AsyncDisposable> {
+  await using working = new AsyncDisposableStack();
+  await unlessFull(services, log, () => finishLeftWork(services));
+  working.defer(() => services.uploads.endAll());
+  working.defer(() => services.jobs.endAll());
+  working.defer(sweepUploads(services, log));
+  working.defer(() => services.erasures.end());
+  for (const project of await projectIds(services)) services.erasures.begin(project);
+  return working.move();
 }
 
 /** What a crash left undone, and older keys without an account. */

@@ -9,6 +9,7 @@ import type { Turns } from "./lib/turns.ts";
 import type { World } from "./lib/world.ts";
 import type { ModelHosting } from "./model-runner/model-runner.ts";
 import type { CursorSigner } from "./query/cursor.ts";
+import type { ResponseMemory } from "./query/read-within.ts";
 import type { BlobStore } from "./storage/blobs.ts";
 import type { Catalog, ProjectId } from "./storage/catalog.ts";
 import type { DiskSpace } from "./storage/disk-space.ts";
@@ -44,4 +45,6 @@ export interface RequestContext extends Services {
   readonly project: ProjectId;
   /** Aborted when the client goes away or the deadline passes. */
   readonly signal: AbortSignal;
+  /** Reads of many records or points reserve in it what their response takes. */
+  readonly memory: ResponseMemory;
 }

@@ -102,6 +102,67 @@ export const described = {
   ),
   itemsPerWriteMax: limit(10_000, "items", "Items in one create, update, delete or by-ids request."),
   listItemsMax: limit(10_000, "items", "A page of a list; a larger `limit` is lowered to this."),
+  pageLengthMax: limit(
+    32 * 2 ** 20,
+    "characters",
+    "Records of one page, as JSON; a page that would be longer ends earlier, with a cursor to go on.",
+  ),
+  pageLengthFirst: limit(
+    2 * 2 ** 20,
+    "characters",
+    "Records of a page, as JSON, that need no more memory than every list reserves; most pages are shorter.",
+  ),
+  recordsPerBatch: limit(
+    100,
+    "records",
+    "Records by their ids that are read at once; more are read while the first ones are sent.",
+  ),
+  recordsBatchBytes: limit(
+    8 * 2 ** 20,
+    "bytes",
+    "Memory reserved for a response that is read in batches; 100 records of the largest size as a rule.",
+  ),
+  recordsPerChangeLengthMax: limit(
+    64 * 2 ** 20,
+    "characters",
+    "Records that one update changes, as JSON; more are refused (413).",
+  ),
+  responsesInFlightBytesMax: limit(
+    192 * 2 ** 20,
+    "bytes",
+    "Memory of all responses that are read or sent; further large responses wait, at last for 503.",
+  ),
+  clientResponsesBytesMax: limit(
+    128 * 2 ** 20,
+    "bytes",
+    "What the responses of one caller take of that: two of the largest pages, or 32 lists as they are read.",
+  ),
+  responseReserveBytes: limit(
+    64 * 2 ** 20,
+    "bytes",
+    "Beside it, memory for one response that waits: as much as the largest page takes.",
+  ),
+  responseBytesUncounted: limit(64 * 2 ** 10, "bytes", "A response up to this size never waits for others."),
+  responsePieceBytes: limit(
+    512 * 2 ** 10,
+    "bytes",
+    "A longer response is sent in pieces of about this size, as fast as its reader takes them.",
+  ),
+  responseStreamBytes: limit(
+    8 * 2 ** 20,
+    "bytes",
+    "Memory reserved for a streamed response of datapoints: the pages of points and the pieces on their way.",
+  ),
+  responseIdleMsMax: limit(
+    30_000,
+    "ms",
+    "A response of which its reader takes nothing for so long is broken off; networks recover sooner.",
+  ),
+  responseMsMax: limit(
+    900_000,
+    "ms",
+    "The time in which a reader must have taken a response; then it is broken off.",
+  ),
   assetDepthMax: limit(500, "levels", "Levels of assets below a root; deeper is refused."),
   tagsPerMatchMax: limit(1_000, "tags", "Tags of one tag matching; more are refused."),
   tagMatchesMax: limit(100, "matches", "Matches of one tag, the best of all."),
@@ -253,11 +314,6 @@ export const described = {
     "rows",
     "Raw rows of one CSV upload, and of a page; a larger `limit` is lowered to this.",
   ),
-  rawPageLengthMax: limit(
-    32 * 2 ** 20,
-    "characters",
-    "Raw rows of one page; a page that would be longer ends earlier, with a cursor to go on.",
-  ),
   rawNamesMax: limit(1_000, "items", "A page of raw databases or tables; a larger `limit` is lowered."),
   rawItemsDefault: limit(25, "items", "A page of raw databases, tables or rows when `limit` is absent."),
   rowsErasedAtOnceMax: limit(
@@ -386,7 +442,11 @@ export const described = {
     "Journal that is small enough to stay while nothing is written.",
   ),
   journalBytesMax: limit(128 * 2 ** 20, "bytes", "Journal on disk; further writes wait for the checkpoint."),
-  requestMsMax: limit(120_000, "ms", "The deadline of a request; then it is answered 503."),
+  requestMsMax: limit(
+    120_000,
+    "ms",
+    "The deadline of a request until its response begins; then it is answered 503.",
+  ),
   receiveMsMax: limit(
     120_000,
     "ms",
@@ -572,6 +632,14 @@ invariant(limits.openBodyBytesMax <= limits.bodyBytesUncounted, "strangers take 
 invariant(
   limits.modelPackageBytesMax + limits.modelFileBytesMax < limits.modelDiskBytesMax,
   "the largest package and an artifact of the largest size fit into the folder of a run",
+);
+invariant(
+  limits.pageLengthMax * 2 <= limits.responseReserveBytes,
+  "the largest page fits into the memory for responses, also with two bytes a character",
+);
+invariant(
+  limits.rawColumnsLengthMax <= limits.pageLengthMax,
+  "a page holds at least one raw row of the largest size",
 );
 invariant(limits.modelRunMsMax < limits.requestMsMax, "a prediction ends before its request does");
 invariant(limits.searchItemsDefault <= limits.searchItemsMax, "a default is within its maximum");

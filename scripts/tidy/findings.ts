@@ -21,7 +21,7 @@ export const bounds = {
   fileLines: 400,
   engineFileLines: 600,
   /** `src/limits.ts` is a table. */
-  limitsFileLines: 650,
+  limitsFileLines: 700,
   testFileLines: 800,
   positionalParameters: 4,
   portMethods: 10,

@@ -15,6 +15,12 @@ export const recordFailures = {
     message: ({ field, ids }) => `${field} names the same id more than once: ${firstOf(ids)}`,
     members: ({ ids }) => ({ notFound: ids }),
   }),
+  "records-too-long": entry<{ field: string; limit: number }>({
+    status: 413,
+    when: "An update names records that are together longer than the limit.",
+    message: ({ field, limit }) =>
+      `The records that ${field} names have more than ${limit} characters together; name fewer of them`,
+  }),
   "external-ids-taken": entry<{ what: string; externalIds: readonly string[] }>({
     status: 409,
     when: "Another record of the kind has this external id, or the request twice; `duplicates` lists them.",

@@ -84,10 +84,11 @@ export const requestFailures = {
     when: "The disk refused a write of the catalog, for example because it is full. Nothing of it is stored.",
     message: ({ problem }) => `Nothing was stored (${problem}); free disk space, then repeat the request`,
   }),
-  deadline: entry<{ limitMs: number }>({
+  deadline: entry<{ limitMs: number; retryAfterSeconds: number }>({
     status: 503,
     when: "The request took longer than the deadline and was given up.",
-    message: ({ limitMs }) => `The request took longer than ${limitMs} ms and was given up`,
+    message: ({ limitMs, retryAfterSeconds }) =>
+      `The request took longer than ${limitMs} ms and was given up; try again in ${retryAfterSeconds} s`,
   }),
   "computation-too-long": entry<{ limit: number }>({
     status: 400,

@@ -5,15 +5,15 @@ import { PassThrough } from "node:stream";
 import { mock, test } from "node:test";
 import { limits } from "../limits.ts";
 import { readBody } from "./body.ts";
-import { BodyBudget } from "./body-budget.ts";
 import { BodyBuffers } from "./body-buffers.ts";
+import { MemoryBudget } from "./memory-budget.ts";
 
 const patient = new AbortController().signal;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const total = 2 ** 20;
 const sizes = { sharedBytes: total, clientBytes: total, reserveBytes: total, uncountedBytes: 2 ** 16 };
 
-function arriving(length: number, budget: BodyBudget) {
+function arriving(length: number, budget: MemoryBudget) {
   const stream = Object.assign(new PassThrough({ highWaterMark: total }), {
     headers: { "content-length": `${length}` },
   });
@@ -24,7 +24,7 @@ function arriving(length: number, budget: BodyBudget) {
 
 test("a body of which nothing arrives is refused and holds nothing, unless it waits for memory", async () => {
   mock.timers.enable({ apis: ["setTimeout"] });
-  const budget = new BodyBudget(sizes);
+  const budget = new MemoryBudget(sizes);
   const others = [budget.open("b"), budget.open("c")] as const;
   assert.equal(others[0].resize(total, patient), undefined);
   assert.notEqual(others[1].resize(total, patient), undefined, "in the reserve");

@@ -5,8 +5,8 @@ import { type Failure, fail } from "../errors.ts";
 import { freeChunk } from "../lib/streams.ts";
 import { shortened } from "../lib/text.ts";
 import { limits } from "../limits.ts";
-import type { BodyBudget, Reservation } from "./body-budget.ts";
 import { type BodyBuffers, onePieceBytesMax } from "./body-buffers.ts";
+import type { MemoryBudget, Reservation } from "./memory-budget.ts";
 
 const nothing = Buffer.alloc(0);
 
@@ -20,7 +20,7 @@ export interface Body {
 
 /** Where bodies lie, and how much of it all of them may take together. */
 export interface BodyMemory {
-  readonly budget: BodyBudget;
+  readonly budget: MemoryBudget;
   readonly buffers: BodyBuffers;
 }
 

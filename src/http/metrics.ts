@@ -4,11 +4,14 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import type { ComputingLoad } from "../compute/computing.ts";
 import { version } from "../lib/version.ts";
 import type { PointsStats, PointsStore } from "../storage/points.ts";
+import type { MemoryBudget } from "./memory-budget.ts";
 
 export interface Metrics {
   readonly registry: Registry;
   /** The same store, with its writes counted. */
   counted(points: PointsStore): PointsStore;
+  /** Shows how much memory responses hold. */
+  showResponses(budget: MemoryBudget): void;
   /** All of it, as of now. */
   text(points: PointsStore): Promise<string>;
 }
@@ -44,6 +47,16 @@ export function createMetrics(): Metrics {
       stats: () => points.stats(),
       close: () => points.close(),
     }),
+    showResponses: (budget) => {
+      new Gauge({
+        name: "millrace_response_memory_free_bytes",
+        help: "Memory that is left for large responses; further ones wait when there is none",
+        registers: [registry],
+        collect() {
+          this.set(budget.free);
+        },
+      });
+    },
     async text(points) {
       showStore(await points.stats());
       return registry.metrics();

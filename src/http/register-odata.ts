@@ -9,7 +9,7 @@ import type { Model } from "../odata/model.ts";
 import { type ODataRequest, odataService } from "../odata/service.ts";
 import { vocabulary } from "../odata/vocabularies.ts";
 import { readJson } from "../rest/json.ts";
-import { clientOf, type Kernel, receive, senderOf } from "./register.ts";
+import { clientOf, contextOf, type Kernel, receive, senderOf, sendStream } from "./register.ts";
 import { RequestScope } from "./request-scope.ts";
 
 const rootPath = "/odata/v1/projects/:project";
@@ -23,8 +23,8 @@ export function registerOData(http: FastifyInstance, kernel: Kernel, model: Mode
     const caller = admit(await gate.present(odataSenderOf(request), project), project, "member");
     const base = baseUrlOf(services.baseUrl, request.headers);
     if (base === undefined) throw fail("fields-missing", { fields: ["Host"] });
-    const scope = new RequestScope(reply.raw);
-    const ctx = { ...services, baseUrl: base, caller, project: caller.projectId, signal: scope.signal };
+    const scope = new RequestScope(reply.raw, kernel.deadlines);
+    const ctx = { ...contextOf(kernel, caller, scope), baseUrl: base };
     const { method, headers } = request;
     const root = `${base}/odata/v1/projects/${encodeURIComponent(project)}`;
     const bytesMax = limits.entityBodyBytesMax;
@@ -36,6 +36,8 @@ export function registerOData(http: FastifyInstance, kernel: Kernel, model: Mode
     const answer = await scope.within(service(ctx, asked));
     if (answer.release) scope.atEnd(answer.release);
     reply.code(answer.status).headers(answer.headers).header("Vary", varyOf(reply));
+    scope.sending();
+    if (answer.stream) return sendStream(reply, answer.stream, scope);
     return reply.send(typeof answer.body === "string" ? Buffer.from(answer.body) : answer.body);
   };
   const method = ["GET", "POST", "PUT", "PATCH", "DELETE"];

@@ -24,10 +24,11 @@ import { type Answer, apiVersions, type Route, route } from "../rest/route.ts";
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "../storage/conformance/naive-points.ts";
 import { boundlessDisk } from "../storage/disk-space.ts";
-import { BodyBudget } from "./body-budget.ts";
 import { BodyBuffers } from "./body-buffers.ts";
+import { MemoryBudget } from "./memory-budget.ts";
 import { createMetrics } from "./metrics.ts";
 import { registerRoutes } from "./register.ts";
+import { usualDeadlines } from "./request-scope.ts";
 import { createHttp } from "./server.ts";
 
 let streaming = new Readable();
@@ -51,7 +52,7 @@ const routes = [
     throw new Error("the secret of the house");
   }),
   probe("/thrown", async () => {
-    throw fail("deadline", { limitMs: 1 });
+    throw fail("deadline", { limitMs: 1, retryAfterSeconds: 1 });
   }),
   probe("/created", async () => ({ data: { items: [{ id: 7 }] } }), { method: "POST", created: ["0.6"] }),
   probe("/endless", async () => {
@@ -115,11 +116,9 @@ before(async () => {
   };
   const bytes = 2 ** 20;
   const sizes = { sharedBytes: bytes, clientBytes: bytes, reserveBytes: bytes, uncountedBytes: 2 ** 10 };
-  registerRoutes(
-    http,
-    { services, gate, bodies: { budget: new BodyBudget(sizes), buffers: new BodyBuffers() } },
-    routes,
-  );
+  const bodies = { budget: new MemoryBudget(sizes), buffers: new BodyBuffers() };
+  const responses = new MemoryBudget(sizes);
+  registerRoutes(http, { services, gate, bodies, responses, deadlines: usualDeadlines }, routes);
   base = `${await http.listen({ port: 0, host: "127.0.0.1" })}/api/0.5/projects/demo`;
   headers = { "api-key": key };
 });

@@ -5,11 +5,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { admit } from "../access/authenticate.ts";
 import type { Caller } from "../access/caller.ts";
 import type { Gate, Sender } from "../access/gate.ts";
-import type { Services } from "../context.ts";
+import type { RequestContext, Services } from "../context.ts";
 import { baseUrlOf as addressKnown } from "../lib/base-url.ts";
 import { freeing } from "../lib/streams.ts";
 import { limits } from "../limits.ts";
 import { baseUrlOf } from "../rest/base-url.ts";
+import { inPieces } from "../rest/items-json.ts";
 import { jsonDecoder } from "../rest/json.ts";
 import { parametersDecoder } from "../rest/parameters.ts";
 import {
@@ -28,7 +29,9 @@ import {
 } from "../rest/route.ts";
 import { type BodyMemory, readBody } from "./body.ts";
 import { errorBody } from "./error-answer.ts";
-import { RequestScope } from "./request-scope.ts";
+import type { MemoryBudget } from "./memory-budget.ts";
+import { responseMemory } from "./request-memory.ts";
+import { type Deadlines, RequestScope } from "./request-scope.ts";
 
 /** What the routes of projects are served with. */
 export interface Kernel {
@@ -36,6 +39,9 @@ export interface Kernel {
   readonly gate: Pick<Gate, "present">;
   /** For the bodies of all requests under way. */
   readonly bodies: BodyMemory;
+  /** For all responses under way. */
+  readonly responses: MemoryBudget;
+  readonly deadlines: Deadlines;
 }
 
 type Sent = Readonly<Record<string, string | string[] | undefined>>;
@@ -62,13 +68,13 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
         if (effect === "delete" && kernel.services.disk.isFull) await kernel.services.disk.prepareDelete();
         const path = decodePath(sentPath);
         const query = decodeQuery(request.query as Sent);
-        const scope = new RequestScope(reply.raw);
+        const scope = new RequestScope(reply.raw, kernel.deadlines);
         const { headers } = request;
         const receiving = { kernel, scope, bytesMax, client: clientOf(caller) };
         const body = await receive(request, receiving, (bytes, work) =>
           decodeBody(bytes, { path, headers, work }),
         );
-        const ctx = { ...kernel.services, caller, project: caller.projectId, signal: scope.signal };
+        const ctx = contextOf(kernel, caller, scope);
         const question = { version, path, query, body, headers };
         const answer = await scope.within(route.handle(ctx, question));
         if (status === 201) reply.header("Location", locationOf(request, route, answer));
@@ -97,7 +103,7 @@ export function registerOpenRoutes(
       const query = decodeQuery(request.query as Sent);
       const sender = senderOf(request);
       if (route.body) gate.throttle.refuseAddress(sender.address);
-      const scope = new RequestScope(reply.raw);
+      const scope = new RequestScope(reply.raw, kernel.deadlines);
       const { headers } = request;
       const receiving = { kernel, scope, bytesMax: limits.openBodyBytesMax, client: sender.address };
       const body = await receive(request, receiving, (bytes, work) =>
@@ -112,6 +118,19 @@ export function registerOpenRoutes(
     http.route({ method: route.method, url: route.path, handler: answerTo });
   }
 }
+
+/** What the handler of a request is given. */
+export const contextOf = (
+  { services, responses }: Kernel,
+  caller: Caller,
+  scope: RequestScope,
+): RequestContext => ({
+  ...services,
+  caller,
+  project: caller.projectId,
+  signal: scope.signal,
+  memory: responseMemory(responses, clientOf(caller), scope),
+});
 
 export const senderOf = ({ method, headers, ip }: FastifyRequest): Sender => ({
   method,
@@ -215,15 +234,21 @@ export async function receive<Read>(
   }
 }
 
-function send(reply: FastifyReply, answer: Answer, scope: RequestScope): FastifyReply {
+async function send(reply: FastifyReply, made: Answer, scope: RequestScope): Promise<FastifyReply> {
+  const answer = await inPieces(made);
+  scope.sending();
   if (!("contentType" in answer)) return reply.send(answer);
   if (answer.release) scope.atEnd(answer.release);
   if (answer.nextCursor !== undefined) reply.header("X-Next-Cursor", answer.nextCursor);
   if (!("stream" in answer)) return reply.type(answer.contentType).send(answer.bytes);
-  const { contentType, stream } = answer;
+  return sendStream(reply.type(answer.contentType), answer.stream, scope);
+}
+
+/** The stream ends with the request; when it fails, its transfer is broken off. */
+export function sendStream(reply: FastifyReply, stream: Readable, scope: RequestScope): FastifyReply {
   scope.signal.addEventListener("abort", () => stream.destroy(scope.signal.reason), { once: true });
   scope.atEnd(() => stream.destroy());
-  return reply.type(contentType).send(stream);
+  return reply.send(stream);
 }
 
 /** Where the record just made can be read (platform-api, Errors 2); of several the first. */

@@ -1,4 +1,4 @@
-// How long a request lives: until it is answered, its client goes away, or its deadline passes.
+// How long a request lives: until its response is sent, its client goes away, or a deadline passes.
 import type { ServerResponse } from "node:http";
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
@@ -10,23 +10,69 @@ export class ClientGone extends Error {
   }
 }
 
+/** When to try again what found the server too busy. */
+const retryAfterSeconds = 10;
+
+/** How long a request and its response may take. */
+export interface Deadlines {
+  /** Until the response begins. */
+  readonly requestMs: number;
+  /** Between two parts of the response that its reader takes. */
+  readonly idleMs: number;
+  /** From the beginning of the response to its end. */
+  readonly sendMs: number;
+}
+
+export const usualDeadlines: Deadlines = {
+  requestMs: limits.requestMsMax,
+  idleMs: limits.responseIdleMsMax,
+  sendMs: limits.responseMsMax,
+};
+
 /** One request under way. */
 export class RequestScope {
+  readonly #response: ServerResponse;
+  readonly #deadlines: Deadlines;
+  #timer: NodeJS.Timeout;
   readonly #controller = new AbortController();
   readonly #atEnd: (() => void)[] = [];
   /** Refuses who waits for the outcome. */
   #refuse: ((why: unknown) => void) | undefined;
   #hasEnded = false;
 
-  constructor(response: ServerResponse) {
-    const giveUp = () => this.#abort(fail("deadline", { limitMs: limits.requestMsMax }));
-    const timer = setTimeout(giveUp, limits.requestMsMax);
+  constructor(response: ServerResponse, deadlines: Deadlines) {
+    this.#response = response;
+    this.#deadlines = deadlines;
+    const limitMs = deadlines.requestMs;
+    const giveUp = () => this.#abort(fail("deadline", { limitMs, retryAfterSeconds }));
+    this.#timer = setTimeout(giveUp, limitMs);
     response.once("close", () => {
-      clearTimeout(timer);
+      clearTimeout(this.#timer);
       if (!response.writableFinished) this.#abort(new ClientGone());
       this.#hasEnded = true;
       for (const work of this.#atEnd) work();
     });
+  }
+
+  /**
+   * Call when the response begins: from now on the request lives as long as its reader takes some of it every
+   * while. Else the transfer is broken off, so that the reader cannot take a part for the whole.
+   */
+  sending(): void {
+    const { idleMs, sendMs } = this.#deadlines;
+    const response = this.#response;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => response.destroy(), sendMs);
+    const { socket } = response;
+    if (!socket) return;
+    const idle = () => {
+      if (response.writableLength > 0) response.destroy();
+      else socket.setTimeout(idleMs); // The server is slow, not the reader.
+    };
+    socket.setTimeout(idleMs);
+    response.on("timeout", idle);
+    // Before the server sets its own time for the next request.
+    response.prependOnceListener("finish", () => socket.setTimeout(0));
   }
 
   /** Aborted when the client goes away or the deadline passes. */
@@ -34,7 +80,7 @@ export class RequestScope {
     return this.#controller.signal;
   }
 
-  /** Has `work` done when the answer is written or given up; at once when that has happened already. */
+  /** Has `work` done when the response is sent or given up; at once when that has happened already. */
   atEnd(work: () => void): void {
     if (this.#hasEnded) work();
     else this.#atEnd.push(work);

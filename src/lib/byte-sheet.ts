@@ -86,6 +86,9 @@ function writePlain(bytes: Uint8Array, start: number, text: string): number {
   return start + length;
 }
 
+/** Sheets of one long answer that are used again; the collector frees the others while it is sent. */
+const keptMax = 4;
+
 export class ByteSheet {
   bytes: Buffer = nothing;
   /** Of the same bytes. */
@@ -143,7 +146,7 @@ export class ByteSheet {
   /** What was written, to be sent; the sheet goes on empty. */
   cut(): Buffer {
     const written = this.bytes.subarray(0, this.at);
-    this.#cut.push(written);
+    if (this.#cut.length < keptMax) this.#cut.push(written);
     this.bytes = nothing;
     this.view = viewOfNothing;
     this.at = 0;

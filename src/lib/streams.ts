@@ -30,6 +30,24 @@ export async function* begunAhead<Item, Made>(
   }
 }
 
+/** Characters that are written between two turns of other requests. */
+const pieceLength = 64 * 1024;
+
+/** Text gathered into pieces of about 64 KiB, or of one string if that is longer. */
+export async function* textPieces(texts: Iterable<string> | AsyncIterable<string>): AsyncGenerator<Buffer> {
+  let held: string[] = [];
+  let length = 0;
+  for await (const text of texts) {
+    held.push(text);
+    length += text.length;
+    if (length < pieceLength) continue;
+    yield Buffer.from(held.join(""));
+    held = [];
+    length = 0;
+  }
+  if (held.length > 0) yield Buffer.from(held.join(""));
+}
+
 /**
  * Bytes in memory when they are few, as most answers are, so that they need no stream; else a stream of
  * them.

@@ -3,6 +3,7 @@ import type { RequestContext } from "../context.ts";
 import { Failure } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { and } from "../query/filter.ts";
+import { LengthBound } from "../query/length-bound.ts";
 import type { Position } from "../query/page.ts";
 import type { Key, Row } from "./model.ts";
 import { type Expansion, needsOf, type Shape } from "./shape.ts";
@@ -21,15 +22,43 @@ export interface Entities {
   readonly next?: Position;
 }
 
-/** How many entities may still be expanded in this answer. */
+/** How many entities may still be expanded in this response, and how long they may be together. */
 interface Budget {
   left: number;
+  readonly bound: LengthBound;
 }
 
 const nothing: Entity["expanded"] = [];
 
-export async function expandAll(ctx: RequestContext, rows: readonly Row[], shape: Shape): Promise<Entity[]> {
-  return entitiesOf(ctx, rows, shape, { left: limits.odataExpandedMax });
+/**
+ * What expanded entities may add to the length of a page: they are written with the entity they belong to.
+ */
+const expandedShare = 1 / 4;
+
+/** How many fewer rows or entities are tried when expansions were too long. */
+const fewer = 4;
+
+/**
+ * The rows with what is expanded of them. When the expansions are too long together, only the first rows, and
+ * of the last one left only as many expanded entities as fit. Counts all of it against `bound`.
+ */
+export async function expandFitting(
+  ctx: RequestContext,
+  rows: readonly Row[],
+  { shape, bound }: { readonly shape: Shape; readonly bound: LengthBound },
+): Promise<Entity[]> {
+  if (shape.expansions.length === 0) return rows.map((row) => ({ row, expanded: nothing }));
+  let count = rows.length;
+  for (let left: number = limits.odataExpandedMax; ; left = Math.ceil(left / fewer)) {
+    const isLeast = count <= 1 && left === 1;
+    const own = new LengthBound(isLeast ? Number.MAX_SAFE_INTEGER : bound.max * expandedShare);
+    const entities = await entitiesOf(ctx, rows.slice(0, count), shape, { left, bound: own });
+    if (own.cuts === 0) {
+      bound.count({ length: own.used, isCut: left < limits.odataExpandedMax });
+      return entities;
+    }
+    count = Math.ceil(count / fewer);
+  }
 }
 
 async function entitiesOf(
@@ -62,7 +91,7 @@ async function oneOf(
   if (keys.size === 0) return own.map(() => undefined);
   let found: readonly Row[] = [];
   try {
-    for await (const page of pagesOf(ctx, expansion, { keys, limit: keys.size }))
+    for await (const page of pagesOf(ctx, expansion, { keys, limit: keys.size, bound: budget.bound }))
       found = found.length === 0 ? page : [...found, ...page];
   } catch (problem) {
     // Nobody asked for it: to a caller without the right it is as if there were none.
@@ -77,6 +106,12 @@ async function oneOf(
   for (const entity of entities)
     for (const key of join.theirs(entity.row)) if (!byKey.has(key)) byKey.set(key, entity);
   return own.map((key) => (key === undefined ? undefined : byKey.get(key)));
+}
+
+interface PagesWanted {
+  readonly keys: ReadonlySet<Key> | ReadonlyMap<Key, unknown>;
+  readonly limit: number;
+  readonly bound: LengthBound;
 }
 
 interface Gathered {
@@ -95,7 +130,7 @@ async function manyOf(
   const fitting = Math.floor(budget.left / Math.max(1, rows.length));
   const pageMax = Math.max(1, Math.min(limits.odataPageMax, fitting));
   const each = Math.min(top ?? pageMax, pageMax);
-  const gathered = await gather(ctx, rows, expansion, each);
+  const gathered = await gather(ctx, rows, expansion, { each, bound: budget.bound });
   const flat = [...new Set(gathered.flatMap((one) => one.rows))];
   budget.left = Math.max(0, budget.left - flat.length);
   const entities = await entitiesOf(ctx, flat, shape, budget);
@@ -131,7 +166,7 @@ async function gather(
   ctx: RequestContext,
   rows: readonly Row[],
   expansion: Expansion,
-  each: number,
+  { each, bound }: { readonly each: number; readonly bound: LengthBound },
 ): Promise<Gathered[]> {
   const { own, theirs } = expansion.navigation.join;
   const gathered: Gathered[] = rows.map(() => ({ rows: [], hasMore: false }));
@@ -139,7 +174,7 @@ async function gather(
   for (const [at, row] of rows.entries())
     for (const key of own(row)) wanting.set(key, [...(wanting.get(key) ?? []), at]);
   const limit = Math.min(limits.listItemsMax, (each + 1) * Math.max(1, wanting.size));
-  for await (const page of pagesOf(ctx, expansion, { keys: wanting, limit }))
+  for await (const page of pagesOf(ctx, expansion, { keys: wanting, limit, bound }))
     for (const found of page)
       for (const key of theirs(found)) {
         for (const at of wanting.get(key) ?? []) {
@@ -153,19 +188,22 @@ async function gather(
   return gathered;
 }
 
-/** Pages of what belongs to the keys, which may become fewer on the way; ends when none is left. */
+/**
+ * Pages of what belongs to the keys, which may become fewer on the way; ends when none is left, and when what
+ * was read is too long.
+ */
 async function* pagesOf(
   ctx: RequestContext,
   { navigation, filter, shape }: Expansion,
-  { keys, limit }: { readonly keys: ReadonlySet<Key> | ReadonlyMap<Key, unknown>; readonly limit: number },
+  { keys, limit, bound }: PagesWanted,
 ): AsyncGenerator<readonly Row[]> {
   const needs = needsOf(shape, navigation);
   for (let after: Position | undefined; keys.size > 0; ) {
     const asked = and(navigation.join.filter([...keys.keys()]), filter);
-    const page = { limit, ...(after && { after }) };
+    const page = { limit, bound, ...(after && { after }) };
     const found = await shape.set.read(ctx, { filter: asked, page, needs });
     yield found.items;
-    if (!found.next) return;
+    if (!found.next || bound.cuts > 0) return;
     after = found.next;
   }
 }

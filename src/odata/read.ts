@@ -3,9 +3,11 @@ import type { RequestContext } from "../context.ts";
 import { Failure, fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { and, everything, type Filter } from "../query/filter.ts";
+import type { LengthBound } from "../query/length-bound.ts";
 import type { Position } from "../query/page.ts";
+import { readWithin } from "../query/read-within.ts";
 import type { Run } from "./columns.ts";
-import { type Entity, expandAll } from "./expand.ts";
+import { type Entity, expandFitting } from "./expand.ts";
 import type { EntitySet, Model } from "./model.ts";
 import { parseExpression } from "./parse-expression.ts";
 import type { Collection } from "./place.ts";
@@ -114,6 +116,9 @@ interface Taken {
   readonly next?: Position | undefined;
 }
 
+/** Of a point or a bucket as it is written, about. */
+const rowBytes = 200;
+
 async function pageOf(
   ctx: RequestContext,
   { read, readColumns }: Collection,
@@ -122,13 +127,27 @@ async function pageOf(
   const { filter, wanted, pageMax, after, shape, isPlain } = question;
   const limit = Math.min(pageMax, wanted);
   if (limit === 0) return { content: { items: [] }, taken: 0 };
-  const asked = { filter, page: { limit, ...(after && { after }) }, needs: needsOf(shape) };
+  const needs = needsOf(shape);
+  const asked = (bound?: LengthBound) => ({
+    ...{ filter, needs },
+    page: { limit, ...(after && { after }), ...(bound && { bound }) },
+  });
   if (readColumns && isPlain && shape.expansions.length === 0) {
-    const { runs, next } = await readColumns(ctx, asked);
+    await ctx.memory.reserve(limit * rowBytes);
+    const { runs, next } = await readColumns(ctx, asked());
     return { content: { runs }, taken: runs.reduce((sum, { count }) => sum + count, 0), next };
   }
-  const { items, next } = await read(ctx, asked);
-  return { content: { items: await expandAll(ctx, items, shape) }, taken: items.length, next };
+  const { found, items } = await readWithin(ctx.memory, async (bound) => {
+    const found = await read(ctx, asked(bound));
+    return { found, items: await expandFitting(ctx, found.items, { shape, bound }) };
+  });
+  const last = found.items[items.length - 1];
+  const isShorter = last && items.length < found.items.length;
+  return {
+    content: { items },
+    taken: items.length,
+    next: isShorter ? shape.set.position(last) : found.next,
+  };
 }
 
 interface PlaceInPages {

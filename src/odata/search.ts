@@ -12,7 +12,7 @@ interface Searched<Found> {
   readonly set: string;
   /** Whose words count. */
   readonly fields: readonly string[];
-  readonly search: (ctx: RequestContext, wanted: TextSearch) => Promise<Found[]>;
+  readonly search: (ctx: RequestContext, wanted: TextSearch) => Promise<readonly Found[]>;
   readonly count: (ctx: RequestContext, filter: Filter) => Promise<number>;
 }
 
@@ -35,8 +35,12 @@ export const searchFunction = <Found>({
         async read(ctx, { filter, page }) {
           const [offset = 0] = (page.after ?? []) as readonly number[];
           const limit = Math.min(page.limit, limits.searchItemsMax - offset);
-          const items = await search(ctx, { filter, query, boostName: true, limit, offset });
+          const { bound } = page;
+          const cutsBefore = bound?.cuts;
+          const wanted = { filter, query, boostName: true, limit, offset, ...(bound && { bound }) };
+          const items = await search(ctx, wanted);
           const end = offset + items.length;
+          if (bound?.cuts !== cutsBefore) return { items, next: [end] };
           const hasNext = items.length === limit && end < limits.searchItemsMax;
           const hasMore =
             hasNext && (await search(ctx, { filter, query, boostName: true, limit: 1, offset: end }));

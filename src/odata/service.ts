@@ -1,12 +1,16 @@
 // One request to the entity-model interface, from its address to the bytes of its answer.
 import { createHash } from "node:crypto";
+import type { Readable } from "node:stream";
 import type { RequestContext } from "../context.ts";
 import { fail } from "../errors.ts";
 import { ByteSheet, Shelf } from "../lib/byte-sheet.ts";
+import { bytesOrStream } from "../lib/streams.ts";
+import type { LengthBound } from "../query/length-bound.ts";
+import { readWithin } from "../query/read-within.ts";
 import { writeRuns } from "./columns.ts";
 import { csdlJson } from "./csdl-json.ts";
 import { csdlXml } from "./csdl-xml.ts";
-import { expandAll } from "./expand.ts";
+import { type Entity, expandFitting } from "./expand.ts";
 import { insertInto, type ReceiveJson, receiveEntity, takesInserts } from "./insert.ts";
 import { entityAddress, Links } from "./links.ts";
 import type { Model, Property, Row } from "./model.ts";
@@ -19,16 +23,10 @@ import {
   preferencesOf,
 } from "./negotiate.ts";
 import { addressOf, type Collection, type One, type Place, placeOf, readOne } from "./place.ts";
-import {
-  type Content,
-  collectionQuestion,
-  filterOfOptions,
-  readCollection,
-  refuseForeignOptions,
-} from "./read.ts";
+import { collectionQuestion, filterOfOptions, readCollection, refuseForeignOptions } from "./read.ts";
 import { needsOf, type Shape, shapeOf } from "./shape.ts";
 import { readTarget, type Target } from "./target.ts";
-import { countJson, layoutOf, type Writing, writeEntities, writeEntity } from "./write-entity.ts";
+import { countJson, type Layout, layoutOf, type Writing, writeEntity } from "./write-entity.ts";
 import { plainText, writeValue } from "./write-value.ts";
 
 export interface ODataRequest {
@@ -45,6 +43,8 @@ export interface ODataAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
+  /** Instead of `body`, of what is long. */
+  readonly stream?: Readable;
   /** To be called when nobody needs the body any more. */
   readonly release?: () => void;
 }
@@ -104,11 +104,11 @@ async function insertAnswer(answering: Answering, of: Collection): Promise<OData
     ...(answer && { "Preference-Applied": `return=${answer}` }),
   };
   if (answer === "minimal") return { status: 204, headers: { ...headers, "OData-EntityId": location } };
-  const [entity] = await expandAll(ctx, [row], shape);
+  const entity = await expandOne(ctx, row, shape);
   const layout = layoutOf(writing, shape, contextMember(writing, `${of.address}/$entity`));
   return written(
     { ...headers, "Content-Type": writing.contentType },
-    (sheet) => writeEntity(sheet, layout, entity!),
+    (sheet) => writeEntity(sheet, layout, entity),
     201,
   );
 }
@@ -171,27 +171,51 @@ async function collectionAnswer(answering: Answering, of: Collection): Promise<O
   const link = next === undefined ? "" : `,"@odata.nextLink":${JSON.stringify(writing.links.next(next))}`;
   const applied: Readonly<Record<string, string>> =
     pageSize === undefined ? {} : { "Preference-Applied": `odata.maxpagesize=${pageSize}` };
-  return written({ "Content-Type": writing.contentType, ...applied }, (sheet) => {
-    sheet.text(head.join(""));
-    writeContent(sheet, content, { writing, shape: question.shape });
-    sheet.text(`]${link}}`);
+  const headers = { "Content-Type": writing.contentType, ...applied };
+  const texts = { head: head.join(""), tail: `]${link}}` };
+  const { shape } = question;
+  if ("items" in content)
+    return entitiesAnswer(headers, texts, { ...content, layout: layoutOf(writing, shape) });
+  return written(headers, (sheet) => {
+    sheet.text(texts.head);
+    const names = shape.properties.map(({ name }) => name);
+    writeRuns(sheet, content.runs, names);
+    sheet.text(texts.tail);
   });
 }
 
-function writeContent(
-  sheet: ByteSheet,
-  content: Content,
-  { writing, shape }: { readonly writing: Writing; readonly shape: Shape },
-): void {
-  if ("items" in content) writeEntities(sheet, layoutOf(writing, shape), content.items);
-  else {
-    const names = shape.properties.map(({ name }) => name);
-    writeRuns(sheet, content.runs, names);
-  }
+const sheetBytes = 2 * 1024 * 1024;
+/** Most pages fit on a sheet. */
+const sheets = new Shelf(sheetBytes, 4);
+/** A sheet is full when an entity of usual size might not fit any more. */
+const fullBytes = sheetBytes - 256 * 1024;
+
+interface Entries {
+  readonly items: readonly Entity[];
+  readonly layout: Layout;
 }
 
-/** Most pages fit on a sheet. */
-const sheets = new Shelf(2 * 1024 * 1024, 4);
+/** A page of entities, as a stream of sheets if one is not enough. */
+async function entitiesAnswer(
+  headers: ODataAnswer["headers"],
+  { head, tail }: { readonly head: string; readonly tail: string },
+  { items, layout }: Entries,
+): Promise<ODataAnswer> {
+  const sheet = new ByteSheet(sheets);
+  async function* pieces(): AsyncGenerator<Buffer> {
+    sheet.text(head);
+    for (let at = 0; at < items.length; at++) {
+      if (sheet.at >= fullBytes) yield sheet.cut();
+      if (at > 0) sheet.text(",");
+      writeEntity(sheet, layout, items[at]!);
+    }
+    sheet.text(tail);
+    yield sheet.cut();
+  }
+  const made = await bytesOrStream(pieces(), sheetBytes);
+  const content = "bytes" in made ? { body: made.bytes } : made;
+  return { status: 200, headers, ...content, release: () => sheet.release() };
+}
 
 /** An answer written on a sheet, which is used again once that is sent. */
 function written(
@@ -212,11 +236,17 @@ async function entityAnswer(answering: Answering, place: One): Promise<ODataAnsw
   const shape = shapeOf({ ctx, model, aliases: target.aliases }, set, target.options);
   const row = await readOne(ctx, place, needsOf(shape));
   if (!row) return { status: 204, headers: {} };
-  const [entity] = await expandAll(ctx, [row], shape);
+  const entity = await expandOne(ctx, row, shape);
   const context = contextMember(writing, `${address}${shape.fragment}/$entity`);
   const layout = layoutOf(writing, shape, context);
   const headers = { "Content-Type": writing.contentType, ...(place.of.type.stream && noStore) };
-  return written(headers, (sheet) => writeEntity(sheet, layout, entity!));
+  return written(headers, (sheet) => writeEntity(sheet, layout, entity));
+}
+
+async function expandOne(ctx: RequestContext, row: Row, shape: Shape): Promise<Entity> {
+  const expand = (bound: LengthBound) => expandFitting(ctx, [row], { shape, bound });
+  const [entity] = await readWithin(ctx.memory, expand);
+  return entity!;
 }
 
 /** What the options of collections are for. */

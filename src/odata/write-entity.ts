@@ -95,7 +95,7 @@ function expansionPlace(
 }
 
 /** Writes entities with commas between them. */
-export function writeEntities(sheet: ByteSheet, layout: Layout, entities: readonly Entity[]): void {
+function writeEntities(sheet: ByteSheet, layout: Layout, entities: readonly Entity[]): void {
   for (let at = 0; at < entities.length; at++) {
     if (at > 0) sheet.byte(code.comma);
     writeEntity(sheet, layout, entities[at]!);

@@ -1,8 +1,10 @@
 // Reads records by ids that a caller has named, and refuses those that are not there.
 import { fail } from "../errors.ts";
 import { repeatedOf } from "../lib/repeated.ts";
+import { limits } from "../limits.ts";
 import type { Reader, Stored, Table } from "../storage/catalog.ts";
 import { and, type Filter, oneOf } from "./filter.ts";
+import { LengthBound } from "./length-bound.ts";
 import { byId } from "./page.ts";
 
 export interface IdsNamed {
@@ -11,11 +13,13 @@ export interface IdsNamed {
   readonly field: string;
   /** How unknown ids are refused; 400 when absent. */
   readonly status?: 404;
+  /** Reads only as many records as fit, instead of refusing them. */
+  readonly bound?: LengthBound | undefined;
 }
 
 /**
  * These records in the order asked. Refuses repeated ids, and ids outside of `scope`, which look like unknown
- * ones (client-endpoints (b) 21).
+ * ones (client-endpoints (b) 21), and (413) records that are too long together.
  */
 export async function existingRecords<Row extends Stored>(
   tx: Reader,
@@ -23,24 +27,39 @@ export async function existingRecords<Row extends Stored>(
   scope: Filter,
   named: IdsNamed,
 ): Promise<Row[]> {
-  const { ids } = named;
+  const { ids, bound = new LengthBound(limits.recordsPerChangeLengthMax) } = named;
   if (ids.length === 0) return [];
   refuseRepeated(named);
   const filter = and(scope, oneOf("id", ids));
-  const rows = await tx.find(table, { filter, order: byId, page: { limit: ids.length } });
+  const rows = await tx.find(table, { filter, order: byId, page: { limit: ids.length, bound } });
+  if (bound.cuts > 0 && bound === named.bound) return rows;
+  if (bound.cuts > 0) throw fail("records-too-long", { field: named.field, limit: bound.max });
   const found = new Map(rows.map((row) => [row.id, row]));
   refuseUnlessAll(found, named);
   return ids.map((id) => found.get(id)!);
 }
 
-/** Refuses repeated ids, and those that are not among the `known` ones. */
-export function refuseUnlessAll(known: ReadonlyMap<number, unknown>, { ids, ...named }: IdsNamed): void {
-  refuseRepeated({ ids, ...named });
-  const unknown = ids.filter((id) => !known.has(id));
-  if (unknown.length > 0) throw fail("ids-unknown", { ...named, ids: unknown });
+/** Refuses what `existingRecords` refuses without reading the records. */
+export async function refuseUnknownIds<Row extends Stored>(
+  tx: Reader,
+  table: Table<Row>,
+  scope: Filter,
+  named: IdsNamed,
+): Promise<void> {
+  const filter = and(scope, oneOf("id", named.ids));
+  const page = { limit: named.ids.length };
+  const rows = await tx.find(table, { filter, order: byId, page, fields: ["id"] });
+  refuseUnlessAll(new Map(rows.map((row) => [row.id, row])), named);
 }
 
-function refuseRepeated({ ids, ...named }: IdsNamed): void {
+/** Refuses repeated ids, and those that are not among the `known` ones. */
+export function refuseUnlessAll(known: ReadonlyMap<number, unknown>, { ids, field, status }: IdsNamed): void {
+  refuseRepeated({ ids, field });
+  const unknown = ids.filter((id) => !known.has(id));
+  if (unknown.length > 0) throw fail("ids-unknown", { field, ids: unknown, ...(status && { status }) });
+}
+
+function refuseRepeated({ ids, field }: IdsNamed): void {
   if (new Set(ids).size === ids.length) return;
-  throw fail("ids-repeated", { ...named, ids: repeatedOf(ids) });
+  throw fail("ids-repeated", { field, ids: repeatedOf(ids) });
 }

@@ -1,4 +1,5 @@
 // Pages: a stable order, a keyset position in it, and the piece of a collection between two positions.
+import type { LengthBound } from "./length-bound.ts";
 
 export interface OrderBy {
   readonly field: string;
@@ -19,6 +20,8 @@ export interface PageQuestion {
   readonly before?: Position;
   /** Only records up to and including this position: the end of a division (see `Reader.divide`). */
   readonly until?: Position;
+  /** Ends the page before `limit` when its records are longer than this together. */
+  readonly bound?: LengthBound;
 }
 
 export interface Page<Item> {

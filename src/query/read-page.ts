@@ -2,17 +2,21 @@
 import type { Question, Reader, Table } from "../storage/catalog.ts";
 import type { OrderBy, Page, Position } from "./page.ts";
 
-/** Asks for one record more than the page holds, which tells whether there is a further page. */
+/**
+ * Asks for one record more than the page holds, which tells whether there is a further page; there is one as
+ * well when the page ends early because its records are long.
+ */
 export async function readPage<Row extends object>(
   tx: Reader,
   table: Table<Row>,
   question: Question,
 ): Promise<Page<Row>> {
-  const { limit, after, before } = question.page;
+  const { limit, after, before, bound } = question.page;
   if (limit === 0) return { items: [] };
+  const cutsBefore = bound?.cuts;
   const found = await tx.find(table, { ...question, page: { ...question.page, limit: limit + 1 } });
-  const more = found.length > limit;
-  const items = before ? found.slice(more ? 1 : 0) : found.slice(0, limit);
+  const more = found.length > limit || bound?.cuts !== cutsBefore;
+  const items = before ? found.slice(-limit) : found.slice(0, limit);
   const first = items[0];
   const last = items.at(-1);
   const hasNext = before ? true : more;

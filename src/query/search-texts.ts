@@ -1,6 +1,7 @@
 // Search by words in names and descriptions, best matches first (client-endpoints (b) 10).
 import type { Reader, Stored, Table } from "../storage/catalog.ts";
 import { and, everything, type Filter, not, words } from "./filter.ts";
+import type { LengthBound } from "./length-bound.ts";
 import { byId, type OrderBy } from "./page.ts";
 
 export interface TextSearch {
@@ -15,6 +16,8 @@ export interface TextSearch {
   readonly sort?: OrderBy | undefined;
   readonly limit: number;
   readonly offset: number;
+  /** Ends the search before `limit` when the best records are longer than this together. */
+  readonly bound?: LengthBound;
 }
 
 const both = ["name", "description"];
@@ -25,7 +28,7 @@ export async function searchTexts<Row extends Stored>(
   table: Table<Row>,
   wanted: TextSearch,
 ): Promise<Row[]> {
-  const { name, description, query, sort, limit, offset } = wanted;
+  const { name, description, query, sort, limit, offset, bound } = wanted;
   const inName = name === undefined ? everything : words(["name"], name);
   const inDescription = description === undefined ? everything : words(["description"], description);
   const inEither = query === undefined ? everything : words(both, query);
@@ -34,13 +37,14 @@ export async function searchTexts<Row extends Stored>(
   const rank = sort ? [] : both.flatMap((field) => rankBy(field, texts[field as keyof typeof texts]));
   const order: OrderBy[] = [...(sort ? [sort] : []), ...byId];
   const ask = (part: Filter, piece: { limit: number; offset: number }) =>
-    tx.search(table, { filter: and(filter, part), rank, order, ...piece });
+    tx.search(table, { filter: and(filter, part), rank, order, ...piece, ...(bound && { bound }) });
   if (!wanted.boostName || query === undefined || sort) return ask(everything, { limit, offset });
 
   const named = words(["name"], query);
+  const cutsBefore = bound?.cuts;
   const first = await ask(named, { limit, offset });
   const left = limit - first.length;
-  if (left === 0) return first;
+  if (left === 0 || bound?.cuts !== cutsBefore) return first;
   const skipped = offset === 0 ? 0 : await tx.count(table, and(filter, named));
   return [...first, ...(await ask(not(named), { limit: left, offset: Math.max(0, offset - skipped) }))];
 }

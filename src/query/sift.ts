@@ -60,12 +60,14 @@ function rowsOf<Item>(
 
 /**
  * A page of the items that meet the filter. It ends early, with a position to go on from, when the filter was
- * held against `limits.odataSiftedMax` items or `limits.odataSiftedCharactersMax` characters.
+ * held against `limits.odataSiftedMax` items or `limits.odataSiftedCharactersMax` characters, or when the
+ * items that were read are too long for a page.
  */
 export async function siftedPage<Item>(ctx: Sifter, asked: Sifted<Item>): Promise<Page<Item>> {
   const { filter, page, read, position } = asked;
   if (filter.kind === "everything") return read(page);
   const items: Item[] = [];
+  const cutsBefore = page.bound?.cuts;
   let [sifted, charactersLeft] = [0, limits.odataSiftedCharactersMax];
   let limit = page.limit;
   for (let { after } = page; ; limit *= 2) {
@@ -81,7 +83,8 @@ export async function siftedPage<Item>(ctx: Sifter, asked: Sifted<Item>): Promis
     if (!found.next) return { items };
     sifted += looked;
     charactersLeft -= characters;
-    if (sifted >= limits.odataSiftedMax || charactersLeft <= 0) return { items, next: found.next };
+    const isCut = page.bound?.cuts !== cutsBefore;
+    if (isCut || sifted >= limits.odataSiftedMax || charactersLeft <= 0) return { items, next: found.next };
     after = found.next;
   }
 }

@@ -1,7 +1,10 @@
 // The wrappers around every REST answer (platform-api, Response wrappers), and pages behind cursors.
 import { type TSchema, Type } from "typebox";
 import type { RequestContext } from "../context.ts";
+import type { LengthBound } from "../query/length-bound.ts";
 import type { Page, PageQuestion } from "../query/page.ts";
+import { readWithin } from "../query/read-within.ts";
+import { itemsTextAnswer } from "./items-json.ts";
 import { text } from "./parameters.ts";
 
 /** `{"data":{"items":[...]}}` */
@@ -57,7 +60,31 @@ export async function listAnswer<Item>(
   shape: (item: Item) => unknown,
 ) {
   const asked = pageAsked(ctx, collection, place);
-  return pageAnswer(ctx, collection, { asked, found: await read(asked) }, shape);
+  const found = await readWithin(ctx.memory, (bound) => read({ ...asked, bound }));
+  return pageAnswer(ctx, collection, { asked, found }, shape);
+}
+
+/** The best results of a search; fewer than asked for when they are longer than a page. */
+export async function searchAnswer<Wanted extends object, Item>(
+  ctx: RequestContext,
+  wanted: Wanted,
+  search: (ctx: RequestContext, wanted: Wanted & { readonly bound: LengthBound }) => Promise<readonly Item[]>,
+  shape: (item: Item) => unknown,
+) {
+  const found = await readWithin(ctx.memory, (bound) => search(ctx, { ...wanted, bound }));
+  return itemsAnswer(found.map(shape));
+}
+
+/**
+ * Records in batches that are read while the first ones are sent, in a response without cursor. Fails as the
+ * batches do; after the response has begun, its transfer is broken off.
+ */
+export function batchesAnswer<Item>(batches: AsyncIterable<readonly Item[]>, shape: (item: Item) => unknown) {
+  return itemsTextAnswer(itemsAnswer([]), textsOf(batches, shape));
+}
+
+async function* textsOf<Item>(batches: AsyncIterable<readonly Item[]>, shape: (item: Item) => unknown) {
+  for await (const batch of batches) yield batch.map((item) => JSON.stringify(shape(item)));
 }
 
 /** Wraps the page `found` with the cursors to its neighbours; `asked` is what `pageAsked` gave. */

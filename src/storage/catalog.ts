@@ -9,6 +9,7 @@
 // on a missing value is false.
 import { invariant } from "../lib/invariant.ts";
 import type { Filter } from "../query/filter.ts";
+import type { LengthBound } from "../query/length-bound.ts";
 import type { OrderBy, PageQuestion, Position } from "../query/page.ts";
 
 export interface Column {
@@ -71,9 +72,12 @@ export interface RankedQuestion {
   readonly order: readonly OrderBy[];
   readonly limit: number;
   readonly offset: number;
+  /** As that of a page. */
+  readonly bound?: LengthBound;
 }
 
 export interface Reader {
+  /** A page with a `bound` has at least one record if there is any, the nearest ones as far as they fit. */
   find<Row extends object>(table: Table<Row>, question: Question): Promise<Row[]>;
   /** The records with these ids, in the order asked; ids that do not exist are left out. */
   get<Row extends Stored>(table: Table<Row>, ids: readonly number[]): Promise<Row[]>;

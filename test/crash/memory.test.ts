@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
@@ -17,6 +18,8 @@ const readers = 8;
 /** The whole answer has 48 MiB. */
 const readerMiBMax = 24;
 const residentMiBMax = 512;
+/** Three times the budget of responses: a page that is read has copies, in two threads. */
+const responseMiBMax = 768;
 const names = Array.from({ length: seriesCount }, (_, i) => `memory.${i}`);
 const skip = existsSync("/proc/self/status") ? false : "resident memory is read from /proc, which Linux has";
 
@@ -83,3 +86,30 @@ async function countPoints(answer: Response): Promise<number> {
   for await (const piece of answer.body!) for (const byte of piece) if (byte === openBrace) braces++;
   return braces - 2 - seriesCount;
 }
+
+test("sixty clients that do not read pages of long events take no more than the budget", {
+  skip,
+}, async () => {
+  const long = (at: number) => ({
+    ...{ startTime: at, type: "t".repeat(8_000), subtype: "s".repeat(8_000), source: "o".repeat(8_000) },
+    ...{ sourceId: `${at} `.padEnd(8_000, "i"), description: "d".repeat(8_000) },
+  });
+  for (let from = 0; from < 1_000; from += 100)
+    await post("/events", JSON.stringify({ items: Array.from({ length: 100 }, (_, at) => long(from + at)) }));
+  const before = await resident("VmRSS");
+  await forgetPeak();
+  const url = new URL(`${server.baseUrl}/api/0.5/projects/default/events?limit=10000`);
+  const sockets = Array.from({ length: 60 }, () => connect(Number(url.port), url.hostname));
+  for (const socket of sockets) {
+    socket.on("error", () => {}).pause();
+    socket.write(`GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: x\r\napi-key: ${adminKey}\r\n\r\n`);
+  }
+  await setTimeout(10_000);
+  const grown = (await resident("VmHWM")) - before;
+  for (const socket of sockets) socket.destroy();
+  assert.ok(grown < responseMiBMax, `${grown} MiB for ${sockets.length} clients that do not read`);
+  const page = (await (await fetch(url, { headers: { "api-key": adminKey } })).json()) as {
+    data: { items: unknown[]; nextCursor?: string };
+  };
+  assert.ok(page.data.items.length > 500 && page.data.nextCursor !== undefined);
+});

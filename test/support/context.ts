@@ -6,6 +6,7 @@ import type { RequestContext, Services } from "../../src/context.ts";
 import { IdSource } from "../../src/lib/ids.ts";
 import { realWorld, type World } from "../../src/lib/world.ts";
 import { cursorSigner } from "../../src/query/cursor.ts";
+import { unboundedMemory } from "../../src/query/read-within.ts";
 import type { AnyTable, Catalog } from "../../src/storage/catalog.ts";
 import { openNaiveCatalog } from "../../src/storage/conformance/naive-catalog.ts";
 import { boundlessDisk } from "../../src/storage/disk-space.ts";
@@ -30,7 +31,8 @@ export function contextWith(
   projectId = 1,
 ): RequestContext {
   const caller = { user: "test", groupIds: [], projectId, project: "demo", capabilities };
-  return { ...services, caller, project: projectId, signal: new AbortController().signal };
+  const { signal } = new AbortController();
+  return { ...services, caller, project: projectId, signal, memory: unboundedMemory };
 }
 
 /**

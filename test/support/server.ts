@@ -1,6 +1,7 @@
 // A real server for tests: its own data folder, a project, a key, and a client that checks every answer.
 import { type Logger, pino } from "pino";
 import { type App, openApp } from "../../src/app.ts";
+import { type ResponseBounds, usualBounds } from "../../src/http/request-memory.ts";
 import { realWorld, type World } from "../../src/lib/world.ts";
 import type { ApiVersion } from "../../src/rest/route.ts";
 import { checkAnswer } from "./description.ts";
@@ -19,6 +20,8 @@ export interface ServerOptions {
   readonly attemptsPerMinute?: number;
   /** Whether it hosts models; off when absent. */
   readonly hostsModels?: boolean;
+  /** Other bounds of responses than the usual ones. */
+  readonly responses?: Partial<ResponseBounds>;
   /** Where its log goes; nowhere when absent. */
   readonly log?: Logger;
 }
@@ -92,7 +95,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   } as const;
   const { log = pino({ level: "silent" }) } = options;
   const start = async () => {
-    const app = await openApp(settings, world, log);
+    const app = await openApp(settings, world, log, { ...usualBounds, ...options.responses });
     const { address, newKey } = await app.listen();
     return { app, baseUrl: address, newKey };
   };

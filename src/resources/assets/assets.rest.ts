@@ -6,7 +6,16 @@ import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { Page, PageQuestion } from "../../query/page.ts";
-import { emptyAnswer, emptyShape, itemsAnswer, itemsOf, listAnswer, pageOf } from "../../rest/envelope.ts";
+import {
+  batchesAnswer,
+  emptyAnswer,
+  emptyShape,
+  itemsAnswer,
+  itemsOf,
+  listAnswer,
+  pageOf,
+  searchAnswer,
+} from "../../rest/envelope.ts";
 import { bulk, changed, idField, itemsBody, json } from "../../rest/fields.ts";
 import { integer, required, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
@@ -294,19 +303,16 @@ async function divide(ctx: RequestContext, { query }: Asked<{ readonly divisions
   return itemsAnswer(cursors);
 }
 
-async function searchByQuery(ctx: RequestContext, { version, query }: Asked<Values<typeof searchQuery>>) {
-  return itemsAnswer((await searchAssets(ctx, searchOf(query, commonFilter(query)))).map(shapeIn(version)));
+function searchByQuery(ctx: RequestContext, { version, query }: Asked<Values<typeof searchQuery>>) {
+  return searchAnswer(ctx, searchOf(query, commonFilter(query)), searchAssets, shapeIn(version));
 }
 
-async function searchByBody(
-  ctx: RequestContext,
-  { version, body }: Asked<unknown, Static<typeof searchBody>>,
-) {
-  return itemsAnswer((await searchAssets(ctx, searchOfBody(body))).map(shapeIn(version)));
+function searchByBody(ctx: RequestContext, asked: Asked<unknown, Static<typeof searchBody>>) {
+  return searchAnswer(ctx, searchOfBody(asked.body), searchAssets, shapeIn(asked.version));
 }
 
 async function byIds(ctx: RequestContext, { version, body }: Asked<unknown, Static<typeof names>>) {
-  return itemsAnswer((await getAssets(ctx, body.items.map(recordNameIn))).map(shapeIn(version)));
+  return batchesAnswer(getAssets(ctx, body.items.map(recordNameIn)), shapeIn(version));
 }
 
 async function remove(ctx: RequestContext, { body }: Asked<unknown, Static<typeof ids>>) {

@@ -4,13 +4,14 @@ import { scopeOf } from "../../access/caller.ts";
 import { reachOf } from "../../access/reach.ts";
 import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
+import { refuseUnknownIds } from "../../query/existing.ts";
 import { and, between, equals, type Filter, startsWith, underAsset } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId, type OrderBy, type Page, type PageQuestion, type Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
 import type { Reader, Writer } from "../../storage/catalog.ts";
-import { idsOf, type RecordName } from "../common/external-ids.ts";
+import { type RecordName, recordsNamed } from "../common/external-ids.ts";
 import { type CommonFields, commonFieldsOf } from "../common/schema.ts";
 import type { Typed } from "./asset-types/schema.ts";
 import {
@@ -200,14 +201,9 @@ export async function getAsset(ctx: RequestContext, id: number): Promise<Asset> 
   return asset!;
 }
 
-/** In the order asked; refuses (400) unknown and repeated ones. */
-export async function getAssets(ctx: RequestContext, names: readonly RecordName[]): Promise<Asset[]> {
-  const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const ids = await idsOf(tx, { ...assetType, scope }, names);
-    return assetsOf(tx, await existingRows(tx, scope, { ids, field: "items" }));
-  });
-}
+/** In the order asked, in batches; refuses (400) unknown and repeated ones. */
+export const getAssets = (ctx: RequestContext, names: readonly RecordName[]) =>
+  recordsNamed(ctx, { ...assetType, scope: scopeOf(ctx.caller, "assetsAcl", "READ") }, names, assetsOf);
 
 /**
  * The names and sources of all assets that the caller may see and that meet the filter, page by page, each in
@@ -277,7 +273,7 @@ async function update(
 export async function deleteAssets(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
   const remove = async (tx: Writer) => {
-    await existingRows(tx, scope, { ids, field: "items" });
+    await refuseUnknownIds(tx, assetTable, scope, { ids, field: "items" });
     const doomed: number[] = [];
     for await (const { id } of rowsUnder(tx, ids)) doomed.push(id);
     await tx.clearAssetLinks(doomed);

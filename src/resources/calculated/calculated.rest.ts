@@ -7,7 +7,7 @@ import { limits } from "../../limits.ts";
 import { Continuation, continuationQuery } from "../../rest/continuation.ts";
 import { itemsOf } from "../../rest/envelope.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
-import { jsonAnswer, type NamedRows, namedRows, pointsShape } from "../datapoints/answers.rest.ts";
+import { cellBytes, jsonAnswer, type NamedRows, namedRows, pointsShape } from "../datapoints/answers.rest.ts";
 import { readMany, type SeriesQuestion } from "../datapoints/datapoints.ts";
 import {
   type Asked,
@@ -149,7 +149,8 @@ async function answersTo(
   return questions.map((one) => {
     if (one.kind === "stored") return namedRows(read[stored.indexOf(one.question)]!, version);
     const rows = results[calculated.indexOf(one.question)]!;
-    return { name: one.name, members: [["value"]], rows, read: () => rows.read() };
+    const bytesMax = Math.min(one.question.limit, limits.pointsPerReadMax) * cellBytes;
+    return { name: one.name, members: [["value"]], rows, read: () => rows.read(), bytesMax };
   });
 }
 
@@ -167,7 +168,7 @@ export const calculatedRoutes: readonly Route[] = [
     handle: async (ctx, { version, query, body }) => {
       const continuation = new Continuation(ctx, body, query.cursor);
       const questions = questionsIn(continuation, body as Body, version);
-      return jsonAnswer(await answersTo(ctx, questions, version), version, continuation);
+      return jsonAnswer(ctx, await answersTo(ctx, questions, version), version, continuation);
     },
   }),
 ];

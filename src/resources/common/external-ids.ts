@@ -1,8 +1,12 @@
 // External ids: unique among the records of one type, and a second name by which a caller reads a record.
+import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { repeatedOf } from "../../lib/repeated.ts";
+import { existingRecords, refuseUnknownIds } from "../../query/existing.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
+import type { LengthBound } from "../../query/length-bound.ts";
 import { byId } from "../../query/page.ts";
+import { readInBatches } from "../../query/read-within.ts";
 import type { Reader, Stored, Table } from "../../storage/catalog.ts";
 
 /** The records of one type, and the noun for them in a refusal. */
@@ -46,7 +50,14 @@ export async function takenExternalIds<Row extends Stored & { readonly externalI
 export interface ExternalIdsNamed {
   readonly externalIds: readonly string[];
   readonly status?: 404;
+  /** What is needed of the records, `namesOnly` included; all of them when absent. */
+  readonly fields?: readonly string[];
+  /** Reads only as many records as fit. */
+  readonly bound?: LengthBound | undefined;
 }
+
+/** What the records of every type are known by. */
+export const namesOnly = ["id", "externalId"];
 
 /**
  * The records with these external ids, in the same order. Refuses repeated external ids, and those outside of
@@ -55,11 +66,12 @@ export interface ExternalIdsNamed {
 export async function existingByExternalId<Row extends Stored & { readonly externalId?: string }>(
   tx: Reader,
   { table, noun, scope }: RecordType<Row> & { readonly scope: Filter },
-  { externalIds, ...how }: ExternalIdsNamed,
+  { externalIds, fields, bound, ...how }: ExternalIdsNamed,
 ): Promise<Row[]> {
   const repeated = repeatedOf(externalIds);
   if (repeated.length > 0) throw fail("external-ids-repeated", { field: "items", externalIds: repeated });
-  const rows = await rowsNamed(tx, table, externalIds, scope);
+  const rows = await rowsNamed(tx, table, externalIds, { scope, fields, bound });
+  if (bound && bound.cuts > 0) return rows;
   const found = new Map(rows.map((row) => [row.externalId, row]));
   const unknown = externalIds.filter((one) => !found.has(one));
   if (unknown.length > 0) throw fail("external-ids-unknown", { what: noun, externalIds: unknown, ...how });
@@ -73,17 +85,50 @@ export async function idsOf<Row extends Stored & { readonly externalId?: string 
   names: readonly RecordName[],
 ): Promise<number[]> {
   const externalIds = names.flatMap((name) => (typeof name === "number" ? [] : [name.externalId]));
-  const rows = externalIds.length > 0 ? await existingByExternalId(tx, type, { externalIds }) : [];
+  const rows =
+    externalIds.length > 0 ? await existingByExternalId(tx, type, { externalIds, fields: namesOnly }) : [];
   const ids = new Map(rows.map((row) => [row.externalId, row.id]));
   return names.map((name) => (typeof name === "number" ? name : ids.get(name.externalId)!));
+}
+
+interface RowsWanted {
+  readonly scope?: Filter;
+  readonly fields?: readonly string[] | undefined;
+  readonly bound?: LengthBound | undefined;
 }
 
 async function rowsNamed<Row extends Stored>(
   tx: Reader,
   table: Table<Row>,
   externalIds: readonly string[],
-  scope?: Filter,
+  { scope, fields = Object.keys(table.columns), bound }: RowsWanted = {},
 ): Promise<Row[]> {
   const filter = and(scope, oneOf("externalId", [...new Set(externalIds)]));
-  return tx.find(table, { filter, order: byId, page: { limit: externalIds.length } });
+  const page = { limit: externalIds.length, ...(bound && { bound }) };
+  return tx.find(table, { filter, order: byId, page, fields });
+}
+
+/**
+ * The records with these names in the same order, in batches, as `make` gives them to the caller. Refuses
+ * (400) unknown and repeated ones.
+ */
+export function recordsNamed<Row extends Stored & { readonly externalId?: string }, Item>(
+  ctx: RequestContext,
+  type: RecordType<Row> & { readonly scope: Filter },
+  names: readonly RecordName[],
+  make: (tx: Reader, rows: readonly Row[]) => Promise<readonly Item[]>,
+): AsyncGenerator<readonly Item[]> {
+  const { table, scope } = type;
+  return readInBatches(ctx.memory, names, {
+    check: (names) =>
+      ctx.catalog.read(ctx.project, async (tx) => {
+        const ids = await idsOf(tx, type, names);
+        await refuseUnknownIds(tx, table, scope, { ids, field: "items" });
+      }),
+    read: (names, bound) =>
+      ctx.catalog.read(ctx.project, async (tx) => {
+        const ids = await idsOf(tx, type, names);
+        return make(tx, await existingRecords(tx, table, scope, { ids, field: "items", bound }));
+      }),
+  });
 }

@@ -1,6 +1,7 @@
 // How datapoints are answered: JSON by version, protobuf, and CSV, from memory when short and streamed
 // when long.
 import { type TSchema, Type } from "typebox";
+import type { RequestContext } from "../../context.ts";
 import { ByteSheet, Label, Shelf } from "../../lib/byte-sheet.ts";
 import { type CellText, csvCell } from "../../lib/csv.ts";
 import { numberBytesMax, writeInteger, writeNumber, writeSix } from "../../lib/number-text.ts";
@@ -52,6 +53,19 @@ export interface NamedRows {
   readonly rows: LimitedRows;
   /** The same rows, to be written once. */
   readonly read: () => AsyncGenerator<Rows>;
+  /** How many bytes they have at most, about. */
+  readonly bytesMax: number;
+}
+
+/** Of a row as it is written, about; a string can be as long as a limit allows. */
+export const cellBytes = 64;
+
+/** How many bytes the response for a series has at most, about. */
+function bytesMaxOf({ series, question }: SeriesAnswer): number {
+  const { limit, aggregates } = question;
+  if (aggregates) return Math.min(limit, limits.bucketsPerReadMax) * aggregates.wanted.length * cellBytes;
+  const valueBytes = series.isString ? limits.stringValueLengthMax : cellBytes;
+  return Math.min(limit, limits.pointsPerReadMax) * valueBytes;
 }
 
 /** What a version calls the points or aggregates of a series. */
@@ -59,7 +73,8 @@ export function namedRows(answer: SeriesAnswer, version: ApiVersion): NamedRows 
   const { series, question } = answer;
   const members = question.aggregates?.wanted.map((name) => membersOfAggregate(name, version));
   const { rows } = answer;
-  return { name: series.name, members: members ?? [["value"]], rows, read: () => spentRows(rows) };
+  const read = () => spentRows(rows);
+  return { name: series.name, members: members ?? [["value"]], rows, read, bytesMax: bytesMaxOf(answer) };
 }
 
 /** Columns may share a buffer. */
@@ -80,10 +95,16 @@ async function* spentRows(rows: LimitedRows): AsyncGenerator<Rows> {
  * `{"data":{"items":[{"name","datapoints":[...]}]}}`, in memory when short, else streamed (client-endpoints
  * 9.2).
  */
-export function jsonAnswer(answers: readonly NamedRows[], version: ApiVersion, continuation: Continuation) {
+export function jsonAnswer(
+  ctx: RequestContext,
+  answers: readonly NamedRows[],
+  version: ApiVersion,
+  continuation: Continuation,
+) {
   const rows = answers.map((answer) => answer.rows);
+  const bytesMax = answers.reduce((sum, answer) => sum + answer.bytesMax, 0);
   const write = (sheet: ByteSheet) => itemsJson(sheet, answers, keyMember(version));
-  return written(jsonType, { rows, continuation, write });
+  return written(ctx, jsonType, { rows, continuation, bytesMax, write });
 }
 
 /** One point or none, without the name of its series (client-endpoints 9.4); minus zero stays what it is. */
@@ -96,22 +117,29 @@ export function latestAnswer(
 }
 
 /** The answer as one message `TimeseriesData` (client-endpoints 9.6). */
-export function protobufAnswer(answer: SeriesAnswer, continuation: Continuation) {
+export function protobufAnswer(ctx: RequestContext, answer: SeriesAnswer, continuation: Continuation) {
   const write = (sheet: ByteSheet) => messageBytes(sheet, answer);
-  return written(protobufType, { rows: [answer.rows], continuation, write });
+  const bytesMax = bytesMaxOf(answer);
+  return written(ctx, protobufType, { rows: [answer.rows], continuation, bytesMax, write });
 }
 
 /** The frame as CSV; a column is named by its series and its aggregate (client-endpoints 9.5). */
-export function frameAnswer({ columns, rows }: Frame, cellText: CellText, continuation: Continuation) {
+export function frameAnswer(
+  ctx: RequestContext,
+  { columns, rows, limit }: Frame & { readonly limit: number },
+  cellText: CellText,
+  continuation: Continuation,
+) {
   const header = columns.map(({ series, aggregate }) =>
     cellText(`${series.name}|${aggregate.toLowerCase()}`),
   );
   const write = (sheet: ByteSheet) => frameCsv(sheet, header, rows.read());
-  return written(`${csvType}; charset=utf-8`, { rows: [rows], continuation, write });
+  const bytesMax = limit * columns.length * cellBytes;
+  return written(ctx, `${csvType}; charset=utf-8`, { rows: [rows], continuation, bytesMax, write });
 }
 
 /** Bytes of an answer that are sent as one piece, about; the event loop is free between two of them. */
-const pieceBytes = 512 * 1024;
+const pieceBytes = limits.responsePieceBytes;
 /** A piece is cut off when it is long enough, so that a sheet has room for the rows of a last step. */
 const sheets = new Shelf(pieceBytes + 256 * 1024, 16);
 
@@ -119,6 +147,8 @@ const sheets = new Shelf(pieceBytes + 256 * 1024, 16);
 interface Content {
   readonly rows: readonly LimitedRows[];
   readonly continuation: Continuation;
+  /** How many bytes it has at most, about. */
+  readonly bytesMax: number;
   readonly write: (sheet: ByteSheet) => AsyncGenerator<Buffer>;
 }
 
@@ -126,7 +156,12 @@ interface Content {
  * A response has its cursor in front of its rows. It is therefore written before it is sent; rows that are
  * too many to be held are read twice, first to find where they end.
  */
-async function written(contentType: string, { rows, continuation, write }: Content) {
+async function written(
+  ctx: RequestContext,
+  contentType: string,
+  { rows, continuation, bytesMax, write }: Content,
+) {
+  await ctx.memory.reserve(Math.min(bytesMax, limits.responseStreamBytes));
   const sheet = new ByteSheet(sheets);
   const release = () => sheet.release();
   const held = await heldPieces(write(sheet), limits.datapointsHeldBytesMax);

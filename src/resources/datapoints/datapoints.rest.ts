@@ -120,8 +120,8 @@ const readRoutes = addresses("data").map((address) =>
       const question = questionOf(continuation.nowMs, key, { asked });
       const [found] = await readMany(ctx, [continuation.rest(question)]);
       const wantsMessage = headers["accept"]?.includes(protobufType) && asked.aggregates === undefined;
-      if (wantsMessage) return protobufAnswer(found!, continuation);
-      return jsonAnswer([namedRows(found!, version)], version, continuation);
+      if (wantsMessage) return protobufAnswer(ctx, found!, continuation);
+      return jsonAnswer(ctx, [namedRows(found!, version)], version, continuation);
     },
   }),
 );

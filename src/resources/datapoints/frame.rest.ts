@@ -64,7 +64,7 @@ export const frameRoutes: readonly Route[] = [
       const continuation = new Continuation(ctx, body, query.cursor);
       const question = frameIn(continuation.nowMs, body as SentFrame);
       const frame = await readFrame(ctx, continuation.rest(question));
-      return frameAnswer(frame, cellTextFor(query), continuation);
+      return frameAnswer(ctx, { ...frame, limit: question.limit }, cellTextFor(query), continuation);
     },
   }),
 ];

@@ -7,7 +7,16 @@ import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuestion } from "../../query/page.ts";
-import { emptyAnswer, emptyShape, itemsAnswer, itemsOf, listAnswer, pageOf } from "../../rest/envelope.ts";
+import {
+  batchesAnswer,
+  emptyAnswer,
+  emptyShape,
+  itemsAnswer,
+  itemsOf,
+  listAnswer,
+  pageOf,
+  searchAnswer,
+} from "../../rest/envelope.ts";
 import { bulk, idField, itemsBody, json, textField } from "../../rest/fields.ts";
 import { id, integer, required, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
@@ -97,8 +106,8 @@ export const eventRoutes: readonly Route[] = [
     source: "client-endpoints 5.2, (b) 10",
     query: searchQuery,
     answer: items,
-    handle: async (ctx, { version, query }) =>
-      itemsAnswer((await searchEvents(ctx, searchWanted(query))).map(eventIn(version))),
+    handle: (ctx, { version, query }) =>
+      searchAnswer(ctx, searchWanted(query), searchEvents, eventIn(version)),
   }),
   route({
     ...read,
@@ -108,8 +117,8 @@ export const eventRoutes: readonly Route[] = [
     source: "client-endpoints 5.2, C10",
     body: json(names),
     answer: items,
-    handle: async (ctx, { version, body }) =>
-      itemsAnswer((await getEvents(ctx, body.items.map(recordNameIn))).map(eventIn(version))),
+    handle: (ctx, { version, body }) =>
+      batchesAnswer(getEvents(ctx, body.items.map(recordNameIn)), eventIn(version)),
   }),
   route({
     ...read,
@@ -235,10 +244,10 @@ async function divide(ctx: RequestContext, { query }: Asked<{ readonly divisions
   return itemsAnswer(cursors);
 }
 
-async function byReference(ctx: RequestContext, { version, body }: Asked<unknown, Static<typeof reference>>) {
+function byReference(ctx: RequestContext, { version, body }: Asked<unknown, Static<typeof reference>>) {
   const { transformerId, eventReferenceKeys: referenceKeys } = body;
-  const found = await getEventsByReference(ctx, { transformerId, referenceKeys });
-  return itemsAnswer(found.map(eventIn(version)));
+  const found = getEventsByReference(ctx, { transformerId, referenceKeys });
+  return batchesAnswer(found, eventIn(version));
 }
 
 async function overwrite(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof wholeEvent>>) {

@@ -4,14 +4,15 @@ import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { existingRecords, type IdsNamed } from "../../query/existing.ts";
+import { existingRecords, type IdsNamed, refuseUnknownIds } from "../../query/existing.ts";
 import { and, between, equals, type Filter, oneOf } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
-import type { OrderBy, Page, PageQuestion, Position } from "../../query/page.ts";
+import { byId, type OrderBy, type Page, type PageQuestion, type Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
+import { readInBatches } from "../../query/read-within.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
 import { inKnownSubtrees, refuseUnknownAssets } from "../assets/assets.ts";
-import { idsOf, type RecordName } from "../common/external-ids.ts";
+import { type RecordName, recordsNamed } from "../common/external-ids.ts";
 import { changeRow, type EventChange, eventType, refuseUnknownSemanticTypes, writeRows } from "./rows.ts";
 import { type Event, eventOf, eventTable, rowOf } from "./schema.ts";
 
@@ -105,32 +106,30 @@ export async function getEvent(ctx: RequestContext, id: number): Promise<Event> 
   return eventOf(found!);
 }
 
-/** In the order asked; refuses (400) unknown and repeated ones. */
-export async function getEvents(ctx: RequestContext, names: readonly RecordName[]): Promise<Event[]> {
+/** In the order asked, in batches; refuses (400) unknown and repeated ones. */
+export const getEvents = (ctx: RequestContext, names: readonly RecordName[]) => {
   const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
-  const rows = await ctx.catalog.read(ctx.project, async (tx) => {
-    const ids = await idsOf(tx, { ...eventType, scope }, names);
-    return existingRecords(tx, eventTable, scope, { ids, field: "items" });
-  });
-  return rows.map(eventOf);
-}
+  return recordsNamed(ctx, { ...eventType, scope }, names, async (_tx, rows) => rows.map(eventOf));
+};
 
 /**
  * The events that a transformer calls by these keys, in the order of the keys; several of one key by start.
  * Keys that no event has are left out (client-endpoints (b) 2).
  */
-export async function getEventsByReference(
+export async function* getEventsByReference(
   ctx: RequestContext,
   {
     transformerId,
     referenceKeys,
   }: { readonly transformerId: number; readonly referenceKeys: readonly string[] },
-): Promise<Event[]> {
+): AsyncGenerator<readonly Event[]> {
   const keys = [...new Set(referenceKeys)];
   const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
   const filter = and(scope, equals("transformerId", transformerId), oneOf("referenceKey", keys));
   const limit = limits.listItemsMax;
-  const question = { filter, order: byStart("ascending"), page: { limit: limit + 1 } };
+  const order = byStart("ascending");
+  const fields = ["id", "referenceKey", "startOrLast"];
+  const question = { filter, order, page: { limit: limit + 1 }, fields };
   const rows = await ctx.catalog.read(ctx.project, (tx) => tx.find(eventTable, question));
   if (rows.length > limit)
     throw fail("field-invalid", {
@@ -139,7 +138,17 @@ export async function getEventsByReference(
       got: "keys of more",
     });
   const byKey = Map.groupBy(rows, (row) => row.referenceKey);
-  return keys.flatMap((key) => byKey.get(key) ?? []).map(eventOf);
+  const ids = keys.flatMap((key) => byKey.get(key) ?? []).map(({ id }) => id);
+  yield* readInBatches(ctx.memory, ids, {
+    check: async () => {}, // An event that goes meanwhile is left out, as one that was never there.
+    read: async (ids, bound) => {
+      const page = { limit: ids.length, ...(bound && { bound }) };
+      const question = { filter: oneOf("id", ids), order: byId, page };
+      const found = await ctx.catalog.read(ctx.project, (tx) => tx.find(eventTable, question));
+      const byIds = new Map(found.map((row) => [row.id, row]));
+      return ids.flatMap((id) => byIds.get(id) ?? []).map(eventOf);
+    },
+  });
 }
 
 /** Best matches first, or in the order asked, where events that lack the value come last. */
@@ -193,7 +202,7 @@ async function update(
 export async function deleteEvents(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const scope = scopeOf(ctx.caller, "eventsAcl", "WRITE");
   await ctx.catalog.write(ctx.project, async (tx) => {
-    await existingRecords(tx, eventTable, scope, { ids, field: "items" });
+    await refuseUnknownIds(tx, eventTable, scope, { ids, field: "items" });
     await tx.remove(eventTable, oneOf("id", ids));
   });
 }

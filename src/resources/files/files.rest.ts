@@ -7,6 +7,7 @@ import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import { baseUrlOf } from "../../rest/base-url.ts";
 import {
+  batchesAnswer,
   cursorParameter,
   dataAnswer,
   dataOf,
@@ -16,6 +17,7 @@ import {
   itemsOf,
   listAnswer,
   pageOf,
+  searchAnswer,
 } from "../../rest/envelope.ts";
 import { bulk, changesOfPatch, idField, itemsBody, json } from "../../rest/fields.ts";
 import { boolean, id, type Values } from "../../rest/parameters.ts";
@@ -183,7 +185,7 @@ export const fileRoutes: readonly Route[] = [
     body: json(names),
     answer: items,
     handle: async (ctx, { body, version }) =>
-      itemsAnswer((await getFiles(ctx, body.items.map(recordNameIn))).map(fileIn(version))),
+      batchesAnswer(getFiles(ctx, body.items.map(recordNameIn)), fileIn(version)),
   }),
   route({
     ...write,
@@ -248,8 +250,7 @@ async function search(
   ctx: RequestContext,
   { query, version }: { readonly version: ApiVersion; readonly query: Values<typeof searchQuery> },
 ) {
-  const found = await searchFiles(ctx, searchOf(query, searchFilter(query)));
-  return itemsAnswer(found.map(fileIn(version)));
+  return searchAnswer(ctx, searchOf(query, searchFilter(query)), searchFiles, fileIn(version));
 }
 
 async function linkTo(

@@ -12,7 +12,7 @@ import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
 import { inKnownSubtrees } from "../assets/assets.ts";
-import { idsOf, type RecordName, refuseTakenExternalIds } from "../common/external-ids.ts";
+import { type RecordName, recordsNamed, refuseTakenExternalIds } from "../common/external-ids.ts";
 import { changeFile, type FileChange } from "./changes.ts";
 import { noteRemovals, removeBlobs } from "./removals.ts";
 import { existingRows, fileRecords, refuseNewLinks, visibleRows, writeFiles } from "./rows.ts";
@@ -60,14 +60,11 @@ export async function getFile(ctx: RequestContext, id: number): Promise<StoredFi
   return found!;
 }
 
-/** In the order asked; refuses (400) unknown and repeated ones. */
-export async function getFiles(ctx: RequestContext, names: readonly RecordName[]): Promise<StoredFile[]> {
+/** In the order asked, in batches; refuses (400) unknown and repeated ones. */
+export const getFiles = (ctx: RequestContext, names: readonly RecordName[]) => {
   const scope = scopeOf(ctx.caller, "filesAcl", "READ");
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const ids = await idsOf(tx, { ...fileRecords, scope }, names);
-    return existingRows(tx, scope, { ids, field: "items" });
-  });
-}
+  return recordsNamed(ctx, { ...fileRecords, scope }, names, async (_tx, rows) => rows);
+};
 
 /**
  * An absolute address below `baseUrl` that gives the bytes to whoever asks within a few minutes. Refuses an

@@ -4,6 +4,7 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import type { Page, PageQuestion } from "../../query/page.ts";
+import { readWithin } from "../../query/read-within.ts";
 import {
   cursorParameter,
   dataAnswer,
@@ -163,7 +164,7 @@ export const listing = <Row, PathParameters extends Path>(given: Listing<Row, Pa
     const query = question.query as Values<typeof pageParameters>;
     const collection = [given.path, ctx.project, path];
     const asked = pageAsked(ctx, collection, query);
-    const found = await given.list(ctx, asked, path);
+    const found = await readWithin(ctx.memory, (bound) => given.list(ctx, { ...asked, bound }, path));
     const { data } = pageAnswer(ctx, collection, { asked, found }, (row) => given.shape(row, ctx));
     const { items, nextCursor } = data;
     return { data, items, ...(nextCursor !== undefined && { nextCursor }) };

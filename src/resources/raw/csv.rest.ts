@@ -6,6 +6,7 @@ import { fail } from "../../errors.ts";
 import { asItIs, type CellText } from "../../lib/csv.ts";
 import { membersIn, stringIn } from "../../lib/json-text.ts";
 import { LineTooLong, withLinesBounded } from "../../lib/lines.ts";
+import { bytesOrStream, textPieces } from "../../lib/streams.ts";
 import { shortened } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
 import { requireUtf8 } from "../../rest/text-body.ts";
@@ -23,25 +24,46 @@ const plainCell = (text: string): string => (/[",\r\n]|^\s|\s$/.test(text) ? quo
  * those asked for, else all that the rows have, in the order they come in. What a row lacks and `null` are
  * empty cells; arrays and objects are their JSON text.
  */
-export function csvOf(
+export async function csvAnswer(
   rows: readonly RawRow[],
   names: readonly string[] | undefined,
   cellText: CellText = asItIs,
-): string {
+) {
+  const places = await placesIn(rows, names);
+  const pieces = textPieces(csvLines(rows, places, cellText));
+  const contentType = `${csvType}; charset=utf-8`;
+  return { contentType, ...(await bytesOrStream(pieces, limits.responsePieceBytes)) };
+}
+
+/** Which column each name has. Looks at the names of all rows when none are asked for. */
+async function placesIn(rows: readonly RawRow[], names: readonly string[] | undefined) {
   const places = new Map((names ?? []).map((name, index) => [name, index]));
-  const lines = rows.map(({ key, columns }) => {
-    const cells: string[] = [];
+  if (names) return places;
+  let looked = 0;
+  for (const { columns } of rows) {
+    for (const { name } of membersIn(columns, 0)) if (!places.has(name)) places.set(name, places.size);
+    looked += columns.length;
+    if (looked < pieceBytes) continue;
+    looked = 0;
+    await turn();
+  }
+  return places;
+}
+
+function* csvLines(
+  rows: readonly RawRow[],
+  places: ReadonlyMap<string, number>,
+  cellText: CellText,
+): Generator<string> {
+  yield `${["key", ...places.keys()].map((name) => quoted(cellText(name))).join(",")}\n`;
+  for (const { key, columns } of rows) {
+    const cells = Array<string>(places.size).fill("");
     for (const { name, valueStart, end } of membersIn(columns, 0)) {
-      if (!names && !places.has(name)) places.set(name, places.size);
       const place = places.get(name);
       if (place !== undefined) cells[place] = cellOf(columns.slice(valueStart, end), cellText);
     }
-    return { key: plainCell(cellText(key)), cells };
-  });
-  const header = ["key", ...places.keys()].map((name) => quoted(cellText(name))).join(",");
-  const lineOf = ({ key, cells }: (typeof lines)[number]) =>
-    [key, ...Array.from(places.values(), (place) => cells[place] ?? "")].join(",");
-  return `${[header, ...lines.map(lineOf)].join("\n")}\n`;
+    yield `${[plainCell(cellText(key)), ...cells].join(",")}\n`;
+  }
 }
 
 function cellOf(written: string, cellText: CellText): string {
@@ -52,7 +74,7 @@ function cellOf(written: string, cellText: CellText): string {
 
 /**
  * The rows of a CSV text whose first header cell is `key`. Every cell is a text, as CSV knows no other kind;
- * an empty one is no column, which is how `csvOf` writes one that is missing.
+ * an empty one is no column, which is how `csvAnswer` writes one that is missing.
  */
 export async function readCsvRows(body: Buffer): Promise<NewRow[]> {
   requireUtf8(body);

@@ -4,7 +4,9 @@
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { and, between } from "../../query/filter.ts";
+import type { LengthBound } from "../../query/length-bound.ts";
 import type { Page, PageQuestion } from "../../query/page.ts";
+import { readWithin } from "../../query/read-within.ts";
 import { cellTextFor } from "../../rest/csv.ts";
 import {
   emptyAnswer,
@@ -17,9 +19,10 @@ import {
   pageOf,
 } from "../../rest/envelope.ts";
 import { bulk, json } from "../../rest/fields.ts";
+import { itemsTextAnswer } from "../../rest/items-json.ts";
 import type { Values } from "../../rest/parameters.ts";
-import { apiVersions, type BytesAnswer, type Route, route } from "../../rest/route.ts";
-import { csvOf, csvType, readCsvRows } from "./csv.rest.ts";
+import { apiVersions, type BytesAnswer, type Route, route, type StreamAnswer } from "../../rest/route.ts";
+import { csvAnswer, csvType, readCsvRows } from "./csv.rest.ts";
 import {
   createDatabases,
   createTables,
@@ -172,7 +175,7 @@ const rowRoutes: readonly Route[] = [
     answer: () => ({ schema: itemsOf(rowShape) }),
     handle: async (ctx, { path, query }) => {
       const row = await getRow(ctx, path, path.key);
-      return withItems(itemsAnswer([]), rowTexts([row], query.columns));
+      return itemsTextAnswer(itemsAnswer([]), [rowTexts([row], query.columns)]);
     },
   }),
   route({
@@ -243,18 +246,24 @@ interface RowsAsked {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-async function answerRows(ctx: RequestContext, { path, query, headers }: RowsAsked): Promise<BytesAnswer> {
+async function answerRows(
+  ctx: RequestContext,
+  { path, query, headers }: RowsAsked,
+): Promise<BytesAnswer | StreamAnswer> {
   const filter = lastUpdated(query);
   const collection = ["raw", ctx.project, path.database, path.table, filter];
   const asked = pageAsked(ctx, collection, query);
-  const found = await listRows(ctx, path, { filter, page: asked });
+  const read = (bound: LengthBound) => listRows(ctx, path, { filter, page: { ...asked, bound } });
+  const found = await readWithin(ctx.memory, read);
+  if (headers["accept"]?.includes(csvType)) {
+    const nextCursor = found.next && ctx.cursors.sign(collection, { after: found.next });
+    return {
+      ...(await csvAnswer(found.items, query.columns, cellTextFor(query))),
+      ...(nextCursor && { nextCursor }),
+    };
+  }
   const wrapper = pageAnswer(ctx, collection, { asked, found: { ...found, items: [] } }, () => null);
-  if (!headers["accept"]?.includes(csvType)) return withItems(wrapper, rowTexts(found.items, query.columns));
-  return {
-    contentType: `${csvType}; charset=utf-8`,
-    bytes: csvOf(found.items, query.columns, cellTextFor(query)),
-    ...(found.next && { nextCursor: ctx.cursors.sign(collection, { after: found.next }) }),
-  };
+  return itemsTextAnswer(wrapper, [rowTexts(found.items, query.columns)]);
 }
 
 /** After `min` and up to `max` (client-endpoints 7). */
@@ -264,15 +273,6 @@ function lastUpdated({ minLastUpdatedTime: min, maxLastUpdatedTime: max }: Value
     ...(min !== undefined && { from: { value: min, inclusive: false } }),
     ...(max !== undefined && { to: { value: max, inclusive: true } }),
   });
-}
-
-/** An answer that was made without items, as JSON with these. */
-function withItems(wrapper: object, items: readonly string[]): BytesAnswer {
-  const [start, end] = JSON.stringify(wrapper).split('"items":[]') as [string, string];
-  return {
-    contentType: "application/json; charset=utf-8",
-    bytes: `${start}"items":[${items.join(",")}]${end}`,
-  };
 }
 
 interface Written {

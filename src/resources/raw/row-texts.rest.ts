@@ -43,9 +43,9 @@ export function boundedColumns(columns: string, index: number): string {
 }
 
 /** The rows as JSON texts, with these columns alone if any are named. */
-export function rowTexts(rows: readonly RawRow[], names: readonly string[] | undefined): string[] {
+export function rowTexts(rows: readonly RawRow[], names: readonly string[] | undefined): Iterable<string> {
   const wanted = names && new Set(names);
-  return rows.map(({ key, columns, lastUpdatedTime }) => {
+  return rows.values().map(({ key, columns, lastUpdatedTime }) => {
     const shown = wanted ? selected(columns, wanted) : columns;
     return `{"key":${JSON.stringify(key)},"columns":${shown},"lastUpdatedTime":${lastUpdatedTime}}`;
   });

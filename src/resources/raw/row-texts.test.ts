@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Failure } from "../../errors.ts";
 import { parseJson } from "../../lib/json.ts";
-import { csvOf, readCsvRows } from "./csv.rest.ts";
+import { csvAnswer, readCsvRows } from "./csv.rest.ts";
 import { readRows, rowTexts } from "./row-texts.rest.ts";
 
 interface SentRow {
@@ -92,7 +92,8 @@ test("texts survive the way out as CSV and in again", async () => {
         columns: JSON.stringify(one.columns),
         lastUpdatedTime: 1,
       }));
-      const back = await readCsvRows(Buffer.from(csvOf(stored, undefined)));
+      const written = (await csvAnswer(stored, undefined)) as { bytes: Buffer };
+      const back = await readCsvRows(written.bytes);
       assert.deepEqual(
         back.map((one) => ({ key: one.key, columns: parseJson(one.columns) })),
         sent.map((one) => ({ ...one, columns: one.columns })),

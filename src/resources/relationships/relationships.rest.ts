@@ -8,6 +8,7 @@ import { and, equals } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import {
+  batchesAnswer,
   cursorParameter,
   emptyAnswer,
   emptyShape,
@@ -117,7 +118,7 @@ export const relationshipRoutes: readonly Route[] = [
     summary: "Read relationships by external id, in the order asked",
     body: { kind: "json", schema: named },
     answer: items,
-    handle: async (ctx, { body }) => shown(await getRelationships(ctx, externalIdsIn(body))),
+    handle: (ctx, { body }) => batchesAnswer(getRelationships(ctx, externalIdsIn(body)), shownOf),
   }),
   route({
     ...write,

@@ -8,9 +8,11 @@ import { and, type Filter, oneOf } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
+import { readInBatches } from "../../query/read-within.ts";
 import {
   type ExternalIdsNamed,
   existingByExternalId,
+  namesOnly,
   refuseTakenExternalIds,
 } from "../common/external-ids.ts";
 import { type Relationship, relationshipTable } from "./schema.ts";
@@ -66,12 +68,15 @@ export async function getRelationship(ctx: RequestContext, externalId: string): 
   return found!;
 }
 
-/** In the order asked; refuses (400) unknown and repeated external ids. */
-export async function getRelationships(
+/** In the order asked, in batches; refuses (400) unknown and repeated external ids. */
+export function getRelationships(
   ctx: RequestContext,
   externalIds: readonly string[],
-): Promise<Relationship[]> {
-  return read(ctx, { externalIds });
+): AsyncGenerator<readonly Relationship[]> {
+  return readInBatches(ctx.memory, externalIds, {
+    check: (externalIds) => read(ctx, { externalIds, fields: namesOnly }),
+    read: (externalIds, bound) => read(ctx, { externalIds, bound }),
+  });
 }
 
 async function read(ctx: RequestContext, named: ExternalIdsNamed): Promise<Relationship[]> {
@@ -97,7 +102,8 @@ export async function deleteRelationship(ctx: RequestContext, externalId: string
 async function remove(ctx: RequestContext, named: ExternalIdsNamed): Promise<void> {
   const scope = scopeFor(ctx, "WRITE");
   await ctx.catalog.write(ctx.project, async (tx) => {
-    const rows = await existingByExternalId(tx, { ...relationshipType, scope }, named);
+    const type = { ...relationshipType, scope };
+    const rows = await existingByExternalId(tx, type, { ...named, fields: namesOnly });
     const ids = rows.map((row) => row.id);
     await tx.remove(relationshipTable, oneOf("id", ids));
   });

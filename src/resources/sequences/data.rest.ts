@@ -3,9 +3,11 @@ import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { type CellText, csvCell } from "../../lib/csv.ts";
-import { bytesOrStream } from "../../lib/streams.ts";
+import { bytesOrStream, textPieces } from "../../lib/streams.ts";
 import { limits } from "../../limits.ts";
+import type { LengthBound } from "../../query/length-bound.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
+import { readWithin } from "../../query/read-within.ts";
 import { cellTextFor, csvQuery } from "../../rest/csv.ts";
 import { emptyAnswer, emptyShape, pageAsked } from "../../rest/envelope.ts";
 import { bulk, idField, rowNumberDigits, storable } from "../../rest/fields.ts";
@@ -150,7 +152,8 @@ async function read(
   const { from, to, ...others } = wanted;
   const collection = ["sequence rows", ctx.project, others, `${from}`, `${to}`];
   const page = pageAsked(ctx, collection, { cursor, limit: Math.min(limit, limits.sequenceRowsPerReadMax) });
-  const found = await readRows(ctx, { ...wanted, page });
+  const read = (bound: LengthBound) => readRows(ctx, { ...wanted, page: { ...page, bound } });
+  const found = await readWithin(ctx.memory, read);
   const { next, items: rows } = found.page;
   const nextCursor = next && ctx.cursors.sign(collection, { after: next });
   const table = { columns: found.columns, rows };
@@ -158,7 +161,7 @@ async function read(
   const [contentType, lines] = isCsv
     ? [`${csvType}; charset=utf-8`, csvLines(table, cellTextFor(asked.query))]
     : ["application/json; charset=utf-8", jsonPieces(table, nextCursor)];
-  return { contentType, ...(await bytesOrStream(gathered(lines), pieceBytes)) };
+  return { contentType, ...(await bytesOrStream(textPieces(lines), limits.responsePieceBytes)) };
 }
 
 /** Both ways of saying where to end may come (C17); the smaller counts. */
@@ -215,21 +218,4 @@ function* csvLines({ columns, rows }: RowTable, cellText: CellText): Generator<s
     );
     yield `${[rowNumber, ...values].join(",")}\n`;
   }
-}
-
-/** Bytes that are sent as one piece, about; the event loop is free between two of them. */
-const pieceBytes = 64 * 1024;
-
-async function* gathered(lines: Generator<string>): AsyncGenerator<Buffer> {
-  let held: string[] = [];
-  let length = 0;
-  for (const line of lines) {
-    held.push(line);
-    length += line.length;
-    if (length < pieceBytes) continue;
-    yield Buffer.from(held.join(""));
-    held = [];
-    length = 0;
-  }
-  if (held.length > 0) yield Buffer.from(held.join(""));
 }

@@ -17,7 +17,17 @@ import {
 } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuestion } from "../../query/page.ts";
-import { emptyAnswer, emptyShape, itemsAnswer, itemsOf, listAnswer, pageOf } from "../../rest/envelope.ts";
+import type { TextSearch } from "../../query/search-texts.ts";
+import {
+  batchesAnswer,
+  emptyAnswer,
+  emptyShape,
+  itemsAnswer,
+  itemsOf,
+  listAnswer,
+  pageOf,
+  searchAnswer,
+} from "../../rest/envelope.ts";
 import { bulk, changesOfPatch, json } from "../../rest/fields.ts";
 import type { Values } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
@@ -113,7 +123,7 @@ const recordRoutes: readonly Route[] = [
     summary: "Read sequences by id or external id, in the order asked",
     body: { kind: "json", schema: sequenceNames },
     answer: items,
-    handle: async (ctx, { body }) => shown(await getSequences(ctx, body.items.map(recordNameIn))),
+    handle: (ctx, { body }) => batchesAnswer(getSequences(ctx, body.items.map(recordNameIn)), shownSequence),
   }),
   route({
     ...write,
@@ -222,17 +232,17 @@ function list(ctx: RequestContext, { query }: { readonly query: Values<typeof li
   return listAnswer(ctx, { cursor: query.cursor, limit: query.limit, collection }, read, shownSequence);
 }
 
-async function search(ctx: RequestContext, { query }: { readonly query: Values<typeof searchQuery> }) {
+function search(ctx: RequestContext, { query }: { readonly query: Values<typeof searchQuery> }) {
   const { sort, dir, offset = 0 } = query;
-  const found = await searchSequences(ctx, {
+  const wanted: TextSearch = {
     ...query,
     filter: searchFilter(query),
     boostName: query.boostName ?? false,
     sort: sort && { field: sort, direction: dir === "asc" ? "ascending" : "descending" },
     limit: Math.min(query.limit, limits.searchItemsMax - offset),
     offset,
-  });
-  return shown(found);
+  };
+  return searchAnswer(ctx, wanted, searchSequences, shownSequence);
 }
 
 const searchFilter = (query: Values<typeof searchQuery>): Filter =>

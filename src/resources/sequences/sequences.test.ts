@@ -291,7 +291,7 @@ scenario("a caller without the right neither reads nor writes", async (ctx) => {
   const sequence = await newSequence(ctx);
   const readOnly = { acl: "sequencesAcl", actions: ["READ"], scope: { kind: "all" } } as const;
   const reader = { ...ctx, caller: { ...ctx.caller, capabilities: [readOnly] } };
-  assert.deepEqual(await getSequences(reader, [sequence.id]), [sequence]);
+  assert.deepEqual(await Array.fromAsync(getSequences(reader, [sequence.id])), [[sequence]]);
   await assert.rejects(writeRows(reader, sequence.id, []), refusal("forbidden"));
   await assert.rejects(deleteSequences(reader, [sequence.id]), refusal("forbidden"));
   await assert.rejects(createSequences(reader, [curve()]), refusal("forbidden"));

@@ -12,7 +12,7 @@ import { readPage } from "../../query/read-page.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
 import { noteErasures } from "../../storage/erasures.ts";
 import { inKnownSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
-import { idsOf, type RecordName, refuseTakenExternalIds } from "../common/external-ids.ts";
+import { type RecordName, recordsNamed, refuseTakenExternalIds } from "../common/external-ids.ts";
 import {
   type ColumnChange,
   changeRecord,
@@ -89,14 +89,9 @@ export async function getSequence(ctx: RequestContext, id: number): Promise<Sequ
   return found!;
 }
 
-/** In the order asked; refuses (400) unknown and repeated ones. */
-export async function getSequences(ctx: RequestContext, names: readonly RecordName[]): Promise<Sequence[]> {
-  const scope = scopeFor(ctx, "READ");
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const ids = await idsOf(tx, { ...sequenceType, scope }, names);
-    return existingSequences(tx, scope, { ids, field: "items" });
-  });
-}
+/** In the order asked, in batches; refuses (400) unknown and repeated ones. */
+export const getSequences = (ctx: RequestContext, names: readonly RecordName[]) =>
+  recordsNamed(ctx, { ...sequenceType, scope: scopeFor(ctx, "READ") }, names, async (_tx, rows) => rows);
 
 /** Best matches first. */
 export async function searchSequences(ctx: RequestContext, wanted: TextSearch): Promise<Sequence[]> {

@@ -2,7 +2,9 @@
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { repeatedOf } from "../../lib/repeated.ts";
+import { limits } from "../../limits.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
+import { LengthBound } from "../../query/length-bound.ts";
 import type { OrderBy } from "../../query/page.ts";
 import type { Reader } from "../../storage/catalog.ts";
 import { foreignCategories } from "../groups/security-categories.ts";
@@ -20,12 +22,27 @@ const fieldAndKeys = (keys: SeriesKeys): readonly ["name" | "id", readonly Serie
   "names" in keys ? ["name", keys.names] : ["id", keys.ids];
 
 /** Of these series the ones in `scope`, in no particular order; a series may be named more than once. */
-export async function visibleRows(tx: Reader, scope: Filter, keys: SeriesKeys): Promise<TimeSeries[]> {
+export async function visibleRows(
+  tx: Reader,
+  scope: Filter,
+  keys: SeriesKeys,
+  { fields, bound }: { readonly fields?: readonly string[] | undefined; readonly bound?: LengthBound } = {},
+): Promise<TimeSeries[]> {
   const [field, wanted] = fieldAndKeys(keys);
   const distinct = [...new Set(wanted)];
   if (distinct.length === 0) return [];
   const filter = and(scope, oneOf(field, distinct));
-  return tx.find(timeSeriesTable, { filter, order: byName, page: { limit: distinct.length } });
+  const page = { limit: distinct.length, ...(bound && { bound }) };
+  return tx.find(timeSeriesTable, { filter, order: byName, page, ...(fields && { fields }) });
+}
+
+export interface SeriesWanted {
+  readonly keys: SeriesKeys;
+  readonly status: 400 | 404;
+  /** All of them when absent. */
+  readonly fields?: readonly string[] | undefined;
+  /** Reads only as many series as fit, instead of refusing them. */
+  readonly bound?: LengthBound | undefined;
 }
 
 /**
@@ -35,14 +52,16 @@ export async function visibleRows(tx: Reader, scope: Filter, keys: SeriesKeys): 
 export async function existingRows(
   tx: Reader,
   scope: Filter,
-  { keys, status }: { readonly keys: SeriesKeys; readonly status: 400 | 404 },
+  { keys, status, fields, bound: given }: SeriesWanted,
 ): Promise<TimeSeries[]> {
   const [field, wanted] = fieldAndKeys(keys);
   const repeated = repeatedOf(wanted);
   if (repeated.length > 0) throw fail("series-repeated", { keys: repeated });
-  const found = new Map<SeriesKey, TimeSeries>(
-    (await visibleRows(tx, scope, keys)).map((row) => [row[field], row]),
-  );
+  const bound = given ?? new LengthBound(limits.recordsPerChangeLengthMax);
+  const rows = await visibleRows(tx, scope, keys, { fields, bound });
+  if (bound.cuts > 0 && given) return rows;
+  if (bound.cuts > 0) throw fail("records-too-long", { field: "items", limit: bound.max });
+  const found = new Map<SeriesKey, TimeSeries>(rows.map((row) => [row[field], row]));
   const unknown = wanted.filter((key) => !found.has(key));
   if (unknown.length > 0) throw fail("series-unknown", { keys: unknown, status });
   return wanted.map((key) => found.get(key)!);

@@ -14,6 +14,7 @@ import {
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import {
+  batchesAnswer,
   cursorParameter,
   emptyAnswer,
   emptyShape,
@@ -21,6 +22,7 @@ import {
   itemsOf,
   listAnswer,
   pageOf,
+  searchAnswer,
 } from "../../rest/envelope.ts";
 import { bulk, changesOfPatch, idsBody, itemsBody, json } from "../../rest/fields.ts";
 import { id, required, text, type Values } from "../../rest/parameters.ts";
@@ -163,9 +165,9 @@ export const timeSeriesRoutes: readonly Route[] = [
     query: { includeMetadata },
     body: names,
     answer: items,
-    handle: async (ctx, { query, body, version }) => {
+    handle: (ctx, { query, body, version }) => {
       const shown = seriesIn(version, { withMetadata: query.includeMetadata ?? true });
-      return itemsAnswer((await getManyTimeSeries(ctx, body.items.map(recordNameIn))).map(shown));
+      return batchesAnswer(getManyTimeSeries(ctx, body.items.map(recordNameIn)), shown);
     },
   }),
   route({
@@ -259,8 +261,8 @@ async function search(
     query.assetIds && oneOf("assetId", query.assetIds),
     commonFilter(query),
   );
-  const found = await searchTimeSeries(ctx, searchOf(query, own));
-  return itemsAnswer(found.map(seriesIn(version, { withMetadata: true })));
+  const shape = seriesIn(version, { withMetadata: true });
+  return searchAnswer(ctx, searchOf(query, own), searchTimeSeries, shape);
 }
 
 async function updateMany(

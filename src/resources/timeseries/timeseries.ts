@@ -10,6 +10,7 @@ import { and, type Filter } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { Page } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
+import { readInBatches } from "../../query/read-within.ts";
 import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
 import type { Question } from "../../storage/catalog.ts";
 import { inKnownSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
@@ -22,6 +23,7 @@ import {
   refuseForeignCategories,
   refuseTakenNames,
   type SeriesKeys,
+  type SeriesWanted,
   seriesType,
   visibleRows,
 } from "./rows.ts";
@@ -81,15 +83,20 @@ export async function getTimeSeries(ctx: RequestContext, id: number): Promise<Ti
   return found!;
 }
 
-/** In the order asked; refuses (400) unknown and repeated ones. */
-export async function getManyTimeSeries(
+/** In the order asked, in batches; refuses (400) unknown and repeated ones. */
+export function getManyTimeSeries(
   ctx: RequestContext,
   names: readonly RecordName[],
-): Promise<TimeSeries[]> {
+): AsyncGenerator<readonly TimeSeries[]> {
   const scope = seriesScope(ctx, "READ");
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const ids = await idsOf(tx, { ...seriesType, scope }, names);
-    return existingRows(tx, scope, { keys: { ids }, status: 400 });
+  const read = (names: readonly RecordName[], how: Partial<SeriesWanted>) =>
+    ctx.catalog.read(ctx.project, async (tx) => {
+      const ids = await idsOf(tx, { ...seriesType, scope }, names);
+      return existingRows(tx, scope, { keys: { ids }, status: 400, ...how });
+    });
+  return readInBatches(ctx.memory, names, {
+    check: (names) => read(names, { fields: ["id", "name"] }),
+    read: (names, bound) => read(names, { bound }),
   });
 }
 
@@ -195,7 +202,7 @@ export async function deleteTimeSeries(ctx: RequestContext, keys: SeriesKeys): P
   const names = seriesNamesOf(ctx.catalog, ctx.project);
   const gone = await names.whileChanging(() =>
     ctx.catalog.write(ctx.project, async (tx) => {
-      const rows = await existingRows(tx, scope, { keys, status: 404 });
+      const rows = await existingRows(tx, scope, { keys, status: 404, fields: ["id", "name"] });
       const ids = rows.map((row) => row.id);
       names.forget(rows);
       await removeRecords(tx, ids);

@@ -12,6 +12,7 @@ import {
   startsWith,
   words,
 } from "../../query/filter.ts";
+import { LengthBound } from "../../query/length-bound.ts";
 import { byId, type OrderBy, type PageQuestion, type Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import {
@@ -595,6 +596,45 @@ export const comparisons: Readonly<Record<string, Scenario>> = {
     );
   },
 
+  async "pages that end by length visit every record once, in order"(catalog) {
+    const lengthMax = fc.integer({ min: 0, max: 600 });
+    await fc.assert(
+      fc.asyncProperty(somePlaces, someOrder, lengthMax, async (rows, order, lengthMax) => {
+        await fill([catalog], places, rows);
+        await catalog.read(1, async (tx) => {
+          const whole = idsOf(await tx.find(places, allBy(order)));
+          assert.deepEqual(await walk(tx, order, { limit: 5 }, lengthMax), whole);
+          assert.deepEqual(await walkBack(tx, order, { limit: 5 }, lengthMax), whole.slice(0, -1));
+        });
+      }),
+      runs,
+    );
+  },
+
+  async "a page ends after the record with which it is too long, and tells so"(catalog) {
+    const long = (id: number): Place => place(id, { description: "d".repeat(1000) });
+    await fill([catalog], places, [long(1), long(2), long(3), long(4), long(5)]);
+    const read = async (page: PageQuestion) => {
+      const found = await catalog.read(1, (tx) =>
+        readPage(tx, places, { filter: everything, order: byId, page }),
+      );
+      return [idsOf(found.items), found.next, found.previous];
+    };
+    const bound = new LengthBound(1500);
+    assert.deepEqual(await read({ limit: 4, bound }), [[1, 2], [2], undefined]);
+    assert.ok(bound.used > 2000 && bound.used < 2500, `${bound.used}`);
+    assert.equal(bound.cuts, 1);
+    assert.deepEqual(await read({ limit: 4, after: [2], bound }), [[3], [3], [3]], "at least one");
+    assert.deepEqual(await read({ limit: 4, before: [5], bound: new LengthBound(1500) }), [[3, 4], [4], [3]]);
+    const large = new LengthBound(100_000);
+    assert.deepEqual(await read({ limit: 9, bound: large }), [[1, 2, 3, 4, 5], undefined, undefined]);
+    assert.equal(large.cuts, 0);
+    const search = { filter: everything, rank: [], order: byId, limit: 4, offset: 1 };
+    const ranked = await catalog.read(1, (tx) => tx.search(places, { ...search, bound }));
+    assert.deepEqual(idsOf(ranked), [2]);
+    assert.equal(bound.cuts, 3);
+  },
+
   async "pages forward, back and in divisions visit every record once, in order"(catalog) {
     await fc.assert(
       fc.asyncProperty(somePlaces, someOrder, fc.integer({ min: 1, max: 5 }), async (rows, order, limit) => {
@@ -603,7 +643,7 @@ export const comparisons: Readonly<Record<string, Scenario>> = {
           const whole = idsOf(await tx.find(places, allBy(order)));
           assert.deepEqual(whole.toSorted(), idsOf(rows).toSorted());
           assert.deepEqual(await walk(tx, order, { limit }), whole);
-          assert.deepEqual(await walkBack(tx, order, limit), whole.slice(0, -1));
+          assert.deepEqual(await walkBack(tx, order, { limit }), whole.slice(0, -1));
           const cuts = await tx.divide(places, { filter: everything, order, parts: limit });
           assert.ok(cuts.length < limit);
           const pieces: number[] = [];
@@ -621,24 +661,36 @@ export const comparisons: Readonly<Record<string, Scenario>> = {
   },
 };
 
-async function walk(tx: Reader, order: OrderBy[], page: PageQuestion): Promise<number[]> {
+/** Each page has a bound of its own, if any. */
+const bounded = (page: PageQuestion, lengthMax: number | undefined): PageQuestion =>
+  lengthMax === undefined ? page : { ...page, bound: new LengthBound(lengthMax) };
+
+async function walk(
+  tx: Reader,
+  order: OrderBy[],
+  asked: PageQuestion,
+  lengthMax?: number,
+): Promise<number[]> {
+  const page = bounded(asked, lengthMax);
   const { items, next } = await readPage(tx, places, { filter: everything, order, page });
   if (!next) return idsOf(items);
-  return [...idsOf(items), ...(await walk(tx, order, { ...page, after: next }))];
+  return [...idsOf(items), ...(await walk(tx, order, { ...asked, after: next }, lengthMax))];
 }
 
 /** From before the last record back to the first. */
-async function walkBack(tx: Reader, order: OrderBy[], limit: number): Promise<number[]> {
+async function walkBack(
+  tx: Reader,
+  order: OrderBy[],
+  asked: PageQuestion,
+  lengthMax?: number,
+): Promise<number[]> {
   const last = (await tx.find(places, allBy(order))).at(-1);
   const positionOf = (row: Place): Position => order.map(({ field }) => row[field as "name"]);
   let before = last && positionOf(last);
   const seen: number[] = [];
   while (before) {
-    const { items, previous } = await readPage(tx, places, {
-      filter: everything,
-      order,
-      page: { limit, before },
-    });
+    const page = bounded({ ...asked, before }, lengthMax);
+    const { items, previous } = await readPage(tx, places, { filter: everything, order, page });
     seen.unshift(...idsOf(items));
     before = previous as Position | undefined;
   }

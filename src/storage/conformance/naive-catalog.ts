@@ -11,6 +11,7 @@ import {
   type Values,
 } from "../../query/evaluate.ts";
 import { and, equals, type Filter } from "../../query/filter.ts";
+import { type LengthBound, lengthOfValue } from "../../query/length-bound.ts";
 import type { OrderBy, Position } from "../../query/page.ts";
 import {
   type AnyTable,
@@ -97,7 +98,9 @@ class NaiveTransaction implements Reader, Writer {
       .filter((row) => !page.until || compareBy(order, row, recordAt(order, page.until)) <= 0)
       .sort((a, b) => compareBy(order, a, b));
     const start = page.before ? Math.max(0, within.length - page.limit) : 0;
-    return copy<Row>(within.slice(start, start + page.limit));
+    const rows = within.slice(start, start + page.limit);
+    if (!page.before) return copy<Row>(fitting(table, rows, page.bound));
+    return copy<Row>(fitting(table, rows.toReversed(), page.bound).toReversed());
   }
 
   async get<Row extends Stored>(table: Table<Row>, ids: readonly number[]): Promise<Row[]> {
@@ -106,7 +109,7 @@ class NaiveTransaction implements Reader, Writer {
   }
 
   async search<Row extends object>(table: Table<Row>, question: RankedQuestion): Promise<Row[]> {
-    const { filter, rank, order, limit, offset } = question;
+    const { filter, rank, order, limit, offset, bound } = question;
     const ranked = this.#rows(table, filter).sort((a, b) => {
       for (const { field, text } of rank) {
         const difference = rankOf(a[field], text) - rankOf(b[field], text);
@@ -114,7 +117,7 @@ class NaiveTransaction implements Reader, Writer {
       }
       return compareBy(order, a, b);
     });
-    return copy<Row>(ranked.slice(offset, offset + limit));
+    return copy<Row>(fitting(table, ranked.slice(offset, offset + limit), bound));
   }
 
   async count<Row extends object>(table: Table<Row>, filter: Filter): Promise<number> {
@@ -279,5 +282,22 @@ function unlinked(row: Held, link: string, gone: ReadonlySet<unknown>): Held {
   if (Array.isArray(linked)) return { ...row, [link]: linked.filter((id) => !gone.has(id)) };
   return gone.has(linked) ? (rest as Held) : row;
 }
+
+/** The first rows, as far as they fit. */
+function fitting(table: AnyTable, rows: readonly Held[], bound: LengthBound | undefined): readonly Held[] {
+  if (!bound) return rows;
+  const { left } = bound;
+  let length = 0;
+  let count = 0;
+  while (count < rows.length && (count === 0 || length <= left)) length += lengthOf(table, rows[count++]!);
+  bound.count({ length, isCut: count < rows.length });
+  return rows.slice(0, count);
+}
+
+const lengthOf = ({ columns }: AnyTable, row: Held): number =>
+  Object.entries(columns).reduce((sum, [name, { type }]) => {
+    const value = row[name];
+    return sum + lengthOfValue(type === "json" && value !== undefined ? JSON.stringify(value) : value);
+  }, 0);
 
 const copy = <Row>(rows: readonly Held[]): Row[] => structuredClone(rows) as unknown as Row[];

@@ -80,6 +80,15 @@ export interface Database {
   insertAll(db: Db, table: AnyTable, columns: readonly string[], rows: readonly Values[]): Promise<void>;
   /** Runs a statement once for each of the rows of parameters; returns how many records changed. */
   runForEach(db: Db, statement: Expression, rows: readonly Values[]): Promise<number>;
+  /**
+   * Reads the rows of a statement until they are longer than `lengthMax` together; the first one is read
+   * however long it is. `isCut` when there are more.
+   */
+  readWithin(
+    db: Db,
+    statement: Expression,
+    lengthMax: number,
+  ): Promise<{ readonly rows: readonly object[]; readonly length: number; readonly isCut: boolean }>;
   /** The columns of the unique combination that a statement's failure says is taken. */
   takenColumns(error: unknown): readonly string[] | undefined;
   /** How often the condition held in a statement whose failure says that it gave up, see `unlessMissed`. */

@@ -2,8 +2,10 @@
 import { sql } from "kysely";
 import { invariant } from "../../lib/invariant.ts";
 import { wellFormed } from "../../lib/text.ts";
+import { limits } from "../../limits.ts";
 import { cutsOf } from "../../query/evaluate.ts";
 import { type Filter, hasOneOf, oneOf } from "../../query/filter.ts";
+import { LengthBound } from "../../query/length-bound.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { OrderBy, Position } from "../../query/page.ts";
 import {
@@ -45,6 +47,11 @@ interface Binding {
   readonly gathering: Gathering;
 }
 
+interface Selection {
+  readonly fields?: readonly string[] | undefined;
+  readonly bound?: LengthBound | undefined;
+}
+
 export class SqlTransaction implements Writer {
   readonly #binding: Binding;
   #failure: unknown;
@@ -66,14 +73,16 @@ export class SqlTransaction implements Writer {
     const sorted = orderList(table, order, backwards);
     const rows: Row[] = [];
     const subject = this.#subject(table);
+    const { bound } = page;
+    const cutsBefore = bound?.cuts;
     for (const within of pagePieces(table, order, page)) {
       const limit = page.limit - rows.length;
       const piece = { filter, sorted, within, limit };
       const found = await readNearest({ ...this.#binding, db: this.#db }, subject, piece, (where) =>
-        this.#select<Row>(table, sql`where ${where} order by ${sorted} limit ${limit}`, fields),
+        this.#select<Row>(table, sql`where ${where} order by ${sorted} limit ${limit}`, { fields, bound }),
       );
       rows.push(...found);
-      if (rows.length === page.limit) break;
+      if (rows.length === page.limit || bound?.cuts !== cutsBefore) break;
     }
     return backwards ? rows.reverse() : rows;
   }
@@ -83,21 +92,21 @@ export class SqlTransaction implements Writer {
   }
 
   async search<Row extends object>(table: Table<Row>, question: RankedQuestion): Promise<Row[]> {
-    const { filter, rank, order, limit, offset } = question;
+    const { filter, rank, order, limit, offset, bound } = question;
     const subject = this.#subject(table);
     const best = await bestIds(this.#db, subject, question);
-    if (best) return this.#get(table, best);
+    if (best) return this.#getWithin(table, best, bound);
     const part = sql`limit ${limit} offset ${offset}`;
     const walk = await walkOf(this.#db, subject, question);
     const near =
       walk &&
       (await unlessGivenUp(this.#binding.database, () =>
-        this.#select<Row>(table, sql`where ${walk.where} order by ${walk.order} ${part}`),
+        this.#select<Row>(table, sql`where ${walk.where} order by ${walk.order} ${part}`, { bound }),
       ));
     if (Array.isArray(near)) return near;
     const terms = sql.join([...rank.map((one) => rankTerm(subject, one)), sortedBy(table, order)]);
     const where = recordsWhere(filter, rank.length > 0 ? { ...subject, oneByOne: ["links"] } : subject);
-    return this.#select<Row>(table, sql`where ${where} order by ${terms} ${part}`);
+    return this.#select<Row>(table, sql`where ${where} order by ${terms} ${part}`, { bound });
   }
 
   async count<Row extends object>(table: Table<Row>, filter: Filter): Promise<number> {
@@ -228,8 +237,33 @@ export class SqlTransaction implements Writer {
     return recordsWhere(filter, this.#subject(table));
   }
 
-  async #get<Row extends object>(table: Table<Row>, ids: readonly number[]): Promise<Row[]> {
-    const found = await this.#select<Row & Stored>(table, sql`where ${this.#where(table, oneOf("id", ids))}`);
+  /** A few at a time, so that the first ones are those that fit. */
+  async #getWithin<Row extends object>(
+    table: Table<Row>,
+    ids: readonly number[],
+    bound: LengthBound | undefined,
+  ): Promise<Row[]> {
+    if (!bound) return this.#get(table, ids);
+    const rows: Row[] = [];
+    for (let at = 0; at < ids.length; at += limits.recordsPerBatch) {
+      if (at > 0 && bound.left < 0) {
+        bound.count({ length: 0, isCut: true });
+        break;
+      }
+      const batch = new LengthBound(Number.MAX_SAFE_INTEGER);
+      rows.push(...(await this.#get(table, ids.slice(at, at + limits.recordsPerBatch), batch)));
+      bound.count({ length: batch.used, isCut: false });
+    }
+    return rows;
+  }
+
+  async #get<Row extends object>(
+    table: Table<Row>,
+    ids: readonly number[],
+    bound?: LengthBound,
+  ): Promise<Row[]> {
+    const where = sql`where ${this.#where(table, oneOf("id", ids))}`;
+    const found = await this.#select<Row & Stored>(table, where, { bound });
     if (found.length < 2 && ids.length < 2) return found;
     const byId = new Map(found.map((row) => [row.id, row]));
     return ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
@@ -238,12 +272,14 @@ export class SqlTransaction implements Writer {
   async #select<Row extends object>(
     table: AnyTable,
     rest: Expression,
-    fields: readonly string[] = Object.keys(table.columns),
+    { fields = Object.keys(table.columns), bound }: Selection = {},
   ): Promise<Row[]> {
     const columns = sql.join(fields.map((name) => columnRef(table, name)));
     const query = sql<Record<string, unknown>>`select ${columns} from ${sql.table(table.name)} ${rest}`;
-    const { rows } = await query.execute(this.#db);
-    return decodeRows<Row>(table, fields, rows);
+    if (!bound) return decodeRows<Row>(table, fields, (await query.execute(this.#db)).rows);
+    const found = await this.#binding.database.readWithin(this.#db, query, Math.max(0, bound.left));
+    bound.count(found);
+    return decodeRows<Row>(table, fields, found.rows);
   }
 
   /** The rows as the values of all columns, the id first if they have one. */

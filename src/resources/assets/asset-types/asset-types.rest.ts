@@ -3,6 +3,7 @@ import type { Static } from "typebox";
 import { limits } from "../../../limits.ts";
 import type { PageQuestion } from "../../../query/page.ts";
 import {
+  batchesAnswer,
   cursorParameter,
   emptyAnswer,
   emptyShape,
@@ -78,7 +79,7 @@ const ofAll: readonly Route[] = [
     summary: "Read asset types by id, in the order asked",
     body: idsBody("Which type"),
     answer: items,
-    handle: async (ctx, { body }) => itemsAnswer(await getAssetTypes(ctx, body.items)),
+    handle: (ctx, { body }) => batchesAnswer(getAssetTypes(ctx, body.items), (type) => type),
   }),
   route({
     ...write,

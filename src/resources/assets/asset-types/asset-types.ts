@@ -5,10 +5,16 @@ import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
-import { existingRecords, type IdsNamed, refuseUnlessAll } from "../../../query/existing.ts";
+import {
+  existingRecords,
+  type IdsNamed,
+  refuseUnknownIds,
+  refuseUnlessAll,
+} from "../../../query/existing.ts";
 import { everything, type Filter, hasMember, hasOneOf, oneOf, or } from "../../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../../query/page.ts";
 import { readPage } from "../../../query/read-page.ts";
+import { readInBatches } from "../../../query/read-within.ts";
 import type { Reader } from "../../../storage/catalog.ts";
 import { type AssetRow, assetTable } from "../schema.ts";
 import { type AssetType, assetTypeTable, type TypeField } from "./schema.ts";
@@ -53,9 +59,20 @@ export async function getAssetType(ctx: RequestContext, id: number): Promise<Ass
   return found!;
 }
 
-/** In the order asked; refuses (400) unknown and repeated ids. */
-export const getAssetTypes = (ctx: RequestContext, ids: readonly number[]): Promise<AssetType[]> =>
-  read(ctx, { ids, field: "items" });
+/** In the order asked, in batches; refuses (400) unknown and repeated ids. */
+export function getAssetTypes(
+  ctx: RequestContext,
+  ids: readonly number[],
+): AsyncGenerator<readonly AssetType[]> {
+  const check = (ids: readonly number[]) => {
+    const named = { ids, field: "items" };
+    return ctx.catalog.read(ctx.project, (tx) => refuseUnknownIds(tx, assetTypeTable, everything, named));
+  };
+  return readInBatches(ctx.memory, ids, {
+    check,
+    read: (ids, bound) => read(ctx, { ids, field: "items", bound }),
+  });
+}
 
 const oneNamed = (id: number) => ({ ids: [id], field: "typeId", status: 404 }) as const;
 

@@ -5,6 +5,7 @@ import { limits } from "../../../limits.ts";
 import type { Cells, ColumnPage, Run } from "../../../odata/columns.ts";
 import type { SetQuestion } from "../../../odata/model.ts";
 import type { Filter } from "../../../query/filter.ts";
+import { type LengthBound, lengthOfValue } from "../../../query/length-bound.ts";
 import type { Page, Position } from "../../../query/page.ts";
 import type { RowsToSift } from "../../../query/sift.compute.ts";
 import { siftRows } from "../../../query/sift.ts";
@@ -155,10 +156,20 @@ async function chunkPage(ctx: RequestContext, plan: Plan, page: SetQuestion["pag
       return { chunks, next: [last.at, last.times.at(-1)!] };
     }
     room -= chunk.times.length;
+    if (page.bound && isTooLong(chunk, page.bound)) return { chunks, next: [chunk.at, lastMs] };
     looked += scanned;
     if (looked >= limits.odataPointsScannedMax) return { chunks, next: [chunk.at, lastMs] };
   }
   return { chunks };
+}
+
+/** Counts the strings of a chunk; numbers are too short to fill a page. */
+function isTooLong({ columns: [values] }: Chunk, bound: LengthBound): boolean {
+  if (values === undefined || values instanceof Float64Array) return false;
+  const length = values.reduce((sum, value) => sum + lengthOfValue(value), 0);
+  const isCut = length > bound.left;
+  bound.count({ length, isCut });
+  return isCut;
 }
 
 /** Rows of a page. */

@@ -10,6 +10,7 @@ import { Failure, fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
 import { and, between, equals, oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
+import { unboundedMemory } from "../../../query/read-within.ts";
 import type { Writer } from "../../../storage/catalog.ts";
 import { requireSeries } from "../../timeseries/timeseries.ts";
 import { activeVersion, predict } from "../versions/predictions.ts";
@@ -129,7 +130,7 @@ async function contextOf(
   const caller = await services.keys.callerAs(accountId, { projectId, project: urlName });
   if (!caller) throw fail("model-account-gone", {});
   requireCapability(caller, "modelHostingAcl", "WRITE");
-  return { ...services, caller, project: projectId, signal };
+  return { ...services, caller, project: projectId, signal, memory: unboundedMemory };
 }
 
 async function runWindow(work: Work, claimed: Claimed): Promise<void> {

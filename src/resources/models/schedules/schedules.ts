@@ -56,9 +56,10 @@ export async function refuseUnknownData(ctx: RequestContext, spec: ScheduleSpec)
 }
 
 /** Those that a schedule reads, each once; whoever reads none needs no right to files. */
-export function filesOf(ctx: RequestContext, { files }: ScheduleSpec): Promise<StoredFile[]> {
+export async function filesOf(ctx: RequestContext, { files }: ScheduleSpec): Promise<StoredFile[]> {
   const ids = [...new Set(files.map(({ id }) => id))];
-  return ids.length > 0 ? getFiles(ctx, ids) : Promise.resolve([]);
+  if (ids.length === 0) return [];
+  return (await Array.fromAsync(getFiles(ctx, ids))).flat();
 }
 
 /** One page, oldest first. */

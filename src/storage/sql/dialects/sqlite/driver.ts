@@ -9,6 +9,16 @@ export interface BatchQuery extends CompiledQuery {
   readonly batch: readonly (readonly unknown[])[];
 }
 
+/** A statement whose rows are read until they are longer than `lengthMax`. */
+export interface BoundedQuery extends CompiledQuery {
+  readonly lengthMax: number;
+}
+
+/** Of a `BoundedQuery`, beside its rows. */
+export interface BoundedResult {
+  readonly read?: Outcome["read"];
+}
+
 /** A statement that SQLite refused; `code` is its extended result code. */
 export class SqliteError extends Error {
   readonly code: number;
@@ -94,27 +104,32 @@ class ThreadConnection implements DatabaseConnection {
   }
 
   /** Rows come and batches go in pieces: other requests have their turn between two of them. */
-  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    const { batch } = query as Partial<BatchQuery>;
-    if (!batch) return this.#run<Row>(query, undefined);
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row> & BoundedResult> {
+    const { batch, lengthMax } = query as Partial<BatchQuery & BoundedQuery>;
+    if (!batch) return this.#run<Row>(query, { batch, lengthMax });
     let changed = 0n;
-    for (const piece of piecesOf(batch)) changed += (await this.#run<Row>(query, piece)).numAffectedRows!;
+    for (const piece of piecesOf(batch))
+      changed += (await this.#run<Row>(query, { batch: piece, lengthMax })).numAffectedRows!;
     return { rows: [], numAffectedRows: changed };
   }
 
-  async #run<Row>({ sql, parameters }: CompiledQuery, batch: Statement["batch"]): Promise<QueryResult<Row>> {
+  async #run<Row>(
+    { sql, parameters }: CompiledQuery,
+    how: Pick<Statement, "batch" | "lengthMax">,
+  ): Promise<QueryResult<Row> & BoundedResult> {
     if (this.#state === "idle") throw new Error("broken invariant: statements run in a transaction");
     const begins = this.#state === "about to begin";
     this.#state = "begun";
     const of = { id: this.#thread.newId(), connection: this.number };
-    let reply = await this.#thread.ask({ kind: "run", ...of, begins, sql, parameters, batch });
+    let reply = await this.#thread.ask({ kind: "run", ...of, begins, sql, parameters, ...how });
+    const { read } = reply.outcome!;
     const rows: Row[] = [];
     for (;;) {
       // The thread prepares the next piece while this one is read.
       const next = reply.hasMore ? this.#thread.ask({ kind: "next", ...of }) : undefined;
       const { columns, count, values, changes } = reply.outcome!;
       for (let at = 0; at < count; at++) rows.push(named<Row>(columns, values, at));
-      if (!next) return { rows, numAffectedRows: BigInt(changes) };
+      if (!next) return { rows, numAffectedRows: BigInt(changes), ...(read && { read }) };
       reply = await next;
     }
   }

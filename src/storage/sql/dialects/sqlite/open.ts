@@ -1,9 +1,23 @@
 // Opens a SQLite file as the catalog's database: one thread that writes, one that reads beside it.
-import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from "kysely";
+import {
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from "kysely";
 import { limits } from "../../../../limits.ts";
 import type { AnyTable } from "../../../catalog.ts";
 import type { Database, Db, Rows } from "../../dialect.ts";
-import { type BatchQuery, type DriverSettings, SqliteDriver, SqliteError } from "./driver.ts";
+import {
+  type BatchQuery,
+  type BoundedQuery,
+  type BoundedResult,
+  type DriverSettings,
+  SqliteDriver,
+  SqliteError,
+} from "./driver.ts";
 import { expressions } from "./expressions.ts";
 import { gaveUp } from "./functions.ts";
 import { insertWords, prepareSchema, type Tell } from "./schema.ts";
@@ -39,6 +53,7 @@ export async function openSqlite(
     reads,
     insertAll,
     runForEach,
+    readWithin,
     takenColumns(error) {
       if (!(error instanceof SqliteError) || !uniqueCodes.includes(error.code)) return undefined;
       // "UNIQUE constraint failed: assets.in_project, assets.name"
@@ -73,6 +88,12 @@ const insertAll: Database["insertAll"] = async (db, table, columns, rows) => {
 const runForEach: Database["runForEach"] = async (db, statement, rows) => {
   const done = await db.executeQuery({ ...statement.compile(db), batch: rows } as BatchQuery);
   return Number(done.numAffectedRows);
+};
+
+const readWithin: Database["readWithin"] = async (db, statement, lengthMax) => {
+  const bounded = { ...statement.compile(db), lengthMax } as BoundedQuery;
+  const { rows, read } = (await db.executeQuery(bounded)) as QueryResult<object> & BoundedResult;
+  return { rows, ...read! };
 };
 
 const connect = (settings: DriverSettings): Db =>

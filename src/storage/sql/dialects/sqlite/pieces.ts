@@ -1,19 +1,15 @@
 // Cuts rows into pieces of a bounded length, because a thread reads each message in one turn of its event
 // loop.
 import { limits } from "../../../../limits.ts";
+import { lengthOfValue } from "../../../../query/length-bound.ts";
 import type { Outcome } from "./worker.ts";
-
-/** What a value counts beside its characters. */
-const lengthOfOther = 8;
-
-const lengthOf = (value: unknown): number => lengthOfOther + (typeof value === "string" ? value.length : 0);
 
 /** The rows of a batch in pieces. */
 export function* piecesOf(rows: readonly (readonly unknown[])[]): Generator<readonly (readonly unknown[])[]> {
   let from = 0;
   let length = 0;
   for (const [at, row] of rows.entries()) {
-    for (const value of row) length += lengthOf(value);
+    for (const value of row) length += lengthOfValue(value);
     if (length < limits.catalogPieceLength && at < rows.length - 1) continue;
     yield rows.slice(from, at + 1);
     from = at + 1;
@@ -47,7 +43,7 @@ export class RowPieces {
     const { values, count } = this.#outcome;
     let at = from;
     for (let length = 0; at < count && length < limits.catalogPieceLength; at++)
-      for (const column of values) length += lengthOf(column[at]);
+      for (const column of values) length += lengthOfValue(column[at]);
     return at;
   }
 }

@@ -3,6 +3,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { limits } from "../../../../limits.ts";
+import { lengthOfValue } from "../../../../query/length-bound.ts";
 import { addFunctions, beginStatement } from "./functions.ts";
 import { RowPieces } from "./pieces.ts";
 
@@ -21,6 +22,8 @@ export interface Statement {
   readonly parameters: readonly unknown[];
   /** With these the statement runs once for each, instead of `parameters`. */
   readonly batch: readonly (readonly unknown[])[] | undefined;
+  /** Reading ends after the row with which all rows are longer than this (see `lengthOfValue`). */
+  readonly lengthMax: number | undefined;
 }
 
 /** Asks for the next piece of an outcome that is sent in several. */
@@ -48,6 +51,8 @@ export interface Outcome {
   readonly count: number;
   readonly values: readonly (readonly unknown[])[];
   readonly changes: number;
+  /** With `lengthMax`: how long the rows are together, and whether there are more that were not read. */
+  readonly read?: { readonly length: number; readonly isCut: boolean };
 }
 
 export interface Reply {
@@ -80,7 +85,7 @@ class Connection {
   }
 
   /** A statement outside a transaction is refused: its transaction never began, or SQLite has given it up. */
-  #run({ begins, sql, parameters, batch }: Statement): Outcome {
+  #run({ begins, sql, parameters, batch, lengthMax }: Statement): Outcome {
     if (begins) this.#db.exec(this.#mode === "write" ? "begin immediate" : "begin");
     else if (!this.#db.isTransaction) throw new Error("the transaction was given up");
     const { statement, columns } = this.#prepare(sql);
@@ -92,6 +97,7 @@ class Connection {
     }
     const values = parameters as SQLInputValue[];
     if (columns.length === 0) return { ...noOutcome, changes: Number(statement.run(...values).changes) };
+    if (lengthMax !== undefined) return readWithin(statement.iterate(...values), columns, lengthMax);
     const rows = statement.all(...values) as unknown as unknown[][];
     const byColumn = columns.map((_, at) => rows.map((row) => row[at]));
     return { columns, count: rows.length, values: byColumn, changes: 0 };
@@ -153,6 +159,24 @@ class Connection {
     this.#prepared.set(sql, found);
     return found;
   }
+}
+
+/** Rows by columns, until they are longer than `lengthMax`; the first row is read however long it is. */
+function readWithin(rows: Iterable<unknown>, columns: readonly string[], lengthMax: number): Outcome {
+  const values: unknown[][] = columns.map(() => []);
+  let count = 0;
+  let length = 0;
+  let isCut = false;
+  for (const row of rows as Iterable<readonly unknown[]>) {
+    isCut = count > 0 && length > lengthMax;
+    if (isCut) break;
+    for (let at = 0; at < values.length; at++) {
+      values[at]!.push(row[at]);
+      length += lengthOfValue(row[at]);
+    }
+    count += 1;
+  }
+  return { columns, count, values, changes: 0, read: { length, isCut } };
 }
 
 const settings = workerData as WorkerSettings;

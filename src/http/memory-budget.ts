@@ -1,8 +1,9 @@
-// Bounds the memory that request bodies take together, and of that what the bodies of one client take.
+// Bounds the memory that request bodies, or responses, take together, and of that what those of one client
+// take.
 //
-// A body reserves memory as its bytes arrive, so all bodies may hold a part of what they need and wait for
-// the rest. One of them at a time is moved to the reserve, which is enough for any body: it ends whatever the
-// others hold, and then it is the turn of another one.
+// Of bodies: each reserves memory as its bytes arrive, so all bodies may hold a part of what they need and
+// wait for the rest. One of them at a time is moved to the reserve, which is enough for any body: it ends
+// whatever the others hold, and then it is the turn of another one.
 
 import { invariant } from "../lib/invariant.ts";
 
@@ -23,7 +24,7 @@ interface Waiting {
   readonly start: () => void;
 }
 
-export class BodyBudget {
+export class MemoryBudget {
   readonly #sizes: BudgetSizes;
   #free: number;
   readonly #heldBy = new Map<string, number>();
@@ -35,7 +36,12 @@ export class BodyBudget {
     this.#free = sizes.sharedBytes;
   }
 
-  /** For one body of a client. */
+  /** Bytes that are free beside the reserve. */
+  get free(): number {
+    return this.#free;
+  }
+
+  /** For one body or response of a client. */
   open(client: string): Reservation {
     return new Reservation(this, client);
   }
@@ -117,12 +123,12 @@ export class BodyBudget {
 
 /** The memory of one body. */
 export class Reservation {
-  readonly #budget: BodyBudget;
+  readonly #budget: MemoryBudget;
   readonly client: string;
   /** What is reserved; changed by the budget alone. */
   bytes = 0;
 
-  constructor(budget: BodyBudget, client: string) {
+  constructor(budget: MemoryBudget, client: string) {
     this.#budget = budget;
     this.client = client;
   }

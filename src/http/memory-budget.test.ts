@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { BodyBudget, type Reservation } from "./body-budget.ts";
+import { MemoryBudget, type Reservation } from "./memory-budget.ts";
 
 const patient = new AbortController().signal;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -16,13 +16,13 @@ function grow(reservation: Reservation, bytes: number, grown: string[] = []): bo
 }
 
 test("a small body counts for nothing and never waits", () => {
-  const budget = new BodyBudget(sizes);
+  const budget = new MemoryBudget(sizes);
   for (let body = 0; body < 100; body++) assert.ok(grow(budget.open("a"), 10));
   assert.ok(grow(budget.open("a"), 60));
 });
 
 test("one client has its share, and the others have theirs", async () => {
-  const budget = new BodyBudget(sizes);
+  const budget = new MemoryBudget(sizes);
   const own = [budget.open("a"), budget.open("a"), budget.open("a")] as const;
   const grown: string[] = [];
   assert.ok(grow(own[0], 30) && grow(own[1], 30));
@@ -37,7 +37,7 @@ test("one client has its share, and the others have theirs", async () => {
 });
 
 test("bodies that all need more end one after another in the reserve", async () => {
-  const budget = new BodyBudget({ ...sizes, clientBytes: 100 });
+  const budget = new MemoryBudget({ ...sizes, clientBytes: 100 });
   const [a, b, c] = ["a", "b", "c"].map((client) => budget.open(client)) as [
     Reservation,
     Reservation,
@@ -55,7 +55,7 @@ test("bodies that all need more end one after another in the reserve", async () 
 });
 
 test("the reserve goes to the client that holds least", async () => {
-  const budget = new BodyBudget(sizes);
+  const budget = new MemoryBudget(sizes);
   const greedy = Array.from({ length: 4 }, () => budget.open("greedy"));
   const modest = budget.open("modest");
   const grown: string[] = [];
@@ -71,7 +71,7 @@ test("the reserve goes to the client that holds least", async () => {
 });
 
 test("a body that is given up leaves its place and its memory to the others", async () => {
-  const budget = new BodyBudget({ ...sizes, clientBytes: 100 });
+  const budget = new MemoryBudget({ ...sizes, clientBytes: 100 });
   const [first, second, third] = ["a", "b", "c"].map((client) => budget.open(client)) as [
     Reservation,
     Reservation,
@@ -95,7 +95,7 @@ test("however bodies grow, all of them end within the bounds, and all memory com
   });
   await fc.assert(
     fc.asyncProperty(fc.array(body, { maxLength: 25 }), async (bodies) => {
-      const budget = new BodyBudget(sizes);
+      const budget = new MemoryBudget(sizes);
       const open: Reservation[] = [];
       const check = () => {
         const total = open.reduce((sum, { bytes }) => sum + bytes, 0);

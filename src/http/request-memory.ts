@@ -1,0 +1,52 @@
+// The memory for the bodies and the responses of all requests, and the part of it that a request has.
+import { limits } from "../limits.ts";
+import type { ResponseMemory } from "../query/read-within.ts";
+import { BodyBuffers } from "./body-buffers.ts";
+import { MemoryBudget } from "./memory-budget.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Kernel } from "./register.ts";
+import { type Deadlines, type RequestScope, usualDeadlines } from "./request-scope.ts";
+
+/** What all responses may take; tests have other bounds than the usual ones. */
+export interface ResponseBounds {
+  readonly bytes: number;
+  readonly deadlines: Deadlines;
+}
+
+export const usualBounds: ResponseBounds = {
+  bytes: limits.responsesInFlightBytesMax,
+  deadlines: usualDeadlines,
+};
+
+/** The memory that all requests share, shown among the metrics. */
+export function memoryOf(
+  { bytes, deadlines }: ResponseBounds,
+  metrics: Pick<Metrics, "showResponses">,
+): Pick<Kernel, "bodies" | "responses" | "deadlines"> {
+  const budget = new MemoryBudget({
+    sharedBytes: limits.bodiesInFlightBytesMax,
+    clientBytes: limits.clientBodiesBytesMax,
+    reserveBytes: limits.bodyReserveBytes,
+    uncountedBytes: limits.bodyBytesUncounted,
+  });
+  const responses = new MemoryBudget({
+    sharedBytes: bytes,
+    clientBytes: limits.clientResponsesBytesMax,
+    reserveBytes: limits.responseReserveBytes,
+    uncountedBytes: limits.responseBytesUncounted,
+  });
+  metrics.showResponses(responses);
+  return { bodies: { budget, buffers: new BodyBuffers() }, responses, deadlines };
+}
+
+/** What a request of a client reserves is held until its response is sent or given up. */
+export function responseMemory(budget: MemoryBudget, client: string, scope: RequestScope): ResponseMemory {
+  const reservation = budget.open(client);
+  scope.atEnd(() => reservation.release());
+  return {
+    async reserve(bytes) {
+      scope.signal.throwIfAborted();
+      await reservation.resize(bytes, scope.signal);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// Reads records for a response within the memory that the response has reserved.
+import { limits } from "../limits.ts";
+import { LengthBound } from "./length-bound.ts";
+
+/** The part of the memory for all responses that one of them holds until it is sent. */
+export interface ResponseMemory {
+  /**
+   * Holds so many bytes in place of those held before. More than that waits while all responses together
+   * have too many, and is refused (503) at the deadline of the request.
+   */
+  reserve(bytes: number): Promise<void>;
+}
+
+/** For work of the server itself, which waits for nobody. */
+export const unboundedMemory: ResponseMemory = { reserve: async () => {} };
+
+/** Of a string outside of Latin-1. */
+const bytesPerCharacter = 2;
+
+/**
+ * What `read` finds within a small bound that most pages do not reach, or else within that of the largest
+ * page: so large pages alone wait for memory.
+ */
+export async function readWithin<Found>(
+  memory: ResponseMemory,
+  read: (bound: LengthBound) => Promise<Found>,
+): Promise<Found> {
+  const few = await readOnce(memory, limits.pageLengthFirst, read);
+  if (few) return few.found;
+  return (await readOnce(memory, limits.pageLengthMax, read, "may end early"))!.found;
+}
+
+/** Undefined when there is more than fits: a larger read waits without memory. */
+async function readOnce<Found>(
+  memory: ResponseMemory,
+  lengthMax: number,
+  read: (bound: LengthBound) => Promise<Found>,
+  ending?: "may end early",
+): Promise<{ readonly found: Found } | undefined> {
+  const bound = new LengthBound(lengthMax);
+  await memory.reserve(lengthMax * bytesPerCharacter);
+  const found = await read(bound);
+  const isWhole = bound.cuts === 0 || ending !== undefined;
+  // The record with which a page ends may reach beyond the bound.
+  await memory.reserve(isWhole ? Math.min(bound.used, lengthMax) * bytesPerCharacter : 0);
+  return isWhole ? { found } : undefined;
+}
+
+interface BatchReads<Key, Row> {
+  /** Refuses keys of which there is no record. */
+  readonly check: (keys: readonly Key[]) => Promise<unknown>;
+  /** As `check`, and returns the records, as far as they fit into a bound. */
+  readonly read: (keys: readonly Key[], bound?: LengthBound) => Promise<readonly Row[]>;
+}
+
+/**
+ * Records in the order of their keys: all at once, as of one moment, when they are short together; else in
+ * batches that each fit into `recordsBatchBytes`. Then a record that goes meanwhile fails its batch.
+ */
+export async function* readInBatches<Key, Row>(
+  memory: ResponseMemory,
+  keys: readonly Key[],
+  { check, read }: BatchReads<Key, Row>,
+): AsyncGenerator<readonly Row[]> {
+  const few = await readOnce(memory, limits.pageLengthFirst, (bound) => read(keys, bound));
+  if (few) return yield few.found;
+  const { recordsPerBatch } = limits;
+  await memory.reserve(limits.recordsBatchBytes);
+  await check(keys);
+  for (let at = 0; at < keys.length; at += recordsPerBatch)
+    yield await read(keys.slice(at, at + recordsPerBatch));
+}
