@@ -200,10 +200,10 @@ async function exportRaw(exporting: Exporting): Promise<void> {
     for (const { dbName } of databases) {
       await lines.add(JSON.stringify({ dbName }));
       const place = `raw/${encodeURIComponent(dbName)}`;
-      for await (const tables of names<{ tableName: string }>(place))
-        for (const { tableName } of tables) {
+      for await (const tables of names<{ tableName: string; assetIds?: readonly number[] }>(place))
+        for (const { tableName, assetIds } of tables) {
           const table = JSON.stringify({ dbName, tableName });
-          await lines.add(table);
+          await lines.add(JSON.stringify({ dbName, tableName, assetIds }));
           const path = connection.pathOf(`${place}/${encodeURIComponent(tableName)}`);
           for await (const row of rawRows(connection, path))
             await lines.add(`${table.slice(0, -1)},${row.slice(1)}`);

@@ -83,7 +83,10 @@ const checks: Readonly<Partial<Record<SectionName, Check>>> = {
 
 /** A database, a table, or a row, whose columns are the text of a JSON object. */
 function rawLine(value: unknown, field: string): void {
-  object({ dbName: text, tableName: optional(text), key: optional(text) })(value, field);
+  object({ dbName: text, tableName: optional(text), key: optional(text), assetIds: optional(list(id)) })(
+    value,
+    field,
+  );
   if ((value as Line)["key"] !== undefined)
     object({ tableName: text, columns: text, lastUpdatedTime: time })(value, field);
 }

@@ -202,13 +202,16 @@ export class Restorer {
   }
 
   async #putRaw(batch: readonly Line[]) {
-    const { dbName, tableName, key } = batch[0]!;
+    const { dbName, tableName, key, assetIds } = batch[0]!;
     const database = encodeURIComponent(String(dbName));
     const post = (path: string, body: string) =>
       this.#connection.json("POST", this.#connection.pathOf(path, "0.6"), { body });
     if (tableName === undefined) await post("raw/create", JSON.stringify({ items: [{ dbName }] }));
     else if (key === undefined)
-      await post(`raw/${database}/create?ensureParent=true`, JSON.stringify({ items: [{ tableName }] }));
+      await post(
+        `raw/${database}/create?ensureParent=true`,
+        JSON.stringify({ items: [{ tableName, assetIds: this.#known(assetIds) }] }),
+      );
     else {
       const rows = batch.map(
         ({ key, columns, lastUpdatedTime }) =>

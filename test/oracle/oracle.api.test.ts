@@ -43,7 +43,7 @@ test(`what a caller may see is all that any route shows (ORACLE_SEED=${seed})`, 
   const plant = new Plant();
   const admin = clientFor(server.baseUrl, server.key);
   await fill(plant, random, admin);
-  await fillElsewhere(admin);
+  await fillElsewhere(admin, plant);
   const everybody = Array.from({ length: callersCount }, () => someRights(plant, random));
   const callers: Asking[] = [{ rights: everyRight, client: admin }];
   for (const rights of everybody)

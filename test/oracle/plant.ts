@@ -30,6 +30,8 @@ export class Plant {
   readonly categoryIds: number[] = [];
   /** Ids of what was there once. */
   readonly gone: number[] = [];
+  /** The external id of the asset at the source of every relationship. */
+  related = "";
   #named = 0;
 
   of(kind: Kind): Thing[] {

@@ -1,7 +1,7 @@
 // Reads over REST of what hangs on no asset, which is for everybody who may read it or for nobody; and reads
 // that work out something from assets and series: tag matching, calculated series and similarity search.
 import type { Client } from "./client.ts";
-import { holds, may, type Thing } from "./plant.ts";
+import { holds, may, type Plant, type Thing } from "./plant.ts";
 import { type Asker, type Question, refused } from "./question.ts";
 import { anyId, below, pointsOf, pointTimes } from "./rest-reads.ts";
 
@@ -9,9 +9,10 @@ const names = ["feeds a", "feeds b", "drains c"];
 const rows = ["1", "2", "3"];
 
 /** Makes relationships and raw rows. */
-export async function fillElsewhere(admin: Client): Promise<void> {
+export async function fillElsewhere(admin: Client, plant: Plant): Promise<void> {
+  plant.related = plant.of("assets")[0]!.externalId;
   const ends = {
-    ...{ sourceType: "asset", sourceExternalId: "a" },
+    ...{ sourceType: "asset", sourceExternalId: plant.related },
     ...{ targetType: "asset", targetExternalId: "b" },
   };
   const relationships = names.map((externalId) => ({ externalId, ...ends }));
@@ -38,6 +39,21 @@ function relationships({ random }: Asker): Question {
     needs: related,
     seen: (reply) => reply.json.data.items.map((item) => item["externalId"]),
     expected: wanted,
+  };
+}
+
+/** The external id of a hidden asset does not show in what it relates to. */
+function relationshipsOfAsset(asker: Asker): Question {
+  const { plant, rights, random } = asker;
+  const related = plant.of("assets").filter(({ externalId }) => externalId === plant.related);
+  const assetId = related.length > 0 && random.chance(0.5) ? related[0]!.id : anyId(asker, "assets");
+  const asset = plant.things.get(assetId);
+  const isRelated = asset?.externalId === plant.related && may(plant, rights, "READ", asset);
+  return {
+    ask: `GET ${below("0.6")}/relationships?assetId=${assetId}`,
+    needs: ["relationshipsAcl", "READ"],
+    seen: (reply) => reply.json.data.items.map((item) => item["externalId"]),
+    expected: isRelated ? names : [],
   };
 }
 
@@ -137,6 +153,6 @@ function similarity(asker: Asker): Question {
 }
 
 export const readsElsewhere = [
-  ...[relationships, oneRelationship, raw, tagMatching, tagMatching],
+  ...[relationships, oneRelationship, relationshipsOfAsset, raw, tagMatching, tagMatching],
   ...[sum, sum, similarity, similarity],
 ];

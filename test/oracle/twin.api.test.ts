@@ -54,7 +54,7 @@ async function compare(pairFor: (key: string) => Pair, adminKey: string, random:
   const admin = pairFor(adminKey);
   const plant = new Plant();
   await fill(plant, random, onBoth(admin));
-  await fillElsewhere(onBoth(admin));
+  await fillElsewhere(onBoth(admin), plant);
   const rights = limitedRights(plant, random);
   const caller = pairFor(await keyFor(onBoth(admin), rights));
   const removed = await removeHidden(plant, rights, admin.twin);

@@ -109,7 +109,7 @@ export async function fillProject(ask: AskProject, seed: number): Promise<void> 
   await fillSeries(ask, draws, assetIds);
   await fillEvents(ask, draws, assetIds);
   await fillFiles(ask, draws, assetIds);
-  await fillRaw(ask, draws);
+  await fillRaw(ask, draws, assetIds);
   await fillSequences(ask, draws, assetIds);
   const ends = () => ({ sourceType: draws.pick(["asset", "file"]), sourceExternalId: `x${draws.text()}` });
   const relationships = Array.from({ length: 15 }, (_, i) => ({
@@ -272,11 +272,15 @@ const rawColumns = [
   '{"nested":{"a":[{"b":null}]},"":""}',
 ];
 
-async function fillRaw(ask: AskProject, draws: Draws): Promise<void> {
+async function fillRaw(ask: AskProject, draws: Draws, assetIds: readonly number[]): Promise<void> {
   await ask("POST /raw/create", { items: [{ dbName: "empty" }, { dbName: "a/b ü" }] });
   const place = `/raw/${encodeURIComponent("a/b ü")}`;
   await ask(`POST ${place}/create`, {
-    items: [{ tableName: "nothing" }, { tableName: "100 % 😀" }, { tableName: "t2" }],
+    items: [
+      { tableName: "nothing", assetIds: assetIds.slice(0, 2) },
+      { tableName: "100 % 😀" },
+      { tableName: "t2" },
+    ],
   });
   for (const [table, count] of [
     ["100 % 😀", 40],
@@ -372,7 +376,7 @@ export async function readProject(ask: AskProject): Promise<Readonly<Record<stri
       })),
     ),
     files: bySort(await Promise.all((await all(ask, "/files")).map((file) => fileOf(ask, file, labelled)))),
-    raw: await rawOf(ask),
+    raw: await rawOf(ask, labelled),
     sequences: bySort(
       await Promise.all((await all(ask, "/sequences")).map((one) => sequenceOf(ask, one, labels))),
     ),
@@ -431,11 +435,12 @@ async function fileOf(
 }
 
 /** Rows as their very text, which holds their columns and times. */
-async function rawOf(ask: AskProject): Promise<unknown[]> {
+async function rawOf(ask: AskProject, labelled: (ids: unknown) => unknown): Promise<unknown[]> {
   const found: unknown[] = [];
   for (const { dbName } of await all(ask, "/raw")) {
     const place = `/raw/${encodeURIComponent(String(dbName))}`;
-    for (const { tableName } of await all(ask, place)) {
+    for (const { tableName, assetIds } of await all(ask, place)) {
+      found.push([dbName, tableName, labelled(assetIds)]);
       const path = `${place}/${encodeURIComponent(String(tableName))}`;
       for (let cursor: string | undefined = ""; cursor !== undefined; ) {
         const answer = await ask(

@@ -27,7 +27,13 @@ import { type AssetWrite, assetType, existingRows, rowsUnder, visibleRows, write
 import { type AssetRow, assetTable } from "./schema.ts";
 import { ambiguousParent, findParents, type ParentFound, type ParentReferences, placeNodes } from "./tree.ts";
 
-export { existingAssets, inKnownSubtrees, refuseUnknownAssets, singleLinks } from "./links.ts";
+export {
+  existingAssets,
+  inKnownSubtrees,
+  knownAssetRows,
+  refuseUnknownAssets,
+  singleLinks,
+} from "./links.ts";
 
 export interface Asset extends Omit<AssetRow, "path" | keyof Typed> {
   /** The ids from the root down to the asset itself. */

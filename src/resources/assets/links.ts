@@ -6,6 +6,7 @@ import { fail } from "../../errors.ts";
 import { everything, type Filter, underAsset } from "../../query/filter.ts";
 import type { Reader } from "../../storage/catalog.ts";
 import { visibleRows } from "./rows.ts";
+import type { AssetRow } from "./schema.ts";
 
 /**
  * For new links from records that `acl` is about: of these ids the ones that name no asset the caller may
@@ -25,6 +26,16 @@ export async function unknownAssets(
   if (inside.size < found.size) throw fail("outside-scope", { acl, action: "WRITE" });
   return [];
 }
+
+/**
+ * Of these assets the ones that the caller may know of when it comes to records that `acl` is about, by id.
+ */
+export const knownAssetRows = (
+  ctx: RequestContext,
+  tx: Reader,
+  acl: Acl,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, AssetRow>> => visibleRows(tx, knownAssets(ctx.caller, acl, "READ"), ids);
 
 /** Of these ids those of assets that exist, whoever may see them. */
 export async function existingAssets(tx: Reader, ids: readonly number[]): Promise<number[]> {

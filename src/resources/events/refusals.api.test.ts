@@ -352,7 +352,7 @@ test("event transformers and semantic types that cannot be", async () => {
 test("methods that a path does not have", async () => {
   for (const [methodAndPath, message] of [
     ["PUT /events", "PUT is not supported by..."],
-    ["DELETE /events/7", "DELETE is not supported by..."],
+    ["PUT /events/7", "PUT is not supported by..."],
     ["PUT /eventtransformers", "PUT is not supported by..."],
   ] as const)
     await refuses(methodAndPath, { message, status: 405 });

@@ -4,6 +4,7 @@ import { fail } from "../../errors.ts";
 import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
 import type { OrderBy } from "../../query/page.ts";
 import type { Reader, Writer } from "../../storage/catalog.ts";
+import { refuseUnknownAssets } from "../assets/assets.ts";
 import { type DatabaseRecord, rawDatabaseTable, rawTableTable, type TableRecord } from "./schema.ts";
 
 /** Where rows are. */
@@ -63,22 +64,52 @@ export async function ensureDatabases(
   return [...found, ...made];
 }
 
-/** As `ensureDatabases`, for tables of a database. */
+/** A table to make, or to link to other assets when it exists and these are given. */
+export interface TableWanted {
+  readonly name: string;
+  readonly assetIds?: readonly number[] | undefined;
+}
+
+/**
+ * As `ensureDatabases`, for tables of a database; those that exist change the links that are given. Refuses
+ * (400) new links to assets that the caller may not know of.
+ */
 export async function ensureTables(
   ctx: RequestContext,
   tx: Writer,
-  { databaseId, names }: { readonly databaseId: number; readonly names: readonly string[] },
+  { databaseId, tables }: { readonly databaseId: number; readonly tables: readonly TableWanted[] },
 ): Promise<TableRecord[]> {
+  const names = tables.map(({ name }) => name);
   const found = await tablesNamed(tx, databaseId, names);
   const createdTime = ctx.world.nowMs();
-  const made = missingNames(names, found).map((name) => ({
-    id: ctx.ids.next(),
-    databaseId,
-    name,
-    createdTime,
+  const made: TableRecord[] = missingNames(names, found).map((name) => ({
+    ...{ id: ctx.ids.next(), databaseId, name, createdTime },
   }));
   await tx.insert(rawTableTable, made);
-  return [...found, ...made];
+  return linkTables(ctx, tx, [...found, ...made], tables);
+}
+
+async function linkTables(
+  ctx: RequestContext,
+  tx: Writer,
+  records: readonly TableRecord[],
+  tables: readonly TableWanted[],
+): Promise<TableRecord[]> {
+  const given = new Map(tables.flatMap(({ name, assetIds }) => (assetIds ? [[name, assetIds]] : [])));
+  const after = records.map(({ assetIds: held, ...record }): TableRecord => {
+    const assetIds = [...new Set(given.get(record.name) ?? held)];
+    return { ...record, ...(assetIds.length > 0 && { assetIds }) };
+  });
+  const links = after.map(({ assetIds = [] }, index) => {
+    const held = new Set(records[index]!.assetIds);
+    return { field: "assetIds", assetIds: assetIds.filter((id) => !held.has(id)) };
+  });
+  await refuseUnknownAssets(ctx, tx, "rawAcl", links);
+  await tx.replace(
+    rawTableTable,
+    after.filter(({ name }) => given.has(name)),
+  );
+  return after;
 }
 
 function databasesNamed(tx: Reader, scope: Filter | undefined, names: readonly string[]) {

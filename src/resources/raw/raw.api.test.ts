@@ -1,9 +1,13 @@
 // Raw data through the front door, in every version: what clients send, and what comes back to the letter.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { contextWith } from "../../../test/support/context.ts";
+import { refusal } from "../../../test/support/refusal.ts";
 import { type Answer, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import type { Capability } from "../../access/capabilities.ts";
 import { everything, oneOf } from "../../query/filter.ts";
 import { projectIds } from "../projects/projects.ts";
+import { createTables, listTables } from "./raw.ts";
 import { rawErasureTable, rawRowTable } from "./schema.ts";
 
 let server: TestServer;
@@ -336,3 +340,58 @@ async function left(keys: readonly string[]) {
     erasures: await tx.count(rawErasureTable, everything),
   }));
 }
+
+test("tables are linked to assets, listed by them, and lose the links with them", async () => {
+  const { items: assets } = await server.ask.v06("POST /assets", { items: [{ name: "a1" }, { name: "a2" }] });
+  const [first, second] = assets.map(({ id }) => id as number) as [number, number];
+  const tables = [{ tableName: "both", assetIds: [first, second] }, { tableName: "none" }];
+  const made = await server.ask.v06("POST /raw/linked/create?ensureParent=true", { items: tables });
+  assert.deepEqual([made.status, made.items], [201, tables]);
+  await server.ask("POST /raw/elsewhere/t/create?ensureParent=true", { items: [{ key: "k" }] });
+  const list = async (path: string) => (await server.ask(`GET /raw${path}`)).items;
+  assert.deepEqual(await list("/linked"), tables);
+  assert.deepEqual(await list(`/linked?assetId=${second}`), [tables[0]]);
+  assert.deepEqual(await list(`?assetId=${first}`), [{ dbName: "linked" }]);
+  assert.deepEqual([await list("?assetId=5"), await list("/linked?assetId=5")], [[], []]);
+
+  // Made again without links it keeps them; with others it changes; a row written into it changes nothing.
+  await server.ask("POST /raw/linked/create", { items: [{ tableName: "both" }] });
+  await server.ask("POST /raw/linked/both/create", { items: [{ key: "k" }] });
+  assert.deepEqual(await list("/linked"), tables);
+  await server.ask("POST /raw/linked/create", { items: [{ tableName: "none", assetIds: [second] }] });
+  assert.equal((await list(`/linked?assetId=${second}`)).length, 2);
+  const unknown = { items: [{ tableName: "new", assetIds: [5] }] };
+  const refused = await server.ask("POST /raw/linked/create", unknown);
+  assert.equal(refused.status, 400);
+  assert.match(refused.error!.message, /assetIds - expected ids of existing assets but got 5/);
+  assert.equal((await list("/linked")).length, 2);
+
+  await server.ask("POST /assets/delete", { items: [second] });
+  assert.deepEqual(await list("/linked"), [{ tableName: "both", assetIds: [first] }, { tableName: "none" }]);
+  await server.ask("POST /raw/linked/create", { items: [{ tableName: "both", assetIds: [] }] });
+  assert.deepEqual(await list(`?assetId=${first}`), []);
+});
+
+test("a table is not linked to an asset that its writer may not know of", async () => {
+  const { items } = await server.ask.v06("POST /assets", { items: [{ name: "seen" }, { name: "hidden" }] });
+  const [seen, hidden] = items.map(({ id }) => id as number) as [number, number];
+  const [project] = await projectIds(server.app.services);
+  const capabilities: Capability[] = [
+    { acl: "rawAcl", actions: ["LIST", "WRITE"], scope: { kind: "all" } },
+    { acl: "assetsAcl", actions: ["READ"], scope: { kind: "subtrees", assetIds: [seen] } },
+  ];
+  const limited = contextWith(server.app.services, capabilities, project);
+  const link = (assetId: number) =>
+    createTables(limited, "limited", {
+      tables: [{ name: "t", assetIds: [assetId] }],
+      ensureParent: true,
+    });
+  await assert.rejects(link(hidden), refusal("field-invalid"));
+  await link(seen);
+  await assert.rejects(link(5), refusal("field-invalid"));
+  const { items: tables } = await listTables(limited, "limited", { limit: 5 });
+  assert.deepEqual(
+    tables.map(({ assetIds }) => assetIds),
+    [[seen]],
+  );
+});

@@ -169,3 +169,19 @@ test("inserts that cannot be are refused, and nothing is there afterwards", asyn
   assert.equal((await ask("Raw", { method: "DELETE" })).headers.get("allow"), "GET, HEAD, POST");
   assert.equal((await ask(`${path}/$count`)).text, "25");
 });
+
+test("the assets of a table are shown and filtered", async () => {
+  const { items } = await server.ask.v06("POST /assets", { items: [{ name: "linked" }] });
+  const id = items[0]!["id"];
+  await server.ask("POST /raw/plant/create", { items: [{ tableName: "empty", assetIds: [id] }] });
+  const tables = await ask("Raw('plant')/Tables?$select=Table,AssetIds");
+  assert.deepEqual(
+    tables.items.map(({ Table, AssetIds }) => [Table, AssetIds]),
+    [
+      ["empty", [`${id}`]],
+      ["pumps", []],
+    ],
+  );
+  const found = await ask(`Tables?$filter=Database eq 'plant' and AssetIds/any(a: a eq '${id}')`);
+  assert.deepEqual([found.status, found.items.map(({ Table }) => Table)], [200, ["empty"]]);
+});

@@ -15,7 +15,7 @@ import {
 } from "../../odata/model.ts";
 import { addressIn } from "../../odata/names.ts";
 import { anyMember, column } from "../../odata/operand.ts";
-import { required, text, time } from "../../odata/property.ts";
+import { idList, required, text, time } from "../../odata/property.ts";
 import { splitBy } from "../../query/conjuncts.ts";
 import { and, between, equals, type Filter, oneOf, or } from "../../query/filter.ts";
 import type { Page, PageQuestion } from "../../query/page.ts";
@@ -34,6 +34,7 @@ import { countRows, getRow, listRows, putRows, type RawRow } from "./rows.ts";
 interface Place {
   readonly database: string;
   readonly table: string;
+  readonly assetIds?: readonly number[];
 }
 
 type RowEntity = Place & RawRow;
@@ -49,10 +50,15 @@ const database = entityType<Named>({
   properties: [required(text("Database", (row) => row.name, column("name")))],
 });
 
+const assetIds: Property<Place> = {
+  ...idList<Place>("AssetIds", (row) => row.assetIds, "assetIds"),
+  isDynamic: true,
+};
+
 const table = entityType<Place>({
   name: "Table",
   key: "Table",
-  properties: [required(text("Table", (row) => row.table, column("table"))), databaseOf()],
+  properties: [required(text("Table", (row) => row.table, column("table"))), databaseOf(), assetIds],
 });
 
 const row = entityType<RowEntity>({
@@ -100,7 +106,10 @@ async function* placesIn(
     const start = name === database && table !== undefined ? { after: [table] } : {};
     const tables = renamed(named("table"), "name");
     for await (const page of pagesOf((page) => listTables(ctx, name, { ...start, ...page }, tables))) {
-      const found = page.map((table) => ({ database: name, table: table.name }));
+      const found = page.map((table) => ({
+        ...{ database: name, table: table.name },
+        ...(table.assetIds && { assetIds: table.assetIds }),
+      }));
       yield* await siftedItems(ctx, { filter: ofBoth, fieldOf: placeValue }, found);
     }
   }
@@ -155,7 +164,7 @@ const tables = entitySet<Place>({
     const name = keyIn(body, "Table", limits.nameLengthMax);
     const { items } = await listTables(ctx, parent, { limit: 1 }, oneOf("name", [name]));
     if (items.length > 0) throw fail("entity-exists", { what: `table ${name} in ${parent}` });
-    await createTables(ctx, parent, { tables: [name], ensureParent: false });
+    await createTables(ctx, parent, { tables: [{ name }], ensureParent: false });
     return { database: parent, table: name };
   },
 });

@@ -3,7 +3,7 @@
 // `create`, `delete` and `csv` are operations under POST alone; under GET they are names like any other.
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
-import { and, between } from "../../query/filter.ts";
+import { and, between, everything, hasOneOf } from "../../query/filter.ts";
 import type { LengthBound } from "../../query/length-bound.ts";
 import type { Page, PageQuestion } from "../../query/page.ts";
 import { readWithin } from "../../query/read-within.ts";
@@ -31,6 +31,7 @@ import {
   listDatabases,
   listTables,
   type Named,
+  withTablesOf,
 } from "./raw.ts";
 import { readRows, rowTexts } from "./row-texts.rest.ts";
 import { deleteRows, getRow, listRows, type NewRow, putRows } from "./rows.ts";
@@ -41,14 +42,15 @@ import {
   inDatabase,
   inTable,
   keysBody,
+  linkedTableShape,
   namesQuery,
+  newTablesBody,
   ofRow,
   recursive,
   rowQuery,
   rowShape,
   rowsBody,
   rowsQuery,
-  tableShape,
   tablesBody,
 } from "./shapes.rest.ts";
 
@@ -65,11 +67,12 @@ const databaseRoutes: readonly Route[] = [
     source: "platform-api Raw data; client-endpoints 7",
     query: namesQuery,
     answer: () => ({ schema: pageOf(databaseShape) }),
-    handle: (ctx, { query }) =>
+    handle: async (ctx, { query: { assetId, ...query } }) =>
       answerNames(ctx, {
         query,
-        collection: ["raw", ctx.project],
-        read: (page) => listDatabases(ctx, page),
+        collection: ["raw", ctx.project, assetId],
+        read: async (page) =>
+          listDatabases(ctx, page, assetId === undefined ? everything : await withTablesOf(ctx, assetId)),
         shape: ({ name }) => ({ dbName: name }),
       }),
   }),
@@ -112,30 +115,36 @@ const tableRoutes: readonly Route[] = [
     source: "platform-api Raw data; client-endpoints 7, (b) 24",
     parameters: inDatabase,
     query: namesQuery,
-    answer: () => ({ schema: pageOf(tableShape) }),
-    handle: (ctx, { path, query }) =>
+    answer: () => ({ schema: pageOf(linkedTableShape) }),
+    handle: (ctx, { path, query: { assetId, ...query } }) =>
       answerNames(ctx, {
         query,
-        collection: ["raw", ctx.project, path.database],
-        read: (page) => listTables(ctx, path.database, page),
-        shape: ({ name }) => ({ tableName: name }),
+        collection: ["raw", ctx.project, path.database, assetId],
+        read: (page) => {
+          const wanted = assetId === undefined ? everything : hasOneOf("assetIds", [assetId]);
+          return listTables(ctx, path.database, page, wanted);
+        },
+        shape: ({ name, assetIds = [] }) => ({
+          tableName: name,
+          ...(assetIds.length > 0 && { assetIds: [...assetIds] }),
+        }),
       }),
   }),
   route({
     ...writing,
     path: "/raw/{database}/create",
-    summary: "Create tables; those that exist stay as they are",
+    summary: "Create tables; those that exist change their links to assets, if these are sent",
     source: "client-endpoints 7, (b) 23",
     parameters: inDatabase,
     query: ensuring("the database"),
-    body: json(tablesBody),
-    answer: () => ({ schema: itemsOf(tableShape) }),
+    body: json(newTablesBody),
+    answer: () => ({ schema: itemsOf(linkedTableShape) }),
     created: ["0.6"],
     createdName: "tableName",
     handle: async (ctx, { path, query, body }) => {
-      const tables = body.items.map(({ tableName }) => tableName);
+      const tables = body.items.map(({ tableName, assetIds }) => ({ name: tableName, assetIds }));
       await createTables(ctx, path.database, { tables, ensureParent: query.ensureParent ?? false });
-      return itemsAnswer(tables.map((tableName) => ({ tableName })));
+      return itemsAnswer(body.items);
     },
   }),
   route({
@@ -230,11 +239,11 @@ const rowRoutes: readonly Route[] = [
 export const rawRoutes: readonly Route[] = [...databaseRoutes, ...tableRoutes, ...rowRoutes];
 
 interface NamesAsked {
-  readonly query: Values<typeof namesQuery>;
+  readonly query: Omit<Values<typeof namesQuery>, "assetId">;
   /** What a cursor is bound to. */
   readonly collection: readonly unknown[];
   readonly read: (page: PageQuestion) => Promise<Page<Named>>;
-  readonly shape: (item: Named) => Static<typeof databaseShape> | Static<typeof tableShape>;
+  readonly shape: (item: Named) => Static<typeof databaseShape> | Static<typeof linkedTableShape>;
 }
 
 const answerNames = (ctx: RequestContext, { query, collection, read, shape }: NamesAsked) =>

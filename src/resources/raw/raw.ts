@@ -3,7 +3,7 @@ import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { and, equals, everything, type Filter, oneOf } from "../../query/filter.ts";
+import { and, equals, everything, type Filter, hasOneOf, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import type { Reader, Writer } from "../../storage/catalog.ts";
@@ -15,12 +15,24 @@ import {
   existingDatabases,
   existingTables,
   type TableName,
+  type TableWanted,
 } from "./places.ts";
-import { ownedRawRows, rawDatabaseTable, rawTableTable } from "./schema.ts";
+import { ownedRawRows, rawDatabaseTable, rawTableTable, type TableRecord } from "./schema.ts";
 
 /** What a list of databases or tables shows of each. */
 export interface Named {
   readonly name: string;
+  /** Of tables alone. */
+  readonly assetIds?: readonly number[];
+}
+
+/** The databases that hold a table with this asset. */
+export async function withTablesOf(ctx: RequestContext, assetId: number): Promise<Filter> {
+  const tables = hasOneOf("assetIds", [assetId]);
+  const ids = await ctx.catalog.read(ctx.project, async (tx) =>
+    (await tablesMeeting(tx, tables)).map(({ databaseId }) => databaseId),
+  );
+  return oneOf("id", [...new Set(ids)]);
 }
 
 /** One page of the databases the caller may see, by name (code points). */
@@ -76,18 +88,17 @@ export async function deleteDatabases(
   ctx.erasures.begin(ctx.project);
 }
 
-async function tableIdsIn(tx: Reader, databaseIds: readonly number[]): Promise<number[]> {
-  const ids: number[] = [];
+const tableIdsIn = async (tx: Reader, databaseIds: readonly number[]): Promise<number[]> =>
+  (await tablesMeeting(tx, oneOf("databaseId", databaseIds))).map(({ id }) => id);
+
+async function tablesMeeting(tx: Reader, filter: Filter): Promise<TableRecord[]> {
+  const found: TableRecord[] = [];
   const limit = limits.listItemsMax;
-  for (let after: readonly number[] | undefined; ; after = [ids.at(-1)!]) {
+  for (let after: readonly number[] | undefined; ; after = [found.at(-1)!.id]) {
     const page = { limit, ...(after && { after }) };
-    const tables = await tx.find(rawTableTable, {
-      filter: oneOf("databaseId", databaseIds),
-      order: byId,
-      page,
-    });
-    ids.push(...tables.map(({ id }) => id));
-    if (tables.length < limit) return ids;
+    const tables = await tx.find(rawTableTable, { filter, order: byId, page });
+    found.push(...tables);
+    if (tables.length < limit) return found;
   }
 }
 
@@ -107,20 +118,20 @@ export async function listTables(
 }
 
 /**
- * Makes these tables; those that exist stay as they are. Refuses (404) an unknown database unless
- * `ensureParent`, which makes it.
+ * Makes these tables; those that exist change the links to assets that are given alone. Refuses (404) an
+ * unknown database unless `ensureParent`, which makes it.
  */
 export async function createTables(
   ctx: RequestContext,
   database: string,
-  { tables, ensureParent }: { readonly tables: readonly string[]; readonly ensureParent: boolean },
+  { tables, ensureParent }: { readonly tables: readonly TableWanted[]; readonly ensureParent: boolean },
 ): Promise<void> {
   const scope = scopeOf(ctx.caller, "rawAcl", "WRITE");
   await ctx.catalog.write(ctx.project, async (tx) => {
     const [found] = ensureParent
       ? await ensureDatabases(ctx, tx, [database])
       : await existingDatabases(tx, scope, [database]);
-    await ensureTables(ctx, tx, { databaseId: found!.id, names: tables });
+    await ensureTables(ctx, tx, { databaseId: found!.id, tables });
   });
 }
 

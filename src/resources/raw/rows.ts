@@ -39,7 +39,7 @@ export async function putRows(
 
 async function ensureTable(ctx: RequestContext, tx: Writer, { database, table }: TableName) {
   const [parent] = await ensureDatabases(ctx, tx, [database]);
-  const [found] = await ensureTables(ctx, tx, { databaseId: parent!.id, names: [table] });
+  const [found] = await ensureTables(ctx, tx, { databaseId: parent!.id, tables: [{ name: table }] });
   return found!;
 }
 

@@ -10,6 +10,8 @@ export interface DatabaseRecord extends Stored {
 export interface TableRecord extends Stored {
   readonly databaseId: number;
   readonly name: string;
+  /** The assets that its rows are about; absent when there is none. */
+  readonly assetIds?: readonly number[];
   readonly createdTime: number;
 }
 
@@ -41,11 +43,13 @@ export const rawTableTable: Table<TableRecord> = {
     id: { type: "integer", optional: false },
     databaseId: { type: "integer", optional: false },
     name: { type: "text", optional: false },
+    assetIds: { type: "json", optional: true },
     createdTime: { type: "integer", optional: false },
   },
   indexes: [],
   unique: [["databaseId", "name"]],
   wordsOf: [],
+  underAsset: { link: "assetIds" },
 };
 
 export const rawRowTable: Table<RowRecord> = {

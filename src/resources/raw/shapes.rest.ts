@@ -4,16 +4,28 @@ import { Type } from "typebox";
 import { limits } from "../../limits.ts";
 import { csvQuery } from "../../rest/csv.ts";
 import { cursorParameter } from "../../rest/envelope.ts";
-import { itemsBody, nameField, textField, timeField } from "../../rest/fields.ts";
+import { idField, itemsBody, nameField, textField, timeField } from "../../rest/fields.ts";
 import { boolean, integer, type Parameter, pageSize, required, text } from "../../rest/parameters.ts";
 
 export const databaseShape = Type.Object(
   { dbName: nameField("The name of the database") },
   { title: "RawDatabase" },
 );
-export const tableShape = Type.Object(
-  { tableName: nameField("The name of the table") },
-  { title: "RawTable" },
+const tableShape = Type.Object({ tableName: nameField("The name of the table") }, { title: "RawTable" });
+
+/** As a list shows it, and as it is made; in the names of tables to delete links mean nothing. */
+export const linkedTableShape = Type.Object(
+  {
+    ...tableShape.properties,
+    assetIds: Type.Optional(
+      Type.Array(idField("An asset"), {
+        description:
+          "The assets that its rows are about; of a table that exists they take the place of others",
+        maxItems: limits.fileLinksMax,
+      }),
+    ),
+  },
+  { title: "LinkedRawTable" },
 );
 
 const keyField = textField("The row's key", { min: 1, max: limits.rawKeyLengthMax });
@@ -35,6 +47,7 @@ export const rowShape = Type.Object(
 );
 
 export const databasesBody = itemsBody(databaseShape, { min: 1 });
+export const newTablesBody = itemsBody(linkedTableShape, { min: 1 });
 export const tablesBody = itemsBody(tableShape, { min: 1 });
 const newRow = { key: keyField, columns: Type.Optional(columnsField) };
 export const rowsBody = itemsBody(Type.Object(newRow));
@@ -58,6 +71,7 @@ export const ensuring = (what: string) => ({
 });
 
 export const namesQuery = {
+  assetId: integer("Tables of this asset; of databases those that hold such a table"),
   cursor: cursorParameter,
   limit: pageSize({ byDefault: limits.rawItemsDefault, max: limits.rawNamesMax }),
 };

@@ -11,8 +11,10 @@ import {
   refusing,
 } from "../../../test/support/refused-requests.ts";
 import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import type { Capability } from "../../access/capabilities.ts";
 import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
+import { projectIds } from "../projects/projects.ts";
 import {
   createRelationships,
   deleteRelationships,
@@ -89,6 +91,42 @@ test("they are found from either end, page by page, and only those", async () =>
   }
   const [first, second, third] = items.map((item) => item["id"]);
   assert.deepEqual(pages, [[first, second], [third]]);
+});
+
+test("those of an asset are found by its id at either end, unless it is hidden", async () => {
+  const { items: assets } = await server.ask.v06("POST /assets", {
+    items: [
+      { name: "with an id", externalId: "ext-1" },
+      { name: "with a source", source: "erp", sourceId: "ext-2" },
+      { name: "nameless" },
+    ],
+  });
+  const [first, second, nameless] = assets.map(({ id }) => id as number) as [number, number, number];
+  await create(
+    flow("from it", { sourceExternalId: "ext-1" }),
+    flow("to it", { targetExternalId: "ext-1" }),
+    flow("to a file of its name", { targetType: "file", targetExternalId: "ext-1" }),
+    flow("by source", { sourceExternalId: "ext-2" }),
+  );
+  const of = (query: string) => externalIds(`GET /relationships?${query}`);
+  assert.deepEqual(await of(`assetId=${first}`), ["from it", "to it"]);
+  assert.deepEqual(await of(`assetId=${first}&targetExternalId=ext-1`), ["to it"]);
+  assert.deepEqual(await of(`assetId=${second}`), ["by source"]);
+  for (const id of [nameless, 5]) assert.deepEqual(await of(`assetId=${id}`), []);
+  assert.equal((await server.ask("GET /relationships?assetId=pump")).status, 400);
+  const page = await server.ask(`GET /relationships?assetId=${first}&limit=1`);
+  const next = await externalIds(`GET /relationships?assetId=${first}&limit=1&cursor=${page.nextCursor}`);
+  assert.deepEqual(next, ["to it"]);
+
+  const capabilities: Capability[] = [
+    { acl: "relationshipsAcl", actions: ["READ"], scope: { kind: "all" } },
+    { acl: "assetsAcl", actions: ["READ"], scope: { kind: "subtrees", assetIds: [second] } },
+  ];
+  const [project] = await projectIds(server.app.services);
+  const hidden = contextWith(server.app.services, capabilities, project);
+  const wanted = { filter: everything, page: { limit: 10 } };
+  assert.deepEqual((await listRelationships(hidden, { ...wanted, assetId: first })).items, []);
+  assert.equal((await listRelationships(hidden, { ...wanted, assetId: second })).items.length, 1);
 });
 
 test("they are deleted one by one or together", async () => {

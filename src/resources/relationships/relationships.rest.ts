@@ -18,7 +18,7 @@ import {
   pageOf,
 } from "../../rest/envelope.ts";
 import { bulk, itemsBody, json, timeField } from "../../rest/fields.ts";
-import { oneOfWords, pageSize, required, text, type Values } from "../../rest/parameters.ts";
+import { integer, oneOfWords, pageSize, required, text, type Values } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { dataSetIdField, externalIdField, labelsField } from "../common/fields.rest.ts";
 import {
@@ -83,6 +83,7 @@ const items = () => ({ schema: itemsOf(relationshipShape) });
 const empty = () => ({ schema: emptyShape });
 
 const listQuery = {
+  assetId: integer("Those with this asset at either end"),
   sourceType: oneOfWords("Those from a resource of this kind", resourceTypes),
   sourceExternalId: text("Those from the resource of exactly this external id"),
   targetType: oneOfWords("Those to a resource of this kind", resourceTypes),
@@ -198,10 +199,10 @@ function newRelationshipOf(sent: Static<typeof newRelationship>, index: number):
 }
 
 function list(ctx: RequestContext, { query }: { readonly query: Values<typeof listQuery> }) {
-  const { cursor, limit, ...ends } = query;
+  const { cursor, limit, assetId, ...ends } = query;
   const asked = Object.entries(ends).filter(([, value]) => value !== undefined);
   const filter = and(...asked.map(([field, value]) => equals(field, value!)));
-  const collection = ["relationships", ctx.project, filter];
-  const read = (page: PageQuestion) => listRelationships(ctx, { filter, page });
+  const collection = ["relationships", ctx.project, filter, assetId];
+  const read = (page: PageQuestion) => listRelationships(ctx, { filter, assetId, page });
   return listAnswer(ctx, { cursor, limit, collection }, read, shownOf);
 }

@@ -4,11 +4,13 @@ import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import { refuseOutside } from "../../access/outside.ts";
 import type { RequestContext } from "../../context.ts";
-import { and, type Filter, oneOf } from "../../query/filter.ts";
+import { and, equals, type Filter, nothing, oneOf, or } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId, type Page, type PageQuestion } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { readInBatches } from "../../query/read-within.ts";
+import type { Reader } from "../../storage/catalog.ts";
+import { knownAssetRows } from "../assets/assets.ts";
 import {
   type ExternalIdsNamed,
   existingByExternalId,
@@ -45,15 +47,32 @@ export async function createRelationships(
   });
 }
 
+export interface RelationshipsWanted {
+  readonly filter: Filter;
+  /** Those with this asset at either end. */
+  readonly assetId?: number | undefined;
+  readonly page: PageQuestion;
+}
+
 /** One page of the relationships the caller may see, by id. */
 export async function listRelationships(
   ctx: RequestContext,
-  { filter, page }: { readonly filter: Filter; readonly page: PageQuestion },
+  { filter, assetId, page }: RelationshipsWanted,
 ): Promise<Page<Relationship>> {
-  const wanted = and(scopeFor(ctx, "READ"), filter);
-  return ctx.catalog.read(ctx.project, (tx) =>
-    readPage(tx, relationshipTable, { filter: wanted, order: byId, page }),
-  );
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const ofAsset = assetId === undefined ? undefined : await touching(ctx, tx, assetId);
+    const wanted = and(scopeFor(ctx, "READ"), filter, ofAsset);
+    return readPage(tx, relationshipTable, { filter: wanted, order: byId, page });
+  });
+}
+
+/** Nothing touches an asset that the caller may not know of, or that has no external id. */
+async function touching(ctx: RequestContext, tx: Reader, assetId: number): Promise<Filter> {
+  const asset = (await knownAssetRows(ctx, tx, "relationshipsAcl", [assetId])).get(assetId);
+  const externalId = asset && (asset.externalId ?? asset.sourceId);
+  if (externalId === undefined) return nothing;
+  const atEnd = (type: string, id: string) => and(equals(type, "asset"), equals(id, externalId));
+  return or(atEnd("sourceType", "sourceExternalId"), atEnd("targetType", "targetExternalId"));
 }
 
 /** How many of the relationships that the caller may see meet the filter. */
