@@ -1,6 +1,6 @@
 // Raw data over REST: the routes of 0.4, 0.5 and 0.6, and the handlers below them.
 //
-// `create`, `delete` and `csv` are operations under POST alone; under GET they are names like any other.
+// `create`, `delete` and `csv` name operations: no record is read by these words (docs/api.md).
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { and, between, everything, hasOneOf } from "../../query/filter.ts";
