@@ -28,7 +28,7 @@ test("every setting, limit and failure has its row", () => {
   const pages = generatedPages();
   assert.match(pages["docs/SETTINGS.md"] ?? "", /\| `MILLRACE_PORT` \| `8787` \|/);
   assert.match(pages["docs/LIMITS.md"] ?? "", /\| `pointsPerWriteMax` \| 100 000 \| points \|/);
-  assert.match(pages["docs/ERRORS.md"] ?? "", /\| ids-unknown \| 400 \| .* \| `notFound` \|/);
+  assert.match(pages["docs/ERRORS.md"] ?? "", /\| ids-unknown \| 400 or 404 \| .* \| `notFound` \|/);
 });
 
 test("a bar in a cell does not end the cell", () => {
