@@ -130,6 +130,12 @@ export const requestFailures = {
       `Missing required ${fields.length === 1 ? "field" : "fields"} - ${fields.join(", ")}`,
     members: ({ fields }) => ({ missingFields: fields }),
   }),
+  "fields-unknown": entry<{ fields: readonly string[] }>({
+    status: 400,
+    when: "An update has members that its operation does not know, so that they would change nothing.",
+    message: ({ fields }) =>
+      `Unknown ${fields.length === 1 ? "field" : "fields"} - ${firstOf(fields)} - nothing is changed`,
+  }),
   "too-many": entry<{ field: string; limit: number; got: number }>({
     status: 400,
     when: "A list in the body, or the pairs of a parameter, are more than the limit.",

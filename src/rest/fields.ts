@@ -1,5 +1,6 @@
 // The members that request bodies of several resources share: texts, metadata, ids, and changes to a member.
 import { type TSchema, Type } from "typebox";
+import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 
 /** Stores hold neither U+0000 nor half a surrogate pair, so neither comes in. */
@@ -91,6 +92,18 @@ export const bulk = { bytesMax: limits.bulkBodyBytesMax } as const;
 export const idsBody = (which: string, bounds: { max?: number } = {}) =>
   json(itemsBody(idField(which), { min: 1, ...bounds }));
 
+/** An object of an update: an unknown member is refused, because it would change nothing without a sign. */
+export const changeObject = <Members extends Record<string, TSchema>>(
+  members: Members,
+  options: { readonly title?: string; readonly description?: string } = {},
+) => Type.Object(members, { ...options, additionalProperties: false });
+
+/** Refuses (400) the id in a body that is not the id in the path. */
+export function requireIdOfPath(sent: number | undefined, inPath: number): void {
+  if (sent !== undefined && sent !== inPath)
+    throw fail("field-invalid", { field: "id", expected: `${inPath} as in the path`, got: `${sent}` });
+}
+
 const orNull = <Value extends TSchema>(value: Value) => Type.Optional(Type.Union([value, Type.Null()]));
 
 /**
@@ -98,22 +111,22 @@ const orNull = <Value extends TSchema>(value: Value) => Type.Optional(Type.Union
  * both members at once, and nulls where they mean nothing; routes that use this keep nulls for `changeOfIds`.
  */
 export const change = <Value extends TSchema>(value: Value) =>
-  orNull(Type.Object({ set: orNull(value), setNull: orNull(Type.Boolean()) }));
+  orNull(changeObject({ set: orNull(value), setNull: orNull(Type.Boolean()) }));
 
 /** A change of a member that every record has: `{"set":value}`. */
 export const changeOfRequired = <Value extends TSchema>(value: Value) =>
-  orNull(Type.Object({ set: orNull(value), setNull: orNull(Type.Literal(false)) }));
+  orNull(changeObject({ set: orNull(value), setNull: orNull(Type.Literal(false)) }));
 
 /** A change of a list of ids; here `{"set":null}` means none (client-endpoints 8.2). */
 export const changeOfIds = (description: string, max: number) => {
   const ids = Type.Array(Type.Integer(), { description, maxItems: max });
-  return orNull(Type.Object({ set: orNull(ids), add: orNull(ids), remove: orNull(ids) }));
+  return orNull(changeObject({ set: orNull(ids), add: orNull(ids), remove: orNull(ids) }));
 };
 
 /** A change of a list: other elements or none, then elements to add, then elements to remove. */
 export const changeOfList = <List extends TSchema>(list: List) =>
   orNull(
-    Type.Object({
+    changeObject({
       set: orNull(list),
       setNull: orNull(Type.Boolean()),
       add: orNull(list),
@@ -121,19 +134,12 @@ export const changeOfList = <List extends TSchema>(list: List) =>
     }),
   );
 
-/** A change without unknown members, where a plain value may take its place. */
-export const closed = <Change extends TSchema>(change: Change): Change => {
-  const { anyOf } = change as { anyOf?: readonly TSchema[] };
-  const schema = (anyOf?.[0] ?? change) as TSchema & { properties: Record<string, TSchema> };
-  return Type.Object(schema.properties, { additionalProperties: false }) as unknown as Change;
-};
-
 /** A change of metadata: other pairs or none, then pairs to add, then keys to take away. */
 export const changeOfPairs = (description: string) => {
   const pairs = metadataField(description);
   const keys = Type.Array(Type.String(), { maxItems: limits.metadataPairsMax });
   return orNull(
-    Type.Object({
+    changeObject({
       set: orNull(pairs),
       setNull: orNull(Type.Boolean()),
       add: orNull(pairs),
@@ -158,11 +164,12 @@ export const patchOf = (
   changes: Readonly<Record<string, TSchema>>,
   plain: Readonly<Record<string, TSchema>>,
 ) =>
-  Type.Object(
+  changeObject(
     Object.fromEntries(
       Object.entries(changes).map(([name, change]) => {
         const value = plain[name];
-        return [name, Type.Optional(value ? Type.Union([value, change]) : change)];
+        const { anyOf = [change] } = change as { readonly anyOf?: readonly TSchema[] };
+        return [name, Type.Optional(value ? Type.Union([value, ...anyOf]) : change)];
       }),
     ),
   );

@@ -1,6 +1,7 @@
 // Says what is wrong with a JSON body: which field, what it should be, and what came instead.
 import type { TLocalizedValidationError } from "typebox/error";
 import { type Failure, fail } from "../errors.ts";
+import { shortened } from "../lib/text.ts";
 import { patternWords } from "./fields.ts";
 
 type Problem = TLocalizedValidationError;
@@ -13,6 +14,8 @@ export function refusalOf(body: unknown, problems: readonly Problem[]): Failure 
   const plain = problems.filter((one) => one.keyword !== "anyOf" && isOutside(one));
   const missing = plain.filter(({ keyword }) => keyword === "required");
   if (missing.length > 0) return fail("fields-missing", { fields: missing.flatMap(missingIn) });
+  const unknown = plain.filter(isUnknown).map(({ instancePath }) => shortened(fieldName(instancePath)));
+  if (unknown.length > 0) return fail("fields-unknown", { fields: unknown });
   const choice = choices.find(isOutside);
   const meant = plain.length === 0 && choice ? ofTheOneMeant(choice, problems) : undefined;
   if (meant) return refusalOf(body, meant);
@@ -27,6 +30,10 @@ export function refusalOf(body: unknown, problems: readonly Problem[]): Failure 
     got: found(problem, value),
   });
 }
+
+/** A member that the schema of an update object does not name. */
+const isUnknown = ({ keyword, schemaPath }: Problem): boolean =>
+  keyword === "boolean" && schemaPath.endsWith("/additionalProperties");
 
 /** What the alternatives of a choice complain of is summed up by the choice itself. */
 const isWithin = (one: Problem, choice: Problem): boolean =>

@@ -16,7 +16,7 @@ import {
   pageOf,
   searchAnswer,
 } from "../../rest/envelope.ts";
-import { bulk, changed, idField, itemsBody, json } from "../../rest/fields.ts";
+import { bulk, changed, idField, itemsBody, json, requireIdOfPath } from "../../rest/fields.ts";
 import { integer, required, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { searchOf } from "../../rest/search.ts";
@@ -351,8 +351,7 @@ async function updateOne(
   { version, path, body }: AskedOfOne<unknown, Static<typeof assetChange>>,
 ) {
   const { assetId } = path;
-  if (body.id !== undefined && body.id !== assetId)
-    throw fail("field-invalid", { field: "id", expected: `${assetId} as in the path`, got: `${body.id}` });
+  requireIdOfPath(body.id, assetId);
   return itemsAnswer([shapeIn(version)(await updateAsset(ctx, changeOf(version, assetId, body, "")))]);
 }
 

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from "typebox";
 import { limits } from "../../limits.ts";
 import { cursorParameter } from "../../rest/envelope.ts";
-import { idDigits, idField, metadataField, nameField, textField } from "../../rest/fields.ts";
+import { changeObject, idDigits, idField, metadataField, nameField, textField } from "../../rest/fields.ts";
 import { boolean, id, idList, integer, metadata, pageSize, text } from "../../rest/parameters.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import { searchParameters } from "../../rest/search.ts";
@@ -107,7 +107,7 @@ export const newAsset = Type.Object(
 export const wholeAsset = Type.Object({ id: idField("Which asset"), ...writable });
 
 const setter = <Value extends TSchema>(value: Value) =>
-  Type.Object({ set: Type.Optional(value), setNull: Type.Optional(Type.Boolean()) });
+  changeObject({ set: Type.Optional(value), setNull: Type.Optional(Type.Boolean()) });
 
 /** `{"set":value}` or `{"setNull":true}` a field (client-endpoints 4.3), and `parentId` to move the asset. */
 const changes = {
@@ -121,15 +121,15 @@ const changes = {
   types: Type.Optional(typesChange),
 };
 
-export const assetChange = Type.Object({ id: Type.Optional(idField("Which asset")), ...changes });
+export const assetChange = changeObject({ id: Type.Optional(idField("Which asset")), ...changes });
 
-export const identifiedChange = Type.Object({ id: idField("Which asset"), ...changes });
+export const identifiedChange = changeObject({ id: idField("Which asset"), ...changes });
 
 const valueOrSetter = <Value extends TSchema>(value: Value) =>
-  Type.Optional(Type.Union([value, Type.Object(setter(value).properties, { additionalProperties: false })]));
+  Type.Optional(Type.Union([value, setter(value)]));
 
 /** As a change, or plainly the new values. */
-export const assetPatch = Type.Object({
+export const assetPatch = changeObject({
   id: Type.Optional(idField("Which asset")),
   name: valueOrSetter(fields.name),
   description: valueOrSetter(fields.description),

@@ -4,7 +4,7 @@ import { type Static, type TSchema, Type } from "typebox";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { and, equals, type Filter, hasOneOf, type Scalar } from "../../query/filter.ts";
-import { change, changed, changeOfList, closed, idField, textField, timeField } from "../../rest/fields.ts";
+import { change, changed, changeOfList, idField, textField, timeField } from "../../rest/fields.ts";
 import { integer, text, textList, type Values } from "../../rest/parameters.ts";
 import { during } from "../../rest/search.ts";
 import type { CommonChange, ListChange } from "./changes.ts";
@@ -41,8 +41,8 @@ export const commonChanges = {
   sourceModifiedTime: change(fields.sourceModifiedTime),
 };
 
-const valueOrChange = <Value extends TSchema, Change extends TSchema>(value: Value, member: Change) =>
-  Type.Optional(Type.Union([value, closed(member)]));
+const valueOrChange = (value: TSchema, change: { readonly anyOf: readonly TSchema[] }) =>
+  Type.Optional(Type.Union([value, ...change.anyOf]));
 
 /** The members of a patch: plain values, or changes. */
 export const commonPatch = Object.fromEntries(

@@ -2,7 +2,6 @@
 
 import { type Static, type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
-import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
@@ -17,7 +16,7 @@ import {
   pageOf,
   searchAnswer,
 } from "../../rest/envelope.ts";
-import { bulk, idField, itemsBody, json, textField } from "../../rest/fields.ts";
+import { bulk, idField, itemsBody, json, requireIdOfPath, textField } from "../../rest/fields.ts";
 import { id, integer, required, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { recordName, recordNameIn } from "../common/fields.rest.ts";
@@ -271,8 +270,7 @@ async function updateOne(
 ) {
   const { path, body, version } = asked;
   const { eventId } = path;
-  if (body.id !== undefined && body.id !== eventId)
-    throw fail("field-invalid", { field: "id", expected: `${eventId} as in the path`, got: `${body.id}` });
+  requireIdOfPath(body.id, eventId);
   return itemsAnswer([
     eventIn(version)(await updateEvent(ctx, changeOf(eventId, body, { version, prefix: "" }))),
   ]);

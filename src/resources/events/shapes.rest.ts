@@ -2,7 +2,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { changed, closed, idField, metadataField, storable, textField } from "../../rest/fields.ts";
+import { changed, changeObject, idField, metadataField, storable, textField } from "../../rest/fields.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import { changeList, commonOverwriteOf, type ListChange } from "../common/changes.ts";
 import {
@@ -90,10 +90,10 @@ export const wholeEvent = Type.Object({ id: idField("Which event"), ...writable 
 export const eventIds = Type.Union([idField("Which event"), Type.Object({ id: idField("Which event") })]);
 
 const setter = <Value extends TSchema>(value: Value) =>
-  Type.Object({ set: Type.Optional(value), setNull: Type.Optional(Type.Boolean()) });
+  changeObject({ set: Type.Optional(value), setNull: Type.Optional(Type.Boolean()) });
 
 const listSetter = <List extends TSchema>(list: List) =>
-  Type.Object({
+  changeObject({
     set: Type.Optional(list),
     add: Type.Optional(list),
     remove: Type.Optional(list),
@@ -122,18 +122,18 @@ const changes = {
   ...commonChanges,
 };
 
-export const eventChange = Type.Object({ id: Type.Optional(idField("Which event")), ...changes });
-export const identifiedChange = Type.Object({ id: idField("Which event"), ...changes });
+export const eventChange = changeObject({ id: Type.Optional(idField("Which event")), ...changes });
+export const identifiedChange = changeObject({ id: idField("Which event"), ...changes });
 
 const patchable = Object.fromEntries(
   Object.entries(spellings).map(([name, value]) => {
     const isLinks = name === "assetIds" || name === "tagIds";
-    return [name, Type.Union([value, closed(isLinks ? listSetter(value) : setter(value))])];
+    return [name, Type.Union([value, isLinks ? listSetter(value) : setter(value)])];
   }),
 );
 
 /** As a change, or plainly the new values. */
-export const eventPatch = Type.Object({
+export const eventPatch = changeObject({
   id: Type.Optional(idField("Which event")),
   ...optionals(patchable),
   ...commonPatch,

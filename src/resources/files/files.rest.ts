@@ -19,7 +19,7 @@ import {
   pageOf,
   searchAnswer,
 } from "../../rest/envelope.ts";
-import { bulk, changesOfPatch, idField, itemsBody, json } from "../../rest/fields.ts";
+import { bulk, changesOfPatch, idField, itemsBody, json, requireIdOfPath } from "../../rest/fields.ts";
 import { boolean, id, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { searchOf } from "../../rest/search.ts";
@@ -275,6 +275,7 @@ async function updateOne(
     readonly body: Static<typeof fileChange>;
   },
 ) {
+  requireIdOfPath(asked.body.id, asked.path.fileId);
   const updated = await updateFile(ctx, asked.path.fileId, changeOf(asked.body));
   return itemsAnswer([fileIn(asked.version)(updated)]);
 }

@@ -6,6 +6,7 @@ import { and, equals, type Filter, hasOneOf, not, underAsset } from "../../query
 import {
   change,
   changed,
+  changeObject,
   changeOfIds,
   changeOfList,
   changeOfRequired,
@@ -75,9 +76,10 @@ const changes = {
   tagIds: changeOfList(Type.Array(tag, { maxItems: limits.fileLinksMax })),
 };
 
-export const fileChange = Type.Object(changes, { title: "FileChange" });
-export const filePatch = patchOf(changes, { ...writable, fileName: fields.fileName });
-export const identifiedChange = Type.Object(
+const identifiedChanges = { id: Type.Optional(idField("Which file")), ...changes };
+export const fileChange = changeObject(identifiedChanges, { title: "FileChange" });
+export const filePatch = patchOf(identifiedChanges, { ...writable, fileName: fields.fileName });
+export const identifiedChange = changeObject(
   { id: idField("Which file"), ...changes },
   { title: "IdentifiedFileChange" },
 );

@@ -13,7 +13,7 @@ import {
   listAnswer,
   pageOf,
 } from "../../rest/envelope.ts";
-import { idField, idsBody, itemsBody, nameField, textField } from "../../rest/fields.ts";
+import { changeObject, idField, idsBody, itemsBody, nameField, textField } from "../../rest/fields.ts";
 import { boolean, id, pageSize } from "../../rest/parameters.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import { userOf, userShape } from "../identities/accounts.rest.ts";
@@ -61,7 +61,7 @@ const newGroup = Type.Object(
 
 const orNull = <Value extends TSchema>(value: Value) => Type.Optional(Type.Union([value, Type.Null()]));
 
-const groupPatch = Type.Object(
+const groupPatch = changeObject(
   {
     name: Type.Optional(named.name),
     source: orNull(named.source),

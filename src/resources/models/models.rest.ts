@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { emptyAnswer, emptyShape } from "../../rest/envelope.ts";
-import { change, changed, idField } from "../../rest/fields.ts";
+import { change, changed, changeObject, idField } from "../../rest/fields.ts";
 import { id } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { createModel, deleteModel, getModel, listModels, type Model, updateModel } from "./models.ts";
@@ -38,7 +38,7 @@ const newModel = Type.Object(
   { title: "NewModel" },
 );
 
-const modelChange = Type.Object(
+const modelChange = changeObject(
   { ...describedChange, activeVersionId: change(idField("The version that answers for the model")) },
   { title: "ModelChange" },
 );

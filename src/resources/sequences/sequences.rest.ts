@@ -2,7 +2,6 @@
 
 import type { Static } from "typebox";
 import type { RequestContext } from "../../context.ts";
-import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import {
   and,
@@ -28,7 +27,7 @@ import {
   pageOf,
   searchAnswer,
 } from "../../rest/envelope.ts";
-import { bulk, changesOfPatch, json } from "../../rest/fields.ts";
+import { bulk, changesOfPatch, json, requireIdOfPath } from "../../rest/fields.ts";
 import type { Values } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { recordNameIn } from "../common/fields.rest.ts";
@@ -272,9 +271,6 @@ async function updateOne(
   { path, body }: { readonly path: Values<typeof oneSequence>; readonly body: Static<typeof sequenceChange> },
 ) {
   const { sequenceId } = path;
-  if (body.id !== undefined && body.id !== sequenceId) {
-    const expected = `${sequenceId} as in the path`;
-    throw fail("field-invalid", { field: "id", expected, got: `${body.id}` });
-  }
+  requireIdOfPath(body.id, sequenceId);
   return shown([await updateSequence(ctx, sequenceChangeOf(sequenceId, body))]);
 }

@@ -6,6 +6,7 @@ import { cursorParameter } from "../../rest/envelope.ts";
 import {
   change,
   changed,
+  changeObject,
   changeOfPairs,
   idField,
   itemsBody,
@@ -66,16 +67,16 @@ export const newSequences = itemsBody(newSequence, some);
 const whichSequence = idField("Which sequence");
 export const sequenceIds = itemsBody(whichSequence, some);
 export const sequenceNames = itemsBody(recordName("Which sequence"), some);
-export const sequenceChange = Type.Object({ id: Type.Optional(whichSequence), ...changes });
+export const sequenceChange = changeObject({ id: Type.Optional(whichSequence), ...changes });
 export const sequencePatch = patchOf(
   { id: Type.Optional(whichSequence), ...changes },
   { name, externalId, description, assetId, dataSetId: dataSetIdField, metadata: metadataField(pairs) },
 );
-export const sequenceChanges = itemsBody(Type.Object({ id: whichSequence, ...changes }), some);
+export const sequenceChanges = itemsBody(changeObject({ id: whichSequence, ...changes }), some);
 
 const whichColumn = idField("Which column");
 export const columnIds = itemsBody(whichColumn, { min: 1 });
-export const columnChanges = itemsBody(Type.Object({ id: whichColumn, ...textChanges }), { min: 1 });
+export const columnChanges = itemsBody(changeObject({ id: whichColumn, ...textChanges }), { min: 1 });
 
 export function newSequenceOf(sent: Static<typeof newSequence>, index: number): NewSequence {
   const { assetId, dataSetId, columns } = sent;

@@ -5,6 +5,7 @@ import { limits } from "../../limits.ts";
 import {
   change,
   changed,
+  changeObject,
   changeOfIds,
   changeOfRequired,
   idField,
@@ -63,6 +64,9 @@ export const newSeriesInV04 = Type.Object({ tagId: key, ...creatable }, { title:
 export const seriesOverwrite = Type.Object({ name: key, ...writable });
 export const overwriteInV04 = Type.Object({ tagId: key, ...writable });
 
+/** Published clients send it (client-endpoints 8.2). */
+const unchangeable = Type.Optional(Type.Unknown({ description: "Taken, and changes nothing" }));
+
 const changes = {
   name: changeOfRequired(key),
   tagId: changeOfRequired({ ...key, description: "What 0.4 calls the name" }),
@@ -71,11 +75,14 @@ const changes = {
   assetId: change(assetId),
   ...commonChanges,
   metadata: change(metadataField("Replaces all pairs")),
+  isString: unchangeable,
+  isStep: unchangeable,
   securityCategories: changeOfIds(categories, limits.securityCategoriesMax),
 };
-export const seriesChange = Type.Object(changes);
-export const seriesPatch = patchOf(changes, { ...writable, name: key, tagId: key });
-export const identifiedChange = Type.Object({ id: idField("Which series"), ...changes });
+const identifiedChanges = { id: Type.Optional(idField("Which series")), ...changes };
+export const seriesChange = changeObject(identifiedChanges);
+export const seriesPatch = patchOf(identifiedChanges, { ...writable, name: key, tagId: key });
+export const identifiedChange = changeObject({ id: idField("Which series"), ...changes });
 
 /**
  * The series to make; refuses (400) an id, as ids are given out here. `index` is the place among the items.

@@ -24,7 +24,7 @@ import {
   pageOf,
   searchAnswer,
 } from "../../rest/envelope.ts";
-import { bulk, changesOfPatch, idsBody, itemsBody, json } from "../../rest/fields.ts";
+import { bulk, changesOfPatch, idsBody, itemsBody, json, requireIdOfPath } from "../../rest/fields.ts";
 import { id, required, text, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { searchOf } from "../../rest/search.ts";
@@ -284,6 +284,7 @@ async function updateOne(
   },
 ) {
   const keys = { ids: [asked.path.series] };
+  requireIdOfPath(asked.body.id, asked.path.series);
   const updated = await updateTimeSeries(ctx, { keys, changes: [changeOf(asked.body)], status: 404 });
   return itemsAnswer(updated.map(seriesIn(asked.version, { withMetadata: true })));
 }

@@ -357,6 +357,12 @@ test("changes of types that cannot be are refused, and nothing changes", async (
       `the id of a type that the asset has but got ${other.id}`,
     ),
     editing({ add: [{ id: ids["long"], value: "x" }] }, "add[0].value", 'a Long but got "x"'),
+    editing({ set: [] }, "set", "at least 1 items but got 0"),
+    editing(
+      { add: [{ id: ids["long"], value: 2 }], remove: [], set: [] },
+      "set",
+      "at least 1 items but got 0",
+    ),
     editing({ remove: [7] }, "remove[0]", `the id of a field of the type ${type.id} but got 7`),
     {
       ask: `POST /assets/${asset.id}/update`,

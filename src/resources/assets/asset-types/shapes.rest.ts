@@ -1,7 +1,14 @@
 // The shapes of asset types on the wire, and of the types that an asset has (client-endpoints 4.4).
 import { Type } from "typebox";
 import { limits } from "../../../limits.ts";
-import { change, changeOfRequired, idField, nameField, textField } from "../../../rest/fields.ts";
+import {
+  change,
+  changeObject,
+  changeOfRequired,
+  idField,
+  nameField,
+  textField,
+} from "../../../rest/fields.ts";
 import { id } from "../../../rest/parameters.ts";
 import { valueTypes } from "./schema.ts";
 
@@ -39,7 +46,7 @@ export const assetTypeShape = Type.Object(
 
 /** Of a type or of a field. */
 export const termChange = (which: string) =>
-  Type.Object({ id: idField(which), name: changeOfRequired(name), description: change(description) });
+  changeObject({ id: idField(which), name: changeOfRequired(name), description: change(description) });
 
 export const oneAssetType = { typeId: id("The asset type") };
 
@@ -58,16 +65,22 @@ export const typesGiven = Type.Array(typeGiven, {
 });
 
 /** Of the types of an asset: done in the order `set`, `remove`, `add`, `edit`. */
-export const typesChange = Type.Object(
+export const typesChange = changeObject(
   {
     set: Type.Optional(typesGiven),
     setNull: Type.Optional(Type.Boolean()),
     remove: list(typeId, limits.assetTypesMax),
     add: list(typeGiven, limits.assetTypesMax),
     edit: list(
-      Type.Object({
+      changeObject({
         id: typeId,
-        set: fieldsGiven,
+        set: Type.Optional(
+          Type.Array(fieldGiven, {
+            description: "All values of the type from now on; `remove` clears values",
+            minItems: 1,
+            maxItems: limits.assetTypeFieldsMax,
+          }),
+        ),
         remove: list(fieldId, limits.assetTypeFieldsMax),
         add: fieldsGiven,
       }),

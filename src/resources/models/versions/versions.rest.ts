@@ -5,7 +5,7 @@ import { fail } from "../../../errors.ts";
 import type { ModelOutcome } from "../../../model-runner/model-runner.ts";
 import { baseUrlOf } from "../../../rest/base-url.ts";
 import { emptyAnswer, emptyShape, itemsAnswer, itemsOf } from "../../../rest/envelope.ts";
-import { idField, nameField } from "../../../rest/fields.ts";
+import { changeObject, idField, nameField } from "../../../rest/fields.ts";
 import { id, oneOfWords, required, text } from "../../../rest/parameters.ts";
 import { type Route, route } from "../../../rest/route.ts";
 import { versionStates } from "../schema.ts";
@@ -60,7 +60,7 @@ const newTraining = Type.Object(
   { title: "NewModelTraining" },
 );
 
-const versionChange = Type.Object(describedChange, { title: "ModelVersionChange" });
+const versionChange = changeObject(describedChange, { title: "ModelVersionChange" });
 
 const versionShape = Type.Object(
   {
