@@ -223,7 +223,7 @@ export const described = {
     "ms",
     "How far from 1970 an event may start or end, either way: as far as dates go (275,760 years).",
   ),
-  searchItemsMax: limit(1_000, "items", "`limit` + `offset` of a search; a larger `limit` is lowered."),
+  searchItemsMax: limit(1_000, "items", "A page of a search, and its `offset`; a larger `limit` is lowered."),
   searchItemsDefault: limit(25, "items", "Results of a search when `limit` is absent."),
   cursorDivisionsMax: limit(
     1_000,

@@ -28,7 +28,7 @@ export const searchParameters = (things: string) => ({
 export type SearchAsked = Partial<Values<ReturnType<typeof searchParameters>>>;
 
 /**
- * The question of a search, `further` being conditions of its own; `limit` never reaches beyond the bound.
+ * The question of a search, `further` being conditions of its own.
  */
 export function searchOf(asked: SearchAsked, further?: Filter): TextSearch {
   const { name, description, query, boostName = false, sort, dir } = asked;
@@ -43,7 +43,7 @@ export function searchOf(asked: SearchAsked, further?: Filter): TextSearch {
       during("lastUpdatedTime", asked.minLastUpdatedTime, asked.maxLastUpdatedTime),
     ),
     sort: sort && { field: sort, direction: dir === "asc" ? "ascending" : "descending" },
-    limit: Math.min(limit, limits.searchItemsMax - offset),
+    limit: Math.min(limit, limits.searchItemsMax),
   };
 }
 

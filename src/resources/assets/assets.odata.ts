@@ -20,7 +20,7 @@ import {
   externalIdOperand,
   labels,
 } from "../common/properties.odata.ts";
-import { type Asset, countAssets, listAssets, searchAssets, visibleAssets } from "./assets.ts";
+import { type Asset, countAssets, listAssets, visibleAssets } from "./assets.ts";
 
 interface AssetEntity extends Asset {
   /** Of the parent, if the caller may see that one and it has one. */
@@ -148,7 +148,7 @@ export const assetModel: ModelPart = {
       name: "AssetsSearch",
       set: "Assets",
       fields: ["name", "description"],
-      search: searchAssets,
+      read,
       count: countAssets,
     }),
   ],

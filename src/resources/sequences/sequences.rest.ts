@@ -2,6 +2,7 @@
 
 import type { Static } from "typebox";
 import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import {
   and,
@@ -238,7 +239,7 @@ function search(ctx: RequestContext, { query }: { readonly query: Values<typeof 
     filter: searchFilter(query),
     boostName: query.boostName ?? false,
     sort: sort && { field: sort, direction: dir === "asc" ? "ascending" : "descending" },
-    limit: Math.min(query.limit, limits.searchItemsMax - offset),
+    limit: query.limit,
     offset,
   };
   return searchAnswer(ctx, wanted, searchSequences, shownSequence);

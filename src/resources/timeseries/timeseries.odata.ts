@@ -1,13 +1,13 @@
 // Time series over OData: the set Timeseries, its asset, and the function TimeseriesSearch.
 
-import { entitySet, entityType, type ModelPart, navigation } from "../../odata/model.ts";
+import { entitySet, entityType, type ModelPart, navigation, type Readable } from "../../odata/model.ts";
 import { column } from "../../odata/operand.ts";
 import { flag, id, metadata, required, text, time } from "../../odata/property.ts";
 import { searchFunction } from "../../odata/search.ts";
 import { oneOf } from "../../query/filter.ts";
 import type { Asset } from "../assets/assets.ts";
 import { dataSetId, externalId } from "../common/properties.odata.ts";
-import { countTimeSeries, listTimeSeries, searchTimeSeries, type TimeSeries } from "./timeseries.ts";
+import { countTimeSeries, listTimeSeries, type TimeSeries } from "./timeseries.ts";
 
 const series = entityType<TimeSeries>({
   name: "Timeseries",
@@ -48,6 +48,9 @@ const fieldsFor = (needs: ReadonlySet<string>): readonly string[] => [
   ...new Set([...alwaysRead, ...[...needs].flatMap((name) => readFor[name] ?? [])]),
 ];
 
+const read: Readable<TimeSeries>["read"] = (ctx, { filter, page, needs }) =>
+  listTimeSeries(ctx, { filter, page, fields: fieldsFor(needs) });
+
 const timeSeries = entitySet<TimeSeries>({
   name: "Timeseries",
   type: "Timeseries",
@@ -55,7 +58,7 @@ const timeSeries = entitySet<TimeSeries>({
   nonFilterable: ["MetaData", "SecurityCategories"],
   singleValue: ["Id"],
   isMultiRange: true,
-  read: (ctx, { filter, page, needs }) => listTimeSeries(ctx, { filter, page, fields: fieldsFor(needs) }),
+  read,
   count: countTimeSeries,
   position: (row) => [row.name],
 });
@@ -81,7 +84,7 @@ export const timeSeriesModel: ModelPart = {
       name: "TimeseriesSearch",
       set: "Timeseries",
       fields: ["name", "description"],
-      search: searchTimeSeries,
+      read,
       count: countTimeSeries,
     }),
   ],
