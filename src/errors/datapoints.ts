@@ -26,6 +26,13 @@ export const datapointFailures = {
     when: "Aggregates are asked of a series whose values are texts.",
     message: ({ name }) => `The time series ${name} holds texts, which have no aggregates`,
   }),
+  "frame-too-wide": entry<{ series: number; columns: number; limit: number }>({
+    status: 400,
+    when: "A data frame has more columns (each aggregate of each of its items) than the limit.",
+    message: ({ series, columns, limit }) =>
+      `items and aggregates: ${columns} columns were sent, one for each aggregate of each of ${series} ` +
+      `series; a data frame may have at most ${limit}`,
+  }),
   "points-not-stored": entry<{ problem: string }>({
     status: 503,
     when: "The disk refused a write of datapoints, for example because it is full. Nothing of it is stored.",

@@ -44,7 +44,11 @@ function frameIn(nowMs: number, body: SentFrame): FrameQuestion {
     return wanted.map((aggregate) => ({ key, aggregate }));
   });
   if (columns.length > limits.frameColumnsMax)
-    throw fail("too-many", { field: "aggregates", limit: limits.frameColumnsMax, got: columns.length });
+    throw fail("frame-too-wide", {
+      series: body.items.length,
+      columns: columns.length,
+      limit: limits.frameColumnsMax,
+    });
   const range = rangeOf(nowMs, { start, end });
   return { columns, range, granularity, limit: limit ?? limits.pointsPerReadDefault };
 }

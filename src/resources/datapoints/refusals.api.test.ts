@@ -305,7 +305,11 @@ refused("queries and frames that ask for what cannot be", [
   frame({ granularity: "1w" }, `Invalid field - granularity - expected ${granularityText} but got 1w`),
   frame({ start: 2, end: 1 }, "Invalid field - start - expected a time not after end (1) but got 2"),
   frame({ items: [{ name: "t" }] }, "The time series t holds texts, which have no aggregates"),
-  frame({ aggregates: Array(1001).fill("avg") }, "aggregates may hold at most 1000 items but holds 1001"),
+  frame(
+    { aggregates: Array(1001).fill("avg") },
+    "items and aggregates: 1001 columns were sent, one for each aggregate of each of 1 series; " +
+      "a data frame may have at most 1000",
+  ),
 ]);
 
 const removal = (path: string, message: string, missing?: string): RefusedRequest => ({
