@@ -66,7 +66,8 @@ export interface SetQuestion {
 /** How records of some kind are read, a page at a time and by number. */
 export interface Readable<From = Row> {
   readonly read: (ctx: RequestContext, question: SetQuestion) => Promise<Page<From>>;
-  readonly count: (ctx: RequestContext, filter: Filter) => Promise<number>;
+  /** `needs` as of `read`; everything when absent. */
+  readonly count: (ctx: RequestContext, filter: Filter, needs?: SetQuestion["needs"]) => Promise<number>;
   /** The same page by columns, for sets of very many small records: the properties asked, of every row. */
   readonly readColumns?: (ctx: RequestContext, question: SetQuestion) => Promise<ColumnPage>;
 }

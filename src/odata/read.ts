@@ -104,7 +104,7 @@ export async function readCollection(
   const left = wanted - taken;
   return {
     content,
-    ...(isCounted && { count: await of.count(ctx, filter) }),
+    ...(isCounted && { count: await of.count(ctx, filter, needsOf(question.shape)) }),
     ...(next && left > 0 && { next: tokenAt(ctx, question.bound, { after: next, wanted: left }) }),
   };
 }

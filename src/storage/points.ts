@@ -70,8 +70,8 @@ export interface AggregateQuestion extends TimeRange {
 }
 
 /**
- * One row a bucket that exists, ascending. `columns[i]` belongs to `wanted[i]`; NaN where a bucket has no
- * value.
+ * One row a bucket in which any wanted aggregate has a finite value, ascending. `columns[i]` belongs to
+ * `wanted[i]`; NaN where a bucket has no value.
  */
 export interface AggregateColumns {
   readonly times: Float64Array;

@@ -153,25 +153,18 @@ async function* bucketPieces(
   const startOfBucket = (timeMs: number) => startMs + Math.floor((timeMs - startMs) / bucketMs) * bucketMs;
   const bucketOf = async (timeMs: number) => {
     const bucketStartMs = startOfBucket(timeMs);
-    return withValue(await ask({ startMs: bucketStartMs, endMs: bucketStartMs + bucketMs }));
+    return ask({ startMs: bucketStartMs, endMs: bucketStartMs + bucketMs });
   };
   const firstMs = startOfBucket(Math.max(fromMs, startMs));
   const [before] = await ctx.points.latest([{ series, isString: false }], firstMs);
   if (before) yield await bucketOf(before.timeMs);
   for (let nextMs = firstMs; nextMs < endMs; ) {
     const piece = await ask({ startMs: nextMs, endMs });
-    yield withValue(piece);
+    yield piece;
     if (piece.times.length < limit) break;
     nextMs = piece.times.at(-1)! + bucketMs;
   }
   const beyond = { startMs: endMs, endMs: limits.timeMsMax + 1, series, isString: false, limit: 1 };
   const [afterMs] = (await ctx.points.scan(beyond)).times;
   if (afterMs !== undefined) yield await bucketOf(afterMs);
-}
-
-/** Without the buckets that have no value. */
-function withValue({ times, values }: Points): Points {
-  if (!values.some(Number.isNaN)) return { times, values };
-  const has = (_: number, i: number) => !Number.isNaN(values[i]!);
-  return { times: times.filter(has), values: values.filter(has) };
 }

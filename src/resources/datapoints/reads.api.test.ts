@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
-import { startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { type Answer, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { readGranularity, wholeBuckets } from "../../lib/time.ts";
 import { naiveAggregate } from "../../storage/conformance/naive-aggregate.ts";
 import { aggregateNames } from "../../storage/points.ts";
@@ -137,4 +137,49 @@ test("variance is the continuous one, in frames and wherever aggregates are name
     ...{ items: [{ name: "r", function: "[a]", aliases }], start: 0, end: 60_000 },
   });
   assert.deepEqual(calculated.items[0]!["datapoints"], [{ timestamp: 0, value: expected }]);
+});
+
+test("buckets without a wanted value do not appear, and the limit does not count them", async () => {
+  const name = "late";
+  const minuteMs = 60_000;
+  await server.ask("POST /timeseries", { items: [{ name }] });
+  const items = [30_000, minuteMs + 15_000, 5 * minuteMs].map((timestamp, i) => ({ timestamp, value: i }));
+  await server.ask(`POST /timeseries/data/${name}`, { items });
+  const range = `start=0&end=${6 * minuteMs}&granularity=1m`;
+  const timesOf = async (query: string) => {
+    const { items } = await server.ask(`GET /timeseries/data/${name}?${range}&${query}`);
+    return (items[0]!["datapoints"] as { timestamp: number }[]).map(({ timestamp }) => timestamp / minuteMs);
+  };
+  // At the start of the first minute nothing is known yet.
+  assert.deepEqual(await timesOf("aggregates=interpolation"), [1, 2, 3, 4, 5]);
+  assert.deepEqual(await timesOf("aggregates=int,step"), [1, 2, 3, 4, 5]);
+  assert.deepEqual(await timesOf("aggregates=step&limit=1"), [1]);
+  assert.deepEqual(await timesOf("aggregates=interpolation,count"), [0, 1, 2, 3, 4, 5]);
+  const frame = await server.ask("POST /timeseries/dataframe", {
+    items: [{ name }],
+    aggregates: ["stepInterpolation"],
+    ...{ granularity: "1m", start: 0, end: 6 * minuteMs, limit: 2 },
+  });
+  assert.equal(frame.text, "timestamp,late|stepinterpolation\n60000,0\n120000,1\n");
+});
+
+test("a bucket that has been read comes again for a start 1 ms later, once by its link", async () => {
+  const name = "paged";
+  await server.ask("POST /timeseries", { items: [{ name }] });
+  const hourMs = 3_600_000;
+  const items = [0, 1, 2].map((hour) => ({ timestamp: hour * hourMs + 5, value: hour }));
+  await server.ask(`POST /timeseries/data/${name}`, { items });
+  const asked = { aggregates: "count", granularity: "1h" };
+  const timesOf = ({ items }: Answer) =>
+    (items[0]!["datapoints"] as { timestamp: number }[]).map(({ timestamp }) => timestamp / hourMs);
+  const query = (more: object) => ({ items: [{ name, ...asked, ...more }] });
+  // The start is rounded down to the unit (client-endpoints 1.8), whoever sends it.
+  const again = query({ start: 2 * hourMs + 1, end: 3 * hourMs });
+  assert.deepEqual(timesOf(await server.ask("POST /timeseries/dataquery", again)), [2]);
+  const first = query({ start: 0, end: 3 * hourMs, limit: 2 });
+  const page = await server.ask("POST /timeseries/dataquery", first);
+  const [, next] = /^<http:\/\/[^/]+(\/[^>]+)>/.exec(page.headers.get("link")!)!;
+  const rest = await server.ask.root(`POST ${next}`, first);
+  assert.deepEqual([timesOf(page), timesOf(rest)], [[0, 1], [2]]);
+  assert.equal(rest.headers.get("link"), null);
 });

@@ -45,8 +45,11 @@ export function naiveAggregate(series: NaiveSeries, question: NaiveQuestion): Ag
       continue;
     }
     const bucket = cut(series, { a, b: a + bucketMs, isStep });
-    times.push(a);
-    for (const [index, name] of wanted.entries()) columns[index]!.push(aggregateOf(series, bucket, name));
+    const values = wanted.map((name) => aggregateOf(series, bucket, name));
+    if (values.some(Number.isFinite)) {
+      times.push(a);
+      for (const [index, value] of values.entries()) columns[index]!.push(value);
+    }
     a += bucketMs;
   }
   return { times: Float64Array.from(times), columns: columns.map((column) => Float64Array.from(column)) };

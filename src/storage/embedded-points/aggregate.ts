@@ -199,10 +199,16 @@ export class Aggregation {
   }
 
   #close(): void {
-    this.#rowTimes.push(this.#startMs);
-    const { wanted } = this.#question;
-    for (let i = 0; i < wanted.length; i++) this.#rows[i]!.push(this.#valueOf(wanted[i]!));
     this.#isOpen = false;
+    const { wanted } = this.#question;
+    let hasValue = false;
+    for (let i = 0; i < wanted.length; i++) {
+      const value = this.#valueOf(wanted[i]!);
+      this.#rows[i]!.push(value);
+      hasValue ||= Number.isFinite(value);
+    }
+    if (hasValue) this.#rowTimes.push(this.#startMs);
+    else for (const row of this.#rows) row.pop();
   }
 
   #emptyRow(interpolation: number): void {

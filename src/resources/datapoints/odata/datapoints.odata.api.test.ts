@@ -230,3 +230,19 @@ test("what is written by columns is what is written row by row", async () => {
 
 const idOf = async (name: string) =>
   String((await ask(`Timeseries?$filter=Name eq '${name}'&$select=Id`)).items[0]!["Id"]);
+
+test("buckets in which no selected aggregate has a value do not appear, nor in the count", async () => {
+  await server.ask("POST /timeseries", { items: [{ name: "late" }] });
+  const items = [0.5, 1.25].map((minutes, value) => ({ timestamp: start + minutes * minuteMs, value }));
+  await server.ask("POST /timeseries/data/late", { items });
+  const path = `TimeseriesAggregate(Tags='late',Granularity='1m',Start=${at(0)},End=${at(2)})`;
+  const found = async (select: string) => {
+    const { items, json } = await ask(`${path}?$count=true${select}`);
+    assert.equal(json?.["@odata.count"], items.length);
+    return items.map((item) => item["TimeStamp"]);
+  };
+  assert.deepEqual(await found("&$select=TimeStamp,Interpolation"), [at(1)]);
+  assert.deepEqual(await found("&$select=TimeStamp,Interpolation,Max"), [at(0), at(1)]);
+  assert.deepEqual(await found("&$select=TimeStamp"), [at(0), at(1)]);
+  assert.deepEqual(await found(""), [at(0), at(1)]);
+});

@@ -217,33 +217,28 @@ function aggregates(
   const plan = async (
     ctx: RequestContext,
     filter: Filter,
-    wanted: readonly AggregateName[],
+    needs: ReadonlySet<string> | undefined,
   ): Promise<Plan> => {
     const endMs = givenEnd ?? ctx.world.nowMs();
     if (endMs <= startMs) throw fail("key-invalid", { problem: "Start must lie before End" });
     const range = { startMs: alignedMs(startMs, granularity), endMs };
-    return { series: await seriesFor(ctx), range, rest: filter, aggregates: { wanted, granularity } };
+    const selected = aggregateNames.filter((name) => needs?.has(propertyOf(name)));
+    const isRead = (name: AggregateName) =>
+      name === "count" || filter.kind !== "everything" || selected.includes(name);
+    const wanted = aggregateNames.filter(isRead);
+    const series = await seriesFor(ctx);
+    return { series, range, rest: filter, aggregates: { wanted, granularity }, selected };
   };
-  const planFor = (ctx: RequestContext, { filter, needs }: SetQuestion) =>
-    plan(
-      ctx,
-      filter,
-      aggregateNames.filter((name) => name === "count" || isAsked(name, needs, filter)),
-    );
+  const planFor = (ctx: RequestContext, { filter, needs }: SetQuestion) => plan(ctx, filter, needs);
   return {
     read: async (ctx, question) => pageOf(ctx, await planFor(ctx, question), question.page),
     readColumns: async (ctx, question) => columnsOf(ctx, await planFor(ctx, question), question.page),
-    count: async (ctx, filter) => countOf(ctx, await plan(ctx, filter, aggregateNames)),
+    count: async (ctx, filter, needs) => countOf(ctx, await plan(ctx, filter, needs)),
   };
 }
 
 const alignedMs = (startMs: number, { bucketMs }: Granularity): number =>
   Math.floor(startMs / bucketMs) * bucketMs;
-
-function isAsked(aggregate: AggregateName, needs: ReadonlySet<string>, filter: Filter): boolean {
-  if (filter.kind !== "everything") return true;
-  return needs.has(propertyOf(aggregate));
-}
 
 /** With commas between them, or as a JSON list. */
 function tagsIn(sent: string): readonly string[] {

@@ -31,6 +31,11 @@ export interface Plan {
   /** What else the rows must meet; no store can say that of points. */
   readonly rest: Filter;
   readonly aggregates?: NonNullable<SeriesQuestion["aggregates"]>;
+  /**
+   * Buckets in which none of these has a value are left out; every bucket with a point has one of them when
+   * none is named.
+   */
+  readonly selected?: readonly AggregateName[];
 }
 
 /** Rows of one series that meet the plan, by columns: of points their values, of buckets the aggregates. */
@@ -83,12 +88,14 @@ async function* chunksOf(
     }
 }
 
-/** Without buckets that have no point, and rows that do not meet what the store could not be asked. */
-async function kept(ctx: RequestContext, chunk: Chunk, { rest, aggregates }: Plan): Promise<Chunk> {
-  const counts = aggregates && (chunk.columns[aggregates.wanted.indexOf("count")] as Float64Array);
-  const isThere = (at: number) => !counts || counts[at]! > 0;
-  const isWhole = rest.kind === "everything" && (!counts || counts.every((count) => count > 0));
-  if (isWhole) return chunk;
+/**
+ * Without buckets that have no point or no selected value, and rows that do not meet what the store could not
+ * be asked.
+ */
+async function kept(ctx: RequestContext, chunk: Chunk, plan: Plan): Promise<Chunk> {
+  const { rest, aggregates } = plan;
+  const isThere = presence(chunk, plan);
+  if (rest.kind === "everything" && chunk.times.every((_, at) => isThere(at))) return chunk;
   const met =
     rest.kind === "everything"
       ? [...chunk.times.keys()]
@@ -99,6 +106,16 @@ async function kept(ctx: RequestContext, chunk: Chunk, { rest, aggregates }: Pla
       ? Float64Array.from(places, (at) => column[at]!)
       : places.map((at) => (column as readonly string[])[at]!);
   return { ...chunk, times: picked(chunk.times) as Float64Array, columns: chunk.columns.map(picked) };
+}
+
+/** Whether a row appears: a point always, a bucket with a point and a selected value. */
+function presence({ columns }: Chunk, { aggregates, selected = [] }: Plan): (at: number) => boolean {
+  if (!aggregates) return () => true;
+  const columnOf = (name: AggregateName) => columns[aggregates.wanted.indexOf(name)] as Float64Array;
+  const counts = columnOf("count");
+  if (selected.length === 0) return (at) => counts[at]! > 0;
+  const values = selected.map(columnOf);
+  return (at) => counts[at]! > 0 && values.some((column) => Number.isFinite(column[at]!));
 }
 
 /** The columns under the names of the fields that `rowsOf` gives. */
