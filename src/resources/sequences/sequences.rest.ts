@@ -2,8 +2,6 @@
 
 import type { Static } from "typebox";
 import type { RequestContext } from "../../context.ts";
-import { fail } from "../../errors.ts";
-import { limits } from "../../limits.ts";
 import {
   and,
   between,
