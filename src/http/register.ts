@@ -195,7 +195,7 @@ type Decoder = (bytes: Buffer, sent: Parameters<BytesBody<unknown>["read"]>[1]) 
 
 function bodyDecoderOf(body: Route["body"]): Decoder {
   if (!body) return async () => undefined;
-  return body.kind === "bytes" ? body.read : jsonDecoder(body.schema, { nulls: body.nulls });
+  return body.kind === "bytes" ? body.read : jsonDecoder(body.schema, body);
 }
 
 /** Whose share of the memory for bodies a body takes. */

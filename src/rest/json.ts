@@ -5,7 +5,8 @@ import { type JsonBounds, JsonMalformed, JsonReader, JsonTooLarge } from "../lib
 import { TimeSlice } from "../lib/time-slice.ts";
 import { limits } from "../limits.ts";
 import { bodyCheck } from "./body-check.ts";
-import type { BodyWork } from "./route.ts";
+import { changesOfPatch } from "./patch.ts";
+import type { BodyWork, JsonBody } from "./route.ts";
 import { requireUtf8 } from "./text-body.ts";
 
 interface BodyReading {
@@ -25,19 +26,23 @@ export type BodyDecoder<Value = unknown> = (
 /**
  * Makes the decoder of a JSON body. No value is coerced, members that the schema does not name are removed,
  * and members that are `null` count as absent unless `nulls` is "kept" (client-endpoints 1.3.4); no body at
- * all counts as `{}`.
+ * all counts as `{}`. `changes` is as of a `JsonBody`.
  */
 export function jsonDecoder<Value>(
   schema: TSchema,
-  { nulls, keptText }: Pick<BodyReading, "nulls" | "keptText"> = {},
+  {
+    nulls,
+    keptText,
+    changes,
+  }: Pick<BodyReading, "nulls" | "keptText"> & Pick<JsonBody<TSchema>, "changes"> = {},
 ): BodyDecoder<Value> {
-  const check = bodyCheck(schema);
+  const check = bodyCheck(changes ?? schema);
   // A member `__proto__` could reach a prototype.
   const reading = { nulls, refusedKey: "__proto__", ...(keptText && { keptText }) };
   return async (bytes, { work } = {}) => {
     const value = await readJson(bytes, { ...reading, work });
     const slice = new TimeSlice(limits.turnMs);
-    const checking = check(value);
+    const checking = check(changes ? changesOfPatch(value) : value);
     let step = checking.next();
     for (; !step.done; step = checking.next()) if (slice.isOver()) await slice.next(work?.signal);
     return step.value as Value;

@@ -32,6 +32,11 @@ export interface JsonBody<Schema extends TSchema> {
    * Members that are `null` count as absent (client-endpoints 1.3.4), unless a route has a meaning for them.
    */
   readonly nulls?: "absent" | "kept";
+  /**
+   * Of a PATCH: `schema` documents that each member is a change or plainly its new value. Plain values become
+   * changes, and these are checked against this schema.
+   */
+  readonly changes?: TSchema;
 }
 
 /** What the reading of a large body needs beside its bytes. */

@@ -115,8 +115,9 @@ test("members and parameters that no schema names change no answer", async () =>
       if (answer.status < 300) succeeded++;
     }
   }
-  // The others name what was deleted in the round before, or runs of models, which there are none of.
-  assert.ok(succeeded > 1.5 * routes.length, `${succeeded} of ${2 * routes.length} requests succeeded`);
+  // The others name what was deleted in the round before or by another route, or runs of models, which there
+  // are none of.
+  assert.ok(succeeded > 1.4 * routes.length, `${succeeded} of ${2 * routes.length} requests succeeded`);
 });
 
 test("a search by metadata has at most as many pairs as a record", async () => {

@@ -19,7 +19,7 @@ import {
   pageOf,
   searchAnswer,
 } from "../../rest/envelope.ts";
-import { bulk, changesOfPatch, idField, itemsBody, json, requireIdOfPath } from "../../rest/fields.ts";
+import { bulk, idField, itemsBody, json, requireIdOfPath } from "../../rest/fields.ts";
 import { boolean, id, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { searchOf } from "../../rest/search.ts";
@@ -203,8 +203,8 @@ export const fileRoutes: readonly Route[] = [
     method: "PATCH",
     path: "/files/{fileId}",
     summary: "Change what is known of a file, by changes or by plain values",
-    body: withNulls(filePatch),
-    handle: (ctx, asked) => updateOne(ctx, { ...asked, body: changesOfPatch(asked.body) }),
+    body: filePatch,
+    handle: updateOne,
   }),
   route({ ...replacement, method: "POST" }),
   route({ ...replacement, method: "PUT" }),

@@ -12,10 +12,10 @@ import {
   changeOfRequired,
   idField,
   metadataField,
-  patchOf,
   textField,
 } from "../../rest/fields.ts";
 import { boolean, idList, integer, oneOfWords, pageSize, text, type Values } from "../../rest/parameters.ts";
+import { patchBody } from "../../rest/patch.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import { during, searchParameters } from "../../rest/search.ts";
 import { commonOverwriteOf } from "../common/changes.ts";
@@ -78,7 +78,7 @@ const changes = {
 
 const identifiedChanges = { id: Type.Optional(idField("Which file")), ...changes };
 export const fileChange = changeObject(identifiedChanges, { title: "FileChange" });
-export const filePatch = patchOf(identifiedChanges, { ...writable, fileName: fields.fileName });
+export const filePatch = patchBody(identifiedChanges, { ...writable, fileName: fields.fileName });
 export const identifiedChange = changeObject(
   { id: idField("Which file"), ...changes },
   { title: "IdentifiedFileChange" },

@@ -26,7 +26,7 @@ import {
   pageOf,
   searchAnswer,
 } from "../../rest/envelope.ts";
-import { bulk, changesOfPatch, json, requireIdOfPath } from "../../rest/fields.ts";
+import { bulk, json, requireIdOfPath } from "../../rest/fields.ts";
 import type { Values } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { recordNameIn } from "../common/fields.rest.ts";
@@ -177,8 +177,8 @@ const recordRoutes: readonly Route[] = [
     method: "PATCH",
     path: "/sequences/{sequenceId}",
     summary: "Change a sequence, by changes or by plain values",
-    body: { kind: "json", schema: sequencePatch, nulls: "kept" },
-    handle: (ctx, asked) => updateOne(ctx, { ...asked, body: changesOfPatch(asked.body) }),
+    body: sequencePatch,
+    handle: updateOne,
   }),
   route({ ...changeOfOne, method: "POST", path: "/sequences/{sequenceId}/update" }),
 ];

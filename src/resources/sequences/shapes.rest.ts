@@ -12,10 +12,10 @@ import {
   itemsBody,
   metadataField,
   nameField,
-  patchOf,
   textField,
 } from "../../rest/fields.ts";
 import { boolean, id, idList, integer, metadata, oneOfWords, pageSize, text } from "../../rest/parameters.ts";
+import { patchBody } from "../../rest/patch.ts";
 import { dataSetIdField, externalIdField, recordName } from "../common/fields.rest.ts";
 import type { ColumnChange, NewColumn, PairsChange, SequenceChange } from "./changes.ts";
 import { type Sequence, type SequenceColumn, valueTypes } from "./schema.ts";
@@ -68,7 +68,7 @@ const whichSequence = idField("Which sequence");
 export const sequenceIds = itemsBody(whichSequence, some);
 export const sequenceNames = itemsBody(recordName("Which sequence"), some);
 export const sequenceChange = changeObject({ id: Type.Optional(whichSequence), ...changes });
-export const sequencePatch = patchOf(
+export const sequencePatch = patchBody(
   { id: Type.Optional(whichSequence), ...changes },
   { name, externalId, description, assetId, dataSetId: dataSetIdField, metadata: metadataField(pairs) },
 );

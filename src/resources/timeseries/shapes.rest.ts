@@ -11,10 +11,10 @@ import {
   idField,
   metadataField,
   nameField,
-  patchOf,
   textField,
 } from "../../rest/fields.ts";
 import { boolean, idList, integer, pageSize, text } from "../../rest/parameters.ts";
+import { patchBody } from "../../rest/patch.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import { searchParameters } from "../../rest/search.ts";
 import { commonOverwriteOf } from "../common/changes.ts";
@@ -81,7 +81,7 @@ const changes = {
 };
 const identifiedChanges = { id: Type.Optional(idField("Which series")), ...changes };
 export const seriesChange = changeObject(identifiedChanges);
-export const seriesPatch = patchOf(identifiedChanges, { ...writable, name: key, tagId: key });
+export const seriesPatch = patchBody(identifiedChanges, { ...writable, name: key, tagId: key });
 export const identifiedChange = changeObject({ id: idField("Which series"), ...changes });
 
 /**

@@ -24,7 +24,7 @@ import {
   pageOf,
   searchAnswer,
 } from "../../rest/envelope.ts";
-import { bulk, changesOfPatch, idsBody, itemsBody, json, requireIdOfPath } from "../../rest/fields.ts";
+import { bulk, idsBody, itemsBody, json, requireIdOfPath } from "../../rest/fields.ts";
 import { id, required, text, type Values } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { searchOf } from "../../rest/search.ts";
@@ -184,8 +184,8 @@ export const timeSeriesRoutes: readonly Route[] = [
     ...change,
     method: "PATCH",
     summary: "Change a time series, by changes or by plain values",
-    body: { kind: "json", schema: seriesPatch, nulls: "kept" },
-    handle: (ctx, asked) => updateOne(ctx, { ...asked, body: changesOfPatch(asked.body) }),
+    body: seriesPatch,
+    handle: updateOne,
   }),
   route({ ...change, method: "POST", path: "/timeseries/{series}/update" }),
   route({
