@@ -104,8 +104,6 @@ describe("creating time series", () => {
     " ",
     "..",
     "ø 温度 😀",
-    "data",
-    "byids",
     "?#&=",
     "é".repeat(255),
   ];
@@ -117,6 +115,17 @@ describe("creating time series", () => {
       assert.deepEqual(namesOf(await ok(server.ask.v06(`GET /timeseries?name=${prefix}`))), [name]);
       if (name === "..") return;
       assert.deepEqual((await ok(server.ask(`DELETE /timeseries/${prefix}`))).json, {});
+      assert.deepEqual(namesOf(await ok(server.ask("GET /timeseries"))), ["other"]);
+    });
+
+  for (const name of ["data", "byids"])
+    it(`takes the name ${name} of an operation, and deletes it by its id alone`, async () => {
+      await create({ name }, { name: "other" });
+      const { status } = await server.ask(`DELETE /timeseries/${name}`);
+      assert.equal(status, 405);
+      const found = (await ok(server.ask.v06(`GET /timeseries?name=${name}`))).items;
+      assert.deepEqual(namesOf({ items: found } as never), [name]);
+      await ok(server.ask.v06("POST /timeseries/delete", { items: [found[0]!["id"]] }));
       assert.deepEqual(namesOf(await ok(server.ask("GET /timeseries"))), ["other"]);
     });
 });
