@@ -92,8 +92,15 @@ const runForEach: Database["runForEach"] = async (db, statement, rows) => {
 
 const readWithin: Database["readWithin"] = async (db, statement, lengthMax) => {
   const bounded = { ...statement.compile(db), lengthMax } as BoundedQuery;
-  const { rows, read } = (await db.executeQuery(bounded)) as QueryResult<object> & BoundedResult;
-  return { rows, ...read! };
+  try {
+    const { rows, read } = (await db.executeQuery(bounded)) as QueryResult<object> & BoundedResult;
+    return { rows, ...read! };
+  } catch (problem) {
+    // Rows that are read one by one lose the message of a function that gives up; read at once they keep it.
+    if (problem instanceof SqliteError && problem.message === "")
+      await db.executeQuery(statement.compile(db));
+    throw problem;
+  }
 };
 
 const connect = (settings: DriverSettings): Db =>
