@@ -97,9 +97,9 @@ const readWithin: Database["readWithin"] = async (db, statement, lengthMax) => {
     return { rows, ...read! };
   } catch (problem) {
     // Rows that are read one by one lose the message of a function that gives up; read at once they keep it.
-    if (problem instanceof SqliteError && problem.message === "")
-      await db.executeQuery(statement.compile(db));
-    throw problem;
+    if (!(problem instanceof SqliteError && problem.message === "")) throw problem;
+    const { rows } = await db.executeQuery<object>(statement.compile(db) as never);
+    return { rows, length: 0, isCut: false } as never;
   }
 };
 
