@@ -22,6 +22,8 @@ const run = spawnSync(
     "--test-reporter=spec",
     `--test-concurrency=${availableParallelism()}`,
     `--test-timeout=${testMinutesMax * 60_000}`,
+    // A failed test leaves its server running; without this its file would never end.
+    "--test-force-exit",
     ...flags,
     ...patterns,
   ],

@@ -80,7 +80,7 @@ test("time series and datapoints", async () => {
   const aggregated = await api.postTimeseriesDataquery(project, { items: [{ id: series!.id }], ...query });
   assert.deepEqual(one(aggregated).datapoints, [{ timestamp: startMs, max: 4 }]);
   assert.equal(one(await api.getTimeseriesLatestByName(project, "P-101/flow")).value, 4);
-  await api.deleteTimeseriesBySeries(project, "P-101/flow");
+  await api.deleteTimeseriesBySeries(project, series!.id);
   assert.deepEqual((await api.getTimeseries(project)).data.items, []);
 });
 

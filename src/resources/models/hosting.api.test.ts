@@ -15,19 +15,21 @@ import { runDueSchedules } from "./schedules/scheduler.ts";
 import { scheduleRunTable } from "./schedules/schema.ts";
 import { versionTable } from "./schema.ts";
 
-test("while it is off, or without Python, each operation is refused and says what to do", async () => {
+test("while it is off, or without Python, each operation is refused and says what to do", async (t) => {
   const off = await startTestServer();
+  t.after(() => off.close());
   for (const { method, path } of modelRoutes) {
     const asked = path.replaceAll(/\{\w+\}/g, "1").replace("/analytics/models", "");
     const { send } = modelHosting(off);
     const names = { name: "n", packageName: "p", modelId: 1, sourcePackageId: 1, trainingDetails: {} };
     const dataSpec = { stride: 1, windowSize: 1, output: { timeSeries: { a: { id: 1 } } } };
-    const body = method === "GET" ? undefined : { ...names, instances: [], dataSpec };
+    const update = { description: { set: "d" } };
+    const whole = path.endsWith("/update") ? update : { ...names, instances: [], dataSpec };
+    const body = method === "GET" ? undefined : whole;
     const answer = await send(`${method} ${asked}`, body);
     assert.equal(answer.status, 400, `${method} ${path}`);
     assert.match(answer.error!.message, /^Model hosting is off.*MILLRACE_MODELS=on turns it on$/);
   }
-  await off.close();
 });
 
 test("on a server that runs as root without bubblewrap, each operation is refused; its log says why", {
