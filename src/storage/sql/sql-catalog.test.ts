@@ -10,7 +10,8 @@ import { promisify } from "node:util";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { realWorld } from "../../lib/world.ts";
 import { limits } from "../../limits.ts";
-import { equals, everything, hasOneOf, words } from "../../query/filter.ts";
+import { equals, everything, type Filter, hasOneOf, underAsset, words } from "../../query/filter.ts";
+import { LengthBound } from "../../query/length-bound.ts";
 import { byId } from "../../query/page.ts";
 import type { AnyTable, Catalog, Stored, Table } from "../catalog.ts";
 import { catalogConformance, comparisons } from "../conformance/catalog.ts";
@@ -62,6 +63,44 @@ const place = (id: number, more: Partial<Place> = {}): Place => ({
 
 const countPlaces = (catalog: Catalog): Promise<number> =>
   catalog.read(1, (tx) => tx.count(places, everything));
+
+test("a page by links that are rare is bounded in length each time it is read", async (t) => {
+  const { open } = workplace(t);
+  const catalog = await open("catalog.db");
+  const each = 4 * limits.recordsMissedFirst;
+  const text = "n".repeat(1000);
+  // Of 200 records in a row the first one is linked to place 1, the last one to place 3, the others to place
+  // 2.
+  const links = Array.from({ length: 10 * each }, (_, at) => [1, 3][[0, each - 1].indexOf(at % each)] ?? 2);
+  await catalog.write(1, async (tx) => {
+    const all = links.map((placeId, at) => ({ id: 1_000 + at, placeId }));
+    const roots = [1, 2, 3].map((id) => place(id, { description: text }));
+    const below = all.map(({ id, placeId }) => place(id, { path: `/${placeId}/${id}/`, description: text }));
+    await tx.insert(places, [...roots, ...below]);
+    const ofGauges = all.map(({ id, placeId }) => ({ id, name: `${text}${id}`, placeId }));
+    await tx.insert(gauges, ofGauges);
+    const ofNotes = all.map(({ id, placeId }) => ({ id, text, placeIds: [placeId] }));
+    await tx.insert(notes, ofNotes);
+  });
+  const read = async (table: AnyTable, filter: Filter, limit: number) => {
+    const bound = new LengthBound(2_500);
+    const question = { filter, order: byId, page: { limit, bound } };
+    const found = await catalog.read(1, (tx) => tx.find(table as Table<Stored>, question));
+    assert.ok(bound.used > 3_000 && bound.used < 4_000, `${bound.used}`);
+    assert.equal(bound.cuts, 1);
+    return found.map(({ id }) => id);
+  };
+  for (const [placeId, first] of [
+    [1, 1_000],
+    [3, 999 + each],
+  ] as const)
+    for (const limit of [100, 100, 1_000, 1_000]) {
+      const ids = [first, first + each, first + 2 * each];
+      assert.deepEqual(await read(gauges, underAsset([placeId]), limit), ids);
+      assert.deepEqual(await read(notes, hasOneOf("placeIds", [placeId]), limit), ids);
+      assert.deepEqual(await read(places, underAsset([placeId]), limit), [placeId, ...ids.slice(0, 2)]);
+    }
+});
 
 test("two processes write the same file at the same time, and each sees the other's records", async (t) => {
   const { folder, open } = workplace(t);

@@ -92,15 +92,8 @@ const runForEach: Database["runForEach"] = async (db, statement, rows) => {
 
 const readWithin: Database["readWithin"] = async (db, statement, lengthMax) => {
   const bounded = { ...statement.compile(db), lengthMax } as BoundedQuery;
-  try {
-    const { rows, read } = (await db.executeQuery(bounded)) as QueryResult<object> & BoundedResult;
-    return { rows, ...read! };
-  } catch (problem) {
-    // Rows that are read one by one lose the message of a function that gives up; read at once they keep it.
-    if (!(problem instanceof SqliteError && problem.message === "")) throw problem;
-    const { rows } = await db.executeQuery<object>(statement.compile(db) as never);
-    return { rows, length: 0, isCut: false } as never;
-  }
+  const { rows, read } = (await db.executeQuery(bounded)) as QueryResult<object> & BoundedResult;
+  return { rows, ...read! };
 };
 
 const connect = (settings: DriverSettings): Db =>

@@ -162,19 +162,25 @@ class Connection {
 }
 
 /** Rows by columns, until they are longer than `lengthMax`; the first row is read however long it is. */
-function readWithin(rows: Iterable<unknown>, columns: readonly string[], lengthMax: number): Outcome {
+function readWithin(rows: IteratorObject<unknown>, columns: readonly string[], lengthMax: number): Outcome {
   const values: unknown[][] = columns.map(() => []);
   let count = 0;
   let length = 0;
   let isCut = false;
-  for (const row of rows as Iterable<readonly unknown[]>) {
-    isCut = count > 0 && length > lengthMax;
-    if (isCut) break;
-    for (let at = 0; at < values.length; at++) {
-      values[at]!.push(row[at]);
-      length += lengthOfValue(row[at]);
+  try {
+    for (const row of rows as Iterable<readonly unknown[]>) {
+      isCut = count > 0 && length > lengthMax;
+      if (isCut) break;
+      for (let at = 0; at < values.length; at++) {
+        values[at]!.push(row[at]);
+        length += lengthOfValue(row[at]);
+      }
+      count += 1;
     }
-    count += 1;
+  } finally {
+    // Resets the statement. The loop does not do so after an error, and the next run would fail with that
+    // error.
+    rows.return!();
   }
   return { columns, count, values, changes: 0, read: { length, isCut } };
 }
