@@ -2,10 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { generatedPages, table } from "./generated.ts";
-import { problemsIn } from "./mentions.ts";
+import { headingsOf } from "./headings.ts";
+import { brokenCitations, problemsIn } from "./mentions.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
-const place = { root, page: "docs/GUIDE.md", scripts: { check: "", bench: "" }, commands: ["serve"] };
+const headings = () => new Set(["pages"]);
+const code = { root, headings };
+const place = { ...code, page: "docs/README.md", scripts: { check: "", bench: "" }, commands: ["serve"] };
 
 test("a link, a file or a command that is not there is named", () => {
   assert.deepEqual(problemsIn("[a](../missing.md)", place), ["links to ../missing.md, which does not exist"]);
@@ -19,9 +22,30 @@ test("a link, a file or a command that is not there is named", () => {
 });
 
 test("what is there, and what is elsewhere, is left alone", () => {
-  const links = "[a](../package.json) [b](https://example.com/x) [c](#part)";
+  const links = "[a](../package.json) [b](https://example.com/x#part) [c](reference/common.md#pages)";
   const text = `${links} \`src/limits.ts\` npm run check, \`millrace serve\``;
   assert.deepEqual(problemsIn(text, place), []);
+});
+
+test("a link to a heading that is not there is named, on the same page and on others", () => {
+  const wrong = (link: string) => [`links to ${link}, which does not exist`];
+  const inReference = { ...place, page: "docs/reference/common.md" };
+  assert.deepEqual(problemsIn("[a](#pages) [b](#page)", inReference), wrong("#page"));
+  assert.deepEqual(problemsIn("[a](odata.md#pages) [b](odata.md#page)", inReference), wrong("odata.md#page"));
+  assert.deepEqual(problemsIn("[a](missing.md#pages)", inReference), wrong("missing.md#pages"));
+});
+
+test("a page or heading that code cites and that is not there is named", () => {
+  const page = "docs/reference/common.md";
+  assert.deepEqual(brokenCitations(`(${page}#pages), ${page}.`, code), []);
+  assert.deepEqual(brokenCitations(`(${page}#page)`, code), [`cites ${page}#page, which does not exist`]);
+  const missing = "docs/reference/missing.md";
+  assert.deepEqual(brokenCitations(missing, code), [`cites ${missing}, which does not exist`]);
+});
+
+test("headings become the fragments that lead to them", () => {
+  const page = ["# `GET` a, b & c", "", "```sh", "# no heading", "```", "## Pages", "## Pages", "#none"];
+  assert.deepEqual([...headingsOf(page.join("\n"))], ["get-a-b--c", "pages", "pages-1"]);
 });
 
 test("every setting, limit and failure has its row", () => {

@@ -1,21 +1,52 @@
-// What the pages mention (files, links, commands) and whether it is there.
+// Checks that whatever pages and comments mention exists: links, files, headings, npm scripts and commands.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, normalize } from "node:path";
+import { headingsOf } from "./headings.ts";
 
 const pagePatterns = ["*.md", "docs/**/*.md", "bench/*.md"];
 
-/** One line for each mention of a file, link or npm script that does not exist. */
+/** The files of this check are left out: they name what must not be cited. */
+const codePatterns = [
+  "src/**/*.{ts,py}",
+  "test/**/*.ts",
+  "bench/**/*.ts",
+  "scripts/*.ts",
+  "scripts/tidy/*.ts",
+];
+
+/** One line for each mention of a file, heading, link or npm script that does not exist. */
 export function brokenMentions(root: string): string[] {
   const manifest = readFileSync(join(root, "package.json"), "utf8");
   const { scripts } = JSON.parse(manifest) as { scripts: Record<string, string> };
-  const commands = commandsOf(root);
-  return globSync(pagePatterns, { cwd: root }).flatMap((page) =>
-    readFileSync(join(root, page), "utf8")
+  const headings = headingsByPage(root);
+  const place = { root, headings };
+  const pages = { ...place, scripts, commands: commandsOf(root) };
+  return [
+    ...inEachLine(root, pagePatterns, (page, text) => problemsIn(text, { ...pages, page })),
+    ...inEachLine(root, codePatterns, (_, text) => brokenCitations(text, place)),
+  ];
+}
+
+/** Reads the headings of each page once. */
+function headingsByPage(root: string): HeadingsOfPage {
+  const read = new Map<string, ReadonlySet<string>>();
+  return (page) => {
+    const known = read.get(page) ?? headingsOf(readFileSync(join(root, page), "utf8"));
+    read.set(page, known);
+    return known;
+  };
+}
+
+function inEachLine(
+  root: string,
+  patterns: readonly string[],
+  problemsOf: (file: string, text: string) => readonly string[],
+): string[] {
+  return globSync(patterns, { cwd: root }).flatMap((file) =>
+    readFileSync(join(root, file), "utf8")
       .split("\n")
-      .flatMap((text, index) =>
-        problemsIn(text, { root, page, scripts, commands }).map((one) => `${page}:${index + 1} ${one}`),
-      ),
+      .flatMap((text, index) => problemsOf(file, text).map((one) => `${file}:${index + 1} ${one}`)),
   );
 }
 
@@ -25,8 +56,15 @@ function commandsOf(root: string): string[] {
   return matches(stdout, /^ {2}([a-z]+) /gm);
 }
 
-interface Place {
+/** The fragments of the headings of a page, whose path is below the root. */
+type HeadingsOfPage = (page: string) => ReadonlySet<string>;
+
+interface Root {
   readonly root: string;
+  readonly headings: HeadingsOfPage;
+}
+
+interface Place extends Root {
   readonly page: string;
   readonly scripts: Readonly<Record<string, string>>;
   /** What may follow the word `millrace`. */
@@ -35,18 +73,37 @@ interface Place {
 
 /** The problems in one line of a page. */
 export function problemsIn(text: string, place: Place): string[] {
-  const links = matches(text, /\]\(([^)\s#]+)(?:#[^)]*)?\)/g).filter((one) => !/^[a-z]+:/.test(one));
+  const links = matches(text, /\]\(([^)\s]+)\)/g).filter((one) => !/^[a-z]+:/.test(one));
   const files = matches(text, /`((?:src|docs|test|bench|scripts)\/[\w./-]+)`/g);
   const scripts = matches(text, /\bnpm run ([\w:-]+)/g);
   const commands = matches(text, /(?:(?:`|npx |^\s*)millrace|npm run millrace --) ([a-z]+)\b/g);
   return [
-    ...links
-      .filter((one) => !existsSync(join(place.root, dirname(place.page), one)))
-      .map((one) => `links to ${one}`),
+    ...links.filter((one) => !leadsSomewhere(one, place)).map((one) => `links to ${one}`),
     ...files.filter((one) => !existsSync(join(place.root, one))).map((one) => `names the file ${one}`),
     ...scripts.filter((one) => !(one in place.scripts)).map((one) => `names the npm script ${one}`),
     ...commands.filter((one) => !place.commands.includes(one)).map((one) => `names millrace ${one}`),
   ].map((one) => `${one}, which does not exist`);
+}
+
+/** A link is relative to its page; one that is a fragment alone leads into the page. */
+function leadsSomewhere(link: string, { page, ...place }: Place): boolean {
+  const [file = "", fragment] = link.split("#", 2);
+  return exists(file === "" ? page : normalize(join(dirname(page), file)), fragment, place);
+}
+
+function exists(file: string, fragment: string | undefined, { root, headings }: Root): boolean {
+  if (!existsSync(join(root, file))) return false;
+  return fragment === undefined || !file.endsWith(".md") || headings(file).has(fragment);
+}
+
+/** The pages and headings that one line of code cites in vain. */
+export function brokenCitations(text: string, place: Root): string[] {
+  return matches(text, /\b(docs\/[\w/.-]+\.md(?:#[\w-]+)?)/g)
+    .filter((one) => {
+      const [page = "", heading] = one.split("#", 2);
+      return !exists(page, heading, place);
+    })
+    .map((one) => `cites ${one}, which does not exist`);
 }
 
 const matches = (text: string, pattern: RegExp): string[] =>

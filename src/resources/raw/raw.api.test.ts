@@ -129,7 +129,7 @@ test("chosen columns stay as they were sent, and a comma alone asks for keys", a
   assert.equal(await columnsFor("?columns="), '{"a" : 1.0,"b":[1.00],"\\u0063":3e0,"a":2.0}');
 });
 
-/** Words that name an operation below a path: no record is read by them there (docs/api.md). */
+/** Names of operations; no record is read by them (docs/reference/common.md#names-of-operations). */
 const operations = { tables: ["create", "delete"], rows: ["create", "delete", "csv"] };
 
 test("names and keys may hold any letters, reserved words too", async () => {

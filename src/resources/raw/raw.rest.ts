@@ -1,6 +1,7 @@
 // Raw data over REST: the routes of 0.4, 0.5 and 0.6, and the handlers below them.
 //
-// `create`, `delete` and `csv` name operations: no record is read by these words (docs/api.md).
+// `create`, `delete` and `csv` name operations, so no record is read by these names
+// (docs/reference/common.md#names-of-operations).
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { and, between, everything, hasOneOf } from "../../query/filter.ts";
