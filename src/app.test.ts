@@ -145,17 +145,24 @@ const ofOlder =
   "An older version of Millrace wrote it. Start that version, write each project into an archive " +
   "(millrace export), and load the archives into a new data folder (millrace import archive).";
 
-for (const [age, format, nextStep] of [
-  ["newer", 99, ofNewer],
-  ["older", 2, ofOlder],
-] as const)
-  test(`a datapoint store of ${age} format is refused as such`, async () => {
-    const message = await refusalOf((data) =>
-      writeFileSync(join(data, "points/store.json"), `{"format":${format},"shards":2}`),
-    );
-    const problem = `DATA/points/store.json has format ${format}; this version reads format 3`;
-    assert.equal(message, `Cannot open the datapoint store: ${problem}.\n${nextStep}`);
-  });
+const refusalOfStore = (content: string) =>
+  refusalOf((data) => writeFileSync(join(data, "points/store.json"), content));
+
+test("a datapoint store of a newer version is refused as such", async () => {
+  const problem = "DATA/points/store.json has format 99; this version reads format 1";
+  assert.equal(
+    await refusalOfStore('{"format":"millrace-points","version":99,"store":1,"shards":2,"crc":1}'),
+    `Cannot open the datapoint store: ${problem}.\n${ofNewer}`,
+  );
+});
+
+test("a datapoint store of a development version is refused as such", async () => {
+  const problem = "DATA/points/store.json was written by a development version before 0.1.0";
+  assert.equal(
+    await refusalOfStore('{"format":3,"store":1,"shards":2,"crc":1}'),
+    `Cannot open the datapoint store: ${problem}.\n${ofOlder}`,
+  );
+});
 
 test("a catalog of an older build is refused as such", async () => {
   const message = await refusalOf((data) => {

@@ -186,7 +186,8 @@ it("what cannot be mended is told of and left: no database, a shard that is gone
       assert.equal(findings[0]!.file, "shard-0.sqlite");
     }
     writeFileSync(path, bytes);
-    writeFileSync(join(folder, "store.json"), '{"format":3,"store":1,"shards":3,"crc":1}');
+    const spoiled = '{"format":"millrace-points","version":1,"store":1,"shards":3,"crc":1}';
+    writeFileSync(join(folder, "store.json"), spoiled);
     assert.deepEqual(
       (await repair(folder)).findings.map(({ file }) => file),
       ["store.json"],

@@ -27,8 +27,8 @@ const kinds: Readonly<Record<string, (random: () => number, index: number) => nu
 };
 
 const fixture = join(import.meta.dirname, "../../../test/fixtures/blocks/version-1.json");
-/** Blocks as older versions wrote them. */
-const older = Object.values(JSON.parse(readFileSync(fixture, "utf8")) as Record<string, string>);
+/** Blocks of every codec, also of those that random points seldom lead to. */
+const fixed = Object.values(JSON.parse(readFileSync(fixture, "utf8")) as Record<string, string>);
 
 const newBlock = fc
   .record({
@@ -51,7 +51,7 @@ const newBlock = fc
 
 const block = fc.oneof(
   { arbitrary: newBlock, weight: 3 },
-  fc.constantFrom(...older).map((text) => Uint8Array.from(Buffer.from(text, "base64"))),
+  fc.constantFrom(...fixed).map((text) => Uint8Array.from(Buffer.from(text, "base64"))),
 );
 
 /** Where, and what stands there instead; most places of interest are at the beginning. */
@@ -103,8 +103,8 @@ test("blocks with right checksums around other bytes", () => {
   assert.ok(codecs.size >= codecsThere, `no block with codecs but ${[...codecs]}`);
 });
 
-/** Four of times, nine of numbers, two of strings. */
-const codecsThere = 15;
+/** Three of times, six of numbers, one of strings. */
+const codecsThere = 10;
 
 test("blocks of any bytes", () => {
   fc.assert(

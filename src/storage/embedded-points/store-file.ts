@@ -5,7 +5,8 @@ import { isIntact, readUnchecked, writeChecked } from "../../lib/durable-files.t
 import { invariant } from "../../lib/invariant.ts";
 import { CannotOpen, refuseOtherFormat } from "../cannot-open.ts";
 
-const format = 3;
+const format = "millrace-points";
+const version = 1;
 const name = "store.json";
 
 export interface StoreFile {
@@ -26,7 +27,9 @@ export async function readStoreFile(folder: string): Promise<StoreFile | undefin
   const found = await readUnchecked(folder, name);
   if (found === undefined) return undefined;
   const path = `${folder}/${name}`;
-  refuseOtherFormat(path, found["format"], format);
+  if (typeof found["format"] === "number")
+    throw new CannotOpen(`${path} was written by a development version before 0.1.0`, "older");
+  refuseOtherFormat(path, found["version"], version);
   if (!isIntact(found)) throw new CannotOpen(`${path} is damaged: ${JSON.stringify(found)}`, "damaged");
   const { store, shards } = found as unknown as StoreFile;
   return { store, shards };
@@ -34,4 +37,4 @@ export async function readStoreFile(folder: string): Promise<StoreFile | undefin
 
 /** Written after the files of all shards: once it is there, each of them must be. */
 export const writeStoreFile = (folder: string, { store, shards }: StoreFile): Promise<void> =>
-  writeChecked(folder, name, { format, store, shards });
+  writeChecked(folder, name, { format, version, store, shards });

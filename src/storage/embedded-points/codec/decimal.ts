@@ -5,7 +5,6 @@
 // are.
 import { type ByteReader, type ByteWriter, Malformed } from "./bytes.ts";
 import { integerMax, readColumn, unpredicted, writeColumn } from "./column.ts";
-import { readIntegers } from "./integers.ts";
 
 /** 10^22 is the last power of ten that a double holds exactly. */
 const powers = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
@@ -57,8 +56,8 @@ export function writeDecimals(values: Float64Array, writer: ByteWriter): Decimal
   return undefined;
 }
 
-/** The reverse of `writeDecimals` for `count` values; older blocks have whole numbers in another form. */
-export function readDecimals(reader: ByteReader, count: number, form: DecimalForm | "packed"): Float64Array {
+/** The reverse of `writeDecimals` for `count` values. */
+export function readDecimals(reader: ByteReader, count: number, form: DecimalForm): Float64Array {
   const head = reader.u8();
   const isSingle = form === "rounded" && head >= single;
   const power = powers[isSingle ? head - single : head];
@@ -71,7 +70,7 @@ export function readDecimals(reader: ByteReader, count: number, form: DecimalFor
     index += reader.varint();
     aside.push({ index, value: reader.f64() });
   }
-  const values = form === "packed" ? readIntegers(reader, count) : readColumn(reader, count);
+  const values = readColumn(reader, count);
   if (power !== 1) for (let at = 0; at < count; at++) values[at] = values[at]! / power;
   if (isSingle) for (let at = 0; at < count; at++) values[at] = Math.fround(values[at]!);
   else if (form === "rounded") nudge(values, readColumn(reader, count));

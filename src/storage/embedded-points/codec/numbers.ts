@@ -3,20 +3,16 @@ import { ByteReader, ByteWriter, Malformed } from "./bytes.ts";
 import { readDecimals, writeDecimals } from "./decimal.ts";
 import { readDictionary, writeDictionary } from "./dictionary.ts";
 import { readOrdinals, writeOrdinals } from "./ordinals.ts";
-import { rawBytes, readPlanes, readRaw } from "./planes.ts";
 import { pressSection, type Section } from "./press.ts";
-import { readXor } from "./xor.ts";
+import { rawBytes, readRaw } from "./raw.ts";
 
 const numberCodecs = {
   constant: 0,
-  packedDecimal: 1,
-  xor: 2,
-  raw: 3,
-  planes: 4,
-  decimal: 5,
-  roundedDecimal: 6,
-  ordinals: 7,
-  dictionary: 8,
+  raw: 1,
+  decimal: 2,
+  roundedDecimal: 3,
+  ordinals: 4,
+  dictionary: 5,
 } as const;
 
 const numberBytes = 8;
@@ -41,22 +37,16 @@ export function readNumbers({ codec, bytes }: Section, count: number): Float64Ar
   switch (codec) {
     case numberCodecs.constant:
       return new Float64Array(count).fill(reader.f64());
-    case numberCodecs.packedDecimal:
-      return readDecimals(reader, count, "packed");
-    case numberCodecs.dictionary:
-      return readDictionary(reader, count);
-    case numberCodecs.ordinals:
-      return readOrdinals(reader, count);
+    case numberCodecs.raw:
+      return readRaw(reader.bytes(count * numberBytes));
     case numberCodecs.decimal:
       return readDecimals(reader, count, "exact");
     case numberCodecs.roundedDecimal:
       return readDecimals(reader, count, "rounded");
-    case numberCodecs.xor:
-      return readXor(reader, count);
-    case numberCodecs.raw:
-      return readRaw(reader.bytes(count * numberBytes));
-    case numberCodecs.planes:
-      return readPlanes(reader.bytes(count * numberBytes));
+    case numberCodecs.ordinals:
+      return readOrdinals(reader, count);
+    case numberCodecs.dictionary:
+      return readDictionary(reader, count);
     default:
       throw new Malformed(`value codec ${codec}`);
   }

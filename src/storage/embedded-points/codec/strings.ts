@@ -1,13 +1,11 @@
 // The value column of a block of strings: each distinct string once, and for each point which one it has.
 import { ByteReader, ByteWriter, Malformed } from "./bytes.ts";
 import { readColumn, writeColumn } from "./column.ts";
-import { readIntegers } from "./integers.ts";
 import { pressSection, type Section } from "./press.ts";
 
-const stringCodecs = { packedDictionary: 16, dictionary: 17 } as const;
+const stringCodec = 16;
 
-export const isStrings = (codec: number): boolean =>
-  codec === stringCodecs.packedDictionary || codec === stringCodecs.dictionary;
+export const isStrings = (codec: number): boolean => codec === stringCodec;
 
 /** UTF-8 cannot hold half of a surrogate pair, which a JSON string may; a block with one uses UTF-16. */
 const encodings = ["utf8", "utf16le"] as const;
@@ -36,18 +34,17 @@ export function writeStrings(values: readonly string[]): Section {
   );
   writeColumn(indexes, writer);
   for (const text of texts) writer.bytes(text);
-  return pressSection({ codec: stringCodecs.dictionary, bytes: writer.finish() });
+  return pressSection({ codec: stringCodec, bytes: writer.finish() });
 }
 
 /** The reverse of `writeStrings` for `count` values. */
-export function readStrings({ codec, bytes }: Section, count: number): string[] {
-  const readNumbers = codec === stringCodecs.dictionary ? readColumn : readIntegers;
+export function readStrings({ bytes }: Section, count: number): string[] {
   const reader = new ByteReader(bytes);
   const encoding = encodings[reader.u8()];
   const distinct = reader.u32();
   if (encoding === undefined || distinct === 0 || distinct > count) throw new Malformed("no such dictionary");
-  const lengths = readNumbers(reader, distinct);
-  const indexes = readNumbers(reader, count);
+  const lengths = readColumn(reader, distinct);
+  const indexes = readColumn(reader, count);
   const texts = Array.from(lengths, (length) => Buffer.from(reader.bytes(length)).toString(encoding));
   reader.end();
   return Array.from(indexes, (index) => {

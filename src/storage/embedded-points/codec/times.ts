@@ -2,10 +2,9 @@
 // alone, else what the times are off a regular beat.
 import { ByteReader, ByteWriter, Malformed } from "./bytes.ts";
 import { integerMax, readColumn, unpredicted, writeColumn } from "./column.ts";
-import { readIntegers } from "./integers.ts";
 import type { Section } from "./press.ts";
 
-const timeCodecs = { regular: 0, packedDifferences: 1, grid: 2, beat: 3 } as const;
+const timeCodecs = { regular: 0, grid: 1, beat: 2 } as const;
 
 /** With more than one point in so many off the grid, or more jumps, it is none. */
 const pointsPerDeviation = 4;
@@ -59,11 +58,6 @@ export function readTimes({ codec, bytes }: Section, frame: TimeFrame): Float64A
       const times = new Float64Array(count);
       const stepMs = count === 1 ? 0 : (lastMs - firstMs) / (count - 1);
       fillSteps(times, { from: 0, to: count, startMs: firstMs, stepMs });
-      return times;
-    }
-    case timeCodecs.packedDifferences: {
-      const times = readIntegers(reader, count);
-      for (let index = 0; index < count; index++) times[index] = times[index]! + firstMs;
       return times;
     }
     case timeCodecs.grid:
