@@ -72,6 +72,34 @@ test("DELETE of raw data goes by the names in the path", async () => {
   assert.equal((await server.ask("DELETE /raw/db")).status, 404);
 });
 
+for (const [path, items] of creations)
+  test(`GET ${path}/{id} reads one, in every version that has it`, async () => {
+    const named = items.map((item) => Object.fromEntries(Object.entries(item).map(again)));
+    const created = await server.ask.v06(`POST ${path}`, { items: named });
+    const { id } = created.items[0]!;
+    const read = await server.ask.v06(`GET ${path}/${id}`);
+    assert.deepEqual([read.status, read.items.map((one) => one["id"])], [200, [id]]);
+    assert.equal((await server.ask.v06(`GET ${path}/12345`)).status, 404);
+  });
+
+/** A member with another name, as the first one may be taken. */
+const again = ([member, value]: [string, unknown]) => [
+  member,
+  typeof value === "string" ? `again ${value}` : value,
+];
+
+test("PATCH of a series refuses what cannot change", async () => {
+  const { items } = await server.ask.v06("POST /timeseries", { items: [{ name: "kind" }] });
+  const path = `/timeseries/${items[0]!["id"]}`;
+  for (const member of ["isStep", "isString"])
+    for (const value of [true, { set: true }]) {
+      const refused = await server.ask.v06(`PATCH ${path}`, { [member]: value, unit: "bar" });
+      const message = `Unknown field - ${member} - nothing is changed`;
+      assert.deepEqual([refused.status, refused.error?.message], [400, message]);
+    }
+  assert.equal((await server.ask.v06(`GET ${path}`)).items[0]!["unit"], undefined);
+});
+
 test("PATCH takes plain values and changes, and leaves what it does not name", async () => {
   const asset = (await server.ask("POST /assets", { items: [{ name: "root" }] })).items[0]!["id"];
   const metadata = { set: "a text" };

@@ -223,7 +223,7 @@ async function create(ctx: RequestContext, { version, body }: Asked<unknown, Ite
         expected: "none, as the service assigns ids,",
         got: JSON.stringify(given),
       });
-    return { ...item, ...parent(parentId), ...(version === "0.6" && types && { types }) };
+    return { ...item, ...parent(parentId), ...(types && { types }) };
   });
   return itemsAnswer((await createAssets(ctx, items)).map(shapeIn(version)));
 }
@@ -330,7 +330,8 @@ async function overwrite(ctx: RequestContext, { version, body }: Asked<unknown, 
     sourceId: sent.sourceId ?? null,
     ...commonOverwriteOf(sent),
     ...parent(sent.parentId),
-    ...(version === "0.6" && { types: sent.types ?? [] }),
+    // Clients of 0.4 and 0.5 do not know types: when absent, those of the asset stay.
+    types: sent.types ?? (version === "0.6" ? [] : undefined),
   }));
   await updateAssets(ctx, assets);
   return emptyAnswer;
@@ -340,9 +341,7 @@ async function updateMany(
   ctx: RequestContext,
   { version, body }: Asked<unknown, Items<typeof identifiedChange>>,
 ) {
-  const changes = await mapInSlices(body.items, (sent, index) =>
-    changeOf(version, sent.id, sent, `items[${index}].`),
-  );
+  const changes = await mapInSlices(body.items, (sent, index) => changeOf(sent.id, sent, `items[${index}].`));
   return itemsAnswer((await updateAssets(ctx, changes)).map(shapeIn(version)));
 }
 
@@ -352,7 +351,7 @@ async function updateOne(
 ) {
   const { assetId } = path;
   requireIdOfPath(body.id, assetId);
-  return itemsAnswer([shapeIn(version)(await updateAsset(ctx, changeOf(version, assetId, body, "")))]);
+  return itemsAnswer([shapeIn(version)(await updateAsset(ctx, changeOf(assetId, body, "")))]);
 }
 
 async function patchOne(ctx: RequestContext, asked: AskedOfOne<unknown, Static<typeof assetPatch>>) {
@@ -373,12 +372,7 @@ const asSetter = (field: string, sent: unknown) =>
 
 const isText = (value: unknown) => typeof value === "string";
 
-function changeOf(
-  version: ApiVersion,
-  id: number,
-  sent: Static<typeof assetChange>,
-  prefix: string,
-): AssetChange {
+function changeOf(id: number, sent: Static<typeof assetChange>, prefix: string): AssetChange {
   const name = changed(sent.name);
   if (name === null)
     throw fail("field-invalid", { field: `${prefix}name`, expected: "a name to set", got: "setNull" });
@@ -393,6 +387,6 @@ function changeOf(
     sourceId: changed(sent.sourceId),
     ...commonChangeOf(sent),
     parentId: typeof parentId === "string" ? Number(parentId) : parentId,
-    ...(version === "0.6" && sent.types && { types: setNull ? { ...types, set: [] } : types }),
+    ...(sent.types && { types: setNull ? { ...types, set: [] } : types }),
   };
 }

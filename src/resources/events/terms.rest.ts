@@ -12,9 +12,9 @@ import {
   pageOf,
 } from "../../rest/envelope.ts";
 import { idsBody, itemsBody, nameField, textField } from "../../rest/fields.ts";
-import { pageSize } from "../../rest/parameters.ts";
+import { id, pageSize } from "../../rest/parameters.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
-import { createTerms, deleteTerms, listTerms, type TermKind } from "./terms.ts";
+import { createTerms, deleteTerms, getTerm, listTerms, type TermKind } from "./terms.ts";
 
 const members = {
   name: nameField("What it is called"),
@@ -27,8 +27,8 @@ const read = { versions: apiVersions, capability: ["eventsAcl", "READ"] } as con
 const write = { versions: apiVersions, capability: ["eventsAcl", "WRITE"] } as const;
 
 export const termRoutes: readonly Route[] = [
-  ...routesOf("transformers", "/eventtransformers", "event transformers"),
-  ...routesOf("semanticTypes", "/semantictypes", "semantic types"),
+  ...routesOf("transformers", "/eventtransformers", "event transformer"),
+  ...routesOf("semanticTypes", "/semantictypes", "semantic type"),
 ];
 
 function routesOf(kind: TermKind, path: string, what: string): Route[] {
@@ -37,7 +37,7 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
       ...read,
       method: "GET",
       path,
-      summary: `List ${what}, oldest first`,
+      summary: `List ${what}s, oldest first`,
       source: "platform-api Events, event transformers, semantic types, storage",
       query: {
         cursor: cursorParameter,
@@ -54,7 +54,7 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
       ...write,
       method: "POST",
       path,
-      summary: `Create ${what}`,
+      summary: `Create ${what}s`,
       source: "client-endpoints (b) 1",
       body: { kind: "json", schema: itemsBody(newTerm, { min: 1 }) },
       answer: () => ({ schema: itemsOf(termShape) }),
@@ -67,10 +67,20 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
       },
     }),
     route({
+      ...read,
+      method: "GET",
+      path: `${path}/{id}`,
+      summary: `Read one ${what}`,
+      source: "client-endpoints (b) 1",
+      parameters: { id: id(`The ${what}`) },
+      answer: () => ({ schema: itemsOf(termShape) }),
+      handle: async (ctx, { path }) => itemsAnswer([await getTerm(ctx, kind, path.id)]),
+    }),
+    route({
       ...write,
       method: "POST",
       path: `${path}/delete`,
-      summary: `Delete ${what}`,
+      summary: `Delete ${what}s`,
       source: "client-endpoints (b) 1 and 21",
       body: idsBody("Which one"),
       answer: () => ({ schema: emptyShape }),

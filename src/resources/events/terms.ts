@@ -26,6 +26,16 @@ export async function listTerms(
   return ctx.catalog.read(ctx.project, (tx) => readPage(tx, tables[kind], question));
 }
 
+/** Refuses (404) an unknown id. */
+export async function getTerm(ctx: RequestContext, kind: TermKind, id: number): Promise<Term> {
+  requireCapability(ctx.caller, "eventsAcl", "READ");
+  const which = { ids: [id], field: "id", status: 404 } as const;
+  const [term] = await ctx.catalog.read(ctx.project, (tx) =>
+    existingRecords<Term>(tx, tables[kind], everything, which),
+  );
+  return term!;
+}
+
 /** All of them or none, in the order sent; equal names are no clash. */
 export async function createTerms(
   ctx: RequestContext,

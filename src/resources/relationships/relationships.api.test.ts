@@ -67,6 +67,26 @@ test("what is created comes back, also after a restart, in 0.5 and 0.6", async (
   assert.deepEqual((await server.ask("POST /relationships/byids", asked)).items, items.toReversed());
 });
 
+test("the list is filtered by external id, data set and labels", async () => {
+  const { status } = await create(
+    flow("f1", { dataSetId: 71, labels: ["x", "y"] }),
+    flow("f2", { dataSetId: 71, labels: ["y"] }),
+    flow("f3", { dataSetId: 72 }),
+  );
+  assert.equal(status, 200);
+  const cases: readonly (readonly [query: string, expected: readonly string[]])[] = [
+    ["externalId=f2", ["f2"]],
+    ["externalId=f", []],
+    ["dataSetId=71", ["f1", "f2"]],
+    ["dataSetId=72&labels=y", []],
+    ["labels=y", ["f1", "f2"]],
+    ["labels=x&labels=y", ["f1"]],
+    ["dataSetId=71&labels=y&externalId=f2&sourceExternalId=pump", ["f2"]],
+  ];
+  for (const [query, expected] of cases)
+    assert.deepEqual(await externalIds(`GET /relationships?${query}`), expected, query);
+});
+
 test("they are found from either end, page by page, and only those", async () => {
   const from = (sourceExternalId: string, externalId: string, more: object = {}) =>
     flow(externalId, { sourceExternalId, ...more });

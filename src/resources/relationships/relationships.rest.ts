@@ -4,7 +4,7 @@ import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { and, equals } from "../../query/filter.ts";
+import { and } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import {
@@ -20,7 +20,14 @@ import {
 import { bulk, itemsBody, json, timeField } from "../../rest/fields.ts";
 import { integer, oneOfWords, pageSize, required, text, type Values } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
-import { dataSetIdField, externalIdField, labelsField } from "../common/fields.rest.ts";
+import {
+  commonFilter,
+  commonQuery,
+  dataSetIdField,
+  equalTo,
+  externalIdField,
+  labelsField,
+} from "../common/fields.rest.ts";
 import {
   createRelationships,
   deleteRelationship,
@@ -82,7 +89,10 @@ const one = { externalId: required(text("The external id of the relationship")) 
 const items = () => ({ schema: itemsOf(relationshipShape) });
 const empty = () => ({ schema: emptyShape });
 
+const { externalId, dataSetId, labels } = commonQuery("Relationships");
+
 const listQuery = {
+  ...{ externalId, dataSetId, labels },
   assetId: integer("Those with this asset at either end"),
   sourceType: oneOfWords("Those from a resource of this kind", resourceTypes),
   sourceExternalId: text("Those from the resource of exactly this external id"),
@@ -199,9 +209,9 @@ function newRelationshipOf(sent: Static<typeof newRelationship>, index: number):
 }
 
 function list(ctx: RequestContext, { query }: { readonly query: Values<typeof listQuery> }) {
-  const { cursor, limit, assetId, ...ends } = query;
-  const asked = Object.entries(ends).filter(([, value]) => value !== undefined);
-  const filter = and(...asked.map(([field, value]) => equals(field, value!)));
+  const { cursor, limit, assetId, externalId, dataSetId, labels, ...ends } = query;
+  const atEnds = Object.entries(ends).map(([field, value]) => equalTo(field, value));
+  const filter = and(commonFilter({ externalId, dataSetId, labels }), ...atEnds);
   const collection = ["relationships", ctx.project, filter, assetId];
   const read = (page: PageQuestion) => listRelationships(ctx, { filter, assetId, page });
   return listAnswer(ctx, { cursor, limit, collection }, read, shownOf);

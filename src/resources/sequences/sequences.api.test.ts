@@ -274,12 +274,19 @@ test("lists by external id, name, asset and subtree, with cursors; searches by w
   });
   const [line, pump] = items.map((item) => item["id"]);
   const one = await create({ name: "Cooling profile", externalId: "one", assetId: pump });
-  const two = await create({ name: "Heating profile", assetId: line, metadata: { maker: "Volt" } });
+  const two = await create({
+    name: "Heating profile",
+    assetId: line,
+    dataSetId: 9,
+    metadata: { maker: "Volt" },
+  });
   const listed = async (query: string) => idsOf(await ask(`GET /sequences?${query}`));
   assert.deepEqual(await listed("externalId=one"), [one.id]);
   assert.deepEqual(await listed("externalId=on"), []);
   assert.deepEqual(await listed("name=Heating%20profile"), [two.id]);
   assert.deepEqual(await listed(`assetId=${line}`), [two.id]);
+  assert.deepEqual(await listed("dataSetId=9"), [two.id]);
+  assert.deepEqual(await listed(`dataSetId=9&assetId=${pump}`), []);
   assert.deepEqual(await listed(`path=[${line}]`), [one.id, two.id]);
   const first = await ask(`GET /sequences?path=[${line}]&limit=1`);
   const next = await ask(`GET /sequences?path=[${line}]&limit=1&cursor=${first.nextCursor}`);
@@ -289,6 +296,7 @@ test("lists by external id, name, asset and subtree, with cursors; searches by w
   const searched = async (query: string) => idsOf(await ask(`GET /sequences/search?${query}`));
   assert.deepEqual(await searched("query=profil"), [one.id, two.id]);
   assert.deepEqual(await searched("name=heat"), [two.id]);
+  assert.deepEqual(await searched("query=profil&dataSetId=9"), [two.id]);
   assert.deepEqual(await searched(`query=profile&assetSubtrees=[${pump}]`), [one.id]);
   assert.deepEqual(await searched(`query=profile&metadata={"maker":"Volt"}`), [two.id]);
   assert.deepEqual(await searched("query=profile&metadata=null&limit=1&offset=1"), [two.id]);

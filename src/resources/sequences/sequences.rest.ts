@@ -2,17 +2,7 @@
 
 import type { Static } from "typebox";
 import type { RequestContext } from "../../context.ts";
-import {
-  and,
-  between,
-  equals,
-  type Filter,
-  hasMetadata,
-  nothing,
-  oneOf,
-  type Scalar,
-  underAsset,
-} from "../../query/filter.ts";
+import { and, type Filter, hasMetadata, nothing, oneOf, underAsset } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuestion } from "../../query/page.ts";
 import type { TextSearch } from "../../query/search-texts.ts";
@@ -29,7 +19,8 @@ import {
 import { bulk, json, requireIdOfPath } from "../../rest/fields.ts";
 import type { Values } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
-import { recordNameIn } from "../common/fields.rest.ts";
+import { during } from "../../rest/search.ts";
+import { equalTo, recordNameIn } from "../common/fields.rest.ts";
 import { dataRoutes } from "./data.rest.ts";
 import {
   addColumns,
@@ -218,11 +209,12 @@ export const sequenceRoutes: readonly Route[] = [...recordRoutes, ...columnRoute
 const shown = (sequences: readonly Sequence[]) => itemsAnswer(sequences.map(shownSequence));
 
 function list(ctx: RequestContext, { query }: { readonly query: Values<typeof listQuery> }) {
-  const { externalId, name, assetId, path } = query;
+  const { externalId, name, assetId, dataSetId, path } = query;
   const filter = and(
     equalTo("externalId", externalId),
     equalTo("name", name),
     equalTo("assetId", assetId),
+    equalTo("dataSetId", dataSetId),
     path && underAsset(path),
   );
   const collection = ["sequences", ctx.project, filter];
@@ -248,22 +240,12 @@ const searchFilter = (query: Values<typeof searchQuery>): Filter =>
     query.metadata === "unreadable"
       ? nothing
       : and(...Object.entries(query.metadata ?? {}).map(([key, value]) => hasMetadata(key, value))),
+    equalTo("dataSetId", query.dataSetId),
     query.assetIds && oneOf("assetId", query.assetIds),
     query.assetSubtrees && underAsset(query.assetSubtrees),
-    within("createdTime", query.minCreatedTime, query.maxCreatedTime),
-    within("lastUpdatedTime", query.minLastUpdatedTime, query.maxLastUpdatedTime),
+    during("createdTime", query.minCreatedTime, query.maxCreatedTime),
+    during("lastUpdatedTime", query.minLastUpdatedTime, query.maxLastUpdatedTime),
   );
-
-const equalTo = (field: string, value: Scalar | undefined) =>
-  value === undefined ? undefined : equals(field, value);
-
-const within = (field: string, from: number | undefined, to: number | undefined) =>
-  from === undefined && to === undefined
-    ? undefined
-    : between(field, {
-        ...(from !== undefined && { from: { value: from, inclusive: true } }),
-        ...(to !== undefined && { to: { value: to, inclusive: true } }),
-      });
 
 async function updateOne(
   ctx: RequestContext,

@@ -64,8 +64,9 @@ export const newSeriesInV04 = Type.Object({ tagId: key, ...creatable }, { title:
 export const seriesOverwrite = Type.Object({ name: key, ...writable });
 export const overwriteInV04 = Type.Object({ tagId: key, ...writable });
 
-/** Published clients send it (client-endpoints 8.2). */
-const unchangeable = Type.Optional(Type.Unknown({ description: "Taken, and changes nothing" }));
+const ignored = Type.Optional(Type.Unknown({ description: "Taken, and changes nothing" }));
+/** Published clients send these members in changes (client-endpoints 8.2). No client sends a PATCH. */
+const unchangeable = { isString: ignored, isStep: ignored };
 
 const changes = {
   name: changeOfRequired(key),
@@ -75,14 +76,16 @@ const changes = {
   assetId: change(assetId),
   ...commonChanges,
   metadata: change(metadataField("Replaces all pairs")),
-  isString: unchangeable,
-  isStep: unchangeable,
   securityCategories: changeOfIds(categories, limits.securityCategoriesMax),
 };
-const identifiedChanges = { id: Type.Optional(idField("Which series")), ...changes };
-export const seriesChange = changeObject(identifiedChanges);
-export const seriesPatch = patchBody(identifiedChanges, { ...writable, name: key, tagId: key });
-export const identifiedChange = changeObject({ id: idField("Which series"), ...changes });
+const ofPath = { id: Type.Optional(idField("Which series")) };
+export const seriesChange = changeObject({ ...ofPath, ...changes, ...unchangeable });
+export const seriesPatch = patchBody({ ...ofPath, ...changes }, { ...writable, name: key, tagId: key });
+export const identifiedChange = changeObject({
+  id: idField("Which series"),
+  ...changes,
+  ...unchangeable,
+});
 
 /**
  * The series to make; refuses (400) an id, as ids are given out here. `index` is the place among the items.

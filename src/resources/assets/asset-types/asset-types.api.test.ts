@@ -136,12 +136,34 @@ test("an asset shows its types with names and typed values, in 0.6 alone", async
   assert.deepEqual(await ask("POST /assets/byids", items(asset.id)), [asset]);
   const older = (await server.ask(`GET /assets/${asset.id}`)).items[0]!;
   assert.equal("types" in older, false);
-  await server.ask("POST /assets/update", items({ id: asset.id, types: { set: [] }, source: { set: "s" } }));
+  await server.ask("POST /assets/update", items({ id: asset.id, source: { set: "s" } }));
   await server.ask("PUT /assets", items({ id: asset.id, name: "p" }));
   assert.deepEqual((await ask(`GET /assets/${asset.id}`))[0]!["types"], asset["types"]);
-  const [ignored] = (await server.ask("POST /assets", items({ name: "q", types: [{ id: 1 }] }))).items;
-  assert.deepEqual((await ask(`GET /assets/${ignored!["id"]}`))[0]!["types"], []);
-  await ask("POST /assets/delete", items(asset.id, ignored!["id"]));
+  await ask("POST /assets/delete", items(asset.id));
+});
+
+test("0.4 and 0.5 take types as well, and do not show them", async () => {
+  const { type } = await pumpType();
+  const types = [{ id: type.id }];
+  const typeIdsOf = async (id: unknown) => {
+    const [asset] = await ask(`GET /assets/${id}`);
+    return (asset!["types"] as { readonly id: unknown }[]).map((held) => held.id);
+  };
+  for (const older of [server.ask.v04, server.ask.v05]) {
+    const [made] = (await older("POST /assets", items({ name: "q", types }))).items;
+    const id = made!["id"];
+    assert.equal("types" in made!, false);
+    assert.deepEqual(await typeIdsOf(id), [type.id]);
+    await older("POST /assets/update", items({ id, types: { remove: [type.id] } }));
+    assert.deepEqual(await typeIdsOf(id), []);
+    await older("PUT /assets", items({ id, name: "q", types }));
+    assert.deepEqual(await typeIdsOf(id), [type.id]);
+    await older("PUT /assets", items({ id, name: "q" }));
+    assert.deepEqual(await typeIdsOf(id), [type.id]);
+    const unknown = await older("POST /assets", items({ name: "r", types: [{ id: 1 }] }));
+    assert.equal(unknown.status, 400);
+    await ask("POST /assets/delete", items(id));
+  }
 });
 
 test("an update sets, removes, adds and edits types, in this order", async () => {

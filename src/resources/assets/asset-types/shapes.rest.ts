@@ -60,7 +60,7 @@ const fieldGiven = Type.Object({
 const fieldsGiven = list(fieldGiven, limits.assetTypeFieldsMax);
 const typeGiven = Type.Object({ id: typeId, fields: fieldsGiven });
 export const typesGiven = Type.Array(typeGiven, {
-  description: "Its types and their values; only in 0.6, ignored in 0.4 and 0.5",
+  description: "Its types and their values, which responses of 0.6 show",
   maxItems: limits.assetTypesMax,
 });
 
@@ -87,7 +87,7 @@ export const typesChange = changeObject(
       limits.assetTypesMax,
     ),
   },
-  { description: "Only in 0.6, ignored in 0.4 and 0.5; done in the order set, remove, add, edit" },
+  { description: "Done in the order set, remove, add, edit" },
 );
 
 export const typesHeldShape = Type.Array(
