@@ -120,7 +120,7 @@ function isNetwork(value: string): boolean {
   return /^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax && more.length === 0;
 }
 
-/** Letters and digits of any script, and hyphens not at either end (client-endpoints 3). */
+/** Letters and digits of any script, and hyphens that are not at either end. */
 export function isProjectName(name: string): boolean {
   return name.length <= 128 && /^[\p{L}\p{M}\p{N}]+(-+[\p{L}\p{M}\p{N}]+)*$/u.test(name);
 }

@@ -1,6 +1,7 @@
 // Every bound of the product in one place, with the relations between them asserted at start.
 //
-// docs/LIMITS.md is generated from this list. Figures a client relies on come from client-endpoints 1.7.
+// docs/LIMITS.md is generated from this list. Published clients rely on some figures
+// (docs/reference/common.md#limits-that-clients-rely-on).
 import { invariant } from "./lib/invariant.ts";
 
 interface Limit {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { generatedPages, table } from "./generated.ts";
 import { headingsOf } from "./headings.ts";
-import { brokenCitations, problemsIn } from "./mentions.ts";
+import { brokenCitations, missingSources, problemsIn } from "./mentions.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const headings = () => new Set(["pages"]);
@@ -41,6 +41,20 @@ test("a page or heading that code cites and that is not there is named", () => {
   assert.deepEqual(brokenCitations(`(${page}#page)`, code), [`cites ${page}#page, which does not exist`]);
   const missing = "docs/reference/missing.md";
   assert.deepEqual(brokenCitations(missing, code), [`cites ${missing}, which does not exist`]);
+});
+
+test("a document that is not in the repository is named where it is cited", () => {
+  const cited = [
+    "platform-api Assets",
+    "Client-endpoints 4.2",
+    "odata.md 4.3",
+    "odata.md D18",
+    "(b) 20",
+    "(C5)",
+  ];
+  for (const one of [...cited, "((b) 23)", "(client-endpoints C1)", "as the requirement says"])
+    assert.equal(missingSources(`// Kept (${one}).`).length > 0, true, one);
+  assert.deepEqual(missingSources("docs/reference/odata.md#values, [odata.md](odata.md), (C) 2026, %C3"), []);
 });
 
 test("headings become the fragments that lead to them", () => {

@@ -25,6 +25,7 @@ export function brokenMentions(root: string): string[] {
   return [
     ...inEachLine(root, pagePatterns, (page, text) => problemsIn(text, { ...pages, page })),
     ...inEachLine(root, codePatterns, (_, text) => brokenCitations(text, place)),
+    ...inEachLine(root, [...pagePatterns, ...codePatterns], (_, text) => missingSources(text)),
   ];
 }
 
@@ -96,15 +97,23 @@ function exists(file: string, fragment: string | undefined, { root, headings }: 
   return fragment === undefined || !file.endsWith(".md") || headings(file).has(fragment);
 }
 
-/** The pages and headings that one line of code cites in vain. */
+/** The pages and headings that one line of code cites and that do not exist. */
 export function brokenCitations(text: string, place: Root): string[] {
-  return matches(text, /\b(docs\/[\w/.-]+\.md(?:#[\w-]+)?)/g)
-    .filter((one) => {
-      const [page = "", heading] = one.split("#", 2);
-      return !exists(page, heading, place);
-    })
-    .map((one) => `cites ${one}, which does not exist`);
+  const cited = matches(text, /\b(docs\/[\w/.-]+\.md(?:#[\w-]+)?)/g);
+  const broken = cited.filter((one) => {
+    const [page = "", heading] = one.split("#", 2);
+    return !exists(page, heading, place);
+  });
+  return broken.map((one) => `cites ${one}, which does not exist`);
 }
+
+/** Names and numbering of documents that are not in the repository, so that a reader cannot look them up. */
+const missingDocuments =
+  /(\b(?:platform-api|client-endpoints|the requirement)\b|\bodata\.md D?\d[\d.]*|\(?\(b\) \d+|\(C\d+\b)/gi;
+
+/** The documents that one line cites and that are not in the repository. */
+export const missingSources = (text: string): string[] =>
+  matches(text, missingDocuments).map((one) => `cites ${one}, which is not in the repository`);
 
 const matches = (text: string, pattern: RegExp): string[] =>
   [...text.matchAll(pattern)].map((match) => match[1] ?? "");

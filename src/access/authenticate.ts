@@ -4,7 +4,9 @@ import { type Caller, requireCapability } from "./caller.ts";
 import type { Acl, Action } from "./capabilities.ts";
 import type { Presented } from "./gate.ts";
 
-/** Refuses strangers (401), and callers of other projects (C2) or without the capability (403). */
+/**
+ * Refuses requests without credentials (401), and callers of other projects or without the capability (403).
+ */
 export function admit(
   { caller, refusal }: Presented,
   project: string,

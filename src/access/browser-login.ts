@@ -33,7 +33,7 @@ import { allowedRedirect, type Provider } from "./provider.ts";
 import type { Rights } from "./rights.ts";
 import { groupsIn, isFromValidDomain, type Tokens, userIn } from "./tokens.ts";
 
-/** What a login is asked with (client-endpoints 2). */
+/** What a client requests of a login (docs/reference/projects-and-login.md#login-in-a-browser). */
 export interface LoginWish {
   readonly project: string;
   readonly redirectUrl: string;

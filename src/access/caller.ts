@@ -49,8 +49,8 @@ export const ownCategories = (caller: Caller): Filter =>
   united(scopesOf(caller, "securityCategoriesAcl", "MEMBEROF"));
 
 /**
- * The records whose security categories, listed in `field`, all have the caller as a member; records without
- * any are everybody's (client-endpoints 14.2).
+ * The records whose security categories, listed in `field`, all have the caller as a member, and all records
+ * without categories.
  */
 export function membershipOf(caller: Caller, field: string): Filter {
   const scopes = scopesOf(caller, "securityCategoriesAcl", "MEMBEROF");

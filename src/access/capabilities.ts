@@ -1,4 +1,5 @@
-// The closed table of rights: which actions and scopes each kind of capability knows (client-endpoints 14.1).
+// The closed table of rights: the actions and scopes of each type of capability
+// (docs/access.md#capabilities).
 
 /** What one kind of capability can grant, and how far. */
 interface AclRule {
@@ -20,7 +21,7 @@ export type CapabilityScope =
 
 const readWrite = ["READ", "WRITE"] as const;
 const everywhere = ["all"] as const;
-/** Resources that hang on assets can be granted by subtree (platform-api, Group and capability). */
+/** Rights on resources with links to assets can be granted by subtree. */
 const bySubtree = ["all", "subtrees"] as const;
 const orOwn = ["all", "own"] as const;
 
@@ -48,7 +49,7 @@ export const aclRules = {
 export type Acl = keyof typeof aclRules;
 export type Action = (typeof aclRules)[Acl]["actions"][number];
 
-/** One granted right (platform-api, Group and capability). */
+/** One granted right. */
 export interface Capability {
   readonly acl: Acl;
   readonly actions: readonly Action[];

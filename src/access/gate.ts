@@ -48,8 +48,9 @@ export class Gate {
   }
 
   /**
-   * A key decides, whatever comes beside it (client-endpoints 1.2). `project` is that of the path. Throws 429
-   * for who has failed too often, and 503 when a token cannot be judged because its provider is away.
+   * A key decides if a token is sent as well (docs/reference/common.md#credentials). `project` is that of the
+   * path. Throws 429 after too many failures, and 503 if a token cannot be checked because its provider does
+   * not respond.
    */
   async present(sender: Sender, project?: string): Promise<Presented> {
     const { headers, address } = sender;
@@ -152,7 +153,7 @@ function tokenCredential({ login, project, untilMs }: TokenUser): Credential {
 export const sessionCookieName = (isSecure: boolean): string =>
   isSecure ? "__Host-millrace_session" : "millrace_session";
 
-/** Also as one client writes it, `Bearer: x` (client-endpoints 1.2). */
+/** Also `Bearer: x`, as the .NET SDK sends it (docs/reference/common.md#credentials). */
 const bearerIn = (header: string | undefined): string | undefined =>
   /^bearer:?\s+(\S+)\s*$/i.exec(header ?? "")?.[1];
 

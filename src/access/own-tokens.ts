@@ -1,9 +1,10 @@
-// Tokens that Millrace hands out after a login in a browser: made and checked here, by nobody else.
+// Makes and checks the tokens that Millrace issues after a login in a browser.
 //
-// Why not pass on those of the provider: published clients read `project_name` and `expire_time` from the id
-// token (client-endpoints 2), which no provider puts there, and an access token of a provider is often for
-// itself alone or opaque. Ours are signed with Ed25519, by a key derived from the secret of the data folder,
-// and each kind has its own `typ` and `aud`, so that none passes for another (RFC 8725, 3.11 and 3.12).
+// Tokens of the provider cannot replace them: published clients read the claims `project_name` and
+// `expire_time` (docs/reference/projects-and-login.md#tokens), which no provider sets, and an access token of
+// a provider is often opaque or valid for the provider alone. Ours are signed with Ed25519, by a key derived
+// from the secret of the data folder. Each kind has its own `typ` and `aud`, so that none is accepted as
+// another (RFC 8725, 3.11 and 3.12).
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { jwtVerify, SignJWT } from "jose";
 import type { World } from "../lib/world.ts";

@@ -11,7 +11,7 @@ import {
 export const accessTypes = ["READ", "WRITE", "ADMIN", "RAW_READ"] as const;
 type AccessType = (typeof accessTypes)[number];
 
-/** Client-endpoints 14.1. */
+/** The older form of rights (docs/access.md#older-permissions). */
 export interface Permissions {
   readonly accessTypes?: readonly AccessType[];
   /** Roots of the subtrees that READ and WRITE are limited to; none or an empty list is no limit. */

@@ -3,7 +3,7 @@
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 
-/** Who may log in to a project (client-endpoints 3); `openIdConfiguration` is an addition of our own. */
+/** Who may log in to a project; published clients do not know `openIdConfiguration`. */
 export interface Authentication {
   readonly type?: string;
   readonly protocol?: string;

@@ -30,7 +30,7 @@ export interface ApiKey extends Kept {
   readonly madeBy?: readonly string[];
 }
 
-/** Whom keys act for; clients know accounts as users (client-endpoints 14.2). */
+/** The accounts that keys act for; the API calls them users (docs/reference/groups-and-accounts.md#users). */
 export interface Account extends Kept {
   /** Unique among the accounts of the project that are not deleted. */
   readonly uniqueName: string;

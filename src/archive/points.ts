@@ -1,5 +1,5 @@
-// Datapoints in an archive: the API's own protobuf messages (client-endpoints 9.6), copied and never decoded
-// into numbers, so that every bit of every value stays as it is.
+// Datapoints in an archive: the protobuf messages of the API (docs/reference/datapoints.md#protobuf). They
+// are copied and never decoded into numbers, so that every bit of every value is preserved.
 import { BadArchive } from "./format.ts";
 
 /** Points of one series as a `TimeseriesData` message holds them. */

@@ -18,7 +18,8 @@ export const datapointFailures = {
   "series-exist": entry<{ names: readonly string[] }>({
     status: 400,
     when: "Time series are created with, or renamed to, names that are taken; the text lists all of them.",
-    // Published clients read the names out of this text, separated by commas without blanks (1.6).
+    // Published clients read the names from this text, separated by commas without blanks
+    // (docs/reference/common.md#error-texts-that-clients-read).
     message: ({ names }) => `Some metrics already exist: ${names.join(",")}`,
   }),
   "texts-not-aggregated": entry<{ name: string }>({

@@ -9,7 +9,7 @@ export interface Entry<Details> {
   /** One sentence for docs/ERRORS.md: when a caller gets this. */
   readonly when: string;
   readonly message: (details: Details) => string;
-  /** Members of the `error` object besides `code` and `message` (client-endpoints 1.6). */
+  /** Members of the `error` object besides `code` and `message` (docs/reference/common.md#errors). */
   readonly members?: (details: Details) => Members;
 }
 

@@ -11,7 +11,7 @@ export const recordFailures = {
   }),
   "ids-repeated": entry<{ field: string; ids: readonly number[] }>({
     status: 400,
-    when: "An operation names the same id twice; `notFound` lists those ids (client-endpoints (b) 21).",
+    when: "An operation names the same id twice; `notFound` lists those ids.",
     message: ({ field, ids }) => `${field} names the same id more than once: ${firstOf(ids)}`,
     members: ({ ids }) => ({ notFound: ids }),
   }),
@@ -111,14 +111,14 @@ export const recordFailures = {
   "raw-databases-unknown": entry<{ names: readonly string[] }>({
     status: 404,
     when: "A raw operation names databases that do not exist; `notFound` lists them.",
-    // Published clients look for this text (client-endpoints 1.6).
+    // Published clients read this text (docs/reference/common.md#error-texts-that-clients-read).
     message: () => "Did not find any dbs with the given names",
     members: ({ names }) => ({ notFound: names }),
   }),
   "raw-tables-unknown": entry<{ names: readonly string[] }>({
     status: 404,
     when: "A raw operation names tables that its database does not have; `notFound` lists them.",
-    // Published clients look for this text (client-endpoints 1.6).
+    // Published clients read this text (docs/reference/common.md#error-texts-that-clients-read).
     message: ({ names }) => `No tables named ${firstOf(names)}`,
     members: ({ names }) => ({ notFound: names }),
   }),

@@ -149,7 +149,7 @@ export const requestFailures = {
   "filters-disabled": entry<{ fields: readonly string[]; by: string }>({
     status: 400,
     when: "A list is asked for with filters that cannot be used together.",
-    // Published clients look for the word `disabled` (client-endpoints 1.6).
+    // Published clients read the word `disabled` (docs/reference/common.md#error-texts-that-clients-read).
     message: ({ fields, by }) =>
       `The filters ${firstOf(fields)} are disabled when ${by} is used; a search takes them together`,
   }),

@@ -36,9 +36,9 @@ export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 
 /**
- * The body of a request, whatever its Content-Type says (client-endpoints 1.3). Refuses bodies that are too
- * large as sent or inflated (413), packed otherwise than with gzip or declared in another charset than UTF-8
- * (415), damaged or cut short (400), and those that stop to arrive (408).
+ * The body of a request, whatever its Content-Type says (docs/reference/common.md#request-bodies). Refuses
+ * bodies that are too large as sent or inflated (413), not compressed with gzip or declared in another
+ * charset than UTF-8 (415), damaged or truncated (400), and those that stop arriving (408).
  */
 export async function readBody(
   request: IncomingMessage,

@@ -1,4 +1,5 @@
-// Every answer with a status of 400 and above: `{"error":{"code","message",...}}` (platform-api, Errors).
+// Responses with a status of 400 and above: `{"error":{"code","message",...}}`
+// (docs/reference/common.md#errors).
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { Failure, type FailureCode, fail } from "../errors.ts";

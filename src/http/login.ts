@@ -1,4 +1,4 @@
-// The login endpoints, which belong to no version and no project (client-endpoints 2).
+// The login endpoints, which belong to no version and no project (docs/reference/projects-and-login.md).
 import { Type } from "typebox";
 import type { Caller } from "../access/caller.ts";
 import { sessionCookieName } from "../access/gate.ts";
@@ -54,7 +54,7 @@ const wishOf = ({ project, redirectUrl, errorRedirectUrl, prompt }: BrowserLogin
 
 const statusOf = ({ user, project, projectId }: Caller) => ({ user, loggedIn: true, project, projectId });
 
-/** What strangers get from the status, with 200 (client-endpoints C1). */
+/** Returned with 200 without a valid credential (docs/reference/projects-and-login.md#login-status). */
 const loggedOut = { user: "", loggedIn: false, project: "", projectId: -1 };
 
 const callbackOf = (baseUrl: string) => `${baseUrl}/login/callback`;
@@ -73,7 +73,6 @@ export const loginRoutes: readonly OpenRoute[] = [
     method: "POST",
     path: "/login",
     summary: "Check an API key",
-    source: "platform-api Login and session",
     body: { kind: "json", schema: Type.Object({ apiKey: Type.String() }) },
     answer: { schema: statusShape },
     handle: async ({ gate }, { body, sender }) => {
@@ -86,7 +85,6 @@ export const loginRoutes: readonly OpenRoute[] = [
     method: "GET",
     path: "/login/status",
     summary: "Whom the credentials of this request stand for",
-    source: "client-endpoints 2, C1",
     answer: { schema: statusShape },
     handle: async ({ gate }, { sender }) => {
       const { caller } = await gate.present(sender);
@@ -97,7 +95,6 @@ export const loginRoutes: readonly OpenRoute[] = [
     method: "GET",
     path: "/login/token",
     summary: "Whether a token is valid, and whether it has expired",
-    source: "platform-api Login and session",
     query: { token: required(text("The token to check")) },
     answer: { schema: tokenShape },
     handle: async ({ gate }, { query: { token }, sender }) =>
@@ -107,7 +104,6 @@ export const loginRoutes: readonly OpenRoute[] = [
     method: "GET",
     path: "/login/url",
     summary: "The address that begins a login in a browser",
-    source: "client-endpoints 2",
     query: browserLogin,
     answer: { schema: urlShape },
     handle: async ({ gate, logins }, { query, baseUrl, sender, search }) => {
@@ -120,7 +116,6 @@ export const loginRoutes: readonly OpenRoute[] = [
     method: "GET",
     path: "/login/redirect",
     summary: "Send a browser to the project's identity provider; it comes back to `/login/callback`",
-    source: "client-endpoints 2",
     query: browserLogin,
     answer: "redirect",
     handle: async ({ gate, logins }, { query, baseUrl, sender }) => {
@@ -135,7 +130,6 @@ export const loginRoutes: readonly OpenRoute[] = [
     path: "/login/callback",
     summary:
       "Where the identity provider sends the browser back to; it goes on with tokens, or with an error",
-    source: "client-endpoints 2",
     query: { state: required(text("As sent to the provider")) },
     answer: "redirect",
     handle: async ({ gate, logins }, { query, baseUrl, sender, search }) => {
@@ -153,7 +147,6 @@ export const loginRoutes: readonly OpenRoute[] = [
     method: "GET",
     path: "/logout/url",
     summary: "The address that ends the user's login with the identity provider",
-    source: "client-endpoints 2",
     query: { redirectUrl: required(text("Where the browser goes afterwards")) },
     answer: { schema: urlShape },
     handle: async ({ gate, logins }, { query: { redirectUrl }, sender }) => {
@@ -167,7 +160,6 @@ export const loginRoutes: readonly OpenRoute[] = [
       method,
       path: "/logout",
       summary: "End a session: its cookie and the tokens of the same login are void from now on",
-      source: "client-endpoints 2, C25",
       answer: { schema: statusShape },
       handle: async ({ gate, logins }, { sender, baseUrl }): Promise<BrowserAnswer> => {
         const { login, refusal } = await gate.present(sender);

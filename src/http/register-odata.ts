@@ -56,8 +56,8 @@ const varyOf = (reply: FastifyReply): string =>
   [reply.getHeader("Vary") ?? [], "Accept", "Prefer", "Authorization"].flat().join(", ");
 
 /**
- * As over REST; and because tools for business reports can send nothing else, a key or a token also as the
- * password of HTTP Basic (odata.md D13). Tokens are told by their two dots.
+ * The credentials of REST, and a key or token as the password of HTTP Basic, because Excel and Power BI can
+ * send nothing else (docs/reference/odata.md#requests-and-formats). A token is recognised by its two dots.
  */
 export function odataSenderOf(request: FastifyRequest): Sender {
   const sender = senderOf(request);

@@ -40,7 +40,6 @@ const probe = (path: string, handle: (signal: AbortSignal) => Promise<Answer>, m
     path,
     versions: apiVersions,
     summary: path,
-    source: "platform-api Assets",
     capability: "member",
     answer: () => ({ schema: dataOf(Type.Unknown()) }),
     ...more,

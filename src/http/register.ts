@@ -251,7 +251,7 @@ export function sendStream(reply: FastifyReply, stream: Readable, scope: Request
   return reply.send(stream);
 }
 
-/** Where the record just made can be read (platform-api, Errors 2); of several the first. */
+/** The address of the created record; of several records, of the first. */
 function locationOf(request: FastifyRequest, { createdName = "id" }: Route, answer: Answer): string {
   const collection = request.url.split("?", 1)[0]!.replace(/\/create$/, "");
   type Named = Readonly<Record<string, string | number>>;

@@ -25,7 +25,7 @@ interface Surroundings {
   };
 }
 
-/** An instance without routes; requests are answered as the requirement says, bodies are left unread. */
+/** An instance without routes that leaves bodies unread. */
 export async function createHttp(surroundings: Surroundings): Promise<FastifyInstance> {
   const { log, metrics, noteRefusal, settings } = surroundings;
   const { trustedProxies, baseUrl } = settings;
@@ -103,7 +103,9 @@ function refuseUndecodable(http: FastifyInstance): void {
   http.addHook("onRequest", (request, _reply, done) => done(addressRefusal(request.url)));
 }
 
-/** Routes read bodies themselves, after the rights check, of any Content-Type (client-endpoints 1.3). */
+/**
+ * Routes read bodies of any Content-Type after the rights check (docs/reference/common.md#request-bodies).
+ */
 function leaveBodiesUnread(http: FastifyInstance): void {
   const wellFormed = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/;
   http.removeAllContentTypeParsers();

@@ -1,6 +1,6 @@
 // CSV as every answer and report writes it (RFC 4180).
 
-/** Bare unless quotes are needed (client-endpoints C19). */
+/** Bare unless quotes are needed (docs/reference/common.md#csv-for-spreadsheets). */
 export const csvCell = (text: string): string =>
   /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 

@@ -1,4 +1,4 @@
-// Moments, granularities and buckets as client-endpoints 1.8 lists them.
+// Times (docs/reference/common.md#times), granularities and buckets (docs/aggregates.md#buckets).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

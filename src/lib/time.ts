@@ -35,7 +35,7 @@ export const momentMs = (moment: Moment, nowMs: number): number =>
 
 /**
  * Epoch milliseconds as a number or in digits (whole floats such as `0.0` too), `now`, or `N<unit>-ago`
- * with the units w d h m s (client-endpoints 1.8); undefined for anything else.
+ * with the units w d h m s (docs/reference/common.md#times); undefined for anything else.
  */
 export function readMoment(sent: string | number): Moment | undefined {
   const text = String(sent).toLowerCase();

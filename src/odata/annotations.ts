@@ -1,4 +1,5 @@
-// What `$metadata` says of the abilities of the service and of each entity set (odata.md 1.4).
+// The capability annotations of `$metadata`, for the service and each entity set
+// (docs/reference/odata.md#metadata).
 import type { EntitySet, EntityType, Model, Property } from "./model.ts";
 
 export type AnnotationValue =

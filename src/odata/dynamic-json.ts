@@ -1,5 +1,5 @@
-// Open data of any JSON between the wire and OData: types that a reader cannot tell are annotated, names that
-// it would stumble over are encoded (odata.md 2.14).
+// Converts open JSON data to and from OData: annotates types that a reader cannot tell, and encodes names
+// that are no identifiers (docs/reference/odata.md#open-members).
 import { fail } from "../errors.ts";
 import { parseJson } from "../lib/json.ts";
 import { JsonText } from "../lib/json-reader.ts";

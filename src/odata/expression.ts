@@ -58,7 +58,7 @@ export interface Binary {
   readonly at: number;
 }
 
-/** How tightly operators bind, all to the left: the higher binds tighter (odata.md 4.3). */
+/** The precedence of operators, which all associate to the left (docs/reference/odata.md#filter-language). */
 const strengths: Readonly<Record<string, number>> = {
   or: 1,
   and: 2,

@@ -1,8 +1,9 @@
-// From the tree of a `$filter` to the query tree of the stores, or to a refusal of what is not served.
+// Translates the tree of a `$filter` to the query tree of the stores, or refuses parts that are not served.
 //
-// Nothing is filtered over rows that were read: what no condition of the query tree means is refused. OData
-// knows true, false and null; the query tree has no null. So `truth` asks for the records for which an
-// expression is true, or for those for which it is false, and null is in neither (odata.md 4.3).
+// Rows are never filtered after they were read: an expression without a condition in the query tree is
+// refused. OData has true, false and null; the query tree has no null. So `truth` selects the records for
+// which an expression is true, or those for which it is false; null is in neither
+// (docs/reference/odata.md#filter-language).
 import type { RequestContext } from "../context.ts";
 import { type Failure, fail } from "../errors.ts";
 import {

@@ -1,4 +1,4 @@
-// Inserts: one entity in a body, into a set or into what another entity contains (odata.md 2.11).
+// Inserts of one entity into a set, or below another entity (docs/reference/odata.md#inserts).
 import type { RequestContext } from "../context.ts";
 import { fail } from "../errors.ts";
 import { type Model, openComplexTypes, type Row } from "./model.ts";

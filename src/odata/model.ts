@@ -80,7 +80,7 @@ export interface EntitySet<From = Row> extends Readable<From> {
   readonly isHidden?: true;
   readonly isCountable?: true;
   readonly requiresFilter?: true;
-  /** Properties that no filter may use, and those that take one `eq` alone (odata.md 4.2). */
+  /** Properties that no filter may use, and those that take a single `eq`. */
   readonly nonFilterable?: readonly string[];
   readonly singleValue?: readonly string[];
   /** The platform does not say whether entities can be inserted; they cannot. */

@@ -1,4 +1,4 @@
-// Names of open members as OData writes them: what is no identifier is encoded (odata.md 2.14).
+// Encodes names of open members that are no OData identifiers (docs/reference/odata.md#open-members).
 
 const plain = /^[\p{L}_][\p{L}\p{Nd}_]{0,127}$/u;
 const escapes = /_x[0-9A-Fa-f]{4}_/g;

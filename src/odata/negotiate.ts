@@ -1,4 +1,4 @@
-// What a client asks of the form of an answer: versions, formats, preferences (odata.md 2.13).
+// Reads the versions, formats and preferences of a request (docs/reference/odata.md#requests-and-formats).
 import { fail } from "../errors.ts";
 import type { Format } from "./write-value.ts";
 
@@ -59,7 +59,7 @@ function formatWith(parameters: ReadonlyMap<string, string>): Format {
 export const contentTypeOf = ({ level, isIeee754Compatible }: Format): string =>
   `application/json;odata.metadata=${level}${isIeee754Compatible ? ";IEEE754Compatible=true" : ""}`;
 
-/** XML unless JSON is wanted and nothing else would do (odata.md 2.2). */
+/** XML unless the client accepts JSON alone (docs/reference/odata.md#metadata). */
 export function metadataFormatOf(headers: Headers, option: string | undefined): "xml" | "json" {
   if (option !== undefined) {
     const word = option.toLowerCase().split(";", 1)[0]!.trim();

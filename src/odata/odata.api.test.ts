@@ -1,4 +1,4 @@
-// The entity-model interface on a real server: addresses, options, formats and refusals (odata.md 6.2).
+// The OData interface on a real server: addresses, options, formats and refusals (docs/reference/odata.md).
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AskOData, allItems, odataOf } from "../../test/support/odata.ts";

@@ -77,7 +77,7 @@ const meanings: readonly [text: string, meaning: string][] = [
   ["Name in [\"a\",'b']", "in(Name,[<A list in brackets>])"],
 ];
 
-test("each text has its one meaning: precedence, quotes, times, numbers (odata.md 7.3)", () => {
+test("each text has its one meaning: precedence, quotes, times, numbers", () => {
   for (const [text, meaning] of meanings) assert.equal(read(text), meaning, text);
 });
 

@@ -176,7 +176,7 @@ export function tokenFor(ctx: RequestContext, bound: unknown, after: Position, w
   return tokenAt(ctx, bound, { after, wanted });
 }
 
-/** A whole set without a filter is no more than shown, for tools that preview it (odata.md 4.1). */
+/** Without a filter only a preview of a whole set is returned (docs/odata.md#required-filters). */
 function requireFilter(
   { set, isWholeSet }: Pick<Collection, "isWholeSet"> & { readonly set: EntitySet },
   filter: string | undefined,

@@ -7,7 +7,10 @@ export interface Refused {
   readonly body: string;
 }
 
-/** OData's own reason stands in `details[0].code`: `filter-syntax` is `FilterSyntax` (odata.md 2.12). */
+/**
+ * `details[0].code` is the failure: `filter-syntax` is `FilterSyntax`
+ * (docs/reference/odata.md#errors-of-odata).
+ */
 export function refusalOf({ failure, status, message }: Failure): Refused {
   const start = `HTTP ${status} ${STATUS_CODES[status]}`;
   const text = message.startsWith(start) ? message : `${start}: ${message}`;

@@ -1,4 +1,4 @@
-// What an entity set does not let a filter ask, before the filter means anything (odata.md 4.1 and 4.2).
+// Refuses filters that an entity set does not allow (docs/reference/odata.md#filter-restrictions).
 import { fail } from "../errors.ts";
 import type { Expression, Path } from "./expression.ts";
 import type { EntitySet } from "./model.ts";

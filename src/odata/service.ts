@@ -60,7 +60,7 @@ interface Answering {
   readonly links: Links;
 }
 
-/** The service of a model. Refuses as the catalogue says, in the order of odata.md 4.4. */
+/** The service of a model. It checks a request in a fixed order (docs/reference/odata.md#order-of-checks). */
 export function odataService(model: Model): ODataService {
   const documents = metadataDocuments(model);
   return async (ctx, request) => {

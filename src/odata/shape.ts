@@ -125,7 +125,7 @@ function namesOf(model: Model, type: EntityType, selected: readonly Selected[]):
   return [...known, ...names.filter((name) => place(name) < 0)];
 }
 
-/** A plain expansion adds nothing in 4.0 (odata.md 2.3). */
+/** A plain expansion adds nothing in OData 4.0. */
 function fragmentOf(selected: readonly string[] | undefined, expansions: readonly Expansion[]): string {
   const nested = expansions.filter(({ shape }) => shape.fragment !== "");
   const parts = [
@@ -213,7 +213,7 @@ export function readFlag(option: string, sent: string | undefined): boolean {
   return sent?.toLowerCase() === "true";
 }
 
-/** Clients send `$skip=0`; more than that is not served (odata.md 4.4). */
+/** OpenUI5 sends `$skip=0`; a larger one is not served (docs/reference/odata.md#order-of-checks). */
 export function refuseSkip(sent: string | undefined): void {
   if (sent === undefined || sent === "0") return;
   if (!/^\d+$/.test(sent))

@@ -1,8 +1,8 @@
-// The address of a request taken apart by hand: segments before decoding, options after splitting. The server
+// Parses the address of a request: splits it into segments and options first, then decodes each. The server
 // has refused addresses that do not decode.
 //
-// Routers and form decoders cannot do it: they decode `%2F` before they split, turn `+` in a time zone into a
-// blank, and keep the last of two equal options (odata.md 6.1).
+// Routers and form decoders are no alternative: they decode `%2F` before they split, turn `+` in a time zone
+// into a blank, and keep the last of two equal options (docs/reference/odata.md#requests-and-formats).
 import { fail } from "../errors.ts";
 import type { Expression } from "./expression.ts";
 import { parseExpression } from "./parse-expression.ts";

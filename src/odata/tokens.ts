@@ -147,7 +147,7 @@ function infinity(text: string): number {
 const momentParts =
   /^(-?\d{4,})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d):(\d\d))$/i;
 
-/** Fractions beyond milliseconds are dropped (odata.md 5). */
+/** Fractions beyond milliseconds are dropped (docs/reference/odata.md#values). */
 function momentMs(text: string, at: number): number {
   const parts = momentParts.exec(text)!;
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map((part) => Number(part ?? 0));

@@ -1,5 +1,5 @@
-// Values of every type as JSON that OData clients read (odata.md 5), written into bytes: most of an answer is
-// values, and a text made of each would cost more than all else.
+// Writes values of every type as the JSON of OData (docs/reference/odata.md#values), directly into bytes:
+// most of a response is values, and a string for each would cost more than the rest.
 import type { ByteSheet } from "../lib/byte-sheet.ts";
 import { numberBytesMax, writeInteger, writeNumber } from "../lib/number-text.ts";
 import { timeBytesMax, timeText, writeTime } from "../lib/time-text.ts";

@@ -18,8 +18,8 @@ export interface IdsNamed {
 }
 
 /**
- * These records in the order asked. Refuses repeated ids, and ids outside of `scope`, which look like unknown
- * ones (client-endpoints (b) 21), and (413) records that are too long together.
+ * These records in the order of the ids. Refuses repeated ids, unknown ids and those outside of `scope`
+ * (docs/reference/common.md#ids), and (413) records that are too long together.
  */
 export async function existingRecords<Row extends Stored>(
   tx: Reader,

@@ -68,7 +68,7 @@ export const textHas = (test: TextTest, field: string, text: string): Filter => 
 
 export const startsWith = (field: string, text: string): Filter => textHas("startsWith", field, text);
 
-/** Substring, letters of either case (client-endpoints (b) 8). */
+/** Substring, in any case. */
 export const containsIgnoringCase = (field: string, text: string): Filter => ({
   kind: "contains",
   field,
@@ -76,7 +76,7 @@ export const containsIgnoringCase = (field: string, text: string): Filter => ({
   ignoreCase: true,
 });
 
-/** At most `distance` single-letter edits away (client-endpoints (b) 7). */
+/** At most `distance` single-letter edits away. */
 export const within = (field: string, text: string, distance: number): Filter => ({
   kind: "within",
   field,
@@ -84,9 +84,7 @@ export const within = (field: string, text: string, distance: number): Filter =>
   distance,
 });
 
-/**
- * Every word of `text` begins a word of one of the fields, letters of either case (client-endpoints (b) 10).
- */
+/** Every word of `text` begins a word of one of the fields, in any case (docs/reference/common.md#search). */
 export const words = (fields: readonly string[], text: string): Filter => ({ kind: "words", fields, text });
 
 export const hasMetadata = (key: string, value: string): Filter => hasMember("metadata", key, { value });

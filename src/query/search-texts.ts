@@ -1,4 +1,4 @@
-// Search by words in names and descriptions, best matches first (client-endpoints (b) 10).
+// Searches names and descriptions for words, best matches first (docs/reference/common.md#search).
 import type { Reader, Stored, Table } from "../storage/catalog.ts";
 import { and, everything, type Filter, not, words } from "./filter.ts";
 import type { LengthBound } from "./length-bound.ts";

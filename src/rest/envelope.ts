@@ -1,4 +1,4 @@
-// The wrappers around every REST answer (platform-api, Response wrappers), and pages behind cursors.
+// The wrappers of REST responses (docs/reference/common.md#responses), and pages with cursors.
 import { type TSchema, Type } from "typebox";
 import type { RequestContext } from "../context.ts";
 import type { LengthBound } from "../query/length-bound.ts";

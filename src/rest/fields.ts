@@ -107,8 +107,9 @@ export function requireIdOfPath(sent: number | undefined, inPath: number): void 
 const orNull = <Value extends TSchema>(value: Value) => Type.Optional(Type.Union([value, Type.Null()]));
 
 /**
- * A member of a change object: `{"set":value}` or `{"setNull":true}` (client-endpoints 4.3). Clients send
- * both members at once, and nulls where they mean nothing; routes that use this keep nulls for `changeOfIds`.
+ * A member of a change object: `{"set":value}` or `{"setNull":true}` (docs/reference/common.md#changes).
+ * Clients send both members at once, and nulls without meaning; routes that use this keep nulls for
+ * `changeOfIds`.
  */
 export const change = <Value extends TSchema>(value: Value) =>
   orNull(changeObject({ set: orNull(value), setNull: orNull(Type.Boolean()) }));
@@ -117,7 +118,7 @@ export const change = <Value extends TSchema>(value: Value) =>
 export const changeOfRequired = <Value extends TSchema>(value: Value) =>
   orNull(changeObject({ set: orNull(value), setNull: orNull(Type.Literal(false)) }));
 
-/** A change of a list of ids; here `{"set":null}` means none (client-endpoints 8.2). */
+/** A change of a list of ids; `{"set":null}` clears it (docs/reference/common.md#changes). */
 export const changeOfIds = (description: string, max: number) => {
   const ids = Type.Array(Type.Integer(), { description, maxItems: max });
   return orNull(changeObject({ set: orNull(ids), add: orNull(ids), remove: orNull(ids) }));

@@ -25,8 +25,8 @@ export type BodyDecoder<Value = unknown> = (
 
 /**
  * Makes the decoder of a JSON body. No value is coerced, members that the schema does not name are removed,
- * and members that are `null` count as absent unless `nulls` is "kept" (client-endpoints 1.3.4); no body at
- * all counts as `{}`. `changes` is as of a `JsonBody`.
+ * and members that are `null` count as absent unless `nulls` is "kept"; no body counts as `{}`
+ * (docs/reference/common.md#request-bodies). `changes` is as of a `JsonBody`.
  */
 export function jsonDecoder<Value>(
   schema: TSchema,

@@ -137,7 +137,7 @@ function operationOf(route: Route, version: ApiVersion, schemas: NamedSchemas): 
     summary: route.summary,
     description: [
       ...(route.preview ? ["**Preview**: may change, not recommended for production."] : []),
-      `Needs ${capability}. Source: ${route.source}.`,
+      `Needs ${capability}.`,
     ].join(" "),
     ...(route.preview && { "x-preview": true }),
     parameters: [
@@ -155,7 +155,7 @@ function openOperationOf(route: OpenRoute, schemas: NamedSchemas): Json {
     operationId: operationIdOf(route.method, route.path),
     tags: [route.path.split("/")[1]!],
     summary: route.summary,
-    description: `Open to everyone. Source: ${route.source}.`,
+    description: "Open to everyone.",
     security: [],
     parameters: parametersIn("query", route.query),
     ...bodyOf(route.body, schemas),
@@ -184,7 +184,7 @@ function linkOperationOf(route: LinkRoute): Json {
     operationId: operationIdOf(route.method, route.path),
     tags: [route.path.split("/")[1]!],
     summary: route.summary,
-    description: `Open to whoever has the link. Source: ${route.source}.`,
+    description: "Open to every holder of the link.",
     security: [],
     parameters: parametersIn("path", route.parameters),
     ...(route.method === "PUT" && { requestBody: { required: true, ...anyBytes } }),

@@ -1,4 +1,5 @@
-// Query and path parameters in every spelling that real clients send (client-endpoints 1.4), decoded once.
+// Decodes query and path parameters in every spelling of published clients
+// (docs/reference/common.md#query-parameters).
 import { type TSchema, Type } from "typebox";
 import { fail } from "../errors.ts";
 import { parseJson } from "../lib/json.ts";
@@ -75,9 +76,7 @@ export function integer(description: string, bounds: { min?: number; max?: numbe
   );
 }
 
-/**
- * A page size: absent is the default, more than the maximum is lowered, as published clients rely on (1.4).
- */
+/** A page size; a larger one is lowered to the maximum, because published clients send 100,000. */
 export function pageSize(bounds: { byDefault: number; max: number }): Parameter<number> {
   const inner = integer(`Items in the answer; ${bounds.byDefault} when absent, at most ${bounds.max}`, {
     min: 0,
@@ -174,8 +173,8 @@ function jsonOrNothing(sent: string): unknown {
 }
 
 /**
- * Pairs as JSON, or as Python prints a dict; `"unreadable"` when neither (client-endpoints 1.4). Refuses more
- * pairs than a record can have.
+ * Pairs as JSON, or as Python prints a dict; `"unreadable"` when neither. Refuses more pairs than a record
+ * can have.
  */
 export const metadata = (description: string): Optional<Readonly<Record<string, string>> | "unreadable"> =>
   optional(description, Type.String({ examples: ['{"key":"value"}'] }), (sent, field) => {
@@ -203,7 +202,7 @@ function asJsonEscape(found: string, hex: string | undefined): string {
   return found === '"' ? '\\"' : found;
 }
 
-/** Decodes each declared parameter from what was sent; unknown ones are ignored (client-endpoints 1.4). */
+/** Decodes each declared parameter; ignores unknown ones, because published clients send some. */
 export function parametersDecoder(declared: Readonly<Record<string, Parameter<unknown>>>) {
   const parameters = Object.entries(declared);
   return (

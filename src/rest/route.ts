@@ -28,9 +28,7 @@ export interface JsonBody<Schema extends TSchema> {
   /** As sent and inflated; `limits.bodyBytesMax` when absent. */
   readonly bytesMax?: number;
   readonly schema: Schema;
-  /**
-   * Members that are `null` count as absent (client-endpoints 1.3.4), unless a route has a meaning for them.
-   */
+  /** Members that are `null` count as absent, unless a route has a meaning for them. */
   readonly nulls?: "absent" | "kept";
   /**
    * Of a PATCH: `schema` documents that each member is a change or plainly its new value. Plain values become
@@ -115,8 +113,6 @@ export interface Route {
   readonly path: string;
   readonly versions: readonly ApiVersion[];
   readonly summary: string;
-  /** Where the requirement or the client facts say so: "platform-api Assets", "client-endpoints 4.2". */
-  readonly source: string;
   /** Marked in OpenAPI as an area that may change. */
   readonly preview?: boolean;
   /** "member": any caller of the project. */
@@ -127,7 +123,7 @@ export interface Route {
   readonly query: Parameters;
   readonly body?: JsonBody<TSchema> | BytesBody<unknown>;
   readonly answer: (version: ApiVersion) => AnswerShape;
-  /** Success where it is not 200 (client-endpoints 1.6). */
+  /** The versions in which it answers 201 (docs/reference/common.md#status-codes). */
   readonly created?: readonly ApiVersion[];
   /** The member of a created item that its own path ends with; `id` when absent. */
   readonly createdName?: string;
@@ -185,7 +181,6 @@ export interface OpenRoute {
   readonly method: Method;
   readonly path: string;
   readonly summary: string;
-  readonly source: string;
   readonly query: Parameters;
   readonly body?: JsonBody<TSchema>;
   /** "redirect": 303 to another address. */
@@ -245,7 +240,6 @@ export interface LinkRoute {
   readonly method: "GET" | "PUT";
   readonly path: string;
   readonly summary: string;
-  readonly source: string;
   readonly parameters: Parameters;
   /** What each status of success means; refusals are the catalogue's. */
   readonly answers: Readonly<Record<number, string>>;

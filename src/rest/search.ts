@@ -1,5 +1,4 @@
-// Search as several resources share it: its parameters, and the question they ask (client-endpoints 4.2,
-// 8.2, (b) 10).
+// The parameters of a search that several resources share (docs/reference/common.md#search).
 import { limits } from "../limits.ts";
 import { and, between, type Filter, hasMetadata, nothing, underAsset } from "../query/filter.ts";
 import type { TextSearch } from "../query/search-texts.ts";
@@ -47,7 +46,7 @@ export function searchOf(asked: SearchAsked, further?: Filter): TextSearch {
   };
 }
 
-/** All pairs; what cannot be read as pairs matches nothing (client-endpoints 1.4). */
+/** All pairs; a text that is no pairs matches nothing (docs/reference/common.md#query-parameters). */
 export const metadataFilter = (pairs: Readonly<Record<string, string>> | "unreadable" | undefined): Filter =>
   pairs === "unreadable"
     ? nothing

@@ -1,5 +1,4 @@
-// Derives `DELETE /things/{id}` from each `POST /things/delete`: the requirement says that DELETE deletes
-// one.
+// Derives `DELETE /things/{id}` from each `POST /things/delete` (docs/reference/common.md#ids).
 import type { TSchema } from "typebox";
 import type { RequestContext } from "../context.ts";
 import { Failure, fail } from "../errors.ts";
@@ -25,7 +24,6 @@ function singleDeleteOf(many: Route, routes: readonly Route[]): Route | undefine
     ...shared,
     ...{ method: "DELETE", versions, path: `${base}/{${name}}` },
     summary: `${many.summary.replace(/;.*$/, "")}: one of them`,
-    source: "platform-api Endpoints",
     parameters: { ...many.parameters, [name]: parameter },
     handle: (ctx, question) => deleteOne(ctx, { many, name, question }),
   };

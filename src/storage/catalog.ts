@@ -111,7 +111,9 @@ export interface Writer extends Reader {
   ): Promise<void>;
   /** Returns how many records went. */
   remove<Row extends object>(table: Table<Row>, filter: Filter): Promise<number>;
-  /** Takes these assets out of every link column of every table (client-endpoints (b) 22). */
+  /**
+   * Removes these assets from every link column of every table (docs/reference/common.md#links-to-assets).
+   */
   clearAssetLinks(assetIds: readonly number[]): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-// The conformance checklist of the interface, odata.md 6.2: a test for each of its 96 lines, named by its
-// number; what is proven in a file of its own is named there instead.
+// The conformance checklist of the OData interface (docs/reference/odata.md): 96 numbered requirements with a
+// test each; a requirement with a test file of its own names that file.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, before, test } from "node:test";

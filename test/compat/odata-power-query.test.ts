@@ -1,7 +1,7 @@
 // What Power BI and Excel ask when a user connects, looks, shapes and loads, as their Power Query sends it.
 //
-// The requests are those of odata.md 3.1, with the headers that servers log; the programs themselves run on
-// Windows alone. No difference between the two is known: Excel has the same engine.
+// The requests and headers are those of server logs and of Microsoft's documentation; the programs themselves
+// run on Windows alone. No difference between the two is known: Excel has the same engine.
 import assert from "node:assert/strict";
 import { get as httpGet } from "node:http";
 import { after, before, describe, it } from "node:test";

@@ -68,7 +68,7 @@ async function answerOf(
   };
 }
 
-/** Both the platform's shape and that of OData (odata.md 2.12). */
+/** Both the shape of REST and that of OData (docs/reference/odata.md#errors-of-odata). */
 function checkError(status: number, json: Item | undefined, said: string): void {
   const { code, message, details } = (json?.["error"] ?? {}) as Item;
   assert.equal(code, String(status), said);

@@ -1,5 +1,5 @@
-// What an insert in protobuf means, read as plainly as can be: fields first, then what they stand for
-// (client-endpoints 9.6). The reader of messages is held against it.
+// A plain reader of inserts in protobuf (docs/reference/datapoints.md#protobuf): first the fields, then their
+// meaning. Tests compare the reader of messages with it.
 import { isUtf8 } from "node:buffer";
 import { limits } from "../../src/limits.ts";
 import type { Run } from "./plain-insert.ts";

@@ -1,5 +1,5 @@
-// What an insert in JSON means, read as plainly as can be: `JSON.parse` and client-endpoints 9.1 word by
-// word. The scanner of bodies is held against it.
+// A plain reader of inserts in JSON (docs/reference/datapoints.md#writing-datapoints), with `JSON.parse`.
+// Tests compare the scanner of bodies with it.
 import { isUtf8 } from "node:buffer";
 import { limits } from "../../src/limits.ts";
 

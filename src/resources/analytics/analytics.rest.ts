@@ -1,5 +1,5 @@
-// Analytics over REST: pattern search and its jobs as the JavaScript client asks for them, and the similarity
-// search of the first Python client (client-endpoints 15).
+// Analytics over REST (docs/analytics.md): pattern search and its jobs, which the JavaScript SDK uses, and
+// the similarity search of 0.4.
 import { Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
@@ -55,7 +55,7 @@ function jobIn(job: JobState, { caller }: RequestContext) {
 }
 
 const oneJob = { jobId: id("The job") };
-const common = { versions: ["0.5"], source: "client-endpoints 15", preview: true } as const;
+const common = { versions: ["0.5"], preview: true } as const;
 const execute = { ...common, capability: ["analyticsAcl", "EXECUTE"] } as const;
 const read = { ...common, capability: ["analyticsAcl", "READ"] } as const;
 
@@ -136,7 +136,6 @@ const similaritySearch: Route = route({
   ...{ method: "POST", path: "/similaritysearch", versions: ["0.4"], preview: true },
   capability: ["analyticsAcl", "EXECUTE"],
   summary: "Find where series look like the points of a window, best first by mode",
-  source: "client-endpoints 15",
   body: json(similarityQuestion),
   answer: () => ({ schema: itemsOf(similarMatch) }),
   handle: async (ctx, { body }) => {

@@ -1,4 +1,4 @@
-// Analytics: searches for windows in the background, as jobs of their callers (client-endpoints 15).
+// Analytics: searches for windows in the background, as jobs of their callers.
 //
 // A job has the rights of the caller who starts it. The record of a job is in the catalog; a job that a stop
 // of the server has interrupted is FAILED from the next start on.

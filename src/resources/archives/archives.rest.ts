@@ -35,7 +35,6 @@ const body = itemsBody(
 const restoring = {
   method: "POST",
   versions: ["0.6"],
-  source: "platform-api What the service does 2; Millrace's own, for archives",
   capability: ["projectsAcl", "UPDATE"],
   answer: () => ({ schema: emptyShape }),
 } as const;

@@ -342,7 +342,7 @@ scenario("byids answers in the order asked", async (ask) => {
   }
 });
 
-scenario("a search finds words by their beginning and ranks as (b) 10 says", async (ask) => {
+scenario("a search finds words by their beginning and ranks exact matches first", async (ask) => {
   const make = [
     { name: "valve", description: "next to the pump" },
     { name: "big pump" },

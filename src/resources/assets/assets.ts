@@ -68,9 +68,8 @@ const byDepth: readonly OrderBy[] = [{ field: "depth", direction: "ascending" },
 const byPath: readonly OrderBy[] = [{ field: "path", direction: "ascending" }];
 
 /**
- * Creates all of these assets or none, and returns them in the same order (platform-api Assets, rules 1, 2).
- * Refuses unknown, ambiguous and circular parents, a taken source and source id, siblings of one name, and
- * what `changeTypes` refuses.
+ * Creates all of these assets or none, and returns them in the same order. Refuses unknown, ambiguous and
+ * circular parents, a taken source and source id, siblings of one name, and what `changeTypes` refuses.
  */
 export async function createAssets(ctx: RequestContext, items: readonly NewAsset[]): Promise<Asset[]> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
@@ -232,7 +231,7 @@ export async function* assetNames(
   }
 }
 
-/** Best matches first (client-endpoints (b) 10). */
+/** Best matches first. */
 export async function searchAssets(ctx: RequestContext, wanted: TextSearch): Promise<Asset[]> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
@@ -274,7 +273,7 @@ async function update(
 
 /**
  * Deletes these assets with everything below them, all or nothing, and clears the links of other resources.
- * Refuses (400) unknown and repeated ids (client-endpoints (b) 21 and 22).
+ * Refuses (400) unknown and repeated ids.
  */
 export async function deleteAssets(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");

@@ -10,7 +10,7 @@ import { commonBodyFilter, commonFilter, equalTo } from "../common/fields.rest.t
 import { haveTypes } from "./asset-types/values.ts";
 import type { listQuery, searchBody } from "./shapes.rest.ts";
 
-/** Every condition of the list but those on the tree (client-endpoints 4.2, (b) 7 and 8). */
+/** Every condition of the list except those on the tree. */
 export function listFilter(query: Values<typeof listQuery>): Filter {
   const { name, fuzziness, description, source } = query;
   return and(
@@ -22,7 +22,7 @@ export function listFilter(query: Values<typeof listQuery>): Filter {
   );
 }
 
-/** The same question as by parameters, nested as 0.6 sends it in a body (client-endpoints 4.2). */
+/** The query of the parameters, nested in a body as 0.6 sends it. */
 export function searchOfBody({ search, filter, ...options }: Static<typeof searchBody>): TextSearch {
   const { metadata, types = [], assetSubtrees, createdTime, lastUpdatedTime, ...common } = filter ?? {};
   const fields = types.reduce((count, one) => count + (one.fields?.length ?? 0), 0);

@@ -54,7 +54,7 @@ export const singleLinks = (assetIds: readonly (number | undefined)[]): readonly
   { field: "assetId", assetIds: assetIds.filter((id) => id !== undefined) },
 ];
 
-/** Refuses new links to assets that do not exist or that the caller may not see (client-endpoints (b) 20). */
+/** Refuses new links to assets that do not exist or that the caller may not see. */
 export async function refuseUnknownAssets(
   ctx: RequestContext,
   tx: Reader,

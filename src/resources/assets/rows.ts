@@ -27,8 +27,8 @@ export async function visibleRows(
 }
 
 /**
- * These assets in the order asked. Refuses repeated ids, and ids outside of `scope`, which look like unknown
- * ones (client-endpoints (b) 21); `field` is what the caller named them in.
+ * These assets in the order of the ids. Refuses repeated ids, unknown ids and those outside of `scope`;
+ * `field` is the member of the request that holds them.
  */
 export const existingRows = (tx: Reader, scope: Filter, wanted: IdsNamed): Promise<AssetRow[]> =>
   existingRecords(tx, assetTable, scope, wanted);

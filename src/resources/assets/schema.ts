@@ -19,7 +19,7 @@ export interface AssetRow extends Stored, Typed, CommonFields {
   readonly lastUpdatedTime: number;
 }
 
-/** Children of one parent differ in name; roots, having no parent, may share one (client-endpoints C14). */
+/** Children of one parent differ in name; roots may share one (docs/reference/assets.md#creating-assets). */
 export const assetTable: Table<AssetRow> = {
   name: "assets",
   belongsTo: "project",

@@ -50,7 +50,7 @@ const typedInSubtree = Type.Object(
 /** As `assetShape`, of `/subtree`. */
 export const subtreeShape = (version: ApiVersion) => (version === "0.6" ? typedInSubtree : inSubtree);
 
-/** An asset as a version shows it; the .NET client of 0.5 insists on a description (client-endpoints 1.9). */
+/** An asset as a version shows it; the .NET SDK of 0.5 requires a description. */
 export const shapeIn = (version: ApiVersion) => (asset: Asset) => ({
   id: asset.id,
   name: asset.name,
@@ -75,7 +75,7 @@ const fields = {
   sourceId: textField("Its id in that system; `source` and `sourceId` together are unique"),
 };
 
-/** Numbers, and as the .NET client sends them, texts of digits (client-endpoints 4.1). */
+/** Numbers, and strings of digits, which the .NET SDK sends. */
 const parentId = Type.Union([idField("The id of the parent"), Type.String({ pattern: idDigits })], {
   description: "The id of the parent",
 });
@@ -109,7 +109,7 @@ export const wholeAsset = Type.Object({ id: idField("Which asset"), ...writable 
 const setter = <Value extends TSchema>(value: Value) =>
   changeObject({ set: Type.Optional(value), setNull: Type.Optional(Type.Boolean()) });
 
-/** `{"set":value}` or `{"setNull":true}` a field (client-endpoints 4.3), and `parentId` to move the asset. */
+/** `{"set":value}` or `{"setNull":true}` for each field, and `parentId` to move the asset. */
 const changes = {
   name: Type.Optional(setter(fields.name)),
   description: Type.Optional(setter(fields.description)),

@@ -20,8 +20,9 @@ export type ParentFound =
   | undefined;
 
 /**
- * The parent of each item, which may stand later in the list (client-endpoints 4.1, C22). Refuses a `refId`
- * that is used twice, a `parentRefId` that no item has, and a `parentName` that several other items have.
+ * The parent of each item, which may follow it in the list (docs/reference/assets.md#creating-assets).
+ * Refuses a `refId` that is used twice, a `parentRefId` that no item has, and a `parentName` that several
+ * other items have.
  */
 export function findParents(items: readonly ParentReferences[]): ParentFound[] {
   const refIds = new Map<string, number>();

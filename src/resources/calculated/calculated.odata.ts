@@ -1,4 +1,4 @@
-// Calculated series over OData: the results of the functions that a filter names (odata.md D18).
+// Calculated series over OData: the results of the functions that a filter names.
 import type { RequestContext } from "../../context.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";

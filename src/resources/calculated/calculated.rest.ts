@@ -1,4 +1,5 @@
-// The REST operation that asks many series at once, stored and calculated ones (client-endpoints 9.3 and 10).
+// The REST operation that reads several series, stored (docs/reference/datapoints.md#reading-several-series)
+// and calculated ones (docs/calculated.md).
 import { Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -70,10 +71,7 @@ type Question =
   | { readonly kind: "stored"; readonly question: SeriesQuestion }
   | { readonly kind: "calculated"; readonly name: string; readonly question: CalculatedQuestion };
 
-/**
- * Members of an item go before those of the body; `"aggregates":""` asks for points (client-endpoints
- * 9.3).
- */
+/** Members of an item override those of the body; `"aggregates":""` requests points. */
 function questionsIn(continuation: Continuation, body: Body, version: ApiVersion): Question[] {
   const { nowMs } = continuation;
   const common = askedIn(body, "");
@@ -119,12 +117,12 @@ function calculatedIn(
     throw fail("field-invalid", { field, expected: "a name of its own", got: repeated });
   }
   const limit = asked.limit ?? limits.pointsPerReadDefault;
-  // The requirement knows 0.6 alone; the published client of 0.5 sends functions of points.
+  // The Grafana data source sends functions of points to 0.5 (docs/calculated.md#the-language).
   const functionsTakePoints = version === "0.5";
   return { text: item.function!, aliases, functionsTakePoints, range, limit, field: `${at}function` };
 }
 
-/** Published clients also send the aggregate `none`, together with a granularity (client-endpoints 10). */
+/** The Grafana data source also sends the aggregate `none`, with a granularity, for points. */
 function aliasIn({ alias, id, ...sent }: SentAlias, at: string): Alias {
   const isRaw = sent.aggregate === undefined || ["", "none"].includes(sent.aggregate.toLowerCase());
   const granularity = sent.granularity ? granularityIn(sent.granularity, `${at}granularity`) : undefined;
@@ -161,7 +159,6 @@ export const calculatedRoutes: readonly Route[] = [
     capability: ["timeSeriesAcl", "READ"],
     path: "/timeseries/dataquery",
     summary: "Points or aggregates of many series, and results of functions over series",
-    source: "platform-api Calculated time series, client-endpoints 9.3 and 10",
     query: continuationQuery,
     body: { kind: "json", schema: querySchema },
     answer: (version) => ({ schema: itemsOf(pointsShape(version)), hasNextLink: true }),

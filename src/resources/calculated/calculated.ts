@@ -20,7 +20,7 @@ export interface Alias {
 }
 
 export interface CalculatedQuestion {
-  /** The expression (client-endpoints 10). */
+  /** The expression (docs/calculated.md#the-language). */
   readonly text: string;
   readonly aliases: readonly Alias[];
   /** Whether functions such as `sqrt` and `max` take points, not aggregates alone. */
@@ -86,7 +86,7 @@ function meaningOf({ name, aggregate }: Leaf, { aliases, field }: CalculatedQues
   return { id, aggregate: { name: wanted, granularity: alias.granularity } };
 }
 
-/** Functions apply to aggregates, not to points (platform-api, Calculated time series, rule 1). */
+/** Functions apply to aggregates, not to points (docs/calculated.md#the-language). */
 function refuseFunctionsOf(points: ReadonlySet<Leaf>, expression: Expression, field: string): void {
   if (expression.kind !== "call") return;
   const { name, given } = expression;
@@ -116,10 +116,7 @@ interface Calculation {
   readonly sources: ReadonlyMap<Leaf, LeafSource>;
 }
 
-/**
- * A row at each time in the range at which any leaf has a point and every leaf has a value (client-endpoints
- * 10).
- */
+/** A row at each time in the range at which any leaf has a point and every leaf has a value. */
 async function* resultRows(
   ctx: RequestContext,
   { expression, sources }: Calculation,

@@ -6,8 +6,8 @@ import { type Column, functions } from "./functions.ts";
 export type Leaves = ReadonlyMap<Leaf, Column>;
 
 /**
- * The values of the expression in `count` rows: NaN where any leaf has no value, and where the result is no
- * finite number, as after a division by zero (client-endpoints 10).
+ * The values of the expression in `count` rows: NaN where any leaf has no value, and where the result is not
+ * finite, as after a division by zero (docs/calculated.md#where-there-is-a-result).
  */
 export function evaluate(expression: Expression, leaves: Leaves, count: number): Column {
   const result = columnOf(expression, leaves, count).map((one) => (Number.isFinite(one) ? one : Number.NaN));

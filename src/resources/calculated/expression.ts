@@ -50,8 +50,8 @@ const aggregates: Readonly<Record<string, AggregateName>> = {
 };
 
 /**
- * Reads the text of a function (client-endpoints 10); refuses (400) what is none, what names no series, and
- * an aggregate of anything but a series (platform-api, Calculated time series, rule 1).
+ * Parses a function (docs/calculated.md#the-language). Refuses (400) a text that is no function, a function
+ * without a series, and an aggregate of anything but a series.
  */
 export function parseFunction(text: string, field: string): ParsedFunction {
   if (text.length > limits.functionLengthMax) {
@@ -153,7 +153,7 @@ class Parser {
     return left;
   }
 
-  /** Published clients count `[a] / - [b]` as malformed (client-endpoints 10); `[a] * -1` is a number. */
+  /** The Grafana data source takes `[a] / - [b]` for malformed; `[a] * -1` is a number. */
   #factor(): Expression {
     const { at } = this.#token;
     const sign = this.#sign("-", "+");

@@ -77,8 +77,8 @@ const choice: FunctionRule = {
 };
 
 /**
- * By name, in lower case; the operators stand among them under their signs, minus with one argument as
- * `negate` (client-endpoints 10).
+ * By name, in lower case (docs/calculated.md#the-language). Operators are listed by their signs, minus with
+ * one argument as `negate`.
  */
 export const functions = {
   "+": pair(add),

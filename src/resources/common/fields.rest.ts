@@ -69,7 +69,7 @@ interface SentList<Item> {
   readonly remove?: readonly Item[] | null | undefined;
 }
 
-/** `{"set":null}` alone clears, as `{"setNull":true}` does (client-endpoints 8.2). */
+/** `{"set":null}` alone clears, as `{"setNull":true}` does (docs/reference/common.md#changes). */
 export function listChangeOf<Item>(sent: SentList<Item> | null | undefined): ListChange<Item> | undefined {
   if (!sent) return undefined;
   const { set, setNull, add, remove } = sent;

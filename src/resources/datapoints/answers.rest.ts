@@ -27,7 +27,7 @@ export const pointShape = Type.Object(
   { title: "Datapoint", additionalProperties: false },
 );
 
-/** A point has just a time and a value, an aggregate its time and what was asked (client-endpoints 9.2.4). */
+/** A point has a time and a value alone, an aggregate its time and the requested members. */
 export const pointsShape = (version: ApiVersion): TSchema => {
   const members = aggregateNames.flatMap((name) => membersOfAggregate(name, version));
   const aggregate = Type.Object(
@@ -91,10 +91,7 @@ async function* spentRows(rows: LimitedRows): AsyncGenerator<Rows> {
   }
 }
 
-/**
- * `{"data":{"items":[{"name","datapoints":[...]}]}}`, in memory when short, else streamed (client-endpoints
- * 9.2).
- */
+/** `{"data":{"items":[{"name","datapoints":[...]}]}}`, in memory if it is short, otherwise streamed. */
 export function jsonAnswer(
   ctx: RequestContext,
   answers: readonly NamedRows[],
@@ -107,7 +104,7 @@ export function jsonAnswer(
   return written(ctx, jsonType, { rows, continuation, bytesMax, write });
 }
 
-/** One point or none, without the name of its series (client-endpoints 9.4); minus zero stays what it is. */
+/** One point or none, without the name of its series; minus zero keeps its sign. */
 export function latestAnswer(
   found: { readonly timeMs: number; readonly value: number | string } | undefined,
 ) {
@@ -116,14 +113,14 @@ export function latestAnswer(
   return { contentType: jsonType, bytes: `{"data":{"items":[${items}]}}` };
 }
 
-/** The answer as one message `TimeseriesData` (client-endpoints 9.6). */
+/** The response as one message `TimeseriesData` (docs/reference/datapoints.md#protobuf). */
 export function protobufAnswer(ctx: RequestContext, answer: SeriesAnswer, continuation: Continuation) {
   const write = (sheet: ByteSheet) => messageBytes(sheet, answer);
   const bytesMax = bytesMaxOf(answer);
   return written(ctx, protobufType, { rows: [answer.rows], continuation, bytesMax, write });
 }
 
-/** The frame as CSV; a column is named by its series and its aggregate (client-endpoints 9.5). */
+/** The frame as CSV; a column is named by its series and its aggregate. */
 export function frameAnswer(
   ctx: RequestContext,
   { columns, rows, limit }: Frame & { readonly limit: number },

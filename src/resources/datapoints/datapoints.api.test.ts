@@ -1,4 +1,4 @@
-// Datapoints through the front door: written, read in every way and version, removed (client-endpoints 9).
+// Datapoints over REST: writes, reads of every kind and version, deletes (docs/reference/datapoints.md).
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";

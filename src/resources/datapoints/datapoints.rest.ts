@@ -1,5 +1,5 @@
-// The REST operations on the datapoints of one series, and inserts into many (client-endpoints 9.1, 9.2,
-// 9.4, 9.7).
+// The REST operations on the datapoints of one series, and inserts into several
+// (docs/reference/datapoints.md).
 import { Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -75,7 +75,6 @@ const insertRoutes: readonly Route[] = [
     method: "POST",
     path: "/timeseries/data",
     summary: "Write datapoints of several series, as JSON or as a protobuf MultiNamedTimeseriesData",
-    source: "client-endpoints 9.1",
     body: {
       kind: "bytes",
       ...bulk,
@@ -90,7 +89,6 @@ const insertRoutes: readonly Route[] = [
       ...address,
       method: "POST",
       summary: "Write datapoints of one series, as JSON or as a protobuf TimeseriesData",
-      source: "platform-api Time series and datapoints, client-endpoints 9.1",
       body: {
         kind: "bytes",
         ...bulk,
@@ -107,7 +105,6 @@ const readRoutes = addresses("data").map((address) =>
     ...reading,
     ...address,
     summary: "Points or aggregates of one series; points also as a protobuf TimeseriesData",
-    source: "platform-api Time series and datapoints, client-endpoints 9.2",
     query: { ...questionParameters, ...continuationQuery },
     answer: (version) => ({
       schema: itemsOf(pointsShape(version)),
@@ -131,7 +128,6 @@ const latestRoutes = addresses("latest").map((address) =>
     ...reading,
     ...address,
     summary: "The last point before a time; no items when there is none",
-    source: "client-endpoints 9.4",
     query: { before: moment("Only points earlier than this; now when absent") },
     answer: () => ({ schema: itemsOf(pointShape) }),
     handle: async (ctx, { path, query }) => {
@@ -147,7 +143,6 @@ const deleteSingleRoutes = addresses("data", "/deletesingle").map((address) =>
     ...address,
     method: "DELETE",
     summary: "Remove the point at a time, if there is one",
-    source: "client-endpoints 9.7",
     query: { timestamp: required(moment("The time of the point")) },
     handle: async (ctx, { path, query }) => {
       const startMs = momentMs(query.timestamp, ctx.world.nowMs());
@@ -163,7 +158,6 @@ const deleteRangeRoutes = addresses("data", "/deleterange").map((address) =>
     ...address,
     method: "DELETE",
     summary: "Remove all points in a range of time",
-    source: "client-endpoints 9.7",
     query: {
       timestampInclusiveBegin: required(moment("The first time to remove")),
       timestampExclusiveEnd: required(moment("The first time to keep")),

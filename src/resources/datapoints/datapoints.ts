@@ -1,4 +1,4 @@
-// Datapoints: written, read raw or aggregated, and removed, one series or many (client-endpoints 9).
+// Writes, reads, aggregates and deletes datapoints of one or several series.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { type Granularity, type TimeRange, wholeBuckets } from "../../lib/time.ts";

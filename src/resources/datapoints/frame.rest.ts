@@ -1,4 +1,4 @@
-// The REST operation that reads data frames (client-endpoints 9.5).
+// The REST operation that reads data frames (docs/reference/datapoints.md#data-frames).
 
 import { Type } from "typebox";
 import { fail } from "../../errors.ts";
@@ -31,7 +31,7 @@ const frameSchema = Type.Object({
 
 type SentFrame = SentAsked & { readonly items: readonly (SentKey & Pick<SentAsked, "aggregates">)[] };
 
-/** An item without aggregates of its own, or with none in its list, has the body's ((b) 12). */
+/** An item without aggregates, or with an empty list, has those of the body: the Python SDKs send `[]`. */
 function frameIn(nowMs: number, body: SentFrame): FrameQuestion {
   const { aggregates: common = [], granularity, limit, start, end } = askedIn(body, "");
   if (!granularity) throw fail("fields-missing", { fields: ["granularity"] });
@@ -60,7 +60,6 @@ export const frameRoutes: readonly Route[] = [
     capability: ["timeSeriesAcl", "READ"],
     path: "/timeseries/dataframe",
     summary: "Aggregates of many series side by side, as CSV",
-    source: "platform-api Time series and datapoints, client-endpoints 9.5",
     query: { ...csvQuery, ...continuationQuery },
     body: { kind: "json", schema: frameSchema },
     answer: () => ({ schema: Type.String(), otherContentTypes: [csvType], hasNextLink: true }),

@@ -9,7 +9,8 @@ import { type ArrivedPoints, ArrivedPointsBuilder } from "./arrived-points.ts";
 
 /**
  * The points of `{"items":[{"timestamp","value"},...]}` for the series `key`, or with no key those of
- * `{"items":[{"name" | "tagId" | "id","datapoints":[...]},...]}` (client-endpoints 9.1).
+ * `{"items":[{"name" | "tagId" | "id","datapoints":[...]},...]}`
+ * (docs/reference/datapoints.md#writing-datapoints).
  */
 export async function readInsert(body: Buffer, key?: SeriesKey, work?: BodyWork): Promise<ArrivedPoints> {
   if (body.length <= limits.insertScanBytesMax) {

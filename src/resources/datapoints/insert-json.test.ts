@@ -1,5 +1,5 @@
-// Inserts in JSON mean what JSON.parse and a plain reading of client-endpoints 9.1 make of them, or are
-// refused for the same reason: whatever their bytes, and whatever lies around them in memory.
+// An insert in JSON has the result of a plain reader (test/support/plain-insert.ts), or is refused for the
+// same reason, whatever its bytes and the memory around them are.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,5 @@
-// The messages of client-endpoints 9.6 are those that another implementation of protobuf writes and reads.
+// Another implementation of protobuf writes and reads the same messages
+// (docs/reference/datapoints.md#protobuf).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

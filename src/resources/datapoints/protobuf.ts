@@ -1,7 +1,5 @@
-// The protobuf messages of datapoints (client-endpoints 9.6), read straight into columns and written from
-// them.
-//
-// The messages of 0.4 (`api`) and 0.5 (`api.v2`) differ in names alone, not in bytes.
+// Reads the protobuf messages of datapoints into columns, and writes them from columns
+// (docs/reference/datapoints.md#protobuf).
 import { fail } from "../../errors.ts";
 import type { ByteSheet } from "../../lib/byte-sheet.ts";
 import { notUtf8At, textOf } from "../../lib/utf8.ts";

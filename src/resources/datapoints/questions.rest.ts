@@ -19,7 +19,7 @@ import type { SeriesQuestion } from "./datapoints.ts";
 
 const momentText = "milliseconds since 1970, `now`, or a time ago such as `2h-ago` (units w, d, h, m, s)";
 
-/** A point in time in any of its forms (client-endpoints 1.8). */
+/** A point in time in any of its forms (docs/reference/common.md#times). */
 export const moment = (description: string): Parameter<Moment | undefined> => ({
   schema: Type.String({ examples: ["1541210091980", "2h-ago", "now"] }),
   description: `${description}: ${momentText}`,
@@ -83,7 +83,7 @@ export interface Asked {
 
 const aggregatesField = Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())]));
 
-/** The members of a body or of one of its items that ask something (C7: all spellings everywhere). */
+/** The members of a query, on a body or an item; every version accepts all spellings of its clients. */
 export const askedFields = {
   start: Type.Optional(
     Type.Union([Type.Number(), Type.String()], { description: `Included: ${momentText}` }),
@@ -208,9 +208,7 @@ const shortNames: Readonly<Record<AggregateName, string | undefined>> = {
 
 export const aggregateNames = Object.keys(shortNames) as AggregateName[];
 
-/**
- * `variance` goes with `average`: both are of the interpolated function (platform-api, Time series, rule 5).
- */
+/** `variance` is the continuous one (docs/aggregates.md#the-interpolated-series). */
 const byWord = new Map<string | undefined, AggregateName>([
   ...aggregateNames.flatMap((name): [string | undefined, AggregateName][] => [
     [name.toLowerCase(), name],
@@ -235,9 +233,6 @@ export function readAggregate(word: string, field: string): AggregateName {
   return found;
 }
 
-/**
- * 0.4 and 0.5 spell one of them wrongly, and some of their clients expect it right, so both are written
- * (C5).
- */
+/** The JavaScript SDK misspells one of them in 0.5, the Spark data source does not; both get their member. */
 export const membersOfAggregate = (name: AggregateName, version: ApiVersion): readonly string[] =>
   name === "continuousVariance" && version !== "0.6" ? ["continousVariance", name] : [name];

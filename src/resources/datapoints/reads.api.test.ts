@@ -173,7 +173,7 @@ test("a bucket that has been read comes again for a start 1 ms later, once by it
   const timesOf = ({ items }: Answer) =>
     (items[0]!["datapoints"] as { timestamp: number }[]).map(({ timestamp }) => timestamp / hourMs);
   const query = (more: object) => ({ items: [{ name, ...asked, ...more }] });
-  // The start is rounded down to the unit (client-endpoints 1.8), whoever sends it.
+  // The start is rounded down to the unit (docs/aggregates.md#buckets).
   const again = query({ start: 2 * hourMs + 1, end: 3 * hourMs });
   assert.deepEqual(timesOf(await server.ask("POST /timeseries/dataquery", again)), [2]);
   const first = query({ start: 0, end: 3 * hourMs, limit: 2 });

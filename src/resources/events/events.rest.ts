@@ -1,4 +1,4 @@
-// Events over REST: the routes of 0.4, 0.5 and 0.6, and the handlers below them.
+// Events over REST (docs/reference/events.md): the routes of 0.4, 0.5 and 0.6, and the handlers below them.
 
 import { type Static, type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
@@ -71,7 +71,6 @@ export const eventRoutes: readonly Route[] = [
     method: "POST",
     path: "/events",
     summary: "Create events",
-    source: "client-endpoints 5.2",
     body: json(itemsBody(newEvent, { min: 1 }), bulk),
     answer: items,
     created: ["0.6"],
@@ -82,7 +81,6 @@ export const eventRoutes: readonly Route[] = [
     method: "GET",
     path: "/events",
     summary: "List events by their start; those without one come last",
-    source: "platform-api Events; client-endpoints 5.2",
     query: listQuery,
     answer: (version) => ({ schema: pageOf(eventShape(version)) }),
     handle: list,
@@ -92,7 +90,6 @@ export const eventRoutes: readonly Route[] = [
     method: "GET",
     path: "/events/cursors",
     summary: "Cursors that divide the list of all events for parallel reads",
-    source: "client-endpoints 5.2",
     query: { divisions: required(integer("How many cursors at most", { min: 1 })) },
     answer: () => ({ schema: itemsOf(Type.String()) }),
     handle: divide,
@@ -102,7 +99,6 @@ export const eventRoutes: readonly Route[] = [
     method: "GET",
     path: "/events/search",
     summary: "Search events",
-    source: "client-endpoints 5.2, (b) 10",
     query: searchQuery,
     answer: items,
     handle: (ctx, { version, query }) =>
@@ -113,7 +109,6 @@ export const eventRoutes: readonly Route[] = [
     method: "POST",
     path: "/events/byids",
     summary: "Read events by id or external id",
-    source: "client-endpoints 5.2, C10",
     body: json(names),
     answer: items,
     handle: (ctx, { version, body }) =>
@@ -124,7 +119,6 @@ export const eventRoutes: readonly Route[] = [
     method: "POST",
     path: "/events/byreference",
     summary: "Read events by what their event transformer calls them",
-    source: "platform-api Events; client-endpoints (b) 2",
     body: json(reference),
     answer: items,
     handle: byReference,
@@ -135,7 +129,6 @@ export const eventRoutes: readonly Route[] = [
     method: "POST",
     path: "/events/update",
     summary: "Overwrite events",
-    source: "client-endpoints 5.2",
     body: json(itemsBody(wholeEvent, { min: 1 }), bulk),
     answer: empty,
     handle: overwrite,
@@ -146,7 +139,6 @@ export const eventRoutes: readonly Route[] = [
     method: "POST",
     path: "/events/update",
     summary: "Change events",
-    source: "client-endpoints 5.2",
     body: json(itemsBody(identifiedChange, { min: 1 }), bulk),
     answer: items,
     handle: updateMany,
@@ -156,7 +148,6 @@ export const eventRoutes: readonly Route[] = [
     method: "POST",
     path: "/events/delete",
     summary: "Delete events",
-    source: "client-endpoints 5.2, (b) 21",
     body: json(ids),
     answer: empty,
     handle: async (ctx, { body }) => {
@@ -169,7 +160,6 @@ export const eventRoutes: readonly Route[] = [
     method: "GET",
     path: "/events/{eventId}",
     summary: "Read an event",
-    source: "client-endpoints 5.2",
     parameters: oneEvent,
     answer: items,
     handle: async (ctx, { version, path }) =>
@@ -180,7 +170,6 @@ export const eventRoutes: readonly Route[] = [
     method: "PATCH",
     path: "/events/{eventId}",
     summary: "Change an event, by changes or by plain values",
-    source: "client-endpoints 5.2, (b) 30",
     parameters: oneEvent,
     body: json(eventPatch),
     answer: items,
@@ -191,7 +180,6 @@ export const eventRoutes: readonly Route[] = [
     method: "POST",
     path: "/events/{eventId}/update",
     summary: "Change an event",
-    source: "client-endpoints 5.2",
     parameters: oneEvent,
     body: json(eventChange),
     answer: items,

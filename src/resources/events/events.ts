@@ -1,4 +1,4 @@
-// Events: what happened to a plant, when, and to which assets (platform-api Event; client-endpoints 5).
+// Events: what happened to a plant, when, and to which assets.
 
 import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
@@ -114,7 +114,7 @@ export const getEvents = (ctx: RequestContext, names: readonly RecordName[]) => 
 
 /**
  * The events that a transformer calls by these keys, in the order of the keys; several of one key by start.
- * Keys that no event has are left out (client-endpoints (b) 2).
+ * Keys that no event has are left out.
  */
 export async function* getEventsByReference(
   ctx: RequestContext,
@@ -198,7 +198,7 @@ async function update(
   return rows.map(eventOf);
 }
 
-/** Deletes all of these events or none; refuses (400) unknown and repeated ids (client-endpoints (b) 21). */
+/** Deletes all of these events or none; refuses (400) unknown and repeated ids. */
 export async function deleteEvents(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const scope = scopeOf(ctx.caller, "eventsAcl", "WRITE");
   await ctx.catalog.write(ctx.project, async (tx) => {

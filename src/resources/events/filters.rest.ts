@@ -36,7 +36,7 @@ const common = {
   maxStartTime: time("Latest start"),
 };
 
-/** What cannot be asked together with `assetId` (client-endpoints 5.2). */
+/** Filters that are refused together with `assetId` (docs/reference/events.md#listing-events). */
 const disabledByAsset = [
   "type",
   "subtype",

@@ -3,13 +3,13 @@ import { limits } from "../../limits.ts";
 import type { Column, Stored, Table } from "../../storage/catalog.ts";
 import { type CommonFields, commonColumns } from "../common/schema.ts";
 
-/** A text and the id of the semantic type that says what it means (platform-api, semantic type). */
+/** A text and the id of the semantic type that says what it means. */
 export interface SemanticPhrase {
   readonly text: string;
   readonly semanticTypeId: number;
 }
 
-/** Something that happened to a plant (platform-api Event; client-endpoints 5.1, C9). Times are in ms. */
+/** Something that happened to a plant. Times are in ms. */
 export interface Event extends Stored, CommonFields {
   readonly startTime?: number;
   readonly endTime?: number;
@@ -87,7 +87,7 @@ export const eventTable: Table<EventRow> = {
   underAsset: { link: "assetIds" },
 };
 
-/** An event transformer or a semantic type: a name and what it stands for (platform-api). */
+/** An event transformer or a semantic type: a name and a description. */
 export interface Term extends Stored {
   readonly name: string;
   readonly description?: string;

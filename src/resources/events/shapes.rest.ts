@@ -1,4 +1,5 @@
-// The shapes of events on the wire: one record, shown as 0.4 knows it and as newer versions do (C9).
+// The JSON shapes of events: one record in the shape of 0.4 and in that of newer versions
+// (docs/reference/events.md#shapes-of-an-event).
 import { type Static, type TSchema, Type } from "typebox";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -86,7 +87,7 @@ export const newEvent = Type.Object(
 
 export const wholeEvent = Type.Object({ id: idField("Which event"), ...writable });
 
-/** A plain id, or an object with it (C10). */
+/** A plain id, as the JavaScript SDK sends it, or an object, as the Scala SDK does. */
 export const eventIds = Type.Union([idField("Which event"), Type.Object({ id: idField("Which event") })]);
 
 const setter = <Value extends TSchema>(value: Value) =>
@@ -100,7 +101,7 @@ const listSetter = <List extends TSchema>(list: List) =>
     setNull: Type.Optional(Type.Boolean()),
   });
 
-/** `{"set":value}` or `{"setNull":true}` a member; `subtype` in both spellings of the clients (C11). */
+/** `{"set":value}` or `{"setNull":true}` for each member; `subtype` in both spellings of the clients. */
 const changes = {
   ...optionals({
     startTime: setter(fields.startTime),

@@ -1,4 +1,5 @@
-// Event transformers and semantic types over REST (platform-api Event transformer, semantic type).
+// Event transformers and semantic types over REST
+// (docs/reference/events.md#event-transformers-and-semantic-types).
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
 import type { PageQuestion } from "../../query/page.ts";
@@ -38,7 +39,6 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
       method: "GET",
       path,
       summary: `List ${what}s, oldest first`,
-      source: "platform-api Events, event transformers, semantic types, storage",
       query: {
         cursor: cursorParameter,
         limit: pageSize({ byDefault: limits.listItemsMax, max: limits.listItemsMax }),
@@ -55,7 +55,6 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
       method: "POST",
       path,
       summary: `Create ${what}s`,
-      source: "client-endpoints (b) 1",
       body: { kind: "json", schema: itemsBody(newTerm, { min: 1 }) },
       answer: () => ({ schema: itemsOf(termShape) }),
       handle: async (ctx, { body }) => {
@@ -71,7 +70,6 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
       method: "GET",
       path: `${path}/{id}`,
       summary: `Read one ${what}`,
-      source: "client-endpoints (b) 1",
       parameters: { id: id(`The ${what}`) },
       answer: () => ({ schema: itemsOf(termShape) }),
       handle: async (ctx, { path }) => itemsAnswer([await getTerm(ctx, kind, path.id)]),
@@ -81,7 +79,6 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
       method: "POST",
       path: `${path}/delete`,
       summary: `Delete ${what}s`,
-      source: "client-endpoints (b) 1 and 21",
       body: idsBody("Which one"),
       answer: () => ({ schema: emptyShape }),
       handle: async (ctx, { body }) => {

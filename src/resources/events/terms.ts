@@ -1,6 +1,6 @@
-// Event transformers and semantic types: named things that events refer to (client-endpoints (b) 1).
+// Event transformers and semantic types: named things that events refer to.
 //
-// They hang on no asset: the capability alone decides, whatever part of the events a caller may see.
+// They belong to no asset, so the capability alone decides, whatever events the caller may see.
 import { requireCapability } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";

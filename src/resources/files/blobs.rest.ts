@@ -1,4 +1,4 @@
-// The links to files: PUT the bytes, whole or in pieces as cloud stores take them, and GET them back.
+// The links to files: PUT the bytes, whole or in pieces (docs/reference/files.md#uploading), and GET them.
 import type { Services } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { required, text } from "../../rest/parameters.ts";
@@ -15,7 +15,6 @@ export const fileLinkRoutes: readonly LinkRoute[] = [
     method: "PUT",
     path: "/blobs/{token}",
     summary: "Send the bytes of a file, or with Content-Range a piece of them, or ask how far they have come",
-    source: "client-endpoints 6.2",
     parameters: token,
     answers: {
       200: "The file is complete",
@@ -27,7 +26,6 @@ export const fileLinkRoutes: readonly LinkRoute[] = [
     method: "GET",
     path: "/blobs/{token}",
     summary: "The bytes of a file, or with Range a piece of them",
-    source: "client-endpoints 6.2, (b) 27",
     parameters: token,
     answers: { 200: "All bytes", 206: "The piece asked for", 416: "The piece lies beyond the end" },
     handle: download,

@@ -1,4 +1,4 @@
-// Files over REST: `/files` as 0.5 and 0.6 have it and `/storage` as 0.4 has it, over the same records.
+// Files over REST (docs/reference/files.md): `/files`, and `/storage`, the older name of the same records.
 
 import { type Static, type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
@@ -113,7 +113,6 @@ const removal = {
   ...write,
   method: "DELETE",
   summary: "Delete a file with its bytes",
-  source: "platform-api Endpoints",
   parameters: oneFile,
   answer: () => ({ schema: emptyShape }),
   handle: deleteOne,
@@ -122,7 +121,6 @@ const removal = {
 const change = {
   ...write,
   summary: "Change what is known of a file",
-  source: "client-endpoints 6.2, (b) 30",
   parameters: oneFile,
   body: withNulls(fileChange),
   answer: items,
@@ -133,23 +131,21 @@ const replacement = {
   ...write,
   path: "/files",
   summary: "Replace what is known of files",
-  source: "client-endpoints 6.2, C16",
   body: json(itemsBody(wholeFile, { min: 1 }), bulk),
   answer: () => ({ schema: emptyShape }),
   handle: replaceAll,
 } as const;
 
 export const fileRoutes: readonly Route[] = [
-  route({ ...start, path: "/files/initupload", source: "client-endpoints 6.2, (b) 25 and 26" }),
-  route({ ...start, path: "/storage/metadata", source: "client-endpoints 6.3" }),
-  route({ ...list, path: "/files", source: "client-endpoints 6.2, C15" }),
-  route({ ...list, path: "/storage", source: "platform-api Endpoints; client-endpoints 6.3" }),
+  route({ ...start, path: "/files/initupload" }),
+  route({ ...start, path: "/storage/metadata" }),
+  route({ ...list, path: "/files" }),
+  route({ ...list, path: "/storage" }),
   route({
     ...read,
     method: "GET",
     path: "/files/search",
     summary: "Search files",
-    source: "client-endpoints 6.2, (b) 10",
     query: searchQuery,
     answer: items,
     handle: search,
@@ -159,7 +155,6 @@ export const fileRoutes: readonly Route[] = [
     method: "GET",
     path: "/files/{fileId}",
     summary: "Read what is known of a file",
-    source: "client-endpoints 6.2",
     parameters: oneFile,
     answer: items,
     handle: async (ctx, { path, version }) => itemsAnswer([fileIn(version)(await getFile(ctx, path.fileId))]),
@@ -169,19 +164,17 @@ export const fileRoutes: readonly Route[] = [
     method: "GET",
     path: "/storage/{fileId}/info",
     summary: "Read what is known of a file, by itself",
-    source: "client-endpoints 6.3",
     parameters: oneFile,
     answer: (version) => ({ schema: dataOf(fileShape(version)) }),
     handle: async (ctx, { path, version }) => dataAnswer(fileIn(version)(await getFile(ctx, path.fileId))),
   }),
-  route({ ...download, path: "/files/{fileId}/downloadlink", source: "client-endpoints 6.2, (b) 27" }),
-  route({ ...download, path: "/storage/{fileId}", source: "client-endpoints 6.3" }),
+  route({ ...download, path: "/files/{fileId}/downloadlink" }),
+  route({ ...download, path: "/storage/{fileId}" }),
   route({
     ...read,
     method: "POST",
     path: "/files/byids",
     summary: "Read what is known of files by id or external id, in the order asked",
-    source: "client-endpoints 6.2, C23",
     body: json(names),
     answer: items,
     handle: async (ctx, { body, version }) =>
@@ -192,7 +185,6 @@ export const fileRoutes: readonly Route[] = [
     method: "POST",
     path: "/files/update",
     summary: "Change what is known of files",
-    source: "client-endpoints 6.2",
     body: { ...withNulls(itemsBody(identifiedChange, { min: 1 })), ...bulk },
     answer: () => ({ schema: emptyShape }),
     handle: updateMany,
@@ -210,8 +202,8 @@ export const fileRoutes: readonly Route[] = [
   route({ ...replacement, method: "PUT" }),
   route({ ...removal, path: "/files/{fileId}" }),
   route({ ...removal, path: "/storage/{fileId}" }),
-  route({ ...remove, path: "/files/delete", source: "client-endpoints 6.2" }),
-  route({ ...remove, path: "/storage/delete", source: "client-endpoints 6.3" }),
+  route({ ...remove, path: "/files/delete" }),
+  route({ ...remove, path: "/storage/delete" }),
 ];
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;

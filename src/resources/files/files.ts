@@ -1,4 +1,4 @@
-// Files: documents and other bytes that hang on assets (platform-api, Stored file; client-endpoints 6).
+// Files: documents and other bytes with links to assets.
 
 import { scopeOf } from "../../access/caller.ts";
 import { notAfter } from "../../access/credentials.ts";

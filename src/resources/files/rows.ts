@@ -47,7 +47,7 @@ export async function fileOfSource(
   return found;
 }
 
-/** Refuses new links to assets that do not exist or that the caller may not see (client-endpoints (b) 20). */
+/** Refuses new links to assets that do not exist or that the caller may not see. */
 export function refuseNewLinks(
   ctx: RequestContext,
   tx: Reader,

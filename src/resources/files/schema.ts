@@ -16,9 +16,9 @@ export interface Content extends Stored {
   readonly lastUpdatedTime: number;
 }
 
-/** A stored file as everyone but the wire knows it (platform-api, Stored file; client-endpoints 6.1). */
+/** A stored file, in the form of all code except the JSON shapes. */
 export interface StoredFile extends Content, CommonFields {
-  /** Empty when there is none; together with the name unique in the project (client-endpoints (b) 26). */
+  /** Empty when there is none; unique in the project together with the name. */
   readonly directory: string;
   readonly source?: string;
   readonly sourceId?: string;

@@ -153,7 +153,7 @@ export const fileShape = (version: ApiVersion) =>
     { title: "File" },
   );
 
-/** A file as a version shows it (client-endpoints 6.1, C9). */
+/** A file as a version shows it. */
 export const fileIn = (version: ApiVersion) => (file: StoredFile) => ({
   id: file.id,
   fileName: file.name,

@@ -1,4 +1,4 @@
-// Capabilities as clients write them: `{"assetsAcl":{"actions":["READ"],"scope":{"all":{}}}}` (14.1).
+// Capabilities as clients write them: `{"assetsAcl":{"actions":["READ"],"scope":{"all":{}}}}`.
 import { Type } from "typebox";
 import {
   type Acl,
@@ -108,7 +108,7 @@ const idsFrom = (sent: SentIds, field: string): number[] =>
     throw fail("field-invalid", { field: `${field}[${index}]`, expected: "an id", got: String(sent[index]) });
   });
 
-/** As `capabilitiesFrom` reads it; ids are answered as texts (client-endpoints C8). */
+/** The form that `capabilitiesFrom` reads; ids are returned as strings (docs/access.md#capabilities). */
 export const capabilityOf = ({ acl, actions, scope }: Capability) => ({
   [acl]: { actions, scope: { [scopeName[scope.kind]]: scopeShown(scope) } },
 });

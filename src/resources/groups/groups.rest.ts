@@ -1,4 +1,4 @@
-// Groups and their members over REST (platform-api Group and capability, client-endpoints 14.1).
+// Groups and their members over REST (docs/reference/groups-and-accounts.md#groups).
 import { type Static, type TSchema, Type } from "typebox";
 import { administrator } from "../../access/capabilities.ts";
 import { accessTypes } from "../../access/permissions.ts";
@@ -34,7 +34,7 @@ import {
   updateGroup,
 } from "./groups.ts";
 
-const common = { versions: apiVersions, source: "client-endpoints 14.1" } as const;
+const common = { versions: apiVersions } as const;
 const update = { ...common, capability: ["groupsAcl", "UPDATE"] } as const;
 const read = { ...common, capability: ["groupsAcl", "READ"] } as const;
 
@@ -149,7 +149,6 @@ export const groupRoutes: readonly Route[] = [
     method: "PATCH",
     path: "/groups/{groupId}",
     summary: "Change a group in place; its members stay in it",
-    source: "platform-api Endpoints",
     parameters: one,
     body: { kind: "json", schema: groupPatch, nulls: "kept" },
     answer: groups,
@@ -159,7 +158,6 @@ export const groupRoutes: readonly Route[] = [
   ...memberRoutes(),
   route({
     versions: apiVersions,
-    source: "client-endpoints 3",
     capability: ["projectsAcl", "UPDATE"],
     method: "PUT",
     path: "/defaultgroup",
@@ -193,7 +191,7 @@ function memberRoutes(): Route[] {
       },
       answer: empty,
       handle: async (ctx, { path, body }) => {
-        // Objects from some clients, plain ids from others (client-endpoints C12).
+        // The JavaScript SDK sends objects, other clients plain ids.
         const ids = body.items.map((item) => (typeof item === "number" ? item : item.id));
         await addMembers(ctx, path.groupId, ids);
         return emptyAnswer;

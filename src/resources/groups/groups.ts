@@ -1,4 +1,4 @@
-// Groups: what grants rights to the accounts, and to the people, that are in them (client-endpoints 14.1).
+// Groups: they grant rights to the accounts and people in them.
 import { keepAdministered } from "../../access/administrators.ts";
 import { requireCapability, requireUnlimited, scopeOrOwn } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
@@ -183,8 +183,8 @@ export async function removeMembers(
 }
 
 /**
- * Makes a group that of all who are in no other (client-endpoints 3); refuses (400) an unknown one, and (403)
- * one whose rights the caller cannot grant.
+ * Makes a group the default group, which holds for callers in no other group. Refuses (400) an unknown group,
+ * and (403) one whose rights the caller cannot grant.
  */
 export async function makeDefault(ctx: RequestContext, id: number): Promise<Project> {
   requireCapability(ctx.caller, "projectsAcl", "UPDATE");

@@ -1,7 +1,7 @@
 // What the catalog keeps of security categories; groups themselves are in src/access/schema.ts.
 import type { Stored, Table } from "../../storage/catalog.ts";
 
-/** Restricts the time series that name it to those who are members of it (client-endpoints 14.2). */
+/** Restricts the time series that name it to its members. */
 export interface SecurityCategory extends Stored {
   readonly name: string;
 }

@@ -1,4 +1,4 @@
-// Security categories over REST (client-endpoints 14.2).
+// Security categories over REST (docs/reference/groups-and-accounts.md#security-categories).
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
 import type { PageQuestion } from "../../query/page.ts";
@@ -22,7 +22,7 @@ import {
   type SecurityCategory,
 } from "./security-categories.ts";
 
-const common = { versions: apiVersions, source: "client-endpoints 14.2" } as const;
+const common = { versions: apiVersions } as const;
 
 const categoryShape = Type.Object({ id: Type.Integer(), name: Type.String() }, { title: "SecurityCategory" });
 

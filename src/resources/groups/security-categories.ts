@@ -1,4 +1,4 @@
-// Security categories: names for what only their members may see (client-endpoints 14.2).
+// Security categories: series that have one are visible to its members only.
 import { ownCategories, requireUnlimited, scopeOrOwn } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";

@@ -1,4 +1,4 @@
-// Service accounts over REST, where they are called users (client-endpoints 14.2).
+// Service accounts over REST, where they are called users (docs/reference/groups-and-accounts.md#users).
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
 import type { PageQuestion } from "../../query/page.ts";
@@ -16,7 +16,7 @@ import { boolean, id, pageSize } from "../../rest/parameters.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import { type Account, createAccounts, deleteAccounts, getAccount, listAccounts } from "./accounts.ts";
 
-const common = { versions: apiVersions, source: "client-endpoints 14.2" } as const;
+const common = { versions: apiVersions } as const;
 
 export const userShape = Type.Object(
   {

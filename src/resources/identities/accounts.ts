@@ -1,4 +1,4 @@
-// Service accounts: whom API keys act for, and which groups they are in (client-endpoints 14.2, users).
+// Service accounts: API keys act for them, and groups grant them rights.
 
 import { keepAdministered } from "../../access/administrators.ts";
 import { requireUnlimited, scopeOrOwn } from "../../access/caller.ts";

@@ -1,4 +1,4 @@
-// API keys over REST (client-endpoints 14.2).
+// API keys over REST (docs/reference/groups-and-accounts.md#api-keys).
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
 import type { PageQuestion } from "../../query/page.ts";
@@ -16,7 +16,7 @@ import { boolean, id, integer, pageSize } from "../../rest/parameters.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import { type ApiKey, createApiKeys, deleteApiKeys, getApiKey, listApiKeys } from "./api-keys.ts";
 
-const common = { versions: apiVersions, source: "client-endpoints 14.2" } as const;
+const common = { versions: apiVersions } as const;
 
 const keyMembers = {
   id: Type.Integer(),

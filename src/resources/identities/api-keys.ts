@@ -1,4 +1,4 @@
-// API keys of the project's accounts, as those manage them who hold the capability (client-endpoints 14.2).
+// Lists, creates and deletes API keys of the accounts of a project.
 import { keepAdministered } from "../../access/administrators.ts";
 import { scopeOrOwn } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";

@@ -1,4 +1,4 @@
-// Model hosting over REST, in 0.6: models themselves, and the table of all its routes.
+// Model hosting over REST 0.6 (docs/reference/models.md): the table of its routes, and those of models.
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { emptyAnswer, emptyShape } from "../../rest/envelope.ts";

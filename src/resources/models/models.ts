@@ -1,4 +1,4 @@
-// Models: what people know a calculation by, whatever its versions (client-endpoints 16).
+// Models: the name of a calculation, whatever its versions are.
 import { requireCapability } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";

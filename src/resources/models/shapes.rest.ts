@@ -21,7 +21,7 @@ import type { DescriptionChange } from "./records.ts";
 import type { Described } from "./schema.ts";
 
 /** What every route says of itself. */
-export const common = { versions: ["0.6"], preview: true, source: "client-endpoints 16" } as const;
+export const common = { versions: ["0.6"], preview: true } as const;
 export const read = { ...common, capability: ["modelHostingAcl", "READ"] } as const;
 export const write = { ...common, capability: ["modelHostingAcl", "WRITE"] } as const;
 
@@ -117,7 +117,7 @@ const pageParameters = {
 
 /**
  * One record in the two forms of the published clients: those of 2019-03 read `data.items`, older ones the
- * members beside `data` (client-endpoints 16).
+ * members beside `data` (docs/reference/models.md#responses-of-model-hosting).
  */
 export const recordAnswer = <Row extends object>(row: Row) => ({ ...itemsAnswer([row]), ...row });
 export const recordShape = (item: TObject) =>
@@ -127,7 +127,7 @@ export const recordShape = (item: TObject) =>
 export const membersAnswer = <Data extends object>(data: Data) => ({ ...dataAnswer(data), ...data });
 export const membersShape = (members: TObject) => Type.Object({ data: members, ...members.properties });
 
-/** A page, with its items and cursor beside `data` as well, where older clients read them (C18). */
+/** A page; its items and cursor are beside `data` as well, where older clients read them. */
 const pageShape = (item: TSchema) =>
   Type.Object({
     ...pageOf(item).properties,

@@ -1,4 +1,4 @@
-// Projects over REST: read and overwrite (client-endpoints 3).
+// Projects over REST (docs/reference/projects-and-login.md#projects): read and overwrite.
 import { Type } from "typebox";
 import { signingAlgorithms } from "../../access/provider.ts";
 import { limits } from "../../limits.ts";
@@ -106,7 +106,6 @@ export const projectRoutes: readonly Route[] = [
     path: "",
     versions: apiVersions,
     summary: "Read the project",
-    source: "platform-api Projects",
     capability: "member",
     answer: () => ({ schema: itemsOf(projectShape) }),
     handle: async (ctx) => itemsAnswer([projectOf(await readProject(ctx))]),
@@ -116,7 +115,6 @@ export const projectRoutes: readonly Route[] = [
     path: "",
     versions: apiVersions,
     summary: "Overwrite the project; secrets that are left out stay as they are",
-    source: "client-endpoints 3",
     capability: ["projectsAcl", "UPDATE"],
     body: {
       kind: "json",

@@ -1,4 +1,4 @@
-// Projects: the top of everything (platform-api, What the service does 1). One is made at the first start.
+// Projects: every other record belongs to one. One is made at the first start.
 import { type Caller, scopeOf } from "../../access/caller.ts";
 import { madeWith, originOf, revokeKeys } from "../../access/credentials.ts";
 import { administersGroups } from "../../access/holds.ts";
@@ -36,7 +36,7 @@ export function readProject(ctx: RequestContext): Promise<Project> {
 }
 
 /**
- * Overwrites the project of the request; its `urlName` cannot change (client-endpoints 3). Refuses (400) an
+ * Overwrites the project of the request; its `urlName` cannot change. Refuses (400) an
  * unknown default group, and (403) one whose rights the caller cannot grant. The identity provider decides
  * who is in which group: only a caller that administers groups can change it (403).
  */

@@ -20,9 +20,9 @@ const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 const plainCell = (text: string): string => (/[",\r\n]|^\s|\s$/.test(text) ? quoted(text) : text);
 
 /**
- * A header of `"key"` and the column names, each quoted, and a line a row (client-endpoints 7). Columns are
- * those asked for, else all that the rows have, in the order they come in. What a row lacks and `null` are
- * empty cells; arrays and objects are their JSON text.
+ * A header of `"key"` and the column names, each quoted, and a line for each row (docs/reference/raw.md#csv).
+ * Columns are those requested, otherwise all that the rows have, in the order of their first occurrence.
+ * Missing values and `null` are empty cells; arrays and objects are their JSON text.
  */
 export async function csvAnswer(
   rows: readonly RawRow[],

@@ -16,7 +16,7 @@ export interface TableName {
 export const byName: readonly OrderBy[] = [{ field: "name", direction: "ascending" }];
 export const byKey: readonly OrderBy[] = [{ field: "key", direction: "ascending" }];
 
-/** These databases; refuses (404) when any of them is unknown (client-endpoints 1.6). */
+/** These databases; refuses (404) if any of them is unknown. */
 export async function existingDatabases(
   tx: Reader,
   scope: Filter,
@@ -28,7 +28,7 @@ export async function existingDatabases(
   return found;
 }
 
-/** These tables of one database; refuses (404) when it or any of them is unknown (client-endpoints 1.6). */
+/** These tables of one database; refuses (404) if the database or any of them is unknown. */
 export async function existingTables(
   tx: Reader,
   scope: Filter,
@@ -51,7 +51,7 @@ export async function existingTable(
   return found!;
 }
 
-/** Makes those databases that are missing; the others stay as they are ((b) 23). */
+/** Makes those databases that are missing; the others stay as they are. */
 export async function ensureDatabases(
   ctx: RequestContext,
   tx: Writer,

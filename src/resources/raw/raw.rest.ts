@@ -1,4 +1,4 @@
-// Raw data over REST: the routes of 0.4, 0.5 and 0.6, and the handlers below them.
+// Raw data over REST (docs/reference/raw.md): the routes of 0.4, 0.5 and 0.6, and the handlers below them.
 //
 // `create`, `delete` and `csv` name operations, so no record is read by these names
 // (docs/reference/common.md#names-of-operations).
@@ -65,7 +65,6 @@ const databaseRoutes: readonly Route[] = [
     ...listing,
     path: "/raw",
     summary: "List databases, by name",
-    source: "platform-api Raw data; client-endpoints 7",
     query: namesQuery,
     answer: () => ({ schema: pageOf(databaseShape) }),
     handle: async (ctx, { query: { assetId, ...query } }) =>
@@ -81,7 +80,6 @@ const databaseRoutes: readonly Route[] = [
     ...writing,
     path: "/raw/create",
     summary: "Create databases; those that exist stay as they are",
-    source: "client-endpoints 7, (b) 23",
     body: json(databasesBody),
     answer: () => ({ schema: itemsOf(databaseShape) }),
     created: ["0.6"],
@@ -97,7 +95,6 @@ const databaseRoutes: readonly Route[] = [
     ...nothing,
     path: "/raw/delete",
     summary: "Delete databases",
-    source: "client-endpoints 7 and 1.6",
     query: recursive,
     body: json(databasesBody),
     handle: async (ctx, { query, body }) => {
@@ -113,7 +110,6 @@ const tableRoutes: readonly Route[] = [
     ...listing,
     path: "/raw/{database}",
     summary: "List the tables of a database, by name",
-    source: "platform-api Raw data; client-endpoints 7, (b) 24",
     parameters: inDatabase,
     query: namesQuery,
     answer: () => ({ schema: pageOf(linkedTableShape) }),
@@ -135,7 +131,6 @@ const tableRoutes: readonly Route[] = [
     ...writing,
     path: "/raw/{database}/create",
     summary: "Create tables; those that exist change their links to assets, if these are sent",
-    source: "client-endpoints 7, (b) 23",
     parameters: inDatabase,
     query: ensuring("the database"),
     body: json(newTablesBody),
@@ -153,7 +148,6 @@ const tableRoutes: readonly Route[] = [
     ...nothing,
     path: "/raw/{database}/delete",
     summary: "Delete tables with their rows",
-    source: "client-endpoints 7 and 1.6",
     parameters: inDatabase,
     body: json(tablesBody),
     handle: async (ctx, { path, body }) => {
@@ -169,7 +163,6 @@ const rowRoutes: readonly Route[] = [
     ...reading,
     path: "/raw/{database}/{table}",
     summary: "List the rows of a table, by key; as CSV with `Accept: text/csv`",
-    source: "platform-api Raw data; client-endpoints 7, (b) 24",
     parameters: inTable,
     query: rowsQuery,
     answer: () => ({ schema: pageOf(rowShape), otherContentTypes: [csvType], hasNextLink: true }),
@@ -179,7 +172,6 @@ const rowRoutes: readonly Route[] = [
     ...reading,
     path: "/raw/{database}/{table}/{key}",
     summary: "Read a row",
-    source: "client-endpoints 7",
     parameters: ofRow,
     query: rowQuery,
     answer: () => ({ schema: itemsOf(rowShape) }),
@@ -193,7 +185,6 @@ const rowRoutes: readonly Route[] = [
     ...nothing,
     path: "/raw/{database}/{table}/create",
     summary: "Write rows; those with the same key are replaced",
-    source: "client-endpoints 7",
     parameters: inTable,
     query: ensuring("the database and the table"),
     body: {
@@ -209,7 +200,6 @@ const rowRoutes: readonly Route[] = [
     ...nothing,
     path: "/raw/{database}/{table}/csv",
     summary: "Write rows from CSV whose first header cell is `key`; every cell is a text",
-    source: "client-endpoints 7 (PostCsv), (b) 36",
     parameters: inTable,
     query: ensuring("the database and the table"),
     body: {
@@ -226,7 +216,6 @@ const rowRoutes: readonly Route[] = [
     ...nothing,
     path: "/raw/{database}/{table}/delete",
     summary: "Delete rows, as far as they exist",
-    source: "client-endpoints 7",
     parameters: inTable,
     body: json(keysBody),
     handle: async (ctx, { path, body }) => {
@@ -276,7 +265,7 @@ async function answerRows(
   return itemsTextAnswer(wrapper, [rowTexts(found.items, query.columns)]);
 }
 
-/** After `min` and up to `max` (client-endpoints 7). */
+/** After `min` and up to `max`. */
 function lastUpdated({ minLastUpdatedTime: min, maxLastUpdatedTime: max }: Values<typeof rowsQuery>) {
   if (min === undefined && max === undefined) return and();
   return between("lastUpdatedTime", {

@@ -1,4 +1,4 @@
-// Raw data: databases of tables of rows, kept exactly as extracted (platform-api What the service does 3).
+// Raw data: databases of tables of rows, stored exactly as they were written.
 import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -53,7 +53,7 @@ export async function countDatabases(ctx: RequestContext, wanted: Filter): Promi
   return ctx.catalog.read(ctx.project, (tx) => tx.count(rawDatabaseTable, filter));
 }
 
-/** Makes these databases; those that exist stay as they are ((b) 23). */
+/** Makes these databases; those that exist stay as they are. */
 export async function createDatabases(ctx: RequestContext, names: readonly string[]): Promise<void> {
   scopeOf(ctx.caller, "rawAcl", "WRITE");
   await ctx.catalog.write(ctx.project, (tx) => ensureDatabases(ctx, tx, names));

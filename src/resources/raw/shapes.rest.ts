@@ -78,7 +78,7 @@ export const namesQuery = {
 
 const columnsSchema = Type.String({ examples: ["speed,size"] });
 
-/** Names with commas between them; `,` alone asks for keys without columns (client-endpoints 7). */
+/** Names with commas between them; `,` alone requests keys without columns, as the Spark data source does. */
 const columns: Parameter<readonly string[] | undefined> = {
   schema: columnsSchema,
   description: "Only these columns, their names separated by commas; `,` for none",

@@ -1,4 +1,4 @@
-// Relationships over REST 0.5 and 0.6, by analogy with the other resources: routes, shapes and handlers.
+// Relationships over REST 0.5 and 0.6 (docs/reference/relationships.md): routes, shapes and handlers.
 
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
@@ -40,10 +40,9 @@ import {
 } from "./relationships.ts";
 import { resourceTypes } from "./schema.ts";
 
-const source = "platform-api Entity-model interface, Relationship";
 const versions = ["0.5", "0.6"] as const;
-const read = { versions, source, capability: ["relationshipsAcl", "READ"] } as const;
-const write = { versions, source, capability: ["relationshipsAcl", "WRITE"] } as const;
+const read = { versions, capability: ["relationshipsAcl", "READ"] } as const;
+const write = { versions, capability: ["relationshipsAcl", "WRITE"] } as const;
 
 const kind = (whose: string) => Type.Enum([...resourceTypes], { description: `Kind of the ${whose}` });
 

@@ -1,4 +1,4 @@
-// Relationships: which resource stands in relation to which other one (platform-api entity model).
+// Relationships: a relationship says that one resource relates to another.
 
 import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";

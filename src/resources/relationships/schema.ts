@@ -1,11 +1,11 @@
 // What relationships ask of the catalog: who stands in relation to whom, since when, and how surely.
 import type { Stored, Table } from "../../storage/catalog.ts";
 
-/** Kinds of resources that stand at the ends of a relationship (platform-api entity model, Resource). */
+/** Types of resources at the ends of a relationship. */
 export const resourceTypes = ["asset", "timeSeries", "event", "file", "sequence"] as const;
 export type ResourceType = (typeof resourceTypes)[number];
 
-/** Platform-api entity model, Relationship. The resources at its ends need not exist. */
+/** The resources at its ends need not exist. */
 export interface Relationship extends Stored {
   /** Unique in the project. */
   readonly externalId: string;

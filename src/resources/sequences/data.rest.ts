@@ -1,4 +1,4 @@
-// Rows of sequences over REST: written as clients send them, answered as JSON or CSV (client-endpoints 13).
+// Rows of sequences over REST (docs/reference/sequences.md#rows-of-a-sequence), read as JSON or CSV.
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -94,7 +94,6 @@ export const dataRoutes: readonly Route[] = [
     method: "POST",
     path: "/sequences/{sequenceId}/postdata",
     summary: "Write rows of a sequence; a row takes the place of one with the same number",
-    source: "client-endpoints 13",
     parameters: oneSequence,
     body: { kind: "json", ...bulk, schema: postBody, nulls: "kept" },
     answer: () => ({ schema: emptyShape }),
@@ -106,7 +105,6 @@ export const dataRoutes: readonly Route[] = [
     method: "POST",
     path: "/sequences/{sequenceId}/getdata",
     summary: "Read rows of a sequence in the order of their numbers, as JSON or as CSV",
-    source: "client-endpoints 13, C17",
     parameters: oneSequence,
     query: csvQuery,
     body: { kind: "json", schema: getBody },
@@ -164,7 +162,7 @@ async function read(
   return { contentType, ...(await bytesOrStream(textPieces(lines), limits.responsePieceBytes)) };
 }
 
-/** Both ways of saying where to end may come (C17); the smaller counts. */
+/** Published clients name the end in two ways; the smaller end counts. */
 function rangeOf({ inclusiveFrom = 0, inclusiveTo, exclusiveTo }: Static<typeof question>) {
   const ends = [
     inclusiveTo === undefined ? longMax : rowNumberIn(inclusiveTo, "items[0].inclusiveTo"),

@@ -21,7 +21,7 @@ export interface SequenceColumn {
   readonly lastUpdatedTime: number;
 }
 
-/** A table of numbered rows (platform-api entity model, Sequence; client-endpoints 13). */
+/** A table of numbered rows. */
 export interface Sequence extends Stored {
   readonly name?: string;
   /** Unique in the project. */

@@ -1,4 +1,4 @@
-// Sequences over REST 0.5 and 0.6 (client-endpoints 13): the routes, and the handlers below them.
+// Sequences over REST 0.5 and 0.6 (docs/reference/sequences.md): the routes, and the handlers below them.
 
 import type { Static } from "typebox";
 import type { RequestContext } from "../../context.ts";
@@ -58,17 +58,15 @@ import {
   shownSequence,
 } from "./shapes.rest.ts";
 
-const source = "client-endpoints 13";
 const versions = ["0.5", "0.6"] as const;
-const read = { versions, source, capability: ["sequencesAcl", "READ"] } as const;
-const write = { versions, source, capability: ["sequencesAcl", "WRITE"] } as const;
+const read = { versions, capability: ["sequencesAcl", "READ"] } as const;
+const write = { versions, capability: ["sequencesAcl", "WRITE"] } as const;
 const items = () => ({ schema: itemsOf(sequenceShape) });
 const empty = () => ({ schema: emptyShape });
 
 const changeOfOne = {
   ...write,
   summary: "Change a sequence",
-  source: "client-endpoints 13, (b) 30",
   parameters: oneSequence,
   body: { kind: "json", schema: sequenceChange, nulls: "kept" },
   answer: items,
@@ -100,7 +98,6 @@ const recordRoutes: readonly Route[] = [
     method: "GET",
     path: "/sequences/search",
     summary: "Search sequences",
-    source: "client-endpoints 13, (b) 10",
     query: searchQuery,
     answer: items,
     handle: search,
@@ -134,7 +131,6 @@ const recordRoutes: readonly Route[] = [
     method: "POST",
     path: "/sequences/delete",
     summary: "Delete sequences with their rows",
-    source: "client-endpoints 13, (b) 21",
     body: { kind: "json", schema: sequenceIds },
     answer: empty,
     handle: async (ctx, { body }) => {

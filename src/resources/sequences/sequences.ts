@@ -1,4 +1,4 @@
-// Sequences: tables of numbered rows, such as a pump's curve, with typed columns (client-endpoints 13).
+// Sequences: tables of numbered rows, such as a pump's curve, with typed columns.
 
 import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";

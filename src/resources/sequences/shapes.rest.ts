@@ -1,4 +1,4 @@
-// The shapes of sequences on the wire: bodies in, records out (client-endpoints 13).
+// The JSON shapes of sequences in requests and responses.
 import { type Static, Type } from "typebox";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -129,7 +129,7 @@ function pairsChangeOf(sent: Static<typeof sequenceChange>["metadata"]): PairsCh
   return { set: setNull ? {} : (set ?? undefined), add: add ?? undefined, remove: remove ?? undefined };
 }
 
-/** Members that the Python client looks up in every answer are null when there is none (1.9). */
+/** Members without a value are null, because the Python SDK reads them in every response. */
 const textOrNull = Type.Union([Type.String(), Type.Null()]);
 
 const shared = {

@@ -1,4 +1,4 @@
-// Tag matching over REST, as the Python clients ask for it (client-endpoints 15).
+// Tag matching over REST, which the Python SDKs use (docs/reference/tag-matching.md).
 import { Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { bytesOrStream } from "../../lib/streams.ts";
@@ -47,7 +47,6 @@ export const tagMatchingRoutes: readonly Route[] = [
     versions: apiVersions,
     capability: ["assetsAcl", "READ"],
     summary: "Find the assets whose names come nearest to tags of other systems",
-    source: "client-endpoints 15",
     body: { kind: "json", schema: question },
     answer: () => ({ schema: itemsOf(tagShape) }),
     handle: async (ctx, { body }) => {

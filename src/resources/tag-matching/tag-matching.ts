@@ -1,4 +1,4 @@
-// Tag matching: which existing assets are meant by tags from other systems (client-endpoints 15).
+// Tag matching: finds the assets that tags of other systems stand for.
 import type { ComputationModule } from "../../compute/computation.ts";
 import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";

@@ -2,7 +2,7 @@
 import type { Stored, Table } from "../../storage/catalog.ts";
 import { type CommonFields, commonColumns } from "../common/schema.ts";
 
-/** A time series as everyone but the wire knows it (platform-api, Time series; client-endpoints 8.1). */
+/** A time series, in the form of all code except the JSON shapes. */
 export interface TimeSeries extends Stored, CommonFields {
   readonly id: number;
   /** Unique in the project. */

@@ -1,4 +1,4 @@
-// The shapes of time series in REST 0.4, 0.5 and 0.6: bodies in, records out (client-endpoints 8.1).
+// The JSON shapes of time series in REST 0.4, 0.5 and 0.6 (docs/reference/timeseries.md#shape-of-a-series).
 import { type Static, Type } from "typebox";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -65,7 +65,7 @@ export const seriesOverwrite = Type.Object({ name: key, ...writable });
 export const overwriteInV04 = Type.Object({ tagId: key, ...writable });
 
 const ignored = Type.Optional(Type.Unknown({ description: "Taken, and changes nothing" }));
-/** Published clients send these members in changes (client-endpoints 8.2). No client sends a PATCH. */
+/** Published clients send these members in changes. No client sends a PATCH. */
 const unchangeable = { isString: ignored, isStep: ignored };
 
 const changes = {

@@ -81,7 +81,7 @@ describe("creating time series", () => {
     assert.deepEqual((await ok(server.ask(`GET /timeseries/${id}?includeMetadata=true`))).items, [b]);
   });
 
-  it("nulls count as absent, wrong names of members are ignored (C26)", async () => {
+  it("nulls count as absent, wrong names of members are ignored", async () => {
     const nulls = { description: null, unit: null, assetId: null, metadata: null, isString: null, id: null };
     const wrong = {
       step: true,

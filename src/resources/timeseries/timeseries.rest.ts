@@ -1,4 +1,4 @@
-// Time series over REST 0.4, 0.5 and 0.6 (platform-api Time series; client-endpoints 8).
+// Time series over REST 0.4, 0.5 and 0.6 (docs/reference/timeseries.md).
 
 import type { Static } from "typebox";
 import type { RequestContext } from "../../context.ts";
@@ -72,7 +72,6 @@ const create = {
   method: "POST",
   path: "/timeseries",
   summary: "Create time series",
-  source: "platform-api Time series; client-endpoints 8.2, C6",
 } as const;
 
 const overwrite = {
@@ -80,7 +79,6 @@ const overwrite = {
   method: "PUT",
   path: "/timeseries",
   summary: "Change time series by name; absent members stay",
-  source: "client-endpoints 8.2",
   answer: empty,
 } as const;
 
@@ -88,7 +86,6 @@ const change = {
   ...write,
   path: "/timeseries/{series}",
   summary: "Change a time series",
-  source: "client-endpoints 8.2, (b) 30",
   parameters: { series: id("The id of the series") },
   body: { kind: "json", schema: seriesChange, nulls: "kept" },
   answer: items,
@@ -127,7 +124,6 @@ export const timeSeriesRoutes: readonly Route[] = [
     method: "GET",
     path: "/timeseries",
     summary: "List time series, ordered by name",
-    source: "platform-api Time series; client-endpoints 8.2",
     query: { ...listQuery, cursor: cursorParameter },
     answer: (version) => ({ schema: pageOf(seriesShape(version)) }),
     handle: list,
@@ -137,7 +133,6 @@ export const timeSeriesRoutes: readonly Route[] = [
     method: "GET",
     path: "/timeseries/search",
     summary: "Search time series",
-    source: "client-endpoints 8.2, (b) 10",
     query: searchQuery,
     answer: items,
     handle: search,
@@ -147,7 +142,6 @@ export const timeSeriesRoutes: readonly Route[] = [
     method: "GET",
     path: "/timeseries/{series}",
     summary: "Read a time series by id",
-    source: "client-endpoints 8.2",
     parameters: { series: id("The id of the series") },
     query: { includeMetadata },
     answer: items,
@@ -161,7 +155,6 @@ export const timeSeriesRoutes: readonly Route[] = [
     method: "POST",
     path: "/timeseries/byids",
     summary: "Read time series by id or external id, in the order asked",
-    source: "client-endpoints 8.2, C23",
     query: { includeMetadata },
     body: names,
     answer: items,
@@ -175,7 +168,6 @@ export const timeSeriesRoutes: readonly Route[] = [
     method: "POST",
     path: "/timeseries/update",
     summary: "Change time series",
-    source: "client-endpoints 8.2",
     body: { kind: "json", ...bulk, schema: itemsBody(identifiedChange, some), nulls: "kept" },
     answer: items,
     handle: updateMany,
@@ -193,7 +185,6 @@ export const timeSeriesRoutes: readonly Route[] = [
     method: "POST",
     path: "/timeseries/delete",
     summary: "Delete time series by id, with their datapoints",
-    source: "client-endpoints 8.2",
     body: ids,
     answer: empty,
     handle: (ctx, { body }) => remove(ctx, { ids: body.items }),
@@ -204,7 +195,6 @@ export const timeSeriesRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/timeseries/{series}",
     summary: "Delete a time series by name, with its datapoints",
-    source: "client-endpoints 8.2",
     parameters: { series: required(text("The name of the series")) },
     answer: empty,
     handle: (ctx, { path }) => remove(ctx, { names: [path.series] }),

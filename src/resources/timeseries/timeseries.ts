@@ -1,4 +1,4 @@
-// Time series: what a plant measures, by name and by id (platform-api Time series; client-endpoints 8).
+// Time series: what a plant measures, by name and by id.
 
 import { membershipOf, scopeOf } from "../../access/caller.ts";
 import type { Action, Capability } from "../../access/capabilities.ts";
@@ -110,9 +110,8 @@ export async function searchTimeSeries(ctx: RequestContext, wanted: TextSearch):
 }
 
 /**
- * Creates all of these series or none, and returns them in the same order. Refuses (400) names that are
- * taken or occur twice, unknown assets and foreign security categories (client-endpoints 8.2, (b) 20), and
- * (409) external ids that are taken.
+ * Creates all of these series or none, and returns them in the same order. Refuses (400) names that are taken
+ * or occur twice, unknown assets and foreign security categories, and (409) external ids that are taken.
  */
 export async function createTimeSeries(
   ctx: RequestContext,

@@ -1,4 +1,4 @@
-// Asset types over REST: routes and handlers, in 0.6 alone (client-endpoints 4.4).
+// Asset types over REST 0.6 (docs/reference/assets.md#asset-types): routes and handlers.
 import type { Static } from "typebox";
 import { limits } from "../../../limits.ts";
 import type { PageQuestion } from "../../../query/page.ts";
@@ -30,7 +30,7 @@ import {
 } from "./asset-types.ts";
 import { assetTypeShape, newAssetType, newField, oneAssetType, termChange } from "./shapes.rest.ts";
 
-const common = { versions: ["0.6"], source: "client-endpoints 4.4" } as const;
+const common = { versions: ["0.6"] } as const;
 const read = { ...common, capability: ["assetsAcl", "READ"] } as const;
 const write = { ...common, capability: ["assetsAcl", "WRITE"] } as const;
 const items = () => ({ schema: itemsOf(assetTypeShape) });

@@ -1,6 +1,6 @@
-// Making, changing and deleting asset types and their fields (client-endpoints 4.4).
+// Creates, changes and deletes asset types and their fields.
 //
-// They hang on no asset: the capability alone decides, whatever part of the assets a caller may see.
+// Types belong to no asset, so the capability alone decides, whatever assets the caller may see.
 import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";

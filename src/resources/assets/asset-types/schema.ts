@@ -1,4 +1,4 @@
-// Asset types: what kinds of assets there are, and which values each kind has (client-endpoints 4.4).
+// Asset types: the kinds of assets, and the fields of each kind.
 import type { Stored, Table } from "../../../storage/catalog.ts";
 
 /** What the values of a field are; a `Long` is an integer that JSON numbers hold exactly. */

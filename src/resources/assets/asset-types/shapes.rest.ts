@@ -1,4 +1,4 @@
-// The shapes of asset types on the wire, and of the types that an asset has (client-endpoints 4.4).
+// The JSON shapes of asset types, and of the types of an asset (docs/reference/assets.md#asset-types).
 import { Type } from "typebox";
 import { limits } from "../../../limits.ts";
 import {

@@ -24,7 +24,7 @@ export interface TypeGiven {
   readonly fields?: readonly FieldGiven[] | undefined;
 }
 
-/** Done in this order; members that are absent change nothing (client-endpoints 4.4). */
+/** Applied in this order; absent members change nothing. */
 export interface TypesChange {
   /** All types that the asset has from now on. */
   readonly set?: readonly TypeGiven[] | undefined;

@@ -139,7 +139,7 @@ async function countLatest(ctx: RequestContext, filter: Filter): Promise<number>
   return (await latestOf(ctx, { filter, page: { limit: Number.POSITIVE_INFINITY } })).items.length;
 }
 
-/** What functions answer; asked for without one, it is nothing (odata.md D18). */
+/** A set of results of functions; read without one it is empty. */
 const answersOnly = (name: string, type: string) =>
   entitySet<PointRow>({
     ...{ name, type, isHidden: true, pageMax: limits.odataPointsPageMax },
@@ -205,7 +205,9 @@ const functions: readonly EntityFunction[] = [
   }),
 ];
 
-/** Up to now without an end; buckets begin at multiples of their length (odata.md 1.5). */
+/**
+ * Up to now without an end; buckets begin at multiples of their length (docs/reference/odata.md#functions).
+ */
 function aggregates(
   given: Arguments,
   seriesFor: (ctx: RequestContext) => Promise<readonly SeriesRef[]>,

@@ -1,5 +1,5 @@
-// Data specs of schedules on the wire, in the newer and in the older form (platform-api Data spec,
-// client-endpoints 16).
+// The JSON shapes of data specs of schedules, in the newer and the older form
+// (docs/reference/models.md#data-specs).
 import { type Static, type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";

@@ -1,4 +1,4 @@
-// Fills the gaps of a column whose rows are equally far from each other (platform-api, Data spec).
+// Fills the gaps of a column whose rows have equal distances (docs/reference/models.md#data-specs).
 import type { GapFilling } from "../../analytics/matching/grid-rows.ts";
 
 /**

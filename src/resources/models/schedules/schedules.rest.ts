@@ -1,4 +1,4 @@
-// Schedules of models over REST, and the list of what they have run.
+// Schedules of models over REST (docs/models.md#schedules), and the list of their runs.
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../../context.ts";
 import { emptyAnswer, emptyShape } from "../../../rest/envelope.ts";

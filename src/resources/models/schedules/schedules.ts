@@ -1,4 +1,4 @@
-// Schedules: models that predict window after window and write series (client-endpoints 16).
+// Schedules: models that predict window after window and write series.
 import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";

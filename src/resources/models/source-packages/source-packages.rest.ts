@@ -1,4 +1,4 @@
-// Source packages over REST: made, sent by a link, read, their code deleted.
+// Source packages over REST (docs/reference/models.md#models-and-versions).
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../../context.ts";
 import { limits } from "../../../limits.ts";

@@ -1,4 +1,4 @@
-// Source packages: archives of Python code that models are trained and predicted with (client-endpoints 16).
+// Source packages: archives of Python code that trains models and makes predictions.
 import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";

@@ -1,4 +1,5 @@
-// Versions of models over REST: made, trained, deployed, asked for predictions, their artifacts and logs.
+// Versions of models over REST (docs/reference/models.md#models-and-versions): also predictions and
+// artifacts.
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";

@@ -1,4 +1,4 @@
-// Versions of a model: code from a source package with the artifacts it was trained to (client-endpoints 16).
+// Versions of a model: code from a source package with the artifacts of its training.
 import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
