@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { generatedPages, table } from "./generated.ts";
 import { headingsOf } from "./headings.ts";
-import { brokenCitations, missingSources, problemsIn } from "./mentions.ts";
+import { brokenCitations, citesPageOfRoutes, missingSources, problemsIn } from "./mentions.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const headings = () => new Set(["pages"]);
@@ -55,6 +55,13 @@ test("a document that is not in the repository is named where it is cited", () =
   for (const one of [...cited, "((b) 23)", "(client-endpoints C1)", "as the requirement says"])
     assert.equal(missingSources(`// Kept (${one}).`).length > 0, true, one);
   assert.deepEqual(missingSources("docs/reference/odata.md#values, [odata.md](odata.md), (C) 2026, %C3"), []);
+});
+
+test("a file of routes cites its page in its first comment", () => {
+  const routes = "export const assetRoutes: readonly Route[] = [];";
+  assert.ok(citesPageOfRoutes(`// Assets over REST.\n// See docs/reference/assets.md.\n${routes}`));
+  assert.ok(!citesPageOfRoutes(`// Assets over REST.\n${routes} // docs/reference/assets.md`));
+  assert.ok(citesPageOfRoutes("// No routes."));
 });
 
 test("headings become the fragments that lead to them", () => {

@@ -26,8 +26,19 @@ export function brokenMentions(root: string): string[] {
     ...inEachLine(root, pagePatterns, (page, text) => problemsIn(text, { ...pages, page })),
     ...inEachLine(root, codePatterns, (_, text) => brokenCitations(text, place)),
     ...inEachLine(root, [...pagePatterns, ...codePatterns], (_, text) => missingSources(text)),
+    ...routesWithoutPage(root),
   ];
 }
+
+function routesWithoutPage(root: string): string[] {
+  return globSync("src/resources/**/*.rest.ts", { cwd: root })
+    .filter((file) => !citesPageOfRoutes(readFileSync(join(root, file), "utf8")))
+    .map((file) => `${file}:1 declares routes, and its first comment cites no page of docs/`);
+}
+
+/** Whether a file that declares routes names the page that describes them. */
+export const citesPageOfRoutes = (file: string): boolean =>
+  !/: readonly Route\[\] =/.test(file) || /^(?:\/\/.*\n)*?\/\/.*\bdocs\/[\w/-]+\.md/.test(file);
 
 /** Reads the headings of each page once. */
 function headingsByPage(root: string): HeadingsOfPage {

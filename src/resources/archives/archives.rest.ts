@@ -1,4 +1,4 @@
-// Restoring an archive over REST: the one operation that `millrace import archive` needs beside the others.
+// Restores archives over REST, for `millrace import archive` (docs/archive.md).
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
 import { emptyAnswer, emptyShape } from "../../rest/envelope.ts";
