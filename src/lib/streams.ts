@@ -33,18 +33,24 @@ export async function* begunAhead<Item, Made>(
 /** Characters that are written between two turns of other requests. */
 const pieceLength = 64 * 1024;
 
-/** Text gathered into pieces of about 64 KiB, or of one string if that is longer. */
-export async function* textPieces(texts: Iterable<string> | AsyncIterable<string>): AsyncGenerator<Buffer> {
+/**
+ * Text gathered into pieces of about 64 KiB, or of one string if that is longer. Strings come in batches,
+ * because each of an async iterable costs some microseconds.
+ */
+export async function* textPieces(
+  batches: Iterable<Iterable<string>> | AsyncIterable<Iterable<string>>,
+): AsyncGenerator<Buffer> {
   let held: string[] = [];
   let length = 0;
-  for await (const text of texts) {
-    held.push(text);
-    length += text.length;
-    if (length < pieceLength) continue;
-    yield Buffer.from(held.join(""));
-    held = [];
-    length = 0;
-  }
+  for await (const batch of batches)
+    for (const text of batch) {
+      held.push(text);
+      length += text.length;
+      if (length < pieceLength) continue;
+      yield Buffer.from(held.join(""));
+      held = [];
+      length = 0;
+    }
   if (held.length > 0) yield Buffer.from(held.join(""));
 }
 

@@ -13,7 +13,7 @@ export interface IdsNamed {
   readonly field: string;
   /** How unknown ids are refused; 400 when absent. */
   readonly status?: 404;
-  /** Reads only as many records as fit, instead of refusing them. */
+  /** Refuses records that are too long together; as records of one change when absent. */
   readonly bound?: LengthBound | undefined;
 }
 
@@ -27,16 +27,22 @@ export async function existingRecords<Row extends Stored>(
   scope: Filter,
   named: IdsNamed,
 ): Promise<Row[]> {
-  const { ids, bound = new LengthBound(limits.recordsPerChangeLengthMax) } = named;
+  const { ids, bound = boundOfChange(named.field) } = named;
   if (ids.length === 0) return [];
   refuseRepeated(named);
   const filter = and(scope, oneOf("id", ids));
   const rows = await tx.find(table, { filter, order: byId, page: { limit: ids.length, bound } });
-  if (bound.cuts > 0 && bound === named.bound) return rows;
-  if (bound.cuts > 0) throw fail("records-too-long", { field: named.field, limit: bound.max });
   const found = new Map(rows.map((row) => [row.id, row]));
   refuseUnlessAll(found, named);
   return ids.map((id) => found.get(id)!);
+}
+
+/** For the records that one request changes; `field` names them in a refusal (413). */
+export function boundOfChange(field: string): LengthBound {
+  const limit = limits.recordsPerChangeLengthMax;
+  return new LengthBound(limit, () => {
+    throw fail("records-too-long", { field, limit });
+  });
 }
 
 /** Refuses what `existingRecords` refuses without reading the records. */

@@ -1,14 +1,24 @@
 // Bounds how long the records are together that one response is made of.
 
-/** Stores count the records that they read against it, and end a page early when it is reached. */
+/**
+ * Stores count the records that they read against it, and end a page early when it is reached; with `refuse`
+ * the read fails instead, and a store need not return the records that fit.
+ */
 export class LengthBound {
   /** In characters. */
   readonly max: number;
+  readonly #refuse: (() => never) | undefined;
   #used = 0;
   #cuts = 0;
 
-  constructor(max: number) {
+  constructor(max: number, refuse?: () => never) {
     this.max = max;
+    this.#refuse = refuse;
+  }
+
+  /** A page never ends early: what does not fit is refused. */
+  get isRefusing(): boolean {
+    return this.#refuse !== undefined;
   }
 
   /** How long all records are that were read so far. */
@@ -29,7 +39,9 @@ export class LengthBound {
   /** Counts records that were read; `isCut` when there were more that did not fit. */
   count({ length, isCut }: { readonly length: number; readonly isCut: boolean }): void {
     this.#used += length;
-    if (isCut) this.#cuts += 1;
+    if (!isCut) return;
+    this.#refuse?.();
+    this.#cuts += 1;
   }
 }
 

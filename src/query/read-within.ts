@@ -25,31 +25,49 @@ export async function readWithin<Found>(
   memory: ResponseMemory,
   read: (bound: LengthBound) => Promise<Found>,
 ): Promise<Found> {
-  const few = await readOnce(memory, limits.pageLengthFirst, read);
+  const few = await readIfShort(memory, read);
   if (few) return few.found;
-  return (await readOnce(memory, limits.pageLengthMax, read, "may end early"))!.found;
+  return readOnce(memory, new LengthBound(limits.pageLengthMax), read);
 }
 
-/** Undefined when there is more than fits: a larger read waits without memory. */
+/**
+ * Undefined when there is more than the small bound, all of which is let go: a larger read waits without
+ * memory.
+ */
+async function readIfShort<Found>(
+  memory: ResponseMemory,
+  read: (bound: LengthBound) => Promise<Found>,
+): Promise<{ readonly found: Found } | undefined> {
+  let isLong = false;
+  const bound = new LengthBound(limits.pageLengthFirst, () => {
+    isLong = true;
+    throw new Error("more was found than fits into the small bound");
+  });
+  try {
+    return { found: await readOnce(memory, bound, read) };
+  } catch (problem) {
+    if (!isLong) throw problem;
+    await memory.reserve(0);
+    return undefined;
+  }
+}
+
 async function readOnce<Found>(
   memory: ResponseMemory,
-  lengthMax: number,
+  bound: LengthBound,
   read: (bound: LengthBound) => Promise<Found>,
-  ending?: "may end early",
-): Promise<{ readonly found: Found } | undefined> {
-  const bound = new LengthBound(lengthMax);
-  await memory.reserve(lengthMax * bytesPerCharacter);
+): Promise<Found> {
+  await memory.reserve(bound.max * bytesPerCharacter);
   const found = await read(bound);
-  const isWhole = bound.cuts === 0 || ending !== undefined;
   // The record with which a page ends may reach beyond the bound.
-  await memory.reserve(isWhole ? Math.min(bound.used, lengthMax) * bytesPerCharacter : 0);
-  return isWhole ? { found } : undefined;
+  await memory.reserve(Math.min(bound.used, bound.max) * bytesPerCharacter);
+  return found;
 }
 
 interface BatchReads<Key, Row> {
   /** Refuses keys of which there is no record. */
   readonly check: (keys: readonly Key[]) => Promise<unknown>;
-  /** As `check`, and returns the records, as far as they fit into a bound. */
+  /** As `check`, and returns the records. */
   readonly read: (keys: readonly Key[], bound?: LengthBound) => Promise<readonly Row[]>;
 }
 
@@ -62,7 +80,7 @@ export async function* readInBatches<Key, Row>(
   keys: readonly Key[],
   { check, read }: BatchReads<Key, Row>,
 ): AsyncGenerator<readonly Row[]> {
-  const few = await readOnce(memory, limits.pageLengthFirst, (bound) => read(keys, bound));
+  const few = await readIfShort(memory, (bound) => read(keys, bound));
   if (few) return yield few.found;
   const { recordsPerBatch } = limits;
   await memory.reserve(limits.recordsBatchBytes);

@@ -4,7 +4,7 @@ import type { RequestContext } from "../context.ts";
 import type { LengthBound } from "../query/length-bound.ts";
 import type { Page, PageQuestion } from "../query/page.ts";
 import { readWithin } from "../query/read-within.ts";
-import { itemsTextAnswer } from "./items-json.ts";
+import { itemsTextAnswer, itemTexts } from "./items-json.ts";
 import { text } from "./parameters.ts";
 
 /** `{"data":{"items":[...]}}` */
@@ -84,7 +84,7 @@ export function batchesAnswer<Item>(batches: AsyncIterable<readonly Item[]>, sha
 }
 
 async function* textsOf<Item>(batches: AsyncIterable<readonly Item[]>, shape: (item: Item) => unknown) {
-  for await (const batch of batches) yield batch.map((item) => JSON.stringify(shape(item)));
+  for await (const batch of batches) yield itemTexts(batch.map(shape));
 }
 
 /** Wraps the page `found` with the cursors to its neighbours; `asked` is what `pageAsked` gave. */

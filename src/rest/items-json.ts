@@ -7,6 +7,8 @@ const contentType = "application/json; charset=utf-8";
 
 /** A list of fewer items is written at once, in a few milliseconds. */
 const itemsAtOnce = 32;
+/** Characters of items that are written at once, about: a text of one item costs twice the time. */
+const textLength = 16 * 1024;
 
 interface ItemsWrapper {
   readonly data?: { readonly items?: readonly unknown[] };
@@ -16,13 +18,24 @@ interface ItemsWrapper {
 export async function inPieces(answer: Answer): Promise<Answer> {
   const { items, ...rest } = (answer as ItemsWrapper).data ?? {};
   if (items === undefined || items.length <= itemsAtOnce) return answer;
-  const texts = items.values().map((item) => JSON.stringify(item));
-  return itemsTextAnswer({ ...answer, data: { items: [], ...rest } }, [texts]);
+  return itemsTextAnswer({ ...answer, data: { items: [], ...rest } }, [itemTexts(items)]);
+}
+
+/** The JSON of some items at a time, with commas between them. */
+export function* itemTexts(items: readonly unknown[]): Generator<string> {
+  let count = 1;
+  for (let at = 0; at < items.length; ) {
+    const text = JSON.stringify(items.slice(at, at + count)).slice(1, -1);
+    yield text;
+    at += count;
+    count = Math.max(1, Math.min(itemsAtOnce, Math.floor((count * textLength) / text.length)));
+  }
 }
 
 /**
- * The JSON of `wrapper`, in which `items` is an empty list, with the items whose JSON is given. Fails as the
- * batches do: after the response has begun, its transfer is broken off.
+ * The JSON of `wrapper`, in which `items` is an empty list, with the items in it. A text is the JSON of one
+ * item, or of several with commas between them. Fails as the batches do: after the response has begun, its
+ * transfer is broken off.
  */
 export async function itemsTextAnswer(
   wrapper: object,
@@ -45,13 +58,15 @@ async function* listed(
   start: string,
   batches: Iterable<Iterable<string>> | AsyncIterable<Iterable<string>>,
   end: string,
-): AsyncGenerator<string> {
-  yield start;
-  let isFirst = true;
-  for await (const batch of batches)
+): AsyncGenerator<Iterable<string>> {
+  let comma = "";
+  function* withCommas(batch: Iterable<string>): Generator<string> {
     for (const text of batch) {
-      yield isFirst ? text : `,${text}`;
-      isFirst = false;
+      yield comma + text;
+      comma = ",";
     }
-  yield end;
+  }
+  yield [start];
+  for await (const batch of batches) yield withCommas(batch);
+  yield [end];
 }

@@ -52,7 +52,7 @@ export interface ExternalIdsNamed {
   readonly status?: 404;
   /** What is needed of the records, `namesOnly` included; all of them when absent. */
   readonly fields?: readonly string[];
-  /** Reads only as many records as fit. */
+  /** Refuses records that are too long together. */
   readonly bound?: LengthBound | undefined;
 }
 
@@ -71,7 +71,6 @@ export async function existingByExternalId<Row extends Stored & { readonly exter
   const repeated = repeatedOf(externalIds);
   if (repeated.length > 0) throw fail("external-ids-repeated", { field: "items", externalIds: repeated });
   const rows = await rowsNamed(tx, table, externalIds, { scope, fields, bound });
-  if (bound && bound.cuts > 0) return rows;
   const found = new Map(rows.map((row) => [row.externalId, row]));
   const unknown = externalIds.filter((one) => !found.has(one));
   if (unknown.length > 0) throw fail("external-ids-unknown", { what: noun, externalIds: unknown, ...how });

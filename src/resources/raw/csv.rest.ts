@@ -30,7 +30,7 @@ export async function csvAnswer(
   cellText: CellText = asItIs,
 ) {
   const places = await placesIn(rows, names);
-  const pieces = textPieces(csvLines(rows, places, cellText));
+  const pieces = textPieces([csvLines(rows, places, cellText)]);
   const contentType = `${csvType}; charset=utf-8`;
   return { contentType, ...(await bytesOrStream(pieces, limits.responsePieceBytes)) };
 }

@@ -159,7 +159,7 @@ async function read(
   const [contentType, lines] = isCsv
     ? [`${csvType}; charset=utf-8`, csvLines(table, cellTextFor(asked.query))]
     : ["application/json; charset=utf-8", jsonPieces(table, nextCursor)];
-  return { contentType, ...(await bytesOrStream(textPieces(lines), limits.responsePieceBytes)) };
+  return { contentType, ...(await bytesOrStream(textPieces([lines]), limits.responsePieceBytes)) };
 }
 
 /** Published clients name the end in two ways; the smaller end counts. */

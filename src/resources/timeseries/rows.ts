@@ -2,9 +2,9 @@
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { repeatedOf } from "../../lib/repeated.ts";
-import { limits } from "../../limits.ts";
+import { boundOfChange } from "../../query/existing.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
-import { LengthBound } from "../../query/length-bound.ts";
+import type { LengthBound } from "../../query/length-bound.ts";
 import type { OrderBy } from "../../query/page.ts";
 import type { Reader } from "../../storage/catalog.ts";
 import { foreignCategories } from "../groups/security-categories.ts";
@@ -41,7 +41,7 @@ export interface SeriesWanted {
   readonly status: 400 | 404;
   /** All of them when absent. */
   readonly fields?: readonly string[] | undefined;
-  /** Reads only as many series as fit, instead of refusing them. */
+  /** Refuses series that are too long together; as series of one change when absent. */
   readonly bound?: LengthBound | undefined;
 }
 
@@ -52,15 +52,12 @@ export interface SeriesWanted {
 export async function existingRows(
   tx: Reader,
   scope: Filter,
-  { keys, status, fields, bound: given }: SeriesWanted,
+  { keys, status, fields, bound = boundOfChange("items") }: SeriesWanted,
 ): Promise<TimeSeries[]> {
   const [field, wanted] = fieldAndKeys(keys);
   const repeated = repeatedOf(wanted);
   if (repeated.length > 0) throw fail("series-repeated", { keys: repeated });
-  const bound = given ?? new LengthBound(limits.recordsPerChangeLengthMax);
   const rows = await visibleRows(tx, scope, keys, { fields, bound });
-  if (bound.cuts > 0 && given) return rows;
-  if (bound.cuts > 0) throw fail("records-too-long", { field: "items", limit: bound.max });
   const found = new Map<SeriesKey, TimeSeries>(rows.map((row) => [row[field], row]));
   const unknown = wanted.filter((key) => !found.has(key));
   if (unknown.length > 0) throw fail("series-unknown", { keys: unknown, status });

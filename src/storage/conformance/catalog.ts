@@ -629,6 +629,16 @@ export const comparisons: Readonly<Record<string, Scenario>> = {
     const large = new LengthBound(100_000);
     assert.deepEqual(await read({ limit: 9, bound: large }), [[1, 2, 3, 4, 5], undefined, undefined]);
     assert.equal(large.cuts, 0);
+    const refusing = new LengthBound(1500, () => {
+      throw new Error("too long");
+    });
+    await assert.rejects(read({ limit: 4, bound: refusing }), /too long/);
+    assert.equal(refusing.cuts, 0, "refused, not cut");
+    assert.deepEqual(await read({ limit: 1, bound: new LengthBound(1500, () => assert.fail()) }), [
+      [1],
+      [1],
+      undefined,
+    ]);
     const search = { filter: everything, rank: [], order: byId, limit: 4, offset: 1 };
     const ranked = await catalog.read(1, (tx) => tx.search(places, { ...search, bound }));
     assert.deepEqual(idsOf(ranked), [2]);

@@ -82,12 +82,12 @@ export interface Database {
   runForEach(db: Db, statement: Expression, rows: readonly Values[]): Promise<number>;
   /**
    * Reads the rows of a statement until they are longer than `lengthMax` together; the first one is read
-   * however long it is. `isCut` when there are more.
+   * however long it is. `isCut` when there are more; then it returns none with `allOrNone`.
    */
   readWithin(
     db: Db,
     statement: Expression,
-    lengthMax: number,
+    within: { readonly lengthMax: number; readonly allOrNone: boolean },
   ): Promise<{ readonly rows: readonly object[]; readonly length: number; readonly isCut: boolean }>;
   /** The columns of the unique combination that a statement's failure says is taken. */
   takenColumns(error: unknown): readonly string[] | undefined;

@@ -62,9 +62,10 @@ export async function decodeRows<Row extends object>(
     const { type } = columnOf(table, name);
     if (type !== "json" && type !== "boolean") continue;
     for (const row of rows as Record<string, unknown>[]) {
-      if (slice.isOver()) await slice.next();
       const value = row[name];
-      if (value !== undefined) row[name] = type === "json" ? decodeJson(value as string) : value === 1;
+      if (value === undefined) continue;
+      if (slice.isOver()) await slice.next();
+      row[name] = type === "json" ? decodeJson(value as string) : value === 1;
     }
   }
   return rows as Row[];

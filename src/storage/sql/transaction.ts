@@ -277,7 +277,8 @@ export class SqlTransaction implements Writer {
     const columns = sql.join(fields.map((name) => columnRef(table, name)));
     const query = sql<Record<string, unknown>>`select ${columns} from ${sql.table(table.name)} ${rest}`;
     if (!bound) return decodeRows<Row>(table, fields, (await query.execute(this.#db)).rows);
-    const found = await this.#binding.database.readWithin(this.#db, query, Math.max(0, bound.left));
+    const within = { lengthMax: Math.max(0, bound.left), allOrNone: bound.isRefusing };
+    const found = await this.#binding.database.readWithin(this.#db, query, within);
     bound.count(found);
     return decodeRows<Row>(table, fields, found.rows);
   }

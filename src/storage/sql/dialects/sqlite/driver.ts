@@ -2,16 +2,16 @@
 import { Worker } from "node:worker_threads";
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
 import { piecesOf } from "./pieces.ts";
-import type { Outcome, Reply, Request, Statement, WorkerSettings } from "./worker.ts";
+import type { Outcome, Reply, Request, Statement, Within, WorkerSettings } from "./worker.ts";
 
 /** A statement to be run once for each of the rows of parameters. */
 export interface BatchQuery extends CompiledQuery {
   readonly batch: readonly (readonly unknown[])[];
 }
 
-/** A statement whose rows are read until they are longer than `lengthMax`. */
+/** A statement whose rows are read within a bound of their length. */
 export interface BoundedQuery extends CompiledQuery {
-  readonly lengthMax: number;
+  readonly within: Within;
 }
 
 /** Of a `BoundedQuery`, beside its rows. */
@@ -105,17 +105,17 @@ class ThreadConnection implements DatabaseConnection {
 
   /** Rows come and batches go in pieces: other requests have their turn between two of them. */
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row> & BoundedResult> {
-    const { batch, lengthMax } = query as Partial<BatchQuery & BoundedQuery>;
-    if (!batch) return this.#run<Row>(query, { batch, lengthMax });
+    const { batch, within } = query as Partial<BatchQuery & BoundedQuery>;
+    if (!batch) return this.#run<Row>(query, { batch, within });
     let changed = 0n;
     for (const piece of piecesOf(batch))
-      changed += (await this.#run<Row>(query, { batch: piece, lengthMax })).numAffectedRows!;
+      changed += (await this.#run<Row>(query, { batch: piece, within })).numAffectedRows!;
     return { rows: [], numAffectedRows: changed };
   }
 
   async #run<Row>(
     { sql, parameters }: CompiledQuery,
-    how: Pick<Statement, "batch" | "lengthMax">,
+    how: Pick<Statement, "batch" | "within">,
   ): Promise<QueryResult<Row> & BoundedResult> {
     if (this.#state === "idle") throw new Error("broken invariant: statements run in a transaction");
     const begins = this.#state === "about to begin";

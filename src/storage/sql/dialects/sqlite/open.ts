@@ -90,8 +90,8 @@ const runForEach: Database["runForEach"] = async (db, statement, rows) => {
   return Number(done.numAffectedRows);
 };
 
-const readWithin: Database["readWithin"] = async (db, statement, lengthMax) => {
-  const bounded = { ...statement.compile(db), lengthMax } as BoundedQuery;
+const readWithin: Database["readWithin"] = async (db, statement, within) => {
+  const bounded = { ...statement.compile(db), within } as BoundedQuery;
   const { rows, read } = (await db.executeQuery(bounded)) as QueryResult<object> & BoundedResult;
   return { rows, ...read! };
 };

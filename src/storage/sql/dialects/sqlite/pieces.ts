@@ -17,13 +17,40 @@ export function* piecesOf(rows: readonly (readonly unknown[])[]): Generator<read
   }
 }
 
-/** The rows of an outcome, a piece at a time. */
+/** Finds where the pieces end of rows whose lengths are counted one after the other. */
+export class PieceEnds {
+  readonly ends: number[] = [];
+  #next = limits.catalogPieceLength;
+
+  /** Call after each row: `count` rows are `length` characters long together. */
+  count(count: number, length: number): void {
+    if (length < this.#next) return;
+    this.ends.push(count);
+    this.#next = length + limits.catalogPieceLength;
+  }
+}
+
+/** Where the pieces of an outcome end whose rows have not been counted. */
+export function pieceEndsOf({ values, count }: Outcome): readonly number[] {
+  const pieces = new PieceEnds();
+  let length = 0;
+  for (let at = 0; at < count; at++) {
+    for (const column of values) length += lengthOfValue(column[at]);
+    pieces.count(at + 1, length);
+  }
+  return pieces.ends;
+}
+
+/** The rows of an outcome, a piece at a time; the last piece ends with the rows. */
 export class RowPieces {
   readonly #outcome: Outcome;
+  readonly #ends: readonly number[];
+  #pieces = 0;
   #sent = 0;
 
-  constructor(outcome: Outcome) {
+  constructor(outcome: Outcome, ends: readonly number[]) {
     this.#outcome = outcome;
+    this.#ends = ends;
   }
 
   get hasMore(): boolean {
@@ -31,19 +58,11 @@ export class RowPieces {
   }
 
   next(): Outcome {
-    const from = this.#sent;
-    this.#sent = this.#endOf(from);
     const { values, count } = this.#outcome;
+    const from = this.#sent;
+    this.#sent = this.#ends[this.#pieces++] ?? count;
     if (from === 0 && this.#sent === count) return this.#outcome;
     const piece = values.map((column) => column.slice(from, this.#sent));
     return { ...this.#outcome, count: this.#sent - from, values: piece };
-  }
-
-  #endOf(from: number): number {
-    const { values, count } = this.#outcome;
-    let at = from;
-    for (let length = 0; at < count && length < limits.catalogPieceLength; at++)
-      for (const column of values) length += lengthOfValue(column[at]);
-    return at;
   }
 }

@@ -5,11 +5,19 @@ import { parentPort, workerData } from "node:worker_threads";
 import { limits } from "../../../../limits.ts";
 import { lengthOfValue } from "../../../../query/length-bound.ts";
 import { addFunctions, beginStatement } from "./functions.ts";
-import { RowPieces } from "./pieces.ts";
+import { PieceEnds, pieceEndsOf, RowPieces } from "./pieces.ts";
 
 export interface WorkerSettings {
   readonly file: string;
   readonly mode: "read" | "write";
+}
+
+/** How much of a result is read. */
+export interface Within {
+  /** Reading ends after the row with which all rows are longer than this (see `lengthOfValue`). */
+  readonly lengthMax: number;
+  /** No row is returned when there are more. */
+  readonly allOrNone: boolean;
 }
 
 /** One statement of a transaction; the first one carries `begins`, so that beginning costs no message. */
@@ -22,8 +30,7 @@ export interface Statement {
   readonly parameters: readonly unknown[];
   /** With these the statement runs once for each, instead of `parameters`. */
   readonly batch: readonly (readonly unknown[])[] | undefined;
-  /** Reading ends after the row with which all rows are longer than this (see `lengthOfValue`). */
-  readonly lengthMax: number | undefined;
+  readonly within: Within | undefined;
 }
 
 /** Asks for the next piece of an outcome that is sent in several. */
@@ -51,7 +58,7 @@ export interface Outcome {
   readonly count: number;
   readonly values: readonly (readonly unknown[])[];
   readonly changes: number;
-  /** With `lengthMax`: how long the rows are together, and whether there are more that were not read. */
+  /** With `within`: how long the rows are together, and whether there are more that were not read. */
   readonly read?: { readonly length: number; readonly isCut: boolean };
 }
 
@@ -64,6 +71,8 @@ export interface Reply {
 }
 
 const noOutcome: Outcome = { columns: [], count: 0, values: [], changes: 0 };
+
+const changesOnly = (changes: number) => new RowPieces({ ...noOutcome, changes }, []);
 
 class Connection {
   readonly #db: DatabaseSync;
@@ -85,7 +94,7 @@ class Connection {
   }
 
   /** A statement outside a transaction is refused: its transaction never began, or SQLite has given it up. */
-  #run({ begins, sql, parameters, batch, lengthMax }: Statement): Outcome {
+  #run({ begins, sql, parameters, batch, within }: Statement): RowPieces {
     if (begins) this.#db.exec(this.#mode === "write" ? "begin immediate" : "begin");
     else if (!this.#db.isTransaction) throw new Error("the transaction was given up");
     const { statement, columns } = this.#prepare(sql);
@@ -93,20 +102,21 @@ class Connection {
     if (batch) {
       let changes = 0;
       for (const row of batch) changes += Number(statement.run(...(row as SQLInputValue[])).changes);
-      return { ...noOutcome, changes };
+      return changesOnly(changes);
     }
     const values = parameters as SQLInputValue[];
-    if (columns.length === 0) return { ...noOutcome, changes: Number(statement.run(...values).changes) };
-    if (lengthMax !== undefined) return readWithin(statement.iterate(...values), columns, lengthMax);
+    if (columns.length === 0) return changesOnly(Number(statement.run(...values).changes));
+    if (within) return readWithin(statement.iterate(...values), columns, within);
     const rows = statement.all(...values) as unknown as unknown[][];
     const byColumn = columns.map((_, at) => rows.map((row) => row[at]));
-    return { columns, count: rows.length, values: byColumn, changes: 0 };
+    const outcome = { columns, count: rows.length, values: byColumn, changes: 0 };
+    return new RowPieces(outcome, pieceEndsOf(outcome));
   }
 
   /** The first piece of what a statement found, or the next one. */
   reply(request: Statement | NextPiece): Reply {
     const { id } = request;
-    const pieces = request.kind === "run" ? new RowPieces(this.#run(request)) : this.#unsent.get(id)!;
+    const pieces = request.kind === "run" ? this.#run(request) : this.#unsent.get(id)!;
     const outcome = pieces.next();
     if (pieces.hasMore) this.#unsent.set(id, pieces);
     else this.#unsent.delete(id);
@@ -162,8 +172,13 @@ class Connection {
 }
 
 /** Rows by columns, until they are longer than `lengthMax`; the first row is read however long it is. */
-function readWithin(rows: IteratorObject<unknown>, columns: readonly string[], lengthMax: number): Outcome {
+function readWithin(
+  rows: IteratorObject<unknown>,
+  columns: readonly string[],
+  { lengthMax, allOrNone }: Within,
+): RowPieces {
   const values: unknown[][] = columns.map(() => []);
+  const pieces = new PieceEnds();
   let count = 0;
   let length = 0;
   let isCut = false;
@@ -176,13 +191,17 @@ function readWithin(rows: IteratorObject<unknown>, columns: readonly string[], l
         length += lengthOfValue(row[at]);
       }
       count += 1;
+      pieces.count(count, length);
     }
   } finally {
     // Resets the statement. The loop does not do so after an error, and the next run would fail with that
     // error.
     rows.return!();
   }
-  return { columns, count, values, changes: 0, read: { length, isCut } };
+  const read = { length, isCut };
+  if (isCut && allOrNone) return new RowPieces({ ...noOutcome, read }, []);
+  const outcome = { columns, count, values, changes: 0, read };
+  return new RowPieces(outcome, pieces.ends);
 }
 
 const settings = workerData as WorkerSettings;

@@ -1,0 +1,43 @@
+// Lists in pieces have the same JSON as in one.
+import assert from "node:assert/strict";
+import { buffer } from "node:stream/consumers";
+import { test } from "node:test";
+import { inPieces, itemsTextAnswer, itemTexts } from "./items-json.ts";
+import type { Answer } from "./route.ts";
+
+async function textOf(answer: Answer): Promise<string> {
+  if ("stream" in answer) return (await buffer(answer.stream)).toString();
+  return "bytes" in answer ? Buffer.from(answer.bytes).toString() : JSON.stringify(answer);
+}
+
+const item = (at: number) => ({
+  id: at,
+  name: `"é" ${at}`,
+  metadata: { k: "v".repeat(at % 7) },
+  none: undefined,
+});
+
+test("a list has the same JSON in pieces as at once, however many and long its items are", async () => {
+  for (const count of [0, 1, 32, 33, 64, 65, 1_000, 20_000]) {
+    const answer = { data: { items: Array.from({ length: count }, (_, at) => item(at)), nextCursor: "c" } };
+    const made = await inPieces(answer);
+    assert.equal("stream" in made, count === 20_000);
+    assert.equal(await textOf(made), JSON.stringify(answer));
+  }
+});
+
+test("long items are not gathered, and a list of short ones takes few texts", () => {
+  const long = Array.from({ length: 100 }, (_, at) => ({ at, text: "x".repeat(49_000) }));
+  assert.equal([...itemTexts(long)].length, 100);
+  const mixed = [...Array.from({ length: 1_000 }, () => ({})), ...long];
+  const lengths = [...itemTexts(mixed)].map((text) => text.length);
+  assert.ok(lengths.filter((length) => length > 100_000).length <= 1, "the first long ones at most");
+  assert.ok(lengths.length < 200);
+});
+
+test("batches without items leave no commas", async () => {
+  for (const batches of [[], [[]], [[], ["1"], []], [["1", "2"], [], ["3"]], [[], [], ["1,2", "3"]]]) {
+    const text = await textOf(await itemsTextAnswer({ data: { items: [] } }, batches));
+    assert.equal(text, `{"data":{"items":[${batches.flat().join(",")}]}}`);
+  }
+});
