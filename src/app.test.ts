@@ -11,7 +11,7 @@ import { pino } from "pino";
 import { temporaryFolder } from "../test/support/folder.ts";
 import { type App, openApp } from "./app.ts";
 import { StartRefused } from "./data-folder.ts";
-import { realWorld } from "./lib/world.ts";
+import { realSystem } from "./lib/system.ts";
 
 const good = temporaryFolder();
 const at = (data: string, chosen: { port?: number; project?: string; adminKey?: string } = {}) => {
@@ -26,7 +26,7 @@ const at = (data: string, chosen: { port?: number; project?: string; adminKey?: 
     outboundNetworks: [],
     attemptsPerMinute: 1_000_000,
   } as const;
-  return openApp(settings, realWorld, pino({ level: "silent" }));
+  return openApp(settings, realSystem, pino({ level: "silent" }));
 };
 
 before(async () => {

@@ -4,16 +4,16 @@ import { hkdfSync } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { adoptKeys } from "./access/administrators.ts";
+import { ApiKeys } from "./access/api-keys.ts";
 import { endedSessionTable } from "./access/ended-sessions.ts";
-import { Keyring } from "./access/keys.ts";
 import { Rights } from "./access/rights.ts";
 import { accountTable, apiKeyTable, groupTable } from "./access/schema.ts";
+import { openAuthenticators } from "./authenticators.ts";
 import { Computing } from "./compute/computing.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
 import { catalogFileOf, openDataFolder, StartRefused } from "./data-folder.ts";
 import { openStores } from "./data-stores.ts";
-import { openDoors } from "./doors.ts";
 import { unlessFull, watchDisk } from "./full-disk.ts";
 import { ServedPaths } from "./http/allowed-methods.ts";
 import { HeldRequests } from "./http/held-requests.ts";
@@ -25,9 +25,9 @@ import { registerOData } from "./http/register-odata.ts";
 import { memoryOf, usualBounds } from "./http/request-memory.ts";
 import { createHttp } from "./http/server.ts";
 import { IdSource } from "./lib/ids.ts";
+import { KeyedTaskRunner } from "./lib/keyed-task-runner.ts";
 import { RunningJobs } from "./lib/running-jobs.ts";
-import { Turns } from "./lib/turns.ts";
-import type { World } from "./lib/world.ts";
+import type { System } from "./lib/system.ts";
 import { limits } from "./limits.ts";
 import { closeWithin, listenAt } from "./listening.ts";
 import { openModelHosting } from "./model-hosting.ts";
@@ -100,7 +100,7 @@ import { erasureTable, timeSeriesTable } from "./resources/timeseries/schema.ts"
 import { timeSeriesModel } from "./resources/timeseries/timeseries.odata.ts";
 import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
 import { openApiOf } from "./rest/openapi.ts";
-import { type ApiVersion, apiVersions, type Doors, type Route } from "./rest/route.ts";
+import { type ApiVersion, type Authenticators, apiVersions, type Route } from "./rest/route.ts";
 import { withSingleDeletes } from "./rest/single-deletes.ts";
 import type { AnyTable, Catalog } from "./storage/catalog.ts";
 import { Erasures } from "./storage/erasures.ts";
@@ -204,43 +204,43 @@ export interface Started {
 /** Opens the data folder and makes all that serves from it; throws `StartRefused` when that cannot be. */
 export async function openApp(
   settings: Settings,
-  world: World,
+  system: System,
   log: Logger,
   bounds = usualBounds,
 ): Promise<App> {
   await using opened = new AsyncDisposableStack();
-  const folder = openDataFolder(settings.data, world, (text) => log.warn(text));
+  const folder = openDataFolder(settings.data, system, (text) => log.warn(text));
   opened.defer(() => folder.release());
   const metrics = createMetrics();
   const secretOf = (purpose: string) => secretFor(purpose, folder.secret);
-  const openOwnCatalog = () => openCatalog(folder.path, world, telling(log));
-  const disk = opened.adopt(await watchDisk(folder.path, world, telling(log)), (one) => one.close());
+  const openOwnCatalog = () => openCatalog(folder.path, system, telling(log));
+  const disk = opened.adopt(await watchDisk(folder.path, system, telling(log)), (one) => one.close());
   const opening = { folder, openCatalog: openOwnCatalog, linkSecret: secretOf("links"), disk, log };
   const { catalog, points: uncounted, blobs } = await openStores(opening, opened);
   const points = metrics.counted(uncounted);
-  const ids = new IdSource(world, await catalog.lastId());
+  const ids = new IdSource(system, await catalog.lastId());
   const hosting = await openModelHosting(settings, log);
   const computing = opened.adopt(openComputing(metrics), (one) => one.close());
   const services: Services = {
-    world,
+    system,
     ids,
     catalog,
     points,
     blobs,
     computing,
     disk,
-    uploads: new Turns(),
+    uploads: new KeyedTaskRunner(),
     jobs: new RunningJobs((problem) => log.error({ err: problem }, "An analytics job has met a fault")),
     erasures: erasuresIn(catalog, log),
-    ...accessOf({ catalog, ids, world }, folder.secret),
+    ...accessOf({ catalog, ids, system }, folder.secret),
     models: hosting.models,
     cursors: cursorSigner(secretOf("cursors")),
     ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }),
   };
   opened.use(await takeUpWork(services, log));
   const models = opened.adopt(await hosting.takeUp(services), (one) => one.end());
-  const doors = await openDoors(services, { settings, secretFor: secretOf, log });
-  const refusals = new Refusals(world);
+  const doors = await openAuthenticators(services, { settings, secretFor: secretOf, log });
+  const refusals = new Refusals(system);
   const http = await createHttp({ log, metrics, noteRefusal: refusals.note, settings });
   const held = new HeldRequests(http);
   addRoutes(http, { services, ...doors, ...memoryOf(bounds, metrics) }, { refusals, metrics, log });
@@ -271,8 +271,8 @@ function openComputing({ registry }: Metrics): Computing {
 async function takeUpWork(services: Services, log: Logger): Promise<AsyncDisposable> {
   await using working = new AsyncDisposableStack();
   await unlessFull(services, log, () => finishLeftWork(services));
-  working.defer(() => services.uploads.endAll());
-  working.defer(() => services.jobs.endAll());
+  working.defer(() => services.uploads.cancelAll());
+  working.defer(() => services.jobs.cancelAll());
   working.defer(sweepUploads(services, log));
   working.defer(() => services.erasures.end());
   for (const project of await projectIds(services)) services.erasures.begin(project);
@@ -293,8 +293,8 @@ const erasuresIn = (catalog: Catalog, log: Logger) =>
   );
 
 /** The catalog of a data folder; another process may have it open as well. `tell` hears of long work. */
-export const openCatalog = (folder: string, world: World, tell: (text: string) => void): Promise<Catalog> =>
-  openSqlCatalog({ file: catalogFileOf(folder), tables, world, tell });
+export const openCatalog = (folder: string, system: System, tell: (text: string) => void): Promise<Catalog> =>
+  openSqlCatalog({ file: catalogFileOf(folder), tables, system, tell });
 
 /** Into the log, and to whoever sits before the console and waits. */
 const telling = (log: Logger) => (text: string) => {
@@ -304,7 +304,7 @@ const telling = (log: Logger) => (text: string) => {
 
 /** Who may ask what of the catalog of a data folder with this secret. */
 export function accessOf(
-  parts: Pick<Services, "catalog" | "ids" | "world">,
+  parts: Pick<Services, "catalog" | "ids" | "system">,
   secret: Uint8Array,
 ): Pick<Services, "keys" | "rights"> {
   const rights = new Rights({
@@ -312,7 +312,7 @@ export function accessOf(
     defaultGroupOf,
     ancestorsOf: (project, ids) => ancestorsOf(parts.catalog, project, ids),
   });
-  return { rights, keys: new Keyring({ ...parts, rights, secret: secretFor("api-keys", secret) }) };
+  return { rights, keys: new ApiKeys({ ...parts, rights, secret: secretFor("api-keys", secret) }) };
 }
 
 const secretFor = (purpose: string, secret: Uint8Array) =>
@@ -340,7 +340,7 @@ interface Watched {
   readonly log: Logger;
 }
 
-function addRoutes(http: FastifyInstance, kernel: Kernel & Doors, watched: Watched): void {
+function addRoutes(http: FastifyInstance, kernel: Kernel & Authenticators, watched: Watched): void {
   const { services } = kernel;
   const { refusals, metrics, log } = watched;
   const served = new ServedPaths(http);
@@ -351,7 +351,7 @@ function addRoutes(http: FastifyInstance, kernel: Kernel & Doors, watched: Watch
   for (const version of apiVersions) addDescription(http, version, () => describe(version));
   addHealth(http, { ...services, refusals }, log);
   addMetrics(http, metrics, services.points);
-  served.refuseTheRest(kernel.gate);
+  served.refuseTheRest(kernel.authenticator);
 }
 
 const settingsKeyName = "administrator (MILLRACE_ADMIN_KEY)";

@@ -1,12 +1,13 @@
 // What a request carries through every stage: who asks, in which project, and the stores that may answer.
+
+import type { ApiKeys } from "./access/api-keys.ts";
 import type { Caller } from "./access/caller.ts";
-import type { Keyring } from "./access/keys.ts";
 import type { Rights } from "./access/rights.ts";
 import type { Computing } from "./compute/computing.ts";
 import type { IdSource } from "./lib/ids.ts";
+import type { KeyedTaskRunner } from "./lib/keyed-task-runner.ts";
 import type { RunningJobs } from "./lib/running-jobs.ts";
-import type { Turns } from "./lib/turns.ts";
-import type { World } from "./lib/world.ts";
+import type { System } from "./lib/system.ts";
 import type { ModelHosting } from "./model-runner/model-runner.ts";
 import type { CursorSigner } from "./query/cursor.ts";
 import type { ResponseMemory } from "./query/read-within.ts";
@@ -18,7 +19,7 @@ import type { PointsStore } from "./storage/points.ts";
 
 /** What all requests share. */
 export interface Services {
-  readonly world: World;
+  readonly system: System;
   readonly ids: IdSource;
   readonly catalog: Catalog;
   readonly points: PointsStore;
@@ -27,13 +28,13 @@ export interface Services {
   readonly computing: Computing;
   readonly disk: DiskSpace;
   /** The uploads that a request is sending bytes to. */
-  readonly uploads: Turns;
+  readonly uploads: KeyedTaskRunner;
   /** Takes rows away whose record is gone. */
   readonly erasures: Erasures;
   /** Analytics jobs of this process. */
   readonly jobs: RunningJobs;
   readonly cursors: CursorSigner;
-  readonly keys: Keyring;
+  readonly keys: ApiKeys;
   readonly rights: Rights;
   readonly models: ModelHosting;
   /** The server's public address, without a slash at its end; absent when it is where clients reach it. */

@@ -12,7 +12,7 @@ import {
 import { join, relative } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { makeFilesPrivate, makeFolderPrivate } from "./file-modes.ts";
-import type { World } from "./lib/world.ts";
+import type { System } from "./lib/system.ts";
 
 export interface DataFolder {
   readonly path: string;
@@ -29,7 +29,7 @@ export class StartRefused extends Error {}
  * Opens the folder, makes it if need be, and locks it; `StartRefused` when another process holds it. Closes
  * it to other users; `tell` hears of modes that had to change.
  */
-export function openDataFolder(path: string, world: World, tell: (text: string) => void): DataFolder {
+export function openDataFolder(path: string, system: System, tell: (text: string) => void): DataFolder {
   makeFilesPrivate();
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -40,7 +40,7 @@ export function openDataFolder(path: string, world: World, tell: (text: string) 
   const unlock = lockDataFolder(path);
   try {
     closeToOthers(path, tell);
-    return { path, secret: secretOf(path, world), release: unlock };
+    return { path, secret: secretOf(path, system), release: unlock };
   } catch (problem) {
     unlock();
     throw problem;
@@ -82,9 +82,9 @@ const secretBytes = 32;
  * The secret of a folder that another process may hold. Only a new folder gets one made: another secret
  * would void every key without a word, and a short one could be guessed; both are refused.
  */
-export function secretOf(path: string, world: World): Uint8Array {
+export function secretOf(path: string, system: System): Uint8Array {
   const file = join(path, "secret");
-  if (!existsSync(file) && !existsSync(catalogFileOf(path))) makeSecret(file, world);
+  if (!existsSync(file) && !existsSync(catalogFileOf(path))) makeSecret(file, system);
   const secret = Buffer.from(textOf(file), "base64url");
   if (secret.length === secretBytes) return secret;
   throw new StartRefused(
@@ -94,8 +94,8 @@ Put it back from a backup; docs/operations.md says how to go on without one.`,
 }
 
 /** Whole or not at all: half a secret would be refused for ever. */
-function makeSecret(file: string, world: World): void {
-  const text = Buffer.from(world.randomBytes(secretBytes)).toString("base64url");
+function makeSecret(file: string, system: System): void {
+  const text = Buffer.from(system.randomBytes(secretBytes)).toString("base64url");
   writeFileSync(`${file}.new`, text, { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
 }

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../test/support/folder.ts";
 import { endLeftProcesses, runMillrace } from "../test/support/process.ts";
 import { openApp } from "./app.ts";
 import { StartRefused } from "./data-folder.ts";
-import { realWorld } from "./lib/world.ts";
+import { realSystem } from "./lib/system.ts";
 
 const adminKey = "a-key-of-this-test-with-enough-letters";
 const open = async (data: string) => {
@@ -25,7 +25,7 @@ const open = async (data: string) => {
     outboundNetworks: [],
     attemptsPerMinute: 1_000_000,
   } as const;
-  return openApp(settings, realWorld, pino({ level: "silent" }));
+  return openApp(settings, realSystem, pino({ level: "silent" }));
 };
 
 /** A data folder with a series, a point and a file, of a server that has stopped. */

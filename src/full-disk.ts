@@ -2,16 +2,16 @@
 import type { Logger } from "pino";
 import type { Services } from "./context.ts";
 import { Failure } from "./errors.ts";
-import type { World } from "./lib/world.ts";
+import type { System } from "./lib/system.ts";
 import { WatchedDisk } from "./storage/disk-space.ts";
 
 /** Watches the disk of the data folder; `tell` hears when it is full already. */
 export async function watchDisk(
   folder: string,
-  world: World,
+  system: System,
   tell: (text: string) => void,
 ): Promise<WatchedDisk> {
-  const disk = await WatchedDisk.watch(folder, world.freeDiskAt);
+  const disk = await WatchedDisk.watch(folder, system.freeDiskAt);
   if (disk.problem !== undefined) tell(`Only reads and deletes are served: ${disk.problem}`);
   return disk;
 }

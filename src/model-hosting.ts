@@ -1,10 +1,10 @@
 // Model hosting on this server: whether and how code is run, what a stop has left, and schedules on time.
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
-import type { KeyProject } from "./access/keys.ts";
+import type { KeyProject } from "./access/api-keys.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
-import { Turns } from "./lib/turns.ts";
+import { KeyedTaskRunner } from "./lib/keyed-task-runner.ts";
 import { limits } from "./limits.ts";
 import type { ModelHosting, ModelRunner } from "./model-runner/model-runner.ts";
 import { pythonRunner, removeLeftFolders } from "./model-runner/python-runner.ts";
@@ -39,7 +39,7 @@ export async function openModelHosting(
   const models: ModelHosting = {
     ...("refusal" in found && { refusal: found.refusal }),
     runner: host ? pythonRunner(host) : noRunner,
-    jobs: new Turns(),
+    jobs: new KeyedTaskRunner(),
     report: (problem) => log.error({ err: problem }, "A job or a schedule of a model has met a fault"),
   };
   return {
@@ -94,7 +94,7 @@ async function takeUp(services: Services) {
     },
     end: () => {
       clearInterval(timer);
-      return models.jobs.endAll();
+      return models.jobs.cancelAll();
     },
   };
 }

@@ -45,7 +45,7 @@ test("a route has a capability, a summary, and schemas for all that goes in and 
       const { capability } = route;
       assert.ok(capability === "member" || (capability[0] && capability[1]), `${name} has no capability`);
       assert.ok(route.summary, `${name} has no summary`);
-      assert.ok(Object.keys(route.answer(version).schema).length > 0, `${name} answers without a schema`);
+      assert.ok(Object.keys(route.response(version).schema).length > 0, `${name} answers without a schema`);
       if (route.body)
         assert.ok(Object.keys(route.body.schema).length > 0, `${name} takes a body without one`);
       const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);

@@ -92,7 +92,7 @@ test("arrows run downwards", () => {
     ["src/app.ts", "src/storage/sql/catalog.ts", true],
     ["src/http/register.ts", "src/rest/route.ts", true],
     ["src/rest/route.ts", "src/http/body.ts", false],
-    ["src/access/keys.ts", "src/rest/route.ts", false],
+    ["src/access/api-keys.ts", "src/rest/route.ts", false],
     ["src/http/server.ts", "src/storage/sql/catalog.ts", false],
     ["src/http/server.ts", "src/resources/assets/assets.ts", false],
     ["src/resources/assets/assets.rest.ts", "src/rest/route.ts", true],

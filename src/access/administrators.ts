@@ -1,22 +1,26 @@
 // Administrators of a project: the account and the group that hold all rights, and that some key always does.
 import { fail } from "../errors.ts";
 import type { IdSource } from "../lib/ids.ts";
-import type { World } from "../lib/world.ts";
+import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import { and, between, equals, everything, type Filter, hasOneOf, oneOf, or } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
-import type { Reader, Writer } from "../storage/catalog.ts";
-import { administersGroups, scopesOf } from "./holds.ts";
+import type { CatalogReader, CatalogWriter } from "../storage/catalog.ts";
+import { administersGroups, scopesOf } from "./grantable.ts";
 import { capabilitiesIn, liveGroups, liveIn } from "./rights.ts";
 import { type Account, accountTable, apiKeyTable, type Group, groupTable } from "./schema.ts";
 
 export interface Maker {
   readonly ids: IdSource;
-  readonly world: World;
+  readonly system: System;
 }
 
 /** The account that holds all rights of a project; it and its group are made where they are missing. */
-export async function ensureAdministrator(tx: Writer, projectId: number, maker: Maker): Promise<Account> {
+export async function ensureAdministrator(
+  tx: CatalogWriter,
+  projectId: number,
+  maker: Maker,
+): Promise<Account> {
   const group = await ensureAdministrators(tx, projectId, maker);
   const [known] = await accountsIn(tx, projectId, equals("isAdministrator", true));
   if (known?.groupIds.includes(group.id)) return known;
@@ -34,13 +38,13 @@ export async function ensureAdministrator(tx: Writer, projectId: number, maker: 
     uniqueName: taken === 0 ? "administrator" : `administrator ${id}`,
     groupIds: [group.id],
     isAdministrator: true,
-    createdTime: maker.world.nowMs(),
+    createdTime: maker.system.nowMs(),
   };
   await tx.insert(accountTable, [account]);
   return account;
 }
 
-async function ensureAdministrators(tx: Writer, projectId: number, maker: Maker): Promise<Group> {
+async function ensureAdministrators(tx: CatalogWriter, projectId: number, maker: Maker): Promise<Group> {
   const [known] = await liveGroups(tx, projectId, equals("grantsEverything", true));
   if (known) return known;
   const group: Group = {
@@ -49,14 +53,14 @@ async function ensureAdministrators(tx: Writer, projectId: number, maker: Maker)
     name: "administrators",
     capabilities: [],
     grantsEverything: true,
-    createdTime: maker.world.nowMs(),
+    createdTime: maker.system.nowMs(),
   };
   await tx.insert(groupTable, [group]);
   return group;
 }
 
 /** Gives keys that an early version wrote, when every key held all rights, to their administrators. */
-export async function adoptKeys(tx: Writer, maker: Maker): Promise<void> {
+export async function adoptKeys(tx: CatalogWriter, maker: Maker): Promise<void> {
   const filter = equals("accountId", null);
   const keys = await tx.find(apiKeyTable, { filter, order: byId, page: { limit: limits.listItemsMax } });
   for (const [projectId, own] of Map.groupBy(keys, (key) => key.projectId)) {
@@ -71,7 +75,7 @@ export async function adoptKeys(tx: Writer, maker: Maker): Promise<void> {
 
 /** Refuses (400) a change after which no key could administer the groups of the project any more. */
 export async function keepAdministered<Answer>(
-  tx: Writer,
+  tx: CatalogWriter,
   { projectId, nowMs }: { readonly projectId: number; readonly nowMs: number },
   change: () => Promise<Answer>,
 ): Promise<Answer> {
@@ -81,7 +85,7 @@ export async function keepAdministered<Answer>(
   return answer;
 }
 
-async function isAdministered(tx: Reader, projectId: number, nowMs: number): Promise<boolean> {
+async function isAdministered(tx: CatalogReader, projectId: number, nowMs: number): Promise<boolean> {
   const groups = (await liveGroups(tx, projectId, everything)).filter(isForAdministrators);
   const members = hasOneOf(
     "groupIds",
@@ -106,7 +110,7 @@ const isForAdministrators = (group: Group): boolean => {
 const unexpiredAt = (nowMs: number): Filter =>
   or(equals("expiresTime", null), between("expiresTime", { from: { value: nowMs, inclusive: false } }));
 
-const accountsIn = (tx: Reader, projectId: number, filter: Filter): Promise<Account[]> =>
+const accountsIn = (tx: CatalogReader, projectId: number, filter: Filter): Promise<Account[]> =>
   tx.find(accountTable, {
     filter: and(liveIn(projectId), filter),
     order: byId,

@@ -24,7 +24,7 @@ import {
 } from "openid-client";
 import { Failure, fail } from "../errors.ts";
 import type { OutboundFetch } from "../lib/outbound-fetch.ts";
-import type { World } from "../lib/world.ts";
+import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import type { EndedSessions } from "./ended-sessions.ts";
 import type { LoginDirectory, LoginProject } from "./login-directory.ts";
@@ -34,7 +34,7 @@ import type { Rights } from "./rights.ts";
 import { groupsIn, isFromValidDomain, type Tokens, userIn } from "./tokens.ts";
 
 /** What a client requests of a login (docs/reference/projects-and-login.md#login-in-a-browser). */
-export interface LoginWish {
+export interface LoginOptions {
   readonly project: string;
   readonly redirectUrl: string;
   readonly errorRedirectUrl: string | undefined;
@@ -43,7 +43,7 @@ export interface LoginWish {
 }
 
 /** What is remembered from the way to the provider until the way back. */
-interface Errand {
+interface PendingLogin {
   readonly project: string;
   readonly redirectUrl: string;
   readonly errorRedirectUrl: string | undefined;
@@ -53,7 +53,7 @@ interface Errand {
 }
 
 /** How a login ended: where the browser goes, with what. */
-export interface LoginEnd {
+export interface LoginResult {
   readonly location: string;
   /** The session's token for a cookie; absent when the login has failed. */
   readonly session?: string;
@@ -65,7 +65,7 @@ interface LoginParts {
   readonly own: OwnTokens;
   readonly ended: EndedSessions;
   readonly rights: Rights;
-  readonly world: World;
+  readonly system: System;
   /** For requests to providers. */
   readonly fetch: OutboundFetch;
   /** 32 bytes, for what is remembered in cookies. */
@@ -81,13 +81,13 @@ export class BrowserLogin {
   }
 
   /** Refuses (400) a project without a provider, and addresses that are not on its list. */
-  async check(wish: LoginWish): Promise<void> {
+  async check(wish: LoginOptions): Promise<void> {
     await this.#permitted(wish);
   }
 
   /** The provider's page to send the browser to, and what the browser is to keep as a cookie meanwhile. */
   async begin(
-    wish: LoginWish,
+    wish: LoginOptions,
     callbackUrl: string,
   ): Promise<{ location: string; state: string; kept: string }> {
     const { provider, redirectUrl, errorRedirectUrl } = await this.#permitted(wish);
@@ -112,7 +112,7 @@ export class BrowserLogin {
    * answer that this browser has not asked for; every other failure leads to the address for errors, if there
    * is one.
    */
-  async finish(answer: URL, kept: string | undefined): Promise<LoginEnd> {
+  async finish(answer: URL, kept: string | undefined): Promise<LoginResult> {
     const errand = kept === undefined ? undefined : await this.#opened(kept);
     if (!errand || errand.state !== answer.searchParams.get("state")) throw fail("login-unknown", {});
     try {
@@ -151,7 +151,7 @@ export class BrowserLogin {
     this.#parts.rights.changed();
   }
 
-  async #permitted({ project, redirectUrl, errorRedirectUrl }: LoginWish) {
+  async #permitted({ project, redirectUrl, errorRedirectUrl }: LoginOptions) {
     const provider = (await this.#parts.directory.projectNamed(project))?.provider;
     if (provider?.clientId === undefined) throw fail("no-identity-provider", { project });
     const allowed = (field: string, wanted: string) => {
@@ -186,7 +186,7 @@ export class BrowserLogin {
   /** Exchanges the code, checks who has logged in, and makes that a login of ours. */
   async #loginBy(
     answer: URL,
-    errand: Errand,
+    errand: PendingLogin,
     project: LoginProject & { provider: Provider },
   ): Promise<Login> {
     const { provider } = project;
@@ -206,7 +206,7 @@ export class BrowserLogin {
     if (!isFromValidDomain(all, provider)) throw fail("domain-excluded", {});
     const membership = { sourceIds: groupsIn(all, provider), sources: provider.sources };
     return {
-      sessionId: Buffer.from(this.#parts.world.randomBytes(16)).toString("base64url"),
+      sessionId: Buffer.from(this.#parts.system.randomBytes(16)).toString("base64url"),
       projectId: project.id,
       project: project.urlName,
       user: userIn(all),
@@ -232,22 +232,22 @@ export class BrowserLogin {
     return { error: "server_error", description: failure.message, failure };
   }
 
-  #sealed(errand: Errand): Promise<string> {
-    const nowMs = this.#parts.world.nowMs();
+  #sealed(errand: PendingLogin): Promise<string> {
+    const nowMs = this.#parts.system.nowMs();
     return new EncryptJWT({ ...errand })
       .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
       .setExpirationTime(Math.floor((nowMs + limits.loginErrandMsMax) / 1000))
       .encrypt(this.#parts.secret);
   }
 
-  async #opened(kept: string): Promise<Errand | undefined> {
+  async #opened(kept: string): Promise<PendingLogin | undefined> {
     try {
       const { payload } = await jwtDecrypt(kept, this.#parts.secret, {
         keyManagementAlgorithms: ["dir"],
         contentEncryptionAlgorithms: ["A256GCM"],
-        currentDate: new Date(this.#parts.world.nowMs()),
+        currentDate: new Date(this.#parts.system.nowMs()),
       });
-      return payload as unknown as Errand;
+      return payload as unknown as PendingLogin;
     } catch (problem) {
       if (problem instanceof joseErrors.JOSEError) return undefined;
       throw problem;

@@ -4,7 +4,7 @@ import { equals, everything, type Filter, hasOnly, nothing, oneOf, or, underAsse
 import type { ProjectId } from "../storage/catalog.ts";
 import type { Acl, Action, Capability, CapabilityScope } from "./capabilities.ts";
 import type { Credential } from "./credentials.ts";
-import { scopesOf as scopesIn } from "./holds.ts";
+import { scopesOf as scopesIn } from "./grantable.ts";
 
 export interface Caller {
   /** Name shown by the login endpoints. */

@@ -1,7 +1,7 @@
 // What a request was authenticated by, and how keys end together with the credential that made them.
 import { and, equals, type Filter, hasOneOf } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
-import type { Reader, Writer } from "../storage/catalog.ts";
+import type { CatalogReader, CatalogWriter } from "../storage/catalog.ts";
 import { type ApiKey, apiKeyTable } from "./schema.ts";
 
 /** `untilMs` is when it ends; a key without one has no end. */
@@ -48,7 +48,7 @@ export const notAfter = (credential: Credential | undefined, timeMs: number): nu
   Math.min(timeMs, credential?.untilMs ?? timeMs);
 
 /** Revokes the keys that `filter` finds, and every key made with one of them; returns all of their ids. */
-export async function revokeKeys(tx: Writer, filter: Filter, nowMs: number): Promise<number[]> {
+export async function revokeKeys(tx: CatalogWriter, filter: Filter, nowMs: number): Promise<number[]> {
   const named = await liveKeys(tx, filter);
   const made = await liveKeys(tx, madeWith(named.map(({ id }) => originOf.key(id))));
   const ids = [...new Set([...named, ...made].map(({ id }) => id))];
@@ -64,7 +64,7 @@ export async function revokeKeys(tx: Writer, filter: Filter, nowMs: number): Pro
 export const madeWith = (origins: readonly string[]): Filter => hasOneOf("madeBy", origins);
 
 /** Lets `next` take the place of the key `old`: the keys made with `old` depend on `next` from now on. */
-export async function inheritKeys(tx: Writer, old: number, next: number): Promise<void> {
+export async function inheritKeys(tx: CatalogWriter, old: number, next: number): Promise<void> {
   const [before, after] = [originOf.key(old), originOf.key(next)];
   const made = await liveKeys(tx, madeWith([before]));
   await tx.setColumns(
@@ -74,7 +74,7 @@ export async function inheritKeys(tx: Writer, old: number, next: number): Promis
   );
 }
 
-async function liveKeys(tx: Reader, filter: Filter): Promise<ApiKey[]> {
+async function liveKeys(tx: CatalogReader, filter: Filter): Promise<ApiKey[]> {
   const live = and(equals("deletedTime", null), filter);
   const limit = await tx.count(apiKeyTable, live);
   return tx.find(apiKeyTable, { filter: live, order: byId, page: { limit } });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { IdSource } from "../lib/ids.ts";
-import { realWorld } from "../lib/world.ts";
+import { realSystem } from "../lib/system.ts";
 import { everything } from "../query/filter.ts";
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { EndedSessions, endedSessionTable } from "./ended-sessions.ts";
@@ -10,9 +10,9 @@ import { type ApiKey, apiKeyTable } from "./schema.ts";
 
 test("an ended session is known after a restart, and an expired one makes room", async () => {
   let nowMs = 1_000;
-  const world = { ...realWorld, nowMs: () => nowMs };
+  const system = { ...realSystem, nowMs: () => nowMs };
   const catalog = openNaiveCatalog([endedSessionTable, apiKeyTable]);
-  const parts = { catalog, world, ids: new IdSource(world, 0) };
+  const parts = { catalog, system, ids: new IdSource(system, 0) };
   const first = new EndedSessions(parts);
   await first.end("one", 5_000);
   await first.end("one", 5_000);
@@ -27,7 +27,7 @@ test("an ended session is known after a restart, and an expired one makes room",
 });
 
 test("keys made with an ended session are revoked, and the keys made with those; no others", async () => {
-  const world = { ...realWorld, nowMs: () => 1_000 };
+  const system = { ...realSystem, nowMs: () => 1_000 };
   const catalog = openNaiveCatalog([endedSessionTable, apiKeyTable]);
   const madeBy = [
     ["provider p", "login one"],
@@ -42,7 +42,7 @@ test("keys made with an ended session are revoked, and the keys made with those;
     }),
   );
   await catalog.write("system", (tx) => tx.insert(apiKeyTable, keys));
-  await new EndedSessions({ catalog, world, ids: new IdSource(world, 10) }).end("one", 5_000);
+  await new EndedSessions({ catalog, system, ids: new IdSource(system, 10) }).end("one", 5_000);
   const kept = await catalog.read("system", (tx) => tx.get(apiKeyTable, [1, 2, 3]));
   assert.deepEqual(
     kept.map(({ deletedTime }) => deletedTime),

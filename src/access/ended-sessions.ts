@@ -1,6 +1,6 @@
 // Logins that were ended before their tokens expire: on disk, so that a restart does not bring them back.
 import type { IdSource } from "../lib/ids.ts";
-import type { World } from "../lib/world.ts";
+import type { System } from "../lib/system.ts";
 import { between, everything } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
 import type { Catalog, Table } from "../storage/catalog.ts";
@@ -27,10 +27,10 @@ export const endedSessionTable: Table<EndedSession> = {
 };
 
 export class EndedSessions {
-  readonly #parts: { readonly catalog: Catalog; readonly ids: IdSource; readonly world: World };
+  readonly #parts: { readonly catalog: Catalog; readonly ids: IdSource; readonly system: System };
   readonly #ended = new Map<string, number>();
 
-  constructor(parts: { readonly catalog: Catalog; readonly ids: IdSource; readonly world: World }) {
+  constructor(parts: { readonly catalog: Catalog; readonly ids: IdSource; readonly system: System }) {
     this.#parts = parts;
   }
 
@@ -53,8 +53,8 @@ export class EndedSessions {
    */
   async end(sessionId: string, untilMs: number): Promise<void> {
     if (this.#ended.has(sessionId)) return;
-    const { catalog, ids, world } = this.#parts;
-    const nowMs = world.nowMs();
+    const { catalog, ids, system } = this.#parts;
+    const nowMs = system.nowMs();
     this.#ended.set(sessionId, untilMs);
     for (const [old, oldUntilMs] of this.#ended) if (oldUntilMs <= nowMs) this.#ended.delete(old);
     const expired = between("untilMs", { to: { value: nowMs, inclusive: true } });

@@ -1,7 +1,7 @@
 // The projects that people can log in to, and their providers, as the catalog has them now or had them just
 // before.
 import type { OutboundFetch } from "../lib/outbound-fetch.ts";
-import type { World } from "../lib/world.ts";
+import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import type { Provider } from "./provider.ts";
 import { ProviderConnection } from "./provider-connection.ts";
@@ -16,7 +16,7 @@ export interface LoginProject {
 export class LoginDirectory {
   readonly #load: () => Promise<readonly LoginProject[]>;
   readonly #rights: Pick<Rights, "generation">;
-  readonly #world: World;
+  readonly #system: System;
   readonly #providers: ConstructorParameters<typeof ProviderConnection>[1];
   #projects: Promise<readonly LoginProject[]> = Promise.resolve([]);
   #loadedMs = Number.NEGATIVE_INFINITY;
@@ -27,19 +27,19 @@ export class LoginDirectory {
   constructor(parts: {
     load: () => Promise<readonly LoginProject[]>;
     rights: Pick<Rights, "generation">;
-    world: World;
+    system: System;
     fetch: OutboundFetch;
     onProblem: (problem: unknown) => void;
   }) {
     this.#load = parts.load;
     this.#rights = parts.rights;
-    this.#world = parts.world;
+    this.#system = parts.system;
     this.#providers = parts;
   }
 
   /** Every project, by id; changes by other processes count within `keyCacheMsMax`. */
   projects(): Promise<readonly LoginProject[]> {
-    const nowMs = this.#world.monotonicMs();
+    const nowMs = this.#system.monotonicMs();
     const { generation } = this.#rights;
     const isCurrent = generation === this.#generation && nowMs - this.#loadedMs < limits.keyCacheMsMax;
     if (isCurrent) return this.#projects;

@@ -7,7 +7,7 @@
 // another (RFC 8725, 3.11 and 3.12).
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { jwtVerify, SignJWT } from "jose";
-import type { World } from "../lib/world.ts";
+import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 
 /** `iss` of our own tokens: no address, so that no provider has it. */
@@ -40,17 +40,17 @@ export interface Login {
 export class OwnTokens {
   readonly #privateKey: KeyObject;
   readonly #publicKey: KeyObject;
-  readonly #world: World;
+  readonly #system: System;
 
   /** `secret`: 32 bytes. */
-  constructor(secret: Uint8Array, world: World) {
+  constructor(secret: Uint8Array, system: System) {
     this.#privateKey = createPrivateKey({
       key: Buffer.concat([pkcs8Head, secret]),
       format: "der",
       type: "pkcs8",
     });
     this.#publicKey = createPublicKey(this.#privateKey);
-    this.#world = world;
+    this.#system = system;
   }
 
   make(kind: TokenKind, login: Login): Promise<string> {
@@ -70,7 +70,7 @@ export class OwnTokens {
       .setIssuer(ownIssuer)
       .setAudience(aud)
       .setSubject(subject)
-      .setIssuedAt(Math.floor(this.#world.nowMs() / 1000))
+      .setIssuedAt(Math.floor(this.#system.nowMs() / 1000))
       .setExpirationTime(expires)
       .sign(this.#privateKey);
   }
@@ -82,7 +82,7 @@ export class OwnTokens {
       issuer: ownIssuer,
       audience: kinds[kind].aud,
       typ: kinds[kind].typ,
-      currentDate: new Date(this.#world.nowMs()),
+      currentDate: new Date(this.#system.nowMs()),
       requiredClaims: ["exp", "sub", "sid"],
     });
     return {
@@ -99,7 +99,7 @@ export class OwnTokens {
 
   /** When a login that begins now ends. */
   untilMs(): number {
-    return this.#world.nowMs() + limits.loginMsMax;
+    return this.#system.nowMs() + limits.loginMsMax;
   }
 }
 

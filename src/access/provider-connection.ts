@@ -9,7 +9,7 @@ import { fail } from "../errors.ts";
 import type { AddressPolicy } from "../lib/address-policy.ts";
 import { parseJson } from "../lib/json.ts";
 import { FetchRefused, type OutboundFetch, outboundFetch } from "../lib/outbound-fetch.ts";
-import type { World } from "../lib/world.ts";
+import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import { isSafeAddress, type Provider } from "./provider.ts";
 
@@ -26,7 +26,7 @@ export const providerFetch = (rules: {
 
 interface ConnectionParts {
   readonly fetch: OutboundFetch;
-  readonly world: World;
+  readonly system: System;
   readonly onProblem: (problem: unknown) => void;
 }
 
@@ -66,27 +66,31 @@ export class ProviderConnection {
   };
 
   async #current(): Promise<Known> {
-    const ageMs = this.#parts.world.monotonicMs() - (this.#known?.fetchedMs ?? Number.NEGATIVE_INFINITY);
+    const ageMs = this.#parts.system.monotonicMs() - (this.#known?.fetchedMs ?? Number.NEGATIVE_INFINITY);
     if (this.#mayFetch() && ageMs >= limits.providerFreshMsMax) {
       const refreshed = this.#refresh();
       // Known keys do not wait for their own renewal.
       if (!this.#known || ageMs >= limits.providerStaleMsMax) await refreshed;
     } else if (!this.#known) await this.#fetching;
-    const oldest = this.#parts.world.monotonicMs() - limits.providerStaleMsMax;
+    const oldest = this.#parts.system.monotonicMs() - limits.providerStaleMsMax;
     if (this.#known && this.#known.fetchedMs > oldest) return this.#known;
     throw fail("identity-provider-away", { retryAfterSeconds: limits.providerRefetchMsMin / 1000 });
   }
 
   #mayFetch(): boolean {
-    return this.#parts.world.monotonicMs() - this.#triedMs >= limits.providerRefetchMsMin;
+    return this.#parts.system.monotonicMs() - this.#triedMs >= limits.providerRefetchMsMin;
   }
 
   /** What was known stays when this fails. */
   #refresh(): Promise<void> {
-    this.#triedMs = this.#parts.world.monotonicMs();
+    this.#triedMs = this.#parts.system.monotonicMs();
     this.#fetching ??= describeProvider(this.#issuer, this.#parts.fetch)
       .then(({ metadata, keys }) => {
-        this.#known = { metadata, keys: createLocalJWKSet(keys), fetchedMs: this.#parts.world.monotonicMs() };
+        this.#known = {
+          metadata,
+          keys: createLocalJWKSet(keys),
+          fetchedMs: this.#parts.system.monotonicMs(),
+        };
       })
       .catch(this.#parts.onProblem)
       .finally(() => {

@@ -2,7 +2,7 @@
 //
 // What a scope reaches changes when assets move or go, and when records are hung on others: such changes run
 // through `whileMoving`. New records and new assets change nothing for those that are there.
-import { ChangeGate } from "../lib/change-gate.ts";
+import { ChangeCounter } from "../lib/change-counter.ts";
 import type { Filter } from "../query/filter.ts";
 import type { Catalog, ProjectId } from "../storage/catalog.ts";
 
@@ -19,7 +19,7 @@ function textOf(scope: Filter): string {
 }
 
 class Reach {
-  readonly gate = new ChangeGate();
+  readonly gate = new ChangeCounter();
   readonly #numbers = new Map<string, number>();
   #last = 0;
 

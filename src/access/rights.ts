@@ -1,15 +1,15 @@
 // What a caller may do by being in groups: their capabilities together, remembered for a moment.
 
 import { fail } from "../errors.ts";
-import { RecentMap } from "../lib/recent-map.ts";
-import type { World } from "../lib/world.ts";
+import { LruCache } from "../lib/lru-cache.ts";
+import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import { and, equals, type Filter, oneOf, or } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
-import type { Catalog, Reader } from "../storage/catalog.ts";
+import type { Catalog, CatalogReader } from "../storage/catalog.ts";
 import type { Caller } from "./caller.ts";
 import { administrator, type Capability } from "./capabilities.ts";
-import { type Ancestors, administersGroups, holds, rootsIn } from "./holds.ts";
+import { type Ancestors, administersGroups, holds, rootsIn } from "./grantable.ts";
 import { capabilitiesOf } from "./permissions.ts";
 import { type Group, groupTable } from "./schema.ts";
 
@@ -29,9 +29,9 @@ export type Membership =
 
 interface RightsParts {
   readonly catalog: Catalog;
-  readonly world: World;
+  readonly system: System;
   /** The group of those who are in no other. */
-  readonly defaultGroupOf: (tx: Reader, projectId: number) => Promise<number | undefined>;
+  readonly defaultGroupOf: (tx: CatalogReader, projectId: number) => Promise<number | undefined>;
   /** Assets of a project with all assets above each. */
   readonly ancestorsOf: (projectId: number, assetIds: readonly number[]) => Promise<Ancestors>;
 }
@@ -47,7 +47,7 @@ export interface Granted {
 
 export class Rights {
   readonly #parts: RightsParts;
-  readonly #known = new RecentMap<string, { grants: Grants; generation: number; untilMs: number }>(1_000);
+  readonly #known = new LruCache<string, { grants: Grants; generation: number; untilMs: number }>(1_000);
   #generation = 0;
 
   constructor(parts: RightsParts) {
@@ -66,14 +66,14 @@ export class Rights {
 
   /** What the groups of a project grant together; changes by other processes count within `keyCacheMsMax`. */
   async grantsTo(projectId: number, membership: Membership): Promise<Grants> {
-    const { catalog, world } = this.#parts;
+    const { catalog, system } = this.#parts;
     const name = JSON.stringify([projectId, membership]);
     const generation = this.#generation;
     const known = this.#known.get(name);
-    if (known?.generation === generation && known.untilMs > world.monotonicMs()) return known.grants;
+    if (known?.generation === generation && known.untilMs > system.monotonicMs()) return known.grants;
     const groups = await catalog.read("system", (tx) => this.#groupsOf(tx, projectId, membership));
     const grants = { groupIds: groups.map(({ id }) => id), capabilities: groups.flatMap(capabilitiesIn) };
-    this.#known.set(name, { grants, generation, untilMs: world.monotonicMs() + limits.keyCacheMsMax });
+    this.#known.set(name, { grants, generation, untilMs: system.monotonicMs() + limits.keyCacheMsMax });
     return grants;
   }
 
@@ -118,7 +118,7 @@ export class Rights {
     return groups.map(({ id }) => id);
   }
 
-  async #groupsOf(tx: Reader, projectId: number, membership: Membership): Promise<Group[]> {
+  async #groupsOf(tx: CatalogReader, projectId: number, membership: Membership): Promise<Group[]> {
     const groups = await liveGroups(tx, projectId, namedBy(membership));
     if (groups.length > 0) return groups;
     const byDefault = await this.#parts.defaultGroupOf(tx, projectId);
@@ -136,7 +136,7 @@ function namedBy(membership: Membership): Filter {
 export const liveIn = (projectId: number): Filter =>
   and(equals("projectId", projectId), equals("deletedTime", null));
 
-export const liveGroups = (tx: Reader, projectId: number, filter: Filter): Promise<Group[]> =>
+export const liveGroups = (tx: CatalogReader, projectId: number, filter: Filter): Promise<Group[]> =>
   tx.find(groupTable, {
     filter: and(liveIn(projectId), filter),
     order: byId,

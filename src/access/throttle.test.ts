@@ -1,12 +1,12 @@
 // Attempts are counted by network, fill again with time, and never lock out a credential that was good.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { realWorld } from "../lib/world.ts";
+import { realSystem } from "../lib/system.ts";
 import { Throttle } from "./throttle.ts";
 
 function throttleOf(perMinute: number) {
   let nowMs = 0;
-  const throttle = new Throttle(perMinute, { ...realWorld, monotonicMs: () => nowMs });
+  const throttle = new Throttle(perMinute, { ...realSystem, monotonicMs: () => nowMs });
   const waitSeconds = (address: string, credential = "new"): number => {
     try {
       throttle.refuseFailing(address, credential);

@@ -4,14 +4,14 @@
 // held up by the failures of others behind the same address, such as a proxy or a gateway of the plant.
 import { isIPv6 } from "node:net";
 import { fail } from "../errors.ts";
-import { RecentMap } from "../lib/recent-map.ts";
-import type { World } from "../lib/world.ts";
+import { LruCache } from "../lib/lru-cache.ts";
+import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 
 /** Holds `size` for each name, and fills again by `size` a minute. */
 class Buckets {
   readonly #size: number;
-  readonly #levels = new RecentMap<string, { level: number; atMs: number }>(limits.throttledNamesMax);
+  readonly #levels = new LruCache<string, { level: number; atMs: number }>(limits.throttledNamesMax);
 
   constructor(size: number) {
     this.#size = size;
@@ -36,15 +36,15 @@ class Buckets {
 }
 
 export class Throttle {
-  readonly #world: World;
+  readonly #system: System;
   readonly #failuresOfAddress: Buckets;
   readonly #failuresOfCredential: Buckets;
   readonly #loginsOfAddress: Buckets;
-  readonly #good = new RecentMap<string, true>(limits.throttledNamesMax);
+  readonly #good = new LruCache<string, true>(limits.throttledNamesMax);
 
   /** So many logins, and so many failures, an address may have in a minute. */
-  constructor(perMinute: number, world: World) {
-    this.#world = world;
+  constructor(perMinute: number, system: System) {
+    this.#system = system;
     this.#failuresOfAddress = new Buckets(perMinute);
     this.#failuresOfCredential = new Buckets(perMinute);
     this.#loginsOfAddress = new Buckets(perMinute);
@@ -52,7 +52,7 @@ export class Throttle {
 
   /** Counts the beginning or the end of a login in a browser; 429 when there were too many. */
   countLogin(address: string): void {
-    const nowMs = this.#world.monotonicMs();
+    const nowMs = this.#system.monotonicMs();
     const name = networkOf(address);
     refuseFor(this.#loginsOfAddress.waitMs(name, nowMs));
     this.#loginsOfAddress.take(name, nowMs);
@@ -60,7 +60,7 @@ export class Throttle {
 
   /** Refuses (429) to look at a credential when it, or its address, has failed too often. */
   refuseFailing(address: string, credential: string): void {
-    const nowMs = this.#world.monotonicMs();
+    const nowMs = this.#system.monotonicMs();
     refuseFor(this.#failuresOfCredential.waitMs(credential, nowMs));
     if (this.#good.get(credential) === undefined)
       refuseFor(this.#failuresOfAddress.waitMs(networkOf(address), nowMs));
@@ -68,7 +68,7 @@ export class Throttle {
 
   /** Refuses (429) an address that has failed too often, before its request is looked at. */
   refuseAddress(address: string): void {
-    refuseFor(this.#failuresOfAddress.waitMs(networkOf(address), this.#world.monotonicMs()));
+    refuseFor(this.#failuresOfAddress.waitMs(networkOf(address), this.#system.monotonicMs()));
   }
 
   succeeded(credential: string): void {
@@ -76,7 +76,7 @@ export class Throttle {
   }
 
   failed(address: string, credential: string): void {
-    const nowMs = this.#world.monotonicMs();
+    const nowMs = this.#system.monotonicMs();
     this.#good.delete(credential);
     this.#failuresOfCredential.take(credential, nowMs);
     this.#failuresOfAddress.take(networkOf(address), nowMs);

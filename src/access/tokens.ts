@@ -3,7 +3,7 @@
 // Nothing that a token names is ever fetched: `jku`, `x5u`, `jwk` and `x5c` of its header are not looked at,
 // and its issuer only chooses among the providers that administrators have written down.
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from "jose";
-import type { World } from "../lib/world.ts";
+import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import type { EndedSessions } from "./ended-sessions.ts";
 import type { LoginDirectory, LoginProject } from "./login-directory.ts";
@@ -34,13 +34,13 @@ export class Tokens {
   readonly #directory: LoginDirectory;
   readonly #own: OwnTokens;
   readonly #ended: EndedSessions;
-  readonly #world: World;
+  readonly #system: System;
 
-  constructor(parts: { directory: LoginDirectory; own: OwnTokens; ended: EndedSessions; world: World }) {
+  constructor(parts: { directory: LoginDirectory; own: OwnTokens; ended: EndedSessions; system: System }) {
     this.#directory = parts.directory;
     this.#own = parts.own;
     this.#ended = parts.ended;
-    this.#world = parts.world;
+    this.#system = parts.system;
   }
 
   /**
@@ -67,7 +67,7 @@ export class Tokens {
 
   /** The claims of a provider's token; rejects with a JOSEError when it is not good. */
   async verify(token: string, provider: Provider, audience = provider.audiences): Promise<JWTPayload> {
-    const nowMs = this.#world.nowMs();
+    const nowMs = this.#system.nowMs();
     const { payload } = await jwtVerify(token, this.#directory.connectionTo(provider).keyFor, {
       algorithms: [...provider.algorithms],
       issuer: [...provider.issuers],
@@ -88,7 +88,7 @@ export class Tokens {
   /** By the token's own word, which nobody has checked. */
   saysExpired(token: string): boolean {
     const { exp } = claimsIn(token) ?? {};
-    return typeof exp === "number" && exp * 1000 <= this.#world.nowMs();
+    return typeof exp === "number" && exp * 1000 <= this.#system.nowMs();
   }
 
   async #readOwn(token: string, kinds: readonly TokenKind[]): Promise<TokenReading> {

@@ -6,12 +6,12 @@ import { StartRefused, secretOf } from "../data-folder.ts";
 import { requireCatalog } from "../data-parts.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
 import { IdSource } from "../lib/ids.ts";
-import { realWorld as world } from "../lib/world.ts";
+import { realSystem as system } from "../lib/system.ts";
 import { byUrlName, type Project } from "../resources/projects/projects.ts";
 import { Misused } from "./command.ts";
 
 /** The catalog of the data folder, and who may ask what of it. */
-export type Opened = Pick<Services, "catalog" | "ids" | "world" | "keys" | "rights"> & {
+export type Opened = Pick<Services, "catalog" | "ids" | "system" | "keys" | "rights"> & {
   readonly settings: Settings;
 };
 
@@ -20,10 +20,10 @@ export async function withCatalog(work: (opened: Opened) => Promise<void>): Prom
   const settings = readSettings(process.env, process.cwd());
   requireCatalog(settings.data);
   makeFilesPrivate();
-  const catalog = await openCatalog(settings.data, world, console.error);
+  const catalog = await openCatalog(settings.data, system, console.error);
   try {
-    const services = { catalog, ids: new IdSource(world, await catalog.lastId()), world };
-    await work({ ...services, ...accessOf(services, secretOf(settings.data, world)), settings });
+    const services = { catalog, ids: new IdSource(system, await catalog.lastId()), system };
+    await work({ ...services, ...accessOf(services, secretOf(settings.data, system)), settings });
   } finally {
     await catalog.close();
   }

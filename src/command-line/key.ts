@@ -58,7 +58,7 @@ const actions: Readonly<Record<string, Action>> = {
         : await catalog.write("system", (tx) => ensureAccount(tx, project.id, user, maker));
     const made = await keys.create(project, label, {
       ...(account && { accountId: account.id }),
-      ...(days !== undefined && { expiresTime: maker.world.nowMs() + Number(days) * dayMs }),
+      ...(days !== undefined && { expiresTime: maker.system.nowMs() + Number(days) * dayMs }),
     });
     const whose = user === undefined ? "" : ` for ${user}`;
     console.log(`Key ${made.id} of project ${project.urlName}${whose}, shown this once:\n\n  ${made.key}\n`);

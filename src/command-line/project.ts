@@ -12,7 +12,7 @@ export const project: Command = {
   usage: `Usage: millrace project create <name>
        millrace project list
 
-A project is a world of its own: no key of one sees anything of another. Its name is part of every address
+A project is a system of its own: no key of one sees anything of another. Its name is part of every address
 and never changes: letters, digits and hyphens, with no hyphen at either end. A new project gets an
 administrator with a key, which is shown this once. A running server serves it at once.
 The data folder is that of MILLRACE_DATA, else ./millrace-data.`,

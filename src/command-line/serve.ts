@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { pino } from "pino";
 import { type App, openApp, type Started } from "../app.ts";
 import { described, readSettings, type Settings } from "../config.ts";
-import { realWorld } from "../lib/world.ts";
+import { realSystem } from "../lib/system.ts";
 import type { Command } from "./command.ts";
 
 const settingLines = Object.entries(described).map(
@@ -23,7 +23,7 @@ ${settingLines.join("\n")}`,
     parseArgs({ args: [...words], options: {} });
     const settings = readSettings(process.env, process.cwd());
     const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
-    const app = await openApp(settings, realWorld, log);
+    const app = await openApp(settings, realSystem, log);
     let stopping = false;
     const stop = (signal: NodeJS.Signals) => {
       if (stopping) return;

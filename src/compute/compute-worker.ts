@@ -1,7 +1,7 @@
 // The compute thread: runs the steps of all sessions, callers in turn, so that messages are read between
 // them.
 import { parentPort } from "node:worker_threads";
-import { FairSlices } from "../lib/fair-slices.ts";
+import { FairScheduler } from "../lib/fair-scheduler.ts";
 import { invariant } from "../lib/invariant.ts";
 import { limits } from "../limits.ts";
 import type { Computation, FromThread, ToThread } from "./computation.ts";
@@ -18,7 +18,7 @@ interface Session {
 
 invariant(parentPort !== null, "computations run in a thread of their own");
 const port = parentPort;
-const slices = new FairSlices();
+const slices = new FairScheduler();
 const sessions = new Map<number, Session>();
 
 const send = (message: FromThread) => port.postMessage(message);

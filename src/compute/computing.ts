@@ -6,8 +6,8 @@
 import { Worker } from "node:worker_threads";
 import type { Caller } from "../access/caller.ts";
 import { fail } from "../errors.ts";
-import { FairPlaces } from "../lib/fair-places.ts";
-import { FairSlices } from "../lib/fair-slices.ts";
+import { FairScheduler } from "../lib/fair-scheduler.ts";
+import { FairSemaphore } from "../lib/fair-semaphore.ts";
 import { limits } from "../limits.ts";
 import type { Computation, ComputationModule, FromThread, ToThread } from "./computation.ts";
 
@@ -34,17 +34,17 @@ interface Pending {
 
 export class Computing {
   readonly #places = {
-    large: new FairPlaces({
+    large: new FairSemaphore({
       places: limits.computationsLargeAtOnce,
       perCaller: limits.computationsLargePerCaller,
     }),
-    small: new FairPlaces({ places: limits.computationsAtOnce, perCaller: limits.computationsPerCaller }),
-    background: new FairPlaces({
+    small: new FairSemaphore({ places: limits.computationsAtOnce, perCaller: limits.computationsPerCaller }),
+    background: new FairSemaphore({
       places: limits.computationsBackgroundAtOnce,
       perCaller: limits.computationsBackgroundPerCaller,
     }),
   };
-  readonly #slices = new FairSlices();
+  readonly #slices = new FairScheduler();
   /** Questions without an answer yet, by session; a session has one at a time. */
   readonly #pending = new Map<number, Pending>();
   #worker: Worker | undefined;

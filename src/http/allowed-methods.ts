@@ -2,7 +2,7 @@
 // comes first (401, 403), so that a stranger learns nothing.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import findMyWay from "find-my-way";
-import { admit } from "../access/authenticate.ts";
+import { authorize } from "../access/authorize.ts";
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { type Kernel, senderOf } from "./register.ts";
@@ -32,11 +32,11 @@ export class ServedPaths {
    * Refuses all that is not served, once every route is added. A pattern gets each method, so that the path
    * is found before the method: `GET /timeseries/dataframe` does not read a series of this name.
    */
-  refuseTheRest(gate: Kernel["gate"]): void {
+  refuseTheRest(authenticator: Kernel["authenticator"]): void {
     const patterns = findMyWay(routerOptions);
     const refuse = async (request: FastifyRequest): Promise<never> => {
       const path = request.url.split("?", 1)[0]!;
-      await admitBelowProject(request, gate, path);
+      await admitBelowProject(request, authenticator, path);
       const served = patterns.find("GET", path)?.store as readonly string[] | undefined;
       if (!served) throw fail("no-such-route", { method: request.method, path });
       const allowed = methods.filter((method) => served.includes(method));
@@ -51,10 +51,14 @@ export class ServedPaths {
   }
 }
 
-async function admitBelowProject(request: FastifyRequest, gate: Kernel["gate"], path: string): Promise<void> {
+async function admitBelowProject(
+  request: FastifyRequest,
+  authenticator: Kernel["authenticator"],
+  path: string,
+): Promise<void> {
   const [, root, segment] = /^\/(api|odata)\/[^/]+\/projects\/([^/]+)/.exec(path) ?? [];
   if (segment === undefined) return;
   const project = decodeURIComponent(segment).normalize("NFC");
   const sender = root === "odata" ? odataSenderOf(request) : senderOf(request);
-  admit(await gate.present(sender, project), project, "member");
+  authorize(await authenticator.authenticate(sender, project), project, "member");
 }

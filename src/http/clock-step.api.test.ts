@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { client, startProvider, type TestProvider } from "../../test/support/provider.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
-import { realWorld } from "../lib/world.ts";
+import { realSystem } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import { setAuthentication } from "../resources/projects/projects.ts";
 
@@ -12,8 +12,8 @@ const hourMs = 3_600_000;
 const attemptsPerMinute = 5;
 let steppedMs = 0;
 let passedMs = 0;
-const world = {
-  ...realWorld,
+const system = {
+  ...realSystem,
   nowMs: () => Date.now() + passedMs + steppedMs,
   monotonicMs: () => performance.now() + passedMs,
 };
@@ -22,7 +22,7 @@ let provider: TestProvider;
 let server: TestServer;
 before(async () => {
   provider = await startProvider();
-  server = await startTestServer({ world, attemptsPerMinute });
+  server = await startTestServer({ system, attemptsPerMinute });
   const { projectId } = (await server.app.services.keys.callerOf(server.key))!;
   await setAuthentication(server.app.services, projectId, {
     openIdConfiguration: { issuer: provider.issuer, audiences: [client.id] },
@@ -39,7 +39,7 @@ const statusWith = async (key: string) =>
 const newKey = async (lifeMs?: number): Promise<string> => {
   const { keys } = server.app.services;
   const caller = (await keys.callerOf(server.key))!;
-  const ends = lifeMs === undefined ? {} : { expiresTime: world.nowMs() + lifeMs };
+  const ends = lifeMs === undefined ? {} : { expiresTime: system.nowMs() + lifeMs };
   return (await keys.create({ id: caller.projectId, urlName: caller.project }, "test", ends)).key;
 };
 
@@ -56,7 +56,7 @@ describe("after the wall clock steps back by an hour", () => {
 
   it("new keys of the identity provider count at once", async () => {
     const bearer = async () => {
-      const iat = Math.floor(world.nowMs() / 1000);
+      const iat = Math.floor(system.nowMs() / 1000);
       return {
         "api-key": undefined,
         authorization: `Bearer ${await provider.token({ iat, exp: iat + 300 })}`,

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { idsOf, startTestServer, type TestServer } from "../../test/support/server.ts";
 import { routes } from "../app.ts";
-import { realWorld } from "../lib/world.ts";
+import { realSystem } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import { effectOf, pathOf, type Route } from "../rest/route.ts";
 import type { WatchedDisk } from "../storage/disk-space.ts";
@@ -15,7 +15,7 @@ const roomy = { bytes: 2 ** 40, diskBytes: 2 ** 41, files: 10_000 };
 let free = roomy;
 let server: TestServer;
 before(async () => {
-  server = await startTestServer({ world: { ...realWorld, freeDiskAt: async () => free } });
+  server = await startTestServer({ system: { ...realSystem, freeDiskAt: async () => free } });
 });
 after(() => server.close());
 

@@ -4,12 +4,12 @@ import { after, before, describe, it } from "node:test";
 import { pino } from "pino";
 import { client, startProvider, type TestProvider } from "../../test/support/provider.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
-import { realWorld } from "../lib/world.ts";
+import { realSystem } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 
 let clockMs = 0;
-const world = {
-  ...realWorld,
+const system = {
+  ...realSystem,
   nowMs: () => Date.now() + clockMs,
   monotonicMs: () => performance.now() + clockMs,
 };
@@ -25,7 +25,7 @@ let server: TestServer;
 before(async () => {
   const log = pino({ level: "trace" }, { write: (line: string) => logged.push(line) });
   provider = await startProvider({ redirectUris: [`${publicUrl}/login/callback`], logoutUris: [] });
-  server = await startTestServer({ world, attemptsPerMinute, log, baseUrl: publicUrl });
+  server = await startTestServer({ system, attemptsPerMinute, log, baseUrl: publicUrl });
   const authentication = {
     oAuth2Configuration: { clientId: client.id, clientSecret: client.secret },
     openIdConfiguration: { issuer: provider.issuer, redirectUrls: [home] },
@@ -281,7 +281,7 @@ it("no token, key or code gets into the log, not even at its chattiest", async (
   await visit(`/login/callback?code=${code}&state=${state}&iss=${provider.issuer}`, { cookie: sent });
   provider.become("away");
   clockMs += limits.providerStaleMsMax;
-  const token = await provider.token({ exp: Math.floor(world.nowMs() / 1000) + 300 });
+  const token = await provider.token({ exp: Math.floor(system.nowMs() / 1000) + 300 });
   const away = await visit(`/login/token?token=${token}&access_token=${two}`, { authorization: token });
   assert.equal(away.status, 503);
   const text = logged.join("");

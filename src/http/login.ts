@@ -1,15 +1,15 @@
 // The login endpoints, which belong to no version and no project (docs/reference/projects-and-login.md).
 import { Type } from "typebox";
+import { sessionCookieName } from "../access/authenticator.ts";
 import type { Caller } from "../access/caller.ts";
-import { sessionCookieName } from "../access/gate.ts";
 import { fail } from "../errors.ts";
 import { cookieIn, setCookie } from "../lib/cookies.ts";
 import { limits } from "../limits.ts";
-import { dataAnswer, dataOf } from "../rest/envelope.ts";
+import { dataResponse, dataSchema } from "../rest/envelope.ts";
 import { oneOfWords, required, text } from "../rest/parameters.ts";
-import { type BrowserAnswer, type OpenRoute, openRoute } from "../rest/route.ts";
+import { type BrowserResponse, type OpenRoute, openRoute } from "../rest/route.ts";
 
-const statusShape = dataOf(
+const statusShape = dataSchema(
   Type.Object(
     {
       user: Type.String(),
@@ -21,14 +21,14 @@ const statusShape = dataOf(
   ),
 );
 
-const tokenShape = dataOf(
+const tokenShape = dataSchema(
   Type.Object(
     { token: Type.String(), valid: Type.Boolean(), expired: Type.Boolean() },
     { title: "TokenStatus" },
   ),
 );
 
-const urlShape = dataOf(Type.Object({ url: Type.String() }, { title: "BrowserAddress" }));
+const urlShape = dataSchema(Type.Object({ url: Type.String() }, { title: "BrowserAddress" }));
 
 /** What a login in a browser is asked with; its refusal tells strangers nothing about projects. */
 const browserLogin = {
@@ -74,21 +74,21 @@ export const loginRoutes: readonly OpenRoute[] = [
     path: "/login",
     summary: "Check an API key",
     body: { kind: "json", schema: Type.Object({ apiKey: Type.String() }) },
-    answer: { schema: statusShape },
-    handle: async ({ gate }, { body, sender }) => {
-      const { caller, refusal } = await gate.presentKey(body.apiKey, sender.address);
+    response: { schema: statusShape },
+    handle: async ({ authenticator }, { body, sender }) => {
+      const { caller, refusal } = await authenticator.authenticateKey(body.apiKey, sender.address);
       if (!caller) throw refusal;
-      return dataAnswer(statusOf(caller));
+      return dataResponse(statusOf(caller));
     },
   }),
   openRoute({
     method: "GET",
     path: "/login/status",
     summary: "Whom the credentials of this request stand for",
-    answer: { schema: statusShape },
-    handle: async ({ gate }, { sender }) => {
-      const { caller } = await gate.present(sender);
-      return dataAnswer(caller ? statusOf(caller) : loggedOut);
+    response: { schema: statusShape },
+    handle: async ({ authenticator }, { sender }) => {
+      const { caller } = await authenticator.authenticate(sender);
+      return dataResponse(caller ? statusOf(caller) : loggedOut);
     },
   }),
   openRoute({
@@ -96,20 +96,20 @@ export const loginRoutes: readonly OpenRoute[] = [
     path: "/login/token",
     summary: "Whether a token is valid, and whether it has expired",
     query: { token: required(text("The token to check")) },
-    answer: { schema: tokenShape },
-    handle: async ({ gate }, { query: { token }, sender }) =>
-      dataAnswer({ token, ...(await gate.tokenStatus(token, sender.address)) }),
+    response: { schema: tokenShape },
+    handle: async ({ authenticator }, { query: { token }, sender }) =>
+      dataResponse({ token, ...(await authenticator.tokenStatus(token, sender.address)) }),
   }),
   openRoute({
     method: "GET",
     path: "/login/url",
     summary: "The address that begins a login in a browser",
     query: browserLogin,
-    answer: { schema: urlShape },
-    handle: async ({ gate, logins }, { query, baseUrl, sender, search }) => {
-      gate.throttle.countLogin(sender.address);
-      await logins.check(wishOf(query));
-      return dataAnswer({ url: `${baseUrl}/login/redirect${search}` });
+    response: { schema: urlShape },
+    handle: async ({ authenticator, browserLogin }, { query, baseUrl, sender, search }) => {
+      authenticator.throttle.countLogin(sender.address);
+      await browserLogin.check(wishOf(query));
+      return dataResponse({ url: `${baseUrl}/login/redirect${search}` });
     },
   }),
   openRoute({
@@ -117,10 +117,10 @@ export const loginRoutes: readonly OpenRoute[] = [
     path: "/login/redirect",
     summary: "Send a browser to the project's identity provider; it comes back to `/login/callback`",
     query: browserLogin,
-    answer: "redirect",
-    handle: async ({ gate, logins }, { query, baseUrl, sender }) => {
-      gate.throttle.countLogin(sender.address);
-      const { location, state, kept } = await logins.begin(wishOf(query), callbackOf(baseUrl));
+    response: "redirect",
+    handle: async ({ authenticator, browserLogin }, { query, baseUrl, sender }) => {
+      authenticator.throttle.countLogin(sender.address);
+      const { location, state, kept } = await browserLogin.begin(wishOf(query), callbackOf(baseUrl));
       const errand = { value: kept, maxAgeMs: limits.loginErrandMsMax };
       return { location, cookies: [cookie(baseUrl, errandCookieName(baseUrl, state), errand)] };
     },
@@ -131,12 +131,15 @@ export const loginRoutes: readonly OpenRoute[] = [
     summary:
       "Where the identity provider sends the browser back to; it goes on with tokens, or with an error",
     query: { state: required(text("As sent to the provider")) },
-    answer: "redirect",
-    handle: async ({ gate, logins }, { query, baseUrl, sender, search }) => {
-      gate.throttle.countLogin(sender.address);
+    response: "redirect",
+    handle: async ({ authenticator, browserLogin }, { query, baseUrl, sender, search }) => {
+      authenticator.throttle.countLogin(sender.address);
       const errand = errandCookieName(baseUrl, query.state);
       const answer = new URL(callbackOf(baseUrl) + search);
-      const { location, session } = await logins.finish(answer, cookieIn(sender.headers.cookie, errand));
+      const { location, session } = await browserLogin.finish(
+        answer,
+        cookieIn(sender.headers.cookie, errand),
+      );
       const opened = { value: session, maxAgeMs: limits.loginMsMax };
       const name = sessionCookieName(isSecure(baseUrl));
       const begun = session === undefined ? [] : [cookie(baseUrl, name, opened)];
@@ -148,11 +151,11 @@ export const loginRoutes: readonly OpenRoute[] = [
     path: "/logout/url",
     summary: "The address that ends the user's login with the identity provider",
     query: { redirectUrl: required(text("Where the browser goes afterwards")) },
-    answer: { schema: urlShape },
-    handle: async ({ gate, logins }, { query: { redirectUrl }, sender }) => {
-      const { project, refusal } = await gate.present(sender);
+    response: { schema: urlShape },
+    handle: async ({ authenticator, browserLogin }, { query: { redirectUrl }, sender }) => {
+      const { project, refusal } = await authenticator.authenticate(sender);
       if (!project) throw refusal ?? fail("no-session", {});
-      return dataAnswer({ url: await logins.logoutUrl(project, redirectUrl) });
+      return dataResponse({ url: await browserLogin.logoutUrl(project, redirectUrl) });
     },
   }),
   ...(["GET", "POST"] as const).map((method) =>
@@ -160,14 +163,14 @@ export const loginRoutes: readonly OpenRoute[] = [
       method,
       path: "/logout",
       summary: "End a session: its cookie and the tokens of the same login are void from now on",
-      answer: { schema: statusShape },
-      handle: async ({ gate, logins }, { sender, baseUrl }): Promise<BrowserAnswer> => {
-        const { login, refusal } = await gate.present(sender);
+      response: { schema: statusShape },
+      handle: async ({ authenticator, browserLogin }, { sender, baseUrl }): Promise<BrowserResponse> => {
+        const { login, refusal } = await authenticator.authenticate(sender);
         if (refusal?.failure === "foreign-origin") throw refusal;
-        if (login) await logins.end(login);
+        if (login) await browserLogin.end(login);
         const name = sessionCookieName(isSecure(baseUrl));
         const isSent = cookieIn(sender.headers.cookie, name) !== undefined;
-        return { json: dataAnswer(loggedOut), cookies: isSent ? [cookie(baseUrl, name)] : [] };
+        return { json: dataResponse(loggedOut), cookies: isSent ? [cookie(baseUrl, name)] : [] };
       },
     }),
   ),

@@ -1,8 +1,8 @@
 // What operators watch and tools read: health, metrics, the description of each version. Open to everyone.
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import type { System } from "../lib/system.ts";
 import { version } from "../lib/version.ts";
-import type { World } from "../lib/world.ts";
 import { limits } from "../limits.ts";
 import type { BlobStore } from "../storage/blobs.ts";
 import type { Catalog } from "../storage/catalog.ts";
@@ -57,21 +57,21 @@ async function stateOf({ catalog, points, blobs, disk, refusals }: Stores): Prom
 
 /** Remembers the latest write that the disk refused. */
 export class Refusals {
-  readonly #world: World;
+  readonly #system: System;
   #latest: { readonly problem: string; readonly untilMs: number } | undefined;
 
-  constructor(world: World) {
-    this.#world = world;
+  constructor(system: System) {
+    this.#system = system;
   }
 
   readonly note = (problem: string): void => {
-    this.#latest = { problem, untilMs: this.#world.monotonicMs() + limits.refusalShownMs };
+    this.#latest = { problem, untilMs: this.#system.monotonicMs() + limits.refusalShownMs };
   };
 
   /** Undefined when none was refused lately. */
   latest(): string | undefined {
     const { problem, untilMs = 0 } = this.#latest ?? {};
-    return untilMs > this.#world.monotonicMs() ? problem : undefined;
+    return untilMs > this.#system.monotonicMs() ? problem : undefined;
   }
 }
 

@@ -1,7 +1,7 @@
 // The entity-model interface among the routes: every path below its root goes to one handler, undecoded.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { admit } from "../access/authenticate.ts";
-import type { Sender } from "../access/gate.ts";
+import type { RequestSource } from "../access/authenticator.ts";
+import { authorize } from "../access/authorize.ts";
 import { fail } from "../errors.ts";
 import { baseUrlOf } from "../lib/base-url.ts";
 import { limits } from "../limits.ts";
@@ -16,11 +16,15 @@ const rootPath = "/odata/v1/projects/:project";
 
 /** Adds the interface with this model, and beside it, for everyone, the vocabularies that it names. */
 export function registerOData(http: FastifyInstance, kernel: Kernel, model: Model): void {
-  const { services, gate } = kernel;
+  const { services, authenticator } = kernel;
   const service = odataService(model);
   const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
     const project = (request.params as { project: string }).project.normalize("NFC");
-    const caller = admit(await gate.present(odataSenderOf(request), project), project, "member");
+    const caller = authorize(
+      await authenticator.authenticate(odataSenderOf(request), project),
+      project,
+      "member",
+    );
     const base = baseUrlOf(services.baseUrl, request.headers);
     if (base === undefined) throw fail("fields-missing", { fields: ["Host"] });
     const scope = new RequestScope(reply.raw, kernel.deadlines);
@@ -59,7 +63,7 @@ const varyOf = (reply: FastifyReply): string =>
  * The credentials of REST, and a key or token as the password of HTTP Basic, because Excel and Power BI can
  * send nothing else (docs/reference/odata.md#requests-and-formats). A token is recognised by its two dots.
  */
-export function odataSenderOf(request: FastifyRequest): Sender {
+export function odataSenderOf(request: FastifyRequest): RequestSource {
   const sender = senderOf(request);
   const { authorization, ...headers } = request.headers;
   const [, encoded] = /^basic +(\S+)$/i.exec(authorization ?? "") ?? [];

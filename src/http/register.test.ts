@@ -10,17 +10,17 @@ import { gunzipSync } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { Type } from "typebox";
-import type { Sender } from "../access/gate.ts";
-import { Keyring } from "../access/keys.ts";
+import { ApiKeys } from "../access/api-keys.ts";
+import type { RequestSource } from "../access/authenticator.ts";
 import { Rights } from "../access/rights.ts";
 import { accountTable, apiKeyTable, groupTable } from "../access/schema.ts";
 import type { Services } from "../context.ts";
 import { fail } from "../errors.ts";
 import { IdSource } from "../lib/ids.ts";
-import { realWorld as world } from "../lib/world.ts";
+import { realSystem as system } from "../lib/system.ts";
 import { cursorSigner } from "../query/cursor.ts";
-import { dataOf } from "../rest/envelope.ts";
-import { type Answer, apiVersions, type Route, route } from "../rest/route.ts";
+import { dataSchema } from "../rest/envelope.ts";
+import { apiVersions, type Route, type RouteResponse, route } from "../rest/route.ts";
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "../storage/conformance/naive-points.ts";
 import { boundlessDisk } from "../storage/disk-space.ts";
@@ -34,14 +34,18 @@ import { createHttp } from "./server.ts";
 let streaming = new Readable();
 let waitedFor: AbortSignal | undefined;
 
-const probe = (path: string, handle: (signal: AbortSignal) => Promise<Answer>, more: Partial<Route> = {}) =>
+const probe = (
+  path: string,
+  handle: (signal: AbortSignal) => Promise<RouteResponse>,
+  more: Partial<Route> = {},
+) =>
   route({
     method: "GET",
     path,
     versions: apiVersions,
     summary: path,
     capability: "member",
-    answer: () => ({ schema: dataOf(Type.Unknown()) }),
+    response: () => ({ schema: dataSchema(Type.Unknown()) }),
     ...more,
     handle: (ctx) => handle(ctx.signal),
   });
@@ -78,8 +82,8 @@ let headers: { "api-key": string };
 
 before(async () => {
   const catalog = openNaiveCatalog([apiKeyTable, accountTable, groupTable]);
-  const secret = world.randomBytes(32);
-  const ids = new IdSource(world, 0);
+  const secret = system.randomBytes(32);
+  const ids = new IdSource(system, 0);
   const points = new NaivePointsStore();
   const unused = {
     blobs: undefined as never,
@@ -92,13 +96,13 @@ before(async () => {
   };
   const rights = new Rights({
     catalog,
-    world,
+    system,
     defaultGroupOf: async () => undefined,
     ancestorsOf: async () => new Map(),
   });
-  const keys = new Keyring({ catalog, ids, world, secret, rights });
+  const keys = new ApiKeys({ catalog, ids, system, secret, rights });
   const cursors = cursorSigner(secret);
-  const services: Services = { world, ids, catalog, points, ...unused, cursors, keys, rights };
+  const services: Services = { system, ids, catalog, points, ...unused, cursors, keys, rights };
   const { key } = await keys.create({ id: 1, urlName: "demo" }, "tester");
   const log = pino({}, { write: (line: string) => logged.push(line) });
   http = await createHttp({
@@ -107,8 +111,8 @@ before(async () => {
     noteRefusal: () => undefined,
     settings: { trustedProxies: [] },
   });
-  const gate = {
-    present: async (sender: Sender) => {
+  const authenticator = {
+    authenticate: async (sender: RequestSource) => {
       const caller = await keys.callerOf(String(sender.headers["api-key"]));
       return { ...(caller && { caller }) };
     },
@@ -117,7 +121,7 @@ before(async () => {
   const sizes = { sharedBytes: bytes, clientBytes: bytes, reserveBytes: bytes, uncountedBytes: 2 ** 10 };
   const bodies = { budget: new MemoryBudget(sizes), buffers: new BodyBuffers() };
   const responses = new MemoryBudget(sizes);
-  registerRoutes(http, { services, gate, bodies, responses, deadlines: usualDeadlines }, routes);
+  registerRoutes(http, { services, authenticator, bodies, responses, deadlines: usualDeadlines }, routes);
   base = `${await http.listen({ port: 0, host: "127.0.0.1" })}/api/0.5/projects/demo`;
   headers = { "api-key": key };
 });

@@ -2,30 +2,30 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { admit } from "../access/authenticate.ts";
+import type { Authenticator, RequestSource } from "../access/authenticator.ts";
+import { authorize } from "../access/authorize.ts";
 import type { Caller } from "../access/caller.ts";
-import type { Gate, Sender } from "../access/gate.ts";
 import type { RequestContext, Services } from "../context.ts";
 import { baseUrlOf as addressKnown } from "../lib/base-url.ts";
-import { freeing } from "../lib/streams.ts";
+import { freeingWritable } from "../lib/streams.ts";
 import { limits } from "../limits.ts";
 import { baseUrlOf } from "../rest/base-url.ts";
-import { inPieces } from "../rest/items-json.ts";
+import { inChunks } from "../rest/items-json.ts";
 import { jsonDecoder } from "../rest/json.ts";
 import { parametersDecoder } from "../rest/parameters.ts";
 import {
-  type Answer,
+  type Authenticators,
   type BodyWork,
-  type BrowserAnswer,
+  type BrowserResponse,
   type BytesBody,
   bodyBytesMax,
-  type Doors,
   effectOf,
-  type LinkAnswer,
+  type LinkResponse,
   type LinkRoute,
   type OpenRoute,
   pathOf,
   type Route,
+  type RouteResponse,
 } from "../rest/route.ts";
 import { type BodyMemory, readBody } from "./body.ts";
 import { errorBody } from "./error-answer.ts";
@@ -36,7 +36,7 @@ import { type Deadlines, RequestScope } from "./request-scope.ts";
 /** What the routes of projects are served with. */
 export interface Kernel {
   readonly services: Services;
-  readonly gate: Pick<Gate, "present">;
+  readonly authenticator: Pick<Authenticator, "authenticate">;
   /** For the bodies of all requests under way. */
   readonly bodies: BodyMemory;
   /** For all responses under way. */
@@ -59,8 +59,8 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
       const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
         const sentPath = pathSent(request.params as Sent, route);
         const project = (sentPath["project"] as string).normalize("NFC");
-        const caller = admit(
-          await kernel.gate.present(senderOf(request), project),
+        const caller = authorize(
+          await kernel.authenticator.authenticate(senderOf(request), project),
           project,
           route.capability,
         );
@@ -92,17 +92,17 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
 /** Adds operations that belong to no project and need no credentials. */
 export function registerOpenRoutes(
   http: FastifyInstance,
-  kernel: Kernel & Doors,
+  kernel: Kernel & Authenticators,
   routes: readonly OpenRoute[],
 ): void {
-  const { gate, logins, services } = kernel;
+  const { authenticator, browserLogin, services } = kernel;
   for (const route of routes) {
     const decodeBody = bodyDecoderOf(route.body);
     const decodeQuery = parametersDecoder(route.query);
     const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
       const query = decodeQuery(request.query as Sent);
       const sender = senderOf(request);
-      if (route.body) gate.throttle.refuseAddress(sender.address);
+      if (route.body) authenticator.throttle.refuseAddress(sender.address);
       const scope = new RequestScope(reply.raw, kernel.deadlines);
       const { headers } = request;
       const receiving = { kernel, scope, bytesMax: limits.openBodyBytesMax, client: sender.address };
@@ -112,7 +112,7 @@ export function registerOpenRoutes(
       const search = URL.parse(request.url, "http://-")?.search ?? "";
       const baseUrl = baseUrlOf(services, request.headers);
       const question = { query, body, sender, search, baseUrl };
-      const answer = await scope.within(route.handle({ gate, logins }, question));
+      const answer = await scope.within(route.handle({ authenticator, browserLogin }, question));
       return "cookies" in answer ? sendToBrowser(reply, answer) : send(reply, answer, scope);
     };
     http.route({ method: route.method, url: route.path, handler: answerTo });
@@ -132,13 +132,13 @@ export const contextOf = (
   memory: responseMemory(responses, clientOf(caller), scope),
 });
 
-export const senderOf = ({ method, headers, ip }: FastifyRequest): Sender => ({
+export const senderOf = ({ method, headers, ip }: FastifyRequest): RequestSource => ({
   method,
   headers,
   address: ip,
 });
 
-function sendToBrowser(reply: FastifyReply, { cookies, location, json }: BrowserAnswer): FastifyReply {
+function sendToBrowser(reply: FastifyReply, { cookies, location, json }: BrowserResponse): FastifyReply {
   if (cookies.length > 0) reply.header("Set-Cookie", [...cookies]);
   return location === undefined ? reply.send(json) : reply.redirect(location, 303);
 }
@@ -166,7 +166,7 @@ export function registerLinkRoutes(
 /** Bytes go out as they are, and may take their time; who has the path may have the file. */
 const streamed = { compress: false, config: { mayTakeLong: true, isLink: true } } as const;
 
-function sendStreamed(reply: FastifyReply, { status, headers, ...answer }: LinkAnswer): FastifyReply {
+function sendStreamed(reply: FastifyReply, { status, headers, ...answer }: LinkResponse): FastifyReply {
   reply.code(status).headers(headers);
   if (answer.refusal) return reply.send(errorBody(answer.refusal));
   if (answer.json) return reply.send(answer.json);
@@ -178,7 +178,7 @@ function sendStreamed(reply: FastifyReply, { status, headers, ...answer }: LinkA
 function sendFreeing(reply: FastifyReply, stream: Readable): FastifyReply {
   reply.hijack();
   reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
-  pipeline(stream, freeing(reply.raw), () => {});
+  pipeline(stream, freeingWritable(reply.raw), () => {});
   return reply;
 }
 
@@ -234,8 +234,8 @@ export async function receive<Read>(
   }
 }
 
-async function send(reply: FastifyReply, made: Answer, scope: RequestScope): Promise<FastifyReply> {
-  const answer = await inPieces(made);
+async function send(reply: FastifyReply, made: RouteResponse, scope: RequestScope): Promise<FastifyReply> {
+  const answer = await inChunks(made);
   scope.sending();
   if (!("contentType" in answer)) return reply.send(answer);
   if (answer.release) scope.atEnd(answer.release);
@@ -252,7 +252,7 @@ export function sendStream(reply: FastifyReply, stream: Readable, scope: Request
 }
 
 /** The address of the created record; of several records, of the first. */
-function locationOf(request: FastifyRequest, { createdName = "id" }: Route, answer: Answer): string {
+function locationOf(request: FastifyRequest, { createdName = "id" }: Route, answer: RouteResponse): string {
   const collection = request.url.split("?", 1)[0]!.replace(/\/create$/, "");
   type Named = Readonly<Record<string, string | number>>;
   const [first] = (answer as { data?: { items?: readonly Named[] } }).data?.items ?? [];
@@ -264,7 +264,7 @@ function locationOf(request: FastifyRequest, { createdName = "id" }: Route, answ
 function nextLinkOf(
   services: Services,
   { url, headers }: FastifyRequest,
-  { route, answer }: { readonly route: Route; readonly answer: Answer },
+  { route, answer }: { readonly route: Route; readonly answer: RouteResponse },
 ): string | undefined {
   const { nextCursor } = answer as { readonly nextCursor?: string };
   if (nextCursor === undefined || route.query["cursor"] === undefined) return undefined;

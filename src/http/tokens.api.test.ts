@@ -8,14 +8,14 @@ import { SignJWT } from "jose";
 import { client, signed, signingKey, startProvider, type TestProvider } from "../../test/support/provider.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
 import { routes } from "../app.ts";
-import { realWorld } from "../lib/world.ts";
+import { realSystem } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import { ensureProject, setAuthentication } from "../resources/projects/projects.ts";
 import { pathOf } from "../rest/route.ts";
 
 let clockMs = 0;
-const world = {
-  ...realWorld,
+const system = {
+  ...realSystem,
   nowMs: () => Date.now() + clockMs,
   monotonicMs: () => performance.now() + clockMs,
 };
@@ -28,7 +28,7 @@ let server: TestServer;
 
 before(async () => {
   provider = await startProvider();
-  server = await startTestServer({ world });
+  server = await startTestServer({ system });
   await setProvider({});
 });
 after(async () => {
@@ -110,13 +110,13 @@ describe("a good token", () => {
 
   it("may be for one of several audiences, and come a little early", async () => {
     assert.equal(await statusOf(await provider.token({ aud: ["other", client.id] })), 200);
-    const soon = seconds(world.nowMs()) + 20;
+    const soon = seconds(system.nowMs()) + 20;
     assert.equal(await statusOf(await provider.token({ iat: soon, nbf: soon })), 200);
   });
 });
 
 describe("a bad token", () => {
-  const now = () => seconds(world.nowMs());
+  const now = () => seconds(system.nowMs());
   const cases: Record<string, () => Promise<string>> = {
     "is no token at all": async () => "nonsense",
     "has a wrong issuer": () => provider.token({ iss: "https://elsewhere.example" }),
@@ -324,7 +324,7 @@ describe("the provider's keys", () => {
   });
 
   it("serve on while it is away, but not for ever; then it is 503, not the caller's fault", async () => {
-    const lasting = await provider.token({ exp: seconds(world.nowMs()) + 3 * 86_400 });
+    const lasting = await provider.token({ exp: seconds(system.nowMs()) + 3 * 86_400 });
     assert.equal(await statusOf(lasting), 200);
     for (const state of ["away", "failing", "moved"] as const) {
       provider.become(state);
@@ -351,13 +351,13 @@ it("tells several projects of one provider apart by audience, and by the path wh
   await setAuthentication(server.app.services, project.id, { openIdConfiguration: second });
   clockMs += limits.keyCacheMsMax;
   const projectFor = async (aud: string) => {
-    const token = await provider.token({ aud, exp: seconds(world.nowMs()) + 300 });
+    const token = await provider.token({ aud, exp: seconds(system.nowMs()) + 300 });
     const { json } = await server.ask.root("GET /login/status", undefined, bearer(token));
     return (json as { data: { project: string } }).data.project;
   };
   assert.equal(await projectFor("second"), "second-plant");
   assert.equal(await projectFor(client.id), "demo");
-  const both = await provider.token({ exp: seconds(world.nowMs()) + 300 });
+  const both = await provider.token({ exp: seconds(system.nowMs()) + 300 });
   for (const name of ["demo", "second-plant"]) {
     const answer = await server.ask.root(`GET /api/0.5/projects/${name}`, undefined, bearer(both));
     assert.equal(answer.status, 200, name);

@@ -1,21 +1,21 @@
 // Hands out identifiers: positive integers below 2^53, ordered by time, never reused.
-import type { World } from "./world.ts";
+import type { System } from "./system.ts";
 
 const epochMs = Date.UTC(2020, 0, 1);
 const idsPerMs = 4096;
 
 export class IdSource {
-  readonly #world: World;
+  readonly #system: System;
   #last: number;
 
   /** `lastUsed` is the highest id ever handed out, so that a clock set back cannot repeat one. */
-  constructor(world: World, lastUsed: number) {
-    this.#world = world;
+  constructor(system: System, lastUsed: number) {
+    this.#system = system;
     this.#last = lastUsed;
   }
 
   next(): number {
-    this.#last = Math.max((this.#world.nowMs() - epochMs) * idsPerMs, this.#last + 1);
+    this.#last = Math.max((this.#system.nowMs() - epochMs) * idsPerMs, this.#last + 1);
     return this.#last;
   }
 

@@ -1,6 +1,6 @@
 // Reads JSON piece by piece straight from bytes, for the few shapes that come by the million.
 
-import { KnownTexts } from "./known-texts.ts";
+import { StringCache } from "./string-cache.ts";
 import { textOf } from "./utf8.ts";
 
 const code = (character: string): number => character.charCodeAt(0);
@@ -23,7 +23,7 @@ export const closeBracket = code("]");
 /** A member's name as it stands in JSON, for `member`. */
 export const memberName = (name: string): Uint8Array => Uint8Array.from(Buffer.from(`"${name}"`));
 
-const names = new KnownTexts();
+const names = new StringCache();
 
 /** Of a number of nine digits, with its sign and point, and of what follows it. */
 const numberBytesMax = 12;
@@ -132,7 +132,7 @@ export class JsonBytes {
       to += 1;
     }
     this.at = to + 1;
-    return names.textOf(bytes, { from, to, hash });
+    return names.stringOf(bytes, { from, to, hash });
   }
 
   /**

@@ -1,9 +1,9 @@
 // Jobs that go on after the request that started them: each can be ended, and tells how far it is.
-import { Turns } from "./turns.ts";
+import { KeyedTaskRunner } from "./keyed-task-runner.ts";
 
 export class RunningJobs {
   readonly #report: (problem: unknown) => void;
-  readonly #turns = new Turns();
+  readonly #turns = new KeyedTaskRunner();
   readonly #progress = new Map<number, number>();
 
   /** `report` hears of faults that no job should have. */
@@ -16,7 +16,7 @@ export class RunningJobs {
     this.#progress.set(id, 0);
     const tell = (progress: number) => void this.#progress.set(id, progress);
     this.#turns
-      .take(id, (signal) => work(signal, tell))
+      .run(id, (signal) => work(signal, tell))
       .catch(this.#report)
       .finally(() => this.#progress.delete(id));
   }
@@ -31,11 +31,11 @@ export class RunningJobs {
   }
 
   /** Ends a job, if it is running, and waits for it. */
-  end(id: number): Promise<void> {
-    return this.#turns.end(id);
+  cancel(id: number): Promise<void> {
+    return this.#turns.cancel(id);
   }
 
-  endAll(): Promise<void> {
-    return this.#turns.endAll();
+  cancelAll(): Promise<void> {
+    return this.#turns.cancelAll();
   }
 }

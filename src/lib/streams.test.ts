@@ -4,7 +4,7 @@ import { PassThrough, Readable, Writable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { test } from "node:test";
-import { begunAhead, bytesOrStream, freeing } from "./streams.ts";
+import { bytesOrStream, freeingWritable, prefetchedAll } from "./streams.ts";
 
 async function* pieces(count: number, bytes: number) {
   for (let i = 0; i < count; i += 1) yield Buffer.alloc(bytes, i);
@@ -44,7 +44,7 @@ test("some run before their turn, never more than said, and the order stays", as
   }
   const seen: number[] = [];
   const items = Array.from({ length: 20 }, (_, i) => i);
-  for await (const [item, values] of begunAhead(items, 3, made)) {
+  for await (const [item, values] of prefetchedAll(items, 3, made)) {
     await new Promise(setImmediate);
     for await (const value of values) seen.push(item, value);
   }
@@ -69,7 +69,7 @@ test("chunks are freed when they are written, and not before", async () => {
     },
   });
   const chunks = ownChunks(5);
-  await pipeline(Readable.from(chunks), freeing(target));
+  await pipeline(Readable.from(chunks), freeingWritable(target));
   assert.deepEqual(arrived, [20_000, 40_000, 60_000, 80_000, 100_000]);
   assert.ok(chunks.every(({ length }) => length === 0));
 });
@@ -77,7 +77,7 @@ test("chunks are freed when they are written, and not before", async () => {
 test("a target that breaks off ends its source, and a source that fails its target", async () => {
   const gone = new PassThrough();
   const source = Readable.from(ownChunks(9));
-  const broken = pipeline(source, freeing(gone));
+  const broken = pipeline(source, freeingWritable(gone));
   gone.once("data", () => gone.destroy());
   await assert.rejects(broken);
   assert.ok(source.destroyed);
@@ -86,6 +86,6 @@ test("a target that breaks off ends its source, and a source that fails its targ
     throw new Error("disk");
   }
   const target = new PassThrough().resume();
-  await assert.rejects(pipeline(Readable.from(failing()), freeing(target)), /disk/);
+  await assert.rejects(pipeline(Readable.from(failing()), freeingWritable(target)), /disk/);
   assert.ok(target.destroyed && !target.writableFinished);
 });

@@ -3,7 +3,7 @@ import { Readable, Writable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 
 /** Lets a generator run up to its first value while its reader is still busy elsewhere. */
-export function begun<Item>(source: AsyncGenerator<Item>): AsyncGenerator<Item> {
+function prefetched<Item>(source: AsyncGenerator<Item>): AsyncGenerator<Item> {
   const first = source.next();
   first.catch(() => {}); // It is raised where the value is read.
   return continued(first, source);
@@ -17,7 +17,7 @@ async function* continued<Item>(first: Promise<IteratorResult<Item>>, rest: Asyn
 }
 
 /** What `begin` makes of each item, in order; up to `ahead` of them run before their turn. */
-export async function* begunAhead<Item, Made>(
+export async function* prefetchedAll<Item, Made>(
   items: readonly Item[],
   ahead: number,
   begin: (item: Item) => AsyncGenerator<Made>,
@@ -25,7 +25,7 @@ export async function* begunAhead<Item, Made>(
   const running: AsyncGenerator<Made>[] = [];
   for (const [i, item] of items.entries()) {
     while (running.length + i < items.length && running.length <= ahead)
-      running.push(begun(begin(items[i + running.length]!)));
+      running.push(prefetched(begin(items[i + running.length]!)));
     yield [item, running.shift()!];
   }
 }
@@ -37,7 +37,7 @@ const pieceLength = 64 * 1024;
  * Text gathered into pieces of about 64 KiB, or of one string if that is longer. Strings come in batches,
  * because each of an async iterable costs some microseconds.
  */
-export async function* textPieces(
+export async function* textChunks(
   batches: Iterable<Iterable<string>> | AsyncIterable<Iterable<string>>,
 ): AsyncGenerator<Buffer> {
   let held: string[] = [];
@@ -73,7 +73,7 @@ export async function bytesOrStream(
 }
 
 /** All pieces when they have at most `bytesMax` bytes together; undefined, and no more are made, when not. */
-export async function heldPieces(
+export async function bufferedChunks(
   pieces: AsyncGenerator<Buffer>,
   bytesMax: number,
 ): Promise<readonly Buffer[] | undefined> {
@@ -100,7 +100,7 @@ export function freeChunk({ buffer, byteLength }: ArrayBufferView): void {
 }
 
 /** Writes to `target` and frees each chunk once it is taken; when either breaks off, so does the other. */
-export function freeing(target: Writable): Writable {
+export function freeingWritable(target: Writable): Writable {
   const sink = new Writable({
     write(chunk: Uint8Array, _encoding, done) {
       target.write(chunk, (problem) => {

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ByteSheet } from "./byte-sheet.ts";
+import { BufferWriter } from "./buffer-writer.ts";
 import { timeBytesMax, timeText, writeTime } from "./time-text.ts";
 
 function written(ms: number): string {
-  const sheet = new ByteSheet();
-  sheet.room(timeBytesMax);
+  const sheet = new BufferWriter();
+  sheet.ensure(timeBytesMax);
   return sheet.bytes.toString("latin1", 0, writeTime(sheet, 0, ms));
 }
 

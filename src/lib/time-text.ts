@@ -1,5 +1,5 @@
 // Times as text in UTC, `2024-05-06T07:08:09.123Z`, one by one or written into bytes by the many.
-import { type ByteSheet, Label } from "./byte-sheet.ts";
+import { type BufferWriter, BytesLiteral } from "./buffer-writer.ts";
 
 /** The years 1 to 9999, which the text has four digits for; records may reach beyond. */
 const earliestMs = -62_135_596_800_000;
@@ -14,7 +14,7 @@ const [zero, colon, dot, zone] = [48, 58, 46, 90];
 /** The day of the time before: of neighbouring times most are of one day, and its digits are dear. */
 let knownDay = Number.NaN;
 let dayText = "0000-00-00T";
-let dayLabel = new Label(dayText);
+let dayLabel = new BytesLiteral(dayText);
 
 /** The moment that the text has digits for, and how far it is into its day, whose digits are made ready. */
 function clockOf(ms: number): number {
@@ -22,7 +22,7 @@ function clockOf(ms: number): number {
   const day = Math.floor(moment / dayMs);
   if (day !== knownDay) {
     dayText = new Date(day * dayMs).toISOString().slice(0, 11);
-    dayLabel = new Label(dayText);
+    dayLabel = new BytesLiteral(dayText);
     knownDay = day;
   }
   return moment - day * dayMs;
@@ -46,7 +46,7 @@ export function timeText(ms: number): string {
 }
 
 /** Writes the text of a whole number of milliseconds at `at`, and returns where it ends; there is room. */
-export function writeTime({ bytes, view }: ByteSheet, at: number, ms: number): number {
+export function writeTime({ bytes, view }: BufferWriter, at: number, ms: number): number {
   const clock = clockOf(ms);
   const start = dayLabel.write(view, at);
   const seconds = (clock / 1000) | 0;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { momentMs, readGranularity, readMoment, wholeBuckets } from "./time.ts";
+import { parseGranularity, parseTimePoint, timePointMs, wholeBuckets } from "./time.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12, 30);
 const hour = 3_600_000;
@@ -24,16 +24,16 @@ test("a moment is milliseconds, now, or a time ago", () => {
     ["0s-ago", nowMs],
   ];
   for (const [sent, expected] of meanings) {
-    const found = readMoment(sent);
+    const found = parseTimePoint(sent);
     assert.ok(found, `${sent} is a moment`);
-    assert.equal(momentMs(found, nowMs), expected, `${sent}`);
+    assert.equal(timePointMs(found, nowMs), expected, `${sent}`);
   }
 });
 
 test("nothing else is a moment", () => {
   const others = ["", " ", "yesterday", "2h", "h-ago", "1.5h-ago", "2y-ago", "-2h-ago", "1.5", 1.5, 1e17];
   for (const sent of [...others, Number.NaN, "0x10", "1,5", "99999999999999w-ago", "2h-ago "])
-    assert.equal(readMoment(sent), undefined, `${sent} is no moment`);
+    assert.equal(parseTimePoint(sent), undefined, `${sent} is no moment`);
 });
 
 test("a granularity is a unit, perhaps after a multiple", () => {
@@ -53,7 +53,7 @@ test("a granularity is a unit, perhaps after a multiple", () => {
     ["7minute", 420_000],
     ["12H", 12 * hour],
   ];
-  for (const [sent, bucketMs] of meanings) assert.equal(readGranularity(sent)?.bucketMs, bucketMs, sent);
+  for (const [sent, bucketMs] of meanings) assert.equal(parseGranularity(sent)?.bucketMs, bucketMs, sent);
 });
 
 test("nothing else is a granularity", () => {
@@ -73,20 +73,20 @@ test("nothing else is a granularity", () => {
     "hours",
     "100001d",
   ])
-    assert.equal(readGranularity(sent), undefined, `${sent} is no granularity`);
+    assert.equal(parseGranularity(sent), undefined, `${sent} is no granularity`);
 });
 
 test("buckets start at the unit, not at its multiple", () => {
   const startMs = Date.UTC(2026, 0, 15, 3, 43, 25);
   const endMs = startMs + hour;
-  const minutes = wholeBuckets({ startMs, endMs }, readGranularity("60m")!);
+  const minutes = wholeBuckets({ startMs, endMs }, parseGranularity("60m")!);
   assert.equal(minutes.startMs, Date.UTC(2026, 0, 15, 3, 43));
   assert.equal(minutes.endMs, Date.UTC(2026, 0, 15, 5, 43));
-  const hours = wholeBuckets({ startMs, endMs }, readGranularity("1h")!);
+  const hours = wholeBuckets({ startMs, endMs }, parseGranularity("1h")!);
   assert.equal(hours.startMs, Date.UTC(2026, 0, 15, 3));
   assert.equal(hours.endMs, Date.UTC(2026, 0, 15, 5));
   const startOfDay = 1514592000000;
-  const days = wholeBuckets({ startMs: startOfDay, endMs: startOfDay + 1 }, readGranularity("60d")!);
+  const days = wholeBuckets({ startMs: startOfDay, endMs: startOfDay + 1 }, parseGranularity("60d")!);
   assert.deepEqual(days, { startMs: startOfDay, endMs: startOfDay + 60 * 24 * hour });
 });
 
@@ -96,7 +96,7 @@ test("buckets are whole, cover the range, and begin less than a unit before it",
   fc.assert(
     fc.property(times, times, granularities, (a, b, [count, unit]) => {
       const span = { startMs: Math.min(a, b), endMs: Math.max(a, b) };
-      const granularity = readGranularity(`${count}${unit}`)!;
+      const granularity = parseGranularity(`${count}${unit}`)!;
       const whole = wholeBuckets(span, granularity);
       assert.equal((whole.endMs - whole.startMs) % granularity.bucketMs, 0);
       assert.equal(Math.abs(whole.startMs % granularity.unitMs), 0);

@@ -23,21 +23,21 @@ const granularityUnitMs: Record<string, number> = {
 };
 
 /** A point in time, absolute or as far before now as said. */
-export interface Moment {
+export interface TimePoint {
   readonly kind: "at" | "ago";
   readonly ms: number;
 }
 
-export const now: Moment = { kind: "ago", ms: 0 };
+export const now: TimePoint = { kind: "ago", ms: 0 };
 
-export const momentMs = (moment: Moment, nowMs: number): number =>
+export const timePointMs = (moment: TimePoint, nowMs: number): number =>
   moment.kind === "at" ? moment.ms : nowMs - moment.ms;
 
 /**
  * Epoch milliseconds as a number or in digits (whole floats such as `0.0` too), `now`, or `N<unit>-ago`
  * with the units w d h m s (docs/reference/common.md#times); undefined for anything else.
  */
-export function readMoment(sent: string | number): Moment | undefined {
+export function parseTimePoint(sent: string | number): TimePoint | undefined {
   const text = String(sent).toLowerCase();
   if (text === "now") return now;
   const [, count, unit] = /^(\d+)([wdhms])-ago$/.exec(text) ?? [];
@@ -63,7 +63,7 @@ const bucketMsMax = 100_000 * dayMs;
  * `d`/`day`, `h`/`hour`, `m`/`minute`, `s`/`second`, perhaps after a multiple of at least 1; else
  * undefined.
  */
-export function readGranularity(sent: string): Granularity | undefined {
+export function parseGranularity(sent: string): Granularity | undefined {
   const [, count = "1", unit = ""] = /^(\d*)([a-z]+)$/.exec(sent.toLowerCase()) ?? [];
   const unitMs = granularityUnitMs[unit];
   const bucketMs = Number(count || 1) * (unitMs ?? 0);

@@ -5,7 +5,7 @@
 // with what it answered, or with why there is no answer. It rejects when the signal is aborted, and for
 // faults of the server itself.
 
-import type { Turns } from "../lib/turns.ts";
+import type { KeyedTaskRunner } from "../lib/keyed-task-runner.ts";
 import { limits } from "../limits.ts";
 
 export type HostingRefusal = "off" | "python-missing" | "root-without-sandbox";
@@ -16,7 +16,7 @@ export interface ModelHosting {
   readonly refusal?: HostingRefusal;
   readonly runner: ModelRunner;
   /** What runs in the background, by the id of its version or schedule. */
-  readonly jobs: Turns;
+  readonly jobs: KeyedTaskRunner;
   /** Hears of what goes wrong there. */
   readonly report: (problem: unknown) => void;
 }

@@ -6,7 +6,7 @@ import { lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseJson } from "../lib/json.ts";
-import { Slots } from "../lib/slots.ts";
+import { Semaphore } from "../lib/semaphore.ts";
 import { limits } from "../limits.ts";
 import { ReceivedArtifacts } from "./artifacts.ts";
 import { type Ended, Gathered, runProcess } from "./bounded-process.ts";
@@ -25,8 +25,8 @@ export interface Host {
 }
 
 export function pythonRunner({ sandbox, platform, folderPrefix }: Host): ModelRunner {
-  const trainings = new Slots(limits.modelTrainingsAtOnce);
-  const others = new Slots(limits.modelRunsAtOnce);
+  const trainings = new Semaphore(limits.modelTrainingsAtOnce);
+  const others = new Semaphore(limits.modelRunsAtOnce);
   return {
     run: (task, signal) =>
       (task.operation === "train" ? trainings : others).use(signal, async () => {

@@ -1,5 +1,5 @@
 // Answers of very many rows: written from columns into bytes, never an object or a text a row.
-import { type ByteSheet, Label } from "../lib/byte-sheet.ts";
+import { type BufferWriter, BytesLiteral } from "../lib/buffer-writer.ts";
 import { numberBytesMax, writeInteger, writeNumber } from "../lib/number-text.ts";
 import { timeBytesMax, writeTime } from "../lib/time-text.ts";
 import type { Position } from "../query/page.ts";
@@ -35,21 +35,21 @@ interface Layout {
   readonly head: string;
   readonly cells: readonly Varying[];
   /** Before each varying cell but the first. */
-  readonly labels: readonly Label[];
+  readonly labels: readonly BytesLiteral[];
   /** The tail of a row, a comma and the head of the next. */
-  readonly joint: Label;
+  readonly joint: BytesLiteral;
   readonly rowBytesMax: number;
 }
 
 /** Writes the rows as objects of these properties, with commas between them. */
-export function writeRuns(sheet: ByteSheet, runs: readonly Run[], properties: readonly string[]): void {
+export function writeRuns(sheet: BufferWriter, runs: readonly Run[], properties: readonly string[]): void {
   let isFirst = true;
   for (const run of runs) {
     if (run.count === 0) continue;
-    if (!isFirst) sheet.text(",");
+    if (!isFirst) sheet.string(",");
     isFirst = false;
     if (properties.length > 0) writeRun(sheet, run.count, layoutOf(run, properties));
-    else sheet.text(Array(run.count).fill("{}").join());
+    else sheet.string(Array(run.count).fill("{}").join());
   }
 }
 
@@ -66,8 +66,8 @@ function layoutOf({ cells }: Run, properties: readonly string[]): Layout {
     texts.push(`${texts.pop()}${isText ? '"' : ""}`);
   }
   const head = texts[0]!;
-  const joint = new Label(`${varying.length === 0 ? "" : texts.at(-1)}},${head}`);
-  const labels = texts.slice(1, -1).map((text) => new Label(text));
+  const joint = new BytesLiteral(`${varying.length === 0 ? "" : texts.at(-1)}},${head}`);
+  const labels = texts.slice(1, -1).map((text) => new BytesLiteral(text));
   const rowBytesMax = labels.reduce((sum, { length }) => sum + length, joint.length);
   return { head, cells: varying, labels, joint, rowBytesMax: rowBytesMax + varying.length * valueBytesMax };
 }
@@ -80,12 +80,12 @@ function beginningOf(cell: Cells): string {
 }
 
 function writeRun(
-  sheet: ByteSheet,
+  sheet: BufferWriter,
   count: number,
   { head, cells, labels, joint, rowBytesMax }: Layout,
 ): void {
-  sheet.text(head);
-  sheet.room(count * rowBytesMax);
+  sheet.string(head);
+  sheet.ensure(count * rowBytesMax);
   const { view } = sheet;
   let { at } = sheet;
   for (let row = 0; row < count; row++) {
@@ -99,7 +99,7 @@ function writeRun(
   sheet.at = at - head.length - 1;
 }
 
-function writeCell(sheet: ByteSheet, at: number, cell: Varying, row: number): number {
+function writeCell(sheet: BufferWriter, at: number, cell: Varying, row: number): number {
   const value = cell.values[row]!;
   if (cell.kind === "times") return writeTime(sheet, at, value);
   if (cell.kind === "numbered") return writeInteger(sheet.view, at, value);

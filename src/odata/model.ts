@@ -6,7 +6,7 @@
 import type { RequestContext } from "../context.ts";
 import { invariant } from "../lib/invariant.ts";
 import type { Filter } from "../query/filter.ts";
-import type { Page, PageQuestion, Position } from "../query/page.ts";
+import type { Page, PageQuery, Position } from "../query/page.ts";
 import type { ColumnPage } from "./columns.ts";
 import type { Operand, PrimitiveType } from "./operand.ts";
 
@@ -58,7 +58,7 @@ export interface EntityType<From = Row> {
 
 export interface SetQuestion {
   readonly filter: Filter;
-  readonly page: PageQuestion;
+  readonly page: PageQuery;
   /** The names of the properties, navigations and functions that the records are needed for. */
   readonly needs: ReadonlySet<string>;
 }

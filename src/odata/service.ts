@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
 import type { RequestContext } from "../context.ts";
 import { fail } from "../errors.ts";
-import { ByteSheet, Shelf } from "../lib/byte-sheet.ts";
+import { BufferPool, BufferWriter } from "../lib/buffer-writer.ts";
 import { bytesOrStream } from "../lib/streams.ts";
 import type { LengthBound } from "../query/length-bound.ts";
 import { readWithin } from "../query/read-within.ts";
@@ -39,7 +39,7 @@ export interface ODataRequest {
   readonly receiveJson: ReceiveJson;
 }
 
-export interface ODataAnswer {
+export interface ODataResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
@@ -49,7 +49,7 @@ export interface ODataAnswer {
   readonly release?: () => void;
 }
 
-export type ODataService = (ctx: RequestContext, request: ODataRequest) => Promise<ODataAnswer>;
+export type ODataService = (ctx: RequestContext, request: ODataRequest) => Promise<ODataResponse>;
 
 /** Everything that one request is answered with. */
 interface Answering {
@@ -89,7 +89,7 @@ function checkMethod(
 }
 
 /** 201 with the entity, or 204 when the client has no use for it. */
-async function insertAnswer(answering: Answering, of: Collection): Promise<ODataAnswer> {
+async function insertAnswer(answering: Answering, of: Collection): Promise<ODataResponse> {
   const { ctx, model, request, target, links } = answering;
   refuseForeignOptions(target);
   const writing = writingFor(answering);
@@ -135,7 +135,7 @@ function answerAt(answering: Answering, place: Exclude<Place, { kind: "metadata"
 function metadataDocuments(model: Model) {
   const texts = { xml: csdlXml(model), json: JSON.stringify(csdlJson(model)) };
   const tagOf = (text: string) => `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
-  return ({ headers }: ODataRequest, { options }: Target): ODataAnswer => {
+  return ({ headers }: ODataRequest, { options }: Target): ODataResponse => {
     const format = metadataFormatOf(headers, options.get("$format"));
     const ETag = tagOf(texts[format]);
     if (headers["if-none-match"] === ETag) return { status: 304, headers: { ETag } };
@@ -156,7 +156,7 @@ function writingFor(answering: Answering): Writing & { readonly contentType: str
 const contextMember = ({ format, links }: Writing, fragment: string): string =>
   format.level === "none" ? "" : `"@odata.context":${JSON.stringify(links.context(fragment))},`;
 
-async function collectionAnswer(answering: Answering, of: Collection): Promise<ODataAnswer> {
+async function collectionAnswer(answering: Answering, of: Collection): Promise<ODataResponse> {
   const { ctx, request } = answering;
   const writing = writingFor(answering);
   const { pageSize } = preferencesOf(request.headers);
@@ -177,16 +177,16 @@ async function collectionAnswer(answering: Answering, of: Collection): Promise<O
   if ("items" in content)
     return entitiesAnswer(headers, texts, { ...content, layout: layoutOf(writing, shape) });
   return written(headers, (sheet) => {
-    sheet.text(texts.head);
+    sheet.string(texts.head);
     const names = shape.properties.map(({ name }) => name);
     writeRuns(sheet, content.runs, names);
-    sheet.text(texts.tail);
+    sheet.string(texts.tail);
   });
 }
 
 const sheetBytes = 2 * 1024 * 1024;
 /** Most pages fit on a sheet. */
-const sheets = new Shelf(sheetBytes, 4);
+const sheets = new BufferPool(sheetBytes, 4);
 /** A sheet is full when an entity of usual size might not fit any more. */
 const fullBytes = sheetBytes - 256 * 1024;
 
@@ -197,20 +197,20 @@ interface Entries {
 
 /** A page of entities, as a stream of sheets if one is not enough. */
 async function entitiesAnswer(
-  headers: ODataAnswer["headers"],
+  headers: ODataResponse["headers"],
   { head, tail }: { readonly head: string; readonly tail: string },
   { items, layout }: Entries,
-): Promise<ODataAnswer> {
-  const sheet = new ByteSheet(sheets);
+): Promise<ODataResponse> {
+  const sheet = new BufferWriter(sheets);
   async function* pieces(): AsyncGenerator<Buffer> {
-    sheet.text(head);
+    sheet.string(head);
     for (let at = 0; at < items.length; at++) {
-      if (sheet.at >= fullBytes) yield sheet.cut();
-      if (at > 0) sheet.text(",");
+      if (sheet.at >= fullBytes) yield sheet.takeWritten();
+      if (at > 0) sheet.string(",");
       writeEntity(sheet, layout, items[at]!);
     }
-    sheet.text(tail);
-    yield sheet.cut();
+    sheet.string(tail);
+    yield sheet.takeWritten();
   }
   const made = await bytesOrStream(pieces(), sheetBytes);
   const content = "bytes" in made ? { body: made.bytes } : made;
@@ -219,16 +219,16 @@ async function entitiesAnswer(
 
 /** An answer written on a sheet, which is used again once that is sent. */
 function written(
-  headers: ODataAnswer["headers"],
-  write: (sheet: ByteSheet) => void,
+  headers: ODataResponse["headers"],
+  write: (sheet: BufferWriter) => void,
   status = 200,
-): ODataAnswer {
-  const sheet = new ByteSheet(sheets);
+): ODataResponse {
+  const sheet = new BufferWriter(sheets);
   write(sheet);
-  return { status, headers, body: sheet.cut(), release: () => sheet.release() };
+  return { status, headers, body: sheet.takeWritten(), release: () => sheet.release() };
 }
 
-async function entityAnswer(answering: Answering, place: One): Promise<ODataAnswer> {
+async function entityAnswer(answering: Answering, place: One): Promise<ODataResponse> {
   const { ctx, model, target } = answering;
   const writing = writingFor(answering);
   refuseOptions(target, ["$filter", "$top", "$count", "$skiptoken"]);
@@ -256,7 +256,7 @@ function refuseOptions({ options }: Target, names: readonly string[]): void {
       throw fail("query-option-invalid", { option, problem: "it applies to collections alone" });
 }
 
-async function countAnswer(answering: Answering, of: Collection): Promise<ODataAnswer> {
+async function countAnswer(answering: Answering, of: Collection): Promise<ODataResponse> {
   const count = await of.count(answering.ctx, filterOfOptions(answering, of));
   return { status: 200, headers: { "Content-Type": "text/plain" }, body: String(count) };
 }
@@ -265,7 +265,7 @@ async function countAnswer(answering: Answering, of: Collection): Promise<ODataA
 const noStore = { "Cache-Control": "no-store" };
 
 /** Sends the client where the bytes are. */
-async function streamAnswer({ ctx }: Answering, of: One): Promise<ODataAnswer> {
+async function streamAnswer({ ctx }: Answering, of: One): Promise<ODataResponse> {
   const row = await readOne(ctx, { missing: "There are no bytes yet", ...of }, new Set());
   const { url } = of.of.type.stream!(row!);
   return { status: 302, headers: { Location: url, ...noStore } };
@@ -274,7 +274,7 @@ async function streamAnswer({ ctx }: Answering, of: One): Promise<ODataAnswer> {
 async function propertyAnswer(
   answering: Answering,
   { row, property, member, address, isRaw }: Place & { kind: "property" },
-): Promise<ODataAnswer> {
+): Promise<ODataResponse> {
   refuseOptions(answering.target, ["$filter", "$top", "$count", "$select", "$expand", "$skiptoken"]);
   const held = property.get(row);
   const value = member === undefined ? held : (held as Row)[member];
@@ -288,12 +288,12 @@ async function propertyAnswer(
   const isObject = !shown.type.startsWith("Edm.");
   const context = contextMember(writing, address);
   return written({ "Content-Type": writing.contentType }, (sheet) => {
-    sheet.text(isObject ? "" : `{${context}"value":`);
+    sheet.string(isObject ? "" : `{${context}"value":`);
     writeValue(sheet, value, shown, writing.format);
-    if (!isObject) return sheet.text("}");
+    if (!isObject) return sheet.string("}");
     // The members of an open object stand beside the context.
-    const object = sheet.cut().toString();
-    sheet.text(`{${context}${object.slice(1)}`.replace(/,\}$/, "}"));
+    const object = sheet.takeWritten().toString();
+    sheet.string(`{${context}${object.slice(1)}`.replace(/,\}$/, "}"));
   });
 }
 
@@ -305,7 +305,7 @@ function memberOf(property: Property, value: unknown): Property {
   return { ...property, type: "Edm.String" };
 }
 
-async function serviceDocument(answering: Answering): Promise<ODataAnswer> {
+async function serviceDocument(answering: Answering): Promise<ODataResponse> {
   const { model } = answering;
   const writing = writingFor(answering);
   const sets = [...model.sets.values()].filter(({ isHidden }) => !isHidden).map(({ name }) => name);

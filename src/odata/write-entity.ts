@@ -1,5 +1,5 @@
 // Entities as JSON: what is written of each is decided once for an answer, and then done for every record.
-import { type ByteSheet, Label } from "../lib/byte-sheet.ts";
+import { type BufferWriter, BytesLiteral } from "../lib/buffer-writer.ts";
 import type { Entities, Entity } from "./expand.ts";
 import type { Links } from "./links.ts";
 import { type Model, namespace, type Property, type Row } from "./model.ts";
@@ -25,7 +25,7 @@ export interface Layout {
 interface PropertyPlace {
   readonly property: Property;
   /** What opens the entity or divides the property from the one before it, and its name. */
-  readonly label: Label;
+  readonly label: BytesLiteral;
   readonly get: Property["get"];
   /** The members selected of an open object; all where it is absent. */
   readonly members: ReadonlySet<string> | undefined;
@@ -33,11 +33,11 @@ interface PropertyPlace {
 
 interface ExpansionPlace {
   readonly isMany: boolean;
-  readonly label: Label;
+  readonly label: BytesLiteral;
   readonly layout: Layout;
   /** What stands before the label when there is a number, which ends without its digits. */
   readonly countHead: string;
-  readonly labelBehindCount: Label;
+  readonly labelBehindCount: BytesLiteral;
   /** Where the rest of what belongs to the row is. */
   readonly restOf: (row: Row, expanded: Entities) => string;
 }
@@ -72,7 +72,7 @@ function propertyPlace(
   const { name, get } = property;
   const annotation = level === "full" ? typeAnnotation(property) : undefined;
   const type = annotation === undefined ? "" : `"${name}@odata.type":"${annotation}",`;
-  return { property, get, label: new Label(`${before}${type}"${name}":`), members: members.get(name) };
+  return { property, get, label: new BytesLiteral(`${before}${type}"${name}":`), members: members.get(name) };
 }
 
 function expansionPlace(
@@ -83,10 +83,10 @@ function expansionPlace(
   const { name, isMany = false } = expansion.navigation;
   return {
     isMany,
-    label: new Label(`${before}"${name}":`),
+    label: new BytesLiteral(`${before}"${name}":`),
     layout: layoutOf(writing, expansion.shape),
     countHead: `${before}"${name}@odata.count":`,
-    labelBehindCount: new Label(`,"${name}":`),
+    labelBehindCount: new BytesLiteral(`,"${name}":`),
     restOf(row, { items, next }) {
       const rest = writing.links.rest(shape, row, expansion, { after: next!, given: items.length });
       return `,"${name}@odata.nextLink":${JSON.stringify(rest)}`;
@@ -95,20 +95,20 @@ function expansionPlace(
 }
 
 /** Writes entities with commas between them. */
-function writeEntities(sheet: ByteSheet, layout: Layout, entities: readonly Entity[]): void {
+function writeEntities(sheet: BufferWriter, layout: Layout, entities: readonly Entity[]): void {
   for (let at = 0; at < entities.length; at++) {
     if (at > 0) sheet.byte(code.comma);
     writeEntity(sheet, layout, entities[at]!);
   }
 }
 
-export function writeEntity(sheet: ByteSheet, layout: Layout, { row, expanded }: Entity): void {
+export function writeEntity(sheet: BufferWriter, layout: Layout, { row, expanded }: Entity): void {
   const { format, head, control, properties, expansions } = layout;
-  if (control) sheet.text(head + control(row));
-  else if (properties.length + expansions.length === 0) sheet.text(head);
+  if (control) sheet.string(head + control(row));
+  else if (properties.length + expansions.length === 0) sheet.string(head);
   for (let at = 0; at < properties.length; at++) {
     const { property, label, get, members } = properties[at]!;
-    sheet.label(label);
+    sheet.literal(label);
     const value = get(row);
     writeValue(sheet, members ? picked(value as Row | undefined, members) : value, property, format);
   }
@@ -117,9 +117,9 @@ export function writeEntity(sheet: ByteSheet, layout: Layout, { row, expanded }:
     if (place.isMany) writeMany(sheet, place, { row, entities: expanded[at] as Entities, format });
     else {
       const one = expanded[at] as Entity | undefined;
-      sheet.label(place.label);
+      sheet.literal(place.label);
       if (one) writeEntity(sheet, place.layout, one);
-      else sheet.text("null");
+      else sheet.string("null");
     }
   }
   sheet.byte(code.closingBrace);
@@ -131,14 +131,14 @@ interface Many {
   readonly format: Format;
 }
 
-function writeMany(sheet: ByteSheet, place: ExpansionPlace, { row, entities, format }: Many): void {
+function writeMany(sheet: BufferWriter, place: ExpansionPlace, { row, entities, format }: Many): void {
   const { items, count, next } = entities;
-  if (count !== undefined) sheet.text(place.countHead + countJson(count, format));
-  sheet.label(count === undefined ? place.label : place.labelBehindCount);
+  if (count !== undefined) sheet.string(place.countHead + countJson(count, format));
+  sheet.literal(count === undefined ? place.label : place.labelBehindCount);
   sheet.byte(code.opening);
   writeEntities(sheet, place.layout, items);
   sheet.byte(code.closing);
-  if (next) sheet.text(place.restOf(row, entities));
+  if (next) sheet.string(place.restOf(row, entities));
 }
 
 const picked = (value: Row | undefined, wanted: ReadonlySet<string>) =>

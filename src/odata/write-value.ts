@@ -1,6 +1,6 @@
 // Writes values of every type as the JSON of OData (docs/reference/odata.md#values), directly into bytes:
 // most of a response is values, and a string for each would cost more than the rest.
-import type { ByteSheet } from "../lib/byte-sheet.ts";
+import type { BufferWriter } from "../lib/buffer-writer.ts";
 import { numberBytesMax, writeInteger, writeNumber } from "../lib/number-text.ts";
 import { timeBytesMax, timeText, writeTime } from "../lib/time-text.ts";
 import { dynamicJson } from "./dynamic-json.ts";
@@ -25,18 +25,18 @@ export const code = { quote: 34, comma: 44, opening: 91, closing: 93, closingBra
 
 /** Writes a value of the property; an absent one as null, an absent list as an empty one. */
 export function writeValue(
-  sheet: ByteSheet,
+  sheet: BufferWriter,
   value: unknown,
   { type, isList }: Property,
   format: Format,
 ): void {
   if (isList) writeList(sheet, (value ?? []) as readonly unknown[], type, format);
-  else if (value === undefined || value === null) sheet.text("null");
+  else if (value === undefined || value === null) sheet.string("null");
   else writeOne(sheet, value, type, format);
 }
 
 function writeList(
-  sheet: ByteSheet,
+  sheet: BufferWriter,
   values: readonly unknown[],
   type: Property["type"],
   format: Format,
@@ -53,22 +53,22 @@ function writeList(
  * One function with the most common types first, and not one made for each property: of a hundred thousand
  * values either is as fast, but the first thousands of a process are written before it is compiled.
  */
-function writeOne(sheet: ByteSheet, value: unknown, type: Property["type"], format: Format): void {
+function writeOne(sheet: BufferWriter, value: unknown, type: Property["type"], format: Format): void {
   if (type === "Edm.String") {
-    if (typeof value === "string") sheet.quoted(value);
+    if (typeof value === "string") sheet.jsonString(value);
     else writeQuoted(sheet, value as number);
   } else if (type === "Edm.DateTimeOffset") writeMoment(sheet, value as number);
   else if (type === "Edm.Double") writeDouble(sheet, value as number);
   else if (type === "Edm.Int64") {
     if (format.isIeee754Compatible) writeQuoted(sheet, value as number);
     else writeDouble(sheet, value as number);
-  } else if (type === "Edm.Boolean") sheet.text(value === true ? "true" : "false");
-  else sheet.text(objectJson(value as Members, type, format));
+  } else if (type === "Edm.Boolean") sheet.string(value === true ? "true" : "false");
+  else sheet.string(objectJson(value as Members, type, format));
 }
 
 /** A whole number as a text. */
-function writeQuoted(sheet: ByteSheet, value: number): void {
-  sheet.room(numberBytesMax + 2);
+function writeQuoted(sheet: BufferWriter, value: number): void {
+  sheet.ensure(numberBytesMax + 2);
   const { bytes, at } = sheet;
   bytes[at] = code.quote;
   const end = writeInteger(sheet.view, at + 1, value);
@@ -76,8 +76,8 @@ function writeQuoted(sheet: ByteSheet, value: number): void {
   sheet.at = end + 1;
 }
 
-function writeMoment(sheet: ByteSheet, ms: number): void {
-  sheet.room(timeBytesMax + 2);
+function writeMoment(sheet: BufferWriter, ms: number): void {
+  sheet.ensure(timeBytesMax + 2);
   const { bytes, at } = sheet;
   bytes[at] = code.quote;
   const end = writeTime(sheet, at + 1, ms);
@@ -85,12 +85,12 @@ function writeMoment(sheet: ByteSheet, ms: number): void {
   sheet.at = end + 1;
 }
 
-function writeDouble(sheet: ByteSheet, value: number): void {
+function writeDouble(sheet: BufferWriter, value: number): void {
   if (Number.isFinite(value)) {
-    sheet.room(numberBytesMax);
+    sheet.ensure(numberBytesMax);
     // Minus zero is written as zero.
     sheet.at = writeNumber(sheet.view, sheet.at, value + 0);
-  } else sheet.text(doubleJson(value));
+  } else sheet.string(doubleJson(value));
 }
 
 type Members = Readonly<Record<string, unknown>>;

@@ -2,9 +2,9 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { fail } from "../errors.ts";
 import { parseJson } from "../lib/json.ts";
-import type { PageQuestion, Position } from "./page.ts";
+import type { PageQuery, Position } from "./page.ts";
 
-type Place = Omit<PageQuestion, "limit">;
+type Place = Omit<PageQuery, "limit">;
 
 export interface CursorSigner {
   /** `query` is everything that decides the collection and its order: a cursor serves no other. */

@@ -5,10 +5,10 @@ import type { Bound, Filter } from "./filter.ts";
 import type { OrderBy, Position } from "./page.ts";
 
 /** A record as a filter sees it: named values; an absent member is a missing value. */
-export type Values = Readonly<Record<string, unknown>>;
+export type RecordValues = Readonly<Record<string, unknown>>;
 
 /** What a filter asks beyond the record itself, and only a store can know. */
-export interface Surroundings {
+export interface RecordContext {
   /** Whether the record is, or hangs on, an asset in the subtree of one of these. */
   isUnder(assetIds: readonly number[]): boolean;
   /** Whether the table has a record of this id that meets the filter. */
@@ -16,7 +16,7 @@ export interface Surroundings {
 }
 
 /** Whether a record meets the filter. A condition on a missing value is false (and its `not` true). */
-export function matches(filter: Filter, record: Values, around: Surroundings): boolean {
+export function matches(filter: Filter, record: RecordValues, around: RecordContext): boolean {
   const every = (part: Filter): boolean => matches(part, record, around);
   switch (filter.kind) {
     case "everything":
@@ -45,18 +45,18 @@ export function matches(filter: Filter, record: Values, around: Surroundings): b
 }
 
 /** As `matches`, for records that stand alone: none hangs on an asset or names a record of a table. */
-export const matchesAlone = (filter: Filter, record: Values): boolean =>
+export const matchesAlone = (filter: Filter, record: RecordValues): boolean =>
   filter.kind === "everything" || matches(filter, record, { isUnder: () => false, has: () => false });
 
 type OfOneField = Exclude<Extract<Filter, { readonly field: string }>, { readonly part: Filter }>;
 
 /** The elements of a list or the pairs of an object as records. */
-function elementsOf(held: unknown): Values[] {
+function elementsOf(held: unknown): RecordValues[] {
   if (Array.isArray(held)) return held.map((value) => (isObject(value) ? value : { value }));
   return isObject(held) ? Object.entries(held).map(([key, value]) => ({ key, value })) : [];
 }
 
-const isObject = (value: unknown): value is Values => typeof value === "object" && value !== null;
+const isObject = (value: unknown): value is RecordValues => typeof value === "object" && value !== null;
 
 function matchesValue(filter: OfOneField, value: unknown): boolean {
   switch (filter.kind) {
@@ -88,7 +88,7 @@ function isMember({ key, value, from, to }: OfOneField & { kind: "hasMember" }, 
   if (typeof held !== "object" || held === null) return false;
   const name = wellFormed(key);
   if (!Object.hasOwn(held, name)) return false;
-  const member = (held as Values)[name];
+  const member = (held as RecordValues)[name];
   if (value !== undefined && member !== wellFormed(value)) return false;
   const isOfType = (bound: Bound | undefined) => bound === undefined || typeof bound.value === typeof member;
   if (!isOfType(from) || !isOfType(to)) return false;
@@ -111,7 +111,7 @@ function compareValues(a: string | number, b: string | number): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-function hasWords(fields: readonly string[], text: string, record: Values): boolean {
+function hasWords(fields: readonly string[], text: string, record: RecordValues): boolean {
   const held = fields.flatMap((field) => wordsIn((record[field] as string | undefined) ?? ""));
   return wordsIn(text).every((wanted) => held.some((word) => word.startsWith(wanted)));
 }
@@ -120,7 +120,7 @@ function hasWords(fields: readonly string[], text: string, record: Values): bool
  * Negative when `a` comes before `b`; either may be a record or a position turned into one. Where a search is
  * ordered by a value that some records lack, those come last in either direction.
  */
-export function compareBy(order: readonly OrderBy[], a: Values, b: Values): number {
+export function compareBy(order: readonly OrderBy[], a: RecordValues, b: RecordValues): number {
   for (const { field, direction } of order) {
     const [one, other] = [a[field], b[field]] as (string | number | undefined)[];
     if (one === undefined || other === undefined) {
@@ -134,7 +134,7 @@ export function compareBy(order: readonly OrderBy[], a: Values, b: Values): numb
 }
 
 /** A position as the record that would stand there. */
-export const recordAt = (order: readonly OrderBy[], position: Position): Values =>
+export const recordAt = (order: readonly OrderBy[], position: Position): RecordValues =>
   Object.fromEntries(order.map(({ field }, index) => [field, wellFormed(position[index])]));
 
 /** 0 for a value equal to the text, 1 for one beginning with it (both without case), 2 for any other. */

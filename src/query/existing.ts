@@ -1,8 +1,8 @@
 // Reads records by ids that a caller has named, and refuses those that are not there.
 import { fail } from "../errors.ts";
-import { repeatedOf } from "../lib/repeated.ts";
+import { duplicatesIn } from "../lib/duplicates.ts";
 import { limits } from "../limits.ts";
-import type { Reader, Stored, Table } from "../storage/catalog.ts";
+import type { CatalogReader, Stored, Table } from "../storage/catalog.ts";
 import { and, type Filter, oneOf } from "./filter.ts";
 import { LengthBound } from "./length-bound.ts";
 import { byId } from "./page.ts";
@@ -22,7 +22,7 @@ export interface IdsNamed {
  * (docs/reference/common.md#ids), and (413) records that are too long together.
  */
 export async function existingRecords<Row extends Stored>(
-  tx: Reader,
+  tx: CatalogReader,
   table: Table<Row>,
   scope: Filter,
   named: IdsNamed,
@@ -47,7 +47,7 @@ export function boundOfChange(field: string): LengthBound {
 
 /** Refuses what `existingRecords` refuses without reading the records. */
 export async function refuseUnknownIds<Row extends Stored>(
-  tx: Reader,
+  tx: CatalogReader,
   table: Table<Row>,
   scope: Filter,
   named: IdsNamed,
@@ -67,5 +67,5 @@ export function refuseUnlessAll(known: ReadonlyMap<number, unknown>, { ids, fiel
 
 function refuseRepeated({ ids, field }: IdsNamed): void {
   if (new Set(ids).size === ids.length) return;
-  throw fail("ids-repeated", { field, ids: repeatedOf(ids) });
+  throw fail("ids-repeated", { field, ids: duplicatesIn(ids) });
 }

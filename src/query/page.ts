@@ -12,7 +12,7 @@ export const byId: readonly OrderBy[] = [{ field: "id", direction: "ascending" }
 /** The values of the order's fields at one record, in the order's sequence. The last field is unique. */
 export type Position = readonly (string | number)[];
 
-export interface PageQuestion {
+export interface PageQuery {
   readonly limit: number;
   /** Only records after this position. */
   readonly after?: Position;

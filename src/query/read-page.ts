@@ -1,5 +1,5 @@
 // Turns one question to the catalog into a page that knows its neighbours.
-import type { Question, Reader, Table } from "../storage/catalog.ts";
+import type { CatalogQuery, CatalogReader, Table } from "../storage/catalog.ts";
 import type { OrderBy, Page, Position } from "./page.ts";
 
 /**
@@ -7,9 +7,9 @@ import type { OrderBy, Page, Position } from "./page.ts";
  * well when the page ends early because its records are long.
  */
 export async function readPage<Row extends object>(
-  tx: Reader,
+  tx: CatalogReader,
   table: Table<Row>,
-  question: Question,
+  question: CatalogQuery,
 ): Promise<Page<Row>> {
   const { limit, after, before, bound } = question.page;
   if (limit === 0) return { items: [] };

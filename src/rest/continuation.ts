@@ -21,7 +21,7 @@ export class Continuation {
     this.#ctx = ctx;
     this.#request = ["datapoints", ctx.project, request];
     const { after } = cursor === undefined ? {} : ctx.cursors.read([this.#request], cursor);
-    const [nowMs = ctx.world.nowMs(), ...places] = (after ?? []) as readonly (number | typeof ended)[];
+    const [nowMs = ctx.system.nowMs(), ...places] = (after ?? []) as readonly (number | typeof ended)[];
     this.nowMs = nowMs as number;
     this.#places = places;
   }

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { buffer } from "node:stream/consumers";
 import { test } from "node:test";
-import { inPieces, itemsTextAnswer, itemTexts } from "./items-json.ts";
-import type { Answer } from "./route.ts";
+import { inChunks, itemsTextResponse, itemTexts } from "./items-json.ts";
+import type { RouteResponse } from "./route.ts";
 
-async function textOf(answer: Answer): Promise<string> {
+async function textOf(answer: RouteResponse): Promise<string> {
   if ("stream" in answer) return (await buffer(answer.stream)).toString();
   return "bytes" in answer ? Buffer.from(answer.bytes).toString() : JSON.stringify(answer);
 }
@@ -20,7 +20,7 @@ const item = (at: number) => ({
 test("a list has the same JSON in pieces as at once, however many and long its items are", async () => {
   for (const count of [0, 1, 32, 33, 64, 65, 1_000, 20_000]) {
     const answer = { data: { items: Array.from({ length: count }, (_, at) => item(at)), nextCursor: "c" } };
-    const made = await inPieces(answer);
+    const made = await inChunks(answer);
     assert.equal("stream" in made, count === 20_000);
     assert.equal(await textOf(made), JSON.stringify(answer));
   }
@@ -37,7 +37,7 @@ test("long items are not gathered, and a list of short ones takes few texts", ()
 
 test("batches without items leave no commas", async () => {
   for (const batches of [[], [[]], [[], ["1"], []], [["1", "2"], [], ["3"]], [[], [], ["1,2", "3"]]]) {
-    const text = await textOf(await itemsTextAnswer({ data: { items: [] } }, batches));
+    const text = await textOf(await itemsTextResponse({ data: { items: [] } }, batches));
     assert.equal(text, `{"data":{"items":[${batches.flat().join(",")}]}}`);
   }
 });

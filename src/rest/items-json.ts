@@ -1,7 +1,7 @@
 // The JSON of lists in pieces, so that writing a long one never holds up other requests for long.
-import { bytesOrStream, textPieces } from "../lib/streams.ts";
+import { bytesOrStream, textChunks } from "../lib/streams.ts";
 import { limits } from "../limits.ts";
-import type { Answer, BytesAnswer, StreamAnswer } from "./route.ts";
+import type { BytesResponse, RouteResponse, StreamResponse } from "./route.ts";
 
 const contentType = "application/json; charset=utf-8";
 
@@ -15,10 +15,10 @@ interface ItemsWrapper {
 }
 
 /** A list of many items as bytes, or as a stream if it is long; any other answer as it is. */
-export async function inPieces(answer: Answer): Promise<Answer> {
+export async function inChunks(answer: RouteResponse): Promise<RouteResponse> {
   const { items, ...rest } = (answer as ItemsWrapper).data ?? {};
   if (items === undefined || items.length <= itemsAtOnce) return answer;
-  return itemsTextAnswer({ ...answer, data: { items: [], ...rest } }, [itemTexts(items)]);
+  return itemsTextResponse({ ...answer, data: { items: [], ...rest } }, [itemTexts(items)]);
 }
 
 /** The JSON of some items at a time, with commas between them. */
@@ -37,12 +37,12 @@ export function* itemTexts(items: readonly unknown[]): Generator<string> {
  * item, or of several with commas between them. Fails as the batches do: after the response has begun, its
  * transfer is broken off.
  */
-export async function itemsTextAnswer(
+export async function itemsTextResponse(
   wrapper: object,
   batches: Iterable<Iterable<string>> | AsyncIterable<Iterable<string>>,
-): Promise<BytesAnswer | StreamAnswer> {
+): Promise<BytesResponse | StreamResponse> {
   const [start, end] = splitAtItems(JSON.stringify(wrapper));
-  const pieces = textPieces(listed(start, batches, end));
+  const pieces = textChunks(listed(start, batches, end));
   return { contentType, ...(await bytesOrStream(pieces, limits.responsePieceBytes)) };
 }
 

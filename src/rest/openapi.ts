@@ -4,7 +4,6 @@ import { invariant } from "../lib/invariant.ts";
 import { parseJson } from "../lib/json.ts";
 import type { Parameter } from "./parameters.ts";
 import {
-  type AnswerShape,
   type ApiVersion,
   bodyBytesMax,
   type LinkRoute,
@@ -12,6 +11,7 @@ import {
   type OpenRoute,
   type Parameters,
   pathOf,
+  type ResponseSchema,
   type Route,
 } from "./route.ts";
 
@@ -146,7 +146,7 @@ function operationOf(route: Route, version: ApiVersion, schemas: NamedSchemas): 
       ...parametersIn("query", route.query),
     ],
     ...bodyOf(route.body, schemas),
-    responses: { [success]: successOf(route.answer(version), schemas), ...errorResponses() },
+    responses: { [success]: successOf(route.response(version), schemas), ...errorResponses() },
   };
 }
 
@@ -160,7 +160,7 @@ function openOperationOf(route: OpenRoute, schemas: NamedSchemas): Json {
     parameters: parametersIn("query", route.query),
     ...bodyOf(route.body, schemas),
     responses: {
-      ...(route.answer === "redirect" ? { 303: redirected } : { 200: successOf(route.answer, schemas) }),
+      ...(route.response === "redirect" ? { 303: redirected } : { 200: successOf(route.response, schemas) }),
       ...errorResponses(),
     },
   };
@@ -176,7 +176,7 @@ const redirected = {
 
 function linkOperationOf(route: LinkRoute): Json {
   const anyBytes = { content: { "application/octet-stream": { schema: {} } } };
-  const answers = Object.entries(route.answers).map(([status, description]) => [
+  const answers = Object.entries(route.responses).map(([status, description]) => [
     status,
     { description, headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" } }, ...anyBytes },
   ]);
@@ -226,7 +226,7 @@ function bodyOf(body: Route["body"], schemas: NamedSchemas): Json {
 const contentTypeOf = (body: NonNullable<Route["body"]>): string =>
   (body.kind === "bytes" && body.contentType) || "application/json";
 
-function successOf(shape: AnswerShape, schemas: NamedSchemas): Json {
+function successOf(shape: ResponseSchema, schemas: NamedSchemas): Json {
   return {
     description: "Done",
     headers: {

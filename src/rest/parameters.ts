@@ -14,7 +14,7 @@ export interface Parameter<Value> {
 }
 
 /** The decoded values of a set of parameters; optional ones may be absent. */
-export type Values<Set extends Readonly<Record<string, Parameter<unknown>>>> = {
+export type ParameterValues<Set extends Readonly<Record<string, Parameter<unknown>>>> = {
   readonly [Name in keyof Set]: Set[Name] extends Parameter<infer Value> ? Value : never;
 };
 

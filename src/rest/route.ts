@@ -2,13 +2,13 @@
 // validation, the rights check, OpenAPI, and a test that fails for a route without capability or schema.
 import type { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
+import type { Authenticator, RequestSource } from "../access/authenticator.ts";
 import type { BrowserLogin } from "../access/browser-login.ts";
 import type { Acl, Action } from "../access/capabilities.ts";
-import type { Gate, Sender } from "../access/gate.ts";
 import type { RequestContext, Services } from "../context.ts";
 import type { Failure } from "../errors.ts";
 import { limits } from "../limits.ts";
-import type { Parameter, Values } from "./parameters.ts";
+import type { Parameter, ParameterValues } from "./parameters.ts";
 
 export const apiVersions = ["0.4", "0.5", "0.6"] as const;
 export type ApiVersion = (typeof apiVersions)[number];
@@ -65,7 +65,7 @@ export interface BytesBody<Read> {
 }
 
 /** An answer that is not one JSON value made in memory: the handler's own bytes, streamed. */
-export interface StreamAnswer {
+export interface StreamResponse {
   readonly contentType: string;
   readonly stream: Readable;
   /** As of BytesAnswer. */
@@ -75,7 +75,7 @@ export interface StreamAnswer {
 }
 
 /** As StreamAnswer, from memory. */
-export interface BytesAnswer {
+export interface BytesResponse {
   readonly contentType: string;
   readonly bytes: Uint8Array | string;
   /**
@@ -86,19 +86,19 @@ export interface BytesAnswer {
   readonly release?: () => void;
 }
 
-export type Answer = object | StreamAnswer | BytesAnswer;
+export type RouteResponse = object | StreamResponse | BytesResponse;
 
 /** What one request asks. `version` is that of its path; a handler shapes its answer by it. */
-export interface Question<Path extends Parameters, Query extends Parameters, Body> {
+export interface RouteRequest<Path extends Parameters, Query extends Parameters, Body> {
   readonly version: ApiVersion;
-  readonly path: Values<Path>;
-  readonly query: Values<Query>;
+  readonly path: ParameterValues<Path>;
+  readonly query: ParameterValues<Query>;
   readonly body: Body;
   readonly headers: Headers;
 }
 
 /** What a route's answer looks like: a JSON shape, or other content types beside it. */
-export interface AnswerShape {
+export interface ResponseSchema {
   readonly schema: TSchema;
   readonly otherContentTypes?: readonly string[];
   /** While there is more, the header `Link` has the address of the rest. */
@@ -122,15 +122,15 @@ export interface Route {
   readonly takesRest?: boolean;
   readonly query: Parameters;
   readonly body?: JsonBody<TSchema> | BytesBody<unknown>;
-  readonly answer: (version: ApiVersion) => AnswerShape;
+  readonly response: (version: ApiVersion) => ResponseSchema;
   /** The versions in which it answers 201 (docs/reference/common.md#status-codes). */
   readonly created?: readonly ApiVersion[];
   /** The member of a created item that its own path ends with; `id` when absent. */
   readonly createdName?: string;
   readonly handle: (
     ctx: RequestContext,
-    question: Question<Parameters, Parameters, unknown>,
-  ) => Promise<Answer>;
+    question: RouteRequest<Parameters, Parameters, unknown>,
+  ) => Promise<RouteResponse>;
 }
 
 /** The bytes of a body that a route takes. Bodies of routes that have none are read and not used. */
@@ -155,14 +155,17 @@ type BodyOf<Body> =
       ? Read
       : undefined;
 
-type Given<Path extends Parameters, Query extends Parameters, Body> = Omit<
+type RouteDeclaration<Path extends Parameters, Query extends Parameters, Body> = Omit<
   Route,
   "parameters" | "query" | "body" | "handle"
 > & {
   readonly parameters?: Path;
   readonly query?: Query;
   readonly body?: Body;
-  readonly handle: (ctx: RequestContext, question: Question<Path, Query, BodyOf<Body>>) => Promise<Answer>;
+  readonly handle: (
+    ctx: RequestContext,
+    question: RouteRequest<Path, Query, BodyOf<Body>>,
+  ) => Promise<RouteResponse>;
 };
 
 const noParameters = {};
@@ -172,7 +175,7 @@ export function route<
   Path extends Parameters = typeof noParameters,
   Query extends Parameters = typeof noParameters,
   Body extends JsonBody<TSchema> | BytesBody<unknown> | undefined = undefined,
->(given: Given<Path, Query, Body>): Route {
+>(given: RouteDeclaration<Path, Query, Body>): Route {
   return { parameters: noParameters, query: noParameters, ...given } as unknown as Route;
 }
 
@@ -184,23 +187,23 @@ export interface OpenRoute {
   readonly query: Parameters;
   readonly body?: JsonBody<TSchema>;
   /** "redirect": 303 to another address. */
-  readonly answer: AnswerShape | "redirect";
+  readonly response: ResponseSchema | "redirect";
   readonly handle: (
-    doors: Doors,
-    question: OpenQuestion<Parameters, unknown>,
-  ) => Promise<Answer | BrowserAnswer>;
+    doors: Authenticators,
+    question: OpenRequest<Parameters, unknown>,
+  ) => Promise<RouteResponse | BrowserResponse>;
 }
 
 /** By what people come in. */
-export interface Doors {
-  readonly gate: Gate;
-  readonly logins: BrowserLogin;
+export interface Authenticators {
+  readonly authenticator: Authenticator;
+  readonly browserLogin: BrowserLogin;
 }
 
-export interface OpenQuestion<Query extends Parameters, Body> {
-  readonly query: Values<Query>;
+export interface OpenRequest<Query extends Parameters, Body> {
+  readonly query: ParameterValues<Query>;
   readonly body: Body;
-  readonly sender: Sender;
+  readonly sender: RequestSource;
   /** The query as it was sent, with its question mark. */
   readonly search: string;
   /** The address by which clients reach the server, without a slash at its end. */
@@ -208,27 +211,27 @@ export interface OpenQuestion<Query extends Parameters, Body> {
 }
 
 /** An answer that leaves cookies with a browser, and may send it elsewhere. */
-export interface BrowserAnswer {
+export interface BrowserResponse {
   readonly cookies: readonly string[];
   /** One of these. */
   readonly location?: string;
   readonly json?: object;
 }
 
-type GivenOpen<Query extends Parameters, Body> = Omit<OpenRoute, "query" | "body" | "handle"> & {
+type OpenRouteDeclaration<Query extends Parameters, Body> = Omit<OpenRoute, "query" | "body" | "handle"> & {
   readonly query?: Query;
   readonly body?: Body;
   readonly handle: (
-    doors: Doors,
-    question: OpenQuestion<Query, BodyOf<Body>>,
-  ) => Promise<Answer | BrowserAnswer>;
+    doors: Authenticators,
+    question: OpenRequest<Query, BodyOf<Body>>,
+  ) => Promise<RouteResponse | BrowserResponse>;
 };
 
 /** As `route`, for an operation outside any project. */
 export function openRoute<
   Query extends Parameters = typeof noParameters,
   Body extends JsonBody<TSchema> | undefined = undefined,
->(given: GivenOpen<Query, Body>): OpenRoute {
+>(given: OpenRouteDeclaration<Query, Body>): OpenRoute {
   return { query: noParameters, ...given } as unknown as OpenRoute;
 }
 
@@ -242,12 +245,12 @@ export interface LinkRoute {
   readonly summary: string;
   readonly parameters: Parameters;
   /** What each status of success means; refusals are the catalogue's. */
-  readonly answers: Readonly<Record<number, string>>;
-  readonly handle: (services: Services, question: LinkQuestion<Parameters>) => Promise<LinkAnswer>;
+  readonly responses: Readonly<Record<number, string>>;
+  readonly handle: (services: Services, question: LinkRequest<Parameters>) => Promise<LinkResponse>;
 }
 
-export interface LinkQuestion<Path extends Parameters> {
-  readonly path: Values<Path>;
+export interface LinkRequest<Path extends Parameters> {
+  readonly path: ParameterValues<Path>;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Only the headers of the answer are wanted. */
   readonly isHead: boolean;
@@ -255,7 +258,7 @@ export interface LinkQuestion<Path extends Parameters> {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-export interface LinkAnswer {
+export interface LinkResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** One of these, or none. */
@@ -264,12 +267,12 @@ export interface LinkAnswer {
   readonly refusal?: Failure;
 }
 
-type GivenLink<Path extends Parameters> = Omit<LinkRoute, "parameters" | "handle"> & {
+type LinkRouteDeclaration<Path extends Parameters> = Omit<LinkRoute, "parameters" | "handle"> & {
   readonly parameters: Path;
-  readonly handle: (services: Services, question: LinkQuestion<Path>) => Promise<LinkAnswer>;
+  readonly handle: (services: Services, question: LinkRequest<Path>) => Promise<LinkResponse>;
 };
 
 /** As `route`, for an operation that a link permits. */
-export function linkRoute<Path extends Parameters>(given: GivenLink<Path>): LinkRoute {
+export function linkRoute<Path extends Parameters>(given: LinkRouteDeclaration<Path>): LinkRoute {
   return given as unknown as LinkRoute;
 }

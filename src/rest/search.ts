@@ -1,8 +1,17 @@
 // The parameters of a search that several resources share (docs/reference/common.md#search).
 import { limits } from "../limits.ts";
 import { and, between, type Filter, hasMetadata, nothing, underAsset } from "../query/filter.ts";
-import type { TextSearch } from "../query/search-texts.ts";
-import { boolean, idList, integer, metadata, oneOfWords, pageSize, text, type Values } from "./parameters.ts";
+import type { TextSearch } from "../query/text-search.ts";
+import {
+  boolean,
+  idList,
+  integer,
+  metadata,
+  oneOfWords,
+  type ParameterValues,
+  pageSize,
+  text,
+} from "./parameters.ts";
 
 const time = (which: string) => integer(`${which}, in ms since 1970, inclusive`);
 
@@ -24,12 +33,12 @@ export const searchParameters = (things: string) => ({
   offset: integer("How many of the best results to leave out", { min: 0, max: limits.searchItemsMax }),
 });
 
-export type SearchAsked = Partial<Values<ReturnType<typeof searchParameters>>>;
+export type SearchParameters = Partial<ParameterValues<ReturnType<typeof searchParameters>>>;
 
 /**
  * The question of a search, `further` being conditions of its own.
  */
-export function searchOf(asked: SearchAsked, further?: Filter): TextSearch {
+export function textSearchOf(asked: SearchParameters, further?: Filter): TextSearch {
   const { name, description, query, boostName = false, sort, dir } = asked;
   const { limit = limits.searchItemsDefault, offset = 0 } = asked;
   return {

@@ -3,7 +3,7 @@ import type { TSchema } from "typebox";
 import type { RequestContext } from "../context.ts";
 import { Failure, fail } from "../errors.ts";
 import { id, type Parameter } from "./parameters.ts";
-import type { Question, Route } from "./route.ts";
+import type { Route, RouteRequest } from "./route.ts";
 
 /** These routes, and one that deletes a single record for each that deletes many and has none yet. */
 export const withSingleDeletes = (routes: readonly Route[]): Route[] => [
@@ -43,7 +43,7 @@ function parameterOf(siblings: readonly Route[]): readonly [string, Parameter<un
 interface One {
   readonly many: Route;
   readonly name: string;
-  readonly question: Question<
+  readonly question: RouteRequest<
     Record<string, Parameter<unknown>>,
     Record<string, Parameter<unknown>>,
     unknown

@@ -10,7 +10,7 @@
 import { invariant } from "../lib/invariant.ts";
 import type { Filter } from "../query/filter.ts";
 import type { LengthBound } from "../query/length-bound.ts";
-import type { OrderBy, PageQuestion, Position } from "../query/page.ts";
+import type { OrderBy, PageQuery, Position } from "../query/page.ts";
 
 export interface Column {
   /** `json` columns hold objects and arrays; a missing optional value is an absent member of the record. */
@@ -53,18 +53,18 @@ export type AnyTable = Table<{ readonly [column: string]: unknown }>;
 
 export type ProjectId = number;
 /** What a transaction may touch: one project's records, or with `"system"` the system tables alone. */
-export type Scope = ProjectId | "system";
+export type TransactionScope = ProjectId | "system";
 
-export interface Question {
+export interface CatalogQuery {
   readonly filter: Filter;
   /** The last field must be unique, so that positions are; `id` when nothing better. */
   readonly order: readonly OrderBy[];
-  readonly page: PageQuestion;
+  readonly page: PageQuery;
   /** What is needed of the records, the fields of `order` included: they may lack all else. */
   readonly fields?: readonly string[];
 }
 
-export interface RankedQuestion {
+export interface RankedQuery {
   readonly filter: Filter;
   /** Best first: equal to a text, beginning with it, having it; earlier entries first, then `order`. */
   readonly rank: readonly { readonly field: string; readonly text: string }[];
@@ -76,12 +76,12 @@ export interface RankedQuestion {
   readonly bound?: LengthBound;
 }
 
-export interface Reader {
+export interface CatalogReader {
   /** A page with a `bound` has at least one record if there is any, the nearest ones as far as they fit. */
-  find<Row extends object>(table: Table<Row>, question: Question): Promise<Row[]>;
+  find<Row extends object>(table: Table<Row>, question: CatalogQuery): Promise<Row[]>;
   /** The records with these ids, in the order asked; ids that do not exist are left out. */
   get<Row extends Stored>(table: Table<Row>, ids: readonly number[]): Promise<Row[]>;
-  search<Row extends object>(table: Table<Row>, question: RankedQuestion): Promise<Row[]>;
+  search<Row extends object>(table: Table<Row>, question: RankedQuery): Promise<Row[]>;
   count<Row extends object>(table: Table<Row>, filter: Filter): Promise<number>;
   /** At most `parts - 1` positions that cut the collection into pieces of about equal size. */
   divide<Row extends object>(
@@ -90,7 +90,7 @@ export interface Reader {
   ): Promise<Position[]>;
 }
 
-export interface Writer extends Reader {
+export interface CatalogWriter extends CatalogReader {
   /** Throws `UniqueViolation` when a unique combination is taken; the transaction must then be given up. */
   insert<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
   /** Replaces whole records by id, all at once, so that two may swap names. They exist. Fails as `insert`. */
@@ -118,8 +118,8 @@ export interface Writer extends Reader {
 }
 
 export interface Catalog {
-  read<Answer>(scope: Scope, work: (tx: Reader) => Promise<Answer>): Promise<Answer>;
-  write<Answer>(scope: Scope, work: (tx: Writer) => Promise<Answer>): Promise<Answer>;
+  read<Answer>(scope: TransactionScope, work: (tx: CatalogReader) => Promise<Answer>): Promise<Answer>;
+  write<Answer>(scope: TransactionScope, work: (tx: CatalogWriter) => Promise<Answer>): Promise<Answer>;
   /** The highest id any record ever had, removed ones included. */
   lastId(): Promise<number>;
   close(): Promise<void>;

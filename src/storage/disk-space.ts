@@ -8,7 +8,7 @@ import { randomFillSync } from "node:crypto";
 import { rmSync, statSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { fail } from "../errors.ts";
-import type { FreeDisk, World } from "../lib/world.ts";
+import type { FreeDisk, System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 
 /** What stores and routes ask of the disk. */
@@ -42,13 +42,13 @@ const ofDisk = (bytes: number, percent: number, { diskBytes }: FreeDisk): number
 
 export class WatchedDisk implements DiskSpace {
   readonly #folder: string;
-  readonly #look: World["freeDiskAt"];
+  readonly #look: System["freeDiskAt"];
   #free: FreeDisk;
   #hasReserve: boolean;
   #reserving: Promise<void> = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
 
-  private constructor(folder: string, look: World["freeDiskAt"], free: FreeDisk) {
+  private constructor(folder: string, look: System["freeDiskAt"], free: FreeDisk) {
     this.#folder = folder;
     this.#look = look;
     this.#free = free;
@@ -61,7 +61,7 @@ export class WatchedDisk implements DiskSpace {
   /**
    * Looks at the disk from now on. On a full disk the reserve is given up, so that the stores can be opened.
    */
-  static async watch(folder: string, look: World["freeDiskAt"]): Promise<WatchedDisk> {
+  static async watch(folder: string, look: System["freeDiskAt"]): Promise<WatchedDisk> {
     const disk = new WatchedDisk(folder, look, await look(folder));
     await disk.prepareDelete();
     return disk;

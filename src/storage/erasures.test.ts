@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../../test/support/folder.ts";
-import { realWorld } from "../lib/world.ts";
+import { realSystem } from "../lib/system.ts";
 import { everything } from "../query/filter.ts";
 import type { AnyTable, Catalog } from "./catalog.ts";
 import { type Line, lines, places, tables } from "./conformance/samples.ts";
@@ -23,7 +23,11 @@ const owned: OwnedRows = { rows: lines, erasures };
 /** A catalog in which lines of places 1 to 3 are noted to go, and those of place 4 stay. */
 async function doomed(linesOfEach: number): Promise<Catalog> {
   const file = join(temporaryFolder(), "catalog.db");
-  const catalog = await openSqlCatalog({ file, tables: [...tables, erasures as AnyTable], world: realWorld });
+  const catalog = await openSqlCatalog({
+    file,
+    tables: [...tables, erasures as AnyTable],
+    system: realSystem,
+  });
   const rows: Line[] = [1, 2, 3, 4].flatMap((placeId) =>
     Array.from({ length: linesOfEach }, (_, at) => ({ placeId, name: `line ${at}` })),
   );

@@ -11,11 +11,11 @@ import { byId } from "../query/page.ts";
 import {
   type AnyTable,
   type Catalog,
+  type CatalogWriter,
   keyOf,
   type ProjectId,
   type Stored,
   type Table,
-  type Writer,
 } from "./catalog.ts";
 
 /** A table whose rows belong to records of another one. */
@@ -28,7 +28,7 @@ export interface OwnedRows {
 
 /** Notes that the rows of these records have to go, in the transaction in which the records do. */
 export async function noteErasures(
-  tx: Writer,
+  tx: CatalogWriter,
   { erasures }: OwnedRows,
   owners: readonly number[],
 ): Promise<void> {
@@ -87,7 +87,11 @@ export class Erasures {
 }
 
 /** Takes away some rows of a record that is gone; whether there is more to take away. */
-async function eraseSlice(tx: Writer, { rows, erasures }: OwnedRows, rowsAtOnce: number): Promise<boolean> {
+async function eraseSlice(
+  tx: CatalogWriter,
+  { rows, erasures }: OwnedRows,
+  rowsAtOnce: number,
+): Promise<boolean> {
   const [gone] = await tx.find(erasures, { filter: everything, order: byId, page: { limit: 1 } });
   if (!gone) return false;
   const [owner, place] = keyOf(rows) as [string, string];

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { routes, tables } from "../../src/app.ts";
-import { realWorld, type World } from "../../src/lib/world.ts";
+import { realSystem, type System } from "../../src/lib/system.ts";
 import type { ApiVersion, Route } from "../../src/rest/route.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 import { addressOf } from "./address.ts";
@@ -11,10 +11,10 @@ import { fillProject, type Ids } from "./project.ts";
 import { type Schema, sampleBody, small } from "./sample.ts";
 
 /** The same times and the same "random" bytes on each server, so that all ids and keys are the same. */
-function sameWorld(): World {
+function sameSystem(): System {
   let bytes = 0;
   return {
-    ...realWorld,
+    ...realSystem,
     nowMs: () => Date.UTC(2024, 5, 1),
     randomBytes: (count) => Uint8Array.from({ length: count }, () => (bytes = (bytes + 7) % 251)),
   };
@@ -29,9 +29,9 @@ const sendTo = (server: TestServer) => (version: ApiVersion, methodAndPath: stri
   ({ "0.4": server.ask.v04, "0.5": server.ask.v05, "0.6": server.ask.v06 })[version](methodAndPath, body);
 
 before(async () => {
-  plain = await startTestServer({ world: sameWorld(), baseUrl: "http://plant.example", hostsModels: true });
+  plain = await startTestServer({ system: sameSystem(), baseUrl: "http://plant.example", hostsModels: true });
   extended = await startTestServer({
-    world: sameWorld(),
+    system: sameSystem(),
     baseUrl: "http://plant.example",
     hostsModels: true,
   });

@@ -2,7 +2,7 @@
 // answer every request alike: status, headers and body, byte for byte.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { realWorld, type World } from "../../src/lib/world.ts";
+import { realSystem, type System } from "../../src/lib/system.ts";
 import { times } from "../support/proof.ts";
 import { startTestServer } from "../support/server.ts";
 import { type Client, clientFor, type Reply } from "./client.ts";
@@ -23,10 +23,10 @@ const askedAtOnce = 6;
 const startedMs = Date.UTC(2026, 0, 1);
 
 /** The same in both servers: ids come from the clock, keys and the secret of the folder from chance. */
-function worldOf(round: number): World {
+function systemOf(round: number): System {
   const random = new Random(seed + round);
   const randomBytes = (count: number) => Uint8Array.from({ length: count }, () => random.below(256));
-  return { ...realWorld, nowMs: () => startedMs, randomBytes };
+  return { ...realSystem, nowMs: () => startedMs, randomBytes };
 }
 
 interface Pair {
@@ -36,7 +36,7 @@ interface Pair {
 
 for (let round = 0; round < rounds; round += 1)
   test(`a twin without what is hidden answers alike (ORACLE_SEED=${seed + round})`, async () => {
-    const open = () => startTestServer({ world: worldOf(round), baseUrl: "http://plant.example" });
+    const open = () => startTestServer({ system: systemOf(round), baseUrl: "http://plant.example" });
     const [one, twin] = [await open(), await open()];
     try {
       const pairFor = (key: string): Pair => ({

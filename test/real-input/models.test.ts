@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, describe, test } from "node:test";
-import { realWorld } from "../../src/lib/world.ts";
+import { realSystem } from "../../src/lib/system.ts";
 import { runDueSchedules } from "../../src/resources/models/schedules/scheduler.ts";
 import { hosting, modelHosting } from "../support/model-hosting.ts";
 import { startTestServer } from "../support/server.ts";
@@ -14,7 +14,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const firstMs = Date.UTC(2026, 0, 1);
 let nowMs = firstMs;
-const world = { ...realWorld, nowMs: () => nowMs };
+const system = { ...realSystem, nowMs: () => nowMs };
 const file = "tep/measurements.csv";
 
 /**
@@ -35,7 +35,7 @@ function pressure(): { timestamp: number; value: number }[] {
 }
 
 describe("model hosting on the Tennessee Eastman plant", hosting, async () => {
-  const server = await startTestServer({ world, hostsModels: true });
+  const server = await startTestServer({ system, hostsModels: true });
   after(() => server.close());
 
   test("a model is trained on 40 hours of a tag and scores the rest, hour by hour", async () => {

@@ -4,7 +4,7 @@ import { after, test } from "node:test";
 import { administrator, type Capability } from "../../src/access/capabilities.ts";
 import type { RequestContext, Services } from "../../src/context.ts";
 import { IdSource } from "../../src/lib/ids.ts";
-import { realWorld, type World } from "../../src/lib/world.ts";
+import { realSystem, type System } from "../../src/lib/system.ts";
 import { cursorSigner } from "../../src/query/cursor.ts";
 import { unboundedMemory } from "../../src/query/read-within.ts";
 import type { AnyTable, Catalog } from "../../src/storage/catalog.ts";
@@ -15,13 +15,13 @@ import { temporaryFolder } from "./folder.ts";
 
 let nowMs = Date.UTC(2026, 0, 1);
 /** Each look at the clock is a millisecond later. */
-const world: World = {
+const system: System = {
   nowMs: () => nowMs++,
   monotonicMs: () => nowMs,
   randomBytes: (count) => new Uint8Array(count),
-  freeDiskAt: realWorld.freeDiskAt,
+  freeDiskAt: realSystem.freeDiskAt,
 };
-const ids = new IdSource(world, 0);
+const ids = new IdSource(system, 0);
 const cursors = cursorSigner(new Uint8Array(32));
 
 /** Somebody with these capabilities in a project, `demo` when not told. */
@@ -39,7 +39,7 @@ export function contextWith(
  * An administrator of a new project. What the room needs besides the catalog is named; all else is absent.
  */
 export function newContext(catalog: Catalog, others: Partial<Services> = {}): RequestContext {
-  const services = { world, ids, catalog, cursors, disk: boundlessDisk, ...others } as Services;
+  const services = { system, ids, catalog, cursors, disk: boundlessDisk, ...others } as Services;
   return contextWith(services, administrator, ids.next());
 }
 
@@ -53,7 +53,7 @@ export async function openCatalogs(tables: readonly AnyTable[]): Promise<Catalog
   const file = join(temporaryFolder(), "catalog.db");
   const catalogs = {
     naive: openNaiveCatalog(tables),
-    sqlite: await openSqlCatalog({ file, tables, world: realWorld }),
+    sqlite: await openSqlCatalog({ file, tables, system: realSystem }),
   };
   after(() => Promise.all([catalogs.naive.close(), catalogs.sqlite.close()]));
   return catalogs;

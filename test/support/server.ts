@@ -2,7 +2,7 @@
 import { type Logger, pino } from "pino";
 import { type App, openApp } from "../../src/app.ts";
 import { type ResponseBounds, usualBounds } from "../../src/http/request-memory.ts";
-import { realWorld, type World } from "../../src/lib/world.ts";
+import { realSystem, type System } from "../../src/lib/system.ts";
 import type { ApiVersion } from "../../src/rest/route.ts";
 import { checkAnswer } from "./description.ts";
 import { temporaryFolder } from "./folder.ts";
@@ -10,7 +10,7 @@ import { temporaryFolder } from "./folder.ts";
 export interface ServerOptions {
   /** The project's URL name; `demo` when absent. */
   readonly project?: string;
-  readonly world?: World;
+  readonly system?: System;
   /** The address that it believes to be reached by; that where it is when absent. */
   readonly baseUrl?: string;
   readonly trustedProxies?: readonly string[];
@@ -79,7 +79,7 @@ export interface TestServer {
 }
 
 export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
-  const { project = "demo", world = realWorld, attemptsPerMinute = 1_000_000 } = options;
+  const { project = "demo", system = realSystem, attemptsPerMinute = 1_000_000 } = options;
   const dataFolder = temporaryFolder();
   const settings = {
     host: "127.0.0.1",
@@ -95,7 +95,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   } as const;
   const { log = pino({ level: "silent" }) } = options;
   const start = async () => {
-    const app = await openApp(settings, world, log, { ...usualBounds, ...options.responses });
+    const app = await openApp(settings, system, log, { ...usualBounds, ...options.responses });
     const { address, newKey } = await app.listen();
     return { app, baseUrl: address, newKey };
   };

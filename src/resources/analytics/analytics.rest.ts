@@ -3,7 +3,13 @@
 import { Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
-import { cursorParameter, itemsAnswer, itemsOf, listAnswer, pageOf } from "../../rest/envelope.ts";
+import {
+  cursorParameter,
+  itemsResponse,
+  itemsSchema,
+  listResponse,
+  pageSchema,
+} from "../../rest/envelope.ts";
 import { json, textField } from "../../rest/fields.ts";
 import { id, pageSize } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
@@ -64,7 +70,7 @@ const jobRoutes: readonly Route[] = [
     ...{ ...execute, method: "POST", path: "/analytics/patternsearch/search" },
     summary: "Start a search for where series look like a window",
     body: json(patternSearch),
-    answer: () => ({ schema: Type.Object({ jobId: Type.Integer() }) }),
+    response: () => ({ schema: Type.Object({ jobId: Type.Integer() }) }),
     handle: async (ctx, { body }) => {
       const { id: jobId } = await startSearch(ctx, searchIn(ctx, body), body.description);
       return { jobId };
@@ -73,8 +79,8 @@ const jobRoutes: readonly Route[] = [
   route({
     ...{ ...read, method: "GET", path: "/analytics/patternsearch/{jobId}", parameters: oneJob },
     summary: "Read the matches of a search that is DONE, best first",
-    answer: () => ({ schema: itemsOf(Type.Object(matchMembers)) }),
-    handle: async (ctx, { path }) => itemsAnswer((await matchesOf(ctx, path.jobId)).map(matchIn)),
+    response: () => ({ schema: itemsSchema(Type.Object(matchMembers)) }),
+    handle: async (ctx, { path }) => itemsResponse((await matchesOf(ctx, path.jobId)).map(matchIn)),
   }),
   route({
     ...{ ...common, method: "GET", path: "/analytics/jobs", capability: ["analyticsAcl", "LIST"] },
@@ -83,9 +89,9 @@ const jobRoutes: readonly Route[] = [
       cursor: cursorParameter,
       limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
     },
-    answer: () => ({ schema: pageOf(jobShape) }),
+    response: () => ({ schema: pageSchema(jobShape) }),
     handle: async (ctx, { query }) =>
-      listAnswer(
+      listResponse(
         ctx,
         { collection: "analytics jobs", ...query },
         (page) => listJobs(ctx, page),
@@ -95,13 +101,13 @@ const jobRoutes: readonly Route[] = [
   route({
     ...{ ...read, method: "GET", path: "/analytics/jobs/{jobId}", parameters: oneJob },
     summary: "Read how far an analytics job is",
-    answer: () => ({ schema: jobShape }),
+    response: () => ({ schema: jobShape }),
     handle: async (ctx, { path }) => jobIn(await getJob(ctx, path.jobId), ctx),
   }),
   route({
     ...{ ...execute, method: "POST", path: "/analytics/jobs/{jobId}/cancel", parameters: oneJob },
     summary: "Cancel an analytics job that is running; one that has ended stays as it is",
-    answer: () => ({ schema: jobShape }),
+    response: () => ({ schema: jobShape }),
     handle: async (ctx, { path }) => jobIn(await cancelJob(ctx, path.jobId), ctx),
   }),
 ];
@@ -137,7 +143,7 @@ const similaritySearch: Route = route({
   capability: ["analyticsAcl", "EXECUTE"],
   summary: "Find where series look like the points of a window, best first by mode",
   body: json(similarityQuestion),
-  answer: () => ({ schema: itemsOf(similarMatch) }),
+  response: () => ({ schema: itemsSchema(similarMatch) }),
   handle: async (ctx, { body }) => {
     const { inputTags, queryTags, inputInterval, queryInterval, limit = limits.searchMatchesDefault } = body;
     const window = searchRange(ctx, inputInterval, "inputInterval.");
@@ -158,7 +164,7 @@ const similaritySearch: Route = route({
       ofMode.sort((a, b) => a.score - b.score);
       items.push(...ofMode.slice(0, Math.min(limit, limits.searchMatchesMax)));
     }
-    return itemsAnswer(items);
+    return itemsResponse(items);
   },
 });
 

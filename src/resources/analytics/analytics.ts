@@ -4,15 +4,15 @@
 // of the server has interrupted is FAILED from the next start on.
 import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
-import { administersGroups } from "../../access/holds.ts";
+import { administersGroups } from "../../access/grantable.ts";
 import type { RequestContext, Services } from "../../context.ts";
 import { Failure, fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { existingRecords } from "../../query/existing.ts";
 import { and, between, equals, everything, type Filter, oneOf } from "../../query/filter.ts";
-import { byId, type OrderBy, type Page, type PageQuestion } from "../../query/page.ts";
+import { byId, type OrderBy, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import type { ProjectId, Reader, Writer } from "../../storage/catalog.ts";
+import type { CatalogReader, CatalogWriter, ProjectId } from "../../storage/catalog.ts";
 import { requireSeries } from "../timeseries/timeseries.ts";
 import { type Job, jobTable } from "./schema.ts";
 import { type Match, prepareSearch, type SearchWanted } from "./search.ts";
@@ -49,7 +49,7 @@ export async function startSearch(
     ...(userId !== undefined && { accountId: userId }),
     user,
     seriesIds,
-    createdTime: ctx.world.nowMs(),
+    createdTime: ctx.system.nowMs(),
   };
   await ctx.catalog.write(ctx.project, async (tx) => {
     await makeRoom(tx, ctx);
@@ -60,7 +60,7 @@ export async function startSearch(
 }
 
 /** Removes jobs whose time is over, and the caller's oldest ones beyond `limits.jobsKeptMax`. */
-async function makeRoom(tx: Writer, ctx: RequestContext): Promise<void> {
+async function makeRoom(tx: CatalogWriter, ctx: RequestContext): Promise<void> {
   const isOld = between("createdTime", { to: { value: oldestMs(ctx), inclusive: false } });
   const isRunning = equals("status", "RUNNING");
   await tx.remove(jobTable, and(isOld, oneOf("status", ["DONE", "FAILED", "CANCELLED"])));
@@ -97,7 +97,7 @@ async function run(ctx: RequestContext, { id }: Job, { signal, search }: Work): 
 
 /** Ends the jobs that are still running. */
 async function settle(
-  { catalog, world }: Pick<Services, "catalog" | "world">,
+  { catalog, system }: Pick<Services, "catalog" | "system">,
   project: ProjectId,
   which: Filter,
   outcome: Pick<Job, "status" | "problem" | "matches">,
@@ -106,7 +106,7 @@ async function settle(
   await catalog.write(project, async (tx) => {
     const limit = await tx.count(jobTable, filter);
     const rows = await tx.find(jobTable, { filter, order: byId, page: { limit } });
-    const completedTime = world.nowMs();
+    const completedTime = system.nowMs();
     await tx.replace(
       jobTable,
       rows.map((row) => ({ ...row, ...outcome, completedTime })),
@@ -129,7 +129,7 @@ export async function getJob(ctx: RequestContext, id: number): Promise<JobState>
 const newestFirst: readonly OrderBy[] = [{ field: "id", direction: "descending" }];
 
 /** The caller's jobs, the newest first. */
-export async function listJobs(ctx: RequestContext, page: PageQuestion): Promise<Page<JobState>> {
+export async function listJobs(ctx: RequestContext, page: PageQuery): Promise<Page<JobState>> {
   const filter = visibleJobs(ctx, "LIST");
   const found = await ctx.catalog.read(ctx.project, (tx) =>
     readPage(tx, jobTable, { filter, order: newestFirst, page }),
@@ -141,7 +141,7 @@ export async function listJobs(ctx: RequestContext, page: PageQuestion): Promise
 export async function cancelJob(ctx: RequestContext, id: number): Promise<JobState> {
   await ctx.catalog.read(ctx.project, (tx) => requireJob(tx, ctx, id, "EXECUTE"));
   await settle(ctx, ctx.project, equals("id", id), { status: "CANCELLED" });
-  await ctx.jobs.end(id);
+  await ctx.jobs.cancel(id);
   return stateOf(ctx, await ctx.catalog.read(ctx.project, (tx) => requireJob(tx, ctx, id, "EXECUTE")));
 }
 
@@ -157,7 +157,7 @@ export async function matchesOf(ctx: RequestContext, id: number): Promise<readon
   throw fail("job-unfinished", { id, state, ...(problem !== undefined && { problem }) });
 }
 
-async function requireJob(tx: Reader, ctx: RequestContext, id: number, action: Action): Promise<Job> {
+async function requireJob(tx: CatalogReader, ctx: RequestContext, id: number, action: Action): Promise<Job> {
   const scope = visibleJobs(ctx, action);
   const [job] = await existingRecords(tx, jobTable, scope, { ids: [id], field: "jobId", status: 404 });
   return job!;
@@ -173,7 +173,7 @@ function visibleJobs(ctx: RequestContext, action: Action): Filter {
 const ownJobs = ({ caller: { userId, user } }: RequestContext): Filter =>
   userId === undefined ? and(equals("accountId", null), equals("user", user)) : equals("accountId", userId);
 
-const oldestMs = ({ world }: Services): number => world.nowMs() - limits.jobKeptMs;
+const oldestMs = ({ system }: Services): number => system.nowMs() - limits.jobKeptMs;
 
 function stateOf({ jobs }: Services, job: Job): JobState {
   return { ...job, progress: job.status === "DONE" ? 1 : (jobs.progressOf(job.id) ?? 0) };

@@ -102,7 +102,7 @@ export function searchRange(
   const asked = askedIn(given, at);
   const earliest = { kind: "at", ms: limits.timeMsMin } as const;
   const fields = { start: at + start, end: at + end };
-  return rangeOf(ctx.world.nowMs(), { start: asked.start ?? earliest, end: asked.end }, fields);
+  return rangeOf(ctx.system.nowMs(), { start: asked.start ?? earliest, end: asked.end }, fields);
 }
 
 /** Without aggregates the points of one series; else one column for each aggregate of each series. */

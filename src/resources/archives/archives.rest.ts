@@ -1,7 +1,7 @@
 // Restores archives over REST, for `millrace import archive` (docs/archive.md).
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
-import { emptyAnswer, emptyShape } from "../../rest/envelope.ts";
+import { emptyResponse, emptySchema } from "../../rest/envelope.ts";
 import { bulk, idField, itemsBody, timeField } from "../../rest/fields.ts";
 import { oneOfWords, required } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
@@ -36,7 +36,7 @@ const restoring = {
   method: "POST",
   versions: ["0.6"],
   capability: ["projectsAcl", "UPDATE"],
-  answer: () => ({ schema: emptyShape }),
+  response: () => ({ schema: emptySchema }),
 } as const;
 
 export const archiveRoutes: readonly Route[] = [
@@ -49,7 +49,7 @@ export const archiveRoutes: readonly Route[] = [
     handle: async (ctx, { path, body }) => {
       const items = body.items.map(({ uploadedAt, ...item }) => ({ ...item, uploadedTime: uploadedAt }));
       await restoreTimes(ctx, path.resource, items);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
   route({
@@ -65,7 +65,7 @@ export const archiveRoutes: readonly Route[] = [
     },
     handle: async (ctx, { path, body }) => {
       await restoreRawRows(ctx, path, body);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
 ];

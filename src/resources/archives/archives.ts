@@ -5,7 +5,7 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { existingRecords } from "../../query/existing.ts";
 import type { Filter } from "../../query/filter.ts";
-import type { Stored, Table, Writer } from "../../storage/catalog.ts";
+import type { CatalogWriter, Stored, Table } from "../../storage/catalog.ts";
 import { assetTable } from "../assets/schema.ts";
 import { eventTable } from "../events/schema.ts";
 import { fileTable } from "../files/schema.ts";
@@ -77,14 +77,14 @@ export async function restoreRawRows(
   await putRows(ctx, table, { rows, ensureParent: true });
 }
 
-async function setUploaded(tx: Writer, times: readonly Times[]): Promise<void> {
+async function setUploaded(tx: CatalogWriter, times: readonly Times[]): Promise<void> {
   const uploaded = times.flatMap(({ id, uploadedTime }) =>
     uploadedTime === undefined ? [] : [{ id, uploadedTime }],
   );
   await tx.setColumns(fileTable, ["uploadedTime"], uploaded);
 }
 
-async function setOfColumns(tx: Writer, scope: Filter, times: readonly Times[]): Promise<void> {
+async function setOfColumns(tx: CatalogWriter, scope: Filter, times: readonly Times[]): Promise<void> {
   const named = { ids: times.map(({ id }) => id), field: "items" };
   const sequences = await existingRecords(tx, sequenceTable, scope, named);
   const changed = sequences.map(({ id, columns }, at) => ({

@@ -5,21 +5,21 @@ import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
-import type { Page, PageQuestion } from "../../query/page.ts";
+import type { Page, PageQuery } from "../../query/page.ts";
 import {
-  batchesAnswer,
-  emptyAnswer,
-  emptyShape,
-  itemsAnswer,
-  itemsOf,
-  listAnswer,
-  pageOf,
-  searchAnswer,
+  batchesResponse,
+  emptyResponse,
+  emptySchema,
+  itemsResponse,
+  itemsSchema,
+  listResponse,
+  pageSchema,
+  searchResponse,
 } from "../../rest/envelope.ts";
 import { bulk, changed, idField, itemsBody, json, requireIdOfPath } from "../../rest/fields.ts";
-import { integer, required, type Values } from "../../rest/parameters.ts";
+import { integer, type ParameterValues, required } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
-import { searchOf } from "../../rest/search.ts";
+import { textSearchOf } from "../../rest/search.ts";
 import { commonOverwriteOf } from "../common/changes.ts";
 import { commonChangeOf, commonFilter, recordName, recordNameIn } from "../common/fields.rest.ts";
 import {
@@ -59,15 +59,15 @@ const read = { versions: apiVersions, capability: ["assetsAcl", "READ"] } as con
 const write = { versions: apiVersions, capability: ["assetsAcl", "WRITE"] } as const;
 const ids = itemsBody(idField("Which asset"), { min: 1 });
 const names = itemsBody(recordName("Which asset"), { min: 1 });
-const assetItems = (version: ApiVersion) => ({ schema: itemsOf(assetShape(version)) });
-const assetPage = (version: ApiVersion) => ({ schema: pageOf(assetShape(version)) });
+const assetItems = (version: ApiVersion) => ({ schema: itemsSchema(assetShape(version)) });
+const assetPage = (version: ApiVersion) => ({ schema: pageSchema(assetShape(version)) });
 
 const listing = {
   ...read,
   method: "GET",
   summary: "List assets, roots first",
   query: listQuery,
-  answer: assetPage,
+  response: assetPage,
   handle: list,
 } as const;
 
@@ -78,7 +78,7 @@ export const assetRoutes: readonly Route[] = [
     path: "/assets",
     summary: "Create assets",
     body: json(itemsBody(newAsset, { min: 1 }), bulk),
-    answer: assetItems,
+    response: assetItems,
     created: ["0.6"],
     handle: create,
   }),
@@ -90,7 +90,7 @@ export const assetRoutes: readonly Route[] = [
     path: "/assets",
     summary: "Overwrite the fields of assets",
     body: json(itemsBody(wholeAsset, { min: 1 }), bulk),
-    answer: () => ({ schema: emptyShape }),
+    response: () => ({ schema: emptySchema }),
     handle: overwrite,
   }),
   route({
@@ -99,7 +99,7 @@ export const assetRoutes: readonly Route[] = [
     path: "/assets/cursors",
     summary: "Cursors that divide the list of all assets for parallel reads",
     query: { divisions: required(integer("How many cursors at most", { min: 1 })) },
-    answer: () => ({ schema: itemsOf(Type.String()) }),
+    response: () => ({ schema: itemsSchema(Type.String()) }),
     handle: divide,
   }),
   route({
@@ -108,7 +108,7 @@ export const assetRoutes: readonly Route[] = [
     path: "/assets/search",
     summary: "Search assets",
     query: searchQuery,
-    answer: assetItems,
+    response: assetItems,
     handle: searchByQuery,
   }),
   route({
@@ -117,7 +117,7 @@ export const assetRoutes: readonly Route[] = [
     path: "/assets/search",
     summary: "Search assets",
     body: json(searchBody),
-    answer: assetItems,
+    response: assetItems,
     handle: searchByBody,
   }),
   route({
@@ -126,7 +126,7 @@ export const assetRoutes: readonly Route[] = [
     path: "/assets/byids",
     summary: "Read assets by id or external id",
     body: json(names),
-    answer: assetItems,
+    response: assetItems,
     handle: byIds,
   }),
   route({
@@ -135,7 +135,7 @@ export const assetRoutes: readonly Route[] = [
     path: "/assets/update",
     summary: "Change assets",
     body: json(itemsBody(identifiedChange, { min: 1 }), bulk),
-    answer: assetItems,
+    response: assetItems,
     handle: updateMany,
   }),
   route({
@@ -144,7 +144,7 @@ export const assetRoutes: readonly Route[] = [
     path: "/assets/delete",
     summary: "Delete assets with everything below them",
     body: json(ids),
-    answer: () => ({ schema: emptyShape }),
+    response: () => ({ schema: emptySchema }),
     handle: remove,
   }),
   route({
@@ -154,7 +154,7 @@ export const assetRoutes: readonly Route[] = [
     summary: "Read an asset; in 0.4, or with depth, limit or cursor, with what is below it",
     parameters: oneAsset,
     query: subtreeQuery,
-    answer: assetPage,
+    response: assetPage,
     handle: readOne,
   }),
   route({
@@ -164,7 +164,7 @@ export const assetRoutes: readonly Route[] = [
     summary: "Change an asset, by changes or by plain values",
     parameters: oneAsset,
     body: json(assetPatch),
-    answer: assetItems,
+    response: assetItems,
     handle: patchOne,
   }),
   route({
@@ -174,7 +174,7 @@ export const assetRoutes: readonly Route[] = [
     summary: "List an asset and everything below it",
     parameters: oneAsset,
     query: subtreeQuery,
-    answer: (version) => ({ schema: pageOf(subtreeShape(version)) }),
+    response: (version) => ({ schema: pageSchema(subtreeShape(version)) }),
     handle: async (ctx, asked) => withoutEmptyMetadata(await listBelow(ctx, asked)),
   }),
   route({
@@ -184,7 +184,7 @@ export const assetRoutes: readonly Route[] = [
     summary: "Change an asset",
     parameters: oneAsset,
     body: json(assetChange),
-    answer: assetItems,
+    response: assetItems,
     handle: updateOne,
   }),
 ];
@@ -196,11 +196,11 @@ interface Asked<Query, Body = undefined> {
 }
 
 interface AskedOfOne<Query, Body = undefined> extends Asked<Query, Body> {
-  readonly path: Values<typeof oneAsset>;
+  readonly path: ParameterValues<typeof oneAsset>;
 }
 
 type Items<Item extends TSchema> = { readonly items: readonly Static<Item>[] };
-type Subtree = Values<typeof subtreeQuery>;
+type Subtree = ParameterValues<typeof subtreeQuery>;
 
 async function create(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof newAsset>>) {
   const items = await mapInSlices(body.items, ({ id: given, parentId, types, ...item }, index) => {
@@ -212,12 +212,12 @@ async function create(ctx: RequestContext, { version, body }: Asked<unknown, Ite
       });
     return { ...item, ...parent(parentId), ...(types && { types }) };
   });
-  return itemsAnswer((await createAssets(ctx, items)).map(shapeIn(version)));
+  return itemsResponse((await createAssets(ctx, items)).map(shapeIn(version)));
 }
 
 const parent = (sent: number | string | undefined) => (sent === undefined ? {} : { parentId: Number(sent) });
 
-async function list(ctx: RequestContext, { version, query }: Asked<Values<typeof listQuery>>) {
+async function list(ctx: RequestContext, { version, query }: Asked<ParameterValues<typeof listQuery>>) {
   const wanted = { filter: listFilter(query), under: query.path?.at(-1), depth: query.depth };
   const { data } = await answerPage(ctx, { version, query, wanted }, (page) =>
     listAssets(ctx, { ...wanted, page }),
@@ -245,7 +245,7 @@ async function readOne(ctx: RequestContext, asked: AskedOfOne<Subtree>) {
   const { depth, limit, cursor } = asked.query;
   const isSubtree = [depth, limit, cursor].some((sent) => sent !== undefined);
   if (isSubtree || asked.version === "0.4") return listBelow(ctx, asked);
-  return itemsAnswer([shapeIn(asked.version)(await getAsset(ctx, asked.path.assetId))]);
+  return itemsResponse([shapeIn(asked.version)(await getAsset(ctx, asked.path.assetId))]);
 }
 
 interface Listing {
@@ -257,7 +257,7 @@ interface Listing {
 function answerPage(
   ctx: RequestContext,
   { version, query, wanted }: Listing,
-  read: (page: PageQuestion) => Promise<Page<Asset>>,
+  read: (page: PageQuery) => Promise<Page<Asset>>,
 ) {
   const { cursor, limit = pageBounds.byDefault } = query;
   const place = {
@@ -266,7 +266,7 @@ function answerPage(
     limit: Math.min(limit, pageBounds.max),
     ...(wanted.under === undefined && { whole: collectionOf(ctx, allAssets) }),
   };
-  return listAnswer(ctx, place, read, shapeIn(version));
+  return listResponse(ctx, place, read, shapeIn(version));
 }
 
 /** What a cursor is bound to: the list it continues, in whichever version it was asked for. */
@@ -287,24 +287,24 @@ async function divide(ctx: RequestContext, { query }: Asked<{ readonly divisions
     const until = cuts[index];
     return ctx.cursors.sign(collection, { ...(after && { after }), ...(until && { until }) });
   });
-  return itemsAnswer(cursors);
+  return itemsResponse(cursors);
 }
 
-function searchByQuery(ctx: RequestContext, { version, query }: Asked<Values<typeof searchQuery>>) {
-  return searchAnswer(ctx, searchOf(query, commonFilter(query)), searchAssets, shapeIn(version));
+function searchByQuery(ctx: RequestContext, { version, query }: Asked<ParameterValues<typeof searchQuery>>) {
+  return searchResponse(ctx, textSearchOf(query, commonFilter(query)), searchAssets, shapeIn(version));
 }
 
 function searchByBody(ctx: RequestContext, asked: Asked<unknown, Static<typeof searchBody>>) {
-  return searchAnswer(ctx, searchOfBody(asked.body), searchAssets, shapeIn(asked.version));
+  return searchResponse(ctx, searchOfBody(asked.body), searchAssets, shapeIn(asked.version));
 }
 
 async function byIds(ctx: RequestContext, { version, body }: Asked<unknown, Static<typeof names>>) {
-  return batchesAnswer(getAssets(ctx, body.items.map(recordNameIn)), shapeIn(version));
+  return batchesResponse(getAssets(ctx, body.items.map(recordNameIn)), shapeIn(version));
 }
 
 async function remove(ctx: RequestContext, { body }: Asked<unknown, Static<typeof ids>>) {
   await deleteAssets(ctx, body.items);
-  return emptyAnswer;
+  return emptyResponse;
 }
 
 async function overwrite(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof wholeAsset>>) {
@@ -321,7 +321,7 @@ async function overwrite(ctx: RequestContext, { version, body }: Asked<unknown, 
     types: sent.types ?? (version === "0.6" ? [] : undefined),
   }));
   await updateAssets(ctx, assets);
-  return emptyAnswer;
+  return emptyResponse;
 }
 
 async function updateMany(
@@ -329,7 +329,7 @@ async function updateMany(
   { version, body }: Asked<unknown, Items<typeof identifiedChange>>,
 ) {
   const changes = await mapInSlices(body.items, (sent, index) => changeOf(sent.id, sent, `items[${index}].`));
-  return itemsAnswer((await updateAssets(ctx, changes)).map(shapeIn(version)));
+  return itemsResponse((await updateAssets(ctx, changes)).map(shapeIn(version)));
 }
 
 async function updateOne(
@@ -338,7 +338,7 @@ async function updateOne(
 ) {
   const { assetId } = path;
   requireIdOfPath(body.id, assetId);
-  return itemsAnswer([shapeIn(version)(await updateAsset(ctx, changeOf(assetId, body, "")))]);
+  return itemsResponse([shapeIn(version)(await updateAsset(ctx, changeOf(assetId, body, "")))]);
 }
 
 async function patchOne(ctx: RequestContext, asked: AskedOfOne<unknown, Static<typeof assetPatch>>) {

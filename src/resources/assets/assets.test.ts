@@ -9,7 +9,7 @@ import type { RequestContext } from "../../context.ts";
 import { compareText } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
 import { equals, everything, type Filter, underAsset } from "../../query/filter.ts";
-import type { PageQuestion } from "../../query/page.ts";
+import type { PageQuery } from "../../query/page.ts";
 import type { Stored, Table } from "../../storage/catalog.ts";
 import {
   type Asset,
@@ -49,7 +49,7 @@ const scenario = scenariosIn(catalogs);
 
 async function all(ctx: RequestContext, wanted: Partial<AssetsWanted> = {}): Promise<Asset[]> {
   const found: Asset[] = [];
-  for (let page: PageQuestion | undefined = { limit: 3 }; page; ) {
+  for (let page: PageQuery | undefined = { limit: 3 }; page; ) {
     const { items, next } = await listAssets(ctx, { filter: everything, ...wanted, page });
     found.push(...items);
     page = next && { limit: 3, after: next };

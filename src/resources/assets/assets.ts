@@ -7,10 +7,10 @@ import { limits } from "../../limits.ts";
 import { refuseUnknownIds } from "../../query/existing.ts";
 import { and, between, equals, type Filter, startsWith, underAsset } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
-import { byId, type OrderBy, type Page, type PageQuestion, type Position } from "../../query/page.ts";
+import { byId, type OrderBy, type Page, type PageQuery, type Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
-import type { Reader, Writer } from "../../storage/catalog.ts";
+import { searchByText, type TextSearch } from "../../query/text-search.ts";
+import type { CatalogReader, CatalogWriter } from "../../storage/catalog.ts";
 import { type RecordName, recordsNamed } from "../common/external-ids.ts";
 import { type CommonFields, commonFieldsOf } from "../common/schema.ts";
 import type { Typed } from "./asset-types/schema.ts";
@@ -55,7 +55,7 @@ export interface AssetsWanted {
   readonly under?: number | undefined;
   /** At most this many steps below `under`, or below the roots. */
   readonly depth?: number | undefined;
-  readonly page: PageQuestion;
+  readonly page: PageQuery;
 }
 
 /** Roots first, then by id. */
@@ -77,12 +77,12 @@ export async function createAssets(ctx: RequestContext, items: readonly NewAsset
   return writeAssets(ctx, scope, "insert", async (tx) => {
     const ids = items.map(() => ctx.ids.next());
     const parentIds = await parentIdsOf(tx, scope, parents, ids);
-    return { rows: await newRows(tx, scope, { items, ids, parentIds, nowMs: ctx.world.nowMs() }) };
+    return { rows: await newRows(tx, scope, { items, ids, parentIds, nowMs: ctx.system.nowMs() }) };
   });
 }
 
 async function parentIdsOf(
-  tx: Reader,
+  tx: CatalogReader,
   scope: Filter,
   parents: readonly ParentFound[],
   ids: readonly number[],
@@ -103,7 +103,7 @@ async function parentIdsOf(
 }
 
 async function newRows(
-  tx: Reader,
+  tx: CatalogReader,
   scope: Filter,
   wanted: {
     readonly items: readonly NewAsset[];
@@ -165,7 +165,7 @@ export async function listSubtree(
 }
 
 async function pageBelow(
-  tx: Reader,
+  tx: CatalogReader,
   scope: Filter,
   root: AssetRow | undefined,
   { filter, depth, page }: AssetsWanted,
@@ -236,7 +236,7 @@ export async function searchAssets(ctx: RequestContext, wanted: TextSearch): Pro
   const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
     const filter = and(scope, await inKnownSubtrees(ctx, tx, "assetsAcl", wanted.filter));
-    return assetsOf(tx, await searchTexts(tx, assetTable, { ...wanted, filter }));
+    return assetsOf(tx, await searchByText(tx, assetTable, { ...wanted, filter }));
   });
 }
 
@@ -264,7 +264,7 @@ async function update(
   const write = () =>
     writeAssets(ctx, scope, "replace", async (tx) => {
       const before = await existingRows(tx, scope, { ids: changes.map(({ id }) => id), ...named });
-      const after = await changeRows(tx, before, { changes, placeOf, nowMs: ctx.world.nowMs() });
+      const after = await changeRows(tx, before, { changes, placeOf, nowMs: ctx.system.nowMs() });
       return moveSubtrees(tx, scope, { before, after });
     });
   const mayMove = changes.some(({ parentId }) => parentId !== undefined);
@@ -277,7 +277,7 @@ async function update(
  */
 export async function deleteAssets(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
-  const remove = async (tx: Writer) => {
+  const remove = async (tx: CatalogWriter) => {
     await refuseUnknownIds(tx, assetTable, scope, { ids, field: "items" });
     const doomed: number[] = [];
     for await (const { id } of rowsUnder(tx, ids)) doomed.push(id);
@@ -292,7 +292,7 @@ async function writeAssets(
   ctx: RequestContext,
   scope: Filter,
   how: "insert" | "replace",
-  plan: (tx: Reader) => Promise<AssetWrite>,
+  plan: (tx: CatalogReader) => Promise<AssetWrite>,
 ): Promise<Asset[]> {
   let assets: Asset[] = [];
   await writeRows(ctx, scope, how, async (tx) => {
@@ -303,7 +303,7 @@ async function writeAssets(
   return assets;
 }
 
-async function assetsOf(tx: Reader, rows: readonly AssetRow[]): Promise<Asset[]> {
+async function assetsOf(tx: CatalogReader, rows: readonly AssetRow[]): Promise<Asset[]> {
   const definitions = await typeDefinitions(
     tx,
     rows.flatMap(({ typeIds = [] }) => typeIds),

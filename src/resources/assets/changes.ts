@@ -2,7 +2,7 @@
 import { fail } from "../../errors.ts";
 import type { Filter } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
-import type { Reader } from "../../storage/catalog.ts";
+import type { CatalogReader } from "../../storage/catalog.ts";
 import { type CommonChange, changeRecord } from "../common/changes.ts";
 import {
   changeTypes,
@@ -37,7 +37,7 @@ interface ChangesPlanned {
 
 /** The records with the changes in them, in the same order. */
 export async function changeRows(
-  tx: Reader,
+  tx: CatalogReader,
   rows: readonly AssetRow[],
   { changes, nowMs, placeOf }: ChangesPlanned,
 ): Promise<AssetRow[]> {
@@ -59,7 +59,7 @@ export async function changeRows(
  * the assets of the request count as updated, the others keep their `lastUpdatedTime`.
  */
 export async function moveSubtrees(
-  tx: Reader,
+  tx: CatalogReader,
   scope: Filter,
   { before, after }: { readonly before: readonly AssetRow[]; readonly after: readonly AssetRow[] },
 ): Promise<{ readonly rows: readonly AssetRow[]; readonly following: readonly AssetRow[] }> {
@@ -86,7 +86,7 @@ export async function moveSubtrees(
  * place is part of what lies above it, also where the caller may change all of the asset itself.
  */
 async function refuseForeignPlaces(
-  tx: Reader,
+  tx: CatalogReader,
   scope: Filter,
   { before, moved }: { readonly before: readonly AssetRow[]; readonly moved: readonly AssetRow[] },
 ): Promise<void> {
@@ -99,7 +99,7 @@ async function refuseForeignPlaces(
 }
 
 async function parentsOutside(
-  tx: Reader,
+  tx: CatalogReader,
   scope: Filter,
   moved: readonly AssetRow[],
   nodes: ReadonlyMap<number, AssetRow>,

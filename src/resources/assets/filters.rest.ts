@@ -3,15 +3,15 @@ import type { Static } from "typebox";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { and, containsIgnoringCase, type Filter, within } from "../../query/filter.ts";
-import type { TextSearch } from "../../query/search-texts.ts";
-import type { Values } from "../../rest/parameters.ts";
-import { metadataFilter, searchOf } from "../../rest/search.ts";
+import type { TextSearch } from "../../query/text-search.ts";
+import type { ParameterValues } from "../../rest/parameters.ts";
+import { metadataFilter, textSearchOf } from "../../rest/search.ts";
 import { commonBodyFilter, commonFilter, equalTo } from "../common/fields.rest.ts";
 import { haveTypes } from "./asset-types/values.ts";
 import type { listQuery, searchBody } from "./shapes.rest.ts";
 
 /** Every condition of the list except those on the tree. */
-export function listFilter(query: Values<typeof listQuery>): Filter {
+export function listFilter(query: ParameterValues<typeof listQuery>): Filter {
   const { name, fuzziness, description, source } = query;
   return and(
     name !== undefined && fuzziness ? within("name", name, fuzziness) : equalTo("name", name),
@@ -37,5 +37,5 @@ export function searchOfBody({ search, filter, ...options }: Static<typeof searc
     maxLastUpdatedTime: lastUpdatedTime?.max,
     ...options,
   };
-  return searchOf(asked, and(haveTypes(types), commonBodyFilter(common)));
+  return textSearchOf(asked, and(haveTypes(types), commonBodyFilter(common)));
 }

@@ -4,7 +4,7 @@ import type { Acl } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { everything, type Filter, underAsset } from "../../query/filter.ts";
-import type { Reader } from "../../storage/catalog.ts";
+import type { CatalogReader } from "../../storage/catalog.ts";
 import { visibleRows } from "./rows.ts";
 import type { AssetRow } from "./schema.ts";
 
@@ -14,7 +14,7 @@ import type { AssetRow } from "./schema.ts";
  */
 export async function unknownAssets(
   ctx: RequestContext,
-  tx: Reader,
+  tx: CatalogReader,
   acl: Acl,
   ids: readonly number[],
 ): Promise<number[]> {
@@ -32,13 +32,13 @@ export async function unknownAssets(
  */
 export const knownAssetRows = (
   ctx: RequestContext,
-  tx: Reader,
+  tx: CatalogReader,
   acl: Acl,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, AssetRow>> => visibleRows(tx, knownAssets(ctx.caller, acl, "READ"), ids);
 
 /** Of these ids those of assets that exist, whoever may see them. */
-export async function existingAssets(tx: Reader, ids: readonly number[]): Promise<number[]> {
+export async function existingAssets(tx: CatalogReader, ids: readonly number[]): Promise<number[]> {
   const found = await visibleRows(tx, everything, ids);
   return ids.filter((id) => found.has(id));
 }
@@ -57,7 +57,7 @@ export const singleLinks = (assetIds: readonly (number | undefined)[]): readonly
 /** Refuses new links to assets that do not exist or that the caller may not see. */
 export async function refuseUnknownAssets(
   ctx: RequestContext,
-  tx: Reader,
+  tx: CatalogReader,
   acl: Acl,
   links: readonly NewLinks[],
 ): Promise<void> {
@@ -79,7 +79,7 @@ export async function refuseUnknownAssets(
  */
 export async function inKnownSubtrees(
   ctx: RequestContext,
-  tx: Reader,
+  tx: CatalogReader,
   acl: Acl,
   filter: Filter,
 ): Promise<Filter> {

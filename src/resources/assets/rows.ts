@@ -1,12 +1,12 @@
 // Asset records in a transaction: those a caller may touch, whole subtrees, and writes that may clash.
-import { refuseOutside } from "../../access/outside.ts";
+import { refuseOutsideScope } from "../../access/write-scope.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, equals, type Filter, oneOf, underAsset } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
-import { type Catalog, type ProjectId, type Reader, UniqueViolation } from "../../storage/catalog.ts";
+import { type Catalog, type CatalogReader, type ProjectId, UniqueViolation } from "../../storage/catalog.ts";
 import { refuseTakenExternalIds } from "../common/external-ids.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
 
@@ -15,7 +15,7 @@ export const assetType = { table: assetTable, noun: "asset" };
 
 /** Of these assets the ones in `scope`, by id; the same id may be asked for more than once. */
 export async function visibleRows(
-  tx: Reader,
+  tx: CatalogReader,
   scope: Filter,
   ids: readonly number[],
 ): Promise<Map<number, AssetRow>> {
@@ -30,7 +30,7 @@ export async function visibleRows(
  * These assets in the order of the ids. Refuses repeated ids, unknown ids and those outside of `scope`;
  * `field` is the member of the request that holds them.
  */
-export const existingRows = (tx: Reader, scope: Filter, wanted: IdsNamed): Promise<AssetRow[]> =>
+export const existingRows = (tx: CatalogReader, scope: Filter, wanted: IdsNamed): Promise<AssetRow[]> =>
   existingRecords(tx, assetTable, scope, wanted);
 
 /** Those of these assets that exist, each with the assets above it. */
@@ -45,7 +45,7 @@ export async function ancestorsOf(
 }
 
 /** These assets and everything below them, by id, a page at a time. */
-export async function* rowsUnder(tx: Reader, ids: readonly number[]): AsyncGenerator<AssetRow> {
+export async function* rowsUnder(tx: CatalogReader, ids: readonly number[]): AsyncGenerator<AssetRow> {
   const limit = limits.listItemsMax;
   for (let after: readonly number[] | undefined; ; ) {
     const page = { limit, ...(after && { after }) };
@@ -70,7 +70,7 @@ export async function writeRows(
   ctx: RequestContext,
   scope: Filter,
   how: "insert" | "replace",
-  plan: (tx: Reader) => Promise<AssetWrite>,
+  plan: (tx: CatalogReader) => Promise<AssetWrite>,
 ): Promise<void> {
   let rows: readonly AssetRow[] = [];
   try {
@@ -80,7 +80,7 @@ export async function writeRows(
       await refuseTakenExternalIds(tx, assetType, rows);
       await tx[how](assetTable, rows);
       await tx.setColumns(assetTable, ["path", "depth"], following);
-      await refuseOutside(tx, assetTable, scope, { acl: "assetsAcl", rows: [...rows, ...following] });
+      await refuseOutsideScope(tx, assetTable, scope, { acl: "assetsAcl", rows: [...rows, ...following] });
     });
   } catch (problem) {
     if (!(problem instanceof UniqueViolation)) throw problem;
@@ -102,7 +102,7 @@ async function clashOf(ctx: RequestContext, rows: readonly AssetRow[]): Promise<
 
 /** The records whose pair of values belongs to an earlier one of them or to a stored one. */
 async function clashing(
-  tx: Reader,
+  tx: CatalogReader,
   rows: readonly AssetRow[],
   [first, second]: readonly ["source", "sourceId"] | readonly ["parentId", "name"],
 ): Promise<AssetRow[]> {

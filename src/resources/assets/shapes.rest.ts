@@ -177,7 +177,7 @@ const depth = (from: string) => integer(`How many levels below ${from} to go`, {
 export const subtreeQuery = {
   depth: depth("the asset"),
   cursor: cursorParameter,
-  limit: integer(`Items in the answer; ${pageBounds.byDefault} when absent, at most ${pageBounds.max}`, {
+  limit: integer(`Items in the response; ${pageBounds.byDefault} when absent, at most ${pageBounds.max}`, {
     min: 0,
   }),
 };

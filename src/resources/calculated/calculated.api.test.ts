@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { allItems, odataOf } from "../../../test/support/odata.ts";
 import { type Answer, startTestServer, type TestServer } from "../../../test/support/server.ts";
-import { readGranularity, wholeBuckets } from "../../lib/time.ts";
+import { parseGranularity, wholeBuckets } from "../../lib/time.ts";
 import { naiveAggregate } from "../../storage/conformance/naive-aggregate.ts";
 import { aggregateNames } from "../../storage/points.ts";
 
@@ -226,7 +226,7 @@ const sampled = fc.record({
 
 /** The maximum of each bucket that has one, in the range and far around it. */
 function maxima({ points, isStep }: Sampled, granularity: string, startMs: number): Sampled {
-  const { bucketMs, unitMs } = readGranularity(granularity)!;
+  const { bucketMs, unitMs } = parseGranularity(granularity)!;
   const { startMs: from } = wholeBuckets({ startMs, endMs: startMs + 1 }, { bucketMs, unitMs });
   const farMs = 10 * 60_000;
   const series = { times: points.map(([at]) => at), values: points.map(([, value]) => value) };

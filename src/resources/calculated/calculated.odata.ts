@@ -7,7 +7,7 @@ import { column } from "../../odata/operand.ts";
 import { required, text, time } from "../../odata/property.ts";
 import { rangeIn, valuesIn } from "../../query/conjuncts.ts";
 import type { Filter } from "../../query/filter.ts";
-import type { Page, PageQuestion } from "../../query/page.ts";
+import type { Page, PageQuery } from "../../query/page.ts";
 import { calculate } from "./calculated.ts";
 
 /** One result of a function over series by id, such as `[123] * 2`. */
@@ -64,7 +64,7 @@ async function* resultsFrom(
     }
 }
 
-async function pageOf(ctx: RequestContext, plan: Plan, page: PageQuestion): Promise<Page<ResultRow>> {
+async function pageOf(ctx: RequestContext, plan: Plan, page: PageQuery): Promise<Page<ResultRow>> {
   const items: ResultRow[] = [];
   let lastAt = 0;
   const after = page.after as readonly number[] | undefined;

@@ -3,10 +3,10 @@
 import { Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { repeatedOf } from "../../lib/repeated.ts";
+import { duplicatesIn } from "../../lib/duplicates.ts";
 import { limits } from "../../limits.ts";
 import { Continuation, continuationQuery } from "../../rest/continuation.ts";
-import { itemsOf } from "../../rest/envelope.ts";
+import { itemsSchema } from "../../rest/envelope.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { cellBytes, jsonAnswer, type NamedRows, namedRows, pointsShape } from "../datapoints/answers.rest.ts";
 import { readMany, type SeriesQuestion } from "../datapoints/datapoints.ts";
@@ -110,7 +110,7 @@ function calculatedIn(
 ): CalculatedQuestion {
   const range = rangeOf(nowMs, asked, { start: `${at}start`, end: `${at}end` });
   const aliases = (item.aliases ?? []).map((alias, i) => aliasIn(alias, `${at}aliases[${i}].`));
-  const [repeated] = repeatedOf(aliases.map(({ alias }) => alias));
+  const [repeated] = duplicatesIn(aliases.map(({ alias }) => alias));
   if (repeated !== undefined) {
     const again = aliases.findLastIndex(({ alias }) => alias === repeated);
     const field = `${at}aliases[${again}].alias`;
@@ -161,7 +161,7 @@ export const calculatedRoutes: readonly Route[] = [
     summary: "Points or aggregates of many series, and results of functions over series",
     query: continuationQuery,
     body: { kind: "json", schema: querySchema },
-    answer: (version) => ({ schema: itemsOf(pointsShape(version)), hasNextLink: true }),
+    response: (version) => ({ schema: itemsSchema(pointsShape(version)), hasNextLink: true }),
     handle: async (ctx, { version, query, body }) => {
       const continuation = new Continuation(ctx, body, query.cursor);
       const questions = questionsIn(continuation, body as Body, version);

@@ -1,13 +1,13 @@
 // External ids: unique among the records of one type, and a second name by which a caller reads a record.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { repeatedOf } from "../../lib/repeated.ts";
+import { duplicatesIn } from "../../lib/duplicates.ts";
 import { existingRecords, refuseUnknownIds } from "../../query/existing.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
 import type { LengthBound } from "../../query/length-bound.ts";
 import { byId } from "../../query/page.ts";
 import { readInBatches } from "../../query/read-within.ts";
-import type { Reader, Stored, Table } from "../../storage/catalog.ts";
+import type { CatalogReader, Stored, Table } from "../../storage/catalog.ts";
 
 /** The records of one type, and the noun for them in a refusal. */
 export interface RecordType<Row extends Stored & { readonly externalId?: string }> {
@@ -23,7 +23,7 @@ export type RecordName = number | { readonly externalId: string };
  * of which two have the same one. A record that gives up its external id in the same request still has it.
  */
 export async function refuseTakenExternalIds<Row extends Stored & { readonly externalId?: string }>(
-  tx: Reader,
+  tx: CatalogReader,
   { table, noun }: RecordType<Row>,
   rows: readonly Row[],
 ): Promise<void> {
@@ -33,7 +33,7 @@ export async function refuseTakenExternalIds<Row extends Stored & { readonly ext
 
 /** The external ids for which `refuseTakenExternalIds` would refuse these records. */
 export async function takenExternalIds<Row extends Stored & { readonly externalId?: string }>(
-  tx: Reader,
+  tx: CatalogReader,
   { table }: RecordType<Row>,
   rows: readonly Row[],
 ): Promise<string[]> {
@@ -43,7 +43,7 @@ export async function takenExternalIds<Row extends Stored & { readonly externalI
   const held = await rowsNamed(tx, table, externalIds);
   const holders = new Map(held.map((row) => [row.externalId, row.id]));
   const isHeld = (row: Row) => holders.has(row.externalId) && holders.get(row.externalId) !== row.id;
-  return [...new Set([...named.filter(isHeld).map((row) => row.externalId!), ...repeatedOf(externalIds)])];
+  return [...new Set([...named.filter(isHeld).map((row) => row.externalId!), ...duplicatesIn(externalIds)])];
 }
 
 /** Which records, and how unknown external ids are refused; 400 when absent. */
@@ -64,11 +64,11 @@ export const namesOnly = ["id", "externalId"];
  * `scope` as unknown ones.
  */
 export async function existingByExternalId<Row extends Stored & { readonly externalId?: string }>(
-  tx: Reader,
+  tx: CatalogReader,
   { table, noun, scope }: RecordType<Row> & { readonly scope: Filter },
   { externalIds, fields, bound, ...how }: ExternalIdsNamed,
 ): Promise<Row[]> {
-  const repeated = repeatedOf(externalIds);
+  const repeated = duplicatesIn(externalIds);
   if (repeated.length > 0) throw fail("external-ids-repeated", { field: "items", externalIds: repeated });
   const rows = await rowsNamed(tx, table, externalIds, { scope, fields, bound });
   const found = new Map(rows.map((row) => [row.externalId, row]));
@@ -79,7 +79,7 @@ export async function existingByExternalId<Row extends Stored & { readonly exter
 
 /** The ids of these records, in the same order; ids are not looked up. Refuses as `existingByExternalId`. */
 export async function idsOf<Row extends Stored & { readonly externalId?: string }>(
-  tx: Reader,
+  tx: CatalogReader,
   type: RecordType<Row> & { readonly scope: Filter },
   names: readonly RecordName[],
 ): Promise<number[]> {
@@ -97,7 +97,7 @@ interface RowsWanted {
 }
 
 async function rowsNamed<Row extends Stored>(
-  tx: Reader,
+  tx: CatalogReader,
   table: Table<Row>,
   externalIds: readonly string[],
   { scope, fields = Object.keys(table.columns), bound }: RowsWanted = {},
@@ -115,7 +115,7 @@ export function recordsNamed<Row extends Stored & { readonly externalId?: string
   ctx: RequestContext,
   type: RecordType<Row> & { readonly scope: Filter },
   names: readonly RecordName[],
-  make: (tx: Reader, rows: readonly Row[]) => Promise<readonly Item[]>,
+  make: (tx: CatalogReader, rows: readonly Row[]) => Promise<readonly Item[]>,
 ): AsyncGenerator<readonly Item[]> {
   const { table, scope } = type;
   return readInBatches(ctx.memory, names, {

@@ -5,7 +5,7 @@ import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { and, equals, type Filter, hasOneOf, type Scalar } from "../../query/filter.ts";
 import { change, changed, changeOfList, idField, textField, timeField } from "../../rest/fields.ts";
-import { integer, text, textList, type Values } from "../../rest/parameters.ts";
+import { integer, type ParameterValues, text, textList } from "../../rest/parameters.ts";
 import { during } from "../../rest/search.ts";
 import type { CommonChange, ListChange } from "./changes.ts";
 import type { RecordName } from "./external-ids.ts";
@@ -90,7 +90,7 @@ export const commonQuery = (things: string) => ({
   maxSourceModifiedTime: aTime("Source last changed at this time or earlier"),
 });
 
-export const commonFilter = (query: Partial<Values<ReturnType<typeof commonQuery>>>): Filter =>
+export const commonFilter = (query: Partial<ParameterValues<ReturnType<typeof commonQuery>>>): Filter =>
   and(
     equalTo("externalId", query.externalId),
     equalTo("dataSetId", query.dataSetId),

@@ -2,10 +2,10 @@
 // when long.
 import { type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
-import { ByteSheet, Label, Shelf } from "../../lib/byte-sheet.ts";
+import { BufferPool, BufferWriter, BytesLiteral } from "../../lib/buffer-writer.ts";
 import { type CellText, csvCell } from "../../lib/csv.ts";
 import { numberBytesMax, writeInteger, writeNumber, writeSix } from "../../lib/number-text.ts";
-import { begunAhead, heldPieces, streamOf } from "../../lib/streams.ts";
+import { bufferedChunks, prefetchedAll, streamOf } from "../../lib/streams.ts";
 import { limits } from "../../limits.ts";
 import type { Continuation } from "../../rest/continuation.ts";
 import type { ApiVersion } from "../../rest/route.ts";
@@ -69,12 +69,12 @@ function bytesMaxOf({ series, question }: SeriesAnswer): number {
 }
 
 /** What a version calls the points or aggregates of a series. */
-export function namedRows(answer: SeriesAnswer, version: ApiVersion): NamedRows {
-  const { series, question } = answer;
+export function namedRows(response: SeriesAnswer, version: ApiVersion): NamedRows {
+  const { series, question } = response;
   const members = question.aggregates?.wanted.map((name) => membersOfAggregate(name, version));
-  const { rows } = answer;
+  const { rows } = response;
   const read = () => spentRows(rows);
-  return { name: series.name, members: members ?? [["value"]], rows, read, bytesMax: bytesMaxOf(answer) };
+  return { name: series.name, members: members ?? [["value"]], rows, read, bytesMax: bytesMaxOf(response) };
 }
 
 /** Columns may share a buffer. */
@@ -98,9 +98,9 @@ export function jsonAnswer(
   version: ApiVersion,
   continuation: Continuation,
 ) {
-  const rows = answers.map((answer) => answer.rows);
-  const bytesMax = answers.reduce((sum, answer) => sum + answer.bytesMax, 0);
-  const write = (sheet: ByteSheet) => itemsJson(sheet, answers, keyMember(version));
+  const rows = answers.map((response) => response.rows);
+  const bytesMax = answers.reduce((sum, response) => sum + response.bytesMax, 0);
+  const write = (sheet: BufferWriter) => itemsJson(sheet, answers, keyMember(version));
   return written(ctx, jsonType, { rows, continuation, bytesMax, write });
 }
 
@@ -114,10 +114,10 @@ export function latestAnswer(
 }
 
 /** The response as one message `TimeseriesData` (docs/reference/datapoints.md#protobuf). */
-export function protobufAnswer(ctx: RequestContext, answer: SeriesAnswer, continuation: Continuation) {
-  const write = (sheet: ByteSheet) => messageBytes(sheet, answer);
-  const bytesMax = bytesMaxOf(answer);
-  return written(ctx, protobufType, { rows: [answer.rows], continuation, bytesMax, write });
+export function protobufAnswer(ctx: RequestContext, response: SeriesAnswer, continuation: Continuation) {
+  const write = (sheet: BufferWriter) => messageBytes(sheet, response);
+  const bytesMax = bytesMaxOf(response);
+  return written(ctx, protobufType, { rows: [response.rows], continuation, bytesMax, write });
 }
 
 /** The frame as CSV; a column is named by its series and its aggregate. */
@@ -130,7 +130,7 @@ export function frameAnswer(
   const header = columns.map(({ series, aggregate }) =>
     cellText(`${series.name}|${aggregate.toLowerCase()}`),
   );
-  const write = (sheet: ByteSheet) => frameCsv(sheet, header, rows.read());
+  const write = (sheet: BufferWriter) => frameCsv(sheet, header, rows.read());
   const bytesMax = limit * columns.length * cellBytes;
   return written(ctx, `${csvType}; charset=utf-8`, { rows: [rows], continuation, bytesMax, write });
 }
@@ -138,7 +138,7 @@ export function frameAnswer(
 /** Bytes of an answer that are sent as one piece, about; the event loop is free between two of them. */
 const pieceBytes = limits.responsePieceBytes;
 /** A piece is cut off when it is long enough, so that a sheet has room for the rows of a last step. */
-const sheets = new Shelf(pieceBytes + 256 * 1024, 16);
+const sheets = new BufferPool(pieceBytes + 256 * 1024, 16);
 
 /** What is written of a response, in rows that may go on in a further one. */
 interface Content {
@@ -146,7 +146,7 @@ interface Content {
   readonly continuation: Continuation;
   /** How many bytes it has at most, about. */
   readonly bytesMax: number;
-  readonly write: (sheet: ByteSheet) => AsyncGenerator<Buffer>;
+  readonly write: (sheet: BufferWriter) => AsyncGenerator<Buffer>;
 }
 
 /**
@@ -159,9 +159,9 @@ async function written(
   { rows, continuation, bytesMax, write }: Content,
 ) {
   await ctx.memory.reserve(Math.min(bytesMax, limits.responseStreamBytes));
-  const sheet = new ByteSheet(sheets);
+  const sheet = new BufferWriter(sheets);
   const release = () => sheet.release();
-  const held = await heldPieces(write(sheet), limits.datapointsHeldBytesMax);
+  const held = await bufferedChunks(write(sheet), limits.datapointsHeldBytesMax);
   if (held === undefined) {
     release();
     for (const one of rows) await one.count();
@@ -178,15 +178,15 @@ async function written(
  */
 const fieldBytesMax = 16 * 2 ** 20;
 
-async function* messageBytes(sheet: ByteSheet, answer: SeriesAnswer): AsyncGenerator<Buffer> {
-  const { isString } = answer.series;
+async function* messageBytes(sheet: BufferWriter, response: SeriesAnswer): AsyncGenerator<Buffer> {
+  const { isString } = response.series;
   let held: Buffer[] = [];
   let bytes = 0;
-  for await (const { times, columns } of spentRows(answer.rows)) {
+  for await (const { times, columns } of spentRows(response.rows)) {
     writePoints(sheet, { times, values: columns[0]! });
     if (sheet.at < pieceBytes / 2) continue;
     bytes += sheet.at;
-    held.push(sheet.cut());
+    held.push(sheet.takeWritten());
     if (bytes < fieldBytesMax) continue;
     yield dataFieldHeader(isString, bytes);
     yield* held;
@@ -196,7 +196,7 @@ async function* messageBytes(sheet: ByteSheet, answer: SeriesAnswer): AsyncGener
   bytes += sheet.at;
   if (bytes > 0) yield dataFieldHeader(isString, bytes);
   yield* held;
-  if (sheet.at > 0) yield sheet.cut();
+  if (sheet.at > 0) yield sheet.takeWritten();
 }
 
 /** Texts can be long, so that the piece is looked at after each of them. */
@@ -206,26 +206,26 @@ const seriesAhead = 2;
 
 /** `{"data":{"items":[{"name":...,"datapoints":[{"timestamp":...,...},...]},...]}}` */
 async function* itemsJson(
-  sheet: ByteSheet,
+  sheet: BufferWriter,
   answers: readonly NamedRows[],
   nameMember: string,
 ): AsyncGenerator<Buffer> {
-  sheet.text('{"data":{"items":[');
-  for await (const [{ name, members }, pieces] of begunAhead(answers, seriesAhead, (one) => one.read())) {
-    sheet.text(`{"${nameMember}":${JSON.stringify(name)},"datapoints":[`);
+  sheet.string('{"data":{"items":[');
+  for await (const [{ name, members }, pieces] of prefetchedAll(answers, seriesAhead, (one) => one.read())) {
+    sheet.string(`{"${nameMember}":${JSON.stringify(name)},"datapoints":[`);
     for await (const rows of pieces) {
       const { write, atOnce } = rowWriter(sheet, rows, members);
       for (let from = 0; from < rows.times.length; from += atOnce) {
-        if (sheet.at >= pieceBytes) yield sheet.cut();
+        if (sheet.at >= pieceBytes) yield sheet.takeWritten();
         write({ from, to: Math.min(from + atOnce, rows.times.length) });
       }
     }
     dropComma(sheet);
-    sheet.text("]},");
+    sheet.string("]},");
   }
   dropComma(sheet);
-  sheet.text("]}}");
-  yield sheet.cut();
+  sheet.string("]}}");
+  yield sheet.takeWritten();
 }
 
 const commaByte = 44;
@@ -233,7 +233,7 @@ const closeBraceByte = 125;
 const lineFeedByte = 10;
 
 /** Every element is followed by a comma; the last one's goes again. It is never cut off before. */
-function dropComma(sheet: ByteSheet): void {
+function dropComma(sheet: BufferWriter): void {
   if (sheet.bytes[sheet.at - 1] === commaByte) sheet.at -= 1;
 }
 
@@ -242,23 +242,23 @@ interface Part {
   readonly to: number;
 }
 
-function rowWriter(sheet: ByteSheet, rows: Rows, members: readonly (readonly string[])[]) {
+function rowWriter(sheet: BufferWriter, rows: Rows, members: readonly (readonly string[])[]) {
   const { times, columns } = rows;
   const [values] = columns;
   if (values !== undefined && !(values instanceof Float64Array))
     return { atOnce: rowsAtOnce.texts, write: (part: Part) => writeTexts(sheet, { times, values }, part) };
   const cells = (columns as readonly Float64Array[]).flatMap((column, i) =>
-    members[i]!.map((member): Cell => ({ label: new Label(`,"${member}":`), column })),
+    members[i]!.map((member): Cell => ({ label: new BytesLiteral(`,"${member}":`), column })),
   );
   return { atOnce: rowsAtOnce.numbers, write: (part: Part) => writeNumbers(sheet, { times, cells }, part) };
 }
 
 interface Cell {
-  readonly label: Label;
+  readonly label: BytesLiteral;
   readonly column: Float64Array;
 }
 
-const rowStart = new Label('{"timestamp":');
+const rowStart = new BytesLiteral('{"timestamp":');
 /** The times whose last six digits stand behind seven others: from 2001 to 2286. */
 const usualMs = { from: 1e12, below: 1e13 };
 const stemBytes = rowStart.length + 7;
@@ -272,12 +272,12 @@ const rowEnd = commaByte * 256 + closeBraceByte;
  * it is made of (42 ns a row, where writing every digit anew took 70).
  */
 function writeNumbers(
-  sheet: ByteSheet,
+  sheet: BufferWriter,
   { times, cells }: { times: Float64Array; cells: readonly Cell[] },
   { from, to }: Part,
 ): void {
   const rowBytesMax = cells.reduce((sum, { label }) => sum + label.length + numberBytesMax, stemBytes + 20);
-  sheet.room((to - from) * rowBytesMax);
+  sheet.ensure((to - from) * rowBytesMax);
   const { view } = sheet;
   let { at } = sheet;
   let stemStartMs = Number.NaN;
@@ -311,12 +311,12 @@ function writeNumbers(
 }
 
 function writeTexts(
-  sheet: ByteSheet,
+  sheet: BufferWriter,
   { times, values }: { times: Float64Array; values: readonly string[] },
   { from, to }: Part,
 ): void {
   for (let row = from; row < to; row += 1)
-    sheet.text(`{"timestamp":${times[row]},"value":${JSON.stringify(values[row])}},`);
+    sheet.string(`{"timestamp":${times[row]},"value":${JSON.stringify(values[row])}},`);
 }
 
 /**
@@ -324,26 +324,26 @@ function writeTexts(
  * value.
  */
 async function* frameCsv(
-  sheet: ByteSheet,
+  sheet: BufferWriter,
   header: readonly string[],
   batches: AsyncGenerator<FrameRows>,
 ): AsyncGenerator<Buffer> {
-  sheet.text(`${["timestamp", ...header].map(csvCell).join(",")}\n`);
+  sheet.string(`${["timestamp", ...header].map(csvCell).join(",")}\n`);
   for await (const { times, columns } of batches) {
     for (let row = 0; row < times.length; row += 1) {
-      if (sheet.at >= pieceBytes) yield sheet.cut();
+      if (sheet.at >= pieceBytes) yield sheet.takeWritten();
       writeRow(sheet, times[row]!, { columns, row });
     }
   }
-  yield sheet.cut();
+  yield sheet.takeWritten();
 }
 
 function writeRow(
-  sheet: ByteSheet,
+  sheet: BufferWriter,
   timeMs: number,
   { columns, row }: { columns: readonly Float64Array[]; row: number },
 ): void {
-  sheet.room((columns.length + 1) * (numberBytesMax + 1) + 1);
+  sheet.ensure((columns.length + 1) * (numberBytesMax + 1) + 1);
   const { view } = sheet;
   let at = writeInteger(view, sheet.at, timeMs);
   for (const column of columns) {

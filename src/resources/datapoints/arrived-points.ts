@@ -1,7 +1,7 @@
 // Points as one insert brings them, in columns, before anyone knows whether their series exist.
 import { fail } from "../../errors.ts";
 import { isPlain, type Pairs } from "../../lib/json-bytes.ts";
-import { RecentMap } from "../../lib/recent-map.ts";
+import { LruCache } from "../../lib/lru-cache.ts";
 import { freeChunk } from "../../lib/streams.ts";
 import { limits } from "../../limits.ts";
 import type { PointBatch } from "../../storage/points.ts";
@@ -120,7 +120,7 @@ export class ArrivedPointsBuilder {
 }
 
 /** Lists of names that inserts brought, by the first of them: a scan cycle brings the same one every time. */
-const keyLists = new RecentMap<SeriesKey, readonly SeriesKey[]>(64);
+const keyLists = new LruCache<SeriesKey, readonly SeriesKey[]>(64);
 const notedLengths = { min: 8, max: 10_000 };
 
 function noted(keys: readonly SeriesKey[]): readonly SeriesKey[] {

@@ -7,7 +7,7 @@ import {
   startTestServer,
   type TestServer,
 } from "../../../test/support/server.ts";
-import { realWorld } from "../../lib/world.ts";
+import { realSystem } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
 
 const publicUrl = "https://plant.example/data";
@@ -28,7 +28,7 @@ const walk = (count: number, stepMs: number) =>
   }));
 
 before(async () => {
-  server = await startTestServer({ baseUrl: publicUrl, world: { ...realWorld, nowMs: () => nowMs } });
+  server = await startTestServer({ baseUrl: publicUrl, system: { ...realSystem, nowMs: () => nowMs } });
   await server.ask("POST /timeseries", {
     items: [{ name: "pump 1" }, { name: "valve" }, { name: "state", isString: true }, { name: "long" }],
   });

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import protobuf from "protobufjs";
 import { type Answer, startTestServer, type TestServer } from "../../../test/support/server.ts";
-import { realWorld } from "../../lib/world.ts";
+import { realSystem } from "../../lib/system.ts";
 import { aggregateNames } from "../../storage/points.ts";
 
 const nowMs = Date.UTC(2026, 5, 1, 12);
@@ -15,7 +15,7 @@ let count = 0;
 
 before(async () => {
   server = await startTestServer({
-    world: { ...realWorld, nowMs: () => nowMs },
+    system: { ...realSystem, nowMs: () => nowMs },
   });
 });
 after(() => server.close());

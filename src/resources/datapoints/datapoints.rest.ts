@@ -3,10 +3,10 @@
 import { Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { momentMs, now } from "../../lib/time.ts";
+import { now, timePointMs } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import { Continuation, continuationQuery } from "../../rest/continuation.ts";
-import { emptyAnswer, emptyShape, itemsOf } from "../../rest/envelope.ts";
+import { emptyResponse, emptySchema, itemsSchema } from "../../rest/envelope.ts";
 import { bulk } from "../../rest/fields.ts";
 import { id, type Parameter, required, text } from "../../rest/parameters.ts";
 import { apiVersions, type BytesBody, type Route, route } from "../../rest/route.ts";
@@ -47,7 +47,7 @@ const reading = { method: "GET", versions: apiVersions, capability: ["timeSeries
 const changing = {
   versions: apiVersions,
   capability: ["timeSeriesAcl", "WRITE"],
-  answer: () => ({ schema: emptyShape }),
+  response: () => ({ schema: emptySchema }),
 } as const;
 
 const pointsField = Type.Array(pointShape);
@@ -55,7 +55,7 @@ const pointsField = Type.Array(pointShape);
 /** An insert without items is one of nothing: answered like any other. */
 async function insert(ctx: RequestContext, { body }: { readonly body: ArrivedPoints }) {
   await insertPoints(ctx, body);
-  return emptyAnswer;
+  return emptyResponse;
 }
 
 type Sent = Parameters<BytesBody<ArrivedPoints>["read"]>[1];
@@ -106,8 +106,8 @@ const readRoutes = addresses("data").map((address) =>
     ...address,
     summary: "Points or aggregates of one series; points also as a protobuf TimeseriesData",
     query: { ...questionParameters, ...continuationQuery },
-    answer: (version) => ({
-      schema: itemsOf(pointsShape(version)),
+    response: (version) => ({
+      schema: itemsSchema(pointsShape(version)),
       otherContentTypes: [protobufType],
       hasNextLink: true,
     }),
@@ -129,9 +129,9 @@ const latestRoutes = addresses("latest").map((address) =>
     ...address,
     summary: "The last point before a time; no items when there is none",
     query: { before: moment("Only points earlier than this; now when absent") },
-    answer: () => ({ schema: itemsOf(pointShape) }),
+    response: () => ({ schema: itemsSchema(pointShape) }),
     handle: async (ctx, { path, query }) => {
-      const beforeMs = momentMs(query.before ?? now, ctx.world.nowMs());
+      const beforeMs = timePointMs(query.before ?? now, ctx.system.nowMs());
       return latestAnswer(await latestPoint(ctx, keyIn(path), beforeMs));
     },
   }),
@@ -145,9 +145,9 @@ const deleteSingleRoutes = addresses("data", "/deletesingle").map((address) =>
     summary: "Remove the point at a time, if there is one",
     query: { timestamp: required(moment("The time of the point")) },
     handle: async (ctx, { path, query }) => {
-      const startMs = momentMs(query.timestamp, ctx.world.nowMs());
+      const startMs = timePointMs(query.timestamp, ctx.system.nowMs());
       await erasePoints(ctx, keyIn(path), { startMs, endMs: startMs + 1 });
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
 );
@@ -165,8 +165,8 @@ const deleteRangeRoutes = addresses("data", "/deleterange").map((address) =>
     handle: async (ctx, { path, query }) => {
       const { timestampInclusiveBegin: start, timestampExclusiveEnd: end } = query;
       const fields = { start: "timestampInclusiveBegin", end: "timestampExclusiveEnd" };
-      await erasePoints(ctx, keyIn(path), rangeOf(ctx.world.nowMs(), { start, end }, fields));
-      return emptyAnswer;
+      await erasePoints(ctx, keyIn(path), rangeOf(ctx.system.nowMs(), { start, end }, fields));
+      return emptyResponse;
     },
   }),
 );

@@ -62,7 +62,7 @@ export const frameRoutes: readonly Route[] = [
     summary: "Aggregates of many series side by side, as CSV",
     query: { ...csvQuery, ...continuationQuery },
     body: { kind: "json", schema: frameSchema },
-    answer: () => ({ schema: Type.String(), otherContentTypes: [csvType], hasNextLink: true }),
+    response: () => ({ schema: Type.String(), otherContentTypes: [csvType], hasNextLink: true }),
     handle: async (ctx, { query, body }) => {
       const continuation = new Continuation(ctx, body, query.cursor);
       const question = frameIn(continuation.nowMs, body as SentFrame);

@@ -8,7 +8,7 @@ import type { Run } from "../../../test/support/plain-insert.ts";
 import { plainInsertMessage } from "../../../test/support/plain-insert-message.ts";
 import { isLong, runs, seed } from "../../../test/support/proof.ts";
 import { Failure } from "../../errors.ts";
-import { ByteSheet } from "../../lib/byte-sheet.ts";
+import { BufferWriter } from "../../lib/buffer-writer.ts";
 import { limits } from "../../limits.ts";
 import type { ArrivedPoints } from "./arrived-points.ts";
 import { dataFieldHeader, readInsertMessage, writePoints } from "./protobuf.ts";
@@ -199,12 +199,12 @@ test("messages written are read by others", () => {
   const written = (isString: boolean, points: readonly { timestamp: number; value: number | string }[]) => {
     const times = Float64Array.from(points, (point) => point.timestamp);
     const values = points.map((point) => point.value);
-    const sheet = new ByteSheet();
+    const sheet = new BufferWriter();
     writePoints(sheet, {
       times,
       values: isString ? (values as string[]) : Float64Array.from(values as number[]),
     });
-    const content = sheet.cut();
+    const content = sheet.takeWritten();
     const message = Buffer.concat([dataFieldHeader(isString, content.length), content]);
     return oneType.toObject(oneType.decode(message), { longs: Number, defaults: true, arrays: true });
   };

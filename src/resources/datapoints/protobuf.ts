@@ -1,7 +1,7 @@
 // Reads the protobuf messages of datapoints into columns, and writes them from columns
 // (docs/reference/datapoints.md#protobuf).
 import { fail } from "../../errors.ts";
-import type { ByteSheet } from "../../lib/byte-sheet.ts";
+import type { BufferWriter } from "../../lib/buffer-writer.ts";
 import { notUtf8At, textOf } from "../../lib/utf8.ts";
 import { limits } from "../../limits.ts";
 import type { PointColumns } from "../../storage/points.ts";
@@ -199,7 +199,7 @@ const tagOf = (field: number, kind: number): number => field * 8 + kind;
  * Writes the points as one `StringTimeseriesData` or `NumericTimeseriesData`. Messages that follow each other
  * are one longer message. Members that are 0 or empty are left out, as proto3 does.
  */
-export function writePoints(sheet: ByteSheet, { times, values }: PointColumns): void {
+export function writePoints(sheet: BufferWriter, { times, values }: PointColumns): void {
   if (values instanceof Float64Array) writeNumbers(sheet, times, values);
   else writeTexts(sheet, times, values);
 }
@@ -214,8 +214,8 @@ export function dataFieldHeader(isString: boolean, length: number): Buffer {
 /** Tag and length of the point, a time of up to ten bytes, a double, and their tags. */
 const numberPointBytesMax = 2 + 11 + 9;
 
-function writeNumbers(sheet: ByteSheet, times: Float64Array, values: Float64Array): void {
-  sheet.room(times.length * numberPointBytesMax);
+function writeNumbers(sheet: BufferWriter, times: Float64Array, values: Float64Array): void {
+  sheet.ensure(times.length * numberPointBytesMax);
   const { bytes, view } = sheet;
   let { at } = sheet;
   for (let i = 0; i < times.length; i += 1) {
@@ -237,7 +237,7 @@ function writeNumbers(sheet: ByteSheet, times: Float64Array, values: Float64Arra
 /** Tags, the lengths of the point and of its text, and a time of up to ten bytes. */
 const textPointBytesMax = 1 + 8 + 11 + 1 + 8;
 
-function writeTexts(sheet: ByteSheet, times: Float64Array, values: readonly string[]): void {
+function writeTexts(sheet: BufferWriter, times: Float64Array, values: readonly string[]): void {
   const head = Buffer.allocUnsafe(textPointBytesMax);
   for (const [i, value] of values.entries()) {
     const textBytes = Buffer.byteLength(value);
@@ -246,7 +246,7 @@ function writeTexts(sheet: ByteSheet, times: Float64Array, values: readonly stri
       head[end] = tagOf(2, lengthDelimited);
       end = writeVarint(head, end + 1, textBytes);
     }
-    sheet.room(textPointBytesMax + textBytes);
+    sheet.ensure(textPointBytesMax + textBytes);
     const { bytes } = sheet;
     bytes[sheet.at] = tagOf(1, lengthDelimited);
     const start = writeVarint(bytes, sheet.at + 1, end + textBytes);

@@ -3,12 +3,12 @@ import { Type } from "typebox";
 import { fail } from "../../errors.ts";
 import {
   type Granularity,
-  type Moment,
-  momentMs,
   now,
-  readGranularity,
-  readMoment,
+  parseGranularity,
+  parseTimePoint,
+  type TimePoint,
   type TimeRange,
+  timePointMs,
 } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import { boolean, integer, type Parameter } from "../../rest/parameters.ts";
@@ -20,15 +20,15 @@ import type { SeriesQuestion } from "./datapoints.ts";
 const momentText = "milliseconds since 1970, `now`, or a time ago such as `2h-ago` (units w, d, h, m, s)";
 
 /** A point in time in any of its forms (docs/reference/common.md#times). */
-export const moment = (description: string): Parameter<Moment | undefined> => ({
+export const moment = (description: string): Parameter<TimePoint | undefined> => ({
   schema: Type.String({ examples: ["1541210091980", "2h-ago", "now"] }),
   description: `${description}: ${momentText}`,
   required: false,
   decode: (sent, field) => (sent.at(-1) ? momentIn(sent.at(-1)!, field) : undefined),
 });
 
-function momentIn(sent: string | number, field: string): Moment {
-  const found = readMoment(sent);
+function momentIn(sent: string | number, field: string): TimePoint {
+  const found = parseTimePoint(sent);
   if (!found) throw fail("field-invalid", { field, expected: momentText, got: String(sent) });
   return found;
 }
@@ -65,7 +65,7 @@ export const questionParameters = {
 } as const;
 
 export function granularityIn(sent: string, field: string): Granularity {
-  const found = readGranularity(sent);
+  const found = parseGranularity(sent);
   if (!found)
     throw fail("field-invalid", { field, expected: "d, h, m or s, or a multiple such as 12h", got: sent });
   return found;
@@ -73,8 +73,8 @@ export function granularityIn(sent: string, field: string): Granularity {
 
 /** Decoded; `aggregates: []` asks for points where the body asks for aggregates. */
 export interface Asked {
-  readonly start?: Moment | undefined;
-  readonly end?: Moment | undefined;
+  readonly start?: TimePoint | undefined;
+  readonly end?: TimePoint | undefined;
   readonly aggregates?: readonly AggregateName[] | undefined;
   readonly granularity?: Granularity | undefined;
   readonly limit?: number | undefined;
@@ -159,8 +159,8 @@ export function rangeOf(
   { start, end }: Pick<Asked, "start" | "end">,
   fields = { start: "start", end: "end" },
 ): TimeRange {
-  const startMs = start ? momentMs(start, nowMs) : 0;
-  const endMs = momentMs(end ?? now, nowMs);
+  const startMs = start ? timePointMs(start, nowMs) : 0;
+  const endMs = timePointMs(end ?? now, nowMs);
   if (startMs <= endMs) return { startMs, endMs };
   const expected = `a time not after ${fields.end} (${endMs})`;
   throw fail("field-invalid", { field: fields.start, expected, got: String(startMs) });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { type Answer, startTestServer, type TestServer } from "../../../test/support/server.ts";
-import { readGranularity, wholeBuckets } from "../../lib/time.ts";
+import { parseGranularity, wholeBuckets } from "../../lib/time.ts";
 import { naiveAggregate } from "../../storage/conformance/naive-aggregate.ts";
 import { aggregateNames } from "../../storage/points.ts";
 
@@ -76,7 +76,7 @@ test("points and aggregates of random series, as JSON and as a frame", async () 
         .filter(({ timestamp }) => timestamp >= startMs && timestamp < endMs);
       assert.deepEqual(raw.items[0]!["datapoints"], within.slice(0, limit));
 
-      const { bucketMs, unitMs } = readGranularity(granularity)!;
+      const { bucketMs, unitMs } = parseGranularity(granularity)!;
       const buckets = wholeBuckets({ startMs, endMs }, { bucketMs, unitMs });
       const expected = naiveAggregate(series, {
         ...buckets,

@@ -2,7 +2,7 @@
 import { after, before, test } from "node:test";
 import { type RefusedRequest, refusing } from "../../../test/support/refused-requests.ts";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
-import { realWorld } from "../../lib/world.ts";
+import { realSystem } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
 import { aggregateNames } from "../../storage/points.ts";
 
@@ -15,7 +15,7 @@ const stored = [
 ];
 
 before(async () => {
-  server = await startTestServer({ world: { ...realWorld, nowMs: () => nowMs } });
+  server = await startTestServer({ system: { ...realSystem, nowMs: () => nowMs } });
   await server.ask("POST /timeseries", { items: [{ name: "n" }, { name: "t", isString: true }] });
   await server.ask("POST /timeseries/data/n", { items: stored });
   await server.ask("POST /timeseries/data/t", { items: [{ timestamp: 1, value: "one" }] });

@@ -5,19 +5,19 @@ import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
-import type { PageQuestion } from "../../query/page.ts";
+import type { PageQuery } from "../../query/page.ts";
 import {
-  batchesAnswer,
-  emptyAnswer,
-  emptyShape,
-  itemsAnswer,
-  itemsOf,
-  listAnswer,
-  pageOf,
-  searchAnswer,
+  batchesResponse,
+  emptyResponse,
+  emptySchema,
+  itemsResponse,
+  itemsSchema,
+  listResponse,
+  pageSchema,
+  searchResponse,
 } from "../../rest/envelope.ts";
 import { bulk, idField, itemsBody, json, requireIdOfPath, textField } from "../../rest/fields.ts";
-import { id, integer, required, type Values } from "../../rest/parameters.ts";
+import { id, integer, type ParameterValues, required } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { recordName, recordNameIn } from "../common/fields.rest.ts";
 import {
@@ -55,8 +55,8 @@ const write = { versions: apiVersions, capability: ["eventsAcl", "WRITE"] } as c
 const ids = itemsBody(eventIds, { min: 1 });
 const names = itemsBody(recordName("Which event"), { min: 1 });
 const oneEvent = { eventId: id("The event") };
-const items = (version: ApiVersion) => ({ schema: itemsOf(eventShape(version)) });
-const empty = () => ({ schema: emptyShape });
+const items = (version: ApiVersion) => ({ schema: itemsSchema(eventShape(version)) });
+const empty = () => ({ schema: emptySchema });
 
 const reference = Type.Object({
   transformerId: idField("The event transformer that made the events"),
@@ -72,7 +72,7 @@ export const eventRoutes: readonly Route[] = [
     path: "/events",
     summary: "Create events",
     body: json(itemsBody(newEvent, { min: 1 }), bulk),
-    answer: items,
+    response: items,
     created: ["0.6"],
     handle: create,
   }),
@@ -82,7 +82,7 @@ export const eventRoutes: readonly Route[] = [
     path: "/events",
     summary: "List events by their start; those without one come last",
     query: listQuery,
-    answer: (version) => ({ schema: pageOf(eventShape(version)) }),
+    response: (version) => ({ schema: pageSchema(eventShape(version)) }),
     handle: list,
   }),
   route({
@@ -91,7 +91,7 @@ export const eventRoutes: readonly Route[] = [
     path: "/events/cursors",
     summary: "Cursors that divide the list of all events for parallel reads",
     query: { divisions: required(integer("How many cursors at most", { min: 1 })) },
-    answer: () => ({ schema: itemsOf(Type.String()) }),
+    response: () => ({ schema: itemsSchema(Type.String()) }),
     handle: divide,
   }),
   route({
@@ -100,9 +100,9 @@ export const eventRoutes: readonly Route[] = [
     path: "/events/search",
     summary: "Search events",
     query: searchQuery,
-    answer: items,
+    response: items,
     handle: (ctx, { version, query }) =>
-      searchAnswer(ctx, searchWanted(query), searchEvents, eventIn(version)),
+      searchResponse(ctx, searchWanted(query), searchEvents, eventIn(version)),
   }),
   route({
     ...read,
@@ -110,9 +110,9 @@ export const eventRoutes: readonly Route[] = [
     path: "/events/byids",
     summary: "Read events by id or external id",
     body: json(names),
-    answer: items,
+    response: items,
     handle: (ctx, { version, body }) =>
-      batchesAnswer(getEvents(ctx, body.items.map(recordNameIn)), eventIn(version)),
+      batchesResponse(getEvents(ctx, body.items.map(recordNameIn)), eventIn(version)),
   }),
   route({
     ...read,
@@ -120,7 +120,7 @@ export const eventRoutes: readonly Route[] = [
     path: "/events/byreference",
     summary: "Read events by what their event transformer calls them",
     body: json(reference),
-    answer: items,
+    response: items,
     handle: byReference,
   }),
   route({
@@ -130,7 +130,7 @@ export const eventRoutes: readonly Route[] = [
     path: "/events/update",
     summary: "Overwrite events",
     body: json(itemsBody(wholeEvent, { min: 1 }), bulk),
-    answer: empty,
+    response: empty,
     handle: overwrite,
   }),
   route({
@@ -140,7 +140,7 @@ export const eventRoutes: readonly Route[] = [
     path: "/events/update",
     summary: "Change events",
     body: json(itemsBody(identifiedChange, { min: 1 }), bulk),
-    answer: items,
+    response: items,
     handle: updateMany,
   }),
   route({
@@ -149,10 +149,10 @@ export const eventRoutes: readonly Route[] = [
     path: "/events/delete",
     summary: "Delete events",
     body: json(ids),
-    answer: empty,
+    response: empty,
     handle: async (ctx, { body }) => {
       await deleteEvents(ctx, body.items.map(idIn));
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
   route({
@@ -161,9 +161,9 @@ export const eventRoutes: readonly Route[] = [
     path: "/events/{eventId}",
     summary: "Read an event",
     parameters: oneEvent,
-    answer: items,
+    response: items,
     handle: async (ctx, { version, path }) =>
-      itemsAnswer([eventIn(version)(await getEvent(ctx, path.eventId))]),
+      itemsResponse([eventIn(version)(await getEvent(ctx, path.eventId))]),
   }),
   route({
     ...write,
@@ -172,7 +172,7 @@ export const eventRoutes: readonly Route[] = [
     summary: "Change an event, by changes or by plain values",
     parameters: oneEvent,
     body: json(eventPatch),
-    answer: items,
+    response: items,
     handle: (ctx, asked) => updateOne(ctx, { ...asked, body: changeOfPatch(asked.body) }),
   }),
   route({
@@ -182,7 +182,7 @@ export const eventRoutes: readonly Route[] = [
     summary: "Change an event",
     parameters: oneEvent,
     body: json(eventChange),
-    answer: items,
+    response: items,
     handle: updateOne,
   }),
 ];
@@ -198,18 +198,18 @@ type Items<Item extends TSchema> = { readonly items: readonly Static<Item>[] };
 const idIn = (sent: Static<typeof eventIds>) => (typeof sent === "number" ? sent : sent.id);
 
 async function create(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof newEvent>>) {
-  return itemsAnswer(
+  return itemsResponse(
     (await createEvents(ctx, await mapInSlices(body.items, newEventOf))).map(eventIn(version)),
   );
 }
 
-function list(ctx: RequestContext, { version, query }: Asked<Values<typeof listQuery>>) {
+function list(ctx: RequestContext, { version, query }: Asked<ParameterValues<typeof listQuery>>) {
   const wanted = listWanted(query);
   const collection = collectionOf(ctx, wanted);
   const whole = collectionOf(ctx, { filter: everything, direction: wanted.direction });
-  const read = (page: PageQuestion) => listEvents(ctx, { ...wanted, page });
+  const read = (page: PageQuery) => listEvents(ctx, { ...wanted, page });
   const { cursor, limit } = query;
-  return listAnswer<Event>(ctx, { cursor, limit, collection, whole }, read, eventIn(version));
+  return listResponse<Event>(ctx, { cursor, limit, collection, whole }, read, eventIn(version));
 }
 
 /** What a cursor is bound to: the list it continues, in whichever version it was asked for. */
@@ -228,18 +228,18 @@ async function divide(ctx: RequestContext, { query }: Asked<{ readonly divisions
     const until = cuts[index];
     return ctx.cursors.sign(collection, { ...(after && { after }), ...(until && { until }) });
   });
-  return itemsAnswer(cursors);
+  return itemsResponse(cursors);
 }
 
 function byReference(ctx: RequestContext, { version, body }: Asked<unknown, Static<typeof reference>>) {
   const { transformerId, eventReferenceKeys: referenceKeys } = body;
   const found = getEventsByReference(ctx, { transformerId, referenceKeys });
-  return batchesAnswer(found, eventIn(version));
+  return batchesResponse(found, eventIn(version));
 }
 
 async function overwrite(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof wholeEvent>>) {
   await updateEvents(ctx, await mapInSlices(body.items, overwriteIn(version)));
-  return emptyAnswer;
+  return emptyResponse;
 }
 
 async function updateMany(
@@ -249,17 +249,17 @@ async function updateMany(
   const changes = await mapInSlices(body.items, (sent, index) =>
     changeOf(sent.id, sent, { version, prefix: `items[${index}].` }),
   );
-  return itemsAnswer((await updateEvents(ctx, changes)).map(eventIn(version)));
+  return itemsResponse((await updateEvents(ctx, changes)).map(eventIn(version)));
 }
 
 async function updateOne(
   ctx: RequestContext,
-  asked: Asked<unknown, Static<typeof eventChange>> & { readonly path: Values<typeof oneEvent> },
+  asked: Asked<unknown, Static<typeof eventChange>> & { readonly path: ParameterValues<typeof oneEvent> },
 ) {
   const { path, body, version } = asked;
   const { eventId } = path;
   requireIdOfPath(body.id, eventId);
-  return itemsAnswer([
+  return itemsResponse([
     eventIn(version)(await updateEvent(ctx, changeOf(eventId, body, { version, prefix: "" }))),
   ]);
 }

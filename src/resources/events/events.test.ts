@@ -7,7 +7,7 @@ import { administrator } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { Failure } from "../../errors.ts";
 import { everything, type Filter, hasOneOf, underAsset } from "../../query/filter.ts";
-import type { PageQuestion } from "../../query/page.ts";
+import type { PageQuery } from "../../query/page.ts";
 import { createAssets, deleteAssets } from "../assets/assets.ts";
 import { assetTable } from "../assets/schema.ts";
 import {
@@ -39,7 +39,7 @@ const idsOf = (events: readonly Event[]) => events.map(({ id }) => id);
 
 /** Every page forwards, which read backwards must be the same. */
 async function all(ctx: RequestContext, wanted: Partial<EventsWanted> = {}): Promise<Event[]> {
-  const ask = (page: PageQuestion) =>
+  const ask = (page: PageQuery) =>
     listEvents(ctx, { filter: everything, direction: "ascending", ...wanted, page });
   const pages = [await ask({ limit: 3 })];
   for (let next = pages[0]!.next; next; next = pages.at(-1)!.next)

@@ -7,10 +7,10 @@ import { limits } from "../../limits.ts";
 import { existingRecords, type IdsNamed, refuseUnknownIds } from "../../query/existing.ts";
 import { and, between, equals, type Filter, oneOf } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
-import { byId, type OrderBy, type Page, type PageQuestion, type Position } from "../../query/page.ts";
+import { byId, type OrderBy, type Page, type PageQuery, type Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { readInBatches } from "../../query/read-within.ts";
-import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
+import { searchByText, type TextSearch } from "../../query/text-search.ts";
 import { inKnownSubtrees, refuseUnknownAssets } from "../assets/assets.ts";
 import { type RecordName, recordsNamed } from "../common/external-ids.ts";
 import { changeRow, type EventChange, eventType, refuseUnknownSemanticTypes, writeRows } from "./rows.ts";
@@ -30,7 +30,7 @@ export interface EventsWanted {
   readonly startFrom?: number | undefined;
   readonly startTo?: number | undefined;
   readonly direction: EventOrder;
-  readonly page: PageQuestion;
+  readonly page: PageQuery;
 }
 
 const startField = (direction: EventOrder) => (direction === "ascending" ? "startOrLast" : "startOrFirst");
@@ -52,7 +52,7 @@ export async function createEvents(ctx: RequestContext, items: readonly NewEvent
     await refuseUnknownAssets(ctx, tx, "eventsAcl", links);
     const phrases = items.map(({ semanticPhrases }) => semanticPhrases);
     await refuseUnknownSemanticTypes(tx, phrases, (index) => `items[${index}].`);
-    const nowMs = ctx.world.nowMs();
+    const nowMs = ctx.system.nowMs();
     return mapInSlices(items, (item) =>
       rowOf({ ...item, id: ctx.ids.next(), createdTime: nowMs, lastUpdatedTime: nowMs }),
     );
@@ -156,7 +156,7 @@ export async function searchEvents(ctx: RequestContext, wanted: TextSearch): Pro
   const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
   const rows = await ctx.catalog.read(ctx.project, async (tx) => {
     const filter = and(scope, await inKnownSubtrees(ctx, tx, "eventsAcl", wanted.filter));
-    return searchTexts(tx, eventTable, { ...wanted, filter });
+    return searchByText(tx, eventTable, { ...wanted, filter });
   });
   return rows.map(eventOf);
 }
@@ -184,7 +184,7 @@ async function update(
   const ids = changes.map(({ id }) => id);
   const rows = await writeRows(ctx, scope, "replace", async (tx) => {
     const before = await existingRecords(tx, eventTable, scope, { ids, ...named });
-    const after = await mapInSlices(before, (row, at) => changeRow(row, changes[at]!, ctx.world.nowMs()));
+    const after = await mapInSlices(before, (row, at) => changeRow(row, changes[at]!, ctx.system.nowMs()));
     const placeOf = (at: number) => (named.field === "items" ? `items[${at}].` : "");
     const links = await mapInSlices(after, ({ assetIds }, at) => {
       const held = new Set(before[at]!.assetIds);

@@ -12,10 +12,18 @@ import {
   some,
   underAsset,
 } from "../../query/filter.ts";
-import type { TextSearch } from "../../query/search-texts.ts";
+import type { TextSearch } from "../../query/text-search.ts";
 import { cursorParameter } from "../../rest/envelope.ts";
-import { boolean, idList, integer, oneOfWords, pageSize, text, type Values } from "../../rest/parameters.ts";
-import { during, searchOf, searchParameters } from "../../rest/search.ts";
+import {
+  boolean,
+  idList,
+  integer,
+  oneOfWords,
+  type ParameterValues,
+  pageSize,
+  text,
+} from "../../rest/parameters.ts";
+import { during, searchParameters, textSearchOf } from "../../rest/search.ts";
 import { commonFilter, commonQuery, equalTo } from "../common/fields.rest.ts";
 import type { EventsWanted } from "./events.ts";
 
@@ -74,7 +82,7 @@ export const searchQuery = {
 };
 
 /** Refuses filters that published clients know to be disabled beside `assetId`. */
-export function listWanted(query: Values<typeof listQuery>): Omit<EventsWanted, "page"> {
+export function listWanted(query: ParameterValues<typeof listQuery>): Omit<EventsWanted, "page"> {
   const { assetId, assetSubtrees, hasDescription } = query;
   const disabled = disabledByAsset.filter((name) => query[name] !== undefined);
   if (assetId !== undefined && disabled.length > 0)
@@ -101,7 +109,7 @@ export function listWanted(query: Values<typeof listQuery>): Omit<EventsWanted, 
 
 const withoutDescription: Filter = or(equals("description", null), equals("description", ""));
 
-export function searchWanted({ sort, ...query }: Values<typeof searchQuery>): TextSearch {
+export function searchWanted({ sort, ...query }: ParameterValues<typeof searchQuery>): TextSearch {
   const { assetIds } = query;
   const further = and(
     equalTo("type", query.type),
@@ -112,11 +120,16 @@ export function searchWanted({ sort, ...query }: Values<typeof searchQuery>): Te
     furtherFilter(query),
   );
   const direction = query.dir === "asc" ? "ascending" : "descending";
-  return { ...searchOf(query, further), sort: sort && { field: sort, direction } };
+  return { ...textSearchOf(query, further), sort: sort && { field: sort, direction } };
 }
 
 /** The conditions that lists and searches share, beside those of published clients. */
-function furtherFilter({ tagId, semanticTypeId, semanticPhrase, ...query }: Values<typeof further>): Filter {
+function furtherFilter({
+  tagId,
+  semanticTypeId,
+  semanticPhrase,
+  ...query
+}: ParameterValues<typeof further>): Filter {
   const phrase = and(equalTo("semanticTypeId", semanticTypeId), equalTo("text", semanticPhrase));
   return and(
     commonFilter(query),

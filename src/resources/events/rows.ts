@@ -1,12 +1,12 @@
 // Event records in a transaction: what a change makes of them, and writes that may clash or lead astray.
 
-import { refuseOutside } from "../../access/outside.ts";
+import { refuseOutsideScope } from "../../access/write-scope.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { and, equals, everything, type Filter, oneOf, or } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
-import { type Reader, UniqueViolation, type Writer } from "../../storage/catalog.ts";
+import { type CatalogReader, type CatalogWriter, UniqueViolation } from "../../storage/catalog.ts";
 import {
   type CommonChange,
   changeList,
@@ -63,7 +63,7 @@ export function changeRow(row: EventRow, change: EventChange, nowMs: number): Ev
  * Refuses (400) phrases of semantic types that do not exist; `placeOf` is where the caller wrote an event.
  */
 export async function refuseUnknownSemanticTypes(
-  tx: Reader,
+  tx: CatalogReader,
   phrases: readonly (readonly SemanticPhrase[] | null | undefined)[],
   placeOf: (index: number) => string,
 ): Promise<void> {
@@ -87,15 +87,15 @@ export async function writeRows(
   ctx: RequestContext,
   scope: Filter,
   how: "insert" | "replace",
-  plan: (tx: Writer) => Promise<EventRow[]>,
+  plan: (tx: CatalogWriter) => Promise<EventRow[]>,
 ): Promise<EventRow[]> {
-  const write = (before: (tx: Reader, scope: Filter, rows: readonly EventRow[]) => Promise<void>) =>
+  const write = (before: (tx: CatalogReader, scope: Filter, rows: readonly EventRow[]) => Promise<void>) =>
     ctx.catalog.write(ctx.project, async (tx) => {
       const rows = await plan(tx);
       await before(tx, scope, rows);
       await refuseTakenExternalIds(tx, eventType, rows);
       await tx[how](eventTable, rows);
-      await refuseOutside(tx, eventTable, scope, { acl: "eventsAcl", rows });
+      await refuseOutsideScope(tx, eventTable, scope, { acl: "eventsAcl", rows });
       return rows;
     });
   try {
@@ -114,7 +114,7 @@ const isSourced = (row: EventRow): row is Sourced => row.source !== undefined &&
 const pairOf = ({ source, sourceId }: Sourced) => JSON.stringify([source, sourceId]);
 
 /** Of events that the caller may not write the answer tells no more than what was sent: no id. */
-async function refuseClashes(tx: Reader, scope: Filter, rows: readonly EventRow[]): Promise<void> {
+async function refuseClashes(tx: CatalogReader, scope: Filter, rows: readonly EventRow[]): Promise<void> {
   const sourced = rows.filter(isSourced);
   const own = new Set(rows.map((row) => row.id));
   const stored = (await holdersOf(tx, everything, sourced)).filter((row) => !own.has(row.id));
@@ -139,7 +139,7 @@ async function refuseClashes(tx: Reader, scope: Filter, rows: readonly EventRow[
 }
 
 /** The stored events of the scope that have a source and source id of these, in the order of these. */
-async function holdersOf(tx: Reader, scope: Filter, sourced: readonly Sourced[]): Promise<Sourced[]> {
+async function holdersOf(tx: CatalogReader, scope: Filter, sourced: readonly Sourced[]): Promise<Sourced[]> {
   const groups = [...Map.groupBy(sourced, ({ source }) => source)].map(([source, group]) =>
     and(equals("source", source), oneOf("sourceId", [...new Set(group.map((row) => row.sourceId))])),
   );

@@ -2,15 +2,15 @@
 // (docs/reference/events.md#event-transformers-and-semantic-types).
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
-import type { PageQuestion } from "../../query/page.ts";
+import type { PageQuery } from "../../query/page.ts";
 import {
   cursorParameter,
-  emptyAnswer,
-  emptyShape,
-  itemsAnswer,
-  itemsOf,
-  listAnswer,
-  pageOf,
+  emptyResponse,
+  emptySchema,
+  itemsResponse,
+  itemsSchema,
+  listResponse,
+  pageSchema,
 } from "../../rest/envelope.ts";
 import { idsBody, itemsBody, nameField, textField } from "../../rest/fields.ts";
 import { id, pageSize } from "../../rest/parameters.ts";
@@ -43,11 +43,11 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
         cursor: cursorParameter,
         limit: pageSize({ byDefault: limits.listItemsMax, max: limits.listItemsMax }),
       },
-      answer: () => ({ schema: pageOf(termShape) }),
+      response: () => ({ schema: pageSchema(termShape) }),
       handle: (ctx, { query }) => {
         const collection = [kind, ctx.project];
-        const read = (page: PageQuestion) => listTerms(ctx, kind, page);
-        return listAnswer(ctx, { ...query, collection }, read, (term) => term);
+        const read = (page: PageQuery) => listTerms(ctx, kind, page);
+        return listResponse(ctx, { ...query, collection }, read, (term) => term);
       },
     }),
     route({
@@ -56,13 +56,13 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
       path,
       summary: `Create ${what}s`,
       body: { kind: "json", schema: itemsBody(newTerm, { min: 1 }) },
-      answer: () => ({ schema: itemsOf(termShape) }),
+      response: () => ({ schema: itemsSchema(termShape) }),
       handle: async (ctx, { body }) => {
         const items = body.items.map(({ name, description }) => ({
           name,
           ...(description !== undefined && { description }),
         }));
-        return itemsAnswer(await createTerms(ctx, kind, items));
+        return itemsResponse(await createTerms(ctx, kind, items));
       },
     }),
     route({
@@ -71,8 +71,8 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
       path: `${path}/{id}`,
       summary: `Read one ${what}`,
       parameters: { id: id(`The ${what}`) },
-      answer: () => ({ schema: itemsOf(termShape) }),
-      handle: async (ctx, { path }) => itemsAnswer([await getTerm(ctx, kind, path.id)]),
+      response: () => ({ schema: itemsSchema(termShape) }),
+      handle: async (ctx, { path }) => itemsResponse([await getTerm(ctx, kind, path.id)]),
     }),
     route({
       ...write,
@@ -80,10 +80,10 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
       path: `${path}/delete`,
       summary: `Delete ${what}s`,
       body: idsBody("Which one"),
-      answer: () => ({ schema: emptyShape }),
+      response: () => ({ schema: emptySchema }),
       handle: async (ctx, { body }) => {
         await deleteTerms(ctx, kind, body.items);
-        return emptyAnswer;
+        return emptyResponse;
       },
     }),
   ];

@@ -6,9 +6,9 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { existingRecords } from "../../query/existing.ts";
 import { everything, oneOf, some } from "../../query/filter.ts";
-import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import type { Reader, Table } from "../../storage/catalog.ts";
+import type { CatalogReader, Table } from "../../storage/catalog.ts";
 import { eventTable, eventTransformerTable, semanticTypeTable, type Term } from "./schema.ts";
 
 export type { Term } from "./schema.ts";
@@ -16,11 +16,7 @@ export type { Term } from "./schema.ts";
 const tables = { transformers: eventTransformerTable, semanticTypes: semanticTypeTable };
 export type TermKind = keyof typeof tables;
 
-export async function listTerms(
-  ctx: RequestContext,
-  kind: TermKind,
-  page: PageQuestion,
-): Promise<Page<Term>> {
+export async function listTerms(ctx: RequestContext, kind: TermKind, page: PageQuery): Promise<Page<Term>> {
   requireCapability(ctx.caller, "eventsAcl", "READ");
   const question = { filter: everything, order: byId, page };
   return ctx.catalog.read(ctx.project, (tx) => readPage(tx, tables[kind], question));
@@ -66,7 +62,7 @@ export async function deleteTerms(
   });
 }
 
-async function refuseInUse(tx: Reader, types: readonly Term[]): Promise<void> {
+async function refuseInUse(tx: CatalogReader, types: readonly Term[]): Promise<void> {
   const ids = types.map(({ id }) => id);
   const filter = some("semanticPhrases", oneOf("semanticTypeId", ids));
   const [event] = await tx.find(eventTable, { filter, order: byId, page: { limit: 1 } });

@@ -2,7 +2,7 @@
 import type { Services } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { required, text } from "../../rest/parameters.ts";
-import { type LinkAnswer, type LinkQuestion, type LinkRoute, linkRoute } from "../../rest/route.ts";
+import { type LinkRequest, type LinkResponse, type LinkRoute, linkRoute } from "../../rest/route.ts";
 import type { BlobKey, BlobLink, ByteRange } from "../../storage/blobs.ts";
 import type { Content } from "./schema.ts";
 import { contentTypeIn } from "./shapes.rest.ts";
@@ -16,7 +16,7 @@ export const fileLinkRoutes: readonly LinkRoute[] = [
     path: "/blobs/{token}",
     summary: "Send the bytes of a file, or with Content-Range a piece of them, or ask how far they have come",
     parameters: token,
-    answers: {
+    responses: {
       200: "The file is complete",
       308: "More bytes are to come; Range says which are there, and is absent when none are",
     },
@@ -27,14 +27,14 @@ export const fileLinkRoutes: readonly LinkRoute[] = [
     path: "/blobs/{token}",
     summary: "The bytes of a file, or with Range a piece of them",
     parameters: token,
-    answers: { 200: "All bytes", 206: "The piece asked for", 416: "The piece lies beyond the end" },
+    responses: { 200: "All bytes", 206: "The piece asked for", 416: "The piece lies beyond the end" },
     handle: download,
   }),
 ];
 
-type Asked = LinkQuestion<typeof token>;
+type Asked = LinkRequest<typeof token>;
 
-async function upload(services: Services, asked: Asked): Promise<LinkAnswer> {
+async function upload(services: Services, asked: Asked): Promise<LinkResponse> {
   const key = keyIn(services, asked, "upload");
   const { isComplete, received } = await receiveUpload(services, key, sentIn(asked));
   if (isComplete) return { status: 200, headers: {}, json: {} };
@@ -42,10 +42,10 @@ async function upload(services: Services, asked: Asked): Promise<LinkAnswer> {
 }
 
 /** What the link stands for; refuses (403) one that is forged, expired, or for something else. */
-function keyIn({ blobs, world }: Services, { path }: Asked, purpose: BlobLink["purpose"]): BlobKey {
+function keyIn({ blobs, system }: Services, { path }: Asked, purpose: BlobLink["purpose"]): BlobKey {
   const permitted = blobs.permitted(path.token);
   if (permitted?.purpose !== purpose) throw fail("link-invalid", {});
-  if (permitted.expiresMs < world.nowMs()) throw fail("link-expired", {});
+  if (permitted.expiresMs < system.nowMs()) throw fail("link-expired", {});
   return permitted.key;
 }
 
@@ -91,7 +91,7 @@ function contentRange(sent: string | string[]): { start: number; length: number;
   return { start, length: end - start, total };
 }
 
-async function download(services: Services, asked: Asked): Promise<LinkAnswer> {
+async function download(services: Services, asked: Asked): Promise<LinkResponse> {
   const key = keyIn(services, asked, "download");
   const { file, bytes } = await contentToRead(services, key);
   const headers = {

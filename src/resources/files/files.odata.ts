@@ -5,8 +5,8 @@ import { column, idColumn, type Operand } from "../../odata/operand.ts";
 import { flag, id, idList, metadata, required, text, time } from "../../odata/property.ts";
 import { valuesIn } from "../../query/conjuncts.ts";
 import { equals, hasOneOf, not, nothing, oneOf } from "../../query/filter.ts";
+import { filteredItems } from "../../query/memory-filter.ts";
 import type { Page } from "../../query/page.ts";
-import { siftedItems } from "../../query/sift.ts";
 import type { Asset } from "../assets/assets.ts";
 import { dataSetId, externalId } from "../common/properties.odata.ts";
 import { countFiles, type Download, downloadLinks, listFiles } from "./files.ts";
@@ -73,7 +73,7 @@ async function readLinks(
   const end = Math.min(start + page.limit, values.length);
   const found = await downloadLinks(ctx, values.slice(start, end) as readonly number[], ctx.baseUrl!);
   const fieldOf = (row: Download, field: string) => row[field as keyof Download];
-  const items = await siftedItems(ctx, { filter: rest, fieldOf }, found);
+  const items = await filteredItems(ctx, { filter: rest, fieldOf }, found);
   return { items, ...(end < values.length && { next: [end] }) };
 }
 

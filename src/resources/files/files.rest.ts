@@ -4,25 +4,25 @@ import { type Static, type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
-import type { PageQuestion } from "../../query/page.ts";
+import type { PageQuery } from "../../query/page.ts";
 import { baseUrlOf } from "../../rest/base-url.ts";
 import {
-  batchesAnswer,
+  batchesResponse,
   cursorParameter,
-  dataAnswer,
-  dataOf,
-  emptyAnswer,
-  emptyShape,
-  itemsAnswer,
-  itemsOf,
-  listAnswer,
-  pageOf,
-  searchAnswer,
+  dataResponse,
+  dataSchema,
+  emptyResponse,
+  emptySchema,
+  itemsResponse,
+  itemsSchema,
+  listResponse,
+  pageSchema,
+  searchResponse,
 } from "../../rest/envelope.ts";
 import { bulk, idField, itemsBody, json, requireIdOfPath } from "../../rest/fields.ts";
-import { boolean, id, type Values } from "../../rest/parameters.ts";
+import { boolean, id, type ParameterValues } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
-import { searchOf } from "../../rest/search.ts";
+import { textSearchOf } from "../../rest/search.ts";
 import { recordName, recordNameIn } from "../common/fields.rest.ts";
 import {
   deleteFiles,
@@ -58,8 +58,10 @@ const write = { versions: apiVersions, capability: ["filesAcl", "WRITE"] } as co
 const withNulls = <Schema>(schema: Schema) => ({ kind: "json", schema, nulls: "kept" }) as const;
 const ids = itemsBody(idField("Which file"), { min: 1 });
 const names = itemsBody(recordName("Which file"), { min: 1 });
-const items = (version: ApiVersion) => ({ schema: itemsOf(fileShape(version)) });
-const link = () => ({ schema: dataOf(Type.String({ description: "An address that needs no credentials" })) });
+const items = (version: ApiVersion) => ({ schema: itemsSchema(fileShape(version)) });
+const link = () => ({
+  schema: dataSchema(Type.String({ description: "An address that needs no credentials" })),
+});
 const oneFile = { fileId: id("The file") };
 const listed = { ...listQuery, cursor: cursorParameter };
 
@@ -75,7 +77,7 @@ const start = {
     "Start an upload; the bytes are then PUT to `uploadURL` (X-Upload-Content-Type says what they are)",
   query: startQuery,
   body: json(newFile),
-  answer: () => ({ schema: dataOf(Type.Object({ fileId: Type.Integer(), uploadURL: Type.String() })) }),
+  response: () => ({ schema: dataSchema(Type.Object({ fileId: Type.Integer(), uploadURL: Type.String() })) }),
   handle: startOne,
 } as const;
 
@@ -84,7 +86,7 @@ const list = {
   method: "GET",
   summary: "List files, in the order they were made",
   query: listed,
-  answer: (version: ApiVersion) => ({ schema: pageOf(fileShape(version)) }),
+  response: (version: ApiVersion) => ({ schema: pageSchema(fileShape(version)) }),
   handle: listPage,
 } as const;
 
@@ -93,7 +95,7 @@ const download = {
   method: "GET",
   summary: "A link to the bytes of a file that needs no credentials and expires",
   parameters: oneFile,
-  answer: link,
+  response: link,
   handle: linkTo,
 } as const;
 
@@ -102,11 +104,13 @@ const remove = {
   method: "POST",
   summary: "Delete files with their bytes; says which ids were of no file",
   body: json(ids),
-  answer: () => ({
-    schema: dataOf(Type.Object({ deleted: Type.Array(Type.Integer()), failed: Type.Array(Type.Integer()) })),
+  response: () => ({
+    schema: dataSchema(
+      Type.Object({ deleted: Type.Array(Type.Integer()), failed: Type.Array(Type.Integer()) }),
+    ),
   }),
   handle: async (ctx: RequestContext, { body }: { readonly body: Static<typeof ids> }) =>
-    dataAnswer(await deleteFiles(ctx, body.items)),
+    dataResponse(await deleteFiles(ctx, body.items)),
 } as const;
 
 const removal = {
@@ -114,7 +118,7 @@ const removal = {
   method: "DELETE",
   summary: "Delete a file with its bytes",
   parameters: oneFile,
-  answer: () => ({ schema: emptyShape }),
+  response: () => ({ schema: emptySchema }),
   handle: deleteOne,
 } as const;
 
@@ -123,7 +127,7 @@ const change = {
   summary: "Change what is known of a file",
   parameters: oneFile,
   body: withNulls(fileChange),
-  answer: items,
+  response: items,
   handle: updateOne,
 } as const;
 
@@ -132,7 +136,7 @@ const replacement = {
   path: "/files",
   summary: "Replace what is known of files",
   body: json(itemsBody(wholeFile, { min: 1 }), bulk),
-  answer: () => ({ schema: emptyShape }),
+  response: () => ({ schema: emptySchema }),
   handle: replaceAll,
 } as const;
 
@@ -147,7 +151,7 @@ export const fileRoutes: readonly Route[] = [
     path: "/files/search",
     summary: "Search files",
     query: searchQuery,
-    answer: items,
+    response: items,
     handle: search,
   }),
   route({
@@ -156,8 +160,9 @@ export const fileRoutes: readonly Route[] = [
     path: "/files/{fileId}",
     summary: "Read what is known of a file",
     parameters: oneFile,
-    answer: items,
-    handle: async (ctx, { path, version }) => itemsAnswer([fileIn(version)(await getFile(ctx, path.fileId))]),
+    response: items,
+    handle: async (ctx, { path, version }) =>
+      itemsResponse([fileIn(version)(await getFile(ctx, path.fileId))]),
   }),
   route({
     ...read,
@@ -165,8 +170,8 @@ export const fileRoutes: readonly Route[] = [
     path: "/storage/{fileId}/info",
     summary: "Read what is known of a file, by itself",
     parameters: oneFile,
-    answer: (version) => ({ schema: dataOf(fileShape(version)) }),
-    handle: async (ctx, { path, version }) => dataAnswer(fileIn(version)(await getFile(ctx, path.fileId))),
+    response: (version) => ({ schema: dataSchema(fileShape(version)) }),
+    handle: async (ctx, { path, version }) => dataResponse(fileIn(version)(await getFile(ctx, path.fileId))),
   }),
   route({ ...download, path: "/files/{fileId}/downloadlink" }),
   route({ ...download, path: "/storage/{fileId}" }),
@@ -176,9 +181,9 @@ export const fileRoutes: readonly Route[] = [
     path: "/files/byids",
     summary: "Read what is known of files by id or external id, in the order asked",
     body: json(names),
-    answer: items,
+    response: items,
     handle: async (ctx, { body, version }) =>
-      batchesAnswer(getFiles(ctx, body.items.map(recordNameIn)), fileIn(version)),
+      batchesResponse(getFiles(ctx, body.items.map(recordNameIn)), fileIn(version)),
   }),
   route({
     ...write,
@@ -186,7 +191,7 @@ export const fileRoutes: readonly Route[] = [
     path: "/files/update",
     summary: "Change what is known of files",
     body: { ...withNulls(itemsBody(identifiedChange, { min: 1 })), ...bulk },
-    answer: () => ({ schema: emptyShape }),
+    response: () => ({ schema: emptySchema }),
     handle: updateMany,
   }),
   route({ ...change, method: "POST", path: "/files/{fileId}/update" }),
@@ -212,7 +217,7 @@ type Items<Item extends TSchema> = { readonly items: readonly Static<Item>[] };
 async function startOne(
   ctx: RequestContext,
   asked: {
-    readonly query: Values<typeof startQuery>;
+    readonly query: ParameterValues<typeof startQuery>;
     readonly body: Static<typeof newFile>;
     readonly headers: Headers;
   },
@@ -224,57 +229,57 @@ async function startOne(
     contentType: contentTypeIn(asked.headers["x-upload-content-type"]),
     baseUrl: baseUrlOf(ctx, asked.headers),
   });
-  return dataAnswer({ fileId, uploadURL: url });
+  return dataResponse({ fileId, uploadURL: url });
 }
 
 function listPage(
   ctx: RequestContext,
-  { version, query }: { readonly version: ApiVersion; readonly query: Values<typeof listed> },
+  { version, query }: { readonly version: ApiVersion; readonly query: ParameterValues<typeof listed> },
 ) {
   const filter = listFilter(query);
   const newestFirst = query.sort === "DESC";
   const collection = ["files", ctx.project, filter, newestFirst];
-  const read = (page: PageQuestion) => listFiles(ctx, { filter, newestFirst, page });
-  return listAnswer(ctx, { cursor: query.cursor, limit: query.limit, collection }, read, fileIn(version));
+  const read = (page: PageQuery) => listFiles(ctx, { filter, newestFirst, page });
+  return listResponse(ctx, { cursor: query.cursor, limit: query.limit, collection }, read, fileIn(version));
 }
 
 async function search(
   ctx: RequestContext,
-  { query, version }: { readonly version: ApiVersion; readonly query: Values<typeof searchQuery> },
+  { query, version }: { readonly version: ApiVersion; readonly query: ParameterValues<typeof searchQuery> },
 ) {
-  return searchAnswer(ctx, searchOf(query, searchFilter(query)), searchFiles, fileIn(version));
+  return searchResponse(ctx, textSearchOf(query, searchFilter(query)), searchFiles, fileIn(version));
 }
 
 async function linkTo(
   ctx: RequestContext,
-  { path, headers }: { readonly path: Values<typeof oneFile>; readonly headers: Headers },
+  { path, headers }: { readonly path: ParameterValues<typeof oneFile>; readonly headers: Headers },
 ) {
-  return dataAnswer(await downloadLink(ctx, path.fileId, baseUrlOf(ctx, headers)));
+  return dataResponse(await downloadLink(ctx, path.fileId, baseUrlOf(ctx, headers)));
 }
 
 /** The operation on many files reports unknown ones; a path to one is refused. */
-async function deleteOne(ctx: RequestContext, { path }: { readonly path: Values<typeof oneFile> }) {
+async function deleteOne(ctx: RequestContext, { path }: { readonly path: ParameterValues<typeof oneFile> }) {
   const { failed } = await deleteFiles(ctx, [path.fileId]);
   if (failed.length > 0) throw fail("ids-unknown", { field: "fileId", ids: failed, status: 404 });
-  return emptyAnswer;
+  return emptyResponse;
 }
 
 async function updateOne(
   ctx: RequestContext,
   asked: {
     readonly version: ApiVersion;
-    readonly path: Values<typeof oneFile>;
+    readonly path: ParameterValues<typeof oneFile>;
     readonly body: Static<typeof fileChange>;
   },
 ) {
   requireIdOfPath(asked.body.id, asked.path.fileId);
   const updated = await updateFile(ctx, asked.path.fileId, changeOf(asked.body));
-  return itemsAnswer([fileIn(asked.version)(updated)]);
+  return itemsResponse([fileIn(asked.version)(updated)]);
 }
 
 async function updateMany(ctx: RequestContext, { body }: { readonly body: Items<typeof identifiedChange> }) {
   await updateFiles(ctx, await mapInSlices(body.items, (sent) => ({ id: sent.id, change: changeOf(sent) })));
-  return emptyAnswer;
+  return emptyResponse;
 }
 
 async function replaceAll(ctx: RequestContext, { body }: { readonly body: Items<typeof wholeFile> }) {
@@ -282,5 +287,5 @@ async function replaceAll(ctx: RequestContext, { body }: { readonly body: Items<
     ctx,
     await mapInSlices(body.items, (sent) => ({ id: sent.id, change: replacementOf(sent) })),
   );
-  return emptyAnswer;
+  return emptyResponse;
 }

@@ -8,7 +8,7 @@ import { refusal } from "../../../test/support/refusal.ts";
 import type { Capability } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { Failure } from "../../errors.ts";
-import { Turns } from "../../lib/turns.ts";
+import { KeyedTaskRunner } from "../../lib/keyed-task-runner.ts";
 import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
 import { openLocalBlobs } from "../../storage/local-blobs/local-blobs.ts";
@@ -22,7 +22,9 @@ import { startUpload } from "./uploads.ts";
 const folder = temporaryFolder();
 const blobs = await openLocalBlobs({ folder, secret: new Uint8Array(32) });
 const catalogs = await openCatalogs([assetTable, fileTable, uploadTable, removalTable]);
-const scenario = scenariosIn(catalogs, (catalog) => newContext(catalog, { blobs, uploads: new Turns() }));
+const scenario = scenariosIn(catalogs, (catalog) =>
+  newContext(catalog, { blobs, uploads: new KeyedTaskRunner() }),
+);
 
 /** One who may read and write files of this subtree alone. */
 function within(ctx: RequestContext, assetId: number): RequestContext {

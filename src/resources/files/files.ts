@@ -2,15 +2,15 @@
 
 import { scopeOf } from "../../access/caller.ts";
 import { notAfter } from "../../access/credentials.ts";
-import { refuseOutside } from "../../access/outside.ts";
+import { refuseOutsideScope } from "../../access/write-scope.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { and, equals, type Filter, not, oneOf } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
-import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
+import { searchByText, type TextSearch } from "../../query/text-search.ts";
 import { inKnownSubtrees } from "../assets/assets.ts";
 import { type RecordName, recordsNamed, refuseTakenExternalIds } from "../common/external-ids.ts";
 import { changeFile, type FileChange } from "./changes.ts";
@@ -21,7 +21,7 @@ import { fileTable, type StoredFile, uploadTable } from "./schema.ts";
 /** One page of the files the caller may see, in the order they were made or the other way round. */
 export async function listFiles(
   ctx: RequestContext,
-  wanted: { readonly filter: Filter; readonly newestFirst: boolean; readonly page: PageQuestion },
+  wanted: { readonly filter: Filter; readonly newestFirst: boolean; readonly page: PageQuery },
 ): Promise<Page<StoredFile>> {
   const scope = scopeOf(ctx.caller, "filesAcl", "READ");
   const order = wanted.newestFirst ? [{ field: "id", direction: "descending" } as const] : byId;
@@ -47,7 +47,7 @@ export async function searchFiles(
   const scope = scopeOf(ctx.caller, "filesAcl", "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
     const filter = and(scope, await inKnownSubtrees(ctx, tx, "filesAcl", wanted.filter));
-    return searchTexts(tx, fileTable, { ...wanted, filter });
+    return searchByText(tx, fileTable, { ...wanted, filter });
   });
 }
 
@@ -77,7 +77,7 @@ export async function downloadLink(ctx: RequestContext, id: number, baseUrl: str
 }
 
 function linkTo(ctx: RequestContext, content: number, baseUrl: string): string {
-  const expiresMs = notAfter(ctx.caller.credential, ctx.world.nowMs() + limits.downloadLinkMs);
+  const expiresMs = notAfter(ctx.caller.credential, ctx.system.nowMs() + limits.downloadLinkMs);
   const key = { project: ctx.project, id: content };
   return ctx.blobs.link({ purpose: "download", key, expiresMs }, baseUrl);
 }
@@ -131,14 +131,14 @@ async function update(
   const scope = scopeOf(ctx.caller, "filesAcl", "WRITE");
   return writeFiles(ctx, scope, async (tx, planned) => {
     const before = await existingRows(tx, scope, { ids: changes.map(({ id }) => id), ...named });
-    const nowMs = ctx.world.nowMs();
+    const nowMs = ctx.system.nowMs();
     planned.push(
       ...(await mapInSlices(before, (row, index) => changeFile(row, changes[index]!.change, nowMs))),
     );
     await refuseNewLinks(ctx, tx, planned, before);
     await refuseTakenExternalIds(tx, fileRecords, planned);
     await tx.replace(fileTable, planned);
-    await refuseOutside(tx, fileTable, scope, { acl: "filesAcl", rows: planned });
+    await refuseOutsideScope(tx, fileTable, scope, { acl: "filesAcl", rows: planned });
     return planned;
   });
 }

@@ -6,14 +6,14 @@ import type { Services } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import { everything, oneOf } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
-import type { ProjectId, Writer } from "../../storage/catalog.ts";
+import type { CatalogWriter, ProjectId } from "../../storage/catalog.ts";
 import { projectIds } from "../projects/projects.ts";
 import { removalTable, uploadTable } from "./schema.ts";
 
 export type BlobStores = Pick<Services, "catalog" | "blobs" | "uploads">;
 
 /** Notes that these blobs have to go, and ends the uploads among them. */
-export async function noteRemovals(tx: Writer, blobs: readonly number[]): Promise<void> {
+export async function noteRemovals(tx: CatalogWriter, blobs: readonly number[]): Promise<void> {
   await tx.remove(uploadTable, oneOf("id", blobs));
   await tx.insert(
     removalTable,
@@ -28,7 +28,7 @@ export async function removeBlobs(
   blobs: readonly number[],
 ): Promise<void> {
   if (blobs.length === 0) return;
-  for (const id of blobs) await stores.uploads.take(id, () => stores.blobs.remove({ project, id }));
+  for (const id of blobs) await stores.uploads.run(id, () => stores.blobs.remove({ project, id }));
   await stores.catalog.write(project, (tx) => tx.remove(removalTable, oneOf("id", blobs)));
 }
 

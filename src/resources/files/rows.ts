@@ -4,7 +4,7 @@ import { fail } from "../../errors.ts";
 import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
-import { type Reader, UniqueViolation, type Writer } from "../../storage/catalog.ts";
+import { type CatalogReader, type CatalogWriter, UniqueViolation } from "../../storage/catalog.ts";
 import { refuseUnknownAssets } from "../assets/assets.ts";
 import { fileTable, type StoredFile } from "./schema.ts";
 
@@ -13,7 +13,7 @@ export const fileRecords = { table: fileTable, noun: "file" };
 
 /** Of these files the ones in `scope`, by id. */
 export async function visibleRows(
-  tx: Reader,
+  tx: CatalogReader,
   scope: Filter,
   ids: readonly number[],
 ): Promise<Map<number, StoredFile>> {
@@ -24,12 +24,12 @@ export async function visibleRows(
 }
 
 /** These files in the order asked. Refuses repeated ids, and ids outside of `scope`, which look unknown. */
-export const existingRows = (tx: Reader, scope: Filter, wanted: IdsNamed): Promise<StoredFile[]> =>
+export const existingRows = (tx: CatalogReader, scope: Filter, wanted: IdsNamed): Promise<StoredFile[]> =>
   existingRecords(tx, fileTable, scope, wanted);
 
 /** The file of this directory and name, seen by the caller or not. */
 export async function fileNamed(
-  tx: Reader,
+  tx: CatalogReader,
   { directory, name }: Pick<StoredFile, "directory" | "name">,
 ): Promise<StoredFile | undefined> {
   const filter = and(equals("directory", directory), equals("name", name));
@@ -39,7 +39,7 @@ export async function fileNamed(
 
 /** The file of this source and source id, seen by the caller or not. */
 export async function fileOfSource(
-  tx: Reader,
+  tx: CatalogReader,
   { source, sourceId }: { readonly source: string; readonly sourceId: string },
 ): Promise<StoredFile | undefined> {
   const filter = and(equals("source", source), equals("sourceId", sourceId));
@@ -50,7 +50,7 @@ export async function fileOfSource(
 /** Refuses new links to assets that do not exist or that the caller may not see. */
 export function refuseNewLinks(
   ctx: RequestContext,
-  tx: Reader,
+  tx: CatalogReader,
   files: readonly StoredFile[],
   before: readonly StoredFile[],
 ): Promise<void> {
@@ -65,7 +65,7 @@ export function refuseNewLinks(
 export async function writeFiles<Answer>(
   ctx: RequestContext,
   scope: Filter,
-  work: (tx: Writer, planned: StoredFile[]) => Promise<Answer>,
+  work: (tx: CatalogWriter, planned: StoredFile[]) => Promise<Answer>,
 ): Promise<Answer> {
   const planned: StoredFile[] = [];
   try {
@@ -77,7 +77,7 @@ export async function writeFiles<Answer>(
 }
 
 /** Of files that the caller may not write the answer tells no more than what was sent: no id. */
-async function clashOf(tx: Reader, scope: Filter, planned: readonly StoredFile[]): Promise<Error> {
+async function clashOf(tx: CatalogReader, scope: Filter, planned: readonly StoredFile[]): Promise<Error> {
   const ids = new Set(planned.map(({ id }) => id));
   const taken = new Set<string>();
   const duplicates: { id?: number; source: string; sourceId: string }[] = [];

@@ -14,7 +14,15 @@ import {
   metadataField,
   textField,
 } from "../../rest/fields.ts";
-import { boolean, idList, integer, oneOfWords, pageSize, text, type Values } from "../../rest/parameters.ts";
+import {
+  boolean,
+  idList,
+  integer,
+  oneOfWords,
+  type ParameterValues,
+  pageSize,
+  text,
+} from "../../rest/parameters.ts";
 import { patchBody } from "../../rest/patch.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import { during, searchParameters } from "../../rest/search.ts";
@@ -187,7 +195,7 @@ export const listQuery = {
   limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
 };
 
-export const listFilter = (query: Values<typeof listQuery>): Filter =>
+export const listFilter = (query: ParameterValues<typeof listQuery>): Filter =>
   and(
     query.assetId === undefined ? undefined : hasOneOf("assetIds", [query.assetId]),
     query.path && underAsset(query.path),
@@ -215,7 +223,7 @@ export const searchQuery = {
 };
 
 /** The conditions that a search of files has beside those of all searches. */
-export const searchFilter = (query: Values<typeof searchQuery>): Filter =>
+export const searchFilter = (query: ParameterValues<typeof searchQuery>): Filter =>
   and(
     equalTo("directory", query.directory),
     equalTo("fileType", query.type ?? query.fileType),

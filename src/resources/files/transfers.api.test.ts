@@ -7,16 +7,16 @@ import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
-import { realWorld } from "../../lib/world.ts";
+import { realSystem } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
 import { endExpiredUploads } from "./uploads.ts";
 
 let server: TestServer;
 let skippedMs = 0;
-const world = { ...realWorld, nowMs: () => Date.now() + skippedMs };
+const system = { ...realSystem, nowMs: () => Date.now() + skippedMs };
 
 before(async () => {
-  server = await startTestServer({ world });
+  server = await startTestServer({ system });
 });
 after(() => server.close());
 

@@ -6,14 +6,14 @@
 
 import { scopeOf } from "../../access/caller.ts";
 import { notAfter } from "../../access/credentials.ts";
-import { refuseOutside } from "../../access/outside.ts";
+import { refuseOutsideScope } from "../../access/write-scope.ts";
 import type { RequestContext, Services } from "../../context.ts";
 import { Failure, fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { between, equals, oneOf } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import type { BlobKey } from "../../storage/blobs.ts";
-import type { Reader, Table, Writer } from "../../storage/catalog.ts";
+import type { CatalogReader, CatalogWriter, Table } from "../../storage/catalog.ts";
 import { existingAssets } from "../assets/assets.ts";
 import { commonOverwriteOf } from "../common/changes.ts";
 import { refuseTakenExternalIds, takenExternalIds } from "../common/external-ids.ts";
@@ -52,7 +52,7 @@ export async function startUpload(
   { file, resumable, overwrite, contentType, baseUrl }: UploadWanted,
 ): Promise<{ readonly fileId: number; readonly url: string }> {
   const scope = scopeOf(ctx.caller, "filesAcl", "WRITE");
-  const nowMs = ctx.world.nowMs();
+  const nowMs = ctx.system.nowMs();
   const lifeMs = resumable ? limits.resumableLinkMs : limits.uploadLinkMs;
   const upload = await writeFiles(ctx, scope, async (tx, planned) => {
     const held = await fileNamed(tx, file);
@@ -64,7 +64,7 @@ export async function startUpload(
     await refuseNewLinks(ctx, tx, planned, held ? [held] : []);
     await refuseTakenExternalIds(tx, fileRecords, planned);
     await tx[held ? "replace" : "insert"](fileTable, planned);
-    await refuseOutside(tx, fileTable, scope, { acl: "filesAcl", rows: planned });
+    await refuseOutsideScope(tx, fileTable, scope, { acl: "filesAcl", rows: planned });
     // The write has checked uniqueness and rights; the old record is valid until the bytes are there.
     if (held) await tx.replace(fileTable, [held]);
     const upload: Upload = {
@@ -131,7 +131,7 @@ export interface Progress {
  * and pieces where only a whole file may come (400). Whatever it refuses, no file changes.
  */
 export function receiveUpload(services: Services, key: BlobKey, sent: Sent): Promise<Progress> {
-  return services.uploads.take(key.id, async (signal) => {
+  return services.uploads.run(key.id, async (signal) => {
     const { upload, file } = await services.catalog.read(key.project, (tx) => find(tx, key.id));
     const isQuestion = sent.length === 0 && !sent.isWhole;
     if (!upload) {
@@ -149,7 +149,7 @@ export function receiveUpload(services: Services, key: BlobKey, sent: Sent): Pro
   });
 }
 
-async function find(tx: Reader, id: number): Promise<{ upload?: Upload; file?: Content }> {
+async function find(tx: CatalogReader, id: number): Promise<{ upload?: Upload; file?: Content }> {
   const [upload] = await tx.get(uploadTable, [id]);
   if (upload) return { upload };
   const filter = equals("content", id);
@@ -276,7 +276,7 @@ async function saveReceived({ catalog }: Services, key: BlobKey, received: numbe
 async function complete(services: Services, key: BlobKey, sent: Sent): Promise<Progress> {
   await services.blobs.seal(key);
   const { bytes } = (await services.blobs.stat(key))!;
-  const given = { id: key.id, bytes, contentType: sent.contentType, nowMs: services.world.nowMs() };
+  const given = { id: key.id, bytes, contentType: sent.contentType, nowMs: services.system.nowMs() };
   const { gone, refusal } = await services.catalog.write(key.project, async (tx) => {
     const [upload] = await tx.get(uploadTable, [key.id]);
     return upload?.isAttachment
@@ -301,11 +301,15 @@ interface Giving<File> {
   readonly upload: Upload | undefined;
   readonly given: Given;
   /** The file as its upload describes it; a failure when it cannot be that any more. */
-  readonly describe?: (tx: Reader, file: File, upload: Upload) => Promise<File | Failure>;
+  readonly describe?: (tx: CatalogReader, file: File, upload: Upload) => Promise<File | Failure>;
 }
 
 /** Leaves out assets that were deleted during the upload, as their deletion does in records of files. */
-async function describeFile(tx: Reader, file: StoredFile, upload: Upload): Promise<StoredFile | Failure> {
+async function describeFile(
+  tx: CatalogReader,
+  file: StoredFile,
+  upload: Upload,
+): Promise<StoredFile | Failure> {
   const { replacement } = upload;
   if (!replacement) return file;
   const { source, sourceId } = replacement;
@@ -321,7 +325,7 @@ async function describeFile(tx: Reader, file: StoredFile, upload: Upload): Promi
 
 /** What has to go: the bytes that the file had, or these, when the file may not have them any more. */
 async function giveTo<File extends Content>(
-  tx: Writer,
+  tx: CatalogWriter,
   table: Table<File>,
   { upload, given, describe }: Giving<File>,
 ): Promise<{ gone: number[]; refusal?: Error }> {
@@ -354,8 +358,8 @@ async function giveTo<File extends Content>(
 }
 
 /** Ends uploads whose links have expired, and takes away what came of them; those under way may finish. */
-export async function endExpiredUploads(stores: BlobStores & Pick<Services, "world">): Promise<void> {
-  const filter = between("expiresTime", { to: { value: stores.world.nowMs(), inclusive: true } });
+export async function endExpiredUploads(stores: BlobStores & Pick<Services, "system">): Promise<void> {
+  const filter = between("expiresTime", { to: { value: stores.system.nowMs(), inclusive: true } });
   const page = { limit: limits.itemsPerWriteMax };
   for (const project of await projectIds(stores)) {
     const ids = await stores.catalog.write(project, async (tx) => {

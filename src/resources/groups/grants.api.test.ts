@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { client, startProvider, type TestProvider } from "../../../test/support/provider.ts";
 import { type Answer, idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
-import { realWorld } from "../../lib/world.ts";
+import { realSystem } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
 
 let clockMs = 0;
@@ -12,7 +12,7 @@ let provider: TestProvider;
 let server: TestServer;
 before(async () => {
   provider = await startProvider();
-  server = await startTestServer({ world: { ...realWorld, nowMs: () => Date.now() + clockMs } });
+  server = await startTestServer({ system: { ...realSystem, nowMs: () => Date.now() + clockMs } });
 });
 after(async () => {
   await server.close();

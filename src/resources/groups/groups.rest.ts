@@ -3,15 +3,15 @@ import { type Static, type TSchema, Type } from "typebox";
 import { administrator } from "../../access/capabilities.ts";
 import { accessTypes } from "../../access/permissions.ts";
 import { limits } from "../../limits.ts";
-import type { PageQuestion } from "../../query/page.ts";
+import type { PageQuery } from "../../query/page.ts";
 import {
   cursorParameter,
-  emptyAnswer,
-  emptyShape,
-  itemsAnswer,
-  itemsOf,
-  listAnswer,
-  pageOf,
+  emptyResponse,
+  emptySchema,
+  itemsResponse,
+  itemsSchema,
+  listResponse,
+  pageSchema,
 } from "../../rest/envelope.ts";
 import { changeObject, idField, idsBody, itemsBody, nameField, textField } from "../../rest/fields.ts";
 import { boolean, id, pageSize } from "../../rest/parameters.ts";
@@ -85,8 +85,8 @@ const groupShape = Type.Object(
 
 const one = { groupId: id("The group") };
 const account = idField("A service account");
-const groups = () => ({ schema: itemsOf(groupShape) });
-const empty = () => ({ schema: emptyShape });
+const groups = () => ({ schema: itemsSchema(groupShape) });
+const empty = () => ({ schema: emptySchema });
 
 const listQuery = {
   all: boolean("All of the project; without it, those that the caller is in"),
@@ -103,10 +103,10 @@ export const groupRoutes: readonly Route[] = [
     path: "/groups",
     summary: "Create groups with the rights they grant",
     body: { kind: "json", schema: itemsBody(newGroup, { min: 1 }) },
-    answer: groups,
+    response: groups,
     created: ["0.6"],
     handle: async (ctx, { body }) =>
-      itemsAnswer((await createGroups(ctx, body.items.map(newGroupOf))).map(groupOf)),
+      itemsResponse((await createGroups(ctx, body.items.map(newGroupOf))).map(groupOf)),
   }),
   route({
     ...common,
@@ -115,11 +115,11 @@ export const groupRoutes: readonly Route[] = [
     path: "/groups",
     summary: "List groups, ordered by id",
     query: listQuery,
-    answer: () => ({ schema: pageOf(groupShape) }),
+    response: () => ({ schema: pageSchema(groupShape) }),
     handle: (ctx, { query: { all = false, includeDeleted, ...place } }) => {
       const collection = ["groups", ctx.project, all, includeDeleted];
-      const read = (page: PageQuestion) => listGroups(ctx, { all, includeDeleted, page });
-      return listAnswer(ctx, { ...place, collection }, read, groupOf);
+      const read = (page: PageQuery) => listGroups(ctx, { all, includeDeleted, page });
+      return listResponse(ctx, { ...place, collection }, read, groupOf);
     },
   }),
   route({
@@ -128,8 +128,8 @@ export const groupRoutes: readonly Route[] = [
     path: "/groups/{groupId}",
     summary: "Read a group",
     parameters: one,
-    answer: groups,
-    handle: async (ctx, { path }) => itemsAnswer([groupOf(await getGroup(ctx, path.groupId))]),
+    response: groups,
+    handle: async (ctx, { path }) => itemsResponse([groupOf(await getGroup(ctx, path.groupId))]),
   }),
   route({
     ...common,
@@ -138,10 +138,10 @@ export const groupRoutes: readonly Route[] = [
     path: "/groups/delete",
     summary: "Delete groups; their members lose what they granted",
     body: idsBody("Which one"),
-    answer: empty,
+    response: empty,
     handle: async (ctx, { body }) => {
       await deleteGroups(ctx, body.items);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
   route({
@@ -151,9 +151,9 @@ export const groupRoutes: readonly Route[] = [
     summary: "Change a group in place; its members stay in it",
     parameters: one,
     body: { kind: "json", schema: groupPatch, nulls: "kept" },
-    answer: groups,
+    response: groups,
     handle: async (ctx, { path, body }) =>
-      itemsAnswer([groupOf(await updateGroup(ctx, path.groupId, groupChangeOf(body)))]),
+      itemsResponse([groupOf(await updateGroup(ctx, path.groupId, groupChangeOf(body)))]),
   }),
   ...memberRoutes(),
   route({
@@ -163,8 +163,8 @@ export const groupRoutes: readonly Route[] = [
     path: "/defaultgroup",
     summary: "Make a group that of all who are in no other",
     body: idsBody("The group", { max: 1 }),
-    answer: () => ({ schema: itemsOf(projectShape) }),
-    handle: async (ctx, { body }) => itemsAnswer([projectOf(await makeDefault(ctx, body.items[0]!))]),
+    response: () => ({ schema: itemsSchema(projectShape) }),
+    handle: async (ctx, { body }) => itemsResponse([projectOf(await makeDefault(ctx, body.items[0]!))]),
   }),
 ];
 
@@ -176,8 +176,8 @@ function memberRoutes(): Route[] {
       path: "/groups/{groupId}/users",
       summary: "List the service accounts in a group, ordered by id",
       parameters: one,
-      answer: () => ({ schema: itemsOf(userShape) }),
-      handle: async (ctx, { path }) => itemsAnswer((await listMembers(ctx, path.groupId)).map(userOf)),
+      response: () => ({ schema: itemsSchema(userShape) }),
+      handle: async (ctx, { path }) => itemsResponse((await listMembers(ctx, path.groupId)).map(userOf)),
     }),
     route({
       ...update,
@@ -189,12 +189,12 @@ function memberRoutes(): Route[] {
         kind: "json",
         schema: itemsBody(Type.Union([account, Type.Object({ id: account })]), { min: 1 }),
       },
-      answer: empty,
+      response: empty,
       handle: async (ctx, { path, body }) => {
         // The JavaScript SDK sends objects, other clients plain ids.
         const ids = body.items.map((item) => (typeof item === "number" ? item : item.id));
         await addMembers(ctx, path.groupId, ids);
-        return emptyAnswer;
+        return emptyResponse;
       },
     }),
     route({
@@ -204,10 +204,10 @@ function memberRoutes(): Route[] {
       summary: "Remove service accounts from a group",
       parameters: one,
       body: { kind: "json", schema: itemsBody(account, { min: 1 }) },
-      answer: empty,
+      response: empty,
       handle: async (ctx, { path, body }) => {
         await removeMembers(ctx, path.groupId, body.items);
-        return emptyAnswer;
+        return emptyResponse;
       },
     }),
   ];

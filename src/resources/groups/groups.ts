@@ -9,9 +9,9 @@ import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, equals, type Filter, hasOneOf, oneOf } from "../../query/filter.ts";
-import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import type { Reader, Writer } from "../../storage/catalog.ts";
+import type { CatalogReader, CatalogWriter } from "../../storage/catalog.ts";
 import { defaultGroupOf, type Project, refuseDefaultGroup, setDefaultGroup } from "../projects/projects.ts";
 
 export type { Account, Group } from "../../access/schema.ts";
@@ -33,7 +33,7 @@ export async function createGroups(ctx: RequestContext, items: readonly NewGroup
     const granted = capabilitiesIn({ capabilities, ...(permissions && { permissions }) });
     await ctx.rights.refuseUnheld(ctx.caller, { capabilities: granted, field: `items[${index}]` });
   }
-  const own = { projectId: ctx.project, createdTime: ctx.world.nowMs() };
+  const own = { projectId: ctx.project, createdTime: ctx.system.nowMs() };
   const groups: Group[] = items.map((item) => ({ ...item, ...own, id: ctx.ids.next() }));
   await ctx.catalog.write("system", (tx) => tx.insert(groupTable, groups));
   // People whom an identity provider calls members are in them from now on.
@@ -93,7 +93,7 @@ export interface GroupsWanted {
   /** All of the project that the caller may see, or those alone that the caller is in. */
   readonly all: boolean;
   readonly includeDeleted?: boolean | undefined;
-  readonly page: PageQuestion;
+  readonly page: PageQuery;
 }
 
 /** One page of groups, by id. */
@@ -117,7 +117,7 @@ export async function getGroup(ctx: RequestContext, id: number): Promise<Group> 
  * them. Refuses (400) unknown and repeated ids, and to leave the project without an administrator.
  */
 export async function deleteGroups(ctx: RequestContext, ids: readonly number[]): Promise<void> {
-  const deletedTime = ctx.world.nowMs();
+  const deletedTime = ctx.system.nowMs();
   await refuseDefaultRights(ctx, await groupsNow(ctx, "DELETE", { ids, field: "items" }));
   await changeRights(ctx, async (tx) => {
     await live(tx, ctx, "DELETE", { ids, field: "items" });
@@ -214,23 +214,23 @@ const groupsNow = (ctx: RequestContext, action: Action, named: IdsNamed): Promis
 const inPath = (id: number): IdsNamed => ({ ids: [id], field: "groupId", status: 404 });
 
 /** Groups that are not deleted; those outside of the caller's scope look like unknown ones. */
-const live = (tx: Reader, ctx: RequestContext, action: Action, named: IdsNamed): Promise<Group[]> =>
+const live = (tx: CatalogReader, ctx: RequestContext, action: Action, named: IdsNamed): Promise<Group[]> =>
   existingRecords(tx, groupTable, and(liveIn(ctx.project), groupsFor(ctx, action)), named);
 
 /** A change that counts from the moment it is answered, and leaves the project an administrator. */
 async function changeRights<Answer>(
   ctx: RequestContext,
-  change: (tx: Writer) => Promise<Answer>,
+  change: (tx: CatalogWriter) => Promise<Answer>,
 ): Promise<Answer> {
   const answer = await ctx.catalog.write("system", (tx) =>
-    keepAdministered(tx, { projectId: ctx.project, nowMs: ctx.world.nowMs() }, () => change(tx)),
+    keepAdministered(tx, { projectId: ctx.project, nowMs: ctx.system.nowMs() }, () => change(tx)),
   );
   ctx.rights.changed();
   return answer;
 }
 
 async function membersOf(
-  tx: Reader,
+  tx: CatalogReader,
   { project }: RequestContext,
   groupIds: readonly number[],
 ): Promise<Account[]> {
@@ -239,7 +239,11 @@ async function membersOf(
   return tx.find(accountTable, { filter, order: byId, page: { limit } });
 }
 
-async function takeOut(tx: Writer, accounts: readonly Account[], gone: ReadonlySet<number>): Promise<void> {
+async function takeOut(
+  tx: CatalogWriter,
+  accounts: readonly Account[],
+  gone: ReadonlySet<number>,
+): Promise<void> {
   const after = accounts.map(({ id, groupIds }) => ({
     id,
     groupIds: groupIds.filter((groupId) => !gone.has(groupId)),

@@ -1,15 +1,15 @@
 // Security categories over REST (docs/reference/groups-and-accounts.md#security-categories).
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
-import type { PageQuestion } from "../../query/page.ts";
+import type { PageQuery } from "../../query/page.ts";
 import {
   cursorParameter,
-  emptyAnswer,
-  emptyShape,
-  itemsAnswer,
-  itemsOf,
-  listAnswer,
-  pageOf,
+  emptyResponse,
+  emptySchema,
+  itemsResponse,
+  itemsSchema,
+  listResponse,
+  pageSchema,
 } from "../../rest/envelope.ts";
 import { idsBody, itemsBody, nameField } from "../../rest/fields.ts";
 import { id, oneOfWords, pageSize } from "../../rest/parameters.ts";
@@ -45,11 +45,11 @@ export const securityCategoryRoutes: readonly Route[] = [
     path: "/securitycategories",
     summary: "Create security categories; a name that is sent twice counts once",
     body: { kind: "json", schema: itemsBody(newCategory, { min: 1 }) },
-    answer: () => ({ schema: itemsOf(categoryShape) }),
+    response: () => ({ schema: itemsSchema(categoryShape) }),
     created: ["0.6"],
     handle: async (ctx, { body }) => {
       const names = body.items.map(({ name }) => name);
-      return itemsAnswer((await createCategories(ctx, names)).map(categoryOf));
+      return itemsResponse((await createCategories(ctx, names)).map(categoryOf));
     },
   }),
   route({
@@ -59,12 +59,12 @@ export const securityCategoryRoutes: readonly Route[] = [
     path: "/securitycategories",
     summary: "List security categories, ordered by id",
     query: listQuery,
-    answer: () => ({ schema: pageOf(categoryShape) }),
+    response: () => ({ schema: pageSchema(categoryShape) }),
     handle: (ctx, { query: { sort, ...place } }) => {
       const direction = sort === "DESC" ? "descending" : "ascending";
       const collection = ["securitycategories", ctx.project, direction];
-      const read = (page: PageQuestion) => listCategories(ctx, { direction, page });
-      return listAnswer(ctx, { ...place, collection }, read, categoryOf);
+      const read = (page: PageQuery) => listCategories(ctx, { direction, page });
+      return listResponse(ctx, { ...place, collection }, read, categoryOf);
     },
   }),
   route({
@@ -74,8 +74,8 @@ export const securityCategoryRoutes: readonly Route[] = [
     path: "/securitycategories/{categoryId}",
     summary: "Read a security category",
     parameters: { categoryId: id("The security category") },
-    answer: () => ({ schema: itemsOf(categoryShape) }),
-    handle: async (ctx, { path }) => itemsAnswer([categoryOf(await getCategory(ctx, path.categoryId))]),
+    response: () => ({ schema: itemsSchema(categoryShape) }),
+    handle: async (ctx, { path }) => itemsResponse([categoryOf(await getCategory(ctx, path.categoryId))]),
   }),
   route({
     ...common,
@@ -84,10 +84,10 @@ export const securityCategoryRoutes: readonly Route[] = [
     path: "/securitycategories/delete",
     summary: "Delete security categories; what was in them stays closed to all but members of all",
     body: idsBody("Which one"),
-    answer: () => ({ schema: emptyShape }),
+    response: () => ({ schema: emptySchema }),
     handle: async (ctx, { body }) => {
       await deleteCategories(ctx, body.items);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
 ];

@@ -5,9 +5,9 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { existingRecords } from "../../query/existing.ts";
 import { and, type Filter, nothing, oneOf } from "../../query/filter.ts";
-import { byId, type OrderBy, type Page, type PageQuestion } from "../../query/page.ts";
+import { byId, type OrderBy, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import type { Reader } from "../../storage/catalog.ts";
+import type { CatalogReader } from "../../storage/catalog.ts";
 import { type SecurityCategory, securityCategoryTable } from "./schema.ts";
 
 export type { SecurityCategory } from "./schema.ts";
@@ -36,7 +36,7 @@ export async function createCategories(
 /** One page of the categories that the caller may see, by id. */
 export async function listCategories(
   ctx: RequestContext,
-  { direction, page }: { readonly direction: OrderBy["direction"]; readonly page: PageQuestion },
+  { direction, page }: { readonly direction: OrderBy["direction"]; readonly page: PageQuery },
 ): Promise<Page<SecurityCategory>> {
   const question = { filter: scopeFor(ctx, "LIST"), order: [{ field: "id", direction }], page };
   return ctx.catalog.read(ctx.project, (tx) => readPage(tx, securityCategoryTable, question));
@@ -54,7 +54,7 @@ export async function getCategory(ctx: RequestContext, id: number): Promise<Secu
 /** Of these ids the ones that name no category the caller is a member of: nobody learns of any other. */
 export async function foreignCategories(
   ctx: RequestContext,
-  tx: Reader,
+  tx: CatalogReader,
   ids: readonly number[],
 ): Promise<number[]> {
   const filter = and(ownCategories(ctx.caller), oneOf("id", ids));

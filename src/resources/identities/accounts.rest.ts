@@ -1,15 +1,15 @@
 // Service accounts over REST, where they are called users (docs/reference/groups-and-accounts.md#users).
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
-import type { PageQuestion } from "../../query/page.ts";
+import type { PageQuery } from "../../query/page.ts";
 import {
   cursorParameter,
-  emptyAnswer,
-  emptyShape,
-  itemsAnswer,
-  itemsOf,
-  listAnswer,
-  pageOf,
+  emptyResponse,
+  emptySchema,
+  itemsResponse,
+  itemsSchema,
+  listResponse,
+  pageSchema,
 } from "../../rest/envelope.ts";
 import { idField, idsBody, itemsBody, nameField } from "../../rest/fields.ts";
 import { boolean, id, pageSize } from "../../rest/parameters.ts";
@@ -55,11 +55,11 @@ export const accountRoutes: readonly Route[] = [
     path: "/users",
     summary: "Create service accounts",
     body: { kind: "json", schema: itemsBody(newUser, { min: 1 }) },
-    answer: () => ({ schema: itemsOf(userShape) }),
+    response: () => ({ schema: itemsSchema(userShape) }),
     created: ["0.6"],
     handle: async (ctx, { body }) => {
       const items = body.items.map(({ uniqueName, groups = [] }) => ({ uniqueName, groupIds: groups }));
-      return itemsAnswer((await createAccounts(ctx, items)).map(userOf));
+      return itemsResponse((await createAccounts(ctx, items)).map(userOf));
     },
   }),
   route({
@@ -69,11 +69,11 @@ export const accountRoutes: readonly Route[] = [
     path: "/users",
     summary: "List service accounts, ordered by id",
     query: listQuery,
-    answer: () => ({ schema: pageOf(userShape) }),
+    response: () => ({ schema: pageSchema(userShape) }),
     handle: (ctx, { query: { includeDeleted, ...place } }) => {
       const collection = ["users", ctx.project, includeDeleted];
-      const read = (page: PageQuestion) => listAccounts(ctx, { includeDeleted, page });
-      return listAnswer(ctx, { ...place, collection }, read, userOf);
+      const read = (page: PageQuery) => listAccounts(ctx, { includeDeleted, page });
+      return listResponse(ctx, { ...place, collection }, read, userOf);
     },
   }),
   route({
@@ -83,8 +83,8 @@ export const accountRoutes: readonly Route[] = [
     path: "/users/{userId}",
     summary: "Read a service account",
     parameters: { userId: id("The service account") },
-    answer: () => ({ schema: itemsOf(userShape) }),
-    handle: async (ctx, { path }) => itemsAnswer([userOf(await getAccount(ctx, path.userId))]),
+    response: () => ({ schema: itemsSchema(userShape) }),
+    handle: async (ctx, { path }) => itemsResponse([userOf(await getAccount(ctx, path.userId))]),
   }),
   route({
     ...common,
@@ -93,10 +93,10 @@ export const accountRoutes: readonly Route[] = [
     path: "/users/delete",
     summary: "Delete service accounts and their API keys",
     body: idsBody("Which one"),
-    answer: () => ({ schema: emptyShape }),
+    response: () => ({ schema: emptySchema }),
     handle: async (ctx, { body }) => {
       await deleteAccounts(ctx, body.items);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
 ];

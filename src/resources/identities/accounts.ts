@@ -8,13 +8,13 @@ import { liveIn } from "../../access/rights.ts";
 import { type Account, accountTable, groupTable } from "../../access/schema.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { repeatedOf } from "../../lib/repeated.ts";
+import { duplicatesIn } from "../../lib/duplicates.ts";
 import { limits } from "../../limits.ts";
 import { existingRecords } from "../../query/existing.ts";
 import { and, equals, type Filter, nothing, oneOf } from "../../query/filter.ts";
-import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import type { Reader } from "../../storage/catalog.ts";
+import type { CatalogReader } from "../../storage/catalog.ts";
 
 export type { Account } from "../../access/schema.ts";
 
@@ -35,7 +35,7 @@ export async function createAccounts(ctx: RequestContext, items: readonly NewAcc
   requireUnlimited(ctx.caller, "usersAcl", "CREATE");
   for (const [index, { groupIds }] of items.entries())
     await ctx.rights.refuseUnheldGroups(ctx.caller, { groupIds, field: `items[${index}].groups` });
-  const createdTime = ctx.world.nowMs();
+  const createdTime = ctx.system.nowMs();
   return ctx.catalog.write("system", async (tx) => {
     await refuseTakenNames(tx, ctx, items);
     for (const [index, { groupIds }] of items.entries())
@@ -53,7 +53,7 @@ export async function createAccounts(ctx: RequestContext, items: readonly NewAcc
 
 export interface AccountsWanted {
   readonly includeDeleted?: boolean | undefined;
-  readonly page: PageQuestion;
+  readonly page: PageQuery;
 }
 
 /** One page of the accounts that the caller may see, by id. */
@@ -81,7 +81,7 @@ export async function getAccount(ctx: RequestContext, id: number): Promise<Accou
  */
 export async function deleteAccounts(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const seen = and(accountsFor(ctx, "DELETE"), liveIn(ctx.project));
-  const nowMs = ctx.world.nowMs();
+  const nowMs = ctx.system.nowMs();
   await ctx.catalog.write("system", async (tx) => {
     await existingRecords(tx, accountTable, seen, { ids, field: "items" });
     await keepAdministered(tx, { projectId: ctx.project, nowMs }, async () => {
@@ -94,20 +94,20 @@ export async function deleteAccounts(ctx: RequestContext, ids: readonly number[]
 }
 
 async function refuseTakenNames(
-  tx: Reader,
+  tx: CatalogReader,
   { project }: RequestContext,
   items: readonly NewAccount[],
 ): Promise<void> {
   const names = items.map(({ uniqueName }) => uniqueName);
   const filter = and(liveIn(project), oneOf("uniqueName", [...new Set(names)]));
   const held = await tx.find(accountTable, { filter, order: byId, page: { limit: names.length } });
-  const taken = new Set([...held.map(({ uniqueName }) => uniqueName), ...repeatedOf(names)]);
+  const taken = new Set([...held.map(({ uniqueName }) => uniqueName), ...duplicatesIn(names)]);
   if (taken.size > 0) throw fail("names-taken", { what: "user", field: "uniqueName", names: [...taken] });
 }
 
 /** Being made a member is being granted rights: it takes the right to change the members of a group. */
 async function requireGroups(
-  tx: Reader,
+  tx: CatalogReader,
   { caller, project }: RequestContext,
   named: { readonly ids: readonly number[]; readonly field: string },
 ): Promise<void> {

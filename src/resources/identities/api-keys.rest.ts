@@ -1,15 +1,15 @@
 // API keys over REST (docs/reference/groups-and-accounts.md#api-keys).
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
-import type { PageQuestion } from "../../query/page.ts";
+import type { PageQuery } from "../../query/page.ts";
 import {
   cursorParameter,
-  emptyAnswer,
-  emptyShape,
-  itemsAnswer,
-  itemsOf,
-  listAnswer,
-  pageOf,
+  emptyResponse,
+  emptySchema,
+  itemsResponse,
+  itemsSchema,
+  listResponse,
+  pageSchema,
 } from "../../rest/envelope.ts";
 import { idField, idsBody, itemsBody } from "../../rest/fields.ts";
 import { boolean, id, integer, pageSize } from "../../rest/parameters.ts";
@@ -66,12 +66,12 @@ export const apiKeyRoutes: readonly Route[] = [
     path: "/apikeys",
     summary: "Create API keys; they are shown in this answer and never again",
     body: { kind: "json", schema: itemsBody(newKey, { min: 1 }) },
-    answer: () => ({ schema: itemsOf(newKeyShape) }),
+    response: () => ({ schema: itemsSchema(newKeyShape) }),
     created: ["0.6"],
     handle: async (ctx, { body }) => {
       const items = body.items.map(({ userId, expiresTime }) => ({ accountId: userId, expiresTime }));
       const made = await createApiKeys(ctx, items);
-      return itemsAnswer(made.map(({ key, record }) => ({ value: key, ...keyOf(record) })));
+      return itemsResponse(made.map(({ key, record }) => ({ value: key, ...keyOf(record) })));
     },
   }),
   route({
@@ -81,12 +81,12 @@ export const apiKeyRoutes: readonly Route[] = [
     path: "/apikeys",
     summary: "List API keys, ordered by id",
     query: listQuery,
-    answer: () => ({ schema: pageOf(keyShape) }),
+    response: () => ({ schema: pageSchema(keyShape) }),
     handle: (ctx, { query: { all, userId, includeDeleted, ...place } }) => {
       const of = userId ?? (all ? "all" : "caller");
       const collection = ["apikeys", ctx.project, of, includeDeleted];
-      const read = (page: PageQuestion) => listApiKeys(ctx, { of, includeDeleted, page });
-      return listAnswer(ctx, { ...place, collection }, read, keyOf);
+      const read = (page: PageQuery) => listApiKeys(ctx, { of, includeDeleted, page });
+      return listResponse(ctx, { ...place, collection }, read, keyOf);
     },
   }),
   route({
@@ -96,8 +96,8 @@ export const apiKeyRoutes: readonly Route[] = [
     path: "/apikeys/{keyId}",
     summary: "Read what is known of an API key",
     parameters: { keyId: id("The id of the key") },
-    answer: () => ({ schema: itemsOf(keyShape) }),
-    handle: async (ctx, { path }) => itemsAnswer([keyOf(await getApiKey(ctx, path.keyId))]),
+    response: () => ({ schema: itemsSchema(keyShape) }),
+    handle: async (ctx, { path }) => itemsResponse([keyOf(await getApiKey(ctx, path.keyId))]),
   }),
   route({
     ...common,
@@ -106,10 +106,10 @@ export const apiKeyRoutes: readonly Route[] = [
     path: "/apikeys/delete",
     summary: "Revoke API keys",
     body: idsBody("Which one"),
-    answer: () => ({ schema: emptyShape }),
+    response: () => ({ schema: emptySchema }),
     handle: async (ctx, { body }) => {
       await deleteApiKeys(ctx, body.items);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
 ];

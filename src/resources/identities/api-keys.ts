@@ -1,9 +1,9 @@
 // Lists, creates and deletes API keys of the accounts of a project.
 import { keepAdministered } from "../../access/administrators.ts";
+import { isEnded } from "../../access/api-keys.ts";
 import { scopeOrOwn } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import { type Credential, originsOf, revokeKeys } from "../../access/credentials.ts";
-import { isEnded } from "../../access/keys.ts";
 import { liveIn } from "../../access/rights.ts";
 import { type Account, type ApiKey, accountTable, apiKeyTable } from "../../access/schema.ts";
 import type { RequestContext } from "../../context.ts";
@@ -12,7 +12,7 @@ import { invariant } from "../../lib/invariant.ts";
 import { limits } from "../../limits.ts";
 import { existingRecords } from "../../query/existing.ts";
 import { and, equals, everything, type Filter, nothing, oneOf } from "../../query/filter.ts";
-import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 
 export type { ApiKey } from "../../access/schema.ts";
@@ -45,7 +45,7 @@ export async function createApiKeys(
   if (credential.kind === "run") throw fail("run-makes-keys", {});
   const madeBy = originsOf(credential);
   if (madeBy.length > limits.keyChainMax) throw fail("key-chain-too-long", { limit: limits.keyChainMax });
-  const ends = endsOf(items, credential, ctx.world.nowMs());
+  const ends = endsOf(items, credential, ctx.system.nowMs());
   const accounts = and(liveIn(ctx.project), ownedBy(ctx, "CREATE", "id"));
   const ids = [...new Set(items.map(({ accountId }) => accountId))];
   const named = { ids, field: "items" };
@@ -95,7 +95,7 @@ export interface ApiKeysWanted {
   /** Of all accounts, of this one, or of the caller. */
   readonly of: "all" | "caller" | number;
   readonly includeDeleted?: boolean | undefined;
-  readonly page: PageQuestion;
+  readonly page: PageQuery;
 }
 
 /** One page of the keys that the caller may see, by id. */
@@ -125,7 +125,7 @@ export async function getApiKey(ctx: RequestContext, id: number): Promise<ApiKey
  */
 export async function deleteApiKeys(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const seen = and(liveIn(ctx.project), ownedBy(ctx, "DELETE", "accountId"));
-  const nowMs = ctx.world.nowMs();
+  const nowMs = ctx.system.nowMs();
   await ctx.catalog.write("system", async (tx) => {
     await existingRecords(tx, apiKeyTable, seen, { ids, field: "items" });
     await keepAdministered(tx, { projectId: ctx.project, nowMs }, () =>

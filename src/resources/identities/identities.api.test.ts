@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { apiKeyTable } from "../../access/schema.ts";
-import { realWorld } from "../../lib/world.ts";
+import { realSystem } from "../../lib/system.ts";
 import { everything } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import { ensureProject } from "../projects/projects.ts";
@@ -11,7 +11,7 @@ import { ensureProject } from "../projects/projects.ts";
 let server: TestServer;
 let nowMs = Date.UTC(2026, 0, 1);
 before(async () => {
-  server = await startTestServer({ world: { ...realWorld, nowMs: () => nowMs } });
+  server = await startTestServer({ system: { ...realSystem, nowMs: () => nowMs } });
 });
 after(() => server.close());
 

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import { hosting, modelHosting } from "../../../test/support/model-hosting.ts";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { packageOf } from "../../../test/support/source-package.ts";
-import { realWorld } from "../../lib/world.ts";
+import { realSystem } from "../../lib/system.ts";
 import { modelRoutes } from "./models.rest.ts";
 import { runDueSchedules } from "./schedules/scheduler.ts";
 import { scheduleRunTable } from "./schedules/schema.ts";
@@ -56,12 +56,12 @@ test("on a server that runs as root without bubblewrap, each operation is refuse
 const minuteMs = 60_000;
 const firstMs = Date.UTC(2026, 0, 1);
 let nowMs = firstMs;
-const world = { ...realWorld, nowMs: () => nowMs };
+const system = { ...realSystem, nowMs: () => nowMs };
 
 let server: TestServer;
 let projectId = 0;
 before(async () => {
-  server = await startTestServer({ world, hostsModels: true });
+  server = await startTestServer({ system, hostsModels: true });
   projectId = (await server.app.services.keys.callerOf(server.key))!.projectId;
 });
 after(() => server.close());

@@ -4,7 +4,7 @@ import { after, before, describe, test } from "node:test";
 import { hosting, modelHosting } from "../../../test/support/model-hosting.ts";
 import { type Item, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { fixturePackage, packageOf } from "../../../test/support/source-package.ts";
-import { realWorld } from "../../lib/world.ts";
+import { realSystem } from "../../lib/system.ts";
 import { runDueSchedules } from "./schedules/scheduler.ts";
 
 const minuteMs = 60_000;
@@ -12,13 +12,13 @@ const firstMs = Date.UTC(2026, 0, 1);
 
 /** The server's clock stands where a test sets it. */
 let nowMs = Date.UTC(2026, 0, 2);
-const world = { ...realWorld, nowMs: () => nowMs };
+const system = { ...realSystem, nowMs: () => nowMs };
 
 let server: TestServer;
 let projectId = 0;
 let { send, sent, newPackage, newModel, deployed, settled } = {} as ReturnType<typeof modelHosting>;
 before(async () => {
-  server = await startTestServer({ world, hostsModels: true });
+  server = await startTestServer({ system, hostsModels: true });
   ({ send, sent, newPackage, newModel, deployed, settled } = modelHosting(server));
   projectId = (await server.app.services.keys.callerOf(server.key))!.projectId;
 });

@@ -1,7 +1,7 @@
 // Model hosting over REST 0.6 (docs/reference/models.md): the table of its routes, and those of models.
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
-import { emptyAnswer, emptyShape } from "../../rest/envelope.ts";
+import { emptyResponse, emptySchema } from "../../rest/envelope.ts";
 import { change, changed, changeObject, idField } from "../../rest/fields.ts";
 import { id } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
@@ -73,7 +73,7 @@ const ownRoutes: readonly Route[] = [
     path: "/analytics/models",
     summary: "Create a model",
     body: body(newModel),
-    answer,
+    response: answer,
     handle: async (ctx, { body }) => answered(ctx, await createModel(ctx, newModelOf(body))),
   }),
   listing({
@@ -90,7 +90,7 @@ const ownRoutes: readonly Route[] = [
     path: "/analytics/models/{modelId}",
     summary: "Read a model",
     parameters: oneModel,
-    answer,
+    response: answer,
     handle: async (ctx, { path }) => answered(ctx, await getModel(ctx, path.modelId)),
   }),
   route({
@@ -100,7 +100,7 @@ const ownRoutes: readonly Route[] = [
     summary: "Change a model, or which of its versions answers for it",
     parameters: oneModel,
     body: body(modelChange),
-    answer,
+    response: answer,
     handle: async (ctx, { path, body }) => {
       const change = { ...descriptionChangeOf(body), activeVersionId: changed(body.activeVersionId) };
       return answered(ctx, await updateModel(ctx, path.modelId, change));
@@ -113,7 +113,7 @@ const ownRoutes: readonly Route[] = [
     summary: "Mark a model as not to be used any more",
     parameters: oneModel,
     body: nothing,
-    answer,
+    response: answer,
     handle: async (ctx, { path }) =>
       answered(ctx, await updateModel(ctx, path.modelId, { isDeprecated: true })),
   }),
@@ -123,10 +123,10 @@ const ownRoutes: readonly Route[] = [
     path: "/analytics/models/{modelId}",
     summary: "Delete a model with its versions and schedules",
     parameters: oneModel,
-    answer: () => ({ schema: emptyShape }),
+    response: () => ({ schema: emptySchema }),
     handle: async (ctx, { path }) => {
       await deleteModel(ctx, path.modelId);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
 ];

@@ -3,7 +3,7 @@ import { requireCapability } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { equals, everything, oneOf } from "../../query/filter.ts";
-import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import { removeBlobs } from "../files/removals.ts";
 import {
   changeDescription,
@@ -28,13 +28,13 @@ const named = (id: number) => ({ id, field: "modelId" });
 
 export async function createModel(ctx: RequestContext, item: NewModel): Promise<Model> {
   requireCapability(ctx.caller, "modelHostingAcl", "WRITE");
-  const model: Model = { ...item, id: ctx.ids.next(), isDeprecated: false, createdTime: ctx.world.nowMs() };
+  const model: Model = { ...item, id: ctx.ids.next(), isDeprecated: false, createdTime: ctx.system.nowMs() };
   await ctx.catalog.write(ctx.project, (tx) => tx.insert(modelTable, [model]));
   return model;
 }
 
 /** One page, oldest first. */
-export const listModels = (ctx: RequestContext, page: PageQuestion): Promise<Page<Model>> =>
+export const listModels = (ctx: RequestContext, page: PageQuery): Promise<Page<Model>> =>
   listRecords(ctx, modelTable, everything, page);
 
 /** Refuses (404) an unknown one. */
@@ -69,6 +69,6 @@ export async function deleteModel(ctx: RequestContext, id: number): Promise<void
     const scheduleIds = await dropSchedulesOf(tx, id);
     return { blobs: await dropVersions(tx, versionIds), running: [...versionIds, ...scheduleIds] };
   });
-  await Promise.all(running.map((one) => ctx.models.jobs.end(one)));
+  await Promise.all(running.map((one) => ctx.models.jobs.cancel(one)));
   await removeBlobs(ctx, ctx.project, blobs);
 }

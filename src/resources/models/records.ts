@@ -4,14 +4,14 @@ import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { existingRecords } from "../../query/existing.ts";
 import { and, everything, type Filter } from "../../query/filter.ts";
-import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import type { Reader, Table, Writer } from "../../storage/catalog.ts";
+import type { CatalogReader, CatalogWriter, Table } from "../../storage/catalog.ts";
 import type { Described } from "./schema.ts";
 
 /** The record of this id; refuses (404) an unknown one. */
 export async function requireRecord<Row extends Described>(
-  tx: Reader,
+  tx: CatalogReader,
   ctx: RequestContext,
   { table, action }: { readonly table: Table<Row>; readonly action: Action },
   named: { readonly id: number; readonly field: string; readonly within?: Filter },
@@ -27,7 +27,7 @@ export function listRecords<Row extends Described>(
   ctx: RequestContext,
   table: Table<Row>,
   within: Filter,
-  page: PageQuestion,
+  page: PageQuery,
 ): Promise<Page<Row>> {
   const filter = and(scopeOf(ctx.caller, "modelHostingAcl", "READ"), within);
   return ctx.catalog.read(ctx.project, (tx) => readPage(tx, table, { filter, order: byId, page }));
@@ -59,7 +59,7 @@ export function changeRecord<Row extends Described>(
   ctx: RequestContext,
   table: Table<Row>,
   named: Parameters<typeof requireRecord>[3],
-  change: (row: Row, tx: Writer) => Row | Promise<Row>,
+  change: (row: Row, tx: CatalogWriter) => Row | Promise<Row>,
 ): Promise<Row> {
   return ctx.catalog.write(ctx.project, async (tx) => {
     const row = await requireRecord(tx, ctx, { table, action: "WRITE" }, named);

@@ -3,19 +3,19 @@ import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import type { Page, PageQuestion } from "../../query/page.ts";
+import type { Page, PageQuery } from "../../query/page.ts";
 import { readWithin } from "../../query/read-within.ts";
 import {
   cursorParameter,
-  dataAnswer,
-  itemsAnswer,
-  itemsOf,
-  pageAnswer,
-  pageAsked,
-  pageOf,
+  dataResponse,
+  itemsResponse,
+  itemsSchema,
+  pageQueryOf,
+  pageResponse,
+  pageSchema,
 } from "../../rest/envelope.ts";
 import { change, changed, metadataField, nameField, textField } from "../../rest/fields.ts";
-import { type Parameter, pageSize, type Values } from "../../rest/parameters.ts";
+import { type Parameter, type ParameterValues, pageSize } from "../../rest/parameters.ts";
 import type { Route } from "../../rest/route.ts";
 import type { DescriptionChange } from "./records.ts";
 import type { Described } from "./schema.ts";
@@ -119,18 +119,18 @@ const pageParameters = {
  * One record in the two forms of the published clients: those of 2019-03 read `data.items`, older ones the
  * members beside `data` (docs/reference/models.md#responses-of-model-hosting).
  */
-export const recordAnswer = <Row extends object>(row: Row) => ({ ...itemsAnswer([row]), ...row });
+export const recordAnswer = <Row extends object>(row: Row) => ({ ...itemsResponse([row]), ...row });
 export const recordShape = (item: TObject) =>
-  Type.Object({ ...itemsOf(item).properties, ...item.properties });
+  Type.Object({ ...itemsSchema(item).properties, ...item.properties });
 
 /** As `recordAnswer`, of members that are not a record. */
-export const membersAnswer = <Data extends object>(data: Data) => ({ ...dataAnswer(data), ...data });
+export const membersAnswer = <Data extends object>(data: Data) => ({ ...dataResponse(data), ...data });
 export const membersShape = (members: TObject) => Type.Object({ data: members, ...members.properties });
 
 /** A page; its items and cursor are beside `data` as well, where older clients read them. */
 const pageShape = (item: TSchema) =>
   Type.Object({
-    ...pageOf(item).properties,
+    ...pageSchema(item).properties,
     items: Type.Array(item),
     nextCursor: Type.Optional(Type.String()),
   });
@@ -144,8 +144,8 @@ interface Listing<Row, PathParameters extends Path> {
   readonly item: TSchema;
   readonly list: (
     ctx: RequestContext,
-    page: PageQuestion,
-    path: Values<PathParameters>,
+    page: PageQuery,
+    path: ParameterValues<PathParameters>,
   ) => Promise<Page<Row>>;
   readonly shape: (row: Row, ctx: RequestContext) => unknown;
 }
@@ -158,14 +158,14 @@ export const listing = <Row, PathParameters extends Path>(given: Listing<Row, Pa
   summary: given.summary,
   parameters: given.parameters,
   query: pageParameters,
-  answer: () => ({ schema: pageShape(given.item) }),
+  response: () => ({ schema: pageShape(given.item) }),
   handle: async (ctx, question) => {
-    const path = question.path as Values<PathParameters>;
-    const query = question.query as Values<typeof pageParameters>;
+    const path = question.path as ParameterValues<PathParameters>;
+    const query = question.query as ParameterValues<typeof pageParameters>;
     const collection = [given.path, ctx.project, path];
-    const asked = pageAsked(ctx, collection, query);
+    const asked = pageQueryOf(ctx, collection, query);
     const found = await readWithin(ctx.memory, (bound) => given.list(ctx, { ...asked, bound }, path));
-    const { data } = pageAnswer(ctx, collection, { asked, found }, (row) => given.shape(row, ctx));
+    const { data } = pageResponse(ctx, collection, { asked, found }, (row) => given.shape(row, ctx));
     const { items, nextCursor } = data;
     return { data, items, ...(nextCursor !== undefined && { nextCursor }) };
   },

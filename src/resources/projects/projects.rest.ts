@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { signingAlgorithms } from "../../access/provider.ts";
 import { limits } from "../../limits.ts";
-import { itemsAnswer, itemsOf } from "../../rest/envelope.ts";
+import { itemsResponse, itemsSchema } from "../../rest/envelope.ts";
 import { idField, nameField, textField } from "../../rest/fields.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import { type Project, readProject, replaceProject, withoutSecrets } from "./projects.ts";
@@ -107,8 +107,8 @@ export const projectRoutes: readonly Route[] = [
     versions: apiVersions,
     summary: "Read the project",
     capability: "member",
-    answer: () => ({ schema: itemsOf(projectShape) }),
-    handle: async (ctx) => itemsAnswer([projectOf(await readProject(ctx))]),
+    response: () => ({ schema: itemsSchema(projectShape) }),
+    handle: async (ctx) => itemsResponse([projectOf(await readProject(ctx))]),
   }),
   route({
     method: "PUT",
@@ -120,8 +120,8 @@ export const projectRoutes: readonly Route[] = [
       kind: "json",
       schema: Type.Object({ items: Type.Array(projectContent, { minItems: 1, maxItems: 1 }) }),
     },
-    answer: () => ({ schema: itemsOf(projectShape) }),
-    handle: async (ctx, { body }) => itemsAnswer([projectOf(await replaceProject(ctx, body.items[0]!))]),
+    response: () => ({ schema: itemsSchema(projectShape) }),
+    handle: async (ctx, { body }) => itemsResponse([projectOf(await replaceProject(ctx, body.items[0]!))]),
   }),
 ];
 

@@ -1,7 +1,7 @@
 // Projects: every other record belongs to one. One is made at the first start.
 import { type Caller, scopeOf } from "../../access/caller.ts";
 import { madeWith, originOf, revokeKeys } from "../../access/credentials.ts";
-import { administersGroups } from "../../access/holds.ts";
+import { administersGroups } from "../../access/grantable.ts";
 import type { LoginProject } from "../../access/login-directory.ts";
 import {
   type Authentication,
@@ -17,7 +17,7 @@ import { invariant } from "../../lib/invariant.ts";
 import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, equals, everything } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
-import type { ProjectId, Reader, Writer } from "../../storage/catalog.ts";
+import type { CatalogReader, CatalogWriter, ProjectId } from "../../storage/catalog.ts";
 import { type Project, projectTable } from "./schema.ts";
 
 export type { Project } from "./schema.ts";
@@ -53,7 +53,7 @@ export async function replaceProject(ctx: RequestContext, content: ProjectConten
   const { defaultGroupId } = rest;
   if (defaultGroupId !== undefined)
     await refuseDefaultGroup(ctx, { ids: [defaultGroupId], field: "items[0].defaultGroupId" });
-  const nowMs = ctx.world.nowMs();
+  const nowMs = ctx.system.nowMs();
   const replaced = await ctx.catalog.write("system", async (tx) => {
     const { authentication: old, ...before } = await projectWith(tx, ctx.project);
     const after: Project = {
@@ -93,7 +93,11 @@ export async function refuseDefaultGroup(ctx: RequestContext, named: IdsNamed): 
 }
 
 /** Makes another group, or none, the group of those who are in no other. */
-export async function setDefaultGroup(tx: Writer, projectId: ProjectId, groupId?: number): Promise<Project> {
+export async function setDefaultGroup(
+  tx: CatalogWriter,
+  projectId: ProjectId,
+  groupId?: number,
+): Promise<Project> {
   const { defaultGroupId: _, ...rest } = await projectWith(tx, projectId);
   const after = { ...rest, ...(groupId !== undefined && { defaultGroupId: groupId }) };
   await tx.setColumns(projectTable, ["defaultGroupId"], [after]);
@@ -101,16 +105,16 @@ export async function setDefaultGroup(tx: Writer, projectId: ProjectId, groupId?
 }
 
 /** The group of those who are in no other, if there is one. */
-export const defaultGroupOf = async (tx: Reader, projectId: ProjectId): Promise<number | undefined> =>
+export const defaultGroupOf = async (tx: CatalogReader, projectId: ProjectId): Promise<number | undefined> =>
   (await tx.get(projectTable, [projectId]))[0]?.defaultGroupId;
 
 /** Sets who may log in to a project, secrets included. */
 export async function setAuthentication(
-  { catalog, world }: Pick<Services, "catalog" | "world">,
+  { catalog, system }: Pick<Services, "catalog" | "system">,
   projectId: ProjectId,
   authentication: Authentication,
 ): Promise<void> {
-  const nowMs = world.nowMs();
+  const nowMs = system.nowMs();
   const changed = { id: projectId, authentication, lastUpdatedTime: nowMs };
   await catalog.write("system", async (tx) => {
     const { authentication: old } = await projectWith(tx, projectId);
@@ -126,7 +130,11 @@ interface ProviderChange {
 }
 
 /** Revokes the keys made with tokens of the old provider of a project when it has another one, or none. */
-async function revokeKeysOf(tx: Writer, { id, old, next }: ProviderChange, nowMs: number): Promise<void> {
+async function revokeKeysOf(
+  tx: CatalogWriter,
+  { id, old, next }: ProviderChange,
+  nowMs: number,
+): Promise<void> {
   const issuer = providerOf(old)?.issuer;
   if (issuer === undefined || issuer === providerOf(next)?.issuer) return;
   const made = and(equals("projectId", id), madeWith([originOf.provider(issuer)]));
@@ -135,14 +143,14 @@ async function revokeKeysOf(tx: Writer, { id, old, next }: ProviderChange, nowMs
 
 /** The project with this URL name, made when it does not exist; `isNew` tells which. */
 export async function ensureProject(
-  services: Pick<Services, "catalog" | "ids" | "world">,
+  services: Pick<Services, "catalog" | "ids" | "system">,
   urlName: string,
 ): Promise<{ project: Project; isNew: boolean }> {
-  const { catalog, ids, world } = services;
+  const { catalog, ids, system } = services;
   return catalog.write("system", async (tx) => {
     const known = await byUrlName(tx, urlName);
     if (known) return { project: known, isNew: false };
-    const nowMs = world.nowMs();
+    const nowMs = system.nowMs();
     const project: Project = {
       id: ids.next(),
       name: urlName,
@@ -156,7 +164,7 @@ export async function ensureProject(
 }
 
 /** The project with this URL name; undefined when there is none. */
-export async function byUrlName(tx: Reader, urlName: string): Promise<Project | undefined> {
+export async function byUrlName(tx: CatalogReader, urlName: string): Promise<Project | undefined> {
   const [found] = await tx.find(projectTable, {
     filter: equals("urlName", urlName),
     order: byId,
@@ -166,7 +174,7 @@ export async function byUrlName(tx: Reader, urlName: string): Promise<Project | 
 }
 
 /** Every project of the installation, oldest first. */
-export async function allProjects(tx: Reader): Promise<Project[]> {
+export async function allProjects(tx: CatalogReader): Promise<Project[]> {
   const limit = await tx.count(projectTable, everything);
   return tx.find(projectTable, { filter: everything, order: byId, page: { limit } });
 }
@@ -185,7 +193,7 @@ export async function loginProjects({ catalog }: Pick<Services, "catalog">): Pro
   }));
 }
 
-async function projectWith(tx: Reader, id: number): Promise<Project> {
+async function projectWith(tx: CatalogReader, id: number): Promise<Project> {
   const [found] = await tx.get(projectTable, [id]);
   invariant(found !== undefined, "the project of a caller exists");
   return found;

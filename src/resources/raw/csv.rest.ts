@@ -6,7 +6,7 @@ import { fail } from "../../errors.ts";
 import { asItIs, type CellText } from "../../lib/csv.ts";
 import { membersIn, stringIn } from "../../lib/json-text.ts";
 import { LineTooLong, withLinesBounded } from "../../lib/lines.ts";
-import { bytesOrStream, textPieces } from "../../lib/streams.ts";
+import { bytesOrStream, textChunks } from "../../lib/streams.ts";
 import { shortened } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
 import { requireUtf8 } from "../../rest/text-body.ts";
@@ -30,7 +30,7 @@ export async function csvAnswer(
   cellText: CellText = asItIs,
 ) {
   const places = await placesIn(rows, names);
-  const pieces = textPieces([csvLines(rows, places, cellText)]);
+  const pieces = textChunks([csvLines(rows, places, cellText)]);
   const contentType = `${csvType}; charset=utf-8`;
   return { contentType, ...(await bytesOrStream(pieces, limits.responsePieceBytes)) };
 }

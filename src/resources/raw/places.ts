@@ -3,7 +3,7 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
 import type { OrderBy } from "../../query/page.ts";
-import type { Reader, Writer } from "../../storage/catalog.ts";
+import type { CatalogReader, CatalogWriter } from "../../storage/catalog.ts";
 import { refuseUnknownAssets } from "../assets/assets.ts";
 import { type DatabaseRecord, rawDatabaseTable, rawTableTable, type TableRecord } from "./schema.ts";
 
@@ -18,7 +18,7 @@ export const byKey: readonly OrderBy[] = [{ field: "key", direction: "ascending"
 
 /** These databases; refuses (404) if any of them is unknown. */
 export async function existingDatabases(
-  tx: Reader,
+  tx: CatalogReader,
   scope: Filter,
   names: readonly string[],
 ): Promise<DatabaseRecord[]> {
@@ -30,7 +30,7 @@ export async function existingDatabases(
 
 /** These tables of one database; refuses (404) if the database or any of them is unknown. */
 export async function existingTables(
-  tx: Reader,
+  tx: CatalogReader,
   scope: Filter,
   wanted: { readonly database: string; readonly tables: readonly string[] },
 ): Promise<TableRecord[]> {
@@ -43,7 +43,7 @@ export async function existingTables(
 
 /** The table's record; refuses as `existingTables`. */
 export async function existingTable(
-  tx: Reader,
+  tx: CatalogReader,
   scope: Filter,
   { database, table }: TableName,
 ): Promise<TableRecord> {
@@ -54,11 +54,11 @@ export async function existingTable(
 /** Makes those databases that are missing; the others stay as they are. */
 export async function ensureDatabases(
   ctx: RequestContext,
-  tx: Writer,
+  tx: CatalogWriter,
   names: readonly string[],
 ): Promise<DatabaseRecord[]> {
   const found = await databasesNamed(tx, undefined, names);
-  const createdTime = ctx.world.nowMs();
+  const createdTime = ctx.system.nowMs();
   const made = missingNames(names, found).map((name) => ({ id: ctx.ids.next(), name, createdTime }));
   await tx.insert(rawDatabaseTable, made);
   return [...found, ...made];
@@ -76,12 +76,12 @@ export interface TableWanted {
  */
 export async function ensureTables(
   ctx: RequestContext,
-  tx: Writer,
+  tx: CatalogWriter,
   { databaseId, tables }: { readonly databaseId: number; readonly tables: readonly TableWanted[] },
 ): Promise<TableRecord[]> {
   const names = tables.map(({ name }) => name);
   const found = await tablesNamed(tx, databaseId, names);
-  const createdTime = ctx.world.nowMs();
+  const createdTime = ctx.system.nowMs();
   const made: TableRecord[] = missingNames(names, found).map((name) => ({
     ...{ id: ctx.ids.next(), databaseId, name, createdTime },
   }));
@@ -91,7 +91,7 @@ export async function ensureTables(
 
 async function linkTables(
   ctx: RequestContext,
-  tx: Writer,
+  tx: CatalogWriter,
   records: readonly TableRecord[],
   tables: readonly TableWanted[],
 ): Promise<TableRecord[]> {
@@ -112,12 +112,12 @@ async function linkTables(
   return after;
 }
 
-function databasesNamed(tx: Reader, scope: Filter | undefined, names: readonly string[]) {
+function databasesNamed(tx: CatalogReader, scope: Filter | undefined, names: readonly string[]) {
   const filter = and(scope, oneOf("name", names));
   return tx.find(rawDatabaseTable, { filter, order: byName, page: { limit: names.length } });
 }
 
-function tablesNamed(tx: Reader, databaseId: number, names: readonly string[]) {
+function tablesNamed(tx: CatalogReader, databaseId: number, names: readonly string[]) {
   const filter = and(equals("databaseId", databaseId), oneOf("name", names));
   return tx.find(rawTableTable, { filter, order: byName, page: { limit: names.length } });
 }

@@ -18,8 +18,8 @@ import { anyMember, column } from "../../odata/operand.ts";
 import { idList, required, text, time } from "../../odata/property.ts";
 import { splitBy } from "../../query/conjuncts.ts";
 import { and, between, equals, type Filter, oneOf, or } from "../../query/filter.ts";
-import type { Page, PageQuestion } from "../../query/page.ts";
-import { siftedCount, siftedItems, siftedPage } from "../../query/sift.ts";
+import { filteredCount, filteredItems, filteredPage } from "../../query/memory-filter.ts";
+import type { Page, PageQuery } from "../../query/page.ts";
 import {
   countDatabases,
   createDatabases,
@@ -110,7 +110,7 @@ async function* placesIn(
         ...{ database: name, table: table.name },
         ...(table.assetIds && { assetIds: table.assetIds }),
       }));
-      yield* await siftedItems(ctx, { filter: ofBoth, fieldOf: placeValue }, found);
+      yield* await filteredItems(ctx, { filter: ofBoth, fieldOf: placeValue }, found);
     }
   }
 }
@@ -122,9 +122,9 @@ async function* databasesMeeting(ctx: RequestContext, filter: Filter): AsyncGene
 }
 
 async function* pagesOf<Item>(
-  read: (page: PageQuestion) => Promise<Page<Item>>,
+  read: (page: PageQuery) => Promise<Page<Item>>,
 ): AsyncGenerator<readonly Item[]> {
-  for (let page: PageQuestion | undefined = { limit: limits.rawNamesMax }; page; ) {
+  for (let page: PageQuery | undefined = { limit: limits.rawNamesMax }; page; ) {
     const { items, next }: Page<Item> = await read(page);
     yield items;
     page = next && { limit: limits.rawNamesMax, after: next };
@@ -177,7 +177,7 @@ const sifting = (ctx: RequestContext, place: Place, filter: Filter) => {
   const { on, rest } = splitBy(filter, inStore);
   return {
     filter: rest,
-    read: async (page: PageQuestion): Promise<Page<RowEntity>> => {
+    read: async (page: PageQuery): Promise<Page<RowEntity>> => {
       const found = await listRows(ctx, place, { filter: on, page });
       return { ...found, items: found.items.map((one) => ({ ...one, ...place })) };
     },
@@ -196,7 +196,7 @@ async function readAll(ctx: RequestContext, { filter, page }: SetQuestion): Prom
     key !== undefined && place.database === database && place.table === table ? { after: [key] } : {};
   for await (const place of placesFrom(ctx, on, { database, table })) {
     const left = page.limit - items.length;
-    const found = await siftedPage<RowEntity>(ctx, {
+    const found = await filteredPage<RowEntity>(ctx, {
       ...sifting(ctx, place, rest),
       page: { ...startOf(place), limit: Math.max(1, left) },
       position: (one) => [one.key],
@@ -231,7 +231,7 @@ const rows = entitySet<RowEntity>({
       const isPlain = asked.filter.kind === "everything";
       count += isPlain
         ? await countRows(ctx, place, splitBy(rest, inStore).on)
-        : await siftedCount(ctx, asked, limits.odataPageMax);
+        : await filteredCount(ctx, asked, limits.odataPageMax);
     }
     return count;
   },

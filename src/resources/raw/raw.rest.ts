@@ -6,23 +6,23 @@ import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { and, between, everything, hasOneOf } from "../../query/filter.ts";
 import type { LengthBound } from "../../query/length-bound.ts";
-import type { Page, PageQuestion } from "../../query/page.ts";
+import type { Page, PageQuery } from "../../query/page.ts";
 import { readWithin } from "../../query/read-within.ts";
 import { cellTextFor } from "../../rest/csv.ts";
 import {
-  emptyAnswer,
-  emptyShape,
-  itemsAnswer,
-  itemsOf,
-  listAnswer,
-  pageAnswer,
-  pageAsked,
-  pageOf,
+  emptyResponse,
+  emptySchema,
+  itemsResponse,
+  itemsSchema,
+  listResponse,
+  pageQueryOf,
+  pageResponse,
+  pageSchema,
 } from "../../rest/envelope.ts";
 import { bulk, json } from "../../rest/fields.ts";
-import { itemsTextAnswer } from "../../rest/items-json.ts";
-import type { Values } from "../../rest/parameters.ts";
-import { apiVersions, type BytesAnswer, type Route, route, type StreamAnswer } from "../../rest/route.ts";
+import { itemsTextResponse } from "../../rest/items-json.ts";
+import type { ParameterValues } from "../../rest/parameters.ts";
+import { apiVersions, type BytesResponse, type Route, route, type StreamResponse } from "../../rest/route.ts";
 import { csvAnswer, csvType, readCsvRows } from "./csv.rest.ts";
 import {
   createDatabases,
@@ -58,7 +58,7 @@ import {
 const listing = { method: "GET", versions: apiVersions, capability: ["rawAcl", "LIST"] } as const;
 const reading = { method: "GET", versions: apiVersions, capability: ["rawAcl", "READ"] } as const;
 const writing = { method: "POST", versions: apiVersions, capability: ["rawAcl", "WRITE"] } as const;
-const nothing = { answer: () => ({ schema: emptyShape }) };
+const nothing = { response: () => ({ schema: emptySchema }) };
 
 const databaseRoutes: readonly Route[] = [
   route({
@@ -66,7 +66,7 @@ const databaseRoutes: readonly Route[] = [
     path: "/raw",
     summary: "List databases, by name",
     query: namesQuery,
-    answer: () => ({ schema: pageOf(databaseShape) }),
+    response: () => ({ schema: pageSchema(databaseShape) }),
     handle: async (ctx, { query: { assetId, ...query } }) =>
       answerNames(ctx, {
         query,
@@ -81,13 +81,13 @@ const databaseRoutes: readonly Route[] = [
     path: "/raw/create",
     summary: "Create databases; those that exist stay as they are",
     body: json(databasesBody),
-    answer: () => ({ schema: itemsOf(databaseShape) }),
+    response: () => ({ schema: itemsSchema(databaseShape) }),
     created: ["0.6"],
     createdName: "dbName",
     handle: async (ctx, { body }) => {
       const names = body.items.map(({ dbName }) => dbName);
       await createDatabases(ctx, names);
-      return itemsAnswer(names.map((dbName) => ({ dbName })));
+      return itemsResponse(names.map((dbName) => ({ dbName })));
     },
   }),
   route({
@@ -100,7 +100,7 @@ const databaseRoutes: readonly Route[] = [
     handle: async (ctx, { query, body }) => {
       const names = body.items.map(({ dbName }) => dbName);
       await deleteDatabases(ctx, names, { isRecursive: query.recursive ?? false });
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
 ];
@@ -112,7 +112,7 @@ const tableRoutes: readonly Route[] = [
     summary: "List the tables of a database, by name",
     parameters: inDatabase,
     query: namesQuery,
-    answer: () => ({ schema: pageOf(linkedTableShape) }),
+    response: () => ({ schema: pageSchema(linkedTableShape) }),
     handle: (ctx, { path, query: { assetId, ...query } }) =>
       answerNames(ctx, {
         query,
@@ -134,13 +134,13 @@ const tableRoutes: readonly Route[] = [
     parameters: inDatabase,
     query: ensuring("the database"),
     body: json(newTablesBody),
-    answer: () => ({ schema: itemsOf(linkedTableShape) }),
+    response: () => ({ schema: itemsSchema(linkedTableShape) }),
     created: ["0.6"],
     createdName: "tableName",
     handle: async (ctx, { path, query, body }) => {
       const tables = body.items.map(({ tableName, assetIds }) => ({ name: tableName, assetIds }));
       await createTables(ctx, path.database, { tables, ensureParent: query.ensureParent ?? false });
-      return itemsAnswer(body.items);
+      return itemsResponse(body.items);
     },
   }),
   route({
@@ -153,7 +153,7 @@ const tableRoutes: readonly Route[] = [
     handle: async (ctx, { path, body }) => {
       const tables = body.items.map(({ tableName }) => tableName);
       await deleteTables(ctx, path.database, tables);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
 ];
@@ -165,7 +165,7 @@ const rowRoutes: readonly Route[] = [
     summary: "List the rows of a table, by key; as CSV with `Accept: text/csv`",
     parameters: inTable,
     query: rowsQuery,
-    answer: () => ({ schema: pageOf(rowShape), otherContentTypes: [csvType], hasNextLink: true }),
+    response: () => ({ schema: pageSchema(rowShape), otherContentTypes: [csvType], hasNextLink: true }),
     handle: answerRows,
   }),
   route({
@@ -174,10 +174,10 @@ const rowRoutes: readonly Route[] = [
     summary: "Read a row",
     parameters: ofRow,
     query: rowQuery,
-    answer: () => ({ schema: itemsOf(rowShape) }),
+    response: () => ({ schema: itemsSchema(rowShape) }),
     handle: async (ctx, { path, query }) => {
       const row = await getRow(ctx, path, path.key);
-      return itemsTextAnswer(itemsAnswer([]), [rowTexts([row], query.columns)]);
+      return itemsTextResponse(itemsResponse([]), [rowTexts([row], query.columns)]);
     },
   }),
   route({
@@ -221,7 +221,7 @@ const rowRoutes: readonly Route[] = [
     handle: async (ctx, { path, body }) => {
       const keys = body.items.map(({ key }) => key);
       await deleteRows(ctx, path, keys);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
 ];
@@ -229,29 +229,29 @@ const rowRoutes: readonly Route[] = [
 export const rawRoutes: readonly Route[] = [...databaseRoutes, ...tableRoutes, ...rowRoutes];
 
 interface NamesAsked {
-  readonly query: Omit<Values<typeof namesQuery>, "assetId">;
+  readonly query: Omit<ParameterValues<typeof namesQuery>, "assetId">;
   /** What a cursor is bound to. */
   readonly collection: readonly unknown[];
-  readonly read: (page: PageQuestion) => Promise<Page<Named>>;
+  readonly read: (page: PageQuery) => Promise<Page<Named>>;
   readonly shape: (item: Named) => Static<typeof databaseShape> | Static<typeof linkedTableShape>;
 }
 
 const answerNames = (ctx: RequestContext, { query, collection, read, shape }: NamesAsked) =>
-  listAnswer(ctx, { ...query, collection }, read, shape);
+  listResponse(ctx, { ...query, collection }, read, shape);
 
 interface RowsAsked {
-  readonly path: Values<typeof inTable>;
-  readonly query: Values<typeof rowsQuery>;
+  readonly path: ParameterValues<typeof inTable>;
+  readonly query: ParameterValues<typeof rowsQuery>;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
 async function answerRows(
   ctx: RequestContext,
   { path, query, headers }: RowsAsked,
-): Promise<BytesAnswer | StreamAnswer> {
+): Promise<BytesResponse | StreamResponse> {
   const filter = lastUpdated(query);
   const collection = ["raw", ctx.project, path.database, path.table, filter];
-  const asked = pageAsked(ctx, collection, query);
+  const asked = pageQueryOf(ctx, collection, query);
   const read = (bound: LengthBound) => listRows(ctx, path, { filter, page: { ...asked, bound } });
   const found = await readWithin(ctx.memory, read);
   if (headers["accept"]?.includes(csvType)) {
@@ -261,12 +261,15 @@ async function answerRows(
       ...(nextCursor && { nextCursor }),
     };
   }
-  const wrapper = pageAnswer(ctx, collection, { asked, found: { ...found, items: [] } }, () => null);
-  return itemsTextAnswer(wrapper, [rowTexts(found.items, query.columns)]);
+  const wrapper = pageResponse(ctx, collection, { asked, found: { ...found, items: [] } }, () => null);
+  return itemsTextResponse(wrapper, [rowTexts(found.items, query.columns)]);
 }
 
 /** After `min` and up to `max`. */
-function lastUpdated({ minLastUpdatedTime: min, maxLastUpdatedTime: max }: Values<typeof rowsQuery>) {
+function lastUpdated({
+  minLastUpdatedTime: min,
+  maxLastUpdatedTime: max,
+}: ParameterValues<typeof rowsQuery>) {
   if (min === undefined && max === undefined) return and();
   return between("lastUpdatedTime", {
     ...(min !== undefined && { from: { value: min, inclusive: false } }),
@@ -275,11 +278,11 @@ function lastUpdated({ minLastUpdatedTime: min, maxLastUpdatedTime: max }: Value
 }
 
 interface Written {
-  readonly path: Values<typeof inTable>;
+  readonly path: ParameterValues<typeof inTable>;
   readonly query: { readonly ensureParent: boolean | undefined };
 }
 
 async function write(ctx: RequestContext, { path, query }: Written, rows: readonly NewRow[]) {
   await putRows(ctx, path, { rows, ensureParent: query.ensureParent ?? false });
-  return emptyAnswer;
+  return emptyResponse;
 }

@@ -4,9 +4,9 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { and, equals, everything, type Filter, hasOneOf, oneOf } from "../../query/filter.ts";
-import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import type { Reader, Writer } from "../../storage/catalog.ts";
+import type { CatalogReader, CatalogWriter } from "../../storage/catalog.ts";
 import { noteErasures } from "../../storage/erasures.ts";
 import {
   byName,
@@ -38,7 +38,7 @@ export async function withTablesOf(ctx: RequestContext, assetId: number): Promis
 /** One page of the databases the caller may see, by name (code points). */
 export async function listDatabases(
   ctx: RequestContext,
-  page: PageQuestion,
+  page: PageQuery,
   wanted: Filter = everything,
 ): Promise<Page<Named>> {
   const filter = and(scopeOf(ctx.caller, "rawAcl", "LIST"), wanted);
@@ -88,10 +88,10 @@ export async function deleteDatabases(
   ctx.erasures.begin(ctx.project);
 }
 
-const tableIdsIn = async (tx: Reader, databaseIds: readonly number[]): Promise<number[]> =>
+const tableIdsIn = async (tx: CatalogReader, databaseIds: readonly number[]): Promise<number[]> =>
   (await tablesMeeting(tx, oneOf("databaseId", databaseIds))).map(({ id }) => id);
 
-async function tablesMeeting(tx: Reader, filter: Filter): Promise<TableRecord[]> {
+async function tablesMeeting(tx: CatalogReader, filter: Filter): Promise<TableRecord[]> {
   const found: TableRecord[] = [];
   const limit = limits.listItemsMax;
   for (let after: readonly number[] | undefined; ; after = [found.at(-1)!.id]) {
@@ -106,7 +106,7 @@ async function tablesMeeting(tx: Reader, filter: Filter): Promise<TableRecord[]>
 export async function listTables(
   ctx: RequestContext,
   database: string,
-  page: PageQuestion,
+  page: PageQuery,
   wanted: Filter = everything,
 ): Promise<Page<Named>> {
   const scope = scopeOf(ctx.caller, "rawAcl", "LIST");
@@ -136,7 +136,7 @@ export async function createTables(
 }
 
 /** Takes the tables' records away; their rows can be reached no more and follow when there is time. */
-async function removeTables(tx: Writer, ids: readonly number[]): Promise<void> {
+async function removeTables(tx: CatalogWriter, ids: readonly number[]): Promise<void> {
   await tx.remove(rawTableTable, oneOf("id", ids));
   await noteErasures(tx, ownedRawRows, ids);
 }

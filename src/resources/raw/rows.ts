@@ -3,9 +3,9 @@ import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
-import type { Page, PageQuestion } from "../../query/page.ts";
+import type { Page, PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import type { Writer } from "../../storage/catalog.ts";
+import type { CatalogWriter } from "../../storage/catalog.ts";
 import { byKey, ensureDatabases, ensureTables, existingTable, type TableName } from "./places.ts";
 import { type RowRecord, rawRowTable } from "./schema.ts";
 
@@ -31,13 +31,13 @@ export async function putRows(
   const scope = scopeOf(ctx.caller, "rawAcl", "WRITE");
   await ctx.catalog.write(ctx.project, async (tx) => {
     const table = ensureParent ? await ensureTable(ctx, tx, name) : await existingTable(tx, scope, name);
-    const nowMs = ctx.world.nowMs();
+    const nowMs = ctx.system.nowMs();
     const records = rows.map((row): RowRecord => ({ lastUpdatedTime: nowMs, ...row, tableId: table.id }));
     await tx.put(rawRowTable, records);
   });
 }
 
-async function ensureTable(ctx: RequestContext, tx: Writer, { database, table }: TableName) {
+async function ensureTable(ctx: RequestContext, tx: CatalogWriter, { database, table }: TableName) {
   const [parent] = await ensureDatabases(ctx, tx, [database]);
   const [found] = await ensureTables(ctx, tx, { databaseId: parent!.id, tables: [{ name: table }] });
   return found!;
@@ -74,7 +74,7 @@ export async function getRow(ctx: RequestContext, name: TableName, key: string):
 export async function listRows(
   ctx: RequestContext,
   name: TableName,
-  { filter, page }: { readonly filter: Filter; readonly page: PageQuestion },
+  { filter, page }: { readonly filter: Filter; readonly page: PageQuery },
 ): Promise<Page<RawRow>> {
   const scope = scopeOf(ctx.caller, "rawAcl", "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {

@@ -6,19 +6,26 @@ import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { and } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
-import type { PageQuestion } from "../../query/page.ts";
+import type { PageQuery } from "../../query/page.ts";
 import {
-  batchesAnswer,
+  batchesResponse,
   cursorParameter,
-  emptyAnswer,
-  emptyShape,
-  itemsAnswer,
-  itemsOf,
-  listAnswer,
-  pageOf,
+  emptyResponse,
+  emptySchema,
+  itemsResponse,
+  itemsSchema,
+  listResponse,
+  pageSchema,
 } from "../../rest/envelope.ts";
 import { bulk, itemsBody, json, timeField } from "../../rest/fields.ts";
-import { integer, oneOfWords, pageSize, required, text, type Values } from "../../rest/parameters.ts";
+import {
+  integer,
+  oneOfWords,
+  type ParameterValues,
+  pageSize,
+  required,
+  text,
+} from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import {
   commonFilter,
@@ -85,8 +92,8 @@ const relationshipShape = Type.Object(
 const which = externalIdField("Which relationship");
 const named = itemsBody(Type.Union([which, Type.Object({ externalId: which })]), { min: 1 });
 const one = { externalId: required(text("The external id of the relationship")) };
-const items = () => ({ schema: itemsOf(relationshipShape) });
-const empty = () => ({ schema: emptyShape });
+const items = () => ({ schema: itemsSchema(relationshipShape) });
+const empty = () => ({ schema: emptySchema });
 
 const { externalId, dataSetId, labels } = commonQuery("Relationships");
 
@@ -108,7 +115,7 @@ export const relationshipRoutes: readonly Route[] = [
     path: "/relationships",
     summary: "Create relationships",
     body: json(itemsBody(newRelationship, { min: 1 }), bulk),
-    answer: items,
+    response: items,
     handle: async (ctx, { body }) =>
       shown(await createRelationships(ctx, await mapInSlices(body.items, newRelationshipOf))),
   }),
@@ -118,7 +125,7 @@ export const relationshipRoutes: readonly Route[] = [
     path: "/relationships",
     summary: "List relationships, ordered by id",
     query: listQuery,
-    answer: () => ({ schema: pageOf(relationshipShape) }),
+    response: () => ({ schema: pageSchema(relationshipShape) }),
     handle: list,
   }),
   route({
@@ -127,8 +134,8 @@ export const relationshipRoutes: readonly Route[] = [
     path: "/relationships/byids",
     summary: "Read relationships by external id, in the order asked",
     body: { kind: "json", schema: named },
-    answer: items,
-    handle: (ctx, { body }) => batchesAnswer(getRelationships(ctx, externalIdsIn(body)), shownOf),
+    response: items,
+    handle: (ctx, { body }) => batchesResponse(getRelationships(ctx, externalIdsIn(body)), shownOf),
   }),
   route({
     ...write,
@@ -136,10 +143,10 @@ export const relationshipRoutes: readonly Route[] = [
     path: "/relationships/delete",
     summary: "Delete relationships by external id",
     body: { kind: "json", schema: named },
-    answer: empty,
+    response: empty,
     handle: async (ctx, { body }) => {
       await deleteRelationships(ctx, externalIdsIn(body));
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
   route({
@@ -148,7 +155,7 @@ export const relationshipRoutes: readonly Route[] = [
     path: "/relationships/{externalId}",
     summary: "Read a relationship",
     parameters: one,
-    answer: items,
+    response: items,
     handle: async (ctx, { path }) => shown([await getRelationship(ctx, path.externalId)]),
   }),
   route({
@@ -157,10 +164,10 @@ export const relationshipRoutes: readonly Route[] = [
     path: "/relationships/{externalId}",
     summary: "Delete a relationship",
     parameters: one,
-    answer: empty,
+    response: empty,
     handle: async (ctx, { path }) => {
       await deleteRelationship(ctx, path.externalId);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
 ];
@@ -168,7 +175,7 @@ export const relationshipRoutes: readonly Route[] = [
 const externalIdsIn = ({ items }: Static<typeof named>) =>
   items.map((item) => (typeof item === "string" ? item : item.externalId));
 
-const shown = (found: readonly Relationship[]) => itemsAnswer(found.map(shownOf));
+const shown = (found: readonly Relationship[]) => itemsResponse(found.map(shownOf));
 
 const shownOf = (found: Relationship) => ({
   id: found.id,
@@ -207,11 +214,11 @@ function newRelationshipOf(sent: Static<typeof newRelationship>, index: number):
   };
 }
 
-function list(ctx: RequestContext, { query }: { readonly query: Values<typeof listQuery> }) {
+function list(ctx: RequestContext, { query }: { readonly query: ParameterValues<typeof listQuery> }) {
   const { cursor, limit, assetId, externalId, dataSetId, labels, ...ends } = query;
   const atEnds = Object.entries(ends).map(([field, value]) => equalTo(field, value));
   const filter = and(commonFilter({ externalId, dataSetId, labels }), ...atEnds);
   const collection = ["relationships", ctx.project, filter, assetId];
-  const read = (page: PageQuestion) => listRelationships(ctx, { filter, assetId, page });
-  return listAnswer(ctx, { cursor, limit, collection }, read, shownOf);
+  const read = (page: PageQuery) => listRelationships(ctx, { filter, assetId, page });
+  return listResponse(ctx, { cursor, limit, collection }, read, shownOf);
 }

@@ -2,14 +2,14 @@
 
 import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
-import { refuseOutside } from "../../access/outside.ts";
+import { refuseOutsideScope } from "../../access/write-scope.ts";
 import type { RequestContext } from "../../context.ts";
 import { and, equals, type Filter, nothing, oneOf, or } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
-import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { readInBatches } from "../../query/read-within.ts";
-import type { Reader } from "../../storage/catalog.ts";
+import type { CatalogReader } from "../../storage/catalog.ts";
 import { knownAssetRows } from "../assets/assets.ts";
 import {
   type ExternalIdsNamed,
@@ -37,12 +37,12 @@ export async function createRelationships(
 ): Promise<Relationship[]> {
   const scope = scopeFor(ctx, "WRITE");
   return ctx.catalog.write(ctx.project, async (tx) => {
-    const nowMs = ctx.world.nowMs();
+    const nowMs = ctx.system.nowMs();
     const times = { createdTime: nowMs, lastUpdatedTime: nowMs };
     const rows = await mapInSlices(items, (item) => ({ ...item, id: ctx.ids.next(), ...times }));
     await refuseTakenExternalIds(tx, relationshipType, rows);
     await tx.insert(relationshipTable, rows);
-    await refuseOutside(tx, relationshipTable, scope, { acl: "relationshipsAcl", rows });
+    await refuseOutsideScope(tx, relationshipTable, scope, { acl: "relationshipsAcl", rows });
     return rows;
   });
 }
@@ -51,7 +51,7 @@ export interface RelationshipsWanted {
   readonly filter: Filter;
   /** Those with this asset at either end. */
   readonly assetId?: number | undefined;
-  readonly page: PageQuestion;
+  readonly page: PageQuery;
 }
 
 /** One page of the relationships the caller may see, by id. */
@@ -67,7 +67,7 @@ export async function listRelationships(
 }
 
 /** Nothing touches an asset that the caller may not know of, or that has no external id. */
-async function touching(ctx: RequestContext, tx: Reader, assetId: number): Promise<Filter> {
+async function touching(ctx: RequestContext, tx: CatalogReader, assetId: number): Promise<Filter> {
   const asset = (await knownAssetRows(ctx, tx, "relationshipsAcl", [assetId])).get(assetId);
   const externalId = asset && (asset.externalId ?? asset.sourceId);
   if (externalId === undefined) return nothing;

@@ -1,6 +1,6 @@
 // What updates do to the record of a sequence and to its columns.
 import { fail } from "../../errors.ts";
-import { repeatedOf } from "../../lib/repeated.ts";
+import { duplicatesIn } from "../../lib/duplicates.ts";
 import { limits } from "../../limits.ts";
 import { changeValues } from "../common/changes.ts";
 import type { Sequence, SequenceColumn } from "./schema.ts";
@@ -115,7 +115,7 @@ export function withoutColumns(sequence: Sequence, ids: readonly number[], nowMs
 }
 
 function refuseUnknown({ columns }: Sequence, ids: readonly number[]): void {
-  const repeated = repeatedOf(ids);
+  const repeated = duplicatesIn(ids);
   if (repeated.length > 0) throw fail("ids-repeated", { field: "items", ids: repeated });
   const held = new Set(columns.map(({ id }) => id));
   const unknown = ids.filter((id) => !held.has(id));
@@ -129,7 +129,7 @@ function checked(sequence: Sequence): Sequence {
   const { length } = JSON.stringify(columns);
   const lengthMax = limits.sequenceColumnsLengthMax;
   if (length > lengthMax) throw tooLong("columns", lengthMax, length);
-  const [repeated] = repeatedOf(
+  const [repeated] = duplicatesIn(
     columns.map(({ externalId }) => externalId).filter((one) => one !== undefined),
   );
   if (repeated === undefined) return sequence;

@@ -3,15 +3,15 @@ import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { type CellText, csvCell } from "../../lib/csv.ts";
-import { bytesOrStream, textPieces } from "../../lib/streams.ts";
+import { bytesOrStream, textChunks } from "../../lib/streams.ts";
 import { limits } from "../../limits.ts";
 import type { LengthBound } from "../../query/length-bound.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import { readWithin } from "../../query/read-within.ts";
 import { cellTextFor, csvQuery } from "../../rest/csv.ts";
-import { emptyAnswer, emptyShape, pageAsked } from "../../rest/envelope.ts";
+import { emptyResponse, emptySchema, pageQueryOf } from "../../rest/envelope.ts";
 import { bulk, idField, rowNumberDigits, storable } from "../../rest/fields.ts";
-import type { Values } from "../../rest/parameters.ts";
+import type { ParameterValues } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { exact, longIn, longMax } from "./cells.ts";
 import { type ColumnWanted, readRows, type SequenceRow, writeRows } from "./rows.ts";
@@ -96,7 +96,7 @@ export const dataRoutes: readonly Route[] = [
     summary: "Write rows of a sequence; a row takes the place of one with the same number",
     parameters: oneSequence,
     body: { kind: "json", ...bulk, schema: postBody, nulls: "kept" },
-    answer: () => ({ schema: emptyShape }),
+    response: () => ({ schema: emptySchema }),
     handle: write,
   }),
   route({
@@ -108,12 +108,12 @@ export const dataRoutes: readonly Route[] = [
     parameters: oneSequence,
     query: csvQuery,
     body: { kind: "json", schema: getBody },
-    answer: () => ({ schema: dataShape, otherContentTypes: [csvType] }),
+    response: () => ({ schema: dataShape, otherContentTypes: [csvType] }),
     handle: read,
   }),
 ];
 
-type Path = Values<typeof oneSequence>;
+type Path = ParameterValues<typeof oneSequence>;
 
 async function write(
   ctx: RequestContext,
@@ -126,7 +126,7 @@ async function write(
     }),
   );
   await writeRows(ctx, path.sequenceId, rows.flat());
-  return emptyAnswer;
+  return emptyResponse;
 }
 
 function rowNumberIn(sent: number | string, field: string): bigint {
@@ -139,7 +139,7 @@ async function read(
   ctx: RequestContext,
   asked: {
     readonly path: Path;
-    readonly query: Values<typeof csvQuery>;
+    readonly query: ParameterValues<typeof csvQuery>;
     readonly body: Static<typeof getBody>;
     readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   },
@@ -149,7 +149,10 @@ async function read(
   const wanted = { sequenceId: asked.path.sequenceId, ...rangeOf(sent!), columns: columnsOf(sent!) };
   const { from, to, ...others } = wanted;
   const collection = ["sequence rows", ctx.project, others, `${from}`, `${to}`];
-  const page = pageAsked(ctx, collection, { cursor, limit: Math.min(limit, limits.sequenceRowsPerReadMax) });
+  const page = pageQueryOf(ctx, collection, {
+    cursor,
+    limit: Math.min(limit, limits.sequenceRowsPerReadMax),
+  });
   const read = (bound: LengthBound) => readRows(ctx, { ...wanted, page: { ...page, bound } });
   const found = await readWithin(ctx.memory, read);
   const { next, items: rows } = found.page;
@@ -159,7 +162,7 @@ async function read(
   const [contentType, lines] = isCsv
     ? [`${csvType}; charset=utf-8`, csvLines(table, cellTextFor(asked.query))]
     : ["application/json; charset=utf-8", jsonPieces(table, nextCursor)];
-  return { contentType, ...(await bytesOrStream(textPieces([lines]), limits.responsePieceBytes)) };
+  return { contentType, ...(await bytesOrStream(textChunks([lines]), limits.responsePieceBytes)) };
 }
 
 /** Published clients name the end in two ways; the smaller end counts. */

@@ -1,7 +1,7 @@
 // Records of sequences in a transaction: those a caller may touch, and what must hold before a write.
 import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import type { Filter } from "../../query/filter.ts";
-import type { Reader } from "../../storage/catalog.ts";
+import type { CatalogReader } from "../../storage/catalog.ts";
 import { type Sequence, sequenceTable } from "./schema.ts";
 
 /** With the noun for them in a refusal. */
@@ -11,5 +11,5 @@ export const sequenceType = { table: sequenceTable, noun: "sequence" };
 export const inPath = (id: number): IdsNamed => ({ ids: [id], field: "sequenceId", status: 404 });
 
 /** These sequences in the order asked. Refuses repeated ids (400), and ids outside of `scope` as unknown. */
-export const existingSequences = (tx: Reader, scope: Filter, named: IdsNamed): Promise<Sequence[]> =>
+export const existingSequences = (tx: CatalogReader, scope: Filter, named: IdsNamed): Promise<Sequence[]> =>
   existingRecords(tx, sequenceTable, scope, named);

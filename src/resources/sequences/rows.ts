@@ -5,7 +5,7 @@ import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { and, between, equals } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
-import type { OrderBy, Page, PageQuestion } from "../../query/page.ts";
+import type { OrderBy, Page, PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { type Cell, cellOf, expectedBy, longMax } from "./cells.ts";
 import { existingSequences, inPath } from "./records.ts";
@@ -35,7 +35,7 @@ export interface RowsWanted {
   readonly to: bigint;
   /** None is all of them. */
   readonly columns: readonly ColumnWanted[];
-  readonly page: PageQuestion;
+  readonly page: PageQuery;
 }
 
 export interface SequenceRow {

@@ -14,8 +14,8 @@ import { anyMember, column, type Operand } from "../../odata/operand.ts";
 import { id, metadata, required, text, time } from "../../odata/property.ts";
 import { valuesIn } from "../../query/conjuncts.ts";
 import { equals, everything, type Filter, oneOf, some } from "../../query/filter.ts";
-import type { Page, PageQuestion } from "../../query/page.ts";
-import { siftedCount, siftedPage } from "../../query/sift.ts";
+import { filteredCount, filteredPage } from "../../query/memory-filter.ts";
+import type { Page, PageQuery } from "../../query/page.ts";
 import type { Asset } from "../assets/assets.ts";
 import { longMax } from "./cells.ts";
 import { readRows, type SequenceRow } from "./rows.ts";
@@ -98,7 +98,7 @@ function sequencesNamed(filter: Filter): { readonly ids: Filter; readonly rest: 
 async function columnsIn(
   ctx: RequestContext,
   ids: Filter,
-  { limit, after }: PageQuestion,
+  { limit, after }: PageQuery,
 ): Promise<Page<ColumnEntity>> {
   const [id = 0, at = -1] = (after ?? []) as readonly number[];
   const found: ColumnEntity[] = [];
@@ -120,7 +120,7 @@ const sifting = (ctx: RequestContext, filter: Filter) => {
   const { ids, rest } = sequencesNamed(filter);
   return {
     filter: rest,
-    read: (page: PageQuestion) => columnsIn(ctx, ids, page),
+    read: (page: PageQuery) => columnsIn(ctx, ids, page),
     fieldOf: (one: ColumnEntity, field: string) => one[field as keyof ColumnEntity],
   };
 };
@@ -128,8 +128,8 @@ const sifting = (ctx: RequestContext, filter: Filter) => {
 const sequenceColumns = entitySet<ColumnEntity>({
   ...{ name: "SequenceColumns", type: "SequenceColumn", saysNothingOfInserts: true },
   read: (ctx, { filter, page }) =>
-    siftedPage(ctx, { ...sifting(ctx, filter), page, position: (one) => [one.sequenceId, one.at] }),
-  count: (ctx, filter) => siftedCount(ctx, sifting(ctx, filter), limits.odataPageMax),
+    filteredPage(ctx, { ...sifting(ctx, filter), page, position: (one) => [one.sequenceId, one.at] }),
+  count: (ctx, filter) => filteredCount(ctx, sifting(ctx, filter), limits.odataPageMax),
   position: (row) => [row.sequenceId, row.at],
   address: (row) => addressIn(addressIn("Sequences", String(row.sequenceId), "Columns"), nameOf(row)),
 });
@@ -162,7 +162,7 @@ function rowNumbers(): Operand {
 async function rowsIn(
   ctx: RequestContext,
   { ids, only }: { readonly ids: Filter; readonly only: bigint | undefined },
-  { limit, after }: PageQuestion,
+  { limit, after }: PageQuery,
 ): Promise<Page<RowEntity>> {
   const found: RowEntity[] = [];
   const [id = 0, number] = (after ?? []) as readonly [number?, string?];
@@ -206,7 +206,7 @@ const siftingRows = (ctx: RequestContext, filter: Filter) => {
   const only = isOne ? BigInt(number as string) : undefined;
   return {
     filter: isOne ? further : rest,
-    read: (page: PageQuestion) => rowsIn(ctx, { ids, only }, page),
+    read: (page: PageQuery) => rowsIn(ctx, { ids, only }, page),
     fieldOf: (row: RowEntity, field: string) =>
       field === "rowNumber" ? String(row.rowNumber) : row[field as keyof RowEntity],
   };
@@ -217,8 +217,8 @@ const rowPosition = (row: RowEntity) => [row.sequenceId, String(row.rowNumber)];
 const sequenceRows = entitySet<RowEntity>({
   ...{ name: "SequenceRows", type: "SequenceRow", saysNothingOfInserts: true },
   read: (ctx, { filter, page }: SetQuestion) =>
-    siftedPage(ctx, { ...siftingRows(ctx, filter), page, position: rowPosition }),
-  count: (ctx, filter) => siftedCount(ctx, siftingRows(ctx, filter), limits.odataPageMax),
+    filteredPage(ctx, { ...siftingRows(ctx, filter), page, position: rowPosition }),
+  count: (ctx, filter) => filteredCount(ctx, siftingRows(ctx, filter), limits.odataPageMax),
   position: rowPosition,
   address: (row) => addressIn(addressIn("Sequences", String(row.sequenceId), "Rows"), String(row.rowNumber)),
 });

@@ -4,20 +4,20 @@ import type { Static } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { and, type Filter, hasMetadata, nothing, oneOf, underAsset } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
-import type { PageQuestion } from "../../query/page.ts";
-import type { TextSearch } from "../../query/search-texts.ts";
+import type { PageQuery } from "../../query/page.ts";
+import type { TextSearch } from "../../query/text-search.ts";
 import {
-  batchesAnswer,
-  emptyAnswer,
-  emptyShape,
-  itemsAnswer,
-  itemsOf,
-  listAnswer,
-  pageOf,
-  searchAnswer,
+  batchesResponse,
+  emptyResponse,
+  emptySchema,
+  itemsResponse,
+  itemsSchema,
+  listResponse,
+  pageSchema,
+  searchResponse,
 } from "../../rest/envelope.ts";
 import { bulk, json, requireIdOfPath } from "../../rest/fields.ts";
-import type { Values } from "../../rest/parameters.ts";
+import type { ParameterValues } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { during } from "../../rest/search.ts";
 import { equalTo, recordNameIn } from "../common/fields.rest.ts";
@@ -61,15 +61,15 @@ import {
 const versions = ["0.5", "0.6"] as const;
 const read = { versions, capability: ["sequencesAcl", "READ"] } as const;
 const write = { versions, capability: ["sequencesAcl", "WRITE"] } as const;
-const items = () => ({ schema: itemsOf(sequenceShape) });
-const empty = () => ({ schema: emptyShape });
+const items = () => ({ schema: itemsSchema(sequenceShape) });
+const empty = () => ({ schema: emptySchema });
 
 const changeOfOne = {
   ...write,
   summary: "Change a sequence",
   parameters: oneSequence,
   body: { kind: "json", schema: sequenceChange, nulls: "kept" },
-  answer: items,
+  response: items,
   handle: updateOne,
 } as const;
 
@@ -80,7 +80,7 @@ const recordRoutes: readonly Route[] = [
     path: "/sequences",
     summary: "Create sequences with their columns",
     body: json(newSequences, bulk),
-    answer: items,
+    response: items,
     handle: async (ctx, { body }) =>
       shown(await createSequences(ctx, await mapInSlices(body.items, newSequenceOf))),
   }),
@@ -90,7 +90,7 @@ const recordRoutes: readonly Route[] = [
     path: "/sequences",
     summary: "List sequences, ordered by id",
     query: listQuery,
-    answer: () => ({ schema: pageOf(sequenceShape) }),
+    response: () => ({ schema: pageSchema(sequenceShape) }),
     handle: list,
   }),
   route({
@@ -99,7 +99,7 @@ const recordRoutes: readonly Route[] = [
     path: "/sequences/search",
     summary: "Search sequences",
     query: searchQuery,
-    answer: items,
+    response: items,
     handle: search,
   }),
   route({
@@ -108,8 +108,9 @@ const recordRoutes: readonly Route[] = [
     path: "/sequences/byids",
     summary: "Read sequences by id or external id, in the order asked",
     body: { kind: "json", schema: sequenceNames },
-    answer: items,
-    handle: (ctx, { body }) => batchesAnswer(getSequences(ctx, body.items.map(recordNameIn)), shownSequence),
+    response: items,
+    handle: (ctx, { body }) =>
+      batchesResponse(getSequences(ctx, body.items.map(recordNameIn)), shownSequence),
   }),
   route({
     ...write,
@@ -117,7 +118,7 @@ const recordRoutes: readonly Route[] = [
     path: "/sequences/update",
     summary: "Change sequences",
     body: { kind: "json", ...bulk, schema: sequenceChanges, nulls: "kept" },
-    answer: items,
+    response: items,
     handle: async (ctx, { body }) =>
       shown(
         await updateSequences(
@@ -132,10 +133,10 @@ const recordRoutes: readonly Route[] = [
     path: "/sequences/delete",
     summary: "Delete sequences with their rows",
     body: { kind: "json", schema: sequenceIds },
-    answer: empty,
+    response: empty,
     handle: async (ctx, { body }) => {
       await deleteSequences(ctx, body.items);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
   route({
@@ -144,7 +145,7 @@ const recordRoutes: readonly Route[] = [
     path: "/sequences/{sequenceId}",
     summary: "Read a sequence",
     parameters: oneSequence,
-    answer: items,
+    response: items,
     handle: async (ctx, { path }) => shown([await getSequence(ctx, path.sequenceId)]),
   }),
   route({
@@ -153,10 +154,10 @@ const recordRoutes: readonly Route[] = [
     path: "/sequences/{sequenceId}",
     summary: "Delete a sequence with its rows",
     parameters: oneSequence,
-    answer: empty,
+    response: empty,
     handle: async (ctx, { path }) => {
       await deleteSequence(ctx, path.sequenceId);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
   route({
@@ -170,7 +171,7 @@ const recordRoutes: readonly Route[] = [
   route({ ...changeOfOne, method: "POST", path: "/sequences/{sequenceId}/update" }),
 ];
 
-const ofColumns = { ...write, method: "POST", parameters: oneSequence, answer: items } as const;
+const ofColumns = { ...write, method: "POST", parameters: oneSequence, response: items } as const;
 
 const columnRoutes: readonly Route[] = [
   route({
@@ -202,9 +203,9 @@ const columnRoutes: readonly Route[] = [
 
 export const sequenceRoutes: readonly Route[] = [...recordRoutes, ...columnRoutes, ...dataRoutes];
 
-const shown = (sequences: readonly Sequence[]) => itemsAnswer(sequences.map(shownSequence));
+const shown = (sequences: readonly Sequence[]) => itemsResponse(sequences.map(shownSequence));
 
-function list(ctx: RequestContext, { query }: { readonly query: Values<typeof listQuery> }) {
+function list(ctx: RequestContext, { query }: { readonly query: ParameterValues<typeof listQuery> }) {
   const { externalId, name, assetId, dataSetId, path } = query;
   const filter = and(
     equalTo("externalId", externalId),
@@ -214,11 +215,11 @@ function list(ctx: RequestContext, { query }: { readonly query: Values<typeof li
     path && underAsset(path),
   );
   const collection = ["sequences", ctx.project, filter];
-  const read = (page: PageQuestion) => listSequences(ctx, { filter, page });
-  return listAnswer(ctx, { cursor: query.cursor, limit: query.limit, collection }, read, shownSequence);
+  const read = (page: PageQuery) => listSequences(ctx, { filter, page });
+  return listResponse(ctx, { cursor: query.cursor, limit: query.limit, collection }, read, shownSequence);
 }
 
-function search(ctx: RequestContext, { query }: { readonly query: Values<typeof searchQuery> }) {
+function search(ctx: RequestContext, { query }: { readonly query: ParameterValues<typeof searchQuery> }) {
   const { sort, dir, offset = 0 } = query;
   const wanted: TextSearch = {
     ...query,
@@ -228,10 +229,10 @@ function search(ctx: RequestContext, { query }: { readonly query: Values<typeof 
     limit: query.limit,
     offset,
   };
-  return searchAnswer(ctx, wanted, searchSequences, shownSequence);
+  return searchResponse(ctx, wanted, searchSequences, shownSequence);
 }
 
-const searchFilter = (query: Values<typeof searchQuery>): Filter =>
+const searchFilter = (query: ParameterValues<typeof searchQuery>): Filter =>
   and(
     query.metadata === "unreadable"
       ? nothing
@@ -245,7 +246,10 @@ const searchFilter = (query: Values<typeof searchQuery>): Filter =>
 
 async function updateOne(
   ctx: RequestContext,
-  { path, body }: { readonly path: Values<typeof oneSequence>; readonly body: Static<typeof sequenceChange> },
+  {
+    path,
+    body,
+  }: { readonly path: ParameterValues<typeof oneSequence>; readonly body: Static<typeof sequenceChange> },
 ) {
   const { sequenceId } = path;
   requireIdOfPath(body.id, sequenceId);

@@ -7,7 +7,7 @@ import { refusal } from "../../../test/support/refusal.ts";
 import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
-import type { PageQuestion } from "../../query/page.ts";
+import type { PageQuery } from "../../query/page.ts";
 import type { AnyTable, Catalog } from "../../storage/catalog.ts";
 import { Erasures } from "../../storage/erasures.ts";
 import { createAssets, deleteAssets } from "../assets/assets.ts";
@@ -60,7 +60,7 @@ interface Asked {
   readonly from?: bigint;
   readonly to?: bigint;
   readonly columnIds?: readonly number[];
-  readonly page?: PageQuestion;
+  readonly page?: PageQuery;
 }
 
 const read = (ctx: RequestContext, { id }: Sequence, asked: Asked = {}): Promise<RowsFound> =>
@@ -225,7 +225,7 @@ class Model {
   async #compare({ from, to, limit }: Step & { do: "read" }): Promise<void> {
     const columnIds = types.map((type) => this.#columnId(type));
     const found: unknown[][] = [];
-    for (let page: PageQuestion | undefined = { limit }; page; ) {
+    for (let page: PageQuery | undefined = { limit }; page; ) {
       const answer: RowsFound = await read(this.#ctx, this.#sequence, { from, to, columnIds, page });
       assert.ok(answer.page.items.length <= limit);
       found.push(...rowsOf(answer).map((cells) => cells.map(plain)));

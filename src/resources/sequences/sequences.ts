@@ -2,14 +2,14 @@
 
 import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
-import { refuseOutside } from "../../access/outside.ts";
+import { refuseOutsideScope } from "../../access/write-scope.ts";
 import type { RequestContext } from "../../context.ts";
 import type { IdsNamed } from "../../query/existing.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
-import { byId, type Page, type PageQuestion } from "../../query/page.ts";
+import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
-import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
+import { searchByText, type TextSearch } from "../../query/text-search.ts";
 import { noteErasures } from "../../storage/erasures.ts";
 import { inKnownSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
 import { type RecordName, recordsNamed, refuseTakenExternalIds } from "../common/external-ids.ts";
@@ -47,7 +47,7 @@ export async function createSequences(
 ): Promise<Sequence[]> {
   const scope = scopeFor(ctx, "WRITE");
   return ctx.catalog.write(ctx.project, async (tx) => {
-    const nowMs = ctx.world.nowMs();
+    const nowMs = ctx.system.nowMs();
     const nextId = () => ctx.ids.next();
     const rows = await mapInSlices(items, ({ columns, ...item }) => {
       const empty = { id: nextId(), columns: [], slotsUsed: 0, createdTime: nowMs, lastUpdatedTime: nowMs };
@@ -57,7 +57,7 @@ export async function createSequences(
     await refuseUnknownAssets(ctx, tx, "sequencesAcl", links);
     await refuseTakenExternalIds(tx, sequenceType, rows);
     await tx.insert(sequenceTable, rows);
-    await refuseOutside(tx, sequenceTable, scope, { acl: "sequencesAcl", rows });
+    await refuseOutsideScope(tx, sequenceTable, scope, { acl: "sequencesAcl", rows });
     return rows;
   });
 }
@@ -65,7 +65,7 @@ export async function createSequences(
 /** One page of the sequences the caller may see, by id. */
 export async function listSequences(
   ctx: RequestContext,
-  { filter, page }: { readonly filter: Filter; readonly page: PageQuestion },
+  { filter, page }: { readonly filter: Filter; readonly page: PageQuery },
 ): Promise<Page<Sequence>> {
   const scope = scopeFor(ctx, "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
@@ -98,7 +98,7 @@ export async function searchSequences(ctx: RequestContext, wanted: TextSearch): 
   const scope = scopeFor(ctx, "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
     const filter = and(scope, await inKnownSubtrees(ctx, tx, "sequencesAcl", wanted.filter));
-    return searchTexts(tx, sequenceTable, { ...wanted, filter });
+    return searchByText(tx, sequenceTable, { ...wanted, filter });
   });
 }
 
@@ -168,7 +168,7 @@ async function update(
   const scope = scopeFor(ctx, "WRITE");
   return ctx.catalog.write(ctx.project, async (tx) => {
     const before = await existingSequences(tx, scope, named);
-    const after = await mapInSlices(before, (row, index) => change(row, index, ctx.world.nowMs()));
+    const after = await mapInSlices(before, (row, index) => change(row, index, ctx.system.nowMs()));
     const changed = after.filter((row, index) => row !== before[index]);
     const newAssets = after.map(({ assetId }, index) =>
       assetId === before[index]!.assetId ? undefined : assetId,
@@ -176,7 +176,7 @@ async function update(
     await refuseUnknownAssets(ctx, tx, "sequencesAcl", singleLinks(newAssets));
     await refuseTakenExternalIds(tx, sequenceType, changed);
     await tx.replace(sequenceTable, changed);
-    await refuseOutside(tx, sequenceTable, scope, { acl: "sequencesAcl", rows: changed });
+    await refuseOutsideScope(tx, sequenceTable, scope, { acl: "sequencesAcl", rows: changed });
     return after;
   });
 }

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { bytesOrStream } from "../../lib/streams.ts";
 import { limits } from "../../limits.ts";
-import { itemsOf } from "../../rest/envelope.ts";
+import { itemsSchema } from "../../rest/envelope.ts";
 import { textField } from "../../rest/fields.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import type { Match } from "./similarity.ts";
@@ -48,7 +48,7 @@ export const tagMatchingRoutes: readonly Route[] = [
     capability: ["assetsAcl", "READ"],
     summary: "Find the assets whose names come nearest to tags of other systems",
     body: { kind: "json", schema: question },
-    answer: () => ({ schema: itemsOf(tagShape) }),
+    response: () => ({ schema: itemsSchema(tagShape) }),
     handle: async (ctx, { body }) => {
       const { tagIds, metadata = {} } = body;
       const { fuzzyThreshold: scoreMax = 0, platform } = metadata;

@@ -7,7 +7,7 @@ import type { Services } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import { everything, oneOf } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
-import type { ProjectId, Writer } from "../../storage/catalog.ts";
+import type { CatalogWriter, ProjectId } from "../../storage/catalog.ts";
 import type { SeriesId } from "../../storage/points.ts";
 import { projectIds } from "../projects/projects.ts";
 import { erasureTable, timeSeriesTable } from "./schema.ts";
@@ -15,7 +15,7 @@ import { erasureTable, timeSeriesTable } from "./schema.ts";
 type Stores = Pick<Services, "catalog" | "points">;
 
 /** Takes the records away and notes what has to follow. */
-export async function removeRecords(tx: Writer, ids: readonly SeriesId[]): Promise<void> {
+export async function removeRecords(tx: CatalogWriter, ids: readonly SeriesId[]): Promise<void> {
   await tx.remove(timeSeriesTable, oneOf("id", ids));
   await tx.insert(
     erasureTable,

@@ -1,12 +1,12 @@
 // Series records inside a transaction: only those a caller may touch, and what must hold before a write.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { repeatedOf } from "../../lib/repeated.ts";
+import { duplicatesIn } from "../../lib/duplicates.ts";
 import { boundOfChange } from "../../query/existing.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
 import type { LengthBound } from "../../query/length-bound.ts";
 import type { OrderBy } from "../../query/page.ts";
-import type { Reader } from "../../storage/catalog.ts";
+import type { CatalogReader } from "../../storage/catalog.ts";
 import { foreignCategories } from "../groups/security-categories.ts";
 import { type TimeSeries, timeSeriesTable } from "./schema.ts";
 import type { SeriesKey } from "./series-names.ts";
@@ -23,7 +23,7 @@ const fieldAndKeys = (keys: SeriesKeys): readonly ["name" | "id", readonly Serie
 
 /** Of these series the ones in `scope`, in no particular order; a series may be named more than once. */
 export async function visibleRows(
-  tx: Reader,
+  tx: CatalogReader,
   scope: Filter,
   keys: SeriesKeys,
   { fields, bound }: { readonly fields?: readonly string[] | undefined; readonly bound?: LengthBound } = {},
@@ -50,12 +50,12 @@ export interface SeriesWanted {
  * which look like unknown ones.
  */
 export async function existingRows(
-  tx: Reader,
+  tx: CatalogReader,
   scope: Filter,
   { keys, status, fields, bound = boundOfChange("items") }: SeriesWanted,
 ): Promise<TimeSeries[]> {
   const [field, wanted] = fieldAndKeys(keys);
-  const repeated = repeatedOf(wanted);
+  const repeated = duplicatesIn(wanted);
   if (repeated.length > 0) throw fail("series-repeated", { keys: repeated });
   const rows = await visibleRows(tx, scope, keys, { fields, bound });
   const found = new Map<SeriesKey, TimeSeries>(rows.map((row) => [row[field], row]));
@@ -68,11 +68,11 @@ export async function existingRows(
  * Refuses names that another series has, seen by the caller or not, or that occur twice here: all of them are
  * listed, in the order sent, because clients go on without them.
  */
-export async function refuseTakenNames(tx: Reader, names: readonly string[]): Promise<void> {
+export async function refuseTakenNames(tx: CatalogReader, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   const filter = oneOf("name", [...new Set(names)]);
   const held = await tx.find(timeSeriesTable, { filter, order: byName, page: { limit: names.length } });
-  const taken = new Set([...held.map((row) => row.name), ...repeatedOf(names)]);
+  const taken = new Set([...held.map((row) => row.name), ...duplicatesIn(names)]);
   if (taken.size > 0)
     throw fail("series-exist", { names: [...new Set(names)].filter((name) => taken.has(name)) });
 }
@@ -80,7 +80,7 @@ export async function refuseTakenNames(tx: Reader, names: readonly string[]): Pr
 /** Refuses categories to be put on series that do not exist or that the caller is no member of. */
 export async function refuseForeignCategories(
   ctx: RequestContext,
-  tx: Reader,
+  tx: CatalogReader,
   categoryIds: readonly number[],
 ): Promise<void> {
   const [foreign] = categoryIds.length > 0 ? await foreignCategories(ctx, tx, categoryIds) : [];

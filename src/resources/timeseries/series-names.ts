@@ -3,8 +3,8 @@
 // A series never changes its id, kind or step; it can only be renamed or deleted, and both pass through
 // `whileChanging` here. Callers without bounds may have all that is kept; for others it is noted by which
 // scopes a series is reached, under numbers that are given anew when anything moves (`access/reach.ts`).
-import { ChangeGate } from "../../lib/change-gate.ts";
-import { RecentMap } from "../../lib/recent-map.ts";
+import { ChangeCounter } from "../../lib/change-counter.ts";
+import { LruCache } from "../../lib/lru-cache.ts";
 import { limits } from "../../limits.ts";
 import type { Catalog, ProjectId } from "../../storage/catalog.ts";
 
@@ -46,9 +46,9 @@ const listLengthMin = 8;
 
 class SeriesNames {
   /** For renames and deletes. */
-  readonly gate = new ChangeGate();
+  readonly gate = new ChangeCounter();
   /** Each series under its name and under its id; texts and numbers cannot be mistaken for each other. */
-  readonly #kept = new RecentMap<SeriesKey, Kept>(limits.seriesKeysKeptMax);
+  readonly #kept = new LruCache<SeriesKey, Kept>(limits.seriesKeysKeptMax);
   /** Lists that do not change once they are made. */
   readonly #lists = new WeakMap<readonly SeriesKey[], FoundList>();
 

@@ -12,22 +12,22 @@ import {
   underAsset,
 } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
-import type { PageQuestion } from "../../query/page.ts";
+import type { PageQuery } from "../../query/page.ts";
 import {
-  batchesAnswer,
+  batchesResponse,
   cursorParameter,
-  emptyAnswer,
-  emptyShape,
-  itemsAnswer,
-  itemsOf,
-  listAnswer,
-  pageOf,
-  searchAnswer,
+  emptyResponse,
+  emptySchema,
+  itemsResponse,
+  itemsSchema,
+  listResponse,
+  pageSchema,
+  searchResponse,
 } from "../../rest/envelope.ts";
 import { bulk, idsBody, itemsBody, json, requireIdOfPath } from "../../rest/fields.ts";
-import { id, required, text, type Values } from "../../rest/parameters.ts";
+import { id, type ParameterValues, required, text } from "../../rest/parameters.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
-import { searchOf } from "../../rest/search.ts";
+import { textSearchOf } from "../../rest/search.ts";
 import { commonFilter, equalTo, recordName, recordNameIn } from "../common/fields.rest.ts";
 import {
   changeOf,
@@ -64,8 +64,8 @@ const sinceV05 = { versions: ["0.5", "0.6"] } as const;
 const some = { min: 1 };
 const ids = idsBody("Which series");
 const names = json(itemsBody(recordName("Which series"), some));
-const items = (version: ApiVersion) => ({ schema: itemsOf(seriesShape(version)) });
-const empty = () => ({ schema: emptyShape });
+const items = (version: ApiVersion) => ({ schema: itemsSchema(seriesShape(version)) });
+const empty = () => ({ schema: emptySchema });
 
 const create = {
   ...write,
@@ -79,7 +79,7 @@ const overwrite = {
   method: "PUT",
   path: "/timeseries",
   summary: "Change time series by name; absent members stay",
-  answer: empty,
+  response: empty,
 } as const;
 
 const change = {
@@ -88,7 +88,7 @@ const change = {
   summary: "Change a time series",
   parameters: { series: id("The id of the series") },
   body: { kind: "json", schema: seriesChange, nulls: "kept" },
-  answer: items,
+  response: items,
   handle: updateOne,
 } as const;
 
@@ -97,14 +97,14 @@ export const timeSeriesRoutes: readonly Route[] = [
     ...create,
     ...inV04,
     body: json(itemsBody(newSeriesInV04, some), bulk),
-    answer: empty,
+    response: empty,
     handle: (ctx, { body, version }) => createAll(ctx, version, body.items.map(named)),
   }),
   route({
     ...create,
     ...sinceV05,
     body: json(itemsBody(newSeries, some), bulk),
-    answer: (version) => (version === "0.5" ? empty() : items(version)),
+    response: (version) => (version === "0.5" ? empty() : items(version)),
     handle: (ctx, { body, version }) => createAll(ctx, version, body.items),
   }),
   route({
@@ -125,7 +125,7 @@ export const timeSeriesRoutes: readonly Route[] = [
     path: "/timeseries",
     summary: "List time series, ordered by name",
     query: { ...listQuery, cursor: cursorParameter },
-    answer: (version) => ({ schema: pageOf(seriesShape(version)) }),
+    response: (version) => ({ schema: pageSchema(seriesShape(version)) }),
     handle: list,
   }),
   route({
@@ -134,7 +134,7 @@ export const timeSeriesRoutes: readonly Route[] = [
     path: "/timeseries/search",
     summary: "Search time series",
     query: searchQuery,
-    answer: items,
+    response: items,
     handle: search,
   }),
   route({
@@ -144,10 +144,10 @@ export const timeSeriesRoutes: readonly Route[] = [
     summary: "Read a time series by id",
     parameters: { series: id("The id of the series") },
     query: { includeMetadata },
-    answer: items,
+    response: items,
     handle: async (ctx, { path, query, version }) => {
       const shown = seriesIn(version, { withMetadata: query.includeMetadata ?? false });
-      return itemsAnswer([shown(await getTimeSeries(ctx, path.series))]);
+      return itemsResponse([shown(await getTimeSeries(ctx, path.series))]);
     },
   }),
   route({
@@ -157,10 +157,10 @@ export const timeSeriesRoutes: readonly Route[] = [
     summary: "Read time series by id or external id, in the order asked",
     query: { includeMetadata },
     body: names,
-    answer: items,
+    response: items,
     handle: (ctx, { query, body, version }) => {
       const shown = seriesIn(version, { withMetadata: query.includeMetadata ?? true });
-      return batchesAnswer(getManyTimeSeries(ctx, body.items.map(recordNameIn)), shown);
+      return batchesResponse(getManyTimeSeries(ctx, body.items.map(recordNameIn)), shown);
     },
   }),
   route({
@@ -169,7 +169,7 @@ export const timeSeriesRoutes: readonly Route[] = [
     path: "/timeseries/update",
     summary: "Change time series",
     body: { kind: "json", ...bulk, schema: itemsBody(identifiedChange, some), nulls: "kept" },
-    answer: items,
+    response: items,
     handle: updateMany,
   }),
   route({
@@ -186,7 +186,7 @@ export const timeSeriesRoutes: readonly Route[] = [
     path: "/timeseries/delete",
     summary: "Delete time series by id, with their datapoints",
     body: ids,
-    answer: empty,
+    response: empty,
     handle: (ctx, { body }) => remove(ctx, { ids: body.items }),
   }),
   route({
@@ -196,7 +196,7 @@ export const timeSeriesRoutes: readonly Route[] = [
     path: "/timeseries/{series}",
     summary: "Delete a time series by name, with its datapoints",
     parameters: { series: required(text("The name of the series")) },
-    answer: empty,
+    response: empty,
     handle: (ctx, { path }) => remove(ctx, { names: [path.series] }),
   }),
 ];
@@ -205,21 +205,21 @@ const named = <Sent extends { readonly tagId: string }>(sent: Sent) => ({ ...sen
 
 async function createAll(ctx: RequestContext, version: ApiVersion, sent: Static<typeof newSeries>[]) {
   const created = await createTimeSeries(ctx, await mapInSlices(sent, newSeriesOf));
-  if (version !== "0.6") return emptyAnswer;
-  return itemsAnswer(created.map(seriesIn(version, { withMetadata: true })));
+  if (version !== "0.6") return emptyResponse;
+  return itemsResponse(created.map(seriesIn(version, { withMetadata: true })));
 }
 
 async function overwriteAll(ctx: RequestContext, sent: Static<typeof seriesOverwrite>[]) {
   const keys = { names: sent.map((item) => item.name) };
   await updateTimeSeries(ctx, { keys, changes: await mapInSlices(sent, overwriteOf), status: 404 });
-  return emptyAnswer;
+  return emptyResponse;
 }
 
 async function list(
   ctx: RequestContext,
   asked: {
     readonly version: ApiVersion;
-    readonly query: Values<typeof listQuery> & { readonly cursor: string | undefined };
+    readonly query: ParameterValues<typeof listQuery> & { readonly cursor: string | undefined };
   },
 ) {
   const { q, name, description, assetId, path, includeMetadata: withMetadata = false } = asked.query;
@@ -233,16 +233,16 @@ async function list(
   );
   const { cursor, limit } = asked.query;
   const [collection, whole] = [collectionOf(ctx, filter), collectionOf(ctx, everything)];
-  const read = (page: PageQuestion) => listTimeSeries(ctx, { filter, page });
+  const read = (page: PageQuery) => listTimeSeries(ctx, { filter, page });
   const shape = seriesIn(asked.version, { withMetadata });
-  return listAnswer(ctx, { cursor, limit, collection, whole }, read, shape);
+  return listResponse(ctx, { cursor, limit, collection, whole }, read, shape);
 }
 
 const collectionOf = (ctx: RequestContext, filter: Filter) => ["timeseries", ctx.project, filter];
 
 async function search(
   ctx: RequestContext,
-  { query, version }: { readonly version: ApiVersion; readonly query: Values<typeof searchQuery> },
+  { query, version }: { readonly version: ApiVersion; readonly query: ParameterValues<typeof searchQuery> },
 ) {
   const own = and(
     equalTo("unit", query.unit),
@@ -252,7 +252,7 @@ async function search(
     commonFilter(query),
   );
   const shape = seriesIn(version, { withMetadata: true });
-  return searchAnswer(ctx, searchOf(query, own), searchTimeSeries, shape);
+  return searchResponse(ctx, textSearchOf(query, own), searchTimeSeries, shape);
 }
 
 async function updateMany(
@@ -262,7 +262,7 @@ async function updateMany(
   const keys = { ids: body.items.map((item) => item.id) };
   const changes = await mapInSlices(body.items, changeOf);
   const updated = await updateTimeSeries(ctx, { keys, changes, status: 400 });
-  return itemsAnswer(updated.map(seriesIn(version, { withMetadata: true })));
+  return itemsResponse(updated.map(seriesIn(version, { withMetadata: true })));
 }
 
 async function updateOne(
@@ -276,10 +276,10 @@ async function updateOne(
   const keys = { ids: [asked.path.series] };
   requireIdOfPath(asked.body.id, asked.path.series);
   const updated = await updateTimeSeries(ctx, { keys, changes: [changeOf(asked.body)], status: 404 });
-  return itemsAnswer(updated.map(seriesIn(asked.version, { withMetadata: true })));
+  return itemsResponse(updated.map(seriesIn(asked.version, { withMetadata: true })));
 }
 
 async function remove(ctx: RequestContext, keys: SeriesKeys) {
   await deleteTimeSeries(ctx, keys);
-  return emptyAnswer;
+  return emptyResponse;
 }

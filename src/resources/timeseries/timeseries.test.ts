@@ -8,8 +8,8 @@ import { administrator } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { compareText } from "../../lib/text.ts";
 import { and, everything, startsWith, underAsset } from "../../query/filter.ts";
-import type { Page, PageQuestion } from "../../query/page.ts";
-import type { Catalog, Writer } from "../../storage/catalog.ts";
+import type { Page, PageQuery } from "../../query/page.ts";
+import type { Catalog, CatalogWriter } from "../../storage/catalog.ts";
 import { openNaiveCatalog } from "../../storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "../../storage/conformance/naive-points.ts";
 import type { PointsStore } from "../../storage/points.ts";
@@ -48,7 +48,7 @@ const rename = (ctx: RequestContext, id: number, name: string) =>
   updateTimeSeries(ctx, { keys: { ids: [id] }, changes: [{ name }], status: 400 });
 
 /** Every page from the first on, then back again by the previous cursors: both must show the same. */
-async function walk(ask: (page: PageQuestion) => Promise<Page<TimeSeries>>, limit: number) {
+async function walk(ask: (page: PageQuery) => Promise<Page<TimeSeries>>, limit: number) {
   const pages = [await ask({ limit })];
   for (let next = pages[0]!.next; next; next = pages.at(-1)!.next)
     pages.push(await ask({ limit, after: next }));
@@ -77,7 +77,7 @@ function slowCatalog(inner: Catalog) {
     read: (scope, work) => held(inner.read(scope, work)),
     write: (scope, work) => {
       const waiting = commits;
-      const beforeCommit = async (tx: Writer) => {
+      const beforeCommit = async (tx: CatalogWriter) => {
         const answer = await work(tx);
         await waiting;
         return answer;

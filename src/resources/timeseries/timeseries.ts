@@ -2,8 +2,8 @@
 
 import { membershipOf, scopeOf } from "../../access/caller.ts";
 import type { Action, Capability } from "../../access/capabilities.ts";
-import { refuseOutside } from "../../access/outside.ts";
 import { reachOf } from "../../access/reach.ts";
+import { refuseOutsideScope } from "../../access/write-scope.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { and, type Filter } from "../../query/filter.ts";
@@ -11,8 +11,8 @@ import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { Page } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { readInBatches } from "../../query/read-within.ts";
-import { searchTexts, type TextSearch } from "../../query/search-texts.ts";
-import type { Question } from "../../storage/catalog.ts";
+import { searchByText, type TextSearch } from "../../query/text-search.ts";
+import type { CatalogQuery } from "../../storage/catalog.ts";
 import { inKnownSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
 import { idsOf, type RecordName, refuseTakenExternalIds } from "../common/external-ids.ts";
 import { changeSeries, type SeriesChange } from "./changes.ts";
@@ -57,7 +57,7 @@ export function seriesScope({ caller }: RequestContext, action: Action): Filter 
  */
 export async function listTimeSeries(
   ctx: RequestContext,
-  { filter, ...asked }: Omit<Question, "order">,
+  { filter, ...asked }: Omit<CatalogQuery, "order">,
 ): Promise<Page<TimeSeries>> {
   const scope = seriesScope(ctx, "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
@@ -105,7 +105,7 @@ export async function searchTimeSeries(ctx: RequestContext, wanted: TextSearch):
   const scope = seriesScope(ctx, "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
     const filter = and(scope, await inKnownSubtrees(ctx, tx, "timeSeriesAcl", wanted.filter));
-    return searchTexts(tx, timeSeriesTable, { ...wanted, filter });
+    return searchByText(tx, timeSeriesTable, { ...wanted, filter });
   });
 }
 
@@ -119,7 +119,7 @@ export async function createTimeSeries(
 ): Promise<TimeSeries[]> {
   const scope = seriesScope(ctx, "WRITE");
   return ctx.catalog.write(ctx.project, async (tx) => {
-    const now = ctx.world.nowMs();
+    const now = ctx.system.nowMs();
     await refuseTakenNames(
       tx,
       items.map((item) => item.name),
@@ -139,7 +139,7 @@ export async function createTimeSeries(
     }));
     await refuseTakenExternalIds(tx, seriesType, rows);
     await tx.insert(timeSeriesTable, rows);
-    await refuseOutside(tx, timeSeriesTable, scope, { acl: "timeSeriesAcl", rows });
+    await refuseOutsideScope(tx, timeSeriesTable, scope, { acl: "timeSeriesAcl", rows });
     return rows;
   });
 }
@@ -173,7 +173,7 @@ async function writeChanges(
   const scope = seriesScope(ctx, "WRITE");
   return ctx.catalog.write(ctx.project, async (tx) => {
     const before = await existingRows(tx, scope, { keys, status });
-    const after = await mapInSlices(before, (row, i) => changeSeries(row, changes[i]!, ctx.world.nowMs()));
+    const after = await mapInSlices(before, (row, i) => changeSeries(row, changes[i]!, ctx.system.nowMs()));
     const renamed = before.filter((row, i) => row.name !== after[i]!.name);
     const newNames = after.filter((row, i) => row.name !== before[i]!.name).map((row) => row.name);
     const newLinks = after.map((row, i) => (row.assetId === before[i]!.assetId ? undefined : row.assetId));
@@ -187,7 +187,7 @@ async function writeChanges(
     await refuseTakenExternalIds(tx, seriesType, after);
     seriesNamesOf(ctx.catalog, ctx.project).forget(renamed);
     await tx.replace(timeSeriesTable, after);
-    await refuseOutside(tx, timeSeriesTable, scope, { acl: "timeSeriesAcl", rows: after });
+    await refuseOutsideScope(tx, timeSeriesTable, scope, { acl: "timeSeriesAcl", rows: after });
     return after;
   });
 }

@@ -13,15 +13,15 @@ import {
   words,
 } from "../../query/filter.ts";
 import { LengthBound } from "../../query/length-bound.ts";
-import { byId, type OrderBy, type PageQuestion, type Position } from "../../query/page.ts";
+import { byId, type OrderBy, type PageQuery, type Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import {
   type Catalog,
-  type Reader,
+  type CatalogReader,
+  type CatalogWriter,
   type Stored,
   type Table,
   UniqueViolation,
-  type Writer,
 } from "../catalog.ts";
 import { openNaiveCatalog } from "./naive-catalog.ts";
 import {
@@ -137,7 +137,7 @@ const contract: Readonly<Record<string, Scenario>> = {
   async "a taken combination is a UniqueViolation that names it, and changes nothing"(catalog) {
     await catalog.write(1, (tx) => tx.insert(places, [place(1), place(2, { parentId: 1, name: "x" })]));
     const same = place(3, { parentId: 1, name: "x" });
-    const attempts: [(tx: Writer) => Promise<void>, readonly string[]][] = [
+    const attempts: [(tx: CatalogWriter) => Promise<void>, readonly string[]][] = [
       [(tx) => tx.insert(places, [place(9), same]), ["parentId", "name"]],
       [(tx) => tx.insert(places, [place(9), place(1, { name: "other" })]), ["id"]],
       [(tx) => tx.insert(places, [place(9), place(9)]), ["id"]],
@@ -145,7 +145,7 @@ const contract: Readonly<Record<string, Scenario>> = {
       [(tx) => tx.insert(gauges, [gauge(1), { ...gauge(2), name: "g1" }]), ["name"]],
     ];
     for (const [attempt, columns] of attempts) {
-      const swallowed = async (tx: Writer) => void (await attempt(tx).catch(() => undefined));
+      const swallowed = async (tx: CatalogWriter) => void (await attempt(tx).catch(() => undefined));
       for (const work of [attempt, swallowed]) {
         await assert.rejects(catalog.write(1, work), (error) => {
           assert.ok(error instanceof UniqueViolation);
@@ -193,7 +193,7 @@ const contract: Readonly<Record<string, Scenario>> = {
       place(3, { name: "same" }),
     ]);
     assert.equal(await catalog.read(1, (tx) => tx.count(places, words(["name"], "same"))), 2);
-    const refused: ((tx: Writer) => Promise<void>)[] = [
+    const refused: ((tx: CatalogWriter) => Promise<void>)[] = [
       (tx) =>
         tx.setColumns(
           places,
@@ -302,7 +302,7 @@ const contract: Readonly<Record<string, Scenario>> = {
     );
     await Promise.all(adding);
     assert.equal((await all(catalog, places)).length, 20);
-    let leaked: Writer | undefined;
+    let leaked: CatalogWriter | undefined;
     const stray = catalog.write(1, async (tx) => {
       leaked = tx;
       const late = [
@@ -421,7 +421,7 @@ const contract: Readonly<Record<string, Scenario>> = {
       ),
     );
     await catalog.read(1, async (tx) => {
-      const found = async (filter: Parameters<Reader["count"]>[1]) =>
+      const found = async (filter: Parameters<CatalogReader["count"]>[1]) =>
         (await tx.find(places, { ...allBy(byId), filter })).map(({ name }) => name);
       assert.deepEqual(await found(containsIgnoringCase("name", "äRG")), ["ÄRGER 50%", "ärger 500"]);
       assert.deepEqual(await found(containsIgnoringCase("name", "50%")), ["ÄRGER 50%"]);
@@ -466,7 +466,10 @@ async function fill<Row extends Stored>(
 }
 
 /** Asks both the same and holds the answers against each other. */
-async function same<Answer>([one, other]: readonly [Catalog, Catalog], ask: (tx: Reader) => Promise<Answer>) {
+async function same<Answer>(
+  [one, other]: readonly [Catalog, Catalog],
+  ask: (tx: CatalogReader) => Promise<Answer>,
+) {
   const [answer, expected] = [await one.read(1, ask), await other.read(1, ask)];
   assert.deepEqual(answer, expected);
   return answer;
@@ -614,7 +617,7 @@ export const comparisons: Readonly<Record<string, Scenario>> = {
   async "a page ends after the record with which it is too long, and tells so"(catalog) {
     const long = (id: number): Place => place(id, { description: "d".repeat(1000) });
     await fill([catalog], places, [long(1), long(2), long(3), long(4), long(5)]);
-    const read = async (page: PageQuestion) => {
+    const read = async (page: PageQuery) => {
       const found = await catalog.read(1, (tx) =>
         readPage(tx, places, { filter: everything, order: byId, page }),
       );
@@ -672,13 +675,13 @@ export const comparisons: Readonly<Record<string, Scenario>> = {
 };
 
 /** Each page has a bound of its own, if any. */
-const bounded = (page: PageQuestion, lengthMax: number | undefined): PageQuestion =>
+const bounded = (page: PageQuery, lengthMax: number | undefined): PageQuery =>
   lengthMax === undefined ? page : { ...page, bound: new LengthBound(lengthMax) };
 
 async function walk(
-  tx: Reader,
+  tx: CatalogReader,
   order: OrderBy[],
-  asked: PageQuestion,
+  asked: PageQuery,
   lengthMax?: number,
 ): Promise<number[]> {
   const page = bounded(asked, lengthMax);
@@ -689,9 +692,9 @@ async function walk(
 
 /** From before the last record back to the first. */
 async function walkBack(
-  tx: Reader,
+  tx: CatalogReader,
   order: OrderBy[],
-  asked: PageQuestion,
+  asked: PageQuery,
   lengthMax?: number,
 ): Promise<number[]> {
   const last = (await tx.find(places, allBy(order))).at(-1);

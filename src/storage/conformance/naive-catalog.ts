@@ -5,10 +5,10 @@ import {
   compareBy,
   cutsOf,
   matches,
+  type RecordContext,
+  type RecordValues,
   rankOf,
   recordAt,
-  type Surroundings,
-  type Values,
 } from "../../query/evaluate.ts";
 import { and, equals, type Filter } from "../../query/filter.ts";
 import { type LengthBound, lengthOfValue } from "../../query/length-bound.ts";
@@ -17,22 +17,22 @@ import {
   type AnyTable,
   assertPlain,
   type Catalog,
+  type CatalogQuery,
+  type CatalogReader,
+  type CatalogWriter,
   keyOf,
-  type Question,
-  type RankedQuestion,
-  type Reader,
-  type Scope,
+  type RankedQuery,
   type Stored,
   type Table,
+  type TransactionScope,
   UniqueViolation,
-  type Writer,
 } from "../catalog.ts";
 
-type Held = Values;
+type Held = RecordValues;
 
 /** Every table's records of every project; never changed in place, so that a reader keeps what it saw. */
 interface State {
-  readonly records: ReadonlyMap<string, readonly { readonly scope: Scope; readonly row: Held }[]>;
+  readonly records: ReadonlyMap<string, readonly { readonly scope: TransactionScope; readonly row: Held }[]>;
   readonly lastId: number;
 }
 
@@ -42,7 +42,10 @@ export function openNaiveCatalog(tables: readonly AnyTable[]): Catalog {
   let lastWrite: Promise<unknown> = Promise.resolve();
   let open = true;
 
-  const write = async <Answer>(scope: Scope, work: (tx: Writer) => Promise<Answer>): Promise<Answer> => {
+  const write = async <Answer>(
+    scope: TransactionScope,
+    work: (tx: CatalogWriter) => Promise<Answer>,
+  ): Promise<Answer> => {
     const tx = new NaiveTransaction(tables, scope, state);
     const answer = await work(tx).finally(() => tx.end());
     state = tx.outcome();
@@ -68,14 +71,14 @@ export function openNaiveCatalog(tables: readonly AnyTable[]): Catalog {
   };
 }
 
-class NaiveTransaction implements Reader, Writer {
+class NaiveTransaction implements CatalogReader, CatalogWriter {
   readonly #tables: readonly AnyTable[];
-  readonly #scope: Scope;
+  readonly #scope: TransactionScope;
   #state: State;
   #failure: unknown;
   #over = false;
 
-  constructor(tables: readonly AnyTable[], scope: Scope, state: State) {
+  constructor(tables: readonly AnyTable[], scope: TransactionScope, state: State) {
     this.#tables = tables;
     this.#scope = scope;
     this.#state = state;
@@ -91,7 +94,7 @@ class NaiveTransaction implements Reader, Writer {
     return this.#state;
   }
 
-  async find<Row extends object>(table: Table<Row>, { filter, order, page }: Question): Promise<Row[]> {
+  async find<Row extends object>(table: Table<Row>, { filter, order, page }: CatalogQuery): Promise<Row[]> {
     const within = this.#rows(table, filter)
       .filter((row) => !page.after || compareBy(order, row, recordAt(order, page.after)) > 0)
       .filter((row) => !page.before || compareBy(order, row, recordAt(order, page.before)) < 0)
@@ -108,7 +111,7 @@ class NaiveTransaction implements Reader, Writer {
     return copy<Row>(ids.flatMap((id) => rows.filter((row) => row["id"] === id)));
   }
 
-  async search<Row extends object>(table: Table<Row>, question: RankedQuestion): Promise<Row[]> {
+  async search<Row extends object>(table: Table<Row>, question: RankedQuery): Promise<Row[]> {
     const { filter, rank, order, limit, offset, bound } = question;
     const ranked = this.#rows(table, filter).sort((a, b) => {
       for (const { field, text } of rank) {
@@ -204,7 +207,7 @@ class NaiveTransaction implements Reader, Writer {
       .filter((row) => matches(filter, row, this.#around(table, row)));
   }
 
-  #around(table: AnyTable, row: Held): Surroundings {
+  #around(table: AnyTable, row: Held): RecordContext {
     return {
       isUnder: (assetIds) => this.#isUnder(table, row, assetIds),
       has: (name, id, filter) => {
@@ -237,7 +240,7 @@ class NaiveTransaction implements Reader, Writer {
 
   #change(
     table: AnyTable,
-    change: (held: { scope: Scope; row: Held }[]) => { scope: Scope; row: Held }[],
+    change: (held: { scope: TransactionScope; row: Held }[]) => { scope: TransactionScope; row: Held }[],
   ): void {
     this.#mayTouch(table);
     const held = change([...(this.#state.records.get(table.name) ?? [])]);
@@ -250,7 +253,7 @@ class NaiveTransaction implements Reader, Writer {
     this.#state = { ...this.#state, records: new Map(this.#state.records).set(table.name, held) };
   }
 
-  #assertUnique(table: AnyTable, held: readonly { scope: Scope; row: Held }[]): void {
+  #assertUnique(table: AnyTable, held: readonly { scope: TransactionScope; row: Held }[]): void {
     const ids = held.map(({ row }) => row["id"]).filter((id) => id !== undefined);
     if (new Set(ids).size < ids.length) throw new UniqueViolation(table.name, ["id"]);
     for (const columns of table.unique) {

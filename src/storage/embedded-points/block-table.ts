@@ -6,7 +6,7 @@
 // can be written anew.
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { invariant } from "../../lib/invariant.ts";
-import { RecentMap } from "../../lib/recent-map.ts";
+import { LruCache } from "../../lib/lru-cache.ts";
 import type { Damage, PointColumns, SeriesId } from "../points.ts";
 import { DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
 import { type Kind, numbers } from "./columns.ts";
@@ -114,7 +114,7 @@ export class BlockTable {
   #check: RowCheck | undefined;
   #missing: readonly Damage[] = [];
   /** What is asked about once is often asked about again, a trend that a screen refreshes say. */
-  readonly #kept = new RecentMap<number, PointColumns>(keptBlocks);
+  readonly #kept = new LruCache<number, PointColumns>(keptBlocks);
   /** Few: looked through on every read. */
   #damaged: readonly DamagedStretch[] = [];
 

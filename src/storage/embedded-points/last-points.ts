@@ -1,6 +1,6 @@
 // The newest point of the series that are asked for it, kept on the main thread: asking a shard costs more
 // than everything else that such a question takes.
-import { RecentMap } from "../../lib/recent-map.ts";
+import { LruCache } from "../../lib/lru-cache.ts";
 import type { PointRuns, SeriesId } from "../points.ts";
 import type { Change } from "./change.ts";
 import type { FoundPoint } from "./series-reader.ts";
@@ -11,7 +11,7 @@ const knownMax = 50_000;
 const textLengthMax = 256;
 
 export class LastPoints {
-  readonly #known = new RecentMap<SeriesId, FoundPoint>(knownMax);
+  readonly #known = new LruCache<SeriesId, FoundPoint>(knownMax);
   /** What each series that is being asked for was told to wait for; a change takes it away. */
   readonly #asking = new Map<SeriesId, object>();
   #hasAny = false;

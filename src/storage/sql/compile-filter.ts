@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { invariant } from "../../lib/invariant.ts";
 import { endOfPrefix, foldCase, wellFormed, wordsIn } from "../../lib/text.ts";
 import type { Bound, Filter, Scalar } from "../../query/filter.ts";
-import type { AnyTable, Scope } from "../catalog.ts";
+import type { AnyTable, TransactionScope } from "../catalog.ts";
 import type { Condition, Expression, Expressions, MemberType, WantedWords } from "./dialect.ts";
 import { columnOf, encodeValue, projectColumn } from "./tables.ts";
 
@@ -15,7 +15,7 @@ import { columnOf, encodeValue, projectColumn } from "./tables.ts";
 export interface Subject {
   readonly table: AnyTable;
   readonly tables: readonly AnyTable[];
-  readonly scope: Scope;
+  readonly scope: TransactionScope;
   readonly expressions: Expressions;
   readonly gathering: Gathering;
   /** Conditions held against one record after the other, instead of being gathered from their index. */

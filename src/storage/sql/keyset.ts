@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { invariant } from "../../lib/invariant.ts";
 import { wellFormed } from "../../lib/text.ts";
-import type { OrderBy, PageQuestion, Position } from "../../query/page.ts";
+import type { OrderBy, PageQuery, Position } from "../../query/page.ts";
 import type { AnyTable } from "../catalog.ts";
 import { columnRef } from "./compile-filter.ts";
 import type { Condition, Expression } from "./dialect.ts";
@@ -31,7 +31,7 @@ export function sortedBy(table: AnyTable, order: readonly OrderBy[], backwards =
  * The conditions of a page, one set for each piece of the order that it may lie in, nearest first. Each piece
  * is one range of an index; a single condition would read all records that share the position's first field.
  */
-export function pagePieces(table: AnyTable, order: readonly OrderBy[], page: PageQuestion): Condition[][] {
+export function pagePieces(table: AnyTable, order: readonly OrderBy[], page: PageQuery): Condition[][] {
   const { after, before, until } = page;
   const end = until && ({ position: until, side: "before", inclusive: true } as const);
   const bounds = end ? [beyond(table, order, end)] : [];

@@ -12,13 +12,13 @@ import { endOfPrefix, foldCase, startOf, wellFormed } from "../../lib/text.ts";
 import { conjunctsOf } from "../../query/conjuncts.ts";
 import { and, type Filter } from "../../query/filter.ts";
 import type { OrderBy } from "../../query/page.ts";
-import type { RankedQuestion } from "../catalog.ts";
+import type { RankedQuery } from "../catalog.ts";
 import { columnRef, recordsWhere, type Subject, wantedWords } from "./compile-filter.ts";
 import type { Condition, Db, Expression } from "./dialect.ts";
 import { isMore } from "./gathering.ts";
 import { sortedBy } from "./keyset.ts";
 
-type Rank = RankedQuestion["rank"][number];
+type Rank = RankedQuery["rank"][number];
 
 /** One level of one rank: its condition, and where records that meet it can be gathered from. */
 interface Level {
@@ -46,7 +46,7 @@ function conditionsOf({ table, expressions }: Subject, { field, text }: Rank) {
 export async function bestIds(
   db: Db,
   subject: Subject,
-  { filter, rank, order, limit, offset }: RankedQuestion,
+  { filter, rank, order, limit, offset }: RankedQuery,
 ): Promise<number[] | undefined> {
   const hits = hitsOf(filter, subject);
   const isById = order[0]?.field === "id" && order[0].direction === "ascending";
@@ -89,7 +89,7 @@ export interface Walk {
 export async function walkOf(
   db: Db,
   subject: Subject,
-  { filter, rank, order }: RankedQuestion,
+  { filter, rank, order }: RankedQuery,
 ): Promise<Walk | undefined> {
   const { table, expressions, gathering } = subject;
   const [first, ...rest] = order as readonly [OrderBy, ...OrderBy[]];

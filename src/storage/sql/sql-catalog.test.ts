@@ -8,7 +8,7 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { temporaryFolder } from "../../../test/support/folder.ts";
-import { realWorld } from "../../lib/world.ts";
+import { realSystem } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
 import { equals, everything, type Filter, hasOneOf, underAsset, words } from "../../query/filter.ts";
 import { LengthBound } from "../../query/length-bound.ts";
@@ -30,7 +30,7 @@ import { openSqlCatalog } from "./sql-catalog.ts";
 
 const opening = (gathering?: Gathering) => async () => {
   const file = join(temporaryFolder(), "catalog.db");
-  const catalog = await openSqlCatalog({ file, tables, world: realWorld, ...(gathering && { gathering }) });
+  const catalog = await openSqlCatalog({ file, tables, system: realSystem, ...(gathering && { gathering }) });
   return { catalog, drop: () => catalog.close() };
 };
 
@@ -46,7 +46,7 @@ function workplace(t: TestContext) {
     for (const catalog of opened) await catalog.close();
   });
   const open = async (name: string, declared: readonly AnyTable[] = tables): Promise<Catalog> => {
-    const catalog = await openSqlCatalog({ file: join(folder, name), tables: declared, world: realWorld });
+    const catalog = await openSqlCatalog({ file: join(folder, name), tables: declared, system: realSystem });
     opened.push(catalog);
     return catalog;
   };
@@ -105,15 +105,15 @@ test("a page by links that are rare is bounded in length each time it is read", 
 test("two processes write the same file at the same time, and each sees the other's records", async (t) => {
   const { folder, open } = workplace(t);
   const catalog = await open("catalog.db");
-  const modules = ["./sql-catalog.ts", "../conformance/samples.ts", "../../lib/world.ts"];
-  const [opening, samples, world] = modules.map((path) =>
+  const modules = ["./sql-catalog.ts", "../conformance/samples.ts", "../../lib/system.ts"];
+  const [opening, samples, system] = modules.map((path) =>
     JSON.stringify(new URL(path, import.meta.url).href),
   );
   const other = `
-    const [{ openSqlCatalog }, { tables, places }, { realWorld }] =
-      await Promise.all([import(${opening}), import(${samples}), import(${world})]);
+    const [{ openSqlCatalog }, { tables, places }, { realSystem }] =
+      await Promise.all([import(${opening}), import(${samples}), import(${system})]);
     const file = ${JSON.stringify(join(folder, "catalog.db"))};
-    const catalog = await openSqlCatalog({ file, tables, world: realWorld });
+    const catalog = await openSqlCatalog({ file, tables, system: realSystem });
     for (let id = 1001; id <= 1010; id++) {
       const place = { id, name: "theirs", path: "/" + id + "/", depth: 0 };
       await catalog.write(1, (tx) => tx.insert(places, [place]));
@@ -228,7 +228,7 @@ test("whoever opens a large file of an older version hears how far it is brought
   const told: string[] = [];
   const file = join(folder, "catalog.db");
   const openAgain = () =>
-    openSqlCatalog({ file, tables: [places, notes], world: realWorld, tell: (text) => told.push(text) });
+    openSqlCatalog({ file, tables: [places, notes], system: realSystem, tell: (text) => told.push(text) });
   const after = await openAgain();
   t.after(() => after.close());
   const ofWords = told.filter((text) => text.includes("notes__words"));

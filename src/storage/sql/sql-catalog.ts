@@ -1,9 +1,9 @@
 // The catalog on a SQL database: transactions and their end, the life of the whole.
 import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
-import type { World } from "../../lib/world.ts";
+import type { System } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
-import type { AnyTable, Catalog, Scope, Writer } from "../catalog.ts";
+import type { AnyTable, Catalog, CatalogWriter, TransactionScope } from "../catalog.ts";
 import type { Gathering } from "./compile-filter.ts";
 import type { Db } from "./dialect.ts";
 import { openSqlite } from "./dialects/sqlite/open.ts";
@@ -16,7 +16,7 @@ export interface SqlCatalogSettings {
   readonly file: string;
   /** All tables there are. Those the file lacks are made; columns new to it must be optional. */
   readonly tables: readonly AnyTable[];
-  readonly world: World;
+  readonly system: System;
   /** Is told how far it is when a file with many records is brought up to date, which may take a minute. */
   readonly tell?: (text: string) => void;
   /** Other bounds than the usual ones, for tests: both ways to read give the same. */
@@ -35,13 +35,13 @@ const usualGathering: Gathering = {
 export async function openSqlCatalog({
   file,
   tables,
-  world,
+  system,
   tell = () => {},
   gathering = usualGathering,
 }: SqlCatalogSettings): Promise<Catalog> {
   checkTables(tables);
   const database = await openSqlite(file, [metaTable as AnyTable, ...tables], {
-    prepared: (db) => prepareMeta(db, world.nowMs()),
+    prepared: (db) => prepareMeta(db, system.nowMs()),
     tell,
   });
   const running = new Set<Promise<unknown>>();
@@ -55,7 +55,11 @@ export async function openSqlCatalog({
     return await done.finally(() => running.delete(done));
   }
 
-  const runBound = <Answer>(db: Db, scope: Scope, work: (tx: Writer) => Promise<Answer>): Promise<Answer> =>
+  const runBound = <Answer>(
+    db: Db,
+    scope: TransactionScope,
+    work: (tx: CatalogWriter) => Promise<Answer>,
+  ): Promise<Answer> =>
     run(db, async (db) => {
       const tx = new SqlTransaction({ database, db, tables, scope, gathering });
       return await work(tx).finally(() => tx.end());

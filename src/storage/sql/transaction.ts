@@ -11,14 +11,14 @@ import type { OrderBy, Position } from "../../query/page.ts";
 import {
   type AnyTable,
   assertPlain,
+  type CatalogQuery,
+  type CatalogWriter,
   keyOf,
-  type Question,
-  type RankedQuestion,
-  type Scope,
+  type RankedQuery,
   type Stored,
   type Table,
+  type TransactionScope,
   UniqueViolation,
-  type Writer,
 } from "../catalog.ts";
 import { columnRef, type Gathering, recordsWhere, type Subject } from "./compile-filter.ts";
 import type { Database, Db, Expression, Values } from "./dialect.ts";
@@ -43,7 +43,7 @@ interface Binding {
   /** The database's own transaction. */
   readonly db: Db;
   readonly tables: readonly AnyTable[];
-  readonly scope: Scope;
+  readonly scope: TransactionScope;
   readonly gathering: Gathering;
 }
 
@@ -52,7 +52,7 @@ interface Selection {
   readonly bound?: LengthBound | undefined;
 }
 
-export class SqlTransaction implements Writer {
+export class SqlTransaction implements CatalogWriter {
   readonly #binding: Binding;
   #failure: unknown;
   #over = false;
@@ -67,7 +67,7 @@ export class SqlTransaction implements Writer {
     if (this.#failure) throw this.#failure;
   }
 
-  async find<Row extends object>(table: Table<Row>, question: Question): Promise<Row[]> {
+  async find<Row extends object>(table: Table<Row>, question: CatalogQuery): Promise<Row[]> {
     const { filter, order, page, fields } = question;
     const backwards = page.before !== undefined;
     const sorted = orderList(table, order, backwards);
@@ -91,7 +91,7 @@ export class SqlTransaction implements Writer {
     return this.#get(table, ids);
   }
 
-  async search<Row extends object>(table: Table<Row>, question: RankedQuestion): Promise<Row[]> {
+  async search<Row extends object>(table: Table<Row>, question: RankedQuery): Promise<Row[]> {
     const { filter, rank, order, limit, offset, bound } = question;
     const subject = this.#subject(table);
     const best = await bestIds(this.#db, subject, question);

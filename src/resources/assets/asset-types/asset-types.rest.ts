@@ -1,16 +1,16 @@
 // Asset types over REST 0.6 (docs/reference/assets.md#asset-types): routes and handlers.
 import type { Static } from "typebox";
 import { limits } from "../../../limits.ts";
-import type { PageQuestion } from "../../../query/page.ts";
+import type { PageQuery } from "../../../query/page.ts";
 import {
-  batchesAnswer,
+  batchesResponse,
   cursorParameter,
-  emptyAnswer,
-  emptyShape,
-  itemsAnswer,
-  itemsOf,
-  listAnswer,
-  pageOf,
+  emptyResponse,
+  emptySchema,
+  itemsResponse,
+  itemsSchema,
+  listResponse,
+  pageSchema,
 } from "../../../rest/envelope.ts";
 import { changed, idsBody, itemsBody } from "../../../rest/fields.ts";
 import { pageSize } from "../../../rest/parameters.ts";
@@ -33,8 +33,8 @@ import { assetTypeShape, newAssetType, newField, oneAssetType, termChange } from
 const common = { versions: ["0.6"] } as const;
 const read = { ...common, capability: ["assetsAcl", "READ"] } as const;
 const write = { ...common, capability: ["assetsAcl", "WRITE"] } as const;
-const items = () => ({ schema: itemsOf(assetTypeShape) });
-const empty = () => ({ schema: emptyShape });
+const items = () => ({ schema: itemsSchema(assetTypeShape) });
+const empty = () => ({ schema: emptySchema });
 const changes = (which: string) =>
   ({ kind: "json", schema: itemsBody(termChange(which), { min: 1 }) }) as const;
 const fieldsBody = itemsBody(newField, { min: 1, max: limits.assetTypeFieldsMax });
@@ -46,14 +46,14 @@ const ofAll: readonly Route[] = [
     path: "/assets/types",
     summary: "Create asset types with their fields",
     body: { kind: "json", schema: itemsBody(newAssetType, { min: 1 }) },
-    answer: items,
+    response: items,
     handle: async (ctx, { body }) => {
       const types = body.items.map(({ name, description, fields = [] }) => ({
         name,
         ...(description !== undefined && { description }),
         fields: fields.map(newFieldOf),
       }));
-      return itemsAnswer(await createAssetTypes(ctx, types));
+      return itemsResponse(await createAssetTypes(ctx, types));
     },
   }),
   route({
@@ -65,11 +65,11 @@ const ofAll: readonly Route[] = [
       cursor: cursorParameter,
       limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
     },
-    answer: () => ({ schema: pageOf(assetTypeShape) }),
+    response: () => ({ schema: pageSchema(assetTypeShape) }),
     handle: (ctx, { query }) => {
       const collection = ["assetTypes", ctx.project];
-      const read = (page: PageQuestion) => listAssetTypes(ctx, page);
-      return listAnswer(ctx, { ...query, collection }, read, (type) => type);
+      const read = (page: PageQuery) => listAssetTypes(ctx, page);
+      return listResponse(ctx, { ...query, collection }, read, (type) => type);
     },
   }),
   route({
@@ -78,8 +78,8 @@ const ofAll: readonly Route[] = [
     path: "/assets/types/byids",
     summary: "Read asset types by id, in the order asked",
     body: idsBody("Which type"),
-    answer: items,
-    handle: (ctx, { body }) => batchesAnswer(getAssetTypes(ctx, body.items), (type) => type),
+    response: items,
+    handle: (ctx, { body }) => batchesResponse(getAssetTypes(ctx, body.items), (type) => type),
   }),
   route({
     ...write,
@@ -87,8 +87,8 @@ const ofAll: readonly Route[] = [
     path: "/assets/types/update",
     summary: "Change names and descriptions of asset types",
     body: changes("Which type"),
-    answer: items,
-    handle: async (ctx, { body }) => itemsAnswer(await updateAssetTypes(ctx, body.items.map(changeOf))),
+    response: items,
+    handle: async (ctx, { body }) => itemsResponse(await updateAssetTypes(ctx, body.items.map(changeOf))),
   }),
   route({
     ...write,
@@ -96,10 +96,10 @@ const ofAll: readonly Route[] = [
     path: "/assets/types/delete",
     summary: "Delete asset types; refused with 409 while an asset has one of them",
     body: idsBody("Which type"),
-    answer: empty,
+    response: empty,
     handle: async (ctx, { body }) => {
       await deleteAssetTypes(ctx, body.items);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
 ];
@@ -111,8 +111,8 @@ const ofOne: readonly Route[] = [
     path: "/assets/types/{typeId}",
     summary: "Read an asset type",
     parameters: oneAssetType,
-    answer: items,
-    handle: async (ctx, { path }) => itemsAnswer([await getAssetType(ctx, path.typeId)]),
+    response: items,
+    handle: async (ctx, { path }) => itemsResponse([await getAssetType(ctx, path.typeId)]),
   }),
   route({
     ...write,
@@ -121,9 +121,9 @@ const ofOne: readonly Route[] = [
     summary: "Add fields to an asset type; answers the type",
     parameters: oneAssetType,
     body: { kind: "json", schema: fieldsBody },
-    answer: items,
+    response: items,
     handle: async (ctx, { path, body }) =>
-      itemsAnswer([await addFields(ctx, path.typeId, body.items.map(newFieldOf))]),
+      itemsResponse([await addFields(ctx, path.typeId, body.items.map(newFieldOf))]),
   }),
   route({
     ...write,
@@ -132,9 +132,9 @@ const ofOne: readonly Route[] = [
     summary: "Change names and descriptions of the fields of an asset type; answers the type",
     parameters: oneAssetType,
     body: changes("Which field"),
-    answer: items,
+    response: items,
     handle: async (ctx, { path, body }) =>
-      itemsAnswer([await updateFields(ctx, path.typeId, body.items.map(changeOf))]),
+      itemsResponse([await updateFields(ctx, path.typeId, body.items.map(changeOf))]),
   }),
   route({
     ...write,
@@ -143,10 +143,10 @@ const ofOne: readonly Route[] = [
     summary: "Delete fields of an asset type; refused with 409 while an asset has a value of one of them",
     parameters: oneAssetType,
     body: idsBody("Which field"),
-    answer: empty,
+    response: empty,
     handle: async (ctx, { path, body }) => {
       await deleteFields(ctx, path.typeId, body.items);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
 ];

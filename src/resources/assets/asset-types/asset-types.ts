@@ -12,10 +12,10 @@ import {
   refuseUnlessAll,
 } from "../../../query/existing.ts";
 import { everything, type Filter, hasMember, hasOneOf, oneOf, or } from "../../../query/filter.ts";
-import { byId, type Page, type PageQuestion } from "../../../query/page.ts";
+import { byId, type Page, type PageQuery } from "../../../query/page.ts";
 import { readPage } from "../../../query/read-page.ts";
 import { readInBatches } from "../../../query/read-within.ts";
-import type { Reader } from "../../../storage/catalog.ts";
+import type { CatalogReader } from "../../../storage/catalog.ts";
 import { type AssetRow, assetTable } from "../schema.ts";
 import { type AssetType, assetTypeTable, type TypeField } from "./schema.ts";
 
@@ -47,7 +47,7 @@ export async function createAssetTypes(
 }
 
 /** One page of all types, oldest first. */
-export async function listAssetTypes(ctx: RequestContext, page: PageQuestion): Promise<Page<AssetType>> {
+export async function listAssetTypes(ctx: RequestContext, page: PageQuery): Promise<Page<AssetType>> {
   requireCapability(ctx.caller, "assetsAcl", "READ");
   const question = { filter: everything, order: byId, page };
   return ctx.catalog.read(ctx.project, (tx) => readPage(tx, assetTypeTable, question));
@@ -155,7 +155,7 @@ export async function deleteFields(
 async function changeFields(
   ctx: RequestContext,
   typeId: number,
-  plan: (tx: Reader, type: AssetType) => Promise<readonly TypeField[]>,
+  plan: (tx: CatalogReader, type: AssetType) => Promise<readonly TypeField[]>,
 ): Promise<AssetType> {
   const [changed] = await replaceTypes(ctx, oneNamed(typeId), async (tx, [type]) => [
     { ...type!, fields: await plan(tx, type!) },
@@ -166,7 +166,7 @@ async function changeFields(
 async function replaceTypes(
   ctx: RequestContext,
   named: IdsNamed,
-  plan: (tx: Reader, types: readonly AssetType[]) => Promise<readonly AssetType[]>,
+  plan: (tx: CatalogReader, types: readonly AssetType[]) => Promise<readonly AssetType[]>,
 ): Promise<AssetType[]> {
   requireCapability(ctx.caller, "assetsAcl", "WRITE");
   return ctx.catalog.write(ctx.project, async (tx) => {
@@ -193,7 +193,7 @@ function fieldsNamed(type: AssetType, named: readonly { readonly id: number }[])
 
 /** Looks at the assets of the whole project: also those that the caller may not see would lose values. */
 async function refuseInUse<Doomed extends AssetType | TypeField>(
-  tx: Reader,
+  tx: CatalogReader,
   doomed: readonly Doomed[],
   { filter, isOf }: { filter: Filter; isOf: (one: Doomed, asset: AssetRow) => boolean },
 ): Promise<void> {

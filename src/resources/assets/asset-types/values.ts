@@ -3,7 +3,7 @@ import { fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
 import { and, type Filter, hasMember, hasOneOf, oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
-import type { Reader } from "../../../storage/catalog.ts";
+import type { CatalogReader } from "../../../storage/catalog.ts";
 import {
   type AssetType,
   assetTypeTable,
@@ -69,7 +69,7 @@ export interface TypeHeld {
 export type Definitions = ReadonlyMap<number, AssetType>;
 
 /** These types by id, without those that do not exist. */
-export async function typeDefinitions(tx: Reader, ids: Iterable<number>): Promise<Definitions> {
+export async function typeDefinitions(tx: CatalogReader, ids: Iterable<number>): Promise<Definitions> {
   const distinct = [...new Set(ids)];
   if (distinct.length === 0) return new Map();
   const question = { filter: oneOf("id", distinct), order: byId, page: { limit: distinct.length } };

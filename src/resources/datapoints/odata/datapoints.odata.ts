@@ -2,7 +2,7 @@
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { parseJson } from "../../../lib/json.ts";
-import { type Granularity, readGranularity } from "../../../lib/time.ts";
+import { type Granularity, parseGranularity } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
 import {
   type Arguments,
@@ -22,8 +22,8 @@ import { column, idOf, type Operand } from "../../../odata/operand.ts";
 import { id, required, text, time } from "../../../odata/property.ts";
 import { rangeIn, valuesIn } from "../../../query/conjuncts.ts";
 import { and, equals, type Filter, nothing, oneOf } from "../../../query/filter.ts";
+import { filteredItems } from "../../../query/memory-filter.ts";
 import type { Page } from "../../../query/page.ts";
-import { siftedItems } from "../../../query/sift.ts";
 import type { AggregateName } from "../../../storage/points.ts";
 import {
   listTimeSeries,
@@ -131,7 +131,7 @@ async function latestOf(
     if (field === "number") return numberIn(row);
     return field === "text" ? textIn(row) : row[field as keyof PointRow];
   };
-  const items = await siftedItems(ctx, { filter: rest, fieldOf }, latest);
+  const items = await filteredItems(ctx, { filter: rest, fieldOf }, latest);
   return { items, ...(end < values.length && { next: [end] }) };
 }
 
@@ -212,7 +212,7 @@ function aggregates(
   given: Arguments,
   seriesFor: (ctx: RequestContext) => Promise<readonly SeriesRef[]>,
 ): Readable<PointRow> {
-  const granularity = readGranularity(given["Granularity"] as string);
+  const granularity = parseGranularity(given["Granularity"] as string);
   if (!granularity)
     throw fail("key-invalid", { problem: "Granularity takes a number and d, h, m or s, such as 1h" });
   const [startMs, givenEnd] = [given["Start"] as number, given["End"] as number | undefined];
@@ -221,7 +221,7 @@ function aggregates(
     filter: Filter,
     needs: ReadonlySet<string> | undefined,
   ): Promise<Plan> => {
-    const endMs = givenEnd ?? ctx.world.nowMs();
+    const endMs = givenEnd ?? ctx.system.nowMs();
     if (endMs <= startMs) throw fail("key-invalid", { problem: "Start must lie before End" });
     const range = { startMs: alignedMs(startMs, granularity), endMs };
     const selected = aggregateNames.filter((name) => needs?.has(propertyOf(name)));

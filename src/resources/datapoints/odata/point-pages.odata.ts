@@ -6,9 +6,9 @@ import type { Cells, ColumnPage, Run } from "../../../odata/columns.ts";
 import type { SetQuestion } from "../../../odata/model.ts";
 import type { Filter } from "../../../query/filter.ts";
 import { type LengthBound, lengthOfValue } from "../../../query/length-bound.ts";
+import type { RowsToFilter } from "../../../query/memory-filter.compute.ts";
+import { filterRows } from "../../../query/memory-filter.ts";
 import type { Page, Position } from "../../../query/page.ts";
-import type { RowsToSift } from "../../../query/sift.compute.ts";
-import { siftRows } from "../../../query/sift.ts";
 import type { AggregateName } from "../../../storage/points.ts";
 import type { SeriesRef } from "../../timeseries/timeseries.ts";
 import { countPoints, readMany, type SeriesQuestion } from "../datapoints.ts";
@@ -99,7 +99,7 @@ async function kept(ctx: RequestContext, chunk: Chunk, plan: Plan): Promise<Chun
   const met =
     rest.kind === "everything"
       ? [...chunk.times.keys()]
-      : (await siftRows(ctx, rest, rowsToSift(chunk, aggregates))).places;
+      : (await filterRows(ctx, rest, rowsToSift(chunk, aggregates))).indexes;
   const places = met.filter(isThere);
   const picked = <Column extends Float64Array | readonly string[]>(column: Column) =>
     column instanceof Float64Array
@@ -119,7 +119,7 @@ function presence({ columns }: Chunk, { aggregates, selected = [] }: Plan): (at:
 }
 
 /** The columns under the names of the fields that `rowsOf` gives. */
-function rowsToSift({ seriesId, times, columns }: Chunk, aggregates: Plan["aggregates"]): RowsToSift {
+function rowsToSift({ seriesId, times, columns }: Chunk, aggregates: Plan["aggregates"]): RowsToFilter {
   const named = columns.map((column, at) => [aggregates ? aggregates.wanted[at]! : "value", column] as const);
   return {
     count: times.length,

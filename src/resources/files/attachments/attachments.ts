@@ -7,7 +7,7 @@ import { fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
 import { and, equals, oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
-import type { ProjectId, Reader, Writer } from "../../../storage/catalog.ts";
+import type { CatalogReader, CatalogWriter, ProjectId } from "../../../storage/catalog.ts";
 import { noteRemovals } from "../removals.ts";
 import { type Attachment, attachmentTable, removalTable, type Upload, uploadTable } from "../schema.ts";
 
@@ -15,11 +15,11 @@ export type { Attachment } from "../schema.ts";
 
 /** Bytes are to come, by the link that `uploadLink` gives; they take the place of those that are there. */
 export async function expectBytes(
-  tx: Writer,
-  { ids, world }: Pick<Services, "ids" | "world">,
+  tx: CatalogWriter,
+  { ids, system }: Pick<Services, "ids" | "system">,
   wanted: { readonly id?: number; readonly name: string },
 ): Promise<Upload> {
-  const nowMs = world.nowMs();
+  const nowMs = system.nowMs();
   const id = wanted.id ?? ids.next();
   const times = { createdTime: nowMs, lastUpdatedTime: nowMs };
   if (wanted.id === undefined) await tx.insert(attachmentTable, [{ id, name: wanted.name, ...times }]);
@@ -33,7 +33,7 @@ export async function expectBytes(
 }
 
 /** Those of these ids that there are. */
-export const attachments = (tx: Reader, ids: readonly number[]): Promise<Attachment[]> =>
+export const attachments = (tx: CatalogReader, ids: readonly number[]): Promise<Attachment[]> =>
   tx.get(attachmentTable, ids);
 
 /** An absolute address that takes the bytes without credentials, as that of a resumable upload of a file. */
@@ -47,7 +47,7 @@ export function attachmentLink(
   baseUrl: string,
 ): string {
   if (content === undefined) throw fail("file-not-uploaded", { name });
-  const expiresMs = ctx.world.nowMs() + limits.downloadLinkMs;
+  const expiresMs = ctx.system.nowMs() + limits.downloadLinkMs;
   return ctx.blobs.link({ purpose: "download", key: { project, id: content }, expiresMs }, baseUrl);
 }
 
@@ -68,16 +68,16 @@ export async function attachmentBytes(
  * come to be. Nothing is left of them when that never comes.
  */
 export async function storeAttachment(
-  { catalog, blobs, ids, world }: Services,
+  { catalog, blobs, ids, system }: Services,
   project: ProjectId,
   given: { readonly name: string; readonly bytes: AsyncIterable<Uint8Array> },
-  give: (tx: Writer, attachment: Attachment) => Promise<void>,
+  give: (tx: CatalogWriter, attachment: Attachment) => Promise<void>,
 ): Promise<void> {
   const key = { project, id: ids.next() };
   await catalog.write(project, (tx) => noteRemovals(tx, [key.id]));
   const contentBytes = await blobs.put({ key, at: 0, bytes: given.bytes });
   await blobs.seal(key);
-  const nowMs = world.nowMs();
+  const nowMs = system.nowMs();
   const times = { uploadedTime: nowMs, createdTime: nowMs, lastUpdatedTime: nowMs };
   const attachment = { id: ids.next(), name: given.name, content: key.id, contentBytes, ...times };
   await catalog.write(project, async (tx) => {
@@ -90,7 +90,7 @@ export async function storeAttachment(
 /**
  * Takes no more bytes for these; answers the blobs that `removeBlobs` is to take away after the transaction.
  */
-export async function endUploadsTo(tx: Writer, attachments: readonly number[]): Promise<number[]> {
+export async function endUploadsTo(tx: CatalogWriter, attachments: readonly number[]): Promise<number[]> {
   const filter = and(equals("isAttachment", true), oneOf("fileId", attachments));
   const limit = await tx.count(uploadTable, filter);
   const uploads = await tx.find(uploadTable, { filter, order: byId, page: { limit } });
@@ -100,7 +100,7 @@ export async function endUploadsTo(tx: Writer, attachments: readonly number[]): 
 }
 
 /** Takes these away; answers the blobs that `removeBlobs` is to take away after the transaction. */
-export async function dropAttachments(tx: Writer, attachments: readonly number[]): Promise<number[]> {
+export async function dropAttachments(tx: CatalogWriter, attachments: readonly number[]): Promise<number[]> {
   const uploads = await endUploadsTo(tx, attachments);
   const held = await tx.get(attachmentTable, attachments);
   const contents = held.flatMap(({ content }) => content ?? []);

@@ -3,7 +3,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
-import { momentMs, readMoment } from "../../../lib/time.ts";
+import { parseTimePoint, timePointMs } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
 import { fileAlias, idField, nameField, seriesAlias } from "../../../rest/fields.ts";
 import { gapFillings } from "../../analytics/matching/grid-rows.ts";
@@ -94,7 +94,7 @@ export type SentSpecs = Static<ReturnType<typeof sentSpecs>>;
 
 /** What the sent specs mean; refuses (400) what is missing or does not fit together. */
 export function specIn(ctx: RequestContext, sent: SentSpecs): ScheduleSpec {
-  const nowMs = ctx.world.nowMs();
+  const nowMs = ctx.system.nowMs();
   const at = sent.inputDataSpec ? "inputDataSpec." : "dataSpec.";
   const given = sent.inputDataSpec ?? sent.dataSpec ?? {};
   const { input: newer } = sent.dataSpec ?? {};
@@ -175,10 +175,10 @@ function timesIn(sent: SentTimes, { at, nowMs }: { readonly at: string; readonly
   const [first] = sent.timeSeriesDataSpecs ?? [];
   const ms = (value: string | number | null | undefined, field: string) => {
     if (value == null) return undefined;
-    const found = readMoment(value);
+    const found = parseTimePoint(value);
     if (!found)
       throw fail("field-invalid", { field, expected: "a time in ms or such as 2h-ago", got: `${value}` });
-    return momentMs(found, nowMs);
+    return timePointMs(found, nowMs);
   };
   const startMs = ms(first?.start, `${at}timeSeriesDataSpecs[0].start`);
   const endMs = ms(first?.end, `${at}timeSeriesDataSpecs[0].end`);

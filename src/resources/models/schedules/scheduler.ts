@@ -3,15 +3,16 @@
 // A window is claimed in the catalog before it is run: the schedule moves on and the run is noted as under
 // way, in one transaction. So no window is run twice, whatever happens. A stop of the server gives a window
 // back whose output is not being written yet; after a crash it counts as failed.
+
+import type { KeyProject } from "../../../access/api-keys.ts";
 import { requireCapability } from "../../../access/caller.ts";
-import type { KeyProject } from "../../../access/keys.ts";
 import type { RequestContext, Services } from "../../../context.ts";
 import { Failure, fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
 import { and, between, equals, oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
 import { unboundedMemory } from "../../../query/read-within.ts";
-import type { Writer } from "../../../storage/catalog.ts";
+import type { CatalogWriter } from "../../../storage/catalog.ts";
 import { requireSeries } from "../../timeseries/timeseries.ts";
 import { activeVersion, predict } from "../versions/predictions.ts";
 import { instanceOf, readInput } from "./input.ts";
@@ -27,7 +28,7 @@ export async function runDueSchedules(services: Services, project: KeyProject): 
   const { jobs } = services.models;
   const due = and(
     equals("isDeprecated", false),
-    between("nextEnd", { to: { value: services.world.nowMs(), inclusive: true } }),
+    between("nextEnd", { to: { value: services.system.nowMs(), inclusive: true } }),
   );
   const found = await services.catalog.read(project.id, async (tx) => {
     const limit = await tx.count(scheduleTable, due);
@@ -35,7 +36,7 @@ export async function runDueSchedules(services: Services, project: KeyProject): 
   });
   const idle = found.filter(({ id }) => !jobs.has(id));
   await Promise.all(
-    idle.map(({ id }) => jobs.take(id, (signal) => runWindows({ services, project, signal }, id))),
+    idle.map(({ id }) => jobs.run(id, (signal) => runWindows({ services, project, signal }, id))),
   );
 }
 
@@ -60,7 +61,7 @@ interface Claimed {
 
 /** The next window of a schedule, if it is due and no other one is under way; what is too old is skipped. */
 function claim({ services, project }: Work, id: number): Promise<Claimed | undefined> {
-  const nowMs = services.world.nowMs();
+  const nowMs = services.system.nowMs();
   return services.catalog.write(project.id, async (tx) => {
     const [schedule] = await tx.get(scheduleTable, [id]);
     if (!schedule || schedule.isDeprecated || dueAt(schedule.spec, schedule.nextEnd) > nowMs)
@@ -83,8 +84,8 @@ function claim({ services, project }: Work, id: number): Promise<Claimed | undef
   });
 }
 
-function skippedRun({ ids, world }: Services, { id, spec, nextEnd }: Schedule, count: number): ScheduleRun {
-  const nowMs = world.nowMs();
+function skippedRun({ ids, system }: Services, { id, spec, nextEnd }: Schedule, count: number): ScheduleRun {
+  const nowMs = system.nowMs();
   return {
     ...{ id: ids.next(), scheduleId: id, status: "SKIPPED", startedTime: nowMs, endedTime: nowMs },
     windowStart: windowEndingAt(spec, nextEnd).startMs,
@@ -93,7 +94,7 @@ function skippedRun({ ids, world }: Services, { id, spec, nextEnd }: Schedule, c
   };
 }
 
-async function dropOldest(tx: Writer, scheduleId: number): Promise<void> {
+async function dropOldest(tx: CatalogWriter, scheduleId: number): Promise<void> {
   const filter = equals("scheduleId", scheduleId);
   const limit = (await tx.count(scheduleRunTable, filter)) - limits.modelRunsKeptMax;
   if (limit <= 0) return;
@@ -193,7 +194,7 @@ type Outcome = Pick<ScheduleRun, "status" | "problem" | "points">;
 async function finish({ services, project }: Work, { run }: Claimed, outcome: Outcome): Promise<void> {
   await services.catalog.write(project.id, async (tx) => {
     const [row] = await tx.get(scheduleRunTable, [run.id]);
-    if (row) await tx.replace(scheduleRunTable, [{ ...row, ...outcome, endedTime: services.world.nowMs() }]);
+    if (row) await tx.replace(scheduleRunTable, [{ ...row, ...outcome, endedTime: services.system.nowMs() }]);
   });
 }
 
@@ -206,12 +207,12 @@ async function giveBack({ services, project }: Work, { schedule, run }: Claimed)
 }
 
 /** Notes, at the start of the server, that what was running when it crashed has failed. */
-export async function failInterruptedRuns({ catalog, world }: Services, project: KeyProject): Promise<void> {
+export async function failInterruptedRuns({ catalog, system }: Services, project: KeyProject): Promise<void> {
   const filter = equals("status", "RUNNING");
   await catalog.write(project.id, async (tx) => {
     const limit = await tx.count(scheduleRunTable, filter);
     const rows = await tx.find(scheduleRunTable, { filter, order: byId, page: { limit } });
-    const outcome = { problem: "The server stopped while this ran", endedTime: world.nowMs() };
+    const outcome = { problem: "The server stopped while this ran", endedTime: system.nowMs() };
     await tx.replace(
       scheduleRunTable,
       rows.map((row) => ({ ...row, ...outcome, status: "FAILED" })),

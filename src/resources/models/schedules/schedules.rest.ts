@@ -1,7 +1,7 @@
 // Schedules of models over REST (docs/models.md#schedules), and the list of their runs.
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../../context.ts";
-import { emptyAnswer, emptyShape } from "../../../rest/envelope.ts";
+import { emptyResponse, emptySchema } from "../../../rest/envelope.ts";
 import { idField } from "../../../rest/fields.ts";
 import { id } from "../../../rest/parameters.ts";
 import { type Route, route } from "../../../rest/route.ts";
@@ -91,7 +91,7 @@ const one = `${place}/{scheduleId}`;
 
 export const scheduleRoutes: readonly Route[] = [
   route({
-    ...{ ...write, method: "POST", path: place, answer },
+    ...{ ...write, method: "POST", path: place, response: answer },
     summary: "Have a model predict window after window, and write series",
     body: body(newSchedule),
     handle: async (ctx, { body }) => answered(await createSchedule(ctx, newScheduleOf(ctx, body))),
@@ -105,7 +105,7 @@ export const scheduleRoutes: readonly Route[] = [
     shape: scheduleIn,
   }),
   route({
-    ...{ ...read, method: "GET", path: one, parameters, answer },
+    ...{ ...read, method: "GET", path: one, parameters, response: answer },
     summary: "Read a schedule",
     handle: async (ctx, { path }) => answered(await getSchedule(ctx, path.scheduleId)),
   }),
@@ -118,17 +118,17 @@ export const scheduleRoutes: readonly Route[] = [
     shape: runIn,
   }),
   route({
-    ...{ ...write, method: "PUT", path: `${one}/deprecate`, parameters, answer },
+    ...{ ...write, method: "PUT", path: `${one}/deprecate`, parameters, response: answer },
     summary: "End a schedule: it runs no further windows",
     body: nothing,
     handle: async (ctx, { path }) => answered(await deprecateSchedule(ctx, path.scheduleId)),
   }),
   route({
-    ...{ ...write, method: "DELETE", path: one, parameters, answer: () => ({ schema: emptyShape }) },
+    ...{ ...write, method: "DELETE", path: one, parameters, response: () => ({ schema: emptySchema }) },
     summary: "Delete a schedule and the list of its runs",
     handle: async (ctx, { path }) => {
       await deleteSchedule(ctx, path.scheduleId);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
 ];

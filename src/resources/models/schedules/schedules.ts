@@ -3,9 +3,9 @@ import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { equals, everything, oneOf } from "../../../query/filter.ts";
-import { byId, type Page, type PageQuestion } from "../../../query/page.ts";
+import { byId, type Page, type PageQuery } from "../../../query/page.ts";
 import { readPage } from "../../../query/read-page.ts";
-import type { Writer } from "../../../storage/catalog.ts";
+import type { CatalogWriter } from "../../../storage/catalog.ts";
 import { getFiles } from "../../files/files.ts";
 import type { StoredFile } from "../../files/schema.ts";
 import { resolveSeries } from "../../timeseries/timeseries.ts";
@@ -35,7 +35,7 @@ export async function createSchedule(ctx: RequestContext, item: NewSchedule): Pr
   return ctx.catalog.write(ctx.project, async (tx) => {
     const [model] = await tx.get(modelTable, [item.modelId]);
     if (!model) throw fail("ids-unknown", { field: "modelId", ids: [item.modelId] });
-    const own = { id: ctx.ids.next(), isDeprecated: false, createdTime: ctx.world.nowMs() };
+    const own = { id: ctx.ids.next(), isDeprecated: false, createdTime: ctx.system.nowMs() };
     const schedule: Schedule = { ...item, ...own, accountId, nextEnd: item.spec.startMs };
     await tx.insert(scheduleTable, [schedule]);
     return schedule;
@@ -63,7 +63,7 @@ export async function filesOf(ctx: RequestContext, { files }: ScheduleSpec): Pro
 }
 
 /** One page, oldest first. */
-export const listSchedules = (ctx: RequestContext, page: PageQuestion): Promise<Page<Schedule>> =>
+export const listSchedules = (ctx: RequestContext, page: PageQuery): Promise<Page<Schedule>> =>
   listRecords(ctx, scheduleTable, everything, page);
 
 /** Refuses (404) an unknown one. */
@@ -82,11 +82,11 @@ export async function deleteSchedule(ctx: RequestContext, id: number): Promise<v
     await requireRecord(tx, ctx, { table: scheduleTable, action: "WRITE" }, named(id));
     await drop(tx, [id]);
   });
-  await ctx.models.jobs.end(id);
+  await ctx.models.jobs.cancel(id);
 }
 
 /** Takes those of a model away with their runs; answers their ids. */
-export async function dropSchedulesOf(tx: Writer, modelId: number): Promise<number[]> {
+export async function dropSchedulesOf(tx: CatalogWriter, modelId: number): Promise<number[]> {
   const filter = equals("modelId", modelId);
   const limit = await tx.count(scheduleTable, filter);
   const ids = (await tx.find(scheduleTable, { filter, order: byId, page: { limit } })).map(({ id }) => id);
@@ -94,13 +94,13 @@ export async function dropSchedulesOf(tx: Writer, modelId: number): Promise<numb
   return ids;
 }
 
-async function drop(tx: Writer, ids: readonly number[]): Promise<void> {
+async function drop(tx: CatalogWriter, ids: readonly number[]): Promise<void> {
   await tx.remove(scheduleTable, oneOf("id", ids));
   await tx.remove(scheduleRunTable, oneOf("scheduleId", ids));
 }
 
 /** One page of the runs of a schedule, the latest first; refuses (404) an unknown schedule. */
-export function listRuns(ctx: RequestContext, id: number, page: PageQuestion): Promise<Page<ScheduleRun>> {
+export function listRuns(ctx: RequestContext, id: number, page: PageQuery): Promise<Page<ScheduleRun>> {
   return ctx.catalog.read(ctx.project, async (tx) => {
     await requireRecord(tx, ctx, { table: scheduleTable, action: "READ" }, named(id));
     const order = [{ field: "id", direction: "descending" }] as const;

@@ -1,6 +1,6 @@
 // What a schedule reads, when, and where it writes: one meaning for both forms of data specs, and its
 // windows.
-import { type Granularity, readGranularity, type TimeRange } from "../../../lib/time.ts";
+import { type Granularity, parseGranularity, type TimeRange } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
 import type { AggregateName } from "../../../storage/points.ts";
 import type { GapFilling } from "../../analytics/matching/grid-rows.ts";
@@ -45,7 +45,7 @@ export interface ScheduleSpec {
 }
 
 /** Of a granularity that was found good when the schedule was made. */
-export const granularityOf = (text: string): Granularity => readGranularity(text)!;
+export const granularityOf = (text: string): Granularity => parseGranularity(text)!;
 
 export const windowEndingAt = ({ windowMs }: ScheduleSpec, endMs: number): TimeRange => ({
   startMs: endMs - windowMs,

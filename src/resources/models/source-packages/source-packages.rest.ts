@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../../context.ts";
 import { limits } from "../../../limits.ts";
 import { baseUrlOf } from "../../../rest/base-url.ts";
-import { emptyAnswer, emptyShape } from "../../../rest/envelope.ts";
+import { emptyResponse, emptySchema } from "../../../rest/envelope.ts";
 import { nameField, packageName } from "../../../rest/fields.ts";
 import { id } from "../../../rest/parameters.ts";
 import { type Route, route } from "../../../rest/route.ts";
@@ -74,7 +74,7 @@ const shapeOf = ({ source, isUploaded }: SourcePackageState, { caller }: Request
 
 const answer = () => ({ schema: recordShape(sourcePackageShape) });
 const answered = (ctx: RequestContext, state: SourcePackageState) => recordAnswer(shapeOf(state, ctx));
-const empty = () => ({ schema: emptyShape });
+const empty = () => ({ schema: emptySchema });
 const onePackage = { sourcePackageId: id("The source package") };
 const place = "/analytics/models/sourcepackages";
 const ofOne = { parameters: onePackage, path: `${place}/{sourcePackageId}` } as const;
@@ -86,7 +86,7 @@ export const sourcePackageRoutes: readonly Route[] = [
     path: place,
     summary: "Create a source package; its tar.gz is then PUT to `uploadUrl`",
     body: body(newSourcePackage),
-    answer: () => ({ schema: membersShape(Type.Object({ id: Type.Integer(), uploadUrl: Type.String() })) }),
+    response: () => ({ schema: membersShape(Type.Object({ id: Type.Integer(), uploadUrl: Type.String() })) }),
     handle: async (ctx, { body, headers }) =>
       membersAnswer(await createSourcePackage(ctx, newOf(body), baseUrlOf(ctx, headers))),
   }),
@@ -99,42 +99,42 @@ export const sourcePackageRoutes: readonly Route[] = [
     shape: shapeOf,
   }),
   route({
-    ...{ ...read, ...ofOne, method: "GET", answer },
+    ...{ ...read, ...ofOne, method: "GET", response: answer },
     summary: "Read what is known of a source package",
     handle: async (ctx, { path }) => answered(ctx, await getSourcePackage(ctx, path.sourcePackageId)),
   }),
   route({
-    ...{ ...write, ...ofOne, method: "PUT", answer },
+    ...{ ...write, ...ofOne, method: "PUT", response: answer },
     path: `${ofOne.path}/deprecate`,
     summary: "Mark a source package as not to be used any more",
     body: nothing,
     handle: async (ctx, { path }) => answered(ctx, await deprecateSourcePackage(ctx, path.sourcePackageId)),
   }),
   route({
-    ...{ ...write, ...ofOne, method: "DELETE", answer: empty },
+    ...{ ...write, ...ofOne, method: "DELETE", response: empty },
     summary: "Delete a source package; versions of it cannot run any more",
     handle: async (ctx, { path }) => {
       await deleteSourcePackage(ctx, path.sourcePackageId);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
   route({
     ...{ ...read, ...ofOne, method: "GET" },
     path: `${ofOne.path}/code`,
     summary: "A link to the archive that needs no credentials and expires",
-    answer: () => ({ schema: membersShape(Type.Object({ downloadUrl: Type.String() })) }),
+    response: () => ({ schema: membersShape(Type.Object({ downloadUrl: Type.String() })) }),
     handle: async (ctx, { path, headers }) => {
       const downloadUrl = await codeLink(ctx, path.sourcePackageId, baseUrlOf(ctx, headers));
       return membersAnswer({ downloadUrl });
     },
   }),
   route({
-    ...{ ...write, ...ofOne, method: "DELETE", answer: empty },
+    ...{ ...write, ...ofOne, method: "DELETE", response: empty },
     path: `${ofOne.path}/code`,
     summary: "Delete the archive of a source package; versions of it cannot run any more",
     handle: async (ctx, { path }) => {
       await deleteCode(ctx, path.sourcePackageId);
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
 ];

@@ -3,8 +3,8 @@ import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { equals, everything } from "../../../query/filter.ts";
-import type { Page, PageQuestion } from "../../../query/page.ts";
-import type { Reader } from "../../../storage/catalog.ts";
+import type { Page, PageQuery } from "../../../query/page.ts";
+import type { CatalogReader } from "../../../storage/catalog.ts";
 import {
   type Attachment,
   attachmentLink,
@@ -45,7 +45,7 @@ export async function createSourcePackage(
     const { userId } = ctx.caller;
     const source: SourcePackage = {
       ...item,
-      ...{ id, isDeprecated: false, codeId: upload.fileId, createdTime: ctx.world.nowMs() },
+      ...{ id, isDeprecated: false, codeId: upload.fileId, createdTime: ctx.system.nowMs() },
       ...(userId !== undefined && { accountId: userId }),
     };
     await tx.insert(sourcePackageTable, [source]);
@@ -56,7 +56,7 @@ export async function createSourcePackage(
 /** One page, oldest first. */
 export async function listSourcePackages(
   ctx: RequestContext,
-  page: PageQuestion,
+  page: PageQuery,
 ): Promise<Page<SourcePackageState>> {
   const found = await listRecords(ctx, sourcePackageTable, everything, page);
   return { ...found, items: await statesOf(ctx, found.items) };
@@ -95,7 +95,7 @@ export async function deprecateSourcePackage(ctx: RequestContext, id: number): P
 }
 
 /** The archive of a package; refuses (400) one that was deleted or has not come yet. */
-export async function codeOf(tx: Reader, { codeId, name }: SourcePackage): Promise<Attachment> {
+export async function codeOf(tx: CatalogReader, { codeId, name }: SourcePackage): Promise<Attachment> {
   const [code] = codeId === undefined ? [] : await attachments(tx, [codeId]);
   if (!code) throw fail("source-code-deleted", { name });
   if (code.content === undefined) throw fail("file-not-uploaded", { name: code.name });

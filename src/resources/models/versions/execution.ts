@@ -7,7 +7,7 @@ import { limits } from "../../../limits.ts";
 import type { LentKey, RunFile } from "../../../model-runner/model-runner.ts";
 import { and, equals, oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
-import type { ProjectId, Writer } from "../../../storage/catalog.ts";
+import type { CatalogWriter, ProjectId } from "../../../storage/catalog.ts";
 import { attachmentBytes, attachments } from "../../files/attachments/attachments.ts";
 import { type LogOperation, logTable, sourcePackageTable, type Version, versionTable } from "../schema.ts";
 import { codeOf } from "../source-packages/source-packages.ts";
@@ -49,8 +49,8 @@ export async function keyFor(
   if (!caller || accountId === undefined || !(await mayHaveKey(services, caller, authors)))
     return { [Symbol.dispose]: () => undefined };
   const { projectId, project, credential: startedWith } = caller;
-  const expiresTime = notAfter(startedWith, services.world.nowMs() + limits.modelTrainMsMax);
-  return services.keys.lend({ projectId, project, accountId, expiresTime, startedWith });
+  const expiresTime = notAfter(startedWith, services.system.nowMs() + limits.modelTrainMsMax);
+  return services.keys.createTemporary({ projectId, project, accountId, expiresTime, startedWith });
 }
 
 async function mayHaveKey(
@@ -82,7 +82,7 @@ export async function keepLog(
   });
 }
 
-async function dropOldest(tx: Writer, version: number, operation: LogOperation): Promise<void> {
+async function dropOldest(tx: CatalogWriter, version: number, operation: LogOperation): Promise<void> {
   const filter = and(equals("versionId", version), equals("operation", operation));
   const limit = (await tx.count(logTable, filter)) - limits.modelLogsKeptMax;
   if (limit <= 0) return;

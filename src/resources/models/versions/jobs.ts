@@ -2,14 +2,15 @@
 //
 // A job that waits for its turn when the server stops is begun by the next start; one that was running has
 // then failed, because nobody knows what it has done already. It can be deployed again.
+
+import type { ApiKeys, KeyProject } from "../../../access/api-keys.ts";
 import { type Caller, requireCapability } from "../../../access/caller.ts";
-import type { KeyProject, Keyring } from "../../../access/keys.ts";
 import type { Services } from "../../../context.ts";
 import { Failure, fail } from "../../../errors.ts";
 import type { ModelTask, RunFile } from "../../../model-runner/model-runner.ts";
 import { oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
-import type { Writer } from "../../../storage/catalog.ts";
+import type { CatalogWriter } from "../../../storage/catalog.ts";
 import { storeAttachment } from "../../files/attachments/attachments.ts";
 import { removeBlobs } from "../../files/removals.ts";
 import { artifactTable, type Version, versionTable } from "../schema.ts";
@@ -22,9 +23,7 @@ export function startJob(services: Services, project: KeyProject, versionId: num
   const { jobs, report } = services.models;
   const job = { services, project, versionId };
   jobs
-    .take(versionId, (signal) =>
-      runJob({ ...job, signal }).catch((problem) => unlessAborted(signal, problem)),
-    )
+    .run(versionId, (signal) => runJob({ ...job, signal }).catch((problem) => unlessAborted(signal, problem)))
     .catch(report);
 }
 
@@ -54,7 +53,7 @@ async function runJob(job: Job): Promise<void> {
 async function finish({ services, project, versionId }: Job, problem: string | undefined): Promise<void> {
   const blobs = await services.catalog.write(project.id, async (tx) => {
     const [row] = await tx.get(versionTable, [versionId]);
-    return row ? settle(tx, [row], { problem, nowMs: services.world.nowMs() }) : [];
+    return row ? settle(tx, [row], { problem, nowMs: services.system.nowMs() }) : [];
   });
   await removeBlobs(services, project.id, blobs);
 }
@@ -64,7 +63,11 @@ interface Outcome {
   readonly nowMs: number;
 }
 
-async function settle(tx: Writer, rows: readonly Version[], { problem, nowMs }: Outcome): Promise<number[]> {
+async function settle(
+  tx: CatalogWriter,
+  rows: readonly Version[],
+  { problem, nowMs }: Outcome,
+): Promise<number[]> {
   await tx.replace(
     versionTable,
     rows.map((row) => after(row, problem, nowMs)),
@@ -121,7 +124,7 @@ async function run(job: Job, version: Version): Promise<string | undefined> {
   const { artifacts, ...given } = await loadable(services, project.id, version);
   const lendKey = async () => keyFor(services, await jobCaller(keys, project, version), version);
   const code: RunFile["open"] = async () => {
-    await write(job, (row) => ({ ...row, jobStartedTime: services.world.nowMs() }));
+    await write(job, (row) => ({ ...row, jobStartedTime: services.system.nowMs() }));
     return given.code();
   };
   const common = { ...given, code, args: {}, project: project.urlName, lendKey };
@@ -137,7 +140,7 @@ async function run(job: Job, version: Version): Promise<string | undefined> {
 
 /** With the rights that the account has now; whoever came without one has none. */
 async function jobCaller(
-  keys: Keyring,
+  keys: ApiKeys,
   { id: projectId, urlName }: KeyProject,
   { jobAccountId }: Version,
 ): Promise<Caller | undefined> {
@@ -168,7 +171,7 @@ export async function unfinishedJobs(services: Services, project: KeyProject): P
     const rows = await tx.find(versionTable, { filter: unfinished, order: byId, page: { limit } });
     const problem = "The server stopped while this ran; deploy it again, or train another version";
     const ran = rows.filter(({ jobStartedTime }) => jobStartedTime !== undefined);
-    const blobs = await settle(tx, ran, { problem, nowMs: services.world.nowMs() });
+    const blobs = await settle(tx, ran, { problem, nowMs: services.system.nowMs() });
     return { waiting: rows.filter((row) => !ran.includes(row)).map(({ id }) => id), blobs };
   });
   await removeBlobs(services, project.id, blobs);

@@ -4,7 +4,7 @@ import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { equals, oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
-import type { Reader, Writer } from "../../../storage/catalog.ts";
+import type { CatalogReader, CatalogWriter } from "../../../storage/catalog.ts";
 import { dropAttachments } from "../../files/attachments/attachments.ts";
 import { requireRecord } from "../records.ts";
 import { type Artifact, artifactTable, type Version, type VersionState, versionTable } from "../schema.ts";
@@ -22,7 +22,7 @@ export const versionNamed = ({ modelId, id }: VersionKey) => ({
 
 /** Refuses (404) a version that this model does not have. */
 export const requireVersion = (
-  tx: Reader,
+  tx: CatalogReader,
   ctx: RequestContext,
   key: VersionKey,
   action: Action,
@@ -34,14 +34,14 @@ export function requireState({ name, status }: Version, states: readonly Version
 }
 
 /** The artifacts of these versions, by id; their bytes may still have to come. */
-export async function artifactsOf(tx: Reader, versionIds: readonly number[]): Promise<Artifact[]> {
+export async function artifactsOf(tx: CatalogReader, versionIds: readonly number[]): Promise<Artifact[]> {
   const filter = oneOf("versionId", versionIds);
   const limit = await tx.count(artifactTable, filter);
   return tx.find(artifactTable, { filter, order: byId, page: { limit } });
 }
 
 /** Takes the artifacts of these versions away; answers the blobs to remove after the transaction. */
-export async function dropArtifacts(tx: Writer, versionIds: readonly number[]): Promise<number[]> {
+export async function dropArtifacts(tx: CatalogWriter, versionIds: readonly number[]): Promise<number[]> {
   const ids = (await artifactsOf(tx, versionIds)).map(({ id }) => id);
   const blobs = await dropAttachments(tx, ids);
   await tx.remove(artifactTable, oneOf("versionId", versionIds));

@@ -5,7 +5,7 @@ import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import type { ModelOutcome } from "../../../model-runner/model-runner.ts";
 import { baseUrlOf } from "../../../rest/base-url.ts";
-import { emptyAnswer, emptyShape, itemsAnswer, itemsOf } from "../../../rest/envelope.ts";
+import { emptyResponse, emptySchema, itemsResponse, itemsSchema } from "../../../rest/envelope.ts";
 import { changeObject, idField, nameField } from "../../../rest/fields.ts";
 import { id, oneOfWords, required, text } from "../../../rest/parameters.ts";
 import { type Route, route } from "../../../rest/route.ts";
@@ -133,7 +133,7 @@ const keyIn = (path: { readonly modelId: number; readonly versionId: number }) =
 
 const made: readonly Route[] = [
   route({
-    ...{ ...write, method: "POST", parameters: oneModel, answer },
+    ...{ ...write, method: "POST", parameters: oneModel, response: answer },
     path: `${model}/versions`,
     summary: "Create a version that waits to be deployed",
     body: body(newVersion),
@@ -143,7 +143,7 @@ const made: readonly Route[] = [
     },
   }),
   route({
-    ...{ ...write, method: "POST", parameters: oneModel, answer },
+    ...{ ...write, method: "POST", parameters: oneModel, response: answer },
     path: `${model}/versions/train`,
     summary: "Create a version, train it in the background, and deploy it",
     body: body(newTraining),
@@ -151,7 +151,7 @@ const made: readonly Route[] = [
       answered(ctx, await trainVersion(ctx, path.modelId, trainingOf(body))),
   }),
   route({
-    ...{ ...write, method: "POST", parameters, answer },
+    ...{ ...write, method: "POST", parameters, response: answer },
     path: `${version}/deploy`,
     summary: "Deploy a version in the background; one that FAILED may be deployed again",
     body: nothing,
@@ -169,13 +169,13 @@ const kept: readonly Route[] = [
     shape: versionIn,
   }),
   route({
-    ...{ ...read, method: "GET", parameters, answer },
+    ...{ ...read, method: "GET", parameters, response: answer },
     path: version,
     summary: "Read a version",
     handle: async (ctx, { path }) => answered(ctx, await getVersion(ctx, keyIn(path))),
   }),
   route({
-    ...{ ...write, method: "PUT", parameters, answer },
+    ...{ ...write, method: "PUT", parameters, response: answer },
     path: `${version}/update`,
     summary: "Change the description or metadata of a version",
     body: body(versionChange),
@@ -183,7 +183,7 @@ const kept: readonly Route[] = [
       answered(ctx, await updateVersion(ctx, keyIn(path), descriptionChangeOf(body))),
   }),
   route({
-    ...{ ...write, method: "PUT", parameters, answer },
+    ...{ ...write, method: "PUT", parameters, response: answer },
     path: `${version}/deprecate`,
     summary: "Mark a version as not to be used any more",
     body: nothing,
@@ -191,12 +191,12 @@ const kept: readonly Route[] = [
       answered(ctx, await updateVersion(ctx, keyIn(path), { isDeprecated: true })),
   }),
   route({
-    ...{ ...write, method: "DELETE", parameters, answer: () => ({ schema: emptyShape }) },
+    ...{ ...write, method: "DELETE", parameters, response: () => ({ schema: emptySchema }) },
     path: version,
     summary: "Delete a version with its artifacts and logs",
     handle: async (ctx, { path }) => {
       await deleteVersion(ctx, keyIn(path));
-      return emptyAnswer;
+      return emptyResponse;
     },
   }),
 ];
@@ -210,14 +210,14 @@ const questionOf = ({ instances, args }: Static<typeof predictionWanted>) => ({
 
 const used: readonly Route[] = [
   route({
-    ...{ ...asked, parameters: oneModel, answer: prediction },
+    ...{ ...asked, parameters: oneModel, response: prediction },
     path: `${model}/predict`,
     summary: "Ask the active version of a model for predictions",
     handle: async (ctx, { path, body }) =>
       predicted(await predict(ctx, await activeVersion(ctx, path.modelId), questionOf(body))),
   }),
   route({
-    ...{ ...asked, parameters, answer: prediction },
+    ...{ ...asked, parameters, response: prediction },
     path: `${version}/predict`,
     summary: "Ask a version for predictions",
     handle: async (ctx, { path, body }) =>
@@ -228,7 +228,7 @@ const used: readonly Route[] = [
     path: `${version}/log`,
     summary: "What the code of a version has printed, with the tracebacks of its failures",
     query: { logType: oneOfWords("Which runs; both when absent", ["train", "predict", "both"] as const) },
-    answer: () => {
+    response: () => {
       const lines = Type.Array(Type.String());
       return { schema: membersShape(Type.Object({ predict: lines, train: lines })) };
     },
@@ -247,17 +247,17 @@ const artifacts: readonly Route[] = [
     ...{ ...read, method: "GET", parameters },
     path: `${version}/artifacts`,
     summary: "List the artifacts of a version",
-    answer: () => ({ schema: itemsOf(Type.Object({ name: Type.String(), size: Type.Integer() })) }),
+    response: () => ({ schema: itemsSchema(Type.Object({ name: Type.String(), size: Type.Integer() })) }),
     handle: async (ctx, { path }) => {
       const found = await listArtifacts(ctx, keyIn(path));
-      return itemsAnswer(found.map(({ name, bytes }) => ({ name, size: bytes })));
+      return itemsResponse(found.map(({ name, bytes }) => ({ name, size: bytes })));
     },
   }),
   route({
     ...{ ...read, method: "GET", parameters: oneArtifact, takesRest: true },
     path: `${version}/artifacts/{name}`,
     summary: "A link to an artifact that needs no credentials and expires",
-    answer: () => ({ schema: membersShape(Type.Object({ downloadUrl: Type.String() })) }),
+    response: () => ({ schema: membersShape(Type.Object({ downloadUrl: Type.String() })) }),
     handle: async (ctx, { path, headers }) => {
       const wanted = { name: path.name, baseUrl: baseUrlOf(ctx, headers) };
       return membersAnswer({ downloadUrl: await artifactLink(ctx, keyIn(path), wanted) });
@@ -268,7 +268,7 @@ const artifacts: readonly Route[] = [
     path: `${version}/artifacts/upload`,
     summary: "A link that an artifact is PUT to, until the version is deployed",
     body: body(Type.Object({ name: nameField("A path such as folder/file.txt") })),
-    answer: () => ({ schema: membersShape(Type.Object({ uploadUrl: Type.String() })) }),
+    response: () => ({ schema: membersShape(Type.Object({ uploadUrl: Type.String() })) }),
     handle: async (ctx, { path, body, headers }) => {
       const wanted = { name: body.name, baseUrl: baseUrlOf(ctx, headers) };
       return membersAnswer({ uploadUrl: await uploadArtifact(ctx, keyIn(path), wanted) });

@@ -3,8 +3,8 @@ import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { equals, oneOf } from "../../../query/filter.ts";
-import type { Page, PageQuestion } from "../../../query/page.ts";
-import type { Reader, Writer } from "../../../storage/catalog.ts";
+import type { Page, PageQuery } from "../../../query/page.ts";
+import type { CatalogReader, CatalogWriter } from "../../../storage/catalog.ts";
 import { endUploadsTo } from "../../files/attachments/attachments.ts";
 import { removeBlobs } from "../../files/removals.ts";
 import {
@@ -72,7 +72,7 @@ async function create(
     const source = await sourceFor(tx, item);
     const version: Version = {
       ...item,
-      ...{ id: ctx.ids.next(), modelId, isDeprecated: false, createdTime: ctx.world.nowMs() },
+      ...{ id: ctx.ids.next(), modelId, isDeprecated: false, createdTime: ctx.system.nowMs() },
       authors: [...new Set([source.accountId ?? 0, ctx.caller.userId ?? 0])],
     };
     await tx.insert(versionTable, [version]);
@@ -81,7 +81,7 @@ async function create(
 }
 
 async function sourceFor(
-  tx: Reader,
+  tx: CatalogReader,
   { sourcePackageId, training }: Pick<Version, "sourcePackageId" | "training">,
 ): Promise<SourcePackage> {
   const [source] = await tx.get(sourcePackageTable, [sourcePackageId]);
@@ -115,7 +115,7 @@ export async function deployVersion(ctx: RequestContext, key: VersionKey): Promi
 export async function listVersions(
   ctx: RequestContext,
   modelId: number,
-  page: PageQuestion,
+  page: PageQuery,
 ): Promise<Page<Version>> {
   await ctx.catalog.read(ctx.project, (tx) =>
     requireRecord(tx, ctx, { table: modelTable, action: "READ" }, { id: modelId, field: "modelId" }),
@@ -146,12 +146,12 @@ export async function deleteVersion(ctx: RequestContext, key: VersionKey): Promi
     if (activeVersionId === key.id) await tx.replace<Model>(modelTable, [without]);
     return dropVersions(tx, [key.id]);
   });
-  await ctx.models.jobs.end(key.id);
+  await ctx.models.jobs.cancel(key.id);
   await removeBlobs(ctx, ctx.project, blobs);
 }
 
 /** Takes versions away with all that is theirs; answers the blobs to remove after the transaction. */
-export async function dropVersions(tx: Writer, ids: readonly number[]): Promise<number[]> {
+export async function dropVersions(tx: CatalogWriter, ids: readonly number[]): Promise<number[]> {
   const blobs = await dropArtifacts(tx, ids);
   await tx.remove(logTable, oneOf("versionId", ids));
   await tx.remove(versionTable, oneOf("id", ids));

@@ -1,8 +1,8 @@
 // Puts together by what people come in: keys, tokens of identity providers, and logins in a browser.
 import type { Logger } from "pino";
+import { Authenticator } from "./access/authenticator.ts";
 import { BrowserLogin } from "./access/browser-login.ts";
 import { EndedSessions } from "./access/ended-sessions.ts";
-import { Gate } from "./access/gate.ts";
 import { LoginDirectory } from "./access/login-directory.ts";
 import { OwnTokens } from "./access/own-tokens.ts";
 import { providerFetch } from "./access/provider-connection.ts";
@@ -12,9 +12,9 @@ import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
 import { addressPolicy } from "./lib/address-policy.ts";
 import { loginProjects } from "./resources/projects/projects.ts";
-import type { Doors } from "./rest/route.ts";
+import type { Authenticators } from "./rest/route.ts";
 
-interface DoorParts {
+interface AuthenticatorSettings {
   readonly settings: Settings;
   /** 32 bytes that only this installation knows. */
   readonly secretFor: (purpose: string) => Uint8Array;
@@ -22,32 +22,41 @@ interface DoorParts {
 }
 
 /** By what people come in: keys, tokens, and logins in a browser. */
-export async function openDoors(services: Services, { settings, secretFor, log }: DoorParts): Promise<Doors> {
-  const { world, keys, rights, baseUrl } = services;
+export async function openAuthenticators(
+  services: Services,
+  { settings, secretFor, log }: AuthenticatorSettings,
+): Promise<Authenticators> {
+  const { system, keys, rights, baseUrl } = services;
   const onProblem = (problem: unknown) =>
     log.warn({ err: problem }, "An identity provider does not answer as it should");
   const fetch = providerFetch({ isAllowed: addressPolicy(settings.outboundNetworks) });
   const directory = new LoginDirectory({
-    ...{ rights, world, fetch, onProblem },
+    ...{ rights, system, fetch, onProblem },
     load: () => loginProjects(services),
   });
-  const own = new OwnTokens(secretFor("tokens"), world);
+  const own = new OwnTokens(secretFor("tokens"), system);
   const ended = new EndedSessions(services);
   await ended.load();
-  const tokens = new Tokens({ directory, own, ended, world });
-  const throttle = new Throttle(settings.attemptsPerMinute, world);
-  const gate = new Gate({ keys, tokens, throttle, rights, ...(baseUrl !== undefined && { baseUrl }) });
+  const tokens = new Tokens({ directory, own, ended, system });
+  const throttle = new Throttle(settings.attemptsPerMinute, system);
+  const authenticator = new Authenticator({
+    keys,
+    tokens,
+    throttle,
+    rights,
+    ...(baseUrl !== undefined && { baseUrl }),
+  });
   const loginSecret = secretFor("logins");
-  const logins = new BrowserLogin({
+  const browserLogin = new BrowserLogin({
     directory,
     tokens,
     own,
     ended,
     rights,
-    world,
+    system,
     fetch,
     secret: loginSecret,
     onProblem,
   });
-  return { gate, logins };
+  return { authenticator, browserLogin };
 }

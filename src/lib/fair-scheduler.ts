@@ -12,7 +12,7 @@ interface Queue {
  * used less time goes first, so callers share the thread equally, however many computations each of them runs
  * (start-time fair queueing).
  */
-export class FairSlices {
+export class FairScheduler {
   readonly #nowMs: () => number;
   readonly #queues = new Map<string, Queue>();
   /** The virtual time at which the last step began. A caller who comes back has no credit from before. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type Acl, type Action, aclRules, administrator, type Capability } from "./capabilities.ts";
-import { administersGroups, holds } from "./holds.ts";
+import { administersGroups, holds } from "./grantable.ts";
 import { capabilitiesOf } from "./permissions.ts";
 
 const events = (scope: Capability["scope"], ...actions: Capability["actions"]): Capability => ({

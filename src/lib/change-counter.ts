@@ -1,6 +1,6 @@
 // Tells whether what was read from a store may be kept in memory, while others change the store.
 
-export class ChangeGate {
+export class ChangeCounter {
   #changing = 0;
   #state = 0;
 

@@ -1,12 +1,12 @@
 // Holds what was written against the scope of who wrote it.
 import { fail } from "../errors.ts";
 import { and, type Filter, oneOf } from "../query/filter.ts";
-import type { Reader, Stored, Table } from "../storage/catalog.ts";
+import type { CatalogReader, Stored, Table } from "../storage/catalog.ts";
 import type { Acl } from "./capabilities.ts";
 
 /** Refuses (403) records that now lie outside of `scope`, which is what the caller may write. */
-export async function refuseOutside<Row extends Stored>(
-  tx: Reader,
+export async function refuseOutsideScope<Row extends Stored>(
+  tx: CatalogReader,
   table: Table<Row>,
   scope: Filter,
   { acl, rows }: { readonly acl: Acl; readonly rows: readonly Row[] },

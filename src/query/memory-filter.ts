@@ -5,11 +5,11 @@ import type { Computing, Requester } from "../compute/computing.ts";
 import { limits } from "../limits.ts";
 import { fieldsOf } from "./conjuncts.ts";
 import type { Filter } from "./filter.ts";
-import type { Page, PageQuestion, Position } from "./page.ts";
-import type { RowsSifted, RowsToSift, Sifting } from "./sift.compute.ts";
+import type { RowFiltering, RowsFiltered, RowsToFilter } from "./memory-filter.compute.ts";
+import type { Page, PageQuery, Position } from "./page.ts";
 
 /** Whose request it is, and where it computes. */
-export type Sifter = Requester & { readonly computing: Computing };
+export type FilteringRequester = Requester & { readonly computing: Computing };
 
 /** How a filter sees the items of a collection. */
 interface View<Item> {
@@ -20,31 +20,39 @@ interface View<Item> {
   readonly json?: readonly string[];
 }
 
-interface Sifted<Item> extends View<Item> {
-  readonly page: PageQuestion;
-  readonly read: (page: PageQuestion) => Promise<Page<Item>>;
+interface FilteredCollection<Item> extends View<Item> {
+  readonly page: PageQuery;
+  readonly read: (page: PageQuery) => Promise<Page<Item>>;
   readonly position: (item: Item) => Position;
 }
 
-const sifting: ComputationModule<Sifting> = {
-  url: new URL("./sift.compute.ts", import.meta.url),
+const rowFiltering: ComputationModule<RowFiltering> = {
+  url: new URL("./memory-filter.compute.ts", import.meta.url),
   size: "small",
 };
 
 /**
  * Holds these rows against a filter for records that stand alone: none hangs on an asset or names another.
  */
-export const siftRows = (ctx: Sifter, filter: Filter, rows: RowsToSift): Promise<RowsSifted> =>
-  ctx.computing.session(ctx, { module: sifting, start: filter }, (ask) => ask(rows));
+export const filterRows = (
+  ctx: FilteringRequester,
+  filter: Filter,
+  rows: RowsToFilter,
+): Promise<RowsFiltered> =>
+  ctx.computing.session(ctx, { module: rowFiltering, start: filter }, (ask) => ask(rows));
 
 /** The items that meet the filter, however many characters they have. */
-export async function siftedItems<Item>(
-  ctx: Sifter,
+export async function filteredItems<Item>(
+  ctx: FilteringRequester,
   view: View<Item>,
   items: readonly Item[],
 ): Promise<readonly Item[]> {
   if (view.filter.kind === "everything" || items.length === 0) return items;
-  const { places } = await siftRows(ctx, view.filter, rowsOf(view, items, Number.POSITIVE_INFINITY));
+  const { indexes: places } = await filterRows(
+    ctx,
+    view.filter,
+    rowsOf(view, items, Number.POSITIVE_INFINITY),
+  );
   return places.map((place) => items[place]!);
 }
 
@@ -52,7 +60,7 @@ function rowsOf<Item>(
   { filter, fieldOf, json = [] }: View<Item>,
   items: readonly Item[],
   charactersMax: number,
-): RowsToSift {
+): RowsToFilter {
   const fields = [...new Set(fieldsOf(filter))];
   const columns = fields.map((field) => [field, items.map((item) => fieldOf(item, field))] as const);
   return { count: items.length, columns: Object.fromEntries(columns), json, charactersMax };
@@ -63,7 +71,10 @@ function rowsOf<Item>(
  * held against `limits.odataSiftedMax` items or `limits.odataSiftedCharactersMax` characters, or when the
  * items that were read are too long for a page.
  */
-export async function siftedPage<Item>(ctx: Sifter, asked: Sifted<Item>): Promise<Page<Item>> {
+export async function filteredPage<Item>(
+  ctx: FilteringRequester,
+  asked: FilteredCollection<Item>,
+): Promise<Page<Item>> {
   const { filter, page, read, position } = asked;
   if (filter.kind === "everything") return read(page);
   const items: Item[] = [];
@@ -74,7 +85,7 @@ export async function siftedPage<Item>(ctx: Sifter, asked: Sifted<Item>): Promis
     limit = Math.min(limit, limits.siftedAtOnceMax);
     const found = await read({ ...page, limit, ...(after && { after }) });
     const rows = rowsOf(asked, found.items, charactersLeft);
-    const { places, looked, characters } = await siftRows(ctx, filter, rows);
+    const { indexes: places, examined: looked, characters } = await filterRows(ctx, filter, rows);
     for (const place of places) {
       if (items.length === page.limit) return { items, next: position(items.at(-1)!) };
       items.push(found.items[place]!);
@@ -90,15 +101,15 @@ export async function siftedPage<Item>(ctx: Sifter, asked: Sifted<Item>): Promis
 }
 
 /** How many items meet the filter. */
-export async function siftedCount<Item>(
-  ctx: Sifter,
-  asked: Omit<Sifted<Item>, "page" | "position">,
+export async function filteredCount<Item>(
+  ctx: FilteringRequester,
+  asked: Omit<FilteredCollection<Item>, "page" | "position">,
   pageMax: number,
 ): Promise<number> {
   let count = 0;
   for (let after: Position | undefined; ; ) {
     const found = await asked.read({ limit: pageMax, ...(after && { after }) });
-    count += (await siftedItems(ctx, asked, found.items)).length;
+    count += (await filteredItems(ctx, asked, found.items)).length;
     if (!found.next) return count;
     after = found.next;
   }

@@ -4,7 +4,7 @@
 // the former old one goes. A hit in the young generation costs one lookup and moves nothing, unlike a strict
 // least-recently-used list, and whatever fits into one generation is never forgotten.
 
-export class RecentMap<Key, Value> {
+export class LruCache<Key, Value> {
   readonly #generationMax: number;
   #young = new Map<Key, Value>();
   #old = new Map<Key, Value>();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { KnownTexts } from "./known-texts.ts";
+import { StringCache } from "./string-cache.ts";
 
 const ascii = fc.string({
   unit: fc.integer({ min: 0, max: 127 }).map((code) => String.fromCharCode(code)),
@@ -12,10 +12,10 @@ const ascii = fc.string({
 test("any texts, with good hashes and with bad ones, come back as they are", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(ascii, fc.integer({ min: 0, max: 3 })), { maxLength: 50 }), (texts) => {
-      const known = new KnownTexts();
+      const known = new StringCache();
       for (const [text, hash] of [...texts, ...texts]) {
         const bytes = Buffer.from(`"${text}"`, "latin1");
-        assert.equal(known.textOf(bytes, { from: 1, to: 1 + text.length, hash }), text);
+        assert.equal(known.stringOf(bytes, { from: 1, to: 1 + text.length, hash }), text);
       }
     }),
   );

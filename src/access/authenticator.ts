@@ -2,9 +2,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type Failure, fail } from "../errors.ts";
 import { cookieIn } from "../lib/cookies.ts";
+import type { ApiKeys } from "./api-keys.ts";
 import type { Caller } from "./caller.ts";
 import type { Credential } from "./credentials.ts";
-import type { Keyring } from "./keys.ts";
 import type { LoginProject } from "./login-directory.ts";
 import type { Login } from "./own-tokens.ts";
 import type { Rights } from "./rights.ts";
@@ -12,7 +12,7 @@ import type { Throttle } from "./throttle.ts";
 import type { Tokens, TokenUser } from "./tokens.ts";
 
 /** What is asked of a request to know who sends it. */
-export interface Sender {
+export interface RequestSource {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   /** The address of the network that it comes from. */
@@ -20,7 +20,7 @@ export interface Sender {
 }
 
 /** Who sends a request. Without credentials there is none of these. */
-export interface Presented {
+export interface AuthenticationResult {
   readonly caller?: Caller;
   /** Why the credentials are not good. */
   readonly refusal?: Failure;
@@ -29,8 +29,8 @@ export interface Presented {
   readonly login?: Login;
 }
 
-interface GateParts {
-  readonly keys: Pick<Keyring, "callerOf" | "rememberedCallerOf" | "hasExpired">;
+interface AuthenticatorParts {
+  readonly keys: Pick<ApiKeys, "callerOf" | "cachedCallerOf" | "hasExpired">;
   readonly tokens: Tokens;
   readonly throttle: Throttle;
   readonly rights: Rights;
@@ -38,11 +38,11 @@ interface GateParts {
   readonly baseUrl?: string;
 }
 
-export class Gate {
+export class Authenticator {
   readonly throttle: Throttle;
-  readonly #parts: GateParts;
+  readonly #parts: AuthenticatorParts;
 
-  constructor(parts: GateParts) {
+  constructor(parts: AuthenticatorParts) {
     this.throttle = parts.throttle;
     this.#parts = parts;
   }
@@ -52,19 +52,19 @@ export class Gate {
    * path. Throws 429 after too many failures, and 503 if a token cannot be checked because its provider does
    * not respond.
    */
-  async present(sender: Sender, project?: string): Promise<Presented> {
+  async authenticate(sender: RequestSource, project?: string): Promise<AuthenticationResult> {
     const { headers, address } = sender;
     const key = headers["api-key"];
-    if (typeof key === "string" && key !== "") return this.presentKey(key, address);
+    if (typeof key === "string" && key !== "") return this.authenticateKey(key, address);
     const token = bearerIn(headers.authorization);
     if (token !== undefined) return this.#presentToken(token, address, project);
     const cookie = cookieIn(headers.cookie, sessionCookieName(this.#isSecure));
     return cookie === undefined ? {} : this.#presentSession(cookie, sender);
   }
 
-  async presentKey(key: string, address: string): Promise<Presented> {
+  async authenticateKey(key: string, address: string): Promise<AuthenticationResult> {
     // One that was good a moment ago has not failed since, so that nothing can hold it up.
-    const remembered = this.#parts.keys.rememberedCallerOf(key);
+    const remembered = this.#parts.keys.cachedCallerOf(key);
     if (remembered) return { caller: remembered };
     const credential = `key ${key.slice(0, keyLengthRemembered)}`;
     this.throttle.refuseFailing(address, credential);
@@ -90,7 +90,11 @@ export class Gate {
     return { valid: state === "good", expired };
   }
 
-  async #presentToken(token: string, address: string, project: string | undefined): Promise<Presented> {
+  async #presentToken(
+    token: string,
+    address: string,
+    project: string | undefined,
+  ): Promise<AuthenticationResult> {
     const credential = credentialOf(token);
     this.throttle.refuseFailing(address, credential);
     const reading = await this.#parts.tokens.read(token, ["access"], project);
@@ -104,14 +108,14 @@ export class Gate {
     return { refusal: fail("unauthenticated", { reason }) };
   }
 
-  async #presentSession(cookie: string, sender: Sender): Promise<Presented> {
+  async #presentSession(cookie: string, sender: RequestSource): Promise<AuthenticationResult> {
     const reading = await this.#parts.tokens.read(cookie, ["session"]);
     if (reading.state !== "good") return { refusal: fail("unauthenticated", { reason: "bad-session" }) };
     if (!this.#isWanted(sender, reading.user.project)) return { refusal: fail("foreign-origin", {}) };
     return this.#presented(reading.user);
   }
 
-  async #presented(tokenUser: TokenUser): Promise<Presented> {
+  async #presented(tokenUser: TokenUser): Promise<AuthenticationResult> {
     const { project, user, login, providerGroups = [] } = tokenUser;
     const { id: projectId, urlName, provider } = project;
     const membership = login
@@ -128,7 +132,7 @@ export class Gate {
    * this server or of an address that gets tokens anyway; without an `Origin` it changes nothing, or the
    * browser itself says that it is of the same origin.
    */
-  #isWanted({ method, headers }: Sender, { provider }: LoginProject): boolean {
+  #isWanted({ method, headers }: RequestSource, { provider }: LoginProject): boolean {
     const { origin } = headers;
     if (origin === undefined)
       return ["GET", "HEAD"].includes(method) || headers["sec-fetch-site"] === "same-origin";

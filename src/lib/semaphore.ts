@@ -1,6 +1,6 @@
 // A bounded number of pieces of work at a time; others wait for their turn, in the order they came.
 
-export class Slots {
+export class Semaphore {
   readonly #waiting: (() => void)[] = [];
   #free: number;
 

@@ -2,11 +2,11 @@
 import type { Computation } from "../compute/computation.ts";
 import { parseJson } from "../lib/json.ts";
 import { conditionsIn } from "./conjuncts.ts";
-import { matchesAlone, type Values } from "./evaluate.ts";
+import { matchesAlone, type RecordValues } from "./evaluate.ts";
 import type { Filter } from "./filter.ts";
 
 /** Rows by their fields: the columns have one value for each row; NaN is a missing value. */
-export interface RowsToSift {
+export interface RowsToFilter {
   readonly count: number;
   readonly columns: Readonly<Record<string, Float64Array | readonly unknown[]>>;
   /** Fields whose values are JSON text, which the filter sees parsed. */
@@ -15,16 +15,16 @@ export interface RowsToSift {
   readonly charactersMax: number;
 }
 
-export interface RowsSifted {
+export interface RowsFiltered {
   /** The rows that meet the filter, ascending. */
-  readonly places: readonly number[];
+  readonly indexes: readonly number[];
   /** How many rows were looked at, from the first on. */
-  readonly looked: number;
+  readonly examined: number;
   /** Their characters, times the conditions of the filter. */
   readonly characters: number;
 }
 
-export type Sifting = Computation<Filter, RowsToSift, RowsSifted>;
+export type RowFiltering = Computation<Filter, RowsToFilter, RowsFiltered>;
 
 /** About 2 ms. */
 const charactersPerStep = 200_000;
@@ -32,7 +32,7 @@ const charactersPerStep = 200_000;
 /** What a row costs beside its texts, in characters. */
 const rowCost = 20;
 
-export const computation: Sifting = (filter) => {
+export const computation: RowFiltering = (filter) => {
   const conditions = conditionsIn(filter);
   return function* ({ count, columns, json, charactersMax }) {
     const fields = Object.entries(columns);
@@ -46,7 +46,7 @@ export const computation: Sifting = (filter) => {
       yield characters - done;
       done = characters;
     }
-    return { places, looked, characters };
+    return { indexes: places, examined: looked, characters };
   };
 };
 
@@ -59,5 +59,5 @@ function rowAt(at: number, fields: readonly [string, ArrayLike<unknown>][], json
     if (value !== undefined && !Number.isNaN(value))
       row[field] = json.includes(field) ? parseJson(value as string) : value;
   }
-  return { row: row as Values, length };
+  return { row: row as RecordValues, length };
 }

@@ -2,33 +2,33 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { IdSource } from "../lib/ids.ts";
-import { realWorld as world } from "../lib/world.ts";
+import { realSystem as system } from "../lib/system.ts";
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { adoptKeys } from "./administrators.ts";
+import { ApiKeys } from "./api-keys.ts";
 import { administrator } from "./capabilities.ts";
 import { endedSessionTable } from "./ended-sessions.ts";
-import { Keyring } from "./keys.ts";
 import { capabilitiesOf } from "./permissions.ts";
 import { Rights } from "./rights.ts";
 import { type Account, type ApiKey, accountTable, apiKeyTable, groupTable } from "./schema.ts";
 
 const demo = { id: 1, urlName: "demo" };
 
-function newKeyring() {
+function newApiKeys() {
   const catalog = openNaiveCatalog([apiKeyTable, accountTable, groupTable, endedSessionTable]);
   const rights = new Rights({
     catalog,
-    world,
+    system,
     defaultGroupOf: async () => undefined,
     ancestorsOf: async () => new Map(),
   });
-  const ids = new IdSource(world, 0);
-  const keys = new Keyring({ catalog, ids, world, secret: new Uint8Array(32), rights });
-  return { catalog, ids, keys, world, rights };
+  const ids = new IdSource(system, 0);
+  const keys = new ApiKeys({ catalog, ids, system, secret: new Uint8Array(32), rights });
+  return { catalog, ids, keys, system, rights };
 }
 
 test("a key of a folder from before there were accounts becomes the administrator's", async () => {
-  const { catalog, keys, ...maker } = newKeyring();
+  const { catalog, keys, ...maker } = newApiKeys();
   const { record, key } = keys.draft(demo, { name: "old", accountId: 5 });
   const { accountId: _, ...old } = record;
   await catalog.write("system", (tx) => tx.insert<ApiKey>(apiKeyTable, [old]));
@@ -39,7 +39,7 @@ test("a key of a folder from before there were accounts becomes the administrato
 });
 
 test("the operator's key replaces the one before, comes back when deleted, serves one project", async () => {
-  const { keys } = newKeyring();
+  const { keys } = newApiKeys();
   assert.equal(await keys.ensure(demo, "operator", "first-choice"), true);
   assert.equal(await keys.ensure(demo, "operator", "second-choice"), true);
   assert.equal(await keys.callerOf("first-choice"), undefined);
@@ -54,7 +54,7 @@ test("the operator's key replaces the one before, comes back when deleted, serve
 });
 
 test("an account that only calls itself administrator is not made one", async () => {
-  const { catalog, ids, keys } = newKeyring();
+  const { catalog, ids, keys } = newApiKeys();
   const impostor: Account = {
     id: ids.next(),
     projectId: demo.id,
@@ -72,7 +72,7 @@ test("an account that only calls itself administrator is not made one", async ()
 });
 
 test("requests that come together look a key up once; what comes after a change sees it", async () => {
-  const { keys, rights } = newKeyring();
+  const { keys, rights } = newApiKeys();
   const { id, key } = await keys.create(demo, "busy");
   const [one, other] = await Promise.all([keys.callerOf(key), keys.callerOf(key)]);
   assert.equal(one, other);
@@ -100,28 +100,28 @@ test("limited to assets, older permissions grant nothing on what hangs on none",
 });
 
 test("a lent key acts for its account until it is disposed of, expires, or the account goes", async () => {
-  const { catalog, ids, keys } = newKeyring();
+  const { catalog, ids, keys } = newApiKeys();
   const account = { id: ids.next(), projectId: demo.id, uniqueName: "robot", groupIds: [], createdTime: 0 };
   await catalog.write("system", (tx) => tx.insert<Account>(accountTable, [account]));
   const loan = { projectId: demo.id, project: "demo", accountId: account.id, startedWith: undefined };
-  const lent = keys.lend({ ...loan, expiresTime: world.nowMs() + 60_000 });
+  const lent = keys.createTemporary({ ...loan, expiresTime: system.nowMs() + 60_000 });
   assert.equal((await keys.callerOf(lent.key))?.user, "robot");
   assert.deepEqual(await keys.list(demo), []);
   lent[Symbol.dispose]();
   assert.equal(await keys.callerOf(lent.key), undefined);
-  using expired = keys.lend({ ...loan, expiresTime: world.nowMs() });
+  using expired = keys.createTemporary({ ...loan, expiresTime: system.nowMs() });
   assert.equal(await keys.callerOf(expired.key), undefined);
   assert.equal((await keys.callerAs(account.id, loan))?.userId, account.id);
   await catalog.write("system", (tx) =>
     tx.setColumns(accountTable, ["deletedTime"], [{ id: account.id, deletedTime: 1 }]),
   );
-  using late = keys.lend({ ...loan, expiresTime: world.nowMs() + 60_000 });
+  using late = keys.createTemporary({ ...loan, expiresTime: system.nowMs() + 60_000 });
   assert.equal(await keys.callerOf(late.key), undefined);
   assert.equal(await keys.callerAs(account.id, loan), undefined);
 });
 
 test("a lent key ends with the credential of the request that started the work", async () => {
-  const { keys } = newKeyring();
+  const { keys } = newApiKeys();
   const { id, key } = await keys.create(demo, "starts a run");
   const { credential: startedWith, userId } = (await keys.callerOf(key))!;
   assert.deepEqual(startedWith, { kind: "key", id, madeBy: [] });
@@ -129,12 +129,12 @@ test("a lent key ends with the credential of the request that started the work",
     projectId: demo.id,
     project: "demo",
     accountId: userId!,
-    expiresTime: world.nowMs() + 60_000,
+    expiresTime: system.nowMs() + 60_000,
   };
-  using lent = keys.lend({ ...loan, startedWith });
+  using lent = keys.createTemporary({ ...loan, startedWith });
   const run = (await keys.callerOf(lent.key))!;
   assert.deepEqual([run.userId, run.credential!.kind], [userId, "run"]);
-  using nested = keys.lend({ ...loan, startedWith: run.credential });
+  using nested = keys.createTemporary({ ...loan, startedWith: run.credential });
   assert.ok(await keys.callerOf(nested.key));
   await keys.revoke(id);
   for (const one of [lent, nested]) assert.equal(await keys.callerOf(one.key), undefined);

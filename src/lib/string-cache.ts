@@ -8,11 +8,11 @@ const slotsBits = 16;
 /** Longer ones are made anew. */
 const lengthMax = 255;
 
-export class KnownTexts {
+export class StringCache {
   readonly #slots = new Array<string>(2 ** slotsBits).fill("");
 
   /** The text of these bytes, all below 128, whose hash is `hash` (any spread of them over 32 bits). */
-  textOf(bytes: Buffer, { from, to, hash }: { from: number; to: number; hash: number }): string {
+  stringOf(bytes: Buffer, { from, to, hash }: { from: number; to: number; hash: number }): string {
     const slot = Math.imul(hash, 0x9e3779b1) >>> (32 - slotsBits);
     const known = this.#slots[slot]!;
     if (known.length === to - from && spells(known, bytes, from)) return known;

@@ -1,7 +1,7 @@
 // A sheet of bytes that text is written on and that is cut off when it is long enough to send.
 
 /** A text of at least four bytes that is written over and over, kept as words of eight bytes or four. */
-export class Label {
+export class BytesLiteral {
   readonly length: number;
   readonly #first: number;
   readonly #last: number;
@@ -39,26 +39,26 @@ export class Label {
  * Memory for answers, used again when they are sent: were it new for each, the collector would run after
  * every few answers, and the system would hand out its pages anew.
  */
-export class Shelf {
+export class BufferPool {
   /** Of each sheet. */
-  readonly sheetBytes: number;
+  readonly bufferBytes: number;
   readonly #sheetsMax: number;
   readonly #free: ArrayBuffer[] = [];
 
   /** Keeps so many sheets at most; more are made when they are needed at once, and left to the collector. */
   constructor(sheetBytes: number, sheetsMax: number) {
-    this.sheetBytes = sheetBytes;
+    this.bufferBytes = sheetBytes;
     this.#sheetsMax = sheetsMax;
   }
 
   take(): Buffer {
     const free = this.#free.pop();
-    return free === undefined ? Buffer.allocUnsafeSlow(this.sheetBytes) : Buffer.from(free);
+    return free === undefined ? Buffer.allocUnsafeSlow(this.bufferBytes) : Buffer.from(free);
   }
 
   /** Nobody may use the piece any more, nor another one of its sheet. One of other memory is let go. */
   putBack({ buffer }: Buffer): void {
-    const isSheet = buffer instanceof ArrayBuffer && buffer.byteLength === this.sheetBytes;
+    const isSheet = buffer instanceof ArrayBuffer && buffer.byteLength === this.bufferBytes;
     if (isSheet && this.#free.length < this.#sheetsMax) this.#free.push(buffer);
   }
 }
@@ -89,22 +89,22 @@ function writePlain(bytes: Uint8Array, start: number, text: string): number {
 /** Sheets of one long answer that are used again; the collector frees the others while it is sent. */
 const keptMax = 4;
 
-export class ByteSheet {
+export class BufferWriter {
   bytes: Buffer = nothing;
   /** Of the same bytes. */
   view: DataView = viewOfNothing;
   /** Where the next byte goes. */
   at = 0;
-  readonly #shelf: Shelf | undefined;
+  readonly #shelf: BufferPool | undefined;
   readonly #cut: Buffer[] = [];
 
   /** Takes longer sheets from the shelf; without one they are new. */
-  constructor(shelf?: Shelf) {
+  constructor(shelf?: BufferPool) {
     this.#shelf = shelf;
   }
 
   /** Makes sure that `count` more bytes fit. */
-  room(count: number): void {
+  ensure(count: number): void {
     if (this.at + count <= this.bytes.length) return;
     const larger = this.#larger(this.at + count);
     this.bytes.copy(larger, 0, 0, this.at);
@@ -113,18 +113,18 @@ export class ByteSheet {
     this.view = viewOf(larger);
   }
 
-  text(text: string): void {
-    this.room(text.length * 3);
+  string(text: string): void {
+    this.ensure(text.length * 3);
     const end = text.length > shortLength ? -1 : writePlain(this.bytes, this.at, text);
     this.at = end < 0 ? this.at + this.bytes.write(text, this.at) : end;
   }
 
   /** A text as JSON has it: in quotes, with what needs it escaped. */
-  quoted(text: string): void {
-    this.room(text.length * 3 + 2);
+  jsonString(text: string): void {
+    this.ensure(text.length * 3 + 2);
     const { at, bytes } = this;
     const end = text.length > shortLength ? -1 : writePlain(bytes, at + 1, text);
-    if (end < 0) this.text(JSON.stringify(text));
+    if (end < 0) this.string(JSON.stringify(text));
     else {
       bytes[at] = quote;
       bytes[end] = quote;
@@ -134,17 +134,17 @@ export class ByteSheet {
 
   /** One character of ASCII, by its code. */
   byte(code: number): void {
-    this.room(1);
+    this.ensure(1);
     this.bytes[this.at++] = code;
   }
 
-  label(label: Label): void {
-    this.room(label.length);
+  literal(label: BytesLiteral): void {
+    this.ensure(label.length);
     this.at = label.write(this.view, this.at);
   }
 
   /** What was written, to be sent; the sheet goes on empty. */
-  cut(): Buffer {
+  takeWritten(): Buffer {
     const written = this.bytes.subarray(0, this.at);
     if (this.#cut.length < keptMax) this.#cut.push(written);
     this.bytes = nothing;
@@ -160,7 +160,7 @@ export class ByteSheet {
 
   #larger(bytes: number): Buffer {
     if (bytes <= firstBytes) return Buffer.allocUnsafe(firstBytes);
-    if (this.#shelf && bytes <= this.#shelf.sheetBytes) return this.#shelf.take();
+    if (this.#shelf && bytes <= this.#shelf.bufferBytes) return this.#shelf.take();
     return Buffer.allocUnsafeSlow(Math.max(bytes, this.bytes.length * 2));
   }
 }

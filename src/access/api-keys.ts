@@ -1,12 +1,12 @@
 // API keys: made, listed, revoked, and turned into the caller they stand for.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IdSource } from "../lib/ids.ts";
-import { RecentMap } from "../lib/recent-map.ts";
-import type { World } from "../lib/world.ts";
+import { LruCache } from "../lib/lru-cache.ts";
+import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import { and, equals, type Filter } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
-import type { Catalog, Reader } from "../storage/catalog.ts";
+import type { Catalog, CatalogReader } from "../storage/catalog.ts";
 import { ensureAdministrator } from "./administrators.ts";
 import type { Caller } from "./caller.ts";
 import { type Credential, inheritKeys, revokeKeys } from "./credentials.ts";
@@ -28,10 +28,10 @@ export interface NewKey {
   readonly madeBy?: readonly string[];
 }
 
-interface KeyringParts {
+interface ApiKeysParts {
   readonly catalog: Catalog;
   readonly ids: IdSource;
-  readonly world: World;
+  readonly system: System;
   readonly secret: Uint8Array;
   readonly rights: Rights;
 }
@@ -58,21 +58,22 @@ type KeyOf = Pick<ApiKey, "projectId" | "project">;
  * The account that a lent key acts for, until when it does at most, and the credential of the request that
  * started the work: the key ends with that credential.
  */
-export interface Loan extends Required<Pick<ApiKey, "projectId" | "project" | "accountId" | "expiresTime">> {
+export interface TemporaryKey
+  extends Required<Pick<ApiKey, "projectId" | "project" | "accountId" | "expiresTime">> {
   readonly startedWith: Credential | undefined;
 }
 
-export class Keyring {
-  readonly #parts: KeyringParts;
-  readonly #lent = new Map<string, Loan>();
+export class ApiKeys {
+  readonly #parts: ApiKeysParts;
+  readonly #lent = new Map<string, TemporaryKey>();
   /**
    * For `keyCacheMsMax` a request waits neither for the catalog nor for a hash (15 us). Kept by the whole
    * key: how long it takes to find one tells nothing about others, as the hash of a map has a secret seed.
    */
-  readonly #remembered = new RecentMap<string, Remembered>(10_000);
+  readonly #remembered = new LruCache<string, Remembered>(10_000);
   readonly #asking = new Map<string, Asking>();
 
-  constructor(parts: KeyringParts) {
+  constructor(parts: ApiKeysParts) {
     this.#parts = parts;
   }
 
@@ -86,7 +87,7 @@ export class Keyring {
    * A key for as long as a piece of work takes, disposed of with it. It is in the memory of this process
    * alone, so that it ends with the process as well, and is in no list.
    */
-  lend(loan: Loan): { readonly key: string } & Disposable {
+  createTemporary(loan: TemporaryKey): { readonly key: string } & Disposable {
     const key = this.#newKey();
     this.#lent.set(key, loan);
     const takeBack = () => {
@@ -115,7 +116,7 @@ export class Keyring {
    * false, and does nothing, when it is a key of another project.
    */
   async ensure(project: KeyProject, name: string, key: string): Promise<boolean> {
-    const { catalog, world } = this.#parts;
+    const { catalog, system } = this.#parts;
     const isKept = await catalog.write("system", async (tx) => {
       const { id: accountId } = await ensureAdministrator(tx, project.id, this.#parts);
       const record = this.#recordOf(project, { name, accountId }, key);
@@ -124,7 +125,7 @@ export class Keyring {
       const named = await keysWhere(tx, and(liveIn(project.id), equals("name", name)));
       const old = named.filter(({ id }) => id !== known?.id);
       for (const { id } of old) await inheritKeys(tx, id, known?.id ?? record.id);
-      const deletedTime = world.nowMs();
+      const deletedTime = system.nowMs();
       await tx.setColumns(
         apiKeyTable,
         ["deletedTime"],
@@ -148,8 +149,8 @@ export class Keyring {
    * API it may revoke the last key as well.
    */
   async revoke(id: number): Promise<readonly number[]> {
-    const { catalog, world, rights } = this.#parts;
-    const revoked = await catalog.write("system", (tx) => revokeKeys(tx, equals("id", id), world.nowMs()));
+    const { catalog, system, rights } = this.#parts;
+    const revoked = await catalog.write("system", (tx) => revokeKeys(tx, equals("id", id), system.nowMs()));
     rights.changed();
     return revoked;
   }
@@ -160,7 +161,7 @@ export class Keyring {
    */
   async callerOf(key: string): Promise<Caller | undefined> {
     const { rights } = this.#parts;
-    const remembered = this.rememberedCallerOf(key);
+    const remembered = this.cachedCallerOf(key);
     if (remembered) return remembered;
     const asking = this.#asking.get(key);
     if (asking?.generation === rights.generation) return asking.answer;
@@ -176,15 +177,15 @@ export class Keyring {
   /** Whether the key is stored and has expired. Says nothing about a key that is not sent whole. */
   async hasExpired(key: string): Promise<boolean> {
     const record = await this.#parts.catalog.read("system", (tx) => this.#kept(tx, key));
-    return record?.expiresTime !== undefined && record.expiresTime <= this.#parts.world.nowMs();
+    return record?.expiresTime !== undefined && record.expiresTime <= this.#parts.system.nowMs();
   }
 
   /** As `callerOf`, of a key that was asked for a moment ago; undefined when that has to be found out. */
-  rememberedCallerOf(key: string): Caller | undefined {
-    const { rights, world } = this.#parts;
+  cachedCallerOf(key: string): Caller | undefined {
+    const { rights, system } = this.#parts;
     const known = this.#remembered.get(key);
-    const isFresh = known?.generation === rights.generation && known.freshUntilMs > world.monotonicMs();
-    return isFresh && known.expiresTime > world.nowMs() ? known.caller : undefined;
+    const isFresh = known?.generation === rights.generation && known.freshUntilMs > system.monotonicMs();
+    return isFresh && known.expiresTime > system.nowMs() ? known.caller : undefined;
   }
 
   /** Who does what an account has asked to be done later; undefined when it is deleted. */
@@ -194,7 +195,7 @@ export class Keyring {
   }
 
   async #ask(key: string): Promise<Caller | undefined> {
-    const { catalog, rights, world } = this.#parts;
+    const { catalog, rights, system } = this.#parts;
     const { generation } = rights;
     const loan = this.#lent.get(key);
     const found = await catalog.read("system", (tx) => this.#find(tx, key, loan));
@@ -205,7 +206,7 @@ export class Keyring {
     const { record, account } = found;
     const { expiresTime = Number.POSITIVE_INFINITY } = record;
     const caller = { ...(await this.#callerFor(account, record)), credential: credentialOf(record) };
-    const freshUntilMs = world.monotonicMs() + limits.keyCacheMsMax;
+    const freshUntilMs = system.monotonicMs() + limits.keyCacheMsMax;
     this.#remembered.set(key, { caller, generation, freshUntilMs, expiresTime });
     if ("id" in record) this.#noteUse(record);
     return caller;
@@ -216,29 +217,30 @@ export class Keyring {
     return { user: account.uniqueName, userId: account.id, projectId, project, ...grants };
   }
 
-  async #find(tx: Reader, key: string, loan: Loan | undefined) {
+  async #find(tx: CatalogReader, key: string, loan: TemporaryKey | undefined) {
     const record = loan ?? (await this.#kept(tx, key));
     if (record?.accountId === undefined) return undefined;
-    if (record.expiresTime !== undefined && record.expiresTime <= this.#parts.world.nowMs()) return undefined;
+    if (record.expiresTime !== undefined && record.expiresTime <= this.#parts.system.nowMs())
+      return undefined;
     if (loan?.startedWith && (await isEnded(tx, loan.startedWith))) return undefined;
     const [account] = await tx.get(accountTable, [record.accountId]);
     return account && account.deletedTime === undefined ? { record, account } : undefined;
   }
 
-  async #kept(tx: Reader, key: string): Promise<ApiKey | undefined> {
+  async #kept(tx: CatalogReader, key: string): Promise<ApiKey | undefined> {
     const hash = this.#hashOf(key);
     const [record] = await keysWhere(tx, and(equals("hash", hash), equals("deletedTime", null)));
     return record && isSame(record.hash, hash) ? record : undefined;
   }
 
   #newKey(): string {
-    return `mr_${Buffer.from(this.#parts.world.randomBytes(24)).toString("base64url")}`;
+    return `mr_${Buffer.from(this.#parts.system.randomBytes(24)).toString("base64url")}`;
   }
 
   /** Writes down the last use from time to time, and no request waits for it. */
   #noteUse({ id, lastUsedTime = 0 }: ApiKey): void {
-    const { catalog, world } = this.#parts;
-    const nowMs = world.nowMs();
+    const { catalog, system } = this.#parts;
+    const nowMs = system.nowMs();
     // The clock may have been set back since.
     if (Math.abs(nowMs - lastUsedTime) < limits.keyUseNotedMs) return;
     const noted = [{ id, lastUsedTime: nowMs }];
@@ -257,7 +259,7 @@ export class Keyring {
       accountId,
       name,
       hash: this.#hashOf(key),
-      createdTime: this.#parts.world.nowMs(),
+      createdTime: this.#parts.system.nowMs(),
       ...(expiresTime !== undefined && { expiresTime }),
       ...(madeBy && { madeBy }),
     };
@@ -271,7 +273,7 @@ export class Keyring {
 /** What is written to a key that counts again; a column without a value is emptied. */
 const revived = ["deletedTime", "expiresTime", "name", "accountId", "madeBy"] as const;
 
-function credentialOf(record: ApiKey | Loan): Credential {
+function credentialOf(record: ApiKey | TemporaryKey): Credential {
   if ("startedWith" in record)
     return { kind: "run", startedWith: record.startedWith, untilMs: record.expiresTime };
   const { id, madeBy = [], expiresTime } = record;
@@ -279,7 +281,7 @@ function credentialOf(record: ApiKey | Loan): Credential {
 }
 
 /** Whether the credential was revoked after the request that it came with was admitted. */
-export async function isEnded(tx: Reader, credential: Credential): Promise<boolean> {
+export async function isEnded(tx: CatalogReader, credential: Credential): Promise<boolean> {
   switch (credential.kind) {
     case "key": {
       const [record] = await tx.get(apiKeyTable, [credential.id]);
@@ -297,5 +299,5 @@ export async function isEnded(tx: Reader, credential: Credential): Promise<boole
 const isSame = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
-const keysWhere = (tx: Reader, filter: Filter): Promise<ApiKey[]> =>
+const keysWhere = (tx: CatalogReader, filter: Filter): Promise<ApiKey[]> =>
   tx.find(apiKeyTable, { filter, order: byId, page: { limit: limits.listItemsMax } });

@@ -1,9 +1,8 @@
-// The outside world as a parameter: clocks, randomness and the room on a disk, so that
-// tests can decide them.
+// Clocks, randomness and free disk space of the machine as a parameter, so that tests can set them.
 import { randomBytes } from "node:crypto";
 import { statfs } from "node:fs/promises";
 
-export interface World {
+export interface System {
   /**
    * The wall clock, for dates: milliseconds since 1970-01-01 UTC. Operators and NTP step it in both
    * directions.
@@ -30,7 +29,7 @@ async function freeDiskAt(folder: string): Promise<FreeDisk> {
   return { bytes: bavail * bsize, diskBytes: blocks * bsize, files: files > 0 ? ffree : Infinity };
 }
 
-export const realWorld: World = {
+export const realSystem: System = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
   randomBytes: (count) => randomBytes(count),

@@ -1,7 +1,7 @@
 // What stands in a list more than once.
 
 /** The elements that occur more than once, each once. */
-export function repeatedOf<Key>(keys: readonly Key[]): Key[] {
+export function duplicatesIn<Key>(keys: readonly Key[]): Key[] {
   const seen = new Set<Key>();
   return [...new Set(keys.filter((key) => seen.size === seen.add(key).size))];
 }

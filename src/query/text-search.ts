@@ -1,5 +1,5 @@
 // Searches names and descriptions for words, best matches first (docs/reference/common.md#search).
-import type { Reader, Stored, Table } from "../storage/catalog.ts";
+import type { CatalogReader, Stored, Table } from "../storage/catalog.ts";
 import { and, everything, type Filter, not, words } from "./filter.ts";
 import type { LengthBound } from "./length-bound.ts";
 import { byId, type OrderBy } from "./page.ts";
@@ -23,8 +23,8 @@ export interface TextSearch {
 const both = ["name", "description"];
 
 /** Without a text, everything that passes the filter; among equally good matches by id. */
-export async function searchTexts<Row extends Stored>(
-  tx: Reader,
+export async function searchByText<Row extends Stored>(
+  tx: CatalogReader,
   table: Table<Row>,
   wanted: TextSearch,
 ): Promise<Row[]> {

@@ -9,7 +9,7 @@ interface Waiting {
  * Admits work while places are free. One caller holds at most `perCaller` of them. Among those who wait, the
  * caller who holds the fewest places goes first, then the one who has waited longest.
  */
-export class FairPlaces {
+export class FairSemaphore {
   readonly #places: number;
   readonly #perCaller: number;
   readonly #held = new Map<string, number>();

@@ -5,11 +5,11 @@ interface Work {
   readonly ended: Promise<unknown>;
 }
 
-export class Turns {
+export class KeyedTaskRunner {
   readonly #running = new Map<number, Work>();
 
   /** Runs `work` when that of earlier callers has ended; its signal is aborted when it should end itself. */
-  async take<Answer>(key: number, work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
+  async run<Answer>(key: number, work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
     for (let before = this.#running.get(key); before; before = this.#running.get(key)) {
       before.stop.abort();
       await before.ended;
@@ -27,12 +27,12 @@ export class Turns {
   }
 
   /** Ends the work on this key, if there is any, and waits for it. */
-  end(key: number): Promise<void> {
-    return this.#running.has(key) ? this.take(key, async () => {}) : Promise.resolve();
+  cancel(key: number): Promise<void> {
+    return this.#running.has(key) ? this.run(key, async () => {}) : Promise.resolve();
   }
 
   /** Ends all work and waits for it. */
-  async endAll(): Promise<void> {
-    await Promise.all([...this.#running.keys()].map((key) => this.end(key)));
+  async cancelAll(): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((key) => this.cancel(key)));
   }
 }

@@ -2,7 +2,7 @@
 // served.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FairSlices } from "./fair-slices.ts";
+import { FairScheduler } from "./fair-scheduler.ts";
 
 const never = new AbortController().signal;
 
@@ -14,7 +14,7 @@ function testClock() {
 
 test("a caller with many long computations gets no more time than one with a single short one", async () => {
   const clock = testClock();
-  const slices = new FairSlices(clock.nowMs);
+  const slices = new FairScheduler(clock.nowMs);
   const spent = { greedy: 0, modest: 0 };
   const compute = async (caller: keyof typeof spent, milliseconds: number) => {
     while (spent.modest < 100) {
@@ -30,7 +30,7 @@ test("a caller with many long computations gets no more time than one with a sin
 
 test("between two slices the thread does its other work", async () => {
   const clock = testClock();
-  const slices = new FairSlices(clock.nowMs);
+  const slices = new FairScheduler(clock.nowMs);
   let [isOver, turns, steps] = [false, 0, 0];
   const turn = () => {
     turns += 1;
@@ -51,7 +51,7 @@ test("between two slices the thread does its other work", async () => {
 });
 
 test("a step is not run once its request has ended, and a step that throws hurts no other", async () => {
-  const slices = new FairSlices();
+  const slices = new FairScheduler();
   const ended = new AbortController();
   let hasRun = false;
   const waiting = slices.run("a", ended.signal, () => (hasRun = true));

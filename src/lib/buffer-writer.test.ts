@@ -2,22 +2,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ByteSheet, Label, Shelf } from "./byte-sheet.ts";
+import { BufferPool, BufferWriter, BytesLiteral } from "./buffer-writer.ts";
 
 const sheetBytes = 100_000;
 const long = (letter: string) => letter.repeat(20_000);
 
 test("pieces that are cut off keep their bytes, and are used again once they are released", () => {
-  const shelf = new Shelf(sheetBytes, 2);
-  const first = new ByteSheet(shelf);
-  first.text("a");
-  first.text(long("b"));
-  const one = first.cut();
-  first.text(long("c"));
-  const two = first.cut();
-  const second = new ByteSheet(shelf);
-  second.text(long("d"));
-  const three = second.cut();
+  const shelf = new BufferPool(sheetBytes, 2);
+  const first = new BufferWriter(shelf);
+  first.string("a");
+  first.string(long("b"));
+  const one = first.takeWritten();
+  first.string(long("c"));
+  const two = first.takeWritten();
+  const second = new BufferWriter(shelf);
+  second.string(long("d"));
+  const three = second.takeWritten();
   assert.equal(one.toString(), `a${long("b")}`);
   assert.equal(two.toString(), long("c"));
   assert.equal(new Set([one, two, three].map(({ buffer }) => buffer)).size, 3);
@@ -33,12 +33,12 @@ test("pieces that are cut off keep their bytes, and are used again once they are
 });
 
 test("a sheet grows as far as it must, with the shelf or without one", () => {
-  for (const shelf of [undefined, new Shelf(sheetBytes, 2)]) {
-    const sheet = new ByteSheet(shelf);
-    for (const letter of "abcdefghij") sheet.text(long(letter));
-    assert.equal(sheet.cut().toString(), [..."abcdefghij"].map(long).join(""));
-    sheet.text("next");
-    assert.equal(sheet.cut().toString(), "next");
+  for (const shelf of [undefined, new BufferPool(sheetBytes, 2)]) {
+    const sheet = new BufferWriter(shelf);
+    for (const letter of "abcdefghij") sheet.string(long(letter));
+    assert.equal(sheet.takeWritten().toString(), [..."abcdefghij"].map(long).join(""));
+    sheet.string("next");
+    assert.equal(sheet.takeWritten().toString(), "next");
   }
 });
 
@@ -50,14 +50,14 @@ test("texts and texts in quotes are those of JSON, whatever letters they have an
   );
   fc.assert(
     fc.property(fc.array(text, { maxLength: 9 }), (texts) => {
-      const sheet = new ByteSheet();
+      const sheet = new BufferWriter();
       for (const one of texts) {
-        sheet.text(one.toWellFormed());
+        sheet.string(one.toWellFormed());
         sheet.byte(",".charCodeAt(0));
-        sheet.quoted(one);
+        sheet.jsonString(one);
       }
       const expected = texts.map((one) => `${one.toWellFormed()},${JSON.stringify(one)}`);
-      assert.equal(sheet.cut().toString(), expected.join(""));
+      assert.equal(sheet.takeWritten().toString(), expected.join(""));
     }),
   );
 });
@@ -66,11 +66,11 @@ test("labels of all lengths are written as they are", () => {
   const text = fc.string({ unit: "grapheme", minLength: 4, maxLength: 40 });
   fc.assert(
     fc.property(text, (text) => {
-      const sheet = new ByteSheet();
-      sheet.text("<");
-      sheet.at = new Label(text).write(sheet.view, sheet.at);
-      sheet.text(">");
-      assert.equal(sheet.cut().toString(), `<${text}>`);
+      const sheet = new BufferWriter();
+      sheet.string("<");
+      sheet.at = new BytesLiteral(text).write(sheet.view, sheet.at);
+      sheet.string(">");
+      assert.equal(sheet.takeWritten().toString(), `<${text}>`);
     }),
   );
 });
