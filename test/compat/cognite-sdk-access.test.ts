@@ -2,9 +2,16 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import sdk from "@cognite/sdk";
+import { recordReturns } from "../support/every-method.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
-const { ApiKeys, Groups, SecurityCategories, Users } = sdk;
+const calls = recordReturns({
+  ApiKeys: sdk.ApiKeys,
+  Groups: sdk.Groups,
+  SecurityCategories: sdk.SecurityCategories,
+  Users: sdk.Users,
+});
+const { ApiKeys, Groups, SecurityCategories, Users } = calls.recorded;
 const refused = (status: number) => (error: unknown) => (error as { status?: number }).status === status;
 
 let server: TestServer;
@@ -87,3 +94,5 @@ it("SecurityCategories: create, list and delete", async () => {
   await SecurityCategories.delete(made.map(({ id }) => id));
   assert.deepEqual((await SecurityCategories.list()).items, []);
 });
+
+it("every method has returned", () => calls.assertAllReturned());

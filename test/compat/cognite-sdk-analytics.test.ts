@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import sdk from "@cognite/sdk";
+import { recordReturns } from "../support/every-method.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
-const { Analytics } = sdk;
+const calls = recordReturns({ Analytics: sdk.Analytics });
+const { Analytics } = calls.recorded;
 const refused = (status: number) => (error: unknown) => (error as { status?: number }).status === status;
 const startMs = Date.UTC(2019, 3, 1);
 const at = (second: number) => startMs + second * 1_000;
@@ -67,3 +69,5 @@ it("jobs and series that do not exist are refused", async () => {
   const unknown = { ...params, timeSeriesDataSpec: [{ ...spec!, timeSeries: [{ name: "myTimeSeries" }] }] };
   await assert.rejects(Analytics.launchPatternSearch(unknown), refused(404));
 });
+
+it("every method has returned", () => calls.assertAllReturned());

@@ -2,9 +2,12 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import sdk from "@cognite/sdk";
+import { recordReturns } from "../support/every-method.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
-const { Assets, Events } = sdk;
+const { Assets } = sdk;
+const calls = recordReturns({ Events: sdk.Events });
+const { Events } = calls.recorded;
 const refused = (status: number) => (error: unknown) => (error as { status?: number }).status === status;
 
 let server: TestServer;
@@ -103,3 +106,5 @@ it("delete", async () => {
   await assert.rejects(Events.retrieve(event!.id), refused(404));
   await assert.rejects(Events.delete([event!.id]), refused(400));
 });
+
+it("every method has returned", () => calls.assertAllReturned());

@@ -2,9 +2,12 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import sdk from "@cognite/sdk";
+import { recordReturns } from "../support/every-method.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
-const { Assets, Files } = sdk;
+const { Assets } = sdk;
+const calls = recordReturns({ Files: sdk.Files });
+const { Files } = calls.recorded;
 const refused = (status: number) => (error: unknown) => (error as { status?: number }).status === status;
 
 let server: TestServer;
@@ -78,3 +81,5 @@ it("list, search and delete", async () => {
   assert.deepEqual(await Files.delete([ids[0]!, 5]), { deleted: [ids[0]], failed: [5] });
   await assert.rejects(Files.retrieveMetadata(ids[0]!), refused(404));
 });
+
+it("every method has returned", () => calls.assertAllReturned());

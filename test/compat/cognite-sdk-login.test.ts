@@ -3,10 +3,21 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import sdk from "@cognite/sdk";
 import { decodeJwt } from "jose";
+import { recordReturns } from "../support/every-method.ts";
 import { client, startProvider, type TestProvider } from "../support/provider.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
-const { Assets, Login, Logout } = sdk;
+const { Assets } = sdk;
+
+/**
+ * Methods of a browser window: `authorize` in cognite-sdk-browser.test.ts runs them, or calls them in turn.
+ */
+const inBrowser = [
+  ...["authorize", "loginWithRedirect", "isPopupWindow", "popupHandler"],
+  ...["parseQuery", "scheduleRenewal", "silentLogin", "verifyTokens"],
+].map((method) => `Login.${method}`);
+const calls = recordReturns({ Login: sdk.Login, Logout: sdk.Logout });
+const { Login, Logout } = calls.recorded;
 const app = "http://app.plant.example/";
 const addresses = { redirectUrl: `${app}home`, errorRedirectUrl: `${app}error` };
 
@@ -85,3 +96,14 @@ it("logout ends in the status of a stranger; a token of the provider is the prov
   assert.equal((await Login.verifyStatus())?.loggedIn, true);
   assert.equal(decodeJwt(token).iss, provider.issuer);
 });
+
+it("loginWithApiKey uses the key beside the token, and stopAutoAuthorize ends renewals", async () => {
+  sdk.setBearerToken(await provider.token());
+  const status = await Login.loginWithApiKey(server.key);
+  assert.deepEqual([status.loggedIn, status.project], [true, server.project]);
+  Login.stopAutoAuthorize();
+  const [made] = await Assets.create([{ name: "with the key" }]);
+  assert.equal(made!.name, "with the key");
+});
+
+it("every method has returned", () => calls.assertAllReturned(inBrowser));

@@ -2,9 +2,11 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import sdk from "@cognite/sdk";
+import { recordReturns } from "../support/every-method.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
-const { Raw } = sdk;
+const calls = recordReturns({ Raw: sdk.Raw });
+const { Raw } = calls.recorded;
 const refused = (status: number) => (error: unknown) => (error as { status?: number }).status === status;
 
 let server: TestServer;
@@ -69,3 +71,5 @@ it("deleteTables and deleteDatabases", async () => {
   await assert.rejects(Raw.deleteDatabases(["old"]), refused(404));
   assert.ok(!(await Raw.listDatabases()).includes("old"));
 });
+
+it("every method has returned", () => calls.assertAllReturned());

@@ -5,9 +5,17 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import sdk from "@cognite/sdk";
+import { recordReturns } from "../support/every-method.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
-const { Assets, Datapoints, Login, Logout, Projects, TimeSeries } = sdk;
+const { Login, Logout } = sdk;
+const calls = recordReturns({
+  Assets: sdk.Assets,
+  Datapoints: sdk.Datapoints,
+  Projects: sdk.Projects,
+  TimeSeries: sdk.TimeSeries,
+});
+const { Assets, Datapoints, Projects, TimeSeries } = calls.recorded;
 const refused = (status: number) => (error: unknown) => (error as { status?: number }).status === status;
 
 let server: TestServer;
@@ -299,3 +307,5 @@ describe("Datapoints", () => {
     assert.deepEqual((await Datapoints.retrieve(id, { start: 0 })).datapoints, [points[1], points.at(-1)]);
   });
 });
+
+it("every method has returned", () => calls.assertAllReturned());
