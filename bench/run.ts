@@ -8,6 +8,7 @@ import { fullInterference, measureInterference, quickInterference } from "./inte
 import { measureLate } from "./late.ts";
 import { measureMachine } from "./machine.ts";
 import { fullOData, measureOData, quickOData } from "./odata.ts";
+import { fullPattern, measurePatternSearch, quickPattern } from "./pattern-search.ts";
 import { stopProcess } from "./process.ts";
 import { fullRecords, measureRecords, quickRecords } from "./records.ts";
 import { machine, type Results, reportOf } from "./report.ts";
@@ -85,6 +86,11 @@ const groups: readonly Group[] = [
   {
     names: ["W12"],
     measure: (open, isQuick) => open(({ port }) => measureOData(port, isQuick ? quickOData : fullOData)),
+  },
+  {
+    names: ["W14"],
+    measure: (open, isQuick) =>
+      open(({ port }) => measurePatternSearch(port, isQuick ? quickPattern : fullPattern)),
   },
   {
     names: ["W11", "raw"],

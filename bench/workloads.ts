@@ -42,6 +42,8 @@ export const workloads = {
   W12points: { name: "W12", what: "1 M points over OData by nextLink", unit: "points/s", bound: 500_000 },
   W12expand: { name: "W12", what: "1,000 assets with their series over OData, p50", unit: "ms", bound: 50 },
   W13: { name: "W13", what: "kill -9 in the middle of W1, to the first read", unit: "s", bound: 2 },
+  W14search: { name: "W14", what: "10 M points searched for a window of 1,000", unit: "s", bound: 3 },
+  W14latest: { name: "W14", what: "latest of one series meanwhile, p99", unit: "ms", bound: 25 },
   rawOrdered: { name: "raw", what: "load 1 M rows in order of key", unit: "rows/s", bound: 50_000 },
   rawShuffled: { name: "raw", what: "load 1 M rows in random order", unit: "rows/s", bound: 50_000 },
   rawPage: { name: "raw", what: "page of 10,000 rows, p50", unit: "ms", bound: 50 },
