@@ -43,7 +43,7 @@ export function createMetrics(): Metrics {
       scan: (question) => points.scan(question),
       aggregate: (question) => points.aggregate(question),
       latest: (series, beforeMs) => points.latest(series, beforeMs),
-      erase: (series, range) => points.erase(series, range),
+      delete: (series, range) => points.delete(series, range),
       stats: () => points.stats(),
       close: () => points.close(),
     }),

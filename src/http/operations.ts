@@ -43,9 +43,9 @@ interface State {
 }
 
 async function stateOf({ catalog, points, blobs, disk, refusals }: Stores): Promise<State> {
-  const [{ quarantined, refusing }] = await Promise.all([points.stats(), catalog.lastId()]);
-  if (refusing !== undefined)
-    return { status: "failing", store: `takes no datapoints until a restart: ${refusing}`, quarantined };
+  const [{ quarantined, writesStopped }] = await Promise.all([points.stats(), catalog.lastId()]);
+  if (writesStopped !== undefined)
+    return { status: "failing", store: `takes no datapoints until a restart: ${writesStopped}`, quarantined };
   if (disk.problem !== undefined)
     return { status: "degraded", store: `only reads and deletes: ${disk.problem}`, quarantined };
   await blobs.check();

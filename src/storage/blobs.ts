@@ -1,38 +1,43 @@
-// Port: the bytes of files, streamed in and out by key, whatever their size never held in memory.
+// Port: stores the bytes of files under keys, streamed in and out, so that no file is held in memory.
 //
-// Contract. A blob is put together under its key, in one put or in several, and can be read only once it is
-// sealed; from then on it never changes. `put` and `seal` resolve when the change is on disk, so that a crash
-// loses nothing they have answered for, and never makes half a blob readable. The caller sees to it that no
-// two calls that change one key run at the same time; a stream that is being read outlives the removal of its
-// blob. A write that the disk refuses is the failure `file-not-stored`, and leaves what was put before.
+// Contract:
+// - A blob is written by one `put` or by several, and becomes readable with `complete`. It never changes
+// after
+//   that.
+// - `put` and `complete` resolve when the change is on disk. A crash loses nothing acknowledged, and never
+// makes
+//   an incomplete blob readable.
+// - The caller must not run two changes of one key at the same time. A stream that is being read survives the
+//   removal of its blob.
+// - A write that the disk refuses fails with `file-not-stored`, and keeps the bytes of earlier puts.
 import type { Readable } from "node:stream";
 import type { ProjectId } from "./catalog.ts";
 
-/** Never used for a second blob. */
+/** A key is never reused for another blob. */
 export interface BlobKey {
   readonly project: ProjectId;
   readonly id: number;
 }
 
-export interface Part {
+export interface BlobPart {
   readonly key: BlobKey;
-  /** How many bytes of earlier puts stay before these; what was put beyond goes. At most what is there. */
-  readonly at: number;
+  /** Bytes of earlier puts to keep, at most all of them; the rest is cut off before this part is appended. */
+  readonly offset: number;
   /**
-   * Read to its end and no faster than the disk takes it; when it fails, the put fails with the same. Each
-   * chunk belongs to the store from then on.
+   * Read to its end, no faster than the disk accepts it. When it fails, the put fails with the same error.
+   * Each chunk belongs to the store from then on.
    */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** A piece of a blob, in bytes. */
+/** A range of bytes of a blob. */
 export interface ByteRange {
   readonly start: number;
   /** Exclusive. */
   readonly end: number;
 }
 
-/** What a link permits, and until when (milliseconds since 1970). */
+/** The operation that a link permits, and its expiry in milliseconds since 1970. */
 export interface BlobLink {
   readonly purpose: "upload" | "download";
   readonly key: BlobKey;
@@ -40,23 +45,23 @@ export interface BlobLink {
 }
 
 export interface BlobStore {
-  /** Resolves with the number of bytes that the unsealed blob holds then. */
-  put(part: Part): Promise<number>;
-  /** Makes what was put readable; sealing twice changes nothing. */
-  seal(key: BlobKey): Promise<void>;
+  /** Resolves with the size of the incomplete blob after this part. */
+  put(part: BlobPart): Promise<number>;
+  /** Makes the blob readable. A second call changes nothing. */
+  complete(key: BlobKey): Promise<void>;
   /**
-   * The bytes of a sealed blob, or of a piece of it; undefined when there is no such blob. Each chunk belongs
-   * to the reader from then on.
+   * The bytes of a complete blob, or a range of them; undefined when it does not exist. Each chunk belongs to
+   * the reader from then on.
    */
   open(key: BlobKey, range?: ByteRange): Promise<Readable | undefined>;
-  /** The size of a sealed blob; undefined when there is none, or none yet. */
+  /** The size of a complete blob; undefined when it does not exist or is incomplete. */
   stat(key: BlobKey): Promise<{ readonly bytes: number } | undefined>;
   /** Rejects while nothing can be stored. */
   check(): Promise<void>;
-  /** Takes a blob away, sealed or not; nothing happens when there is none. */
+  /** Removes a blob, complete or not. Does nothing when it does not exist. */
   remove(key: BlobKey): Promise<void>;
-  /** An absolute address below `baseUrl` that works without credentials: whoever has it may use it. */
+  /** An absolute URL below `baseUrl` that works without credentials: a capability for anyone who has it. */
   link(link: BlobLink, baseUrl: string): string;
-  /** What the last segment of such an address permits, expired or not; undefined when it is forged. */
-  permitted(token: string): BlobLink | undefined;
+  /** Decodes the last path segment of such a URL, expired or not; undefined when its signature is wrong. */
+  readLink(token: string): BlobLink | undefined;
 }

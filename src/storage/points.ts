@@ -1,18 +1,25 @@
-// Port: the datapoints of all series, as columns in and columns out, never an object a point.
+// Port: stores the datapoints of all series. Points are columns on the way in and out, never objects.
 //
-// Contract. `append` and `erase` resolve when the change is on disk; one call is all or nothing, whatever
-// series it touches, also across a crash. Every read that starts after that sees it. Times are integer
-// milliseconds (negative allowed); within a series they are unique, and of equal times the last written wins.
-// Arrays handed in are not changed any more, by nobody; arrays handed out belong to the caller, and may share
-// a buffer.
+// Contract:
+// - `append` and `delete` resolve when the change is on disk. A call is atomic over all series it touches,
+// also
+//   across a crash. Every read that starts later sees the change.
+// - Times are integer milliseconds; negative ones are allowed. They are unique within a series: of two points
+//   with the same time, the one written later wins.
+// - Nobody changes an array after passing it to the store. Returned arrays belong to the caller; several may
+//   share one buffer.
 import type { TimeRange } from "../lib/time.ts";
 
 export type SeriesId = number;
 
+export interface Point {
+  readonly timeMs: number;
+  readonly value: number | string;
+}
+
 /**
- * Points as one request brings them: runs of points, each run of one series, in any order of time.
- * Run `i` holds the points from `ends[i - 1]` (0 for the first) up to `ends[i]`; a series may have several
- * runs.
+ * The points of one request, as runs: consecutive points of one series, in any order of time. Run `i` holds
+ * the points from index `ends[i - 1]` (0 for the first run) up to `ends[i]`. A series may have several runs.
  */
 export interface PointRuns<Values> {
   readonly series: Float64Array;
@@ -26,19 +33,22 @@ export interface PointBatch {
   readonly strings?: PointRuns<readonly string[]>;
 }
 
-/** Points of one series in ascending time. */
+/** Points of one series in ascending order of time. */
 export interface PointColumns<Values = Float64Array | readonly string[]> {
   readonly times: Float64Array;
   readonly values: Values;
 }
 
-export interface ScanQuestion extends TimeRange {
+export interface SeriesRef {
   readonly series: SeriesId;
-  /** Kind of the values: a series never mixes them, and its catalog record says which. */
+  /** Type of the values, from the series' catalog record. A series never mixes numbers and strings. */
   readonly isString: boolean;
-  /** At most this many points: exactly this many when the range holds that many. */
+}
+
+export interface ScanQuery extends SeriesRef, TimeRange {
+  /** The result has fewer points than this only when the range holds fewer. */
   readonly limit: number;
-  /** Also the last point before `startMs` and the first at or after `endMs`; they count towards `limit`. */
+  /** Adds the last point before `startMs` and the first at or after `endMs`. They count towards `limit`. */
   readonly includeOutside?: boolean;
 }
 
@@ -56,29 +66,30 @@ export const aggregateNames = [
 ] as const;
 export type AggregateName = (typeof aggregateNames)[number];
 
-export interface AggregateQuestion extends TimeRange {
+export interface AggregateQuery extends TimeRange {
   readonly series: SeriesId;
-  /** The series holds its value until the next point instead of running straight to it. */
+  /** A step series holds each value until the next point; other series are linear between points. */
   readonly isStep: boolean;
   /**
-   * Buckets are [startMs + k * bucketMs, startMs + (k + 1) * bucketMs); the range is a whole number of them.
+   * Bucket k is [startMs + k * bucketMs, startMs + (k + 1) * bucketMs). The range is a whole number of
+   * buckets.
    */
   readonly bucketMs: number;
-  readonly wanted: readonly AggregateName[];
-  /** At most this many buckets: exactly this many when that many exist. */
+  readonly aggregates: readonly AggregateName[];
+  /** The result has fewer buckets than this only when fewer exist. */
   readonly limit: number;
 }
 
 /**
- * One row a bucket in which any wanted aggregate has a finite value, ascending. `columns[i]` belongs to
- * `wanted[i]`; NaN where a bucket has no value.
+ * One row for each bucket in which at least one requested aggregate is finite, in ascending order.
+ * `columns[i]` belongs to `aggregates[i]` of the query; it is NaN where that bucket has no value.
  */
 export interface AggregateColumns {
   readonly times: Float64Array;
   readonly columns: readonly Float64Array[];
 }
 
-/** Where a damaged piece of the store lies and what was found. */
+/** A damaged part of the store: its position, the expected content and the content found. */
 export interface Damage {
   readonly file: string;
   readonly offset: number;
@@ -87,31 +98,25 @@ export interface Damage {
 }
 
 export interface PointsStats {
-  /** A point that replaces another may count twice until both are in one block. */
+  /** An overwritten point may count twice until both versions are in one block. */
   readonly points: number;
   readonly blocks: number;
   readonly bytesOnDisk: number;
   readonly journalBytes: number;
   readonly quarantined: readonly Damage[];
-  /** Why no write is taken until the next start; absent while all is well. */
-  readonly refusing?: string;
+  /** Why the store refuses writes until the next start; absent while it accepts them. */
+  readonly writesStopped?: string;
 }
 
 export interface PointsStore {
   append(batch: PointBatch): Promise<void>;
-  scan(question: ScanQuestion): Promise<PointColumns>;
-  aggregate(question: AggregateQuestion): Promise<AggregateColumns>;
-  /**
-   * The last point strictly before `beforeMs` of each series asked, in the order asked; absent when there is
-   * none.
-   */
-  latest(
-    series: readonly { readonly series: SeriesId; readonly isString: boolean }[],
-    beforeMs: number,
-  ): Promise<({ timeMs: number; value: number | string } | undefined)[]>;
-  /** Removes the points in the range, or with no range the series as a whole. */
-  erase(series: SeriesId, range?: TimeRange): Promise<void>;
+  scan(query: ScanQuery): Promise<PointColumns>;
+  aggregate(query: AggregateQuery): Promise<AggregateColumns>;
+  /** Returns for each series, in order, its last point strictly before `beforeMs`; undefined without one. */
+  latest(series: readonly SeriesRef[], beforeMs: number): Promise<(Point | undefined)[]>;
+  /** Deletes the points in the range; without a range, all points of the series. */
+  delete(series: SeriesId, range?: TimeRange): Promise<void>;
   stats(): Promise<PointsStats>;
-  /** Finishes what was accepted, then lets go of the files. */
+  /** Completes accepted writes, then closes the files. */
   close(): Promise<void>;
 }

@@ -73,7 +73,7 @@ for (const file of ["machine_temperature_system_failure.csv", "ambient_temperatu
           endMs,
           bucketMs: dayMs,
           isStep: false,
-          wanted: ["average", "count", "continuousVariance"],
+          aggregates: ["average", "count", "continuousVariance"],
           limit: 1000,
         },
       );

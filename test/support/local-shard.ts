@@ -4,13 +4,13 @@ import { readFileSync } from "node:fs";
 import { bytesAt } from "../../src/storage/embedded-points/frame-memory.ts";
 import { Shard } from "../../src/storage/embedded-points/shard.ts";
 import type {
-  LatestQuestion,
+  LatestQuery,
   ShardCall,
   ShardStart,
   ToApply,
 } from "../../src/storage/embedded-points/shard-calls.ts";
 import type { OpenShard, ShardLink } from "../../src/storage/embedded-points/shard-thread.ts";
-import type { AggregateQuestion, ScanQuestion } from "../../src/storage/points.ts";
+import type { AggregateQuery, ScanQuery } from "../../src/storage/points.ts";
 import type { Wreck } from "./simulated-disk.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -24,7 +24,7 @@ export class LocalShard {
   #logSizes: number[] = [0];
   /** Turns to wait before a slice of work, so that one shard is later than another. */
   readonly #delay: number;
-  /** Why a change could not be applied: no question is answered any more. */
+  /** Why a change could not be applied: no query is answered any more. */
   #stopped: unknown;
   #isClosed = false;
   #isWorking = false;
@@ -44,7 +44,7 @@ export class LocalShard {
     return async (start: ShardStart): Promise<OpenShard> => {
       const local = new LocalShard(start, { ...settings, delay: settings.delayOf(start.shard) });
       opened[start.shard] = local;
-      const ask = (call: ShardCall, question: unknown) => local.#ask(call, question);
+      const ask = (call: ShardCall, query: unknown) => local.#ask(call, query);
       const apply = (change: ToApply, onConfirmed: () => void) => {
         local.#apply(change);
         onConfirmed();
@@ -83,10 +83,10 @@ export class LocalShard {
     this.#workSoon();
   }
 
-  async #ask(call: ShardCall, question: unknown): Promise<unknown> {
+  async #ask(call: ShardCall, query: unknown): Promise<unknown> {
     if (this.#stopped !== undefined) throw this.#stopped;
-    if (call !== "checkpoint") return this.#answers[call](question as never);
-    this.#shard.beginCheckpoint(question as number);
+    if (call !== "checkpoint") return this.#answers[call](query as never);
+    this.#shard.beginCheckpoint(query as number);
     this.#workSoon();
     return new Promise((resolve, reject) => {
       this.#completed = { resolve, reject };
@@ -94,9 +94,9 @@ export class LocalShard {
   }
 
   readonly #answers = {
-    scan: (asked: ScanQuestion) => this.#shard.scan(asked),
-    aggregate: (asked: AggregateQuestion) => this.#shard.aggregate(asked),
-    latest: (asked: LatestQuestion) => this.#shard.latest(asked),
+    scan: (asked: ScanQuery) => this.#shard.scan(asked),
+    aggregate: (asked: AggregateQuery) => this.#shard.aggregate(asked),
+    latest: (asked: LatestQuery) => this.#shard.latest(asked),
     stats: () => this.#shard.stats(),
     close: () => this.#close(),
   };

@@ -231,7 +231,7 @@ function maxima({ points, isStep }: Sampled, granularity: string, startMs: numbe
   const farMs = 10 * 60_000;
   const series = { times: points.map(([at]) => at), values: points.map(([, value]) => value) };
   const around = { startMs: from - farMs, endMs: from + farMs, bucketMs, limit: 10_000 };
-  const found = naiveAggregate(series, { ...around, isStep, wanted: ["max"] });
+  const found = naiveAggregate(series, { ...around, isStep, aggregates: ["max"] });
   return { points: Array.from(found.times, (at, i) => [at, found.columns[0]![i]!]), isStep };
 }
 

@@ -145,7 +145,7 @@ async function* bucketPieces(
       series,
       isStep,
       bucketMs,
-      wanted: [name],
+      aggregates: [name],
       limit,
     });
     return { times, values: columns[0]! };

@@ -108,7 +108,7 @@ export async function countPoints(ctx: RequestContext, key: SeriesKey, range: Ti
   const { id, isString, isStep } = series!;
   if (!isString) {
     const bucketMs = range.endMs - range.startMs;
-    const whole = { ...range, series: id, isStep, bucketMs, wanted: ["count"] as const, limit: 1 };
+    const whole = { ...range, series: id, isStep, bucketMs, aggregates: ["count"] as const, limit: 1 };
     return (await ctx.points.aggregate(whole)).columns[0]![0] ?? 0;
   }
   let count = 0;
@@ -120,7 +120,7 @@ export async function countPoints(ctx: RequestContext, key: SeriesKey, range: Ti
 /** Removes the points in the range. Refuses an unknown series (404). */
 export async function erasePoints(ctx: RequestContext, key: SeriesKey, range: TimeRange): Promise<void> {
   const [series] = await requireSeries(ctx, [key], "WRITE");
-  if (range.startMs < range.endMs) await ctx.points.erase(series!.id, range);
+  if (range.startMs < range.endMs) await ctx.points.delete(series!.id, range);
 }
 
 /** Refuses (400) aggregates of a series of strings. */
@@ -192,7 +192,7 @@ async function* aggregateRows(
   for (let left = question.limit; left > 0 && startMs < range.endMs; ) {
     const limit = Math.min(left, bucketsPerScan);
     const buckets = { startMs, endMs: range.endMs, bucketMs, limit };
-    const rows = await ctx.points.aggregate({ ...buckets, series: id, isStep, wanted });
+    const rows = await ctx.points.aggregate({ ...buckets, series: id, isStep, aggregates: wanted });
     const count = rows.times.length;
     left = count < limit ? 0 : left - count;
     startMs = (rows.times.at(-1) ?? startMs) + bucketMs;

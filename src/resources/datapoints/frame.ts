@@ -85,7 +85,13 @@ function seriesCursors(
   for (const [id, same] of Map.groupBy(columns, ({ series }) => series.id)) {
     const wanted = [...new Set(same.map(({ aggregate }) => aggregate))];
     const ask = (startMs: number) =>
-      ctx.points.aggregate({ ...buckets, startMs, series: id, isStep: same[0]!.series.isStep, wanted });
+      ctx.points.aggregate({
+        ...buckets,
+        startMs,
+        series: id,
+        isStep: same[0]!.series.isStep,
+        aggregates: wanted,
+      });
     cursors.set(id, new SeriesCursor(ask, wanted, buckets));
   }
   return cursors;

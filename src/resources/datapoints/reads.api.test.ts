@@ -82,7 +82,7 @@ test("points and aggregates of random series, as JSON and as a frame", async () 
         ...buckets,
         bucketMs,
         isStep,
-        wanted: aggregateNames,
+        aggregates: aggregateNames,
         limit,
       });
       const query = `${range}&granularity=${granularity}&aggregates=${aggregateNames.join(",")}`;

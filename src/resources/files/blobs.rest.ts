@@ -43,10 +43,10 @@ async function upload(services: Services, asked: Asked): Promise<LinkResponse> {
 
 /** What the link stands for; refuses (403) one that is forged, expired, or for something else. */
 function keyIn({ blobs, system }: Services, { path }: Asked, purpose: BlobLink["purpose"]): BlobKey {
-  const permitted = blobs.permitted(path.token);
-  if (permitted?.purpose !== purpose) throw fail("link-invalid", {});
-  if (permitted.expiresMs < system.nowMs()) throw fail("link-expired", {});
-  return permitted.key;
+  const link = blobs.readLink(path.token);
+  if (link?.purpose !== purpose) throw fail("link-invalid", {});
+  if (link.expiresMs < system.nowMs()) throw fail("link-expired", {});
+  return link.key;
 }
 
 function sentIn({ headers, body }: Asked): Sent {

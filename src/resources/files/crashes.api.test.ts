@@ -41,8 +41,8 @@ test("bytes that are all there become the file's when the client asks how far th
   async function* rest() {
     yield Buffer.from("le");
   }
-  await blobs.put({ key, at: 3, bytes: rest() });
-  await blobs.seal(key);
+  await blobs.put({ key, offset: 3, bytes: rest() });
+  await blobs.complete(key);
   const headers = { "content-range": "bytes */5" };
   assert.equal((await fetch(url, { method: "PUT", headers })).status, 200);
   const link = (await server.ask(`GET /files/${fileId}/downloadlink`)).json as { data: string };

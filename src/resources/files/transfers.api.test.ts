@@ -55,7 +55,7 @@ const linkOf = async (fileId: number): Promise<string> => {
 const textOf = async (fileId: number) => (await fetch(await linkOf(fileId))).text();
 const infoOf = async (fileId: number) => (await server.ask(`GET /files/${fileId}`)).items[0]!;
 
-/** The paths of all blobs, sealed or not. */
+/** The paths of all blobs, complete or not. */
 function blobPaths(): string[] {
   const folder = join(server.dataFolder, "blobs");
   const projects = readdirSync(folder).filter((name) => /^\d+$/.test(name));

@@ -170,7 +170,7 @@ async function takeBytes(services: Services, { key, upload, sent, signal }: Taki
   const at = sent.isWhole ? 0 : upload.received;
   if (at < upload.received) await saveReceived(services, key, at);
   const taken = new Taken(sent, at - sent.start, signal);
-  const received = await services.blobs.put({ key, at, bytes: taken.bytes() });
+  const received = await services.blobs.put({ key, offset: at, bytes: taken.bytes() });
   const problem = taken.problem();
   if (problem && !upload.resumable) await services.blobs.remove(key);
   else await saveReceived(services, key, taken.isTooLong ? at : received);
@@ -274,7 +274,7 @@ async function saveReceived({ catalog }: Services, key: BlobKey, received: numbe
 
 /** Makes the bytes the file's. They are all on disk. */
 async function complete(services: Services, key: BlobKey, sent: Sent): Promise<Progress> {
-  await services.blobs.seal(key);
+  await services.blobs.complete(key);
   const { bytes } = (await services.blobs.stat(key))!;
   const given = { id: key.id, bytes, contentType: sent.contentType, nowMs: services.system.nowMs() };
   const { gone, refusal } = await services.catalog.write(key.project, async (tx) => {

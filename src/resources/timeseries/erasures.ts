@@ -27,7 +27,7 @@ export async function removeRecords(tx: CatalogWriter, ids: readonly SeriesId[])
 export async function erase(stores: Stores, project: ProjectId, series: readonly SeriesId[]): Promise<void> {
   for (let at = 0; at < series.length; at += limits.erasuresAtOnce) {
     const ids = series.slice(at, at + limits.erasuresAtOnce);
-    await Promise.all(ids.map((id) => stores.points.erase(id)));
+    await Promise.all(ids.map((id) => stores.points.delete(id)));
     await stores.catalog.write(project, (tx) => tx.remove(erasureTable, oneOf("id", ids)));
   }
 }

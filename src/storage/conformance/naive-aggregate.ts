@@ -1,21 +1,23 @@
-// The definitions of the aggregates, written down as plainly as can be: the reference for every points store.
+// Defines the aggregates as plainly as possible: the reference that every points store is compared with.
 //
-// f is the interpolated series: straight lines between consecutive points (a step series holds the previous
-// value), defined from the first to the last point of the whole series; a step series keeps its last value
-// after it. D is the part of the bucket [a, b) where f is defined. Means and variances take two passes;
-// nothing is carried from one bucket to the next.
-import type { AggregateColumns, AggregateName, AggregateQuestion } from "../points.ts";
+// - f is the interpolated series: straight lines between consecutive points, or for a step series each value
+//   held until the next point. It is defined from the first to the last point of the whole series. A step
+//   series also holds its last value after the last point.
+// - D is the part of the bucket [a, b) where f is defined.
+//
+// Means and variances take two passes, and no state carries over from one bucket to the next.
+import type { AggregateColumns, AggregateName, AggregateQuery } from "../points.ts";
 
-/** A whole series of numbers in ascending, unique time. */
+/** All points of a series of numbers, ascending and unique in time. */
 export interface NaiveSeries {
   readonly times: ArrayLike<number>;
   readonly values: ArrayLike<number>;
 }
 
-type NaiveQuestion = Omit<AggregateQuestion, "series">;
+type NaiveQuery = Omit<AggregateQuery, "series">;
 
-/** A stretch of f over D: a line from `from` to `to` that takes `ms`. */
-interface Piece {
+/** A segment of f over D: a line from the value `from` to the value `to` over `ms` milliseconds. */
+interface LineSegment {
   readonly ms: number;
   readonly from: number;
   readonly to: number;
@@ -26,26 +28,26 @@ interface Bucket {
   readonly a: number;
   readonly b: number;
   readonly isStep: boolean;
-  /** Values of the points in the bucket, in time order. */
+  /** Values of the points in the bucket, in order of time. */
   readonly inside: readonly number[];
-  readonly pieces: readonly Piece[];
+  readonly segments: readonly LineSegment[];
 }
 
-/** What `PointsStore.aggregate` answers for a series with exactly these points. */
-export function naiveAggregate(series: NaiveSeries, question: NaiveQuestion): AggregateColumns {
-  const { startMs, endMs, bucketMs, isStep, wanted, limit } = question;
+/** The result of `PointsStore.aggregate` for a series with exactly these points. */
+export function naiveAggregate(series: NaiveSeries, query: NaiveQuery): AggregateColumns {
+  const { startMs, endMs, bucketMs, isStep, aggregates, limit } = query;
   const times: number[] = [];
-  const columns = wanted.map((): number[] => []);
+  const columns = aggregates.map((): number[] => []);
   let a = startMs;
   while (a < endMs && times.length < limit) {
-    if (!exists(series, question, a)) {
+    if (!exists(series, query, a)) {
       const next = series.times[firstAtOrAfter(series.times, a)];
       if (next === undefined) break;
       a = Math.max(a + bucketMs, startMs + Math.floor((next - startMs) / bucketMs) * bucketMs);
       continue;
     }
-    const bucket = cut(series, { a, b: a + bucketMs, isStep });
-    const values = wanted.map((name) => aggregateOf(series, bucket, name));
+    const bucket = bucketOf(series, { a, b: a + bucketMs, isStep });
+    const values = aggregates.map((name) => aggregateOf(series, bucket, name));
     if (values.some(Number.isFinite)) {
       times.push(a);
       for (const [index, value] of values.entries()) columns[index]!.push(value);
@@ -55,17 +57,17 @@ export function naiveAggregate(series: NaiveSeries, question: NaiveQuestion): Ag
   return { times: Float64Array.from(times), columns: columns.map((column) => Float64Array.from(column)) };
 }
 
-/** A bucket exists when it holds a point, or when a wanted interpolation has a value at its start. */
-function exists(series: NaiveSeries, question: NaiveQuestion, a: number): boolean {
+/** A bucket exists when it holds a point, or when a requested interpolation has a value at its start. */
+function exists(series: NaiveSeries, query: NaiveQuery, a: number): boolean {
   const next = series.times[firstAtOrAfter(series.times, a)];
-  if (next !== undefined && next < a + question.bucketMs) return true;
-  const { wanted, isStep } = question;
-  if (wanted.includes("stepInterpolation") && !Number.isNaN(lastValueUntil(series, a))) return true;
-  return wanted.includes("interpolation") && !Number.isNaN(valueAt(series, isStep, a));
+  if (next !== undefined && next < a + query.bucketMs) return true;
+  const { aggregates, isStep } = query;
+  if (aggregates.includes("stepInterpolation") && !Number.isNaN(lastValueUntil(series, a))) return true;
+  return aggregates.includes("interpolation") && !Number.isNaN(valueAt(series, isStep, a));
 }
 
 function aggregateOf(series: NaiveSeries, bucket: Bucket, name: AggregateName): number {
-  const { inside, pieces } = bucket;
+  const { inside, segments } = bucket;
   if (name === "interpolation") return valueAt(series, bucket.isStep, bucket.a);
   if (name === "stepInterpolation") return lastValueUntil(series, bucket.a);
   if (inside.length === 0) return Number.NaN;
@@ -86,59 +88,59 @@ function aggregateOf(series: NaiveSeries, bucket: Bucket, name: AggregateName): 
     }
     case "continuousVariance": {
       const mean = average(bucket);
-      const whole = sumOf(pieces.map((piece) => piece.ms));
+      const whole = sumOf(segments.map((segment) => segment.ms));
       return sumOf(
-        pieces.map((piece) => (meanSquare(piece.from - mean, piece.to - mean) * piece.ms) / whole),
+        segments.map((segment) => (meanSquare(segment.from - mean, segment.to - mean) * segment.ms) / whole),
       );
     }
     case "totalVariation":
-      return totalVariation(pieces);
+      return totalVariation(segments);
   }
 }
 
-/** Integral of f over D divided by |D|; the point's value when D is a single instant. */
-function average({ inside, pieces }: Bucket): number {
-  if (pieces.length === 0) return inside[0]!;
-  const whole = sumOf(pieces.map((piece) => piece.ms));
-  return sumOf(pieces.map((piece) => (piece.from / 2 + piece.to / 2) * (piece.ms / whole)));
+/** The integral of f over D divided by the length of D; the point's value when D has no length. */
+function average({ inside, segments }: Bucket): number {
+  if (segments.length === 0) return inside[0]!;
+  const whole = sumOf(segments.map((segment) => segment.ms));
+  return sumOf(segments.map((segment) => (segment.from / 2 + segment.to / 2) * (segment.ms / whole)));
 }
 
-/** Mean of the square of a line that runs from one value to another. */
+/** The mean square of a line from one value to another. */
 const meanSquare = (from: number, to: number): number => (from * from + from * to + to * to) / 3;
 
-/** Changes along the pieces, and jumps between one piece and the next. */
-function totalVariation(pieces: readonly Piece[]): number {
+/** The sum of the absolute changes along the segments and of the jumps between them. */
+function totalVariation(segments: readonly LineSegment[]): number {
   let variation = 0;
-  for (const [index, piece] of pieces.entries()) {
-    if (index > 0) variation += Math.abs(piece.from - pieces[index - 1]!.to);
-    variation += Math.abs(piece.to - piece.from);
+  for (const [index, segment] of segments.entries()) {
+    if (index > 0) variation += Math.abs(segment.from - segments[index - 1]!.to);
+    variation += Math.abs(segment.to - segment.from);
   }
   return variation;
 }
 
-/** The points of [a, b) and the pieces of f over it. */
-function cut(series: NaiveSeries, bucket: Pick<Bucket, "a" | "b" | "isStep">): Bucket {
+/** The points of [a, b) and the segments of f over it. */
+function bucketOf(series: NaiveSeries, bucket: Pick<Bucket, "a" | "b" | "isStep">): Bucket {
   const { a, b, isStep } = bucket;
   const { times, values } = series;
   const inside: number[] = [];
-  const pieces: Piece[] = [];
-  // The piece that begins at the last point before the bucket may reach into it.
+  const segments: LineSegment[] = [];
+  // The segment that starts at the last point before the bucket may extend into it.
   const first = Math.max(0, firstAtOrAfter(series.times, a) - 1);
   for (let index = first; index < times.length && times[index]! < b; index++) {
     if (times[index]! >= a) inside.push(values[index]!);
-    const isLast = index === times.length - 1;
-    if (isLast && !isStep) break;
+    const isLastPoint = index === times.length - 1;
+    if (isLastPoint && !isStep) break;
     const from = Math.max(a, times[index]!);
-    const to = isLast ? b : Math.min(b, times[index + 1]!);
+    const to = isLastPoint ? b : Math.min(b, times[index + 1]!);
     if (to <= from) continue;
     const value = values[index]!;
-    if (isStep) pieces.push({ ms: to - from, from: value, to: value });
-    else pieces.push({ ms: to - from, from: valueAt(series, false, from), to: valueAt(series, false, to) });
+    if (isStep) segments.push({ ms: to - from, from: value, to: value });
+    else segments.push({ ms: to - from, from: valueAt(series, false, from), to: valueAt(series, false, to) });
   }
-  return { a, b, isStep, inside, pieces };
+  return { a, b, isStep, inside, segments };
 }
 
-/** f(atMs), NaN where f is not defined. */
+/** f(atMs); NaN where f is not defined. */
 function valueAt(series: NaiveSeries, isStep: boolean, atMs: number): number {
   const { times, values } = series;
   if (isStep) return lastValueUntil(series, atMs);
@@ -150,14 +152,14 @@ function valueAt(series: NaiveSeries, isStep: boolean, atMs: number): number {
   return values[after - 1]! + (values[after]! - values[after - 1]!) * share;
 }
 
-/** The value of the last point at or before `atMs`, NaN when there is none. */
+/** The value of the last point at or before `atMs`; NaN without one. */
 function lastValueUntil(series: NaiveSeries, atMs: number): number {
   const after = firstAtOrAfter(series.times, atMs);
   if (after < series.times.length && series.times[after] === atMs) return series.values[after]!;
   return after === 0 ? Number.NaN : series.values[after - 1]!;
 }
 
-/** Index of the first of the ascending times at or after `atMs`; their number when there is none. */
+/** Index of the first of the ascending times that is at or after `atMs`; `times.length` without one. */
 export function firstAtOrAfter(times: ArrayLike<number>, atMs: number): number {
   let low = 0;
   let high = times.length;

@@ -1,4 +1,4 @@
-// The naive store keeps the order, the uniqueness and the edges that the port promises.
+// The naive store keeps the order, the uniqueness and the range bounds that the port promises.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NaivePointsStore } from "./naive-points.ts";
@@ -37,33 +37,33 @@ test("outside points are the neighbours of the range and count towards the limit
   const store = new NaivePointsStore();
   const times = [0, 10, 20, 30, 40];
   await store.append({ numbers: runs([1], [5], times, Float64Array.from(times)) });
-  const question = { series: 1, isString: false, startMs: 10, endMs: 30, limit: 10 };
-  const timesOf = async (change: object) => [...(await store.scan({ ...question, ...change })).times];
+  const query = { series: 1, isString: false, startMs: 10, endMs: 30, limit: 10 };
+  const timesOf = async (change: object) => [...(await store.scan({ ...query, ...change })).times];
   assert.deepEqual(await timesOf({}), [10, 20]);
   assert.deepEqual(await timesOf({ includeOutside: true }), [0, 10, 20, 30]);
   assert.deepEqual(await timesOf({ includeOutside: true, limit: 3 }), [0, 10, 20]);
   assert.deepEqual(await timesOf({ includeOutside: true, startMs: -5, endMs: 0 }), [0]);
 });
 
-test("the latest point is strictly before the moment asked", async () => {
+test("the latest point is strictly before the given time", async () => {
   const store = await filled();
-  const asked = [
+  const series = [
     { series: 3, isString: true },
     { series: 1, isString: false },
     { series: 2, isString: false },
   ];
-  assert.deepEqual(await store.latest(asked, 30), [
+  assert.deepEqual(await store.latest(series, 30), [
     { timeMs: 10, value: "b" },
     { timeMs: 10, value: 1 },
     { timeMs: 5, value: 9 },
   ]);
-  assert.deepEqual((await store.latest(asked, 10))[1], undefined);
+  assert.deepEqual((await store.latest(series, 10))[1], undefined);
 });
 
-test("erase takes a range or the whole series", async () => {
+test("delete takes a range or the whole series", async () => {
   const store = await filled();
-  await store.erase(1, { startMs: 10, endMs: 30 });
-  await store.erase(2);
+  await store.delete(1, { startMs: 10, endMs: 30 });
+  await store.delete(2);
   assert.deepEqual(await store.stats(), {
     points: 3,
     blocks: 0,

@@ -1,16 +1,18 @@
-// A points store that is plainly right and nothing else: sorted arrays in memory, for tests and as the
-// yardstick of the real stores.
+// A points store made of sorted arrays in memory: too simple to be wrong. Tests compare the real stores with
+// it.
 import type { TimeRange } from "../../lib/time.ts";
 import type {
   AggregateColumns,
-  AggregateQuestion,
+  AggregateQuery,
+  Point,
   PointBatch,
   PointColumns,
   PointRuns,
   PointsStats,
   PointsStore,
-  ScanQuestion,
+  ScanQuery,
   SeriesId,
+  SeriesRef,
 } from "../points.ts";
 import { firstAtOrAfter, naiveAggregate } from "./naive-aggregate.ts";
 
@@ -19,7 +21,7 @@ interface NaivePoints {
   readonly values: (number | string)[];
 }
 
-/** Keeps the contract of `PointsStore` except for what needs a disk. */
+/** Keeps the contract of `PointsStore`, except durability. */
 export class NaivePointsStore implements PointsStore {
   readonly #series = new Map<SeriesId, NaivePoints>();
 
@@ -28,27 +30,24 @@ export class NaivePointsStore implements PointsStore {
     if (batch.strings !== undefined) this.#write(batch.strings);
   }
 
-  async scan(question: ScanQuestion): Promise<PointColumns> {
-    const { times, values } = this.#read(question.series);
-    const before = question.includeOutside === true ? 1 : 0;
-    const from = Math.max(0, firstAtOrAfter(times, question.startMs) - before);
-    const to = Math.min(firstAtOrAfter(times, question.endMs) + before, from + question.limit, times.length);
+  async scan(query: ScanQuery): Promise<PointColumns> {
+    const { times, values } = this.#read(query.series);
+    const before = query.includeOutside === true ? 1 : 0;
+    const from = Math.max(0, firstAtOrAfter(times, query.startMs) - before);
+    const to = Math.min(firstAtOrAfter(times, query.endMs) + before, from + query.limit, times.length);
     const found = values.slice(from, to);
     return {
       times: Float64Array.from(times.slice(from, to)),
-      values: question.isString ? (found as string[]) : Float64Array.from(found as number[]),
+      values: query.isString ? (found as string[]) : Float64Array.from(found as number[]),
     };
   }
 
-  async aggregate(question: AggregateQuestion): Promise<AggregateColumns> {
-    const { times, values } = this.#read(question.series);
-    return naiveAggregate({ times, values: values as number[] }, question);
+  async aggregate(query: AggregateQuery): Promise<AggregateColumns> {
+    const { times, values } = this.#read(query.series);
+    return naiveAggregate({ times, values: values as number[] }, query);
   }
 
-  async latest(
-    series: readonly { readonly series: SeriesId; readonly isString: boolean }[],
-    beforeMs: number,
-  ): Promise<({ timeMs: number; value: number | string } | undefined)[]> {
+  async latest(series: readonly SeriesRef[], beforeMs: number): Promise<(Point | undefined)[]> {
     return series.map((one) => {
       const { times, values } = this.#read(one.series);
       const index = firstAtOrAfter(times, beforeMs) - 1;
@@ -56,7 +55,7 @@ export class NaivePointsStore implements PointsStore {
     });
   }
 
-  async erase(series: SeriesId, range: TimeRange = { startMs: -Infinity, endMs: Infinity }): Promise<void> {
+  async delete(series: SeriesId, range: TimeRange = { startMs: -Infinity, endMs: Infinity }): Promise<void> {
     const { times, values } = this.#read(series);
     const from = firstAtOrAfter(times, range.startMs);
     const count = Math.max(0, firstAtOrAfter(times, range.endMs) - from);
@@ -77,12 +76,12 @@ export class NaivePointsStore implements PointsStore {
   }
 
   #write(runs: PointRuns<ArrayLike<number | string>>): void {
-    let at = 0;
+    let index = 0;
     for (const [run, end] of runs.ends.entries()) {
       const series = runs.series[run]!;
       const points = this.#read(series);
       this.#series.set(series, points);
-      for (; at < end; at++) put(points, runs.times[at]!, runs.values[at]!);
+      for (; index < end; index++) put(points, runs.times[index]!, runs.values[index]!);
     }
   }
 }

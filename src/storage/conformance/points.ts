@@ -1,33 +1,33 @@
-// The contract of the points port as scenarios: one suite, run on every store of points.
+// Conformance suite of the points port: scenarios that every points store must pass.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { AggregateQuestion, PointBatch, PointsStore, SeriesId } from "../points.ts";
+import type { AggregateQuery, PointBatch, PointsStore, SeriesId } from "../points.ts";
 import { naiveAggregate } from "./naive-aggregate.ts";
 
 /**
- * A store under test; what it cannot do (restart, crash) is absent, and the scenarios about it are left out.
+ * A store under test. `restart` or `crash` is absent for a store without it; its scenarios are then skipped.
  */
 export interface StoreUnderTest {
   readonly store: PointsStore;
   /** Closes the store and opens it again. */
   restart?(): Promise<PointsStore>;
-  /** A store opened on what a crash at this moment would leave; the first one goes on. */
+  /** Opens a store on the files that a crash now would leave; the first store stays open. */
   crash?(): Promise<PointsStore>;
   end(): Promise<void>;
 }
 
 type Written = readonly (readonly [timeMs: number, value: number | string])[];
 
-/** Series ids as they come: far apart, and beyond 32 bits. */
+/** Typical series ids: far apart, some above 32 bits. */
 const pump = 885_837_004_804_096;
 const motor = 4096;
 const valve = 2 ** 40 + 8192;
 const everything = { startMs: -Infinity, endMs: Infinity, limit: 1_000_000 };
 
-/** A batch of runs, each of one series, numbers and strings apart. */
+/** A batch of runs; those with strings go to `strings`, the others to `numbers`. */
 export function batchOf(...runs: readonly (readonly [SeriesId, Written])[]): PointBatch {
-  const isText = ([, points]: (typeof runs)[number]) => typeof points[0]?.[1] === "string";
-  const [texts, numbers] = [runs.filter(isText), runs.filter((run) => !isText(run))];
+  const isString = ([, points]: (typeof runs)[number]) => typeof points[0]?.[1] === "string";
+  const [texts, numbers] = [runs.filter(isString), runs.filter((run) => !isString(run))];
   const columns = (chosen: typeof runs) => {
     let end = 0;
     const points = chosen.flatMap(([, written]) => written);
@@ -50,7 +50,7 @@ export function batchOf(...runs: readonly (readonly [SeriesId, Written])[]): Poi
   };
 }
 
-/** Points of numbers, written `"10=1.5 20=2"`: at the time 10 the value 1.5, and so on. */
+/** Parses points written as `"10=1.5 20=2"`: the value 1.5 at time 10, and so on. */
 export function at(text: string): [number, number][] {
   return text.split(" ").map((point) => point.split("=").map(Number) as [number, number]);
 }
@@ -61,7 +61,7 @@ export async function pointsOf(store: PointsStore, series: SeriesId, isString = 
   return Array.from(times, (timeMs, index) => [timeMs, values[index]!] as const);
 }
 
-/** `count` points from `fromMs` on, one every `stepMs`, their values a walk that repeats itself. */
+/** `count` points from `fromMs` on, one every `stepMs`, with the values of a sine wave. */
 export function walk(count: number, fromMs: number, stepMs: number): [number, number][] {
   return Array.from({ length: count }, (_, i) => [
     fromMs + i * stepMs,
@@ -69,7 +69,7 @@ export function walk(count: number, fromMs: number, stepMs: number): [number, nu
   ]);
 }
 
-/** Tests that hold for every backend; `open` makes an empty store for each test. */
+/** Registers the suite. `open` creates an empty store for each test. */
 export function pointsConformance(name: string, open: () => Promise<StoreUnderTest>): void {
   const scenario = (title: string, play: (test: StoreUnderTest) => Promise<void>) =>
     it(title, async () => {
@@ -86,16 +86,16 @@ export function pointsConformance(name: string, open: () => Promise<StoreUnderTe
     describe("batches", () => batches(scenario));
     describe("reads", () => reads(scenario));
     describe("lookups", () => lookups(scenario));
-    describe("erases", () => erases(scenario));
+    describe("deletes", () => deletes(scenario));
     describe("aggregates", () => aggregates(scenario));
-    describe("lasts", () => lasts(scenario));
+    describe("durability", () => durability(scenario));
   });
 }
 
 type Scenario = (title: string, play: (test: StoreUnderTest) => Promise<void>) => void;
 
 function writes(scenario: Scenario): void {
-  scenario("points come back in order of time, whatever order they were written in", async ({ store }) => {
+  scenario("points are returned in order of time, whatever order they were written in", async ({ store }) => {
     await store.append(batchOf([pump, at("30=3 10=1 20=2")]));
     await store.append(batchOf([pump, at("-5=-0 25=2.5")]));
     assert.deepEqual(await pointsOf(store, pump), at("-5=-0 10=1 20=2 25=2.5 30=3"));
@@ -168,7 +168,7 @@ function batches(scenario: Scenario): void {
     assert.deepEqual(await pointsOf(store, pump), at("1=10 2=20 3=30"));
   });
 
-  scenario("hundreds of writes at once are each seen as soon as they are answered", async ({ store }) => {
+  scenario("each of hundreds of concurrent writes is visible once it resolves", async ({ store }) => {
     const write = async (index: number) => {
       await store.append(batchOf([motor, [[index, index]]], [pump, [[index, -index]]]));
       const found = await store.scan({
@@ -185,13 +185,13 @@ function batches(scenario: Scenario): void {
   });
 }
 
-const ask = { series: pump, isString: false, startMs: 20, endMs: 40 };
+const rangeOfPump = { series: pump, isString: false, startMs: 20, endMs: 40 };
 
 async function times(
   store: PointsStore,
   more: { limit: number; includeOutside?: boolean },
 ): Promise<number[]> {
-  return [...(await store.scan({ ...ask, ...more })).times];
+  return [...(await store.scan({ ...rangeOfPump, ...more })).times];
 }
 
 function reads(scenario: Scenario): void {
@@ -219,33 +219,36 @@ function reads(scenario: Scenario): void {
 }
 
 function lookups(scenario: Scenario): void {
-  scenario("a series without points has nothing to say", async ({ store }) => {
+  scenario("a series without points gives empty results", async ({ store }) => {
     assert.deepEqual(await times(store, { limit: 100, includeOutside: true }), []);
-    const { values } = await store.scan({ ...ask, series: valve, isString: true, limit: 10 });
+    const { values } = await store.scan({ ...rangeOfPump, series: valve, isString: true, limit: 10 });
     assert.deepEqual(values, []);
     assert.deepEqual(await store.latest([{ series: pump, isString: false }], 100), [undefined]);
   });
 
-  scenario("latest is strictly before, for each series in the order asked", async ({ store }) => {
-    await store.append(batchOf([pump, at("10=1 20=2")], [motor, at("20=7")], [valve, [[15, "shut"]]]));
-    const asked = [
-      { series: motor, isString: false },
-      { series: valve, isString: true },
-      { series: 99 * 4096, isString: false },
-      { series: pump, isString: false },
-    ];
-    const shut = { timeMs: 15, value: "shut" };
-    assert.deepEqual(await store.latest(asked, 20), [undefined, shut, undefined, { timeMs: 10, value: 1 }]);
-    const newest = [{ timeMs: 20, value: 7 }, shut, undefined, { timeMs: 20, value: 2 }];
-    assert.deepEqual(await store.latest(asked, 21), newest);
-  });
+  scenario(
+    "latest is strictly before the time, for each series in the order of the query",
+    async ({ store }) => {
+      await store.append(batchOf([pump, at("10=1 20=2")], [motor, at("20=7")], [valve, [[15, "shut"]]]));
+      const refs = [
+        { series: motor, isString: false },
+        { series: valve, isString: true },
+        { series: 99 * 4096, isString: false },
+        { series: pump, isString: false },
+      ];
+      const shut = { timeMs: 15, value: "shut" };
+      assert.deepEqual(await store.latest(refs, 20), [undefined, shut, undefined, { timeMs: 10, value: 1 }]);
+      const newest = [{ timeMs: 20, value: 7 }, shut, undefined, { timeMs: 20, value: 2 }];
+      assert.deepEqual(await store.latest(refs, 21), newest);
+    },
+  );
 
   scenario("long series are read in pages without a gap or a repeat", async ({ store }) => {
     const points = walk(30_000, 1000, 10);
     await store.append(batchOf([pump, points]));
     const found: number[] = [];
     for (let startMs = 0; ; startMs = found.at(-1)! + 1) {
-      const page = await store.scan({ ...ask, startMs, endMs: 1e9, limit: 7_000 });
+      const page = await store.scan({ ...rangeOfPump, startMs, endMs: 1e9, limit: 7_000 });
       found.push(...page.times);
       if (page.times.length < 7_000) break;
     }
@@ -256,71 +259,78 @@ function lookups(scenario: Scenario): void {
   });
 }
 
-function erases(scenario: Scenario): void {
-  scenario("a range loses its points and no others", async ({ store }) => {
+function deletes(scenario: Scenario): void {
+  scenario("a deleted range loses its points and no others", async ({ store }) => {
     await store.append(batchOf([pump, walk(20_000, 0, 10)], [motor, at("100=1")]));
-    await store.erase(pump, { startMs: 95, endMs: 150_000 });
+    await store.delete(pump, { startMs: 95, endMs: 150_000 });
     const expected = walk(20_000, 0, 10).filter(([timeMs]) => timeMs < 95 || timeMs >= 150_000);
     assert.deepEqual(await pointsOf(store, pump), expected);
     assert.deepEqual(await pointsOf(store, motor), at("100=1"));
   });
 
-  scenario("a whole series goes, and can be written again", async ({ store }) => {
+  scenario("all points of a series are deleted, and it can be written again", async ({ store }) => {
     await store.append(batchOf([pump, walk(10_000, 0, 10)], [valve, [[1, "open"]]]));
-    await store.erase(pump);
-    await store.erase(valve);
+    await store.delete(pump);
+    await store.delete(valve);
     assert.deepEqual(await pointsOf(store, pump), []);
     assert.deepEqual(await pointsOf(store, valve, true), []);
     await store.append(batchOf([pump, at("50=5")]));
     assert.deepEqual(await pointsOf(store, pump), at("50=5"));
   });
 
-  scenario("a single point goes", async ({ store }) => {
+  scenario("a single point is deleted", async ({ store }) => {
     await store.append(batchOf([pump, at("10=1 20=2 30=3")]));
-    await store.erase(pump, { startMs: 20, endMs: 21 });
+    await store.delete(pump, { startMs: 20, endMs: 21 });
     assert.deepEqual(await pointsOf(store, pump), at("10=1 30=3"));
-    await store.erase(motor, { startMs: 0, endMs: 10 });
+    await store.delete(motor, { startMs: 0, endMs: 10 });
   });
 }
 
 function aggregates(scenario: Scenario): void {
-  const wanted: AggregateQuestion["wanted"] = ["average", "count", "min", "max", "sum", "totalVariation"];
-  const question = {
+  const aggregates: AggregateQuery["aggregates"] = [
+    "average",
+    "count",
+    "min",
+    "max",
+    "sum",
+    "totalVariation",
+  ];
+  const query = {
     series: pump,
     isStep: false,
     startMs: 0,
     endMs: 400_000,
     bucketMs: 40_000,
-    wanted,
+    aggregates,
     limit: 100,
   };
 
-  scenario("are exact the moment a write returns, late points included", async ({ store }) => {
+  scenario("are exact as soon as a write resolves, also after late points", async ({ store }) => {
     const points = new Map(walk(30_000, 0, 10));
     await store.append(batchOf([pump, [...points]]));
-    await checkAggregates(store, points, question);
+    await checkAggregates(store, points, query);
     for (const [timeMs, value] of at("155=1e6 120000=-7 299990=3")) {
       points.set(timeMs, value);
       await store.append(batchOf([pump, [[timeMs, value]]]));
-      await checkAggregates(store, points, question);
+      await checkAggregates(store, points, query);
     }
-    await checkAggregates(store, points, { ...question, isStep: true, bucketMs: 1000, limit: 17 });
-    await checkAggregates(store, points, { ...question, startMs: -80_000, endMs: 80_000 });
+    await checkAggregates(store, points, { ...query, isStep: true, bucketMs: 1000, limit: 17 });
+    await checkAggregates(store, points, { ...query, startMs: -80_000, endMs: 80_000 });
   });
 }
 
-/** Times equal and values within 1e-9 of the naive reference. */
+/** Asserts equal times, and values within 1e-9 of the naive reference. */
 async function checkAggregates(
   store: PointsStore,
   points: ReadonlyMap<number, number>,
-  question: AggregateQuestion,
+  query: AggregateQuery,
 ): Promise<void> {
   const ascending = [...points].sort(([a], [b]) => a - b);
   const series = { times: ascending.map(([timeMs]) => timeMs), values: ascending.map(([, value]) => value) };
-  const expected = naiveAggregate(series, question);
-  const found = await store.aggregate(question);
+  const expected = naiveAggregate(series, query);
+  const found = await store.aggregate(query);
   assert.deepEqual(found.times, expected.times);
-  for (const [index, name] of question.wanted.entries()) {
+  for (const [index, name] of query.aggregates.entries()) {
     for (const [row, value] of expected.columns[index]!.entries()) {
       const got = found.columns[index]![row]!;
       const isNear = Object.is(got, value) || Math.abs(got - value) <= 1e-9 * Math.max(1, Math.abs(value));
@@ -329,7 +339,7 @@ async function checkAggregates(
   }
 }
 
-function lasts(scenario: Scenario): void {
+function durability(scenario: Scenario): void {
   const points = walk(20_000, 0, 10);
   const after: Written = [[5, 55], ...points.slice(0, 18_000), [1_000_000, 2]].toSorted(
     ([a], [b]) => Number(a) - Number(b),
@@ -338,9 +348,9 @@ function lasts(scenario: Scenario): void {
   async function write(store: PointsStore): Promise<void> {
     await store.append(batchOf([pump, points], [valve, [[1, "open"]]]));
     await store.append(batchOf([pump, at("1000000=1 5=55")], [motor, at("7=7")]));
-    await store.erase(pump, { startMs: 180_000, endMs: 999_999 });
+    await store.delete(pump, { startMs: 180_000, endMs: 999_999 });
     await store.append(batchOf([pump, at("1000000=2")]));
-    await store.erase(motor);
+    await store.delete(motor);
   }
 
   async function check(store: PointsStore): Promise<void> {
@@ -349,22 +359,22 @@ function lasts(scenario: Scenario): void {
     assert.deepEqual(await pointsOf(store, motor), []);
   }
 
+  scenario("written points are there after a restart, and after a second one", async ({ store, restart }) => {
+    if (restart === undefined) return;
+    await write(store);
+    await check(await restart());
+    await check(await restart());
+  });
+
   scenario(
-    "what was written is there after a restart, and after a second one",
-    async ({ store, restart }) => {
-      if (restart === undefined) return;
+    "acknowledged points are there after a crash, and more can be written",
+    async ({ store, crash }) => {
+      if (crash === undefined) return;
       await write(store);
-      await check(await restart());
-      await check(await restart());
+      const found = await crash();
+      await check(found);
+      await found.append(batchOf([motor, at("8=8")]));
+      assert.deepEqual(await pointsOf(found, motor), at("8=8"));
     },
   );
-
-  scenario("what was acknowledged is there after a crash, and can be added to", async ({ store, crash }) => {
-    if (crash === undefined) return;
-    await write(store);
-    const found = await crash();
-    await check(found);
-    await found.append(batchOf([motor, at("8=8")]));
-    assert.deepEqual(await pointsOf(found, motor), at("8=8"));
-  });
 }

@@ -54,7 +54,7 @@ const series: fc.Arbitrary<Series> = fc
     });
   });
 
-/** A question that looks at some part of the series, before it, or after it. */
+/** A query that looks at some part of the series, before it, or after it. */
 const questionOf = ({ times }: Series): fc.Arbitrary<Question> =>
   fc
     .record({
@@ -64,7 +64,7 @@ const questionOf = ({ times }: Series): fc.Arbitrary<Question> =>
       buckets: fc.integer({ min: 1, max: 60 }),
       isStep: fc.boolean(),
       limit: fc.oneof(fc.constant(1000), fc.integer({ min: 1, max: 8 })),
-      wanted: fc.oneof(
+      aggregates: fc.oneof(
         fc.constant(aggregateNames),
         fc.uniqueArray(fc.constantFrom(...aggregateNames), { minLength: 1 }),
       ),
@@ -74,20 +74,20 @@ const questionOf = ({ times }: Series): fc.Arbitrary<Question> =>
       return { ...rest, startMs, endMs: startMs + buckets * rest.bucketMs };
     });
 
-/** Feeds the range of the question in pieces cut at `cuts`, as summaries where `summarised` says so. */
-function answer(series: Series, question: Question, cuts: readonly number[], summarised: readonly boolean[]) {
+/** Feeds the range of the query in pieces cut at `cuts`, as summaries where `summarised` says so. */
+function answer(series: Series, query: Question, cuts: readonly number[], summarised: readonly boolean[]) {
   const { times, values } = series;
-  const from = times.filter((time) => time < question.startMs).length;
-  const to = times.filter((time) => time < question.endMs).length;
+  const from = times.filter((time) => time < query.startMs).length;
+  const to = times.filter((time) => time < query.endMs).length;
   const point = (index: number) =>
     index >= 0 && index < times.length ? { timeMs: times[index]!, value: values[index]! } : undefined;
-  const aggregation = new Aggregation(question, point(from - 1));
+  const aggregation = new Aggregation(query, point(from - 1));
   const places = [...new Set([from, ...cuts.map((cut) => from + (cut % Math.max(1, to - from))), to])];
   places.sort((one, other) => one - other);
   for (const [index, end] of places.entries()) {
     const start = places[index - 1] ?? end;
     if (start === end) continue;
-    const bucketOf = (index: number) => Math.floor((times[index]! - question.startMs) / question.bucketMs);
+    const bucketOf = (index: number) => Math.floor((times[index]! - query.startMs) / query.bucketMs);
     const fits = bucketOf(start) === bucketOf(end - 1);
     if (summarised[index % summarised.length] && fits) {
       aggregation.addSummary(decodeSummary(encodeSummary(summarise(times, values, start, end))));
@@ -114,17 +114,20 @@ function toleranceOf(name: AggregateName, expected: number, scale: number, count
 function assertAgrees(
   found: AggregateColumns,
   expected: AggregateColumns,
-  question: Question,
+  query: Question,
   series: Series,
 ): void {
   assert.deepEqual(found.times, expected.times);
   const scale = series.values.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
-  for (const [column, name] of question.wanted.entries()) {
-    for (const [row, wanted] of expected.columns[column]!.entries()) {
+  for (const [column, name] of query.aggregates.entries()) {
+    for (const [row, aggregates] of expected.columns[column]!.entries()) {
       const got = found.columns[column]![row]!;
-      const allowed = toleranceOf(name, wanted, scale, series.values.length);
-      const agrees = Object.is(got, wanted) || Math.abs(got - wanted) <= allowed;
-      assert.ok(agrees, `${name} at ${expected.times[row]}: ${got} instead of ${wanted} (within ${allowed})`);
+      const allowed = toleranceOf(name, aggregates, scale, series.values.length);
+      const agrees = Object.is(got, aggregates) || Math.abs(got - aggregates) <= allowed;
+      assert.ok(
+        agrees,
+        `${name} at ${expected.times[row]}: ${got} instead of ${aggregates} (within ${allowed})`,
+      );
     }
   }
 }
@@ -139,8 +142,8 @@ test("any series in any pieces agrees with the definitions", () => {
     ),
   );
   fc.assert(
-    fc.property(cases, ([one, question, cuts, summarised]) => {
-      assertAgrees(answer(one, question, cuts, summarised), naiveAggregate(one, question), question, one);
+    fc.property(cases, ([one, query, cuts, summarised]) => {
+      assertAgrees(answer(one, query, cuts, summarised), naiveAggregate(one, query), query, one);
     }),
     { numRuns: 2000 },
   );
@@ -173,14 +176,14 @@ test("a summary of one point, and of the ends of the range of doubles", () => {
 
 test("a gap of a century between two points costs nothing, and a limit ends the work", () => {
   const century = 100 * 365 * 86_400_000;
-  const question = { startMs: 0, endMs: 2 * century, bucketMs: 1000, isStep: false, limit: 5 };
-  const sparse = new Aggregation({ ...question, wanted: ["average"] });
+  const query = { startMs: 0, endMs: 2 * century, bucketMs: 1000, isStep: false, limit: 5 };
+  const sparse = new Aggregation({ ...query, aggregates: ["average"] });
   sparse.addPoints(Float64Array.of(0, century), Float64Array.of(1, 3), 0, 2);
   assert.deepEqual(sparse.finish(), {
     times: Float64Array.of(0, century),
     columns: [Float64Array.of(1 + 1000 / century, 3)],
   });
-  const dense = new Aggregation({ ...question, wanted: ["interpolation"] });
+  const dense = new Aggregation({ ...query, aggregates: ["interpolation"] });
   dense.addPoints(Float64Array.of(0, century), Float64Array.of(1, 1), 0, 2);
   assert.ok(dense.full);
   assert.deepEqual(dense.finish().times, Float64Array.of(0, 1000, 2000, 3000, 4000));
@@ -193,7 +196,7 @@ test("full is reached only when the last bucket that is answered is complete", (
     bucketMs: 10,
     isStep: false,
     limit: 1,
-    wanted: ["count"],
+    aggregates: ["count"],
   });
   one.addPoints(Float64Array.of(1, 2), Float64Array.of(1, 1), 0, 2);
   assert.ok(!one.full);

@@ -2,8 +2,8 @@
 //
 // The definitions are those of conformance/naive-aggregate.ts. What is fed costs its points, and a summary
 // counts as one; beyond that only buckets that are answered cost anything, so that a long gap is free unless
-// an interpolation over it is wanted.
-import type { AggregateColumns, AggregateName, AggregateQuestion } from "../points.ts";
+// an interpolation over it is requested.
+import type { AggregateColumns, AggregateName, AggregateQuery } from "../points.ts";
 import { firstAtOrAfter } from "./columns.ts";
 import { PointsState, type Summary, TimeState, variationOf } from "./summary.ts";
 
@@ -17,7 +17,7 @@ const ofPoints: readonly AggregateName[] = ["min", "max", "sum", "discreteVarian
 const ofTime: readonly AggregateName[] = ["average", "continuousVariance"];
 
 export class Aggregation {
-  readonly #question: Omit<AggregateQuestion, "series">;
+  readonly #query: Omit<AggregateQuery, "series">;
   readonly #wantsPoints: boolean;
   readonly #wantsTime: boolean;
   readonly #wantsSquares: boolean;
@@ -46,23 +46,23 @@ export class Aggregation {
   readonly #rows: readonly number[][];
 
   /** `before`: the last point of the series before `startMs`, if there is one. */
-  constructor(question: Omit<AggregateQuestion, "series">, before?: Point) {
-    const wants = (names: readonly AggregateName[]) => names.some((name) => question.wanted.includes(name));
-    this.#question = question;
+  constructor(query: Omit<AggregateQuery, "series">, before?: Point) {
+    const wants = (names: readonly AggregateName[]) => names.some((name) => query.aggregates.includes(name));
+    this.#query = query;
     this.#wantsPoints = wants(ofPoints);
     this.#wantsTime = wants(ofTime);
     this.#wantsSquares = wants(["continuousVariance"]);
     this.#wantsVariation = wants(["totalVariation"]);
     this.#wantsLine = wants(["interpolation"]);
     this.#wantsStep = wants(["stepInterpolation"]);
-    this.#nextMs = question.startMs;
-    this.#rows = question.wanted.map(() => []);
+    this.#nextMs = query.startMs;
+    this.#rows = query.aggregates.map(() => []);
     if (before !== undefined) this.#remember(before.timeMs, before.value);
   }
 
   /** All buckets that the limit allows are complete: what is fed from here on changes nothing. */
   get full(): boolean {
-    return this.#rowTimes.length >= this.#question.limit;
+    return this.#rowTimes.length >= this.#query.limit;
   }
 
   /** When all is complete: the time of the point that completed it. */
@@ -70,19 +70,19 @@ export class Aggregation {
     return this.#readMs;
   }
 
-  /** Adds the points from index `from` up to `to`, all in the range of the question and after what came. */
+  /** Adds the points from index `from` up to `to`, all in the range of the query and after what came. */
   addPoints(times: Float64Array, values: Float64Array, from: number, to: number): void {
     let first = from;
     while (first < to && !this.full) {
       this.#reach(times[first]!, values[first]!);
       if (this.full) return;
-      const end = firstAtOrAfter(times, this.#startMs + this.#question.bucketMs, first, to);
+      const end = firstAtOrAfter(times, this.#startMs + this.#query.bucketMs, first, to);
       this.#count += end - first;
       if (this.#wantsPoints) this.#points.addPoints(values, first, end);
       if (this.#wantsVariation) this.#variation += variationOf(values, first, end);
       if (this.#wantsTime) {
         const stretch = { from: first, to: end, wantsSquares: this.#wantsSquares };
-        if (this.#question.isStep) this.#time.addSteps(times, values, stretch);
+        if (this.#query.isStep) this.#time.addSteps(times, values, stretch);
         else this.#time.addLines(times, values, stretch);
       }
       this.#remember(times[end - 1]!, values[end - 1]!);
@@ -99,14 +99,14 @@ export class Aggregation {
     this.#variation += summary.variation;
     this.#points.add(summary);
     const ms = summary.lastMs - summary.firstMs;
-    if (this.#question.isStep) this.#time.add(ms, summary.stepMean, summary.stepSquares);
+    if (this.#query.isStep) this.#time.add(ms, summary.stepMean, summary.stepSquares);
     else this.#time.add(ms, summary.lineMean, summary.lineSquares);
     this.#remember(summary.lastMs, summary.lastValue);
   }
 
   /** The answer. `after`: the first point of the series at or after `endMs`, if there is one. */
   finish(after?: Point): AggregateColumns {
-    const { endMs, isStep } = this.#question;
+    const { endMs, isStep } = this.#query;
     if (!this.full && this.#hasLast) {
       if (after !== undefined) this.#leave(endMs, after.timeMs, after.value);
       else if (isStep) this.#leave(endMs, Infinity, this.#lastValue);
@@ -125,17 +125,17 @@ export class Aggregation {
   }
 
   #bucketOf(timeMs: number): number {
-    const { startMs, bucketMs } = this.#question;
+    const { startMs, bucketMs } = this.#query;
     return startMs + Math.floor((timeMs - startMs) / bucketMs) * bucketMs;
   }
 
   /** Moves on to the bucket of the next point, along f from the last point to this one. */
   #reach(timeMs: number, value: number): void {
     this.#readMs = timeMs;
-    if (this.#isOpen && timeMs < this.#startMs + this.#question.bucketMs) {
+    if (this.#isOpen && timeMs < this.#startMs + this.#query.bucketMs) {
       this.#piece(timeMs - this.#lastMs, this.#lastValue, value);
       // The jump of a step series happens at the point itself, which lies inside the bucket.
-      if (this.#question.isStep) this.#variation += Math.abs(value - this.#lastValue);
+      if (this.#query.isStep) this.#variation += Math.abs(value - this.#lastValue);
       return;
     }
     const startMs = this.#bucketOf(timeMs);
@@ -146,7 +146,7 @@ export class Aggregation {
   /** Completes the buckets up to `untilMs` along f from the last point to the next. */
   #leave(untilMs: number, nextMs: number, nextValue: number): void {
     if (this.#isOpen) {
-      const endMs = this.#startMs + this.#question.bucketMs;
+      const endMs = this.#startMs + this.#query.bucketMs;
       this.#piece(endMs - this.#lastMs, this.#lastValue, this.#between(endMs, nextMs, nextValue));
       this.#close();
     }
@@ -166,7 +166,7 @@ export class Aggregation {
   #open(startMs: number, timeMs: number, value: number): void {
     this.#isOpen = true;
     this.#startMs = startMs;
-    this.#nextMs = startMs + this.#question.bucketMs;
+    this.#nextMs = startMs + this.#query.bucketMs;
     this.#count = 0;
     this.#variation = 0;
     this.#points.clear();
@@ -177,12 +177,12 @@ export class Aggregation {
     if (isAtStart || !this.#hasLast) return;
     this.#interpolation = this.#between(startMs, timeMs, value);
     this.#piece(timeMs - startMs, this.#interpolation, value);
-    if (this.#question.isStep) this.#variation += Math.abs(value - this.#lastValue);
+    if (this.#query.isStep) this.#variation += Math.abs(value - this.#lastValue);
   }
 
   /** A piece of f in the open bucket: a line, or for a step series the value at its beginning. */
   #piece(ms: number, from: number, to: number): void {
-    if (this.#question.isStep) {
+    if (this.#query.isStep) {
       this.#time.add(ms, from, 0);
       return;
     }
@@ -193,17 +193,17 @@ export class Aggregation {
   /** f(atMs), from the last point to the next. */
   #between(atMs: number, nextMs: number, nextValue: number): number {
     if (atMs === nextMs) return nextValue;
-    if (this.#question.isStep) return this.#lastValue;
+    if (this.#query.isStep) return this.#lastValue;
     const share = (atMs - this.#lastMs) / (nextMs - this.#lastMs);
     return this.#lastValue + (nextValue - this.#lastValue) * share;
   }
 
   #close(): void {
     this.#isOpen = false;
-    const { wanted } = this.#question;
+    const { aggregates } = this.#query;
     let hasValue = false;
-    for (let i = 0; i < wanted.length; i++) {
-      const value = this.#valueOf(wanted[i]!);
+    for (let i = 0; i < aggregates.length; i++) {
+      const value = this.#valueOf(aggregates[i]!);
       this.#rows[i]!.push(value);
       hasValue ||= Number.isFinite(value);
     }
@@ -213,12 +213,12 @@ export class Aggregation {
 
   #emptyRow(interpolation: number): void {
     this.#rowTimes.push(this.#nextMs);
-    const { wanted } = this.#question;
-    for (let i = 0; i < wanted.length; i++) {
-      const step = wanted[i] === "stepInterpolation" ? this.#lastValue : none;
-      this.#rows[i]!.push(wanted[i] === "interpolation" ? interpolation : step);
+    const { aggregates } = this.#query;
+    for (let i = 0; i < aggregates.length; i++) {
+      const step = aggregates[i] === "stepInterpolation" ? this.#lastValue : none;
+      this.#rows[i]!.push(aggregates[i] === "interpolation" ? interpolation : step);
     }
-    this.#nextMs += this.#question.bucketMs;
+    this.#nextMs += this.#query.bucketMs;
   }
 
   #valueOf(name: AggregateName): number {

@@ -42,9 +42,9 @@ class Expected {
 }
 
 async function contentOf(store: PointsStore): Promise<string> {
-  const question = { startMs: -Infinity, endMs: Infinity, limit: 1e9 };
+  const query = { startMs: -Infinity, endMs: Infinity, limit: 1e9 };
   const found = await Promise.all(
-    all.map((series) => store.scan({ series, isString: isText(series), ...question })),
+    all.map((series) => store.scan({ series, isString: isText(series), ...query })),
   );
   return JSON.stringify(found.map(({ times, values }) => [[...times], [...values]]));
 }
@@ -56,8 +56,8 @@ function* script(random: () => number): Generator<(store: PointsStore) => Promis
     const series = all[whole(all.length)]!;
     const startMs = whole(60);
     const kind = random();
-    if (kind < 0.08) yield (store) => store.erase(series);
-    else if (kind < 0.25) yield (store) => store.erase(series, { startMs, endMs: startMs + 10 });
+    if (kind < 0.08) yield (store) => store.delete(series);
+    else if (kind < 0.25) yield (store) => store.delete(series, { startMs, endMs: startMs + 10 });
     else {
       const made = batch(change);
       yield (store) => store.append(structuredClone(made));

@@ -12,7 +12,7 @@ import { examineStore } from "./doctor.ts";
 import { realFiles } from "./journal.ts";
 
 const [pump, motor] = [4096, 8192];
-const minute = { series: pump, isStep: false, bucketMs: 1000, wanted: ["sum"] as const, limit: 100 };
+const minute = { series: pump, isStep: false, bucketMs: 1000, aggregates: ["sum"] as const, limit: 100 };
 
 /** A closed store with ten blocks of the pump; `spoil` works on its only shard before it is opened again. */
 async function playOnSpoiled(
@@ -57,7 +57,7 @@ function flip(
   database.prepare(`UPDATE ${table} SET ${column} = ? ${where}`).run(found);
 }
 
-it("questions that need a damaged block are refused, all others are answered, and it is reported", () =>
+it("queries that need a damaged block are refused, all others are answered, and it is reported", () =>
   playOnSpoiled(spoilBytes, async (store, test) => {
     assert.equal((await scan(store, 0, 3000)).times.length, 300);
     for (const again of ["met first", "known already"]) {
@@ -92,7 +92,7 @@ it("a damaged stretch can be written to and erased, and serves again once it is 
     await assert.rejects(scan(store, 3000, 4000), damaged);
     const reopened = await test.restart();
     await assert.rejects(scan(reopened, 3005, 3006), damaged);
-    await reopened.erase(pump, { startMs: 3000, endMs: 4000 });
+    await reopened.delete(pump, { startMs: 3000, endMs: 4000 });
     assert.deepEqual((await scan(reopened, 2990, 4001)).times, Float64Array.of(2990, 4000));
     assert.deepEqual((await reopened.stats()).quarantined, []);
   }));
@@ -116,8 +116,8 @@ for (const [title, sql] of hidden)
         assert.match(quarantined[0]!.expected, /^11 rows of blocks with the sum \d+$/);
         const points = await pointsOf(store, motor).catch((why) => assert.ok(damaged(why)));
         assert.ok(points === undefined || points.length === 1, "never the points of another series");
-        await store.erase(pump);
-        await store.erase(motor);
+        await store.delete(pump);
+        await store.delete(motor);
         const still = (await (await test.restart()).stats()).quarantined.length;
         assert.ok(still > 0 || title === "a row that came back", "reported still when all is erased");
         await test.end();
@@ -214,19 +214,19 @@ it("after a sync that failed nothing is written any more, answers go on; a resta
   const test = await embeddedUnderTest({ shards: 2, files: { ...realFiles, open } });
   try {
     await test.store.append(batchOf([pump, at("1=1")]));
-    assert.equal((await test.store.stats()).refusing, undefined);
+    assert.equal((await test.store.stats()).writesStopped, undefined);
     isBroken = true;
     await assert.rejects(test.store.append(batchOf([pump, at("2=2")])), /EIO.*restart/);
     isBroken = false;
     const before = syncs;
     await assert.rejects(test.store.append(batchOf([pump, at("3=3")])), /EIO.*restart/);
     assert.equal(syncs, before, "a failed sync is not tried again");
-    assert.match((await test.store.stats()).refusing!, /EIO/);
+    assert.match((await test.store.stats()).writesStopped!, /EIO/);
     assert.deepEqual(await pointsOf(test.store, pump), at("1=1"));
     const restarted = await test.restart();
     assert.deepEqual(await pointsOf(restarted, pump), at("1=1"));
     await restarted.append(batchOf([pump, at("4=4")]));
-    assert.equal((await restarted.stats()).refusing, undefined);
+    assert.equal((await restarted.stats()).writesStopped, undefined);
   } finally {
     await test.end();
   }

@@ -109,7 +109,7 @@ it("a block that the store has quarantined is taken out as well", () =>
 it("a damaged summary and wrong totals are made anew from the points", () =>
   play(async ({ folder, restart }) => {
     const store = await restart();
-    const right = await store.aggregate({ ...summed, wanted: ["sum", "average"] });
+    const right = await store.aggregate({ ...summed, aggregates: ["sum", "average"] });
     await store.close();
     edit(
       folder,
@@ -127,7 +127,7 @@ it("a damaged summary and wrong totals are made anew from the points", () =>
     const { findings, told } = await repair(folder);
     assert.deepEqual([findings.length, told.length], [0, 2]);
     const again = await restart();
-    assert.deepEqual(await again.aggregate({ ...summed, wanted: ["sum", "average"] }), right);
+    assert.deepEqual(await again.aggregate({ ...summed, aggregates: ["sum", "average"] }), right);
     assert.equal((await again.stats()).points, 1001);
   }));
 

@@ -1,8 +1,8 @@
 // The embedded points store: journals every change, then hands it to the shards, and asks them every
-// question.
+// query.
 //
 // One request is journaled before any part of it is handed on, and then all its parts in the same turn, as
-// are all parts of a question: no question sees half of a request.
+// are all parts of a query: no query sees half of a request.
 import { readdir, stat, unlink } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -14,13 +14,13 @@ import { limits } from "../../limits.ts";
 import { CannotOpen } from "../cannot-open.ts";
 import type {
   AggregateColumns,
-  AggregateQuestion,
+  AggregateQuery,
   Damage,
   PointBatch,
   PointColumns,
   PointsStats,
   PointsStore,
-  ScanQuestion,
+  ScanQuery,
   SeriesId,
 } from "../points.ts";
 import { bytesOf, type Change, shardOf, shardsOf } from "./change.ts";
@@ -212,16 +212,16 @@ class EmbeddedPoints implements PointsStore {
     return count === 0 ? Promise.resolve() : this.#change({ kind: "append", batch });
   }
 
-  erase(series: SeriesId, range?: TimeRange): Promise<void> {
+  delete(series: SeriesId, range?: TimeRange): Promise<void> {
     return this.#change({ kind: "erase", series, range });
   }
 
-  scan(question: ScanQuestion): Promise<PointColumns> {
-    return this.#shardOf(question.series).ask("scan", question);
+  scan(query: ScanQuery): Promise<PointColumns> {
+    return this.#shardOf(query.series).ask("scan", query);
   }
 
-  aggregate(question: AggregateQuestion): Promise<AggregateColumns> {
-    return this.#shardOf(question.series).ask("aggregate", question);
+  aggregate(query: AggregateQuery): Promise<AggregateColumns> {
+    return this.#shardOf(query.series).ask("aggregate", query);
   }
 
   async latest(
@@ -257,7 +257,7 @@ class EmbeddedPoints implements PointsStore {
       bytesOnDisk: await bytesIn(folder),
       journalBytes: journal.bytes,
       quarantined: [...damage, ...shards.flatMap((one) => one.damage)],
-      ...(journal.finished !== undefined && { refusing: journal.finished }),
+      ...(journal.finished !== undefined && { writesStopped: journal.finished }),
     };
   }
 

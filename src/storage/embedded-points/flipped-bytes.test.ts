@@ -31,7 +31,7 @@ const before: readonly Change[] = [
 /** In the journal alone. */
 const changes: readonly Change[] = [
   (store) => store.append(batchOf([pump, walk(12, 4000, 11)], [valve, [[5, "late"]]])),
-  (store) => store.erase(motor, { startMs: 5100, endMs: 5200 }),
+  (store) => store.delete(motor, { startMs: 5100, endMs: 5200 }),
   (store) => store.append(batchOf([motor, walk(5, 1, 1)])),
 ];
 
@@ -59,11 +59,11 @@ const filesOf = (folder: string): Wreck =>
   );
 
 const everything = { startMs: -Infinity, endMs: Infinity, limit: 1e9 };
-const range = { startMs: 0, endMs: 6000, bucketMs: 250, limit: 100, wanted: aggregateNames };
+const range = { startMs: 0, endMs: 6000, bucketMs: 250, limit: 100, aggregates: aggregateNames };
 const series = [pump, motor, valve, twin].map((one) => ({ series: one, isString: one === valve }));
 
 /** Questions whose answers hold each point, and aggregates of them. */
-const questions: readonly ((store: PointsStore) => Promise<unknown>)[] = [
+const queries: readonly ((store: PointsStore) => Promise<unknown>)[] = [
   ...series.map((one) => (store: PointsStore) => store.scan({ ...one, ...everything })),
   ...series.map(
     (one) => (store: PointsStore) => store.scan({ ...one, startMs: 1000, endMs: 2000, limit: 20 }),
@@ -91,8 +91,7 @@ async function ask(files: Wreck): Promise<Found> {
   if (store === undefined) return allRefused;
   try {
     const answers: unknown[] = [];
-    for (const question of [...questions, ...aggregates])
-      answers.push(await question(store).catch(() => undefined));
+    for (const query of [...queries, ...aggregates]) answers.push(await query(store).catch(() => undefined));
     const { quarantined } = await store.stats().catch(() => ({ quarantined: ["no answer"] }));
     return { answers, isReported: quarantined.length > 0 };
   } finally {
@@ -113,12 +112,12 @@ const isSame = (found: unknown, right: unknown) => found === undefined || isDeep
 const isHarmless = ({ answers }: Found, right: readonly unknown[]): boolean =>
   answers.every((answer, index) => isSame(answer, right[index]));
 
-/** The answers to `questions` of a store that never got the change with this index. */
+/** The answers to `queries` of a store that never got the change with this index. */
 async function withoutChange(lost: number): Promise<unknown[]> {
   const naive = new NaivePointsStore();
   for (const [index, change] of [...before, ...changes].entries())
     if (index !== before.length + lost) await change(naive);
-  return Promise.all(questions.map((question) => question(naive)));
+  return Promise.all(queries.map((query) => query(naive)));
 }
 
 const random = randomFrom(seed);
@@ -140,7 +139,7 @@ it(`every byte of a journal and of store.json, PROOF_SEED=${seed}`, async () => 
       assert.ok(found.isReported, `${where}: a wrong answer, not reported`);
       assert.ok(name === journal && frame >= 0, where);
       assert.ok(
-        isHarmless({ ...found, answers: found.answers.slice(0, questions.length) }, withoutOne[frame]!),
+        isHarmless({ ...found, answers: found.answers.slice(0, queries.length) }, withoutOne[frame]!),
         where,
       );
     }

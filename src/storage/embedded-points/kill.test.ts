@@ -41,8 +41,8 @@ async function writeAndKill(folder: string, first: number): Promise<number[]> {
 async function check(folder: string, acknowledged: readonly number[]): Promise<void> {
   const store = await openEmbeddedPoints({ folder });
   try {
-    const question = { isString: false, startMs: -Infinity, endMs: Infinity, limit: 1e9 };
-    const found = await Promise.all(writtenSeries.map((series) => store.scan({ series, ...question })));
+    const query = { isString: false, startMs: -Infinity, endMs: Infinity, limit: 1e9 };
+    const found = await Promise.all(writtenSeries.map((series) => store.scan({ series, ...query })));
     const there = new Set(found[0]!.times);
     const lost = acknowledged.filter((request) => !there.has(request));
     assert.deepEqual(lost, [], "every acknowledged request is there");

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import { randomFrom, seed, times } from "../../../test/support/proof.ts";
 import { NaivePointsStore } from "../conformance/naive-points.ts";
 import { batchOf } from "../conformance/points.ts";
-import { type AggregateQuestion, aggregateNames } from "../points.ts";
+import { type AggregateQuery, aggregateNames } from "../points.ts";
 import { KnownBuckets } from "./known-buckets.ts";
 import { Shard } from "./shard.ts";
 import { summarise } from "./summary.ts";
@@ -15,7 +15,7 @@ import { summarise } from "./summary.ts";
 const pump = 4096;
 const pointCount = 4_000;
 const rounds = times(300, 10_000);
-const wanted = ["count", "min", "max", "sum", "average", "totalVariation"] as const;
+const aggregates = ["count", "min", "max", "sum", "average", "totalVariation"] as const;
 
 const open = () => {
   const path = join(temporaryFolder(), "shard-0.sqlite");
@@ -48,7 +48,7 @@ it(`buckets asked for again between changes of all kinds, PROOF_SEED=${seed}`, a
   };
   const erase = async (startMs: number) => {
     const range = { startMs, endMs: startMs + (random() < 0.1 ? 50_000 : whole(1, 4_000)) };
-    await naive.erase(pump, range);
+    await naive.delete(pump, range);
     shard.apply({ kind: "erase", series: pump, range });
   };
   const database = new DatabaseSync(path);
@@ -62,8 +62,8 @@ it(`buckets asked for again between changes of all kinds, PROOF_SEED=${seed}`, a
     const endMs = startMs + bucketMs * whole(1, Math.ceil(Math.max(1, lastMs - startMs) / bucketMs) + 1);
     const limit = random() < 0.2 ? whole(1, 20) : 1e6;
     const range = { startMs, endMs, bucketMs, limit };
-    const question = { series: pump, isStep: random() < 0.5, wanted: aggregateNames, ...range };
-    assertNear(shard.aggregate(question), await naive.aggregate(question), question);
+    const query = { series: pump, isStep: random() < 0.5, aggregates: aggregateNames, ...range };
+    assertNear(shard.aggregate(query), await naive.aggregate(query), query);
   };
   let lastMs = pointCount * 100;
   await append(walk(pointCount, 0, 100));
@@ -86,33 +86,33 @@ it(`buckets asked for again between changes of all kinds, PROOF_SEED=${seed}`, a
   shard.close();
 });
 
-it("a question that is asked again reads only what late points and blocks have changed", () => {
+it("a query that is asked again reads only what late points and blocks have changed", () => {
   const { path, shard } = open();
-  const question = {
+  const query = {
     series: pump,
     isStep: false,
     startMs: 0,
     endMs: 400_000,
     bucketMs: 2_000,
     limit: 1e6,
-    wanted,
+    aggregates,
   };
   shard.apply({ kind: "append", batch: batchOf([pump, walk(pointCount, 50, 100)]) });
   settle(shard, 1);
-  const before = shard.aggregate(question);
+  const before = shard.aggregate(query);
   const database = new DatabaseSync(path);
   // A walk looks at the block before it, and whoever looks behind the range meets the last one.
   database.exec(`
     UPDATE block SET sealed = zeroblob(8) WHERE last_ms < 99000 OR first_ms BETWEEN 102000 AND 399000;
     UPDATE data SET bytes = x'00' WHERE id IN (SELECT data_id FROM block WHERE sealed = zeroblob(8))`);
-  assert.deepEqual(shard.aggregate(question), before);
-  assert.deepEqual(shard.aggregate({ ...question, limit: 100 }).times, before.times.slice(0, 100));
+  assert.deepEqual(shard.aggregate(query), before);
+  assert.deepEqual(shard.aggregate({ ...query, limit: 100 }).times, before.times.slice(0, 100));
   shard.apply({ kind: "append", batch: batchOf([pump, [[100_001, 5_000]]]) });
-  const after = shard.aggregate(question);
+  const after = shard.aggregate(query);
   assert.deepEqual([after.columns[0]![50], after.columns[2]![50]], [21, 5_000]);
   assert.deepEqual(shard.stats().damage, []);
   shard.apply({ kind: "append", batch: batchOf([pump, [[300_001, 5_000]]]) });
-  assert.throws(() => shard.aggregate(question), { failure: "points-damaged" });
+  assert.throws(() => shard.aggregate(query), { failure: "points-damaged" });
   database.close();
   shard.close();
 });
@@ -146,50 +146,50 @@ it("what is known of all series together is bounded, and what was used last stay
 
 it("a summary that rots is found by whoever reads it first, and its block put aside", () => {
   const { path, shard } = open();
-  const question = { series: pump, isStep: false, startMs: 0, endMs: 400_000, bucketMs: 400_000, limit: 1 };
+  const query = { series: pump, isStep: false, startMs: 0, endMs: 400_000, bucketMs: 400_000, limit: 1 };
   shard.apply({ kind: "append", batch: batchOf([pump, walk(pointCount, 0, 100)]) });
   settle(shard, 1);
   const database = new DatabaseSync(path);
   const place = "(SELECT first_ms FROM block ORDER BY first_ms LIMIT 1 OFFSET 300)";
   database.exec(`UPDATE block SET sealed = zeroblob(length(sealed)) WHERE first_ms = ${place}`);
   database.close();
-  assert.throws(() => shard.aggregate({ ...question, wanted }), { failure: "points-damaged" });
+  assert.throws(() => shard.aggregate({ ...query, aggregates }), { failure: "points-damaged" });
   assert.equal(shard.stats().damage.length, 1);
-  assert.throws(() => shard.aggregate({ ...question, wanted }), { failure: "points-damaged" });
-  const before = { ...question, endMs: 100_000, bucketMs: 100_000, wanted };
+  assert.throws(() => shard.aggregate({ ...query, aggregates }), { failure: "points-damaged" });
+  const before = { ...query, endMs: 100_000, bucketMs: 100_000, aggregates };
   assert.equal(shard.aggregate(before).columns[0]![0], 1_000);
   shard.close();
 });
 
 it("a transaction that is taken back leaves nothing of it in memory", () => {
   const { path, shard } = open();
-  const question = { series: pump, isStep: false, startMs: 0, endMs: 1e6, bucketMs: 1e6, limit: 1, wanted };
+  const query = { series: pump, isStep: false, startMs: 0, endMs: 1e6, bucketMs: 1e6, limit: 1, aggregates };
   const points = walk(pointCount, 0, 100);
   shard.apply({ kind: "append", batch: batchOf([pump, points]) });
   settle(shard, 1);
-  shard.aggregate(question);
+  shard.aggregate(query);
   const database = new DatabaseSync(path);
   database.exec(`CREATE TRIGGER full BEFORE INSERT ON state BEGIN SELECT RAISE(ABORT, 'full'); END`);
   shard.apply({ kind: "append", batch: batchOf([pump, [[50, 5000]]]) });
   assert.throws(() => settle(shard, 2), /full/);
-  assert.equal(shard.aggregate(question).columns[0]![0], pointCount + 1);
+  assert.equal(shard.aggregate(query).columns[0]![0], pointCount + 1);
   database.exec("DROP TRIGGER full");
   database.close();
   settle(shard, 3);
-  const { columns } = shard.aggregate(question);
+  const { columns } = shard.aggregate(query);
   assert.deepEqual([columns[0]![0], columns[2]![0]], [pointCount + 1, 5000]);
   shard.close();
 });
 
 type Rows = ReturnType<Shard["aggregate"]>;
 
-function assertNear(found: Rows, expected: Rows, question: AggregateQuestion): void {
-  const told = JSON.stringify(question);
+function assertNear(found: Rows, expected: Rows, query: AggregateQuery): void {
+  const told = JSON.stringify(query);
   assert.deepEqual(found.times, expected.times, told);
   for (const [column, values] of expected.columns.entries())
     for (const [row, value] of values.entries()) {
       const got = found.columns[column]![row]!;
       const isNear = Object.is(got, value) || Math.abs(got - value) <= 1e-9 * Math.max(1, Math.abs(value));
-      assert.ok(isNear, `${question.wanted[column]} of row ${row} is ${value}, not ${got}: ${told}`);
+      assert.ok(isNear, `${query.aggregates[column]} of row ${row} is ${value}, not ${got}: ${told}`);
     }
 }

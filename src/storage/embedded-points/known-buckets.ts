@@ -1,4 +1,4 @@
-// Sums over whole buckets of series in memory: a question over years that is asked again, perhaps a point
+// Sums over whole buckets of series in memory: a query over years that is asked again, perhaps a point
 // later, adds up its buckets instead of walking over thousands of blocks and unpacking hundreds of them.
 //
 // A bucket is known with the points that the head had in it, so that it shows whether these are still the

@@ -15,7 +15,7 @@ function learned(): LastPoints {
   return points;
 }
 
-test("a learned point answers every question after it, and none at or before it", () => {
+test("a learned point answers every query after it, and none at or before it", () => {
   assert.deepEqual(learned().find(pump, 101), { timeMs: 100, value: 5 });
   assert.equal(learned().find(pump, 100), undefined);
   assert.equal(learned().find(8192, 101), undefined);

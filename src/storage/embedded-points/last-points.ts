@@ -1,5 +1,5 @@
 // The newest point of the series that are asked for it, kept on the main thread: asking a shard costs more
-// than everything else that such a question takes.
+// than everything else that such a query takes.
 import { LruCache } from "../../lib/lru-cache.ts";
 import type { PointRuns, SeriesId } from "../points.ts";
 import type { Change } from "./change.ts";

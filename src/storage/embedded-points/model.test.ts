@@ -1,4 +1,4 @@
-// Thousands of random writes, erasures, reads, restarts and crashes: the embedded store answers each question
+// Thousands of random writes, erasures, reads, restarts and crashes: the embedded store answers each query
 // as the naive store does, numbers and strings bit for bit, aggregates to 1e-9.
 import assert from "node:assert/strict";
 import { it } from "node:test";
@@ -7,7 +7,7 @@ import { randomFrom, seed, times } from "../../../test/support/proof.ts";
 import { NaivePointsStore } from "../conformance/naive-points.ts";
 import { batchOf } from "../conformance/points.ts";
 import {
-  type AggregateQuestion,
+  type AggregateQuery,
   aggregateNames,
   type PointBatch,
   type PointsStore,
@@ -53,19 +53,19 @@ class Game {
     return this.#random() < share;
   }
 
-  /** Some changes at once, so that they share a sync, or some questions at once, between two changes. */
+  /** Some changes at once, so that they share a sync, or some queries at once, between two changes. */
   async turn(): Promise<void> {
     const calls = this.#whole(1, 30);
     this.operations += calls;
-    const next = this.chance(0.4) ? () => this.#change() : () => this.#question();
+    const next = this.chance(0.4) ? () => this.#change() : () => this.#query();
     await Promise.all(Array.from({ length: calls }, next));
   }
 
   async compareAll(): Promise<void> {
     for (const series of [...numberSeries, ...stringSeries]) {
       const isString = stringSeries.includes(series);
-      const question = { series, isString, startMs: -Infinity, endMs: Infinity, limit: 1e9 };
-      assertSame(await this.store.scan(question), await this.#naive.scan(question));
+      const query = { series, isString, startMs: -Infinity, endMs: Infinity, limit: 1e9 };
+      assertSame(await this.store.scan(query), await this.#naive.scan(query));
     }
   }
 
@@ -75,7 +75,7 @@ class Game {
     await Promise.all([this.#naive.append(structuredClone(batch)), this.store.append(batch)]);
   }
 
-  #question(): Promise<void> {
+  #query(): Promise<void> {
     const dice = this.#random();
     if (dice < 0.4) return this.#scan(this.#seriesOfAnyKind());
     return dice < 0.65 ? this.#latest() : this.#aggregate();
@@ -114,7 +114,7 @@ class Game {
     const series = this.#seriesOfAnyKind();
     const startMs = this.#whole(-spanMs / 10, spanMs);
     const range = this.chance(0.1) ? undefined : { startMs, endMs: startMs + this.#whole(1, 3000) };
-    await Promise.all([this.store.erase(series, range), this.#naive.erase(series, range)]);
+    await Promise.all([this.store.delete(series, range), this.#naive.delete(series, range)]);
   }
 
   async #scan(series: SeriesId): Promise<void> {
@@ -122,8 +122,8 @@ class Game {
     const startMs = this.#whole(-spanMs / 5, spanMs);
     const includeOutside = this.chance(0.5);
     const endMs = startMs + this.#whole(1, spanMs / 4);
-    const question = { series, isString, startMs, endMs, limit: this.#whole(1, 300), includeOutside };
-    assertSame(await this.store.scan(question), await this.#naive.scan(question), question);
+    const query = { series, isString, startMs, endMs, limit: this.#whole(1, 300), includeOutside };
+    assertSame(await this.store.scan(query), await this.#naive.scan(query), query);
   }
 
   async #latest(): Promise<void> {
@@ -139,19 +139,19 @@ class Game {
   async #aggregate(): Promise<void> {
     const bucketMs = this.#whole(1, 3000);
     const startMs = this.#whole(-spanMs / 5, spanMs);
-    const question: AggregateQuestion = {
+    const query: AggregateQuery = {
       series: numberSeries[this.#whole(0, numberSeries.length - 1)]!,
       isStep: this.chance(0.5),
       startMs,
       endMs: startMs + bucketMs * this.#whole(1, 20),
       bucketMs,
-      wanted: aggregateNames.filter(() => this.chance(0.5)),
+      aggregates: aggregateNames.filter(() => this.chance(0.5)),
       limit: this.#whole(1, 25),
     };
-    const [found, expected] = [await this.store.aggregate(question), await this.#naive.aggregate(question)];
-    assert.deepEqual(found.times, expected.times, JSON.stringify(question));
-    for (const [index, name] of question.wanted.entries()) {
-      assertNear(found.columns[index]!, expected.columns[index]!, `${name} of ${JSON.stringify(question)}`);
+    const [found, expected] = [await this.store.aggregate(query), await this.#naive.aggregate(query)];
+    assert.deepEqual(found.times, expected.times, JSON.stringify(query));
+    for (const [index, name] of query.aggregates.entries()) {
+      assertNear(found.columns[index]!, expected.columns[index]!, `${name} of ${JSON.stringify(query)}`);
     }
   }
 
@@ -165,8 +165,8 @@ class Game {
   }
 }
 
-function assertSame(found: unknown, expected: unknown, question?: unknown): void {
-  assert.deepStrictEqual(found, expected, `seed ${seed}: ${JSON.stringify(question)}`);
+function assertSame(found: unknown, expected: unknown, query?: unknown): void {
+  assert.deepStrictEqual(found, expected, `seed ${seed}: ${JSON.stringify(query)}`);
 }
 
 /** Variances of values up to 1e12 are as exact as their squares allow. */

@@ -94,7 +94,7 @@ async function live(disk: SimulatedDisk, ledger: Ledger, mark: number): Promise<
   const found: Omit<StoredChange, "place">[] = [];
   const { segments, next } = await recoverJournal(settings, ledger.applied, (one) => void found.push(one));
   const journal = await Journal.open(settings, segments, next);
-  // From now on questions are answered from what was found.
+  // From now on queries are answered from what was found.
   for (const one of found.slice(ledger.stored.filter((old) => old.sequence > ledger.applied).length))
     ledger.store(one);
   ledger.undecided = [];

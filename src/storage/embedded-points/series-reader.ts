@@ -1,8 +1,8 @@
-// Answers questions about one series from its blocks and its head together; where both have a point, the head
+// Answers queries about one series from its blocks and its head together; where both have a point, the head
 // wins.
 import { fail } from "../../errors.ts";
 import type { TimeRange } from "../../lib/time.ts";
-import type { AggregateColumns, AggregateQuestion, PointColumns, ScanQuestion } from "../points.ts";
+import type { AggregateColumns, AggregateQuery, PointColumns, ScanQuery } from "../points.ts";
 import { Aggregation } from "./aggregate.ts";
 import type { BlockRow, BlockTable, Owner } from "./block-table.ts";
 import { emptyColumns, firstAtOrAfter, gather, merge, numbers, type Stretch, view } from "./columns.ts";
@@ -47,7 +47,7 @@ export class SeriesReader {
     this.#head = head;
   }
 
-  scan({ startMs, endMs, limit, includeOutside = false }: ScanQuestion): PointColumns {
+  scan({ startMs, endMs, limit, includeOutside = false }: ScanQuery): PointColumns {
     const before = includeOutside ? this.#lastBefore(startMs) : undefined;
     const found: Stretch[] = before === undefined ? [] : [{ points: columnsOf(before), from: 0, to: 1 }];
     let count = found.length;
@@ -81,10 +81,10 @@ export class SeriesReader {
     return isWhole && Math.max(inHead, inBlocks) < timeMs;
   }
 
-  aggregate(question: AggregateQuestion): AggregateColumns {
-    const { startMs, endMs } = question;
-    const aggregation = new Aggregation(question, this.#lastBefore(startMs) as NumberPoint | undefined);
-    const grid = this.#table.known.of(this.#owner.series, question);
+  aggregate(query: AggregateQuery): AggregateColumns {
+    const { startMs, endMs } = query;
+    const aggregation = new Aggregation(query, this.#lastBefore(startMs) as NumberPoint | undefined);
+    const grid = this.#table.known.of(this.#owner.series, query);
     const head = this.#head?.points() ?? none;
     for (let atMs = startMs; atMs < endMs && !aggregation.full; ) {
       const known = grid.at(atMs);
@@ -203,7 +203,7 @@ export class SeriesReader {
   }
 
   /**
-   * Never a wrong answer: no question is answered whose answer could lie in a stretch that cannot be read.
+   * Never a wrong answer: no query is answered whose answer could lie in a stretch that cannot be read.
    */
   #refuseDamage(startMs: number, endMs: number): void {
     const stretch = this.#table.damagedIn(this.#owner, startMs, endMs);

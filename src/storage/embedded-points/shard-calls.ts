@@ -1,12 +1,12 @@
 // What the main thread and a shard's thread say to each other.
 import type { DetailsOf, FailureCode } from "../../errors.ts";
-import type { AggregateColumns, AggregateQuestion, PointColumns, ScanQuestion, SeriesId } from "../points.ts";
+import type { AggregateColumns, AggregateQuery, PointColumns, ScanQuery, SeriesId } from "../points.ts";
 import type { Place } from "./frame-memory.ts";
 import type { FoundPoint } from "./series-reader.ts";
 import type { ShardStats } from "./shard.ts";
 import type { ShardIdentity } from "./shard-state.ts";
 
-export interface LatestQuestion {
+export interface LatestQuery {
   readonly series: readonly { readonly series: SeriesId; readonly isString: boolean }[];
   readonly beforeMs: number;
 }
@@ -19,9 +19,9 @@ export interface LatestFound {
 
 /** Each call with what it asks and what it answers. */
 export interface ShardCalls {
-  scan: { asks: ScanQuestion; answers: PointColumns };
-  aggregate: { asks: AggregateQuestion; answers: AggregateColumns };
-  latest: { asks: LatestQuestion; answers: (LatestFound | undefined)[] };
+  scan: { asks: ScanQuery; answers: PointColumns };
+  aggregate: { asks: AggregateQuery; answers: AggregateColumns };
+  latest: { asks: LatestQuery; answers: (LatestFound | undefined)[] };
   stats: { asks: undefined; answers: ShardStats };
   /** Answers when every change up to this sequence number is in blocks on disk. */
   checkpoint: { asks: number; answers: undefined };
@@ -39,7 +39,7 @@ export interface ToApply {
 
 export type ToShard =
   | { readonly kind: "apply"; readonly changes: readonly ToApply[] }
-  | { readonly kind: "ask"; readonly id: number; readonly call: ShardCall; readonly question: unknown };
+  | { readonly kind: "ask"; readonly id: number; readonly call: ShardCall; readonly query: unknown };
 
 export type FromShard =
   | { readonly kind: "open"; readonly applied: number }

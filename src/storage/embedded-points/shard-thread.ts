@@ -1,4 +1,4 @@
-// The main thread's end of one shard: sends it changes and questions, and hands back its answers.
+// The main thread's end of one shard: sends it changes and queries, and hands back its answers.
 import { Worker } from "node:worker_threads";
 import { fail } from "../../errors.ts";
 import type { FromShard, ShardCall, ShardCalls, ShardStart, ToApply, ToShard } from "./shard-calls.ts";
@@ -54,7 +54,7 @@ export class ShardThread {
   }
 
   /**
-   * Changes are applied in the order of these calls, and seen by every question asked later. `onConfirmed` is
+   * Changes are applied in the order of these calls, and seen by every query asked later. `onConfirmed` is
    * called when the frame is needed no more and the shard is ready for others.
    */
   apply(change: ToApply, onConfirmed: () => void): void {
@@ -83,7 +83,7 @@ export class ShardThread {
   /** Refuses with the shard's own refusal, or `points-shard-stopped`. */
   ask<Call extends ShardCall>(
     call: Call,
-    question: ShardCalls[Call]["asks"],
+    query: ShardCalls[Call]["asks"],
   ): Promise<ShardCalls[Call]["answers"]> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) {
@@ -93,7 +93,7 @@ export class ShardThread {
       const id = this.#nextId++;
       this.#asked.set(id, { resolve, reject });
       this.#sendHeld();
-      this.#post({ kind: "ask", id, call, question });
+      this.#post({ kind: "ask", id, call, query });
     });
   }
 

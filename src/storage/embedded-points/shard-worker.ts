@@ -1,4 +1,4 @@
-// The thread of one shard: applies changes and answers questions in the order they come, and moves points
+// The thread of one shard: applies changes and answers queries in the order they come, and moves points
 // into blocks between them.
 import { parentPort, workerData } from "node:worker_threads";
 import { Failure, fail } from "../../errors.ts";
@@ -66,12 +66,12 @@ function confirm(): void {
   unconfirmed = 0;
 }
 
-function answer({ id, call, question }: ToShard & { kind: "ask" }): void {
+function answer({ id, call, query }: ToShard & { kind: "ask" }): void {
   try {
     if (stopped !== undefined && call !== "close") {
       throw fail("points-shard-stopped", { shard: start.shard, problem: stopped });
     }
-    (answers[call] as (asked: unknown, id: number) => void)(question, id);
+    (answers[call] as (asked: unknown, id: number) => void)(query, id);
   } catch (why) {
     sendFailure(id, why);
   }

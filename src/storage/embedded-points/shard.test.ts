@@ -126,8 +126,8 @@ it("late points are merged into the blocks they fall into", () =>
 
 it("what is kept in memory of a block is not taken for that of the one that is written in its place", () =>
   play((shard) => {
-    const question = { ...everything, startMs: 0, endMs: 1000, isStep: false, bucketMs: 70 };
-    const sums = () => [...shard.aggregate({ ...question, wanted: ["sum"] }).columns[0]!];
+    const query = { ...everything, startMs: 0, endMs: 1000, isStep: false, bucketMs: 70 };
+    const sums = () => [...shard.aggregate({ ...query, aggregates: ["sum"] }).columns[0]!];
     append(shard, walk(300, 0, 1));
     workAll(shard);
     for (let round = 1; round <= 3; round++) {

@@ -1,11 +1,11 @@
 // One shard of the store: the heads and blocks of the series that live in it, used by one thread alone.
 import type {
   AggregateColumns,
-  AggregateQuestion,
+  AggregateQuery,
   Damage,
   PointColumns,
   PointRuns,
-  ScanQuestion,
+  ScanQuery,
   SeriesId,
 } from "../points.ts";
 import { BlockTable, type BlockTableSettings, DamageFound, type Owner } from "./block-table.ts";
@@ -15,14 +15,14 @@ import { eraseFromBlocks, type Flushed, flushNewest, flushOldest } from "./flush
 import { changeIn } from "./frame.ts";
 import { Head } from "./head.ts";
 import { SeriesReader } from "./series-reader.ts";
-import type { LatestFound, LatestQuestion } from "./shard-calls.ts";
+import type { LatestFound, LatestQuery } from "./shard-calls.ts";
 
 /**
  * A head is looked at for full blocks whenever it has grown by so many: what comes in a rush is encoded when
  * that is over. What waits in all heads together is bounded by the journal's checkpoint.
  */
 const flushAtBlocks = 16;
-/** Work in the background goes on for so long before questions get their turn. */
+/** Work in the background goes on for so long before queries get their turn. */
 const sliceMs = 8;
 /** So long an opening waits for the check that no row of a block is missing; what is left of it follows. */
 const checkAtOpeningMs = 100;
@@ -99,15 +99,15 @@ export class Shard {
     if (change.batch.strings !== undefined) this.#add(change.batch.strings, strings);
   }
 
-  scan(question: ScanQuestion): PointColumns {
-    return this.#ask(question.series, kindOf(question.isString), (reader) => reader.scan(question));
+  scan(query: ScanQuery): PointColumns {
+    return this.#ask(query.series, kindOf(query.isString), (reader) => reader.scan(query));
   }
 
-  aggregate(question: AggregateQuestion): AggregateColumns {
-    return this.#ask(question.series, numbers, (reader) => reader.aggregate(question));
+  aggregate(query: AggregateQuery): AggregateColumns {
+    return this.#ask(query.series, numbers, (reader) => reader.aggregate(query));
   }
 
-  latest({ series, beforeMs }: LatestQuestion): (LatestFound | undefined)[] {
+  latest({ series, beforeMs }: LatestQuery): (LatestFound | undefined)[] {
     return series.map((one) =>
       this.#ask(one.series, kindOf(one.isString), (reader) => {
         const point = reader.latest(beforeMs);
@@ -259,15 +259,13 @@ export class Shard {
     }
   }
 
-  #ask<Answer>(series: SeriesId, kind: Kind, question: (reader: SeriesReader) => Answer): Answer {
+  #ask<Answer>(series: SeriesId, kind: Kind, query: (reader: SeriesReader) => Answer): Answer {
     const owner: Owner = { series, kind };
-    return this.#healing(() =>
-      question(new SeriesReader(this.#table, owner, this.#heads[kind]!.get(series))),
-    );
+    return this.#healing(() => query(new SeriesReader(this.#table, owner, this.#heads[kind]!.get(series))));
   }
 
   /**
-   * Quarantines each damaged block met on the way and tries again; a question then fails if it needs that
+   * Quarantines each damaged block met on the way and tries again; a query then fails if it needs that
    * block.
    */
   #healing<Answer>(work: () => Answer): Answer {

@@ -1,15 +1,15 @@
-// Links to blobs that need no credentials: purpose, key and expiry in the open, signed as a whole.
+// Signs links to blobs. A token holds purpose, key and expiry as plain text, and an HMAC over them.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { BlobLink } from "../blobs.ts";
 
 export interface LinkSigner {
   /** One path segment. */
   sign(link: BlobLink): string;
-  /** Undefined for what this signer has not signed. */
+  /** Undefined for a token that this signer has not signed. */
   read(token: string): BlobLink | undefined;
 }
 
-const form = /^(upload|download)-(\d{1,16})-(\d{1,16})-(\d{1,16})-([\w-]{43})$/;
+const tokenFormat = /^(upload|download)-(\d{1,16})-(\d{1,16})-(\d{1,16})-([\w-]{43})$/;
 
 export function linkSigner(secret: Uint8Array): LinkSigner {
   const macOf = (payload: string) => createHmac("sha256", secret).update(payload).digest("base64url");
@@ -19,7 +19,7 @@ export function linkSigner(secret: Uint8Array): LinkSigner {
       return `${payload}-${macOf(payload)}`;
     },
     read(token) {
-      const [, purpose, project, id, expiresMs, mac = ""] = form.exec(token) ?? [];
+      const [, purpose, project, id, expiresMs, mac = ""] = tokenFormat.exec(token) ?? [];
       if (!purpose) return undefined;
       const payload = `${purpose}-${project}-${id}-${expiresMs}`;
       if (!timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(payload)))) return undefined;

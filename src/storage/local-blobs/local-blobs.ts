@@ -1,4 +1,4 @@
-// Blobs as files in a folder: `<project>/<id>`, and `<project>/<id>.part` until it is sealed.
+// Stores blobs as files in a folder: `<project>/<id>.part` while incomplete, `<project>/<id>` when complete.
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, mkdtemp, open, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -11,15 +11,15 @@ import type { BlobKey, BlobStore } from "../blobs.ts";
 import { boundlessDisk, type DiskSpace } from "../disk-space.ts";
 import { linkSigner } from "./links.ts";
 
-/** The file of a sealed blob. */
+/** The path of a complete blob. */
 export const blobPath = (folder: string, { project, id }: BlobKey): string =>
   join(folder, String(project), String(id));
 
-/** Opens the store in `folder`, which is made when it is missing; links are signed with `secret`. */
+/** Opens the store in `folder` and creates the folder when it is missing. Links are signed with `secret`. */
 export async function openLocalBlobs(options: {
   readonly folder: string;
   readonly secret: Uint8Array;
-  /** Says whether bytes are taken; a store that is used alone takes all. */
+  /** Refuses uploads when the disk gets full. Without it, no upload is refused in advance. */
   readonly disk?: DiskSpace;
 }): Promise<BlobStore> {
   const { folder, secret, disk = boundlessDisk } = options;
@@ -29,15 +29,16 @@ export async function openLocalBlobs(options: {
   const partOf = (key: BlobKey) => `${pathOf(key)}.part`;
   await mkdir(folder, { recursive: true });
   return {
-    put: ({ key, at, bytes }) => stored(() => writeAt({ path: partOf(key), at, bytes }, unfinished)),
-    async seal(key) {
-      await stored(() => seal(partOf(key), pathOf(key)));
-      unfinished.forget(partOf(key));
+    put: ({ key, offset, bytes }) =>
+      refuseDiskErrors(() => writePart({ path: partOf(key), offset, bytes }, unfinished)),
+    async complete(key) {
+      await refuseDiskErrors(() => complete(partOf(key), pathOf(key)));
+      unfinished.remove(partOf(key));
     },
     async open(key, range) {
       const file = await unlessMissing(open(pathOf(key), constants.O_RDONLY | constants.O_NOFOLLOW));
-      const piece = range && { start: range.start, end: range.end - 1 };
-      return file?.createReadStream({ highWaterMark: readBytes, ...piece });
+      const inclusive = range && { start: range.start, end: range.end - 1 };
+      return file?.createReadStream({ highWaterMark: readChunkBytes, ...inclusive });
     },
     async stat(key) {
       const found = await unlessMissing(stat(pathOf(key)));
@@ -48,32 +49,32 @@ export async function openLocalBlobs(options: {
     },
     async remove(key) {
       await rm(partOf(key), { force: true });
-      unfinished.forget(partOf(key));
+      unfinished.remove(partOf(key));
       await rm(pathOf(key), { force: true });
     },
     link: (link, baseUrl) => `${baseUrl}/blobs/${signer.sign(link)}`,
-    permitted: (token) => signer.read(token),
+    readLink: (token) => signer.read(token),
   };
 }
 
-const readBytes = 256 * 1024;
+const readChunkBytes = 256 * 1024;
 
-interface Writing {
+interface PartWrite {
   readonly path: string;
-  readonly at: number;
+  readonly offset: number;
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-async function writeAt(writing: Writing, unfinished: UnfinishedParts): Promise<number> {
-  const { path, at } = writing;
+async function writePart(write: PartWrite, unfinished: UnfinishedParts): Promise<number> {
+  const { path, offset } = write;
   const file = await openPart(path);
   try {
-    invariant((await file.stat()).size >= at, "what a put goes on from is there");
-    await file.truncate(at);
-    return await writeAll(file, writing, unfinished).catch(async (problem: unknown) => {
-      // What is refused holds no disk.
-      await file.truncate(at).catch(() => undefined);
-      unfinished.note(path, at);
+    invariant((await file.stat()).size >= offset, "a put continues within the bytes of earlier puts");
+    await file.truncate(offset);
+    return await appendChunks(file, write, unfinished).catch(async (problem: unknown) => {
+      // A refused part must not occupy the disk.
+      await file.truncate(offset).catch(() => undefined);
+      unfinished.setSize(path, offset);
       throw problem;
     });
   } finally {
@@ -81,19 +82,19 @@ async function writeAt(writing: Writing, unfinished: UnfinishedParts): Promise<n
   }
 }
 
-/** Returns where the bytes end, which are on disk then. */
-async function writeAll(
+/** Appends the chunks and syncs them. Returns the new size of the file. */
+async function appendChunks(
   file: FileHandle,
-  { path, at, bytes }: Writing,
+  { path, offset, bytes }: PartWrite,
   unfinished: UnfinishedParts,
 ): Promise<number> {
-  let end = at;
-  let lookAt = at;
+  let end = offset;
+  let nextSpaceCheck = offset;
   for await (const chunk of bytes) {
-    unfinished.note(path, end + chunk.length);
-    if (end >= lookAt) {
-      await unfinished.requireRoom();
-      lookAt = end + limits.uploadBytesPerLook;
+    unfinished.setSize(path, end + chunk.length);
+    if (end >= nextSpaceCheck) {
+      await unfinished.requireDiskSpace();
+      nextSpaceCheck = end + limits.uploadBytesPerLook;
     }
     await writeChunk(file, chunk, end);
     end += chunk.length;
@@ -103,7 +104,10 @@ async function writeAll(
   return end;
 }
 
-/** How much the parts hold that were written to since the start; the disk itself tells of all. */
+/**
+ * Sizes of the incomplete blobs written since the start of the process. One entry for each; it is removed
+ * when the blob is completed or removed.
+ */
 class UnfinishedParts {
   readonly #disk: DiskSpace;
   readonly #bytes = new Map<string, number>();
@@ -113,61 +117,63 @@ class UnfinishedParts {
     this.#disk = disk;
   }
 
-  note(path: string, bytes: number): void {
+  setSize(path: string, bytes: number): void {
     this.#total += bytes - (this.#bytes.get(path) ?? 0);
     this.#bytes.set(path, bytes);
   }
 
-  forget(path: string): void {
-    this.note(path, 0);
+  remove(path: string): void {
+    this.setSize(path, 0);
     this.#bytes.delete(path);
   }
 
-  async requireRoom(): Promise<void> {
+  async requireDiskSpace(): Promise<void> {
     const problem = await this.#disk.refusalOfUpload(this.#total);
     if (problem !== undefined) throw fail("file-not-stored", { problem });
   }
 }
 
 async function openPart(path: string): Promise<FileHandle> {
-  const known = await unlessMissing(open(path, constants.O_RDWR | constants.O_NOFOLLOW));
-  if (known) return known;
+  const existing = await unlessMissing(open(path, constants.O_RDWR | constants.O_NOFOLLOW));
+  if (existing) return existing;
   await mkdir(dirname(path), { recursive: true });
-  const made = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL);
+  const created = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL);
   await syncFolder(dirname(path));
-  return made;
+  return created;
 }
 
-async function writeChunk(file: FileHandle, chunk: Uint8Array, at: number): Promise<void> {
+async function writeChunk(file: FileHandle, chunk: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < chunk.length; ) {
-    const { bytesWritten } = await file.write(chunk, done, chunk.length - done, at + done);
+    const { bytesWritten } = await file.write(chunk, done, chunk.length - done, position + done);
     done += bytesWritten;
   }
 }
 
-async function seal(part: string, path: string): Promise<void> {
+async function complete(part: string, path: string): Promise<void> {
   const renamed = await unlessMissing(rename(part, path).then(() => true));
-  if (!renamed) await stat(path); // Sealed before; anything else is a fault.
+  if (!renamed) await stat(path); // Completed earlier, or the rejection reports the missing blob.
   await syncFolder(dirname(path));
 }
 
-async function unlessMissing<Found>(found: Promise<Found>): Promise<Found | undefined> {
+/** Undefined instead of a rejection with ENOENT. */
+async function unlessMissing<Result>(result: Promise<Result>): Promise<Result | undefined> {
   try {
-    return await found;
+    return await result;
   } catch (problem) {
     if ((problem as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw problem;
   }
 }
 
-/** What a disk says when it has no room or no right to write. */
-const refusals = new Set(["ENOSPC", "EDQUOT", "EIO", "EROFS", "EFBIG"]);
+/** Errors of a disk that is full, broken or read-only. */
+const diskErrors = new Set(["ENOSPC", "EDQUOT", "EIO", "EROFS", "EFBIG"]);
 
-async function stored<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+/** Turns an error of the disk into the failure `file-not-stored`. */
+async function refuseDiskErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (problem) {
     const { code = "" } = problem as NodeJS.ErrnoException;
-    throw refusals.has(code) ? fail("file-not-stored", { problem: code }) : problem;
+    throw diskErrors.has(code) ? fail("file-not-stored", { problem: code }) : problem;
   }
 }

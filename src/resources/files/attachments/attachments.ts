@@ -75,8 +75,8 @@ export async function storeAttachment(
 ): Promise<void> {
   const key = { project, id: ids.next() };
   await catalog.write(project, (tx) => noteRemovals(tx, [key.id]));
-  const contentBytes = await blobs.put({ key, at: 0, bytes: given.bytes });
-  await blobs.seal(key);
+  const contentBytes = await blobs.put({ key, offset: 0, bytes: given.bytes });
+  await blobs.complete(key);
   const nowMs = system.nowMs();
   const times = { uploadedTime: nowMs, createdTime: nowMs, lastUpdatedTime: nowMs };
   const attachment = { id: ids.next(), name: given.name, content: key.id, contentBytes, ...times };
