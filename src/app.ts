@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import { adoptKeys } from "./access/administrators.ts";
 import { ApiKeys } from "./access/api-keys.ts";
 import { endedSessionTable } from "./access/ended-sessions.ts";
+import { Generations } from "./access/generations.ts";
 import { Rights } from "./access/rights.ts";
 import { accountTable, apiKeyTable, groupTable } from "./access/schema.ts";
 import { openAuthenticators } from "./authenticators.ts";
@@ -18,7 +19,7 @@ import { unlessFull, watchDisk } from "./full-disk.ts";
 import { ServedPaths } from "./http/allowed-methods.ts";
 import { HeldRequests } from "./http/held-requests.ts";
 import { loginRoutes } from "./http/login.ts";
-import { createMetrics, type Metrics, measureComputing } from "./http/metrics.ts";
+import { createMetrics, type Metrics, measureComputing, measureWritePlans } from "./http/metrics.ts";
 import { addDescription, addHealth, addMetrics, Refusals } from "./http/operations.ts";
 import { type Kernel, registerLinkRoutes, registerOpenRoutes, registerRoutes } from "./http/register.ts";
 import { registerOData } from "./http/register-odata.ts";
@@ -32,6 +33,7 @@ import { limits } from "./limits.ts";
 import { closeWithin, listenAt } from "./listening.ts";
 import { openModelHosting } from "./model-hosting.ts";
 import { assembleModel } from "./odata/model.ts";
+import { pageBuffers } from "./odata/service.ts";
 import { cursorSigner } from "./query/cursor.ts";
 import { analyticsRoutes } from "./resources/analytics/analytics.rest.ts";
 import { failInterruptedJobs } from "./resources/analytics/analytics.ts";
@@ -46,7 +48,9 @@ import { assetTable } from "./resources/assets/schema.ts";
 import { calculatedModel } from "./resources/calculated/calculated.odata.ts";
 import { calculatedRoutes } from "./resources/calculated/calculated.rest.ts";
 import { datapointRoutes } from "./resources/datapoints/datapoints.rest.ts";
+import { InsertBuffers } from "./resources/datapoints/inserts/insert-buffers.ts";
 import { datapointModel } from "./resources/datapoints/odata/datapoints.odata.ts";
+import { datapointBuffers } from "./resources/datapoints/responses.rest.ts";
 import { eventModel } from "./resources/events/events.odata.ts";
 import { eventRoutes } from "./resources/events/events.rest.ts";
 import { eventTable, eventTransformerTable, semanticTypeTable } from "./resources/events/schema.ts";
@@ -97,6 +101,7 @@ import { sequenceRoutes } from "./resources/sequences/sequences.rest.ts";
 import { tagMatchingRoutes } from "./resources/tag-matching/tag-matching.rest.ts";
 import { finishErasures } from "./resources/timeseries/erasures.ts";
 import { erasureTable, timeSeriesTable } from "./resources/timeseries/schema.ts";
+import { SeriesCache } from "./resources/timeseries/series-cache.ts";
 import { timeSeriesModel } from "./resources/timeseries/timeseries.odata.ts";
 import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
 import { openApiOf } from "./rest/openapi.ts";
@@ -235,6 +240,7 @@ export async function openApp(
     ...accessOf({ catalog, ids, system }, folder.secret),
     models: hosting.models,
     cursors: cursorSigner(secretOf("cursors")),
+    ...openCaches(metrics),
     ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }),
   };
   opened.use(await takeUpWork(services, log));
@@ -259,6 +265,17 @@ export async function openApp(
       await serving.disposeAsync();
     },
   };
+}
+
+/** Memory that requests share and that no restart needs. */
+function openCaches(
+  metrics: Metrics,
+): Pick<Services, "generations" | "seriesCache" | "insertBuffers" | "responseBuffers"> {
+  const generations = new Generations();
+  const seriesCache = new SeriesCache(generations);
+  measureWritePlans(metrics.registry, () => seriesCache.planCounts);
+  const responseBuffers = { datapoints: datapointBuffers(), odata: pageBuffers() };
+  return { generations, seriesCache, insertBuffers: new InsertBuffers(), responseBuffers };
 }
 
 function openComputing({ registry }: Metrics): Computing {

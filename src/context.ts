@@ -2,8 +2,10 @@
 
 import type { ApiKeys } from "./access/api-keys.ts";
 import type { Caller } from "./access/caller.ts";
+import type { Generations } from "./access/generations.ts";
 import type { Rights } from "./access/rights.ts";
 import type { Computing } from "./compute/computing.ts";
+import type { BufferPool } from "./lib/buffer-writer.ts";
 import type { IdSource } from "./lib/ids.ts";
 import type { KeyedTaskRunner } from "./lib/keyed-task-runner.ts";
 import type { RunningJobs } from "./lib/running-jobs.ts";
@@ -11,6 +13,8 @@ import type { System } from "./lib/system.ts";
 import type { ModelHosting } from "./model-runner/model-runner.ts";
 import type { CursorSigner } from "./query/cursor.ts";
 import type { ResponseMemory } from "./query/read-within.ts";
+import type { InsertBuffers } from "./resources/datapoints/inserts/insert-buffers.ts";
+import type { SeriesCache } from "./resources/timeseries/series-cache.ts";
 import type { BlobStore } from "./storage/blobs.ts";
 import type { Catalog, ProjectId } from "./storage/catalog.ts";
 import type { DiskSpace } from "./storage/disk-space.ts";
@@ -37,6 +41,14 @@ export interface Services {
   readonly keys: ApiKeys;
   readonly rights: Rights;
   readonly models: ModelHosting;
+  /** Numbers that tell caches when they are out of date. */
+  readonly generations: Generations;
+  /** Series and write plans, for datapoint operations. */
+  readonly seriesCache: SeriesCache;
+  /** What the decoder of datapoint inserts uses again. */
+  readonly insertBuffers: InsertBuffers;
+  /** Buffers of long responses, used again once a response is sent. */
+  readonly responseBuffers: { readonly datapoints: BufferPool; readonly odata: BufferPool };
   /** The server's public address, without a slash at its end; absent when it is where clients reach it. */
   readonly baseUrl?: string;
 }

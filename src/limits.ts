@@ -297,10 +297,22 @@ export const described = {
   ),
   securityCategoriesMax: limit(1_000, "ids", "Security categories of one time series."),
   erasuresAtOnce: limit(100, "series", "Deleted series whose datapoints are taken away at the same time."),
-  seriesKeysKeptMax: limit(
+  seriesKeysCachedMax: limit(
     200_000,
     "keys",
-    "Names and ids of a project's series surely kept in memory (about 50 MB); others cost a look-up.",
+    "Names and ids of a project's series that stay in memory (about 50 MB); others cost a catalog read.",
+  ),
+  projectsCachedMax: limit(1_000, "projects", "Projects whose series stay in memory."),
+  scopesCachedMax: limit(10_000, "scopes", "Scopes of callers that have an id in the cache of a project."),
+  writePlansMax: limit(
+    64,
+    "plans",
+    "Lists of series in repeated inserts that stay resolved; a list costs up to 2 MB.",
+  ),
+  writePlanSeriesMax: limit(
+    10_000,
+    "series",
+    "Series of one write plan; longer lists are resolved each time.",
   ),
   rawKeyLengthMax: limit(1_024, "characters", "The key of a raw row."),
   rawColumnsLengthMax: limit(2 ** 20, "characters", "The columns of one raw row, as JSON."),

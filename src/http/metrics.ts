@@ -97,6 +97,23 @@ export function measureComputing(registry: Registry, load: () => ComputingLoad):
     });
 }
 
+/** Shows how often inserts found their list of series resolved. */
+export function measureWritePlans(
+  registry: Registry,
+  counts: () => { readonly used: number; readonly made: number },
+): void {
+  new Counter({
+    name: "millrace_write_plans_total",
+    help: "Inserts that used a stored plan for their list of series (used), and plans that were made (made)",
+    labelNames: ["result"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [result, count] of Object.entries(counts())) this.inc({ result }, count);
+    },
+  });
+}
+
 function storeGauges(registry: Registry): (stats: PointsStats) => void {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
   const stored = gauge("millrace_points_stored", "Datapoints in the store");

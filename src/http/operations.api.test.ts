@@ -56,6 +56,20 @@ test("metrics count requests by route and status, and points", async () => {
   assert.ok(!text.includes("/nothing"), "addresses as sent are no labels");
 });
 
+test("metrics count the inserts that used a write plan, and the plans made", async () => {
+  const names = Array.from({ length: 8 }, (_, i) => `planned ${i}`);
+  await server.ask("POST /timeseries", { items: names.map((name) => ({ name })) });
+  for (const timestamp of [1, 2, 3]) {
+    const items = names.map((name) => ({ name, datapoints: [{ timestamp, value: 1 }] }));
+    await server.ask("POST /timeseries/data", { items });
+  }
+  for (const name of names)
+    await server.ask(`POST /timeseries/data/${name}`, { items: [{ timestamp: 4, value: 1 }] });
+  const text = await (await at("/metrics")).text();
+  assert.match(text, /^millrace_write_plans_total\{result="made"\} 1$/m);
+  assert.match(text, /^millrace_write_plans_total\{result="used"\} 2$/m);
+});
+
 test("each version describes itself to everyone", async () => {
   for (const version of ["0.4", "0.5", "0.6"]) {
     const response = await at(`/api/${version}/openapi.json`);

@@ -93,6 +93,10 @@ before(async () => {
     models: undefined as never,
     computing: undefined as never,
     jobs: undefined as never,
+    generations: undefined as never,
+    seriesCache: undefined as never,
+    insertBuffers: undefined as never,
+    responseBuffers: undefined as never,
   };
   const rights = new Rights({
     catalog,

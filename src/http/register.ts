@@ -69,12 +69,12 @@ export function registerRoutes(http: FastifyInstance, kernel: Kernel, routes: re
         const path = decodePath(sentPath);
         const query = decodeQuery(request.query as Sent);
         const scope = new RequestScope(reply.raw, kernel.deadlines);
+        const ctx = contextOf(kernel, caller, scope);
         const { headers } = request;
         const receiving = { kernel, scope, bytesMax, client: clientOf(caller) };
         const body = await receive(request, receiving, (bytes, work) =>
-          decodeBody(bytes, { path, headers, work }),
+          decodeBody(bytes, { ctx, path, headers, work }),
         );
-        const ctx = contextOf(kernel, caller, scope);
         const question = { version, path, query, body, headers };
         const answer = await scope.within(route.handle(ctx, question));
         if (status === 201) reply.header("Location", locationOf(request, route, answer));
@@ -97,18 +97,15 @@ export function registerOpenRoutes(
 ): void {
   const { authenticator, browserLogin, services } = kernel;
   for (const route of routes) {
-    const decodeBody = bodyDecoderOf(route.body);
+    const decodeBody = route.body ? jsonDecoder(route.body.schema, route.body) : async () => undefined;
     const decodeQuery = parametersDecoder(route.query);
     const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
       const query = decodeQuery(request.query as Sent);
       const sender = senderOf(request);
       if (route.body) authenticator.throttle.refuseAddress(sender.address);
       const scope = new RequestScope(reply.raw, kernel.deadlines);
-      const { headers } = request;
       const receiving = { kernel, scope, bytesMax: limits.openBodyBytesMax, client: sender.address };
-      const body = await receive(request, receiving, (bytes, work) =>
-        decodeBody(bytes, { path: {}, headers, work }),
-      );
+      const body = await receive(request, receiving, (bytes, work) => decodeBody(bytes, { work }));
       const search = URL.parse(request.url, "http://-")?.search ?? "";
       const baseUrl = baseUrlOf(services, request.headers);
       const question = { query, body, sender, search, baseUrl };

@@ -1,6 +1,6 @@
 // Reads JSON piece by piece straight from bytes, for the few shapes that come by the million.
 
-import { StringCache } from "./string-cache.ts";
+import type { StringCache } from "./string-cache.ts";
 import { textOf } from "./utf8.ts";
 
 const code = (character: string): number => character.charCodeAt(0);
@@ -22,8 +22,6 @@ export const closeBracket = code("]");
 
 /** A member's name as it stands in JSON, for `member`. */
 export const memberName = (name: string): Uint8Array => Uint8Array.from(Buffer.from(`"${name}"`));
-
-const names = new StringCache();
 
 /** Of a number of nine digits, with its sign and point, and of what follows it. */
 const numberBytesMax = 12;
@@ -57,6 +55,7 @@ export const isPlain = (text: string): boolean => /^[ !#-[\]-~]*$/.test(text);
 export class JsonBytes {
   readonly #bytes: Buffer;
   readonly #view: DataView;
+  readonly #names: StringCache;
   at = 0;
   /** Where the number or name last read begins. */
   start = 0;
@@ -64,8 +63,10 @@ export class JsonBytes {
   #momentAt = -1;
   #momentHead = 0;
 
-  constructor(bytes: Buffer) {
+  /** `names` remembers the strings that `name` reads. */
+  constructor(bytes: Buffer, names: StringCache) {
     this.#bytes = bytes;
+    this.#names = names;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
@@ -132,7 +133,7 @@ export class JsonBytes {
       to += 1;
     }
     this.at = to + 1;
-    return names.stringOf(bytes, { from, to, hash });
+    return this.#names.stringOf(bytes, { from, to, hash });
   }
 
   /**

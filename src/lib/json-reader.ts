@@ -2,6 +2,7 @@
 // than its reader permits. The values are those of `JSON.parse`.
 import { invariant } from "./invariant.ts";
 import { JsonBytes } from "./json-bytes.ts";
+import { StringCache } from "./string-cache.ts";
 
 const code = (character: string): number => character.charCodeAt(0);
 const quote = code('"');
@@ -85,6 +86,9 @@ interface Level {
   keys: number;
 }
 
+/** Slots for the keys of one document, which repeat from object to object. */
+const keySlotsBits = 8;
+
 /** Reads UTF-8. Call `read` until it returns true; then `value` is complete. */
 export class JsonReader {
   readonly #bytes: Buffer;
@@ -104,7 +108,7 @@ export class JsonReader {
 
   constructor(bytes: Buffer, reading: JsonReading) {
     this.#bytes = bytes;
-    this.#pieces = new JsonBytes(bytes);
+    this.#pieces = new JsonBytes(bytes, new StringCache(keySlotsBits));
     this.#reading = reading;
     const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
     if (hasMark) this.#at = 3;

@@ -4,16 +4,22 @@
 // has both behind it. A slot holds the text that was last made for it, so that what does not fit only costs
 // what it always did.
 
-const slotsBits = 16;
 /** Longer ones are made anew. */
 const lengthMax = 255;
 
 export class StringCache {
-  readonly #slots = new Array<string>(2 ** slotsBits).fill("");
+  readonly #slots: string[];
+  readonly #shift: number;
+
+  /** Has 2 to the power of `slotsBits` slots. */
+  constructor(slotsBits = 16) {
+    this.#slots = new Array<string>(2 ** slotsBits).fill("");
+    this.#shift = 32 - slotsBits;
+  }
 
   /** The text of these bytes, all below 128, whose hash is `hash` (any spread of them over 32 bits). */
   stringOf(bytes: Buffer, { from, to, hash }: { from: number; to: number; hash: number }): string {
-    const slot = Math.imul(hash, 0x9e3779b1) >>> (32 - slotsBits);
+    const slot = Math.imul(hash, 0x9e3779b1) >>> this.#shift;
     const known = this.#slots[slot]!;
     if (known.length === to - from && spells(known, bytes, from)) return known;
     const made = bytes.toString("latin1", from, to);

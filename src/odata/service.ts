@@ -107,6 +107,7 @@ async function insertAnswer(answering: Answering, of: Collection): Promise<OData
   const entity = await expandOne(ctx, row, shape);
   const layout = layoutOf(writing, shape, contextMember(writing, `${of.address}/$entity`));
   return written(
+    ctx,
     { ...headers, "Content-Type": writing.contentType },
     (sheet) => writeEntity(sheet, layout, entity),
     201,
@@ -175,8 +176,8 @@ async function collectionAnswer(answering: Answering, of: Collection): Promise<O
   const texts = { head: head.join(""), tail: `]${link}}` };
   const { shape } = question;
   if ("items" in content)
-    return entitiesAnswer(headers, texts, { ...content, layout: layoutOf(writing, shape) });
-  return written(headers, (sheet) => {
+    return entitiesAnswer(ctx, headers, texts, { ...content, layout: layoutOf(writing, shape) });
+  return written(ctx, headers, (sheet) => {
     sheet.string(texts.head);
     const names = shape.properties.map(({ name }) => name);
     writeRuns(sheet, content.runs, names);
@@ -185,8 +186,8 @@ async function collectionAnswer(answering: Answering, of: Collection): Promise<O
 }
 
 const sheetBytes = 2 * 1024 * 1024;
-/** Most pages fit on a sheet. */
-const sheets = new BufferPool(sheetBytes, 4);
+/** The buffers of responses; most pages fit in one. */
+export const pageBuffers = (): BufferPool => new BufferPool(sheetBytes, 4);
 /** A sheet is full when an entity of usual size might not fit any more. */
 const fullBytes = sheetBytes - 256 * 1024;
 
@@ -197,11 +198,12 @@ interface Entries {
 
 /** A page of entities, as a stream of sheets if one is not enough. */
 async function entitiesAnswer(
+  { responseBuffers }: RequestContext,
   headers: ODataResponse["headers"],
   { head, tail }: { readonly head: string; readonly tail: string },
   { items, layout }: Entries,
 ): Promise<ODataResponse> {
-  const sheet = new BufferWriter(sheets);
+  const sheet = new BufferWriter(responseBuffers.odata);
   async function* pieces(): AsyncGenerator<Buffer> {
     sheet.string(head);
     for (let at = 0; at < items.length; at++) {
@@ -219,11 +221,12 @@ async function entitiesAnswer(
 
 /** An answer written on a sheet, which is used again once that is sent. */
 function written(
+  { responseBuffers }: RequestContext,
   headers: ODataResponse["headers"],
   write: (sheet: BufferWriter) => void,
   status = 200,
 ): ODataResponse {
-  const sheet = new BufferWriter(sheets);
+  const sheet = new BufferWriter(responseBuffers.odata);
   write(sheet);
   return { status, headers, body: sheet.takeWritten(), release: () => sheet.release() };
 }
@@ -240,7 +243,7 @@ async function entityAnswer(answering: Answering, place: One): Promise<ODataResp
   const context = contextMember(writing, `${address}${shape.fragment}/$entity`);
   const layout = layoutOf(writing, shape, context);
   const headers = { "Content-Type": writing.contentType, ...(place.of.type.stream && noStore) };
-  return written(headers, (sheet) => writeEntity(sheet, layout, entity));
+  return written(ctx, headers, (sheet) => writeEntity(sheet, layout, entity));
 }
 
 async function expandOne(ctx: RequestContext, row: Row, shape: Shape): Promise<Entity> {
@@ -284,10 +287,11 @@ async function propertyAnswer(
     const headers = { "Content-Type": "text/plain;charset=utf-8" };
     return { status: 200, headers, body: plainText(shown, value) };
   }
+  const { ctx } = answering;
   const writing = writingFor(answering);
   const isObject = !shown.type.startsWith("Edm.");
   const context = contextMember(writing, address);
-  return written({ "Content-Type": writing.contentType }, (sheet) => {
+  return written(ctx, { "Content-Type": writing.contentType }, (sheet) => {
     sheet.string(isObject ? "" : `{${context}"value":`);
     writeValue(sheet, value, shown, writing.format);
     if (!isObject) return sheet.string("}");

@@ -55,6 +55,7 @@ export interface BytesBody<Read> {
   readonly read: (
     bytes: Buffer,
     sent: {
+      readonly ctx: RequestContext;
       readonly path: Readonly<Record<string, unknown>>;
       readonly headers: Headers;
       readonly work: BodyWork;

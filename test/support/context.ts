@@ -2,11 +2,13 @@
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { administrator, type Capability } from "../../src/access/capabilities.ts";
+import { Generations } from "../../src/access/generations.ts";
 import type { RequestContext, Services } from "../../src/context.ts";
 import { IdSource } from "../../src/lib/ids.ts";
 import { realSystem, type System } from "../../src/lib/system.ts";
 import { cursorSigner } from "../../src/query/cursor.ts";
 import { unboundedMemory } from "../../src/query/read-within.ts";
+import { SeriesCache } from "../../src/resources/timeseries/series-cache.ts";
 import type { AnyTable, Catalog } from "../../src/storage/catalog.ts";
 import { openNaiveCatalog } from "../../src/storage/conformance/naive-catalog.ts";
 import { boundlessDisk } from "../../src/storage/disk-space.ts";
@@ -39,7 +41,9 @@ export function contextWith(
  * An administrator of a new project. What the room needs besides the catalog is named; all else is absent.
  */
 export function newContext(catalog: Catalog, others: Partial<Services> = {}): RequestContext {
-  const services = { system, ids, catalog, cursors, disk: boundlessDisk, ...others } as Services;
+  const generations = new Generations();
+  const caches = { generations, seriesCache: new SeriesCache(generations) };
+  const services = { system, ids, catalog, cursors, disk: boundlessDisk, ...caches, ...others } as Services;
   return contextWith(services, administrator, ids.next());
 }
 

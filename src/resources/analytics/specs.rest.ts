@@ -5,7 +5,7 @@ import { fail } from "../../errors.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import { textField } from "../../rest/fields.ts";
-import { askedIn, keyFields, keyOf, rangeOf, type SentAsked } from "../datapoints/questions.rest.ts";
+import { askedIn, keyFields, keyOf, rangeOf, type SentAsked } from "../datapoints/queries.rest.ts";
 import type { SearchWanted } from "./analytics.ts";
 import { type GapFilling, gapFillings } from "./matching/grid-rows.ts";
 import type { BucketColumn, Source } from "./sources.ts";

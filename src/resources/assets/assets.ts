@@ -1,7 +1,6 @@
 // Assets, the backbone of a plant: a tree of named things that all other resources hang on.
 
 import { scopeOf } from "../../access/caller.ts";
-import { reachOf } from "../../access/reach.ts";
 import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import { refuseUnknownIds } from "../../query/existing.ts";
@@ -268,7 +267,7 @@ async function update(
       return moveSubtrees(tx, scope, { before, after });
     });
   const mayMove = changes.some(({ parentId }) => parentId !== undefined);
-  return mayMove ? reachOf(ctx.catalog, ctx.project).whileMoving(write) : write();
+  return mayMove ? ctx.generations.of(ctx.project).scopes.during(write) : write();
 }
 
 /**
@@ -284,7 +283,7 @@ export async function deleteAssets(ctx: RequestContext, ids: readonly number[]):
     await tx.clearAssetLinks(doomed);
     await tx.remove(assetTable, underAsset(ids));
   };
-  await reachOf(ctx.catalog, ctx.project).whileMoving(() => ctx.catalog.write(ctx.project, remove));
+  await ctx.generations.of(ctx.project).scopes.during(() => ctx.catalog.write(ctx.project, remove));
 }
 
 /** As `writeRows`; returns those planned. */

@@ -8,7 +8,6 @@ import { limits } from "../../limits.ts";
 import { Continuation, continuationQuery } from "../../rest/continuation.ts";
 import { itemsSchema } from "../../rest/envelope.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
-import { cellBytes, jsonAnswer, type NamedRows, namedRows, pointsShape } from "../datapoints/answers.rest.ts";
 import { readMany, type SeriesQuestion } from "../datapoints/datapoints.ts";
 import {
   type Asked,
@@ -23,7 +22,14 @@ import {
   readAggregate,
   type SentAsked,
   type SentKey,
-} from "../datapoints/questions.rest.ts";
+} from "../datapoints/queries.rest.ts";
+import {
+  cellBytes,
+  jsonAnswer,
+  type NamedRows,
+  namedRows,
+  pointsShape,
+} from "../datapoints/responses.rest.ts";
 import { type Alias, type CalculatedQuestion, calculate } from "./calculated.ts";
 
 const aliasShape = Type.Object(

@@ -11,6 +11,12 @@ import { bulk } from "../../rest/fields.ts";
 import { id, type Parameter, required, text } from "../../rest/parameters.ts";
 import { apiVersions, type BytesBody, type Route, route } from "../../rest/route.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
+import { erasePoints, insertPoints, latestPoint, readMany } from "./datapoints.ts";
+import { frameRoutes } from "./frame.rest.ts";
+import type { IncomingPoints } from "./inserts/incoming-points.ts";
+import { readInsert } from "./inserts/insert-json.rest.ts";
+import { readInsertMessage } from "./protobuf.ts";
+import { keyFields, moment, questionOf, questionParameters, rangeOf } from "./queries.rest.ts";
 import {
   jsonAnswer,
   latestAnswer,
@@ -19,13 +25,7 @@ import {
   pointsShape,
   protobufAnswer,
   protobufType,
-} from "./answers.rest.ts";
-import type { ArrivedPoints } from "./arrived-points.ts";
-import { erasePoints, insertPoints, latestPoint, readMany } from "./datapoints.ts";
-import { frameRoutes } from "./frame.rest.ts";
-import { readInsert } from "./insert-json.rest.ts";
-import { readInsertMessage } from "./protobuf.ts";
-import { keyFields, moment, questionOf, questionParameters, rangeOf } from "./questions.rest.ts";
+} from "./responses.rest.ts";
 
 const nameParameter = required(text("The series' name (`tagId` in 0.4)"));
 const idParameter = id("The series' id");
@@ -53,20 +53,20 @@ const changing = {
 const pointsField = Type.Array(pointShape);
 
 /** An insert without items is one of nothing: answered like any other. */
-async function insert(ctx: RequestContext, { body }: { readonly body: ArrivedPoints }) {
+async function insert(ctx: RequestContext, { body }: { readonly body: IncomingPoints }) {
   await insertPoints(ctx, body);
   return emptyResponse;
 }
 
-type Sent = Parameters<BytesBody<ArrivedPoints>["read"]>[1];
+type Sent = Parameters<BytesBody<IncomingPoints>["read"]>[1];
 
-async function arrived(bytes: Buffer, { path, headers, work }: Sent): Promise<ArrivedPoints> {
+async function readPoints(bytes: Buffer, { ctx, path, headers, work }: Sent): Promise<IncomingPoints> {
   const isMessage = String(headers["content-type"]).toLowerCase().includes("protobuf");
   const key = Object.values(path)[0] as SeriesKey | undefined;
-  if (!isMessage) return readInsert(bytes, key, work);
+  if (!isMessage) return readInsert(ctx, bytes, { key, work });
   const limit = limits.protobufBodyBytesMax;
   if (bytes.length > limit) throw fail("body-too-large", { what: "unpacked", limit });
-  return readInsertMessage(bytes, key);
+  return readInsertMessage(ctx, bytes, key);
 }
 
 const insertRoutes: readonly Route[] = [
@@ -79,7 +79,7 @@ const insertRoutes: readonly Route[] = [
       kind: "bytes",
       ...bulk,
       schema: Type.Object({ items: Type.Array(Type.Object({ ...keyFields, datapoints: pointsField })) }),
-      read: arrived,
+      read: readPoints,
     },
     handle: insert,
   }),
@@ -93,7 +93,7 @@ const insertRoutes: readonly Route[] = [
         kind: "bytes",
         ...bulk,
         schema: Type.Object({ items: pointsField }),
-        read: arrived,
+        read: readPoints,
       },
       handle: insert,
     }),

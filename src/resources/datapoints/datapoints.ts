@@ -4,8 +4,14 @@ import { fail } from "../../errors.ts";
 import { type Granularity, type TimeRange, wholeBuckets } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { AggregateName, PointColumns } from "../../storage/points.ts";
-import { requireSeries, resolveSeries, type SeriesKey, type SeriesRef } from "../timeseries/timeseries.ts";
-import { type ArrivedPoints, batchOf, freePoints } from "./arrived-points.ts";
+import {
+  planWrite,
+  requireSeries,
+  resolveSeries,
+  type SeriesKey,
+  type SeriesRef,
+} from "../timeseries/timeseries.ts";
+import { batchOf, freePoints, type IncomingPoints } from "./inserts/incoming-points.ts";
 import { LimitedRows, type Rows } from "./limited-rows.ts";
 
 /** What is asked of one series. */
@@ -39,9 +45,8 @@ export interface LatestPoint {
  * on disk; nobody may look at them any more then. Refuses unknown series (404) and values of the wrong kind
  * (400).
  */
-export async function insertPoints(ctx: RequestContext, points: ArrivedPoints): Promise<void> {
-  const series = await requireSeries(ctx, points.keys, "WRITE");
-  const batch = batchOf(points, series);
+export async function insertPoints(ctx: RequestContext, points: IncomingPoints): Promise<void> {
+  const batch = batchOf(points, await planWrite(ctx, points.keys, points.repeated));
   if (batch.numbers ?? batch.strings) await ctx.points.append(batch);
   freePoints(points);
 }

@@ -6,7 +6,6 @@ import { limits } from "../../limits.ts";
 import { Continuation, continuationQuery } from "../../rest/continuation.ts";
 import { cellTextFor, csvQuery } from "../../rest/csv.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
-import { csvType, frameAnswer } from "./answers.rest.ts";
 import { type FrameQuestion, readFrame } from "./frame.ts";
 import {
   askedFields,
@@ -16,7 +15,8 @@ import {
   rangeOf,
   type SentAsked,
   type SentKey,
-} from "./questions.rest.ts";
+} from "./queries.rest.ts";
+import { csvType, frameAnswer } from "./responses.rest.ts";
 
 const frameSchema = Type.Object({
   items: Type.Array(Type.Object({ ...keyFields, aggregates: askedFields.aggregates }), {

@@ -6,7 +6,7 @@ import { notUtf8At, textOf } from "../../lib/utf8.ts";
 import { limits } from "../../limits.ts";
 import type { PointColumns } from "../../storage/points.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
-import { type ArrivedPoints, ArrivedPointsBuilder } from "./arrived-points.ts";
+import { type IncomingPoints, IncomingPointsBuilder, type InsertContext } from "./inserts/incoming-points.ts";
 
 const varint = 0;
 const fixed64 = 1;
@@ -14,8 +14,8 @@ const lengthDelimited = 2;
 const fixed32 = 5;
 
 /** Columns of `TimeseriesData` for the series `key`, or of `MultiNamedTimeseriesData` without one. */
-export function readInsertMessage(body: Buffer, key?: SeriesKey): ArrivedPoints {
-  const builder = new ArrivedPointsBuilder();
+export function readInsertMessage(ctx: InsertContext, body: Buffer, key?: SeriesKey): IncomingPoints {
+  const builder = new IncomingPointsBuilder(ctx);
   const reader = new MessageReader(body, builder);
   if (key === undefined) reader.many();
   else {
@@ -33,12 +33,12 @@ const broken = (problem: string) => fail("body-not-protobuf", { problem });
 
 class MessageReader {
   readonly #bytes: Buffer;
-  readonly #builder: ArrivedPointsBuilder;
+  readonly #builder: IncomingPointsBuilder;
   #at = 0;
   #run = 0;
   #point = 0;
 
-  constructor(bytes: Buffer, builder: ArrivedPointsBuilder) {
+  constructor(bytes: Buffer, builder: IncomingPointsBuilder) {
     this.#bytes = bytes;
     this.#builder = builder;
   }

@@ -48,7 +48,7 @@ const many = (body: unknown, message: string, more: Partial<RefusedRequest> = {}
   one(body, message, { ask: "POST /timeseries/data", ...more });
 const times = `milliseconds from ${limits.timeMsMin} to ${limits.timeMsMax}`;
 const longest = limits.stringValueLengthMax;
-const textKind = "string, as the series holds texts";
+const textKind = "string, as the series holds strings";
 const numberKind = "number, as the series holds numbers";
 const valueKind = "a finite number or a string";
 

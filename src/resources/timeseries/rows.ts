@@ -9,7 +9,7 @@ import type { OrderBy } from "../../query/page.ts";
 import type { CatalogReader } from "../../storage/catalog.ts";
 import { foreignCategories } from "../groups/security-categories.ts";
 import { type TimeSeries, timeSeriesTable } from "./schema.ts";
-import type { SeriesKey } from "./series-names.ts";
+import type { SeriesKey } from "./series-cache.ts";
 
 /** With the noun for them in a refusal. */
 export const seriesType = { table: timeSeriesTable, noun: "time series" };

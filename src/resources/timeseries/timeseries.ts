@@ -1,8 +1,7 @@
 // Time series: what a plant measures, by name and by id.
 
 import { membershipOf, scopeOf } from "../../access/caller.ts";
-import type { Action, Capability } from "../../access/capabilities.ts";
-import { reachOf } from "../../access/reach.ts";
+import type { Action } from "../../access/capabilities.ts";
 import { refuseOutsideScope } from "../../access/write-scope.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -28,29 +27,22 @@ import {
   visibleRows,
 } from "./rows.ts";
 import { type TimeSeries, timeSeriesTable } from "./schema.ts";
-import { type SeriesKey, type SeriesRef, seriesNamesOf } from "./series-names.ts";
+import type { SeriesKey, SeriesRef, WritePlan } from "./series-cache.ts";
 
 export type { SeriesChange } from "./changes.ts";
 export type { SeriesKeys } from "./rows.ts";
 export type { TimeSeries } from "./schema.ts";
-export type { SeriesKey, SeriesRef } from "./series-names.ts";
+export type { SeriesKey, SeriesRef, WritePlan } from "./series-cache.ts";
 
 export type NewTimeSeries = Omit<TimeSeries, "id" | "createdTime" | "lastUpdatedTime">;
 
-const scopes = new WeakMap<readonly Capability[], Map<Action, Filter>>();
-
 /**
- * What the capability grants, but of series with security categories only those one is a member of. The same
- * object as long as the capabilities are the same ones, because every write of points asks for it.
+ * The series that the caller may touch with `action`: those of the capability, except series with a security
+ * category that the caller is not a member of. Made for each request: it takes 0.3 us for an administrator
+ * and 20 us for a hundred subtrees.
  */
-export function seriesScope({ caller }: RequestContext, action: Action): Filter {
-  const known = scopes.get(caller.capabilities) ?? new Map<Action, Filter>();
-  const scope =
-    known.get(action) ??
-    and(scopeOf(caller, "timeSeriesAcl", action), membershipOf(caller, "securityCategories"));
-  scopes.set(caller.capabilities, known.set(action, scope));
-  return scope;
-}
+export const seriesScope = ({ caller }: RequestContext, action: Action): Filter =>
+  and(scopeOf(caller, "timeSeriesAcl", action), membershipOf(caller, "securityCategories"));
 
 /**
  * One page of the series the caller may see, ordered by name (code points); with `fields` the name and these.
@@ -162,8 +154,9 @@ export async function updateTimeSeries(ctx: RequestContext, update: SeriesUpdate
   const mayMove = changes.some((one) => one.assetId !== undefined || one.securityCategories !== undefined);
   const mayRename = changes.some((one) => one.name !== undefined);
   const write = () => writeChanges(ctx, update);
-  const move = () => (mayMove ? reachOf(ctx.catalog, ctx.project).whileMoving(write) : write());
-  return mayRename ? seriesNamesOf(ctx.catalog, ctx.project).whileChanging(move) : move();
+  const generations = ctx.generations.of(ctx.project);
+  const move = () => (mayMove ? generations.scopes.during(write) : write());
+  return mayRename ? generations.series.during(move) : move();
 }
 
 async function writeChanges(
@@ -185,7 +178,7 @@ async function writeChanges(
     });
     await refuseForeignCategories(ctx, tx, newCategories.flat());
     await refuseTakenExternalIds(tx, seriesType, after);
-    seriesNamesOf(ctx.catalog, ctx.project).forget(renamed);
+    ctx.seriesCache.of(ctx.project).forget(renamed);
     await tx.replace(timeSeriesTable, after);
     await refuseOutsideScope(tx, timeSeriesTable, scope, { acl: "timeSeriesAcl", rows: after });
     return after;
@@ -198,12 +191,12 @@ async function writeChanges(
  */
 export async function deleteTimeSeries(ctx: RequestContext, keys: SeriesKeys): Promise<void> {
   const scope = seriesScope(ctx, "WRITE");
-  const names = seriesNamesOf(ctx.catalog, ctx.project);
-  const gone = await names.whileChanging(() =>
+  const { series } = ctx.generations.of(ctx.project);
+  const gone = await series.during(() =>
     ctx.catalog.write(ctx.project, async (tx) => {
       const rows = await existingRows(tx, scope, { keys, status: 404, fields: ["id", "name"] });
       const ids = rows.map((row) => row.id);
-      names.forget(rows);
+      ctx.seriesCache.of(ctx.project).forget(rows);
       await removeRecords(tx, ids);
       return ids;
     }),
@@ -212,38 +205,33 @@ export async function deleteTimeSeries(ctx: RequestContext, keys: SeriesKeys): P
 }
 
 /**
- * What datapoint operations need to know of many series: one element a key, names and ids mixed, in the order
- * asked; `undefined` where there is no such series or the caller may not do `action` to it. Memory answers as
- * far as it can: of 1,000 series each scan cycle names the same ones. For the rest the catalog does. The same
- * list of keys may get the same list of series again.
+ * One series for each key, in the order of the keys; `undefined` for a series that does not exist or that the
+ * caller may not touch with `action`. Reads the catalog only for series that are not cached.
  */
 export async function resolveSeries(
   ctx: RequestContext,
   keys: readonly SeriesKey[],
   action: Action,
-): Promise<readonly (SeriesRef | undefined)[]> {
+): Promise<(SeriesRef | undefined)[]> {
   const scope = seriesScope(ctx, action);
-  const known = seriesNamesOf(ctx.catalog, ctx.project);
-  const reach = reachOf(ctx.catalog, ctx.project);
-  const number = scope.kind === "everything" ? undefined : reach.numberOf(scope);
-  const found = known.getAll(keys, number);
-  if (!found.includes(undefined)) return found;
-  const missing = keys.filter((_, i) => found[i] === undefined);
-  const [state, reachState] = [known.gate.state, reach.gate.state];
-  const isUnchanged = () => reach.gate.isUnchangedSince(reachState);
+  const cache = ctx.seriesCache.of(ctx.project);
+  const state = cache.stateFor(scope);
+  const cached = keys.map((key) => cache.get(key, state));
+  if (!cached.includes(undefined)) return cached;
+  const missing = keys.filter((_, i) => cached[i] === undefined);
   const names = missing.filter((key) => typeof key === "string");
   const ids = missing.filter((key) => typeof key === "number");
-  const read = await ctx.catalog.read(ctx.project, async (tx) => [
+  const found = await ctx.catalog.read(ctx.project, async (tx) => [
     ...(await visibleRows(tx, scope, { names })),
     ...(await visibleRows(tx, scope, { ids })),
   ]);
-  known.remember(read, { state, ...(number !== undefined && { reach: { number, isUnchanged } }) });
+  cache.store(found, state);
   const byKey = new Map<SeriesKey, SeriesRef>();
-  for (const series of read) byKey.set(series.name, series).set(series.id, series);
-  return keys.map((key, i) => found[i] ?? byKey.get(key));
+  for (const series of found) byKey.set(series.name, series).set(series.id, series);
+  return keys.map((key, i) => cached[i] ?? byKey.get(key));
 }
 
-/** As `resolveSeries`; refuses (404, `notFound`) when any series is unknown. */
+/** As `resolveSeries`; refuses (404, `notFound`) unknown series. */
 export async function requireSeries(
   ctx: RequestContext,
   keys: readonly SeriesKey[],
@@ -253,4 +241,24 @@ export async function requireSeries(
   if (!found.includes(undefined)) return found as SeriesRef[];
   const unknown = keys.filter((_, i) => found[i] === undefined);
   throw fail("series-unknown", { keys: [...new Set(unknown)] });
+}
+
+/**
+ * The plan of an insert into these series: `repeated`, the plan that has the same keys, if it is still valid,
+ * else a new one. Refuses (404) unknown series and series that the caller may not write to.
+ */
+export async function planWrite(
+  ctx: RequestContext,
+  keys: readonly SeriesKey[],
+  repeated?: WritePlan,
+): Promise<WritePlan> {
+  const { seriesCache, project } = ctx;
+  const state = seriesCache.of(project).stateFor(seriesScope(ctx, "WRITE"));
+  const valid = seriesCache.use(project, repeated, state);
+  if (valid !== undefined) return valid;
+  const series = await requireSeries(ctx, keys, "WRITE");
+  const ids = Float64Array.from(series, ({ id }) => id);
+  const plan = { keys, series, ids, isNumeric: !series.some(({ isString }) => isString), state };
+  seriesCache.store(project, plan);
+  return plan;
 }

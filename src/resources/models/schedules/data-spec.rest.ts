@@ -7,7 +7,7 @@ import { parseTimePoint, timePointMs } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
 import { fileAlias, idField, nameField, seriesAlias } from "../../../rest/fields.ts";
 import { gapFillings } from "../../analytics/matching/grid-rows.ts";
-import { granularityIn, readAggregate } from "../../datapoints/questions.rest.ts";
+import { granularityIn, readAggregate } from "../../datapoints/queries.rest.ts";
 import { orNull } from "../shapes.rest.ts";
 import {
   type FrameColumns,

@@ -3,8 +3,8 @@ import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import type { TimeRange } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
-import { ArrivedPointsBuilder } from "../../datapoints/arrived-points.ts";
 import { insertPoints } from "../../datapoints/datapoints.ts";
+import { IncomingPointsBuilder } from "../../datapoints/inserts/incoming-points.ts";
 import type { ScheduleSpec } from "./spec.ts";
 
 /**
@@ -18,7 +18,7 @@ export async function writeOutput(
   prediction: unknown,
 ): Promise<number> {
   const given = Object.entries(seriesIn(prediction));
-  const builder = new ArrivedPointsBuilder();
+  const builder = new IncomingPointsBuilder(ctx);
   let count = 0;
   for (const [alias, points] of given) {
     const output = outputs.find((one) => one.alias === alias);
@@ -45,7 +45,7 @@ function seriesIn(prediction: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** Both ends belong to the range, as a prediction is often of the moment when the window ends. */
-function addPoint(builder: ArrivedPointsBuilder, alias: string, point: unknown, range: TimeRange): void {
+function addPoint(builder: IncomingPointsBuilder, alias: string, point: unknown, range: TimeRange): void {
   const [time, value] = Array.isArray(point) ? (point as unknown[]) : [];
   const { startMs, endMs } = range;
   const isTime = Number.isInteger(time) && (time as number) >= startMs && (time as number) <= endMs;

@@ -1,29 +1,33 @@
 // Reads the JSON of an insert straight from bytes into columns, and what is unusual by way of `JSON.parse`.
-import { fail } from "../../errors.ts";
-import * as json from "../../lib/json-bytes.ts";
-import { limits } from "../../limits.ts";
-import { readJson } from "../../rest/json.ts";
-import type { BodyWork } from "../../rest/route.ts";
-import type { SeriesKey } from "../timeseries/timeseries.ts";
-import { type ArrivedPoints, ArrivedPointsBuilder } from "./arrived-points.ts";
+import { fail } from "../../../errors.ts";
+import * as json from "../../../lib/json-bytes.ts";
+import { limits } from "../../../limits.ts";
+import { readJson } from "../../../rest/json.ts";
+import type { BodyWork } from "../../../rest/route.ts";
+import type { SeriesKey } from "../../timeseries/timeseries.ts";
+import { type IncomingPoints, IncomingPointsBuilder, type InsertContext } from "./incoming-points.ts";
 
 /**
  * The points of `{"items":[{"timestamp","value"},...]}` for the series `key`, or with no key those of
  * `{"items":[{"name" | "tagId" | "id","datapoints":[...]},...]}`
  * (docs/reference/datapoints.md#writing-datapoints).
  */
-export async function readInsert(body: Buffer, key?: SeriesKey, work?: BodyWork): Promise<ArrivedPoints> {
+export async function readInsert(
+  ctx: InsertContext,
+  body: Buffer,
+  { key, work }: { readonly key?: SeriesKey | undefined; readonly work?: BodyWork } = {},
+): Promise<IncomingPoints> {
   if (body.length <= limits.insertScanBytesMax) {
-    const scanned = scanInsert(body, key);
+    const scanned = scanInsert(ctx, body, key);
     if (scanned) return scanned;
   }
-  return decodeInsert(await readJson(body, { nulls: "kept", work }), key);
+  return decodeInsert(ctx, await readJson(body, { nulls: "kept", work }), key);
 }
 
 /** The points of a body of the usual form. */
-function scanInsert(body: Buffer, key?: SeriesKey): ArrivedPoints | undefined {
-  const builder = new ArrivedPointsBuilder();
-  const scan = new InsertScan(new json.JsonBytes(body), builder);
+function scanInsert(ctx: InsertContext, body: Buffer, key?: SeriesKey): IncomingPoints | undefined {
+  const builder = new IncomingPointsBuilder(ctx);
+  const scan = new InsertScan(new json.JsonBytes(body, ctx.insertBuffers.names), builder);
   const isUsual = key === undefined ? scan.many() : scan.one(key);
   return isUsual ? builder.finish(key === undefined ? fieldOfMany : fieldOfOne) : undefined;
 }
@@ -45,7 +49,7 @@ const tagIdName = json.memberName("tagId");
  */
 class InsertScan {
   readonly #json: json.JsonBytes;
-  readonly #builder: ArrivedPointsBuilder;
+  readonly #builder: IncomingPointsBuilder;
   /** The series whose points are being read, and where its name begins and ends; 0 when it follows them. */
   #name: string | undefined;
   #nameAt = 0;
@@ -57,7 +61,7 @@ class InsertScan {
   readonly #valueToName: json.Gap = { from: 0, length: 0 };
   readonly #nameToTime: json.Gap = { from: 0, length: 0 };
 
-  constructor(bytes: json.JsonBytes, builder: ArrivedPointsBuilder) {
+  constructor(bytes: json.JsonBytes, builder: IncomingPointsBuilder) {
     this.#json = bytes;
     this.#builder = builder;
   }
@@ -220,15 +224,15 @@ const isTime = (value: number): boolean =>
 
 type Members = Readonly<Record<string, unknown>>;
 
-const fieldOfOne: ArrivedPoints["fieldOf"] = (_, point) => `items[${point}].value`;
-const fieldOfMany: ArrivedPoints["fieldOf"] = (run, point) => `items[${run}].datapoints[${point}].value`;
+const fieldOfOne: IncomingPoints["fieldOf"] = (_, point) => `items[${point}].value`;
+const fieldOfMany: IncomingPoints["fieldOf"] = (run, point) => `items[${run}].datapoints[${point}].value`;
 
 /**
  * As `readInsert`, whose usual cases it must agree with. Members that are `null` count as absent, but for
  * values.
  */
-function decodeInsert(body: unknown, key?: SeriesKey): ArrivedPoints {
-  const builder = new ArrivedPointsBuilder();
+function decodeInsert(ctx: InsertContext, body: unknown, key?: SeriesKey): IncomingPoints {
+  const builder = new IncomingPointsBuilder(ctx);
   const items = listOf(membersOf(body, "body"), "items", "items");
   if (key !== undefined) {
     builder.endRun(key, addPoints(builder, items, "items"));
@@ -244,7 +248,7 @@ function decodeInsert(body: unknown, key?: SeriesKey): ArrivedPoints {
 }
 
 /** Where the first number and the first text stand, when there are both. */
-function addPoints(builder: ArrivedPointsBuilder, points: readonly unknown[], at: string) {
+function addPoints(builder: IncomingPointsBuilder, points: readonly unknown[], at: string) {
   const first = { number: -1, string: -1 };
   for (const [i, point] of points.entries()) {
     const { timestamp, value } = membersOf(point, `${at}[${i}]`);
@@ -255,7 +259,7 @@ function addPoints(builder: ArrivedPointsBuilder, points: readonly unknown[], at
   return first.number >= 0 && first.string >= 0 ? first : undefined;
 }
 
-function addValue(builder: ArrivedPointsBuilder, timeMs: number, given: { value: unknown; field: string }) {
+function addValue(builder: IncomingPointsBuilder, timeMs: number, given: { value: unknown; field: string }) {
   const { value, field } = given;
   if (typeof value === "number" && Number.isFinite(value)) {
     builder.addNumber(timeMs, value);

@@ -3,15 +3,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { plainInsert, type Run } from "../../../test/support/plain-insert.ts";
-import { isLong, randomFrom, runs, seed } from "../../../test/support/proof.ts";
-import { Failure } from "../../errors.ts";
-import { limits } from "../../limits.ts";
-import type { ArrivedPoints } from "./arrived-points.ts";
+import { emptyColumns, insertContext, storePlan } from "../../../../test/support/insert-context.ts";
+import { plainInsert, type Run } from "../../../../test/support/plain-insert.ts";
+import { isLong, randomFrom, runs, seed } from "../../../../test/support/proof.ts";
+import { Failure } from "../../../errors.ts";
+import { limits } from "../../../limits.ts";
+import type { IncomingPoints } from "./incoming-points.ts";
 import { readInsert } from "./insert-json.rest.ts";
 
+const ctx = insertContext();
+
 /** The columns as runs again, numbers before texts as the columns keep them apart. */
-function runsOf({ keys, numbers, strings, mixed }: ArrivedPoints): Run[] {
+function runsOf(points: IncomingPoints): Run[] {
+  const { keys, numbers, strings = emptyColumns(points), mixed } = points;
   const part = (columns: typeof numbers | typeof strings, run: number) => {
     const from = run === 0 ? 0 : columns.ends[run - 1]!;
     const times = columns.times.subarray(from, columns.ends[run]);
@@ -52,7 +56,9 @@ let [readBodies, refusedBodies] = [0, 0];
 
 async function found(body: Buffer, key?: string): Promise<Run[] | string> {
   try {
-    return runsOf(await readInsert(body, key));
+    const points = await readInsert(ctx, body, { key });
+    storePlan(ctx, points);
+    return runsOf(points);
   } catch (refusal) {
     assert.ok(refusal instanceof Failure && refusal.status === 400, `${body}: ${refusal}`);
     return refusal.failure;
@@ -594,7 +600,7 @@ test("bodies of every size up to the most points, and one more", async () => {
 /** What a refusal says beside its name, where the body is JSON. */
 async function wordsOf(body: string, key?: string): Promise<unknown> {
   try {
-    await readInsert(Buffer.from(body), key);
+    await readInsert(ctx, Buffer.from(body), { key });
     return undefined;
   } catch (refusal) {
     return { ...(refusal as Failure), message: (refusal as Failure).message };

@@ -13,7 +13,7 @@ import type { SeriesAnswer } from "./datapoints.ts";
 import type { Frame, FrameRows } from "./frame.ts";
 import type { LimitedRows, Rows } from "./limited-rows.ts";
 import { dataFieldHeader, writePoints } from "./protobuf.ts";
-import { aggregateNames, membersOfAggregate } from "./questions.rest.ts";
+import { aggregateNames, membersOfAggregate } from "./queries.rest.ts";
 
 const jsonType = "application/json; charset=utf-8";
 export const protobufType = "application/protobuf";
@@ -137,8 +137,8 @@ export function frameAnswer(
 
 /** Bytes of an answer that are sent as one piece, about; the event loop is free between two of them. */
 const pieceBytes = limits.responsePieceBytes;
-/** A piece is cut off when it is long enough, so that a sheet has room for the rows of a last step. */
-const sheets = new BufferPool(pieceBytes + 256 * 1024, 16);
+/** The buffers of responses. Each takes the rows of one more step after it is long enough to be sent. */
+export const datapointBuffers = (): BufferPool => new BufferPool(pieceBytes + 256 * 1024, 16);
 
 /** What is written of a response, in rows that may go on in a further one. */
 interface Content {
@@ -159,7 +159,7 @@ async function written(
   { rows, continuation, bytesMax, write }: Content,
 ) {
   await ctx.memory.reserve(Math.min(bytesMax, limits.responseStreamBytes));
-  const sheet = new BufferWriter(sheets);
+  const sheet = new BufferWriter(ctx.responseBuffers.datapoints);
   const release = () => sheet.release();
   const held = await bufferedChunks(write(sheet), limits.datapointsHeldBytesMax);
   if (held === undefined) {

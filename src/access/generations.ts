@@ -1,0 +1,31 @@
+// Counts, by project, the changes after which cached series and cached access to them are out of date.
+//
+// A cache stores the generation it was filled in, and is out of date once that number has changed. One server
+// counts its own changes, because it alone writes to the catalog. Several servers over one store have to take
+// these numbers from the store.
+import { ChangeCounter } from "../lib/change-counter.ts";
+import type { ProjectId } from "../storage/catalog.ts";
+
+export interface ProjectGenerations {
+  /** Changes when a series is renamed or deleted. */
+  readonly series: ChangeCounter;
+  /**
+   * Changes when an existing record can enter or leave a scope: an asset is moved or deleted, or a record
+   * gets another asset or other security categories. New records and new assets change no other record's
+   * scopes.
+   */
+  readonly scopes: ChangeCounter;
+}
+
+/** One for each server, whose memory is two counters for each project in use. */
+export class Generations {
+  readonly #byProject = new Map<ProjectId, ProjectGenerations>();
+
+  of(project: ProjectId): ProjectGenerations {
+    const existing = this.#byProject.get(project);
+    if (existing !== undefined) return existing;
+    const created = { series: new ChangeCounter(), scopes: new ChangeCounter() };
+    this.#byProject.set(project, created);
+    return created;
+  }
+}

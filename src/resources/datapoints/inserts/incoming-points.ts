@@ -1,0 +1,172 @@
+// The points of one insert in columns, as decoded, before their series are resolved.
+import type { RequestContext } from "../../../context.ts";
+import { fail } from "../../../errors.ts";
+import type { Pairs } from "../../../lib/json-bytes.ts";
+import { freeChunk } from "../../../lib/streams.ts";
+import { limits } from "../../../limits.ts";
+import type { PointBatch } from "../../../storage/points.ts";
+import type { SeriesKey, WritePlan } from "../../timeseries/timeseries.ts";
+import { type InsertBuffers, tooManyPoints } from "./insert-buffers.ts";
+
+/**
+ * Runs of points, each of one series, in the order of the request. Numbers and strings have columns of their
+ * own.
+ */
+export interface IncomingPoints {
+  /** The series of each run. A series may have several runs. */
+  readonly keys: readonly SeriesKey[];
+  /** The plan of an earlier insert with exactly these keys; it may be out of date. */
+  readonly repeated: WritePlan | undefined;
+  readonly numbers: IncomingColumns<Float64Array>;
+  /** Absent when all values are numbers. */
+  readonly strings?: IncomingColumns<readonly string[]>;
+  /** For each run with both kinds: the positions of its first number and its first string. */
+  readonly mixed: ReadonlyMap<number, { readonly number: number; readonly string: number }>;
+  /** The field of a point's value in the request: `items[3].value`. */
+  readonly fieldOf: (run: number, point: number) => string;
+}
+
+interface IncomingColumns<Values> {
+  readonly times: Float64Array;
+  readonly values: Values;
+  /** The end of each run in these columns. */
+  readonly ends: Uint32Array;
+}
+
+/** The parts of a request's context that decoding an insert needs. */
+export type InsertContext = Pick<RequestContext, "insertBuffers" | "seriesCache" | "project">;
+
+/**
+ * Collects the points of one insert, and finds the write plan that its list of series repeats. Only one
+ * builder of a server may be in use at a time, because they share the insert buffers.
+ */
+export class IncomingPointsBuilder {
+  readonly #buffers: InsertBuffers;
+  readonly #ctx: InsertContext;
+  /** The plan of which all keys so far are the first ones, and its keys. */
+  #repeated: WritePlan | undefined;
+  #repeatedKeys: readonly SeriesKey[] | undefined;
+  /** All keys so far, if they are not those of a plan. */
+  #keys: SeriesKey[] = [];
+  readonly #stringTimes: number[] = [];
+  readonly #strings: string[] = [];
+  readonly #mixed = new Map<number, { number: number; string: number }>();
+  #runs = 0;
+
+  constructor(ctx: InsertContext) {
+    this.#ctx = ctx;
+    this.#buffers = ctx.insertBuffers;
+    this.#buffers.count = 0;
+  }
+
+  /** Keeps the sign of a zero value, but not of a zero time. */
+  addNumber(timeMs: number, value: number): void {
+    const buffers = this.#buffers;
+    if (buffers.count === buffers.times.length) buffers.growPoints();
+    buffers.times[buffers.count] = timeMs + 0;
+    buffers.values[buffers.count] = value;
+    buffers.count += 1;
+  }
+
+  /** The columns of numbers, with space for more. */
+  numbers(): Pairs {
+    const buffers = this.#buffers;
+    if (buffers.count > buffers.times.length / 2) buffers.growPoints();
+    return buffers;
+  }
+
+  addString(timeMs: number, value: string): void {
+    if (this.#strings.length > limits.pointsPerWriteMax) throw tooManyPoints(this.#strings.length);
+    this.#stringTimes.push(timeMs + 0);
+    this.#strings.push(value);
+  }
+
+  /** The likely name of the run after the next `ahead` runs. It has no character that JSON escapes. */
+  expectedKey(ahead = 0): string | undefined {
+    return this.#repeatedKeys?.[this.#runs + ahead] as string | undefined;
+  }
+
+  /** Ends the run of the points added since the last one. */
+  endRun(key: SeriesKey, mixed?: { number: number; string: number }): void {
+    const run = this.#runs;
+    const buffers = this.#buffers;
+    if (mixed) this.#mixed.set(run, mixed);
+    if (run === 0) {
+      this.#repeated = this.#ctx.seriesCache.planStartingWith(this.#ctx.project, key);
+      this.#repeatedKeys = this.#repeated?.keys;
+    }
+    if (this.#repeatedKeys !== undefined && this.#repeatedKeys[run] !== key) {
+      this.#keys = this.#repeatedKeys.slice(0, run);
+      this.#repeatedKeys = undefined;
+    }
+    if (this.#repeatedKeys === undefined) this.#keys.push(key);
+    if (run === buffers.numberEnds.length) buffers.growRuns();
+    buffers.numberEnds[run] = buffers.count;
+    buffers.stringEnds[run] = this.#strings.length;
+    this.#runs += 1;
+  }
+
+  /** Refuses more runs or points than one insert may hold. */
+  finish(fieldOf: IncomingPoints["fieldOf"]): IncomingPoints {
+    const runs = this.#runs;
+    const { times, values, count, numberEnds, stringEnds } = this.#buffers;
+    const got = Math.max(count + this.#strings.length, runs);
+    if (got > limits.pointsPerWriteMax) throw tooManyPoints(got);
+    const isRepeated = this.#repeatedKeys?.length === runs;
+    return {
+      keys: isRepeated ? this.#repeatedKeys! : (this.#repeatedKeys?.slice(0, runs) ?? this.#keys),
+      repeated: isRepeated ? this.#repeated : undefined,
+      numbers: {
+        times: times.slice(0, count),
+        values: values.slice(0, count),
+        ends: numberEnds.slice(0, runs),
+      },
+      ...(this.#strings.length > 0 && {
+        strings: {
+          times: Float64Array.from(this.#stringTimes),
+          values: this.#strings,
+          ends: stringEnds.slice(0, runs),
+        },
+      }),
+      mixed: this.#mixed,
+      fieldOf,
+    };
+  }
+}
+
+/**
+ * Frees the columns of numbers once they are stored; the garbage collector would have to run often for them.
+ */
+export function freePoints({ numbers }: IncomingPoints): void {
+  for (const column of [numbers.times, numbers.values, numbers.ends]) freeChunk(column);
+}
+
+/** The batch to append. Refuses values of another kind than that of their series. */
+export function batchOf(points: IncomingPoints, { series, ids, isNumeric }: WritePlan): PointBatch {
+  const { numbers, strings } = points;
+  if (!isNumeric || strings !== undefined)
+    for (let run = 0; run < series.length; run += 1) refuseWrongKind(points, run, series[run]!.isString);
+  return {
+    ...(numbers.times.length > 0 && { numbers: { ...numbers, ...runsOf(numbers.ends, ids) } }),
+    ...(strings !== undefined && { strings: { ...strings, ...runsOf(strings.ends, ids) } }),
+  };
+}
+
+function refuseWrongKind(points: IncomingPoints, run: number, isString: boolean): void {
+  const ends = isString ? points.numbers.ends : points.strings?.ends;
+  if (ends === undefined || ends[run] === (run === 0 ? 0 : ends[run - 1])) return;
+  const [got, expected] = isString
+    ? (["number", "string, as the series holds strings"] as const)
+    : (["string", "number, as the series holds numbers"] as const);
+  const field = points.fieldOf(run, points.mixed.get(run)?.[got] ?? 0);
+  throw fail("field-invalid", { field, expected, got });
+}
+
+/** The runs with points. An insert can have as many runs as points, so this is a plain loop. */
+function runsOf(ends: Uint32Array, ids: Float64Array): { series: Float64Array; ends: Uint32Array } {
+  let empty = 0;
+  for (let run = 0, start = 0; run < ends.length; start = ends[run++]!) if (ends[run] === start) empty += 1;
+  if (empty === 0) return { series: ids, ends };
+  const hasPoints = (_: number, run: number) => ends[run] !== (run === 0 ? 0 : ends[run - 1]);
+  return { series: ids.filter(hasPoints), ends: ends.filter(hasPoints) };
+}

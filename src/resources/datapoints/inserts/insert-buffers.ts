@@ -1,0 +1,39 @@
+// Owns the memory that the decoder of inserts uses again: growing columns, and the names of series.
+import { fail } from "../../../errors.ts";
+import type { Pairs } from "../../../lib/json-bytes.ts";
+import { StringCache } from "../../../lib/string-cache.ts";
+import { limits } from "../../../limits.ts";
+
+/** One for each server. One insert uses it at a time: decoding an insert never waits. */
+export class InsertBuffers implements Pairs {
+  times = new Float64Array(16_384);
+  values = new Float64Array(16_384);
+  /** Points in `times` and `values`. */
+  count = 0;
+  numberEnds = new Uint32Array(1024);
+  stringEnds = new Uint32Array(1024);
+  readonly names = new StringCache();
+
+  /** Columns do not grow beyond one insert's limit, so a body that is too long is not read to its end. */
+  growPoints(): void {
+    if (this.count > limits.pointsPerWriteMax) throw tooManyPoints(this.count);
+    this.times = doubled(this.times);
+    this.values = doubled(this.values);
+  }
+
+  growRuns(): void {
+    const runs = this.numberEnds.length;
+    if (runs > limits.pointsPerWriteMax) throw tooManyPoints(runs);
+    this.numberEnds = doubled(this.numberEnds);
+    this.stringEnds = doubled(this.stringEnds);
+  }
+}
+
+export const tooManyPoints = (got: number) =>
+  fail("too-many", { field: "items", limit: limits.pointsPerWriteMax, got });
+
+function doubled<Column extends Float64Array | Uint32Array>(column: Column): Column {
+  const larger = new (column.constructor as new (length: number) => Column)(column.length * 2);
+  larger.set(column);
+  return larger;
+}
