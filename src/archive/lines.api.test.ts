@@ -131,26 +131,31 @@ let count = 0;
 
 /** Imports the archive with one number replaced into a project of its own. */
 async function imported(section: SectionName, path: string, hostile: unknown) {
+  let isReplaced = false;
+  const result = await importedAs((of, line) => {
+    const other = !isReplaced && of === section ? changed(line, parts(path), hostile) : undefined;
+    isReplaced ||= other !== undefined;
+    return JSON.stringify(other ?? line);
+  });
+  assert.ok(isReplaced, `${section} ${path}`);
+  return result;
+}
+
+/** Imports the archive with lines written by `write` into a project of its own. */
+async function importedAs(write: (section: SectionName, line: Json) => string) {
   count += 1;
   const urlName = `copy-${count}`;
   const file = join(folder, `${urlName}.tar.zst`);
   const writer = new ArchiveWriter(file, "demo");
   await writer.begin();
-  let isReplaced = false;
   for (const piece of pieces) {
     if (!isOfLines(piece)) {
       await writer.add(piece.section, piece.bytes, 1);
       continue;
     }
-    const lines = linesOf(piece).map((line) => {
-      const other =
-        !isReplaced && piece.section === section ? changed(line, parts(path), hostile) : undefined;
-      isReplaced ||= other !== undefined;
-      return JSON.stringify(other ?? line);
-    });
+    const lines = linesOf(piece).map((line) => write(piece.section, line));
     await writer.add(piece.section, Buffer.from(`${lines.join("\n")}\n`), lines.length);
   }
-  assert.ok(isReplaced, `${section} ${path}`);
   await writer.finish();
   const { project } = await ensureProject(server.app.services, urlName);
   const { key } = await server.app.services.keys.create(project, "test");
@@ -214,4 +219,31 @@ test("a number that no record can have is refused by its name, and every list st
       }
   }
   assert.ok(refused > 40, `${refused}`);
+});
+
+test("numbers in metadata keep their JSON text, and nested values are refused", async () => {
+  const withPairs = (pairs: string) => (section: SectionName, line: Json) => {
+    const { metadata: _, columns, ...members } = line;
+    const text = JSON.stringify({ ...members, metadata: "pairs" }).replace('"pairs"', pairs);
+    if (section === "assets") return text;
+    if (section !== "sequences") return JSON.stringify(line);
+    const [column] = columns as [Json];
+    const written = JSON.stringify({ ...column, metadata: "pairs" }).replace('"pairs"', pairs);
+    return JSON.stringify({ ...members, columns: ["column"] }).replace('"column"', written);
+  };
+  const { code, said, ask } = await importedAs(withPairs('{"a":1.50,"b":12345678901234567890,"c":null}'));
+  assert.equal(code, exitCodes.loaded, said);
+  const kept = { a: "1.50", b: "12345678901234567890" };
+  const assets = (await ask("GET /assets")).items as { metadata: object }[];
+  assert.deepEqual(
+    assets.map(({ metadata }) => metadata),
+    [kept, kept],
+  );
+  const [{ columns } = { columns: [] }] = (await ask("GET /sequences")).items as {
+    columns: { metadata: object }[];
+  }[];
+  assert.deepEqual(columns[0]?.metadata, kept);
+  const nested = await importedAs(withPairs('{"a":{"b":1}}'));
+  assert.equal(nested.code, exitCodes.interrupted, nested.said);
+  assert.match(nested.said, /items\[0\]\.metadata\.a - expected string but got object/);
 });

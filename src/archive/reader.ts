@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
-import { parseJson } from "../lib/json.ts";
+import { parseJson, parseJsonTexts } from "../lib/json.ts";
 import { LineTooLong, linesOf } from "../lib/lines.ts";
 import { limits } from "../limits.ts";
 import {
@@ -103,7 +103,8 @@ export async function* jsonLinesOf({ name, body }: Entry): AsyncGenerator<JsonLi
   let startBytes = 0;
   try {
     for await (const { text, line, endBytes } of linesOf(body, limits.importLineBytesMax)) {
-      yield { value: parsed(`Line ${line} of the entry ${name}`, text), line, bytes: endBytes - startBytes };
+      const value = parsed(`Line ${line} of the entry ${name}`, text, parseLine);
+      yield { value, line, bytes: endBytes - startBytes };
       startBytes = endBytes;
     }
   } catch (problem) {
@@ -151,9 +152,12 @@ async function headOf(file: string, first: Entry): Promise<Head> {
 
 const textOf = async (entry: Entry) => (await bytesOf(entry, limits.importLineBytesMax)).toString();
 
-function parsed(place: string, text: string): unknown {
+/** The server would convert numbers in metadata only after `JSON.stringify` has changed their text. */
+const parseLine = (text: string): unknown => parseJsonTexts(text, ["metadata"], ["columns", "metadata"]);
+
+function parsed(place: string, text: string, parse: (text: string) => unknown = parseJson): unknown {
   try {
-    return parseJson(text);
+    return parse(text);
   } catch (problem) {
     throw new BadArchive(`${place} is damaged: ${(problem as Error).message}`);
   }

@@ -63,8 +63,8 @@ test("what cannot be read as the JSON that is wanted is named", async () => {
     ['{"items":[{}]}', "Missing required field - items[0].name"],
     ['{"items":[{"name":1}]}', "Invalid field - items[0].name - expected string but got number"],
     [
-      '{"items":[{"name":"x","metadata":{"a":1}}]}',
-      "Invalid field - items[0].metadata.a - expected string but got number",
+      '{"items":[{"name":"x","metadata":{"a":{}}}]}',
+      "Invalid field - items[0].metadata.a - expected string but got object",
     ],
     ['{"items":[{"name":""}]}', "Invalid field - items[0].name - expected at least 1 characters but got 0"],
     [deep, "The body is not valid JSON: it is nested deeper than 64 levels"],

@@ -253,3 +253,23 @@ test("JSON lines end at line feeds alone, and a line without an end is refused b
   assert.equal(code, exitCodes.interrupted);
   assert.match(said, /v\.jsonl cannot be read: line 3 is longer than 16777216 bytes\n/);
 });
+
+test("numbers of JSON lines keep their text in metadata, and times can be any integer", async () => {
+  const { code, said } = await imported("events", {
+    name: "numbers.jsonl",
+    lines: [
+      '{"type":"n1","startTime":1.7e12,"endTime":1700000000001.0,"metadata":{"a":1.50,"b":true}}',
+      '{"type":"n2","startTime":1.5}',
+      '{"type":"n3","metadata":{"a":{"b":1}}}',
+      '{"type":"n4","metadata":[1]}',
+    ],
+  });
+  assert.equal(code, exitCodes.someRefused, said);
+  const { items } = await server.ask("GET /events?type=n1");
+  const shown = items.map(({ startTime, endTime, metadata }) => [startTime, endTime, metadata]);
+  assert.deepEqual(shown, [[1_700_000_000_000, 1_700_000_000_001, { a: "1.50", b: "true" }]]);
+  const report = readFileSync(join(folder, "numbers.jsonl.refused.csv"), "utf8");
+  assert.match(report, /^2,startTime,1\.5,neither ISO 8601/m);
+  assert.match(report, /^3,metadata\.a,.*an object or a list; metadata has single values$/m);
+  assert.match(report, /^4,metadata,.*not an object of values$/m);
+});

@@ -35,6 +35,17 @@ test("JSON and CSV say the same", () => {
   assert.deepEqual(mappingOf(csv.join("\r\n")), expected);
 });
 
+test("numbers in metadata stay as written, null is absent, and nested values are refused", () => {
+  const text = '{ "T1": { "metadata": { "rack": 7.0, "id": 9007199254740993, "on": true, "none": null } } }';
+  assert.deepEqual(mappingOf(text), {
+    T1: { metadata: { rack: "7.0", id: "9007199254740993", on: "true" } },
+  });
+  assert.throws(
+    () => mappingOf('{"T1":{"metadata":{"a":{"b":1}}}}'),
+    /column T1: metadata\.a is an object or a list/,
+  );
+});
+
 test("a list of tags is a mapping", () => {
   assert.deepEqual(mappingOf("tag,description,unit\nXMEAS1,A Feed,kscmh\n"), {
     XMEAS1: { description: "A Feed", unit: "kscmh" },

@@ -1,7 +1,8 @@
 // The mapping file: what each column of the data is to become, read from JSON or CSV.
 import { readFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
-import { parseJson } from "../lib/json.ts";
+import { parseJson, parseJsonTexts } from "../lib/json.ts";
+import { membersIn } from "../lib/json-text.ts";
 import { UsageError } from "./options.ts";
 
 /** What a column becomes; members that are absent are left to the defaults. */
@@ -43,7 +44,11 @@ type Given = Readonly<Record<string, unknown>> | null;
 /** `{"column": {"name": ..., "unit": ..., "metadata": {...}}, "unwanted": null}` */
 function fromJson(file: string, text: string): [string, Given][] {
   try {
-    return Object.entries(parseJson(text) as Record<string, Given>);
+    parseJson(text);
+    return membersIn(text, text.indexOf("{")).map(({ name, valueStart, end }) => [
+      name,
+      parseJsonTexts(text.slice(valueStart, end), ["metadata"]) as Given,
+    ]);
   } catch (problem) {
     throw new UsageError(`The mapping ${file} is not valid JSON: ${(problem as Error).message}`);
   }
@@ -95,11 +100,15 @@ function mappedOf(file: string, column: string, given: Given): Mapped {
     if (value !== undefined) mapped[member] = value;
   }
   const { metadata } = given;
-  if (metadata !== undefined && (typeof metadata !== "object" || metadata === null))
-    throw wrong("metadata is an object of texts");
+  if (
+    metadata !== undefined &&
+    (typeof metadata !== "object" || metadata === null || Array.isArray(metadata))
+  )
+    throw wrong("metadata is an object of strings");
   if (metadata) {
-    const pairs = Object.entries(metadata).map(([key, value]) => [key, String(value)]);
-    mapped["metadata"] = Object.fromEntries(pairs);
+    const nested = Object.entries(metadata).find(([, value]) => typeof value !== "string");
+    if (nested) throw wrong(`metadata.${nested[0]} is an object or a list; metadata has single values`);
+    mapped["metadata"] = metadata;
   }
   return mapped as Mapped;
 }

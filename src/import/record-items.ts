@@ -92,13 +92,17 @@ export function phrasesIn(value: unknown): unknown[] {
 
 function metadataOf(fields: FileRecord["fields"]): Record<string, string> {
   const whole = fields.get("metadata") ?? {};
-  if (typeof whole !== "object") throw new Refused("metadata", whole, "not an object of values");
+  if (typeof whole !== "object" || Array.isArray(whole))
+    throw new Refused("metadata", whole, "not an object of values");
   const single = [...fields].filter(([name]) => name.startsWith("metadata."));
   const pairs = [
     ...Object.entries(whole as object),
     ...single.map(([name, value]) => [name.slice(9), value]),
   ];
-  return Object.fromEntries(pairs.map(([name, value]) => [name, textOf(value)]));
+  const nested = pairs.find(([, value]) => typeof value !== "string");
+  if (nested)
+    throw new Refused(`metadata.${nested[0]}`, nested[1], "an object or a list; metadata has single values");
+  return Object.fromEntries(pairs);
 }
 
 /** Values of JSON that are no texts as JSON. */
@@ -107,7 +111,8 @@ export const textOf = (value: unknown): string => (typeof value === "string" ? v
 /** Milliseconds since 1970, or ISO 8601 (UTC without a zone). */
 function timeOf(field: string, value: unknown): number {
   const text = textOf(value);
-  const timeMs = /^-?\d{1,16}$/.test(text) ? Number(text) : parseIso(text);
+  const number = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
+  const timeMs = Number.isSafeInteger(number) ? number : parseIso(text);
   if (timeMs === undefined) throw new Refused(field, value, "neither ISO 8601 nor milliseconds since 1970");
   return timeMs;
 }

@@ -1,7 +1,7 @@
 // The lines of a CSV or JSON lines file as records: the text of each member, where it stands, what is
 // refused.
 import { createReadStream } from "node:fs";
-import { parseJson } from "../lib/json.ts";
+import { parseJson, parsePairs } from "../lib/json.ts";
 import { membersIn } from "../lib/json-text.ts";
 import { LineTooLong, linesOf } from "../lib/lines.ts";
 import { limits } from "../limits.ts";
@@ -15,7 +15,7 @@ export interface FileRecord {
   readonly line: number;
   /** The bytes of the file up to and including it. */
   readonly endBytes: number;
-  /** By field: a text of CSV, or any value of JSON; empty cells are absent. */
+  /** By field: a string, or a list or an object of JSON; empty cells are absent. */
   readonly fields: ReadonlyMap<string, unknown>;
   /** The members by field as they are written, when it is JSON. */
   readonly written?: ReadonlyMap<string, string>;
@@ -77,10 +77,14 @@ function fieldsIn(text: string, map: Reading["map"]): Omit<FileRecord, "line" | 
       .map(({ name, valueStart, end }) => [map.get(name) ?? name, text.slice(valueStart, end)] as const)
       .filter(([name, value]) => name !== "" && value !== "null");
     return {
-      fields: new Map(written.map(([name, value]) => [name, parseJson(value)])),
+      fields: new Map(written.map(([name, value]) => [name, fieldOf(name, value)])),
       written: new Map(written),
     };
   } catch (problem) {
     return { fields: new Map(), problem: `not a JSON object: ${(problem as Error).message}` };
   }
 }
+
+/** Numbers and booleans become strings of their JSON text, in metadata too. */
+const fieldOf = (name: string, written: string): unknown =>
+  name === "metadata" ? parsePairs(written) : /^["[{]/.test(written) ? parseJson(written) : written;

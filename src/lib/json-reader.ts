@@ -2,6 +2,7 @@
 // than its reader permits. The values are those of `JSON.parse`.
 import { invariant } from "./invariant.ts";
 import { JsonBytes } from "./json-bytes.ts";
+import { type Members, put, putTexts, type TextPlace } from "./json-members.ts";
 import { StringCache } from "./string-cache.ts";
 
 const code = (character: string): number => character.charCodeAt(0);
@@ -33,7 +34,7 @@ export interface JsonBounds {
   readonly textBytes: number;
 }
 
-interface JsonReading extends JsonBounds {
+export interface JsonReading extends JsonBounds {
   /** Leaves members out that are null. */
   readonly dropsNulls?: boolean;
   /** A key that no object may have. */
@@ -43,6 +44,8 @@ interface JsonReading extends JsonBounds {
    * `JsonText` instead of values.
    */
   readonly keptText?: readonly string[];
+  /** In objects at these places, numbers and booleans become strings of their JSON text; null is left out. */
+  readonly textPlaces?: readonly TextPlace[];
 }
 
 /** An object as it was written. It has no members. */
@@ -74,8 +77,6 @@ export class JsonTooLarge extends Error {
 /** A number has at most this many bytes: all digits of a double, and as many again. */
 const numberBytesMax = 2_048;
 
-type Members = Record<string, unknown>;
-
 type Expected = "value" | "element" | "first-key" | "key" | "colon" | "comma" | "end";
 
 /** One array or object that is not complete yet; `key` is that of its next member. */
@@ -84,6 +85,9 @@ interface Level {
   readonly members: Members | undefined;
   key: string;
   keys: number;
+  /** Of an object at a text place: the JSON text of members that are numbers, booleans or null. */
+  texts: Map<string, string> | undefined;
+  readonly textPlace: TextPlace | undefined;
 }
 
 /** Slots for the keys of one document, which repeat from object to object. */
@@ -94,10 +98,11 @@ export class JsonReader {
   readonly #bytes: Buffer;
   readonly #pieces: JsonBytes;
   readonly #reading: JsonReading;
+  readonly #textPlaces: readonly TextPlace[] | undefined;
   #at = 0;
   #expected: Expected = "value";
   readonly #outer: Level[] = [];
-  #level: Level = { list: undefined, members: undefined, key: "", keys: 0 };
+  #level: Level = levelOf(undefined, undefined);
   #value: unknown;
   #count = 0;
   /** Where the object begins whose text is kept, and how many levels are around it. */
@@ -110,6 +115,7 @@ export class JsonReader {
     this.#bytes = bytes;
     this.#pieces = new JsonBytes(bytes, new StringCache(keySlotsBits));
     this.#reading = reading;
+    this.#textPlaces = reading.textPlaces?.length ? reading.textPlaces : undefined;
     const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
     if (hasMark) this.#at = 3;
   }
@@ -184,11 +190,27 @@ export class JsonReader {
   }
 
   #startValue(found: number): void {
-    if (found === openBrace) this.#open({ list: undefined, members: {}, key: "", keys: 0 });
-    else if (found === openBracket) this.#open({ list: [], members: undefined, key: "", keys: 0 });
+    if (found === openBrace) this.#open(levelOf(undefined, {}, this.#placeHere()));
+    else if (found === openBracket) this.#open(levelOf([], undefined));
     else if (found === quote) this.#add(this.#string());
-    else if (found === minus || (found >= zero && found <= nine)) this.#add(this.#number());
-    else this.#add(this.#word());
+    else {
+      const start = this.#at;
+      if (found === minus || (found >= zero && found <= nine)) this.#add(this.#number());
+      else this.#add(this.#word());
+      if (this.#level.textPlace) this.#keepScalar(start);
+    }
+  }
+
+  #keepScalar(start: number): void {
+    const level = this.#level;
+    level.texts ??= new Map();
+    level.texts.set(level.key, this.#bytes.toString("latin1", start, this.#at));
+  }
+
+  /** Of an object that begins here. */
+  #placeHere(): TextPlace | undefined {
+    if (!this.#textPlaces || this.#textAt >= 0) return undefined;
+    return this.#textPlaces.find(({ names }) => this.#isAt(names));
   }
 
   #open(level: Level): void {
@@ -206,13 +228,26 @@ export class JsonReader {
   /** Whether the value that begins here is at the place whose objects are kept as text. */
   #keepsText(): boolean {
     const names = this.#reading.keptText;
-    if (!names || this.#level.key !== names.at(-1)) return false;
-    const path = [...this.#outer.slice(1), this.#level].filter(({ members }) => members);
-    return path.length === names.length && path.every(({ key }, index) => key === names[index]);
+    return names !== undefined && this.#isAt(names);
+  }
+
+  /** From the innermost level outwards, so that most values are told apart by their own key. */
+  #isAt(names: readonly string[]): boolean {
+    if (this.#level.list) return false;
+    const outer = this.#outer;
+    let left = names.length;
+    for (let at = outer.length; at > 0; at--) {
+      const { members, key } = at === outer.length ? this.#level : outer[at]!;
+      if (!members) continue;
+      if (left === 0 || key !== names[left - 1]) return false;
+      left -= 1;
+    }
+    return left === 0;
   }
 
   #close(): void {
-    const { list, members } = this.#level;
+    const { list, members, texts, textPlace } = this.#level;
+    if (members && texts && !textPlace?.except?.(members)) putTexts(members, texts);
     this.#level = this.#outer.pop()!;
     this.#at += 1;
     const isText = this.#textAt >= 0 && this.#outer.length === this.#textLevels;
@@ -236,8 +271,7 @@ export class JsonReader {
     if (list) list.push(value);
     else if (!members) this.#value = value;
     else if (value === null && this.#reading.dropsNulls) delete members[key];
-    else if (key !== "__proto__") members[key] = value;
-    else Object.defineProperty(members, key, { value, ...plainMember });
+    else put(members, key, value);
   }
 
   #key(found: number): void {
@@ -338,11 +372,14 @@ export class JsonReader {
   }
 }
 
+const levelOf = (
+  list: unknown[] | undefined,
+  members: Members | undefined,
+  textPlace?: TextPlace | undefined,
+): Level => ({ list, members, key: "", keys: 0, textPlace, texts: undefined });
+
 const words = [true, false, null].map((value) => ({ value, written: Buffer.from(String(value)) }));
 const shortEscapes: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
-
-/** As `JSON.parse` makes them. */
-const plainMember = { writable: true, enumerable: true, configurable: true } as const;
 
 const isHexDigit = (byte: number): boolean =>
   (byte >= 0x30 && byte <= 0x39) || ((byte | 32) >= 0x61 && (byte | 32) <= 0x66);

@@ -3,12 +3,26 @@
 //
 // After an object with the key `\` was read anywhere in the process, `JSON.parse` may take another key
 // that is written with an escape, such as `"\n"`, for that key. Keys without escapes are always right.
-import { JsonMalformed, JsonReader } from "./json-reader.ts";
+import { JsonMalformed, JsonReader, type JsonReading } from "./json-reader.ts";
 
 /** `JSON.parse`, with every key as written. Throws a `SyntaxError` as well. */
 export function parseJson(text: string): unknown {
   if (!text.includes("\\") || !hasEscapedKey(text)) return JSON.parse(text);
-  const reader = new JsonReader(Buffer.from(text), unbounded);
+  return read(text, {});
+}
+
+/**
+ * As `parseJson`, for free-form pairs: in objects at one of the paths, numbers and booleans become strings of
+ * their JSON text, and null is left out.
+ */
+export const parseJsonTexts = (text: string, ...paths: readonly (readonly string[])[]): unknown =>
+  read(text, { textPlaces: paths.map((names) => ({ names })) });
+
+/** As `parseJsonTexts`, for a text that is one object of pairs. */
+export const parsePairs = (text: string): unknown => parseJsonTexts(text, []);
+
+function read(text: string, reading: Pick<JsonReading, "textPlaces">): unknown {
+  const reader = new JsonReader(Buffer.from(text), { ...unbounded, ...reading });
   try {
     reader.read(Infinity);
   } catch (problem) {

@@ -54,7 +54,10 @@ export const timeField = (description: string) =>
 
 type Metadata = Readonly<Record<string, string>>;
 
-/** Text values under text keys; `Type.Record` would let keys with line breaks pass unchecked. */
+/**
+ * Strings by string keys. The decoder of a body makes strings of numbers and booleans (`text-places.ts`).
+ * `Type.Record` would let keys with line breaks pass unchecked.
+ */
 export const metadataField = (description: string) =>
   Type.Refine(
     Type.Unsafe<Metadata>({
@@ -62,7 +65,9 @@ export const metadataField = (description: string) =>
       type: "object",
       maxProperties: limits.metadataPairsMax,
       propertyNames: { type: "string", pattern: storable, maxLength: limits.metadataKeyLengthMax },
-      additionalProperties: textField("A value", { max: limits.metadataLengthMax }),
+      additionalProperties: textField("A value; of a number or a boolean, its JSON text", {
+        max: limits.metadataLengthMax,
+      }),
     }),
     (metadata) => lengthOf(metadata) <= limits.metadataLengthMax,
     () => `holds at most ${limits.metadataLengthMax} characters in its keys and values together`,

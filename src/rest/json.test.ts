@@ -53,7 +53,8 @@ test("each kind of misfit has its words", async () => {
       { name: "x", labels: { a: "1", b: "2" } },
       "Invalid field - labels - expected at most 1 members but got 2",
     ],
-    [{ name: "x", labels: { "a/b~c": 1 } }, "Invalid field - labels.a/b~c - expected string but got number"],
+    [{ name: "x", labels: { "a/b~c": 1 } }, "fits"],
+    [{ name: "x", labels: { "a/b~c": [] } }, "Invalid field - labels.a/b~c - expected string but got array"],
     ["text", "Invalid field - body - expected an object but got string"],
   ];
   for (const [body, message] of cases) assert.equal(await messageFor(body), message, JSON.stringify(body));

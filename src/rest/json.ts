@@ -1,6 +1,7 @@
 // JSON bodies: from bytes to a value that is known to fit its schema, or a refusal that names the field.
 import type { TSchema } from "typebox";
 import { type Failure, fail } from "../errors.ts";
+import type { TextPlace } from "../lib/json-members.ts";
 import { type JsonBounds, JsonMalformed, JsonReader, JsonTooLarge } from "../lib/json-reader.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
 import { limits } from "../limits.ts";
@@ -8,6 +9,7 @@ import { bodyCheck } from "./body-check.ts";
 import { changesOfPatch } from "./patch.ts";
 import type { BodyWork, JsonBody } from "./route.ts";
 import { requireUtf8 } from "./text-body.ts";
+import { textPlacesOf } from "./text-places.ts";
 
 interface BodyReading {
   /** "absent", the default: members that are `null` are left out. */
@@ -15,6 +17,7 @@ interface BodyReading {
   /** As `JsonReader` has it. */
   readonly keptText?: readonly string[];
   readonly refusedKey?: string;
+  readonly textPlaces?: readonly TextPlace[];
   readonly work?: BodyWork | undefined;
 }
 
@@ -24,9 +27,10 @@ export type BodyDecoder<Value = unknown> = (
 ) => Promise<Value>;
 
 /**
- * Makes the decoder of a JSON body. No value is coerced, members that the schema does not name are removed,
- * and members that are `null` count as absent unless `nulls` is "kept"; no body counts as `{}`
- * (docs/reference/common.md#request-bodies). `changes` is as of a `JsonBody`.
+ * Makes the decoder of a JSON body. Numbers and booleans in metadata become strings of their JSON text; no
+ * other value is coerced. Members that the schema does not name are removed. Members that are `null` count as
+ * absent unless `nulls` is "kept"; no body counts as `{}` (docs/reference/common.md#request-bodies).
+ * `changes` is as of a `JsonBody`.
  */
 export function jsonDecoder<Value>(
   schema: TSchema,
@@ -37,8 +41,9 @@ export function jsonDecoder<Value>(
   }: Pick<BodyReading, "nulls" | "keptText"> & Pick<JsonBody<TSchema>, "changes"> = {},
 ): BodyDecoder<Value> {
   const check = bodyCheck(changes ?? schema);
+  const textPlaces = textPlacesOf(schema);
   // A member `__proto__` could reach a prototype.
-  const reading = { nulls, refusedKey: "__proto__", ...(keptText && { keptText }) };
+  const reading = { nulls, refusedKey: "__proto__", textPlaces, ...(keptText && { keptText }) };
   return async (bytes, { work } = {}) => {
     const value = await readJson(bytes, { ...reading, work });
     const slice = new TimeSlice(limits.turnMs);

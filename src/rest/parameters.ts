@@ -2,7 +2,8 @@
 // (docs/reference/common.md#query-parameters).
 import { type TSchema, Type } from "typebox";
 import { fail } from "../errors.ts";
-import { parseJson } from "../lib/json.ts";
+import { parseJson, parsePairs } from "../lib/json.ts";
+import { shortened } from "../lib/text.ts";
 import { limits } from "../limits.ts";
 
 export interface Parameter<Value> {
@@ -164,37 +165,50 @@ function textsIn(sent: string, field: string): readonly string[] {
   throw fail("field-invalid", { field, expected: 'strings such as ["a","b"]', got: sent });
 }
 
-function jsonOrNothing(sent: string): unknown {
+function jsonOrNothing(sent: string, parse: (text: string) => unknown = parseJson): unknown {
   try {
-    return parseJson(sent);
+    return parse(sent);
   } catch {
     return undefined;
   }
 }
 
 /**
- * Pairs as JSON, or as Python prints a dict; `"unreadable"` when neither. Refuses more pairs than a record
- * can have.
+ * Pairs as JSON, or as Python prints a dict; `"unreadable"` when neither. Numbers and booleans become their
+ * JSON text, as in the metadata of records, and null is absent. Refuses nested values, and more pairs than a
+ * record can have.
  */
 export const metadata = (description: string): Optional<Readonly<Record<string, string>> | "unreadable"> =>
   optional(description, Type.String({ examples: ['{"key":"value"}'] }), (sent, field) => {
-    const parsed = jsonOrNothing(sent) ?? jsonOrNothing(pythonDictAsJson(sent));
+    const parsed = jsonOrNothing(sent, parsePairs) ?? jsonOrNothing(pythonDictAsJson(sent), parsePairs);
     if (sent.trim() === "null") return undefined;
     if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return "unreadable";
     const pairs = Object.entries(parsed);
     if (pairs.length > limits.metadataPairsMax)
       throw fail("too-many", { field, limit: limits.metadataPairsMax, got: pairs.length });
-    return Object.fromEntries(pairs.map(([key, value]) => [key, String(value)]));
+    const nested = pairs.find(([, value]) => typeof value !== "string");
+    if (nested) {
+      const got = Array.isArray(nested[1]) ? "array" : "object";
+      throw fail("field-invalid", { field: `${field}.${shortened(nested[0])}`, expected: "string", got });
+    }
+    return Object.fromEntries(pairs);
   });
 
 /** Python quotes a text with `"` when it holds `'`, else with `'`; its escapes are those of JSON and more. */
 function pythonDictAsJson(sent: string): string {
   return sent.replace(
-    /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/gs,
-    (_, double: string | undefined, single: string) =>
-      `"${(double ?? single).replace(/\\x(..)|\\'|(?<!\\)"|\\./gs, asJsonEscape)}"`,
+    /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|\b(?:True|False|None)\b/gs,
+    (found, double: string | undefined, single: string | undefined) =>
+      pythonWords.get(found) ??
+      `"${(double ?? single!).replace(/\\x(..)|\\'|(?<!\\)"|\\./gs, asJsonEscape)}"`,
   );
 }
+
+const pythonWords: ReadonlyMap<string, string> = new Map([
+  ["True", "true"],
+  ["False", "false"],
+  ["None", "null"],
+]);
 
 function asJsonEscape(found: string, hex: string | undefined): string {
   if (hex !== undefined) return `\\u00${hex}`;

@@ -1,6 +1,7 @@
 // The bodies of PATCH: each member is a change, such as `{"set":5}`, or plainly the new value.
 import { type TSchema, Type } from "typebox";
 import { changeObject } from "./fields.ts";
+import { isChangeOfPairs } from "./text-places.ts";
 
 /** `changes` has the schemas of the changes, `plain` those of the values. */
 export const patchBody = (
@@ -24,14 +25,8 @@ export const changesOfPatch = (sent: unknown): unknown =>
 
 const changeOf = (name: string, value: unknown): unknown => {
   if (name === "id" || value === null) return value;
-  const isChange = isObject(value) && !(name === "metadata" && isPairs(value));
+  const isChange = isObject(value) && (name !== "metadata" || isChangeOfPairs(value));
   return isChange ? value : { set: value };
-};
-
-/** Pairs of texts; a change of metadata has no member that is a text. */
-const isPairs = (value: Readonly<Record<string, unknown>>): boolean => {
-  const members = Object.values(value);
-  return members.length === 0 || members.some((member) => typeof member === "string");
 };
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -39,7 +39,10 @@ const isUnknown = ({ keyword, schemaPath }: Problem): boolean =>
 const isWithin = (one: Problem, choice: Problem): boolean =>
   one.schemaPath.startsWith(`${choice.schemaPath}/anyOf/`);
 
-/** When just one alternative of a choice is of the type that came, what that one complains of. */
+/**
+ * The problems of the alternative that was meant, when one can be told: of those of the type that came, one
+ * that knows all members, and then the one whose problems are deepest in the value.
+ */
 function ofTheOneMeant(choice: Problem, problems: readonly Problem[]): readonly Problem[] | undefined {
   const start = `${choice.schemaPath}/anyOf/`.length;
   const alternatives = Map.groupBy(
@@ -49,8 +52,15 @@ function ofTheOneMeant(choice: Problem, problems: readonly Problem[]): readonly 
   const isOfType = (one: readonly Problem[]) =>
     one.every(({ keyword, instancePath }) => keyword !== "type" || instancePath !== choice.instancePath);
   const meant = [...alternatives.values()].filter(isOfType);
-  return meant.length === 1 ? meant[0] : undefined;
+  const known = meant.filter((one) => !one.some(isUnknown));
+  const candidates = known.length > 0 ? known : meant;
+  const deepest = Math.max(...candidates.map(depthOf));
+  const found = candidates.filter((one) => depthOf(one) === deepest);
+  return found.length === 1 ? found[0] : undefined;
 }
+
+const depthOf = (problems: readonly Problem[]): number =>
+  Math.max(...problems.map(({ instancePath }) => partsOf(instancePath).length));
 
 /** The name of a member is wrong, not its value. */
 const isOfKey = ({ schemaPath }: Problem): boolean => schemaPath.split("/").includes("propertyNames");

@@ -54,12 +54,12 @@ const creations: readonly Refused[] = [
   },
   { body: items({ name: "half \ud800 a pair" }), message: `${invalid("items[0].name")} ...` },
   {
-    body: items({ ...a, metadata: { x: 5 } }),
-    message: `${invalid("items[0].metadata.x")} string but got number`,
+    body: items({ ...a, metadata: { x: [5] } }),
+    message: `${invalid("items[0].metadata.x")} string but got array`,
   },
   {
-    body: items({ ...a, metadata: { x: true } }),
-    message: `${invalid("items[0].metadata.x")} string but got boolean`,
+    body: items({ ...a, metadata: { x: {} } }),
+    message: `${invalid("items[0].metadata.x")} string but got object`,
   },
   {
     body: items({ ...a, metadata: ["x"] }),
@@ -227,8 +227,8 @@ test("updates of one that cannot be, by POST and by PATCH", async () => {
   await refuses("PATCH /assets/{pump}", { body: { parentId: 7 }, ...unknown(7) });
   await refuses("PATCH /assets/{pump}", { body: { name: 5 }, message: `${invalid("name")} ...` });
   await refuses("PATCH /assets/{pump}", {
-    body: { metadata: { x: 5 } },
-    message: `${invalid("metadata")} ...`,
+    body: { metadata: { x: [5] } },
+    message: `${invalid("metadata.x")} string but got array`,
   });
 });
 

@@ -100,8 +100,8 @@ const creations: readonly Refused[] = [
     message: `${invalid("items[0].externalId")} at most 255 characters but got 256`,
   },
   {
-    body: items(sequence({ metadata: { x: 5 } })),
-    message: `${invalid("items[0].metadata.x")} string but got number`,
+    body: items(sequence({ metadata: { x: [5] } })),
+    message: `${invalid("items[0].metadata.x")} string but got array`,
   },
   {
     body: items(...Array(limits.sequencesPerPageMax + 1).fill(sequence())),

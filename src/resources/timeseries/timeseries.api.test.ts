@@ -409,8 +409,8 @@ const refusedCreates: readonly Refusal[] = [
   ["POST /timeseries", items({ name: "c", unit: {} }), invalid("items[0].unit", "string", "object")],
   [
     "POST /timeseries",
-    items({ name: "c", metadata: { k: 1 } }),
-    invalid("items[0].metadata.k", "string", "number"),
+    items({ name: "c", metadata: { k: {} } }),
+    invalid("items[0].metadata.k", "string", "object"),
   ],
   [
     "POST /timeseries",
@@ -483,7 +483,7 @@ const refusedChanges: readonly Refusal[] = [
   ["PATCH /timeseries/{a}", { name: { setNull: true } }, invalid("name.setNull", "false", true)],
   ["PATCH /timeseries/{a}", { name: { set: "" } }, invalid("name.set", "at least 1 characters", 0)],
   ["PATCH /timeseries/{a}", { name: { set: "b" } }, `${taken}: b`],
-  ["PATCH /timeseries/{a}", { metadata: { set: { k: 1 } } }, invalid("metadata.set.k", "string", "number")],
+  ["PATCH /timeseries/{a}", { metadata: { set: { k: [] } } }, invalid("metadata.set.k", "string", "array")],
   [
     "PATCH /timeseries/{a}",
     { assetId: { set: 12345 } },
