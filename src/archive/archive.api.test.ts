@@ -7,6 +7,7 @@ import { type Fault, type Passed, withFaults } from "../../test/support/faulty-p
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { type AskProject, askerOf, fillProject, readProject } from "../../test/support/random-project.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { routes } from "../app.ts";
 import { exitCodes, type Surroundings } from "../import/import-csv.ts";
 import { limits } from "../limits.ts";
 import { ensureProject } from "../resources/projects/projects.ts";
@@ -63,6 +64,46 @@ async function emptyProject(urlName: string): Promise<Copy> {
 async function assertSame(copy: Copy): Promise<void> {
   const found = await readProject(copy.ask);
   for (const [name, expected] of Object.entries(original)) assert.deepEqual(found[name], expected, name);
+}
+
+/** The lists that an archive holds, of records with members of their own. */
+const listed = [
+  ...["/assets", "/assets/types", "/timeseries", "/events", "/eventtransformers", "/semantictypes"],
+  ...["/securitycategories", "/files", "/sequences", "/relationships", "/raw", "/raw/{database}"],
+];
+
+test("every member that a list can show is in the project that is exported", async () => {
+  const ask = askerOf(server);
+  for (const path of listed) {
+    const list = routes.find((route) => route.method === "GET" && route.path === path)!;
+    const { schema } = list.response("0.6") as { readonly schema: Shape };
+    const members = membersIn(schema.properties!["data"]!.properties!["items"]!);
+    const address = path.replace("{database}", encodeURIComponent("a/b ü"));
+    const { items } = await ask(`GET ${address}?limit=1000&includeMetadata=true`);
+    const missing = members.filter((member) => !isShown(items, member.split(".")));
+    assert.deepEqual(missing, [], `${path}: fillProject fills these members as well`);
+  }
+});
+
+interface Shape {
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly items?: Shape;
+}
+
+/** `columns.name` is a member of the objects of a list. */
+const membersIn = ({ properties = {}, items }: Shape): string[] => [
+  ...(items ? membersIn(items) : []),
+  ...Object.entries(properties).flatMap(([name, shape]) => {
+    const inner = membersIn(shape).map((member) => `${name}.${member}`);
+    return inner.length > 0 ? inner : [name];
+  }),
+];
+
+function isShown(value: unknown, [name, ...rest]: readonly string[]): boolean {
+  if (Array.isArray(value) && name !== undefined) return value.some((one) => isShown(one, [name, ...rest]));
+  if (name !== undefined) return isShown((value as Readonly<Record<string, unknown>> | null)?.[name], rest);
+  const isEmpty = typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  return value !== undefined && value !== null && value !== "" && !isEmpty;
 }
 
 test("a restored project is the same, to the last record, point, byte and letter", async () => {

@@ -79,15 +79,16 @@ class Draws {
     return this.pick(numbers);
   }
 
-  /** Every member is left out now and then. */
-  some<Members extends Readonly<Record<string, unknown>>>(members: Members): Partial<Members> {
-    return Object.fromEntries(Object.entries(members).filter(() => this.below(3) > 0)) as Partial<Members>;
+  /** Every member is left out now and then, but not of the first record, `at` 0: it has all of them. */
+  some<Members extends Readonly<Record<string, unknown>>>(at: number, members: Members): Partial<Members> {
+    const kept = Object.entries(members).filter(() => this.below(3) > 0 || at === 0);
+    return Object.fromEntries(kept) as Partial<Members>;
   }
 
   /** The fields that assets, series, events and files share. */
-  common(label: string) {
-    return this.some({
-      externalId: `${label} ${this.text()}`,
+  common(kind: string, at: number) {
+    return this.some(at, {
+      externalId: `${kind} ${at} ${this.text()}`,
       dataSetId: this.below(9) + 1,
       labels: [`l${this.text()}`, "hot"],
       sourceCreatedTime: -1_000 * this.below(9),
@@ -96,7 +97,7 @@ class Draws {
   }
 
   metadata(label: string) {
-    return { label, ...this.some({ one: this.text(), "": this.text(), [`k${this.text()}`]: "v" }) };
+    return { label, ...this.some(1, { one: this.text(), "": this.text(), [`k${this.text()}`]: "v" }) };
   }
 }
 
@@ -119,7 +120,7 @@ export async function fillProject(ask: AskProject, seed: number): Promise<void> 
       targetType: "event",
       targetExternalId: `y${draws.text()}`,
     },
-    ...draws.some({
+    ...draws.some(i, {
       startTime: -1000,
       endTime: 5,
       confidence: 0.1,
@@ -138,7 +139,7 @@ async function fillAssets(ask: AskProject, draws: Draws): Promise<number[]> {
     { name: "f", valueType: "String", description: draws.text() },
   ];
   const { items: types } = await ask("POST /assets/types", {
-    items: [{ name: "t", fields }, { name: "empty" }],
+    items: [{ name: "t", description: "d", fields }, { name: "empty" }],
   });
   const [full, empty] = types as { id: number; fields: { id: number }[] }[];
   const held = () => [
@@ -155,8 +156,8 @@ async function fillAssets(ask: AskProject, draws: Draws): Promise<number[]> {
     name: `${i} ${draws.text()}`.slice(0, 50),
     refId: `r${i}`,
     ...(i > 3 && { parentRefId: `r${draws.below(i)}` }),
-    ...draws.some({ description: draws.text(), source: `s${draws.text()}`, types: held() }),
-    ...draws.common(`asset ${i}`),
+    ...draws.some(i, { description: `d${draws.text()}`, source: `s${draws.text()}`, types: held() }),
+    ...draws.common("asset", i),
     sourceId: `${i}`,
     metadata: draws.metadata(`asset ${i}`),
   }));
@@ -175,9 +176,9 @@ async function fillSeries(ask: AskProject, draws: Draws, assetIds: readonly numb
     name: `${i}/${draws.text()}`,
     isString: i % 3 === 1,
     isStep: i % 4 === 0,
-    ...draws.some({ description: draws.text(), unit: "°C", assetId: draws.pick(assetIds) }),
-    ...draws.common(`series ${i}`),
-    ...draws.some({
+    ...draws.some(i, { description: `d${draws.text()}`, unit: "°C", assetId: draws.pick(assetIds) }),
+    ...draws.common("series", i),
+    ...draws.some(i, {
       metadata: draws.metadata(`series ${i}`),
       securityCategories: categories.map(({ id }) => id),
     }),
@@ -212,24 +213,24 @@ async function fillEvents(ask: AskProject, draws: Draws, assetIds: readonly numb
   const { items: types } = await ask("POST /semantictypes", { items: [...terms, { name: "c" }] });
   const phrase = () => ({ text: draws.text(), semanticTypeId: draws.pick(types)["id"] });
   const events = Array.from({ length: 40 }, (_, i) => ({
-    ...draws.some({
+    ...draws.some(i, {
       startTime: -5 + draws.below(9),
       endTime: 8.64e15,
-      type: draws.text(),
-      subtype: draws.text(),
+      type: `t${draws.text()}`,
+      subtype: `s${draws.text()}`,
     }),
-    ...draws.some({
-      description: draws.text(),
+    ...draws.some(i, {
+      description: `d${draws.text()}`,
       source: "s",
       assetIds: [draws.pick(assetIds), draws.pick(assetIds)],
     }),
-    ...draws.some({
+    ...draws.some(i, {
       eventTransformerId: draws.pick([transformers[1]!["id"], 12345]),
       eventReferenceKey: `k${i}`,
       tagIds: [`t${draws.text()}`, "5"],
       semanticPhrases: [phrase(), phrase()],
     }),
-    ...draws.common(`event ${i}`),
+    ...draws.common("event", i),
     sourceId: `${i}`,
     ...(i % 2
       ? { metadata: draws.metadata(`event ${i}`) }
@@ -251,9 +252,9 @@ async function fillFiles(ask: AskProject, draws: Draws, assetIds: readonly numbe
     const { text } = await ask("POST /files/initupload", {
       fileName: `${i} ${draws.text()}`,
       metadata: draws.metadata(`file ${i}`),
-      ...draws.common(`file ${i}`),
-      ...draws.some({ directory: `/d${draws.text()}`, source: `s${i}`, sourceId: "1", fileType: "pdf" }),
-      ...draws.some({ assetIds: [draws.pick(assetIds)], tagIds: [`t${draws.text()}`] }),
+      ...draws.common("file", i),
+      ...draws.some(i, { directory: `/d${draws.text()}`, source: `s${i}`, sourceId: "1", fileType: "pdf" }),
+      ...draws.some(i, { assetIds: [draws.pick(assetIds)], tagIds: [`t${draws.text()}`] }),
     });
     const bytes = fileBytes[i];
     if (bytes === undefined) continue;
@@ -298,7 +299,10 @@ async function fillSequences(ask: AskProject, draws: Draws, assetIds: readonly n
   for (let i = 0; i < 5; i++) {
     const columns = ["LONG", "DOUBLE", "STRING"].map((valueType, at) => ({
       valueType,
-      ...draws.some({ name: `n${draws.text()}`, externalId: `c${at}`, metadata: draws.metadata("column") }),
+      ...draws.some(i, {
+        ...{ name: `n${draws.text()}`, externalId: `c${at}`, description: `d${draws.text()}` },
+        metadata: draws.metadata("column"),
+      }),
     }));
     const { items } = await ask("POST /sequences", {
       items: [
@@ -306,7 +310,8 @@ async function fillSequences(ask: AskProject, draws: Draws, assetIds: readonly n
           columns,
           name: `sequence ${i}`,
           metadata: draws.metadata(`sequence ${i}`),
-          ...draws.some({ externalId: `e${i}`, assetId: draws.pick(assetIds), dataSetId: 5 }),
+          ...draws.some(i, { externalId: `e${i}`, assetId: draws.pick(assetIds), dataSetId: 5 }),
+          ...draws.some(i, { description: `d${draws.text()}` }),
         },
       ],
     });
