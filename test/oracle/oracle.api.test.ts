@@ -7,7 +7,7 @@ import { odataRead } from "./odata-reads.ts";
 import { everyRight, holds, Plant, type Rights } from "./plant.ts";
 import { type Dialect, isRefusal, type Question, refused } from "./question.ts";
 import { Random } from "./random.ts";
-import { fillElsewhere, readsElsewhere } from "./rest-elsewhere.ts";
+import { fillElsewhere, readsElsewhere, readsOfJobs } from "./rest-elsewhere.ts";
 import { restRead } from "./rest-reads.ts";
 import { move, restWrite } from "./rest-writes.ts";
 import { fill, keyFor, someRights } from "./setting.ts";
@@ -15,7 +15,11 @@ import { fill, keyFor, someRights } from "./setting.ts";
 /** A further protocol asks its own questions about the same plant. */
 const dialects: readonly Dialect[] = [
   { name: "REST", reads: restRead, writes: restWrite, share: 0.7 },
-  { name: "REST elsewhere", reads: (asker) => asker.random.pick(readsElsewhere)(asker), share: 0.1 },
+  {
+    name: "REST elsewhere",
+    reads: (asker) => asker.random.pick([...readsElsewhere, ...readsOfJobs])(asker),
+    share: 0.1,
+  },
   { name: "OData", reads: odataRead, share: 0.2 },
 ];
 

@@ -32,6 +32,10 @@ export class Plant {
   readonly gone: number[] = [];
   /** The external id of the asset at the source of every relationship. */
   related = "";
+  /** The assets that the raw table is linked to; some may be gone. */
+  tableAssetIds: readonly number[] = [];
+  /** The newest analytics job, and whose it is. */
+  job: { readonly id: number; readonly rights: Rights } | undefined;
   #named = 0;
 
   of(kind: Kind): Thing[] {

@@ -1,12 +1,15 @@
 // Reads over REST of what hangs on no asset, which is for everybody who may read it or for nobody; and reads
 // that work out something from assets and series: tag matching, calculated series and similarity search.
 import type { Client } from "./client.ts";
-import { holds, may, type Plant, type Thing } from "./plant.ts";
+import { everyRight, holds, may, type Plant, type Thing } from "./plant.ts";
 import { type Asker, type Question, refused } from "./question.ts";
-import { anyId, below, pointsOf, pointTimes } from "./rest-reads.ts";
+import { anyId, below, pointsOf, pointTimes, words } from "./rest-reads.ts";
 
 const names = ["feeds a", "feeds b", "drains c"];
 const rows = ["1", "2", "3"];
+
+/** The label of a relationship. */
+const labelOf = (externalId: string) => words[names.indexOf(externalId)];
 
 /** Makes relationships and raw rows. */
 export async function fillElsewhere(admin: Client, plant: Plant): Promise<void> {
@@ -15,8 +18,17 @@ export async function fillElsewhere(admin: Client, plant: Plant): Promise<void> 
     ...{ sourceType: "asset", sourceExternalId: plant.related },
     ...{ targetType: "asset", targetExternalId: "b" },
   };
-  const relationships = names.map((externalId) => ({ externalId, ...ends }));
+  const relationships = names.map((externalId) => ({
+    ...{ externalId, ...ends },
+    ...{ dataSetId: 7, labels: [labelOf(externalId)] },
+  }));
   await admin(`POST ${below("0.6")}/relationships`, { items: relationships });
+  plant.tableAssetIds = plant
+    .of("assets")
+    .slice(0, 20)
+    .map(({ id }) => id);
+  const tables = [{ tableName: "rows", assetIds: plant.tableAssetIds }];
+  await admin(`POST ${below("0.5")}/raw/plant/create?ensureParent=true`, { items: tables });
   const items = rows.map((key) => ({ key, columns: { of: key } }));
   await admin(`POST ${below("0.5")}/raw/plant/rows/create?ensureParent=true`, { items });
 }
@@ -54,6 +66,40 @@ function relationshipsOfAsset(asker: Asker): Question {
     needs: ["relationshipsAcl", "READ"],
     seen: (reply) => reply.json.data.items.map((item) => item["externalId"]),
     expected: isRelated ? names : [],
+  };
+}
+
+/** Filters by members of a relationship itself, which no right hides. */
+function filteredRelationships({ random }: Asker): Question {
+  const [externalId, label] = [random.pick([...names, "none"]), random.pick(words)];
+  const [query, isFound] = random.pick<[string, (name: string) => boolean]>([
+    [`externalId=${encodeURIComponent(externalId)}`, (name) => name === externalId],
+    [`labels=${label}`, (name) => labelOf(name) === label],
+    ["dataSetId=7", () => true],
+    ["dataSetId=8", () => false],
+  ]);
+  return {
+    ask: `GET ${below("0.6")}/relationships?${query}`,
+    needs: related,
+    seen: (reply) => reply.json.data.items.map((item) => item["externalId"]),
+    expected: names.filter(isFound),
+  };
+}
+
+/** Links of raw tables are of the tables: whoever lists tables sees them. */
+function tablesOfAsset(asker: Asker): Question {
+  const { plant, random } = asker;
+  const assetId = random.chance(0.5) ? random.pick(plant.tableAssetIds) : anyId(asker, "assets");
+  const isLinked = plant.tableAssetIds.includes(assetId) && plant.things.has(assetId);
+  const [path, member, name] = random.pick([
+    ["raw", "dbName", "plant"],
+    ["raw/plant", "tableName", "rows"],
+  ] as const);
+  return {
+    ask: `GET ${below(random.pick(["0.4", "0.5", "0.6"]))}/${path}?assetId=${assetId}`,
+    needs: ["rawAcl", "LIST"],
+    seen: (reply) => reply.json.data.items.map((item) => item[member]),
+    expected: isLinked ? [name] : [],
   };
 }
 
@@ -152,7 +198,50 @@ function similarity(asker: Asker): Question {
   };
 }
 
+/** A search for the points of a series among its own, as a job of the caller. */
+function patternSearch(asker: Asker): Question {
+  const { plant, rights } = asker;
+  const series = anySeries(asker);
+  const isRead = may(plant, rights, "READ", series);
+  const spec = { timeSeries: [{ id: series.id }], aggregates: [], start: 0, end: 9_000 };
+  const refusal = holds(rights, "timeSeriesAcl", "READ")
+    ? refused("series-unknown", { keys: [series.id] })
+    : refused("forbidden", { acl: "timeSeriesAcl", action: "READ" });
+  return {
+    ask: `POST ${below("0.5")}/analytics/patternsearch/search`,
+    body: { timeSeriesDataSpec: [spec], arguments: { minRange: 0, maxRange: 9_000 } },
+    needs: ["analyticsAcl", "EXECUTE"],
+    async seen(reply, client) {
+      const { jobId } = reply.json as unknown as { jobId: number };
+      const at = `GET ${below("0.5")}/analytics`;
+      for (;;) {
+        const { json } = await client(`${at}/jobs/${jobId}`);
+        if ((json as unknown as { status: string }).status !== "RUNNING") break;
+      }
+      plant.job = { id: jobId, rights };
+      return (await client(`${at}/patternsearch/${jobId}`)).json.data.items;
+    },
+    expected: isRead ? [{ from: pointTimes[0], to: pointTimes.at(-1)! + 1, score: 0 }] : refusal,
+  };
+}
+
+/** A job is seen by its caller and by administrators. */
+function job({ plant, rights }: Asker): Question {
+  const { id, rights: owner } = plant.job ?? { id: 5, rights: undefined };
+  const isSeen = owner !== undefined && (rights === owner || rights === everyRight);
+  return {
+    ask: `GET ${below("0.5")}/analytics/jobs/${id}`,
+    needs: ["analyticsAcl", "READ"],
+    seen: (reply) => (reply.json as unknown as { id: number }).id,
+    expected: isSeen ? id : refused("ids-unknown", { field: "jobId", ids: [id], status: 404 }),
+  };
+}
+
 export const readsElsewhere = [
-  ...[relationships, oneRelationship, relationshipsOfAsset, raw, tagMatching, tagMatching],
+  ...[relationships, oneRelationship, relationshipsOfAsset, filteredRelationships],
+  ...[raw, tablesOfAsset, tagMatching, tagMatching],
   ...[sum, sum, similarity, similarity],
 ];
+
+/** Reads of jobs, whose ids and times differ between two servers. */
+export const readsOfJobs = [patternSearch, job];

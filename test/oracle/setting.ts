@@ -119,7 +119,7 @@ export function someRights(plant: Plant, random: Random): Rights {
     { acl: "relationshipsAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "rawAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "rawAcl", actions: ["LIST"], scope: { kind: "all" } },
-    { acl: "analyticsAcl", actions: ["EXECUTE"], scope: { kind: "all" } },
+    { acl: "analyticsAcl", actions: ["EXECUTE", "READ"], scope: { kind: "all" } },
   ];
   return [...Object.values(aclOf).flatMap(grant), ...memberships, ...random.some(elsewhere, 4)];
 }

@@ -182,7 +182,8 @@ function keptAssets(plant: Plant, rights: Rights, isUsable: (thing: Thing) => bo
     );
   const known = plant.of("assets").filter((asset) => isUsable(asset) || isKnown(asset));
   const named = [...plant.things.values()].filter(isUsable).flatMap(({ assetIds }) => assetIds);
-  const ids = [...known.map(({ id }) => id), ...named];
+  const ofTable = holds(rights, "rawAcl", "LIST") ? plant.tableAssetIds : [];
+  const ids = [...known.map(({ id }) => id), ...named, ...ofTable];
   return new Set(ids.flatMap((id) => plant.lineage(id)));
 }
 
