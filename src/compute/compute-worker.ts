@@ -1,6 +1,6 @@
-// The compute thread: runs the steps of all sessions, callers in turn, so that messages are read between
-// them.
-import { parentPort } from "node:worker_threads";
+// The compute thread: runs the steps of all sessions in turns of callers, and reads messages between the
+// turns.
+import { type MessagePort, parentPort } from "node:worker_threads";
 import { FairScheduler } from "../lib/fair-scheduler.ts";
 import { invariant } from "../lib/invariant.ts";
 import { limits } from "../limits.ts";
@@ -11,27 +11,64 @@ type AnyComputation = Computation<unknown, unknown, unknown>;
 interface Session {
   readonly caller: string;
   readonly closed: AbortController;
-  /** Resolves once the module is loaded; questions of a session are answered one after another. */
+  /** Resolves once the module is loaded. Queries of a session run one after another. */
   readonly computation: Promise<ReturnType<AnyComputation>>;
   compared: number;
 }
 
-invariant(parentPort !== null, "computations run in a thread of their own");
-const port = parentPort;
-const slices = new FairScheduler();
-const sessions = new Map<number, Session>();
+class ComputeWorker {
+  readonly #port: MessagePort;
+  readonly #scheduler = new FairScheduler();
+  readonly #sessions = new Map<number, Session>();
 
-const send = (message: FromThread) => port.postMessage(message);
-
-port.on("message", (message: ToThread) => {
-  const { session } = message;
-  if (message.kind === "open") sessions.set(session, opened(message));
-  else if (message.kind === "ask") void answer(session, message.question);
-  else {
-    sessions.get(session)?.closed.abort();
-    sessions.delete(session);
+  constructor(port: MessagePort) {
+    this.#port = port;
+    port.on("message", (message: ToThread) => this.#receive(message));
   }
-});
+
+  #receive(message: ToThread): void {
+    const { session } = message;
+    if (message.kind === "open") this.#sessions.set(session, opened(message));
+    else if (message.kind === "ask") void this.#run(session, message.question);
+    else {
+      this.#sessions.get(session)?.closed.abort();
+      this.#sessions.delete(session);
+    }
+  }
+
+  async #run(id: number, query: unknown): Promise<void> {
+    const session = this.#sessions.get(id);
+    if (!session) {
+      // The session was opened in an earlier thread, which a fault has ended.
+      this.#send({ kind: "failed", session: id, problem: "the session is unknown" });
+      return;
+    }
+    const { caller, closed } = session;
+    const before = session.compared;
+    try {
+      const steps = (await session.computation)(query);
+      for (;;) {
+        const { done, value } = await this.#scheduler.run(caller, closed.signal, () => steps.next());
+        if (done) {
+          const compared = session.compared - before;
+          this.#send({ kind: "answer", session: id, answer: value, compared });
+          return;
+        }
+        session.compared += value;
+        if (session.compared > limits.computationCharactersMax) {
+          this.#send({ kind: "too long", session: id });
+          return;
+        }
+      }
+    } catch (problem) {
+      if (!closed.signal.aborted) this.#send({ kind: "failed", session: id, problem: String(problem) });
+    }
+  }
+
+  #send(message: FromThread): void {
+    this.#port.postMessage(message);
+  }
+}
 
 function opened({ caller, module, start }: ToThread & { kind: "open" }): Session {
   const load = async () => {
@@ -39,34 +76,9 @@ function opened({ caller, module, start }: ToThread & { kind: "open" }): Session
     return computation(start);
   };
   const computation = load();
-  computation.catch(() => {}); // It is raised where a question awaits it.
+  computation.catch(() => {}); // The query that awaits the module gets this failure.
   return { caller, closed: new AbortController(), computation, compared: 0 };
 }
 
-async function answer(id: number, question: unknown): Promise<void> {
-  const session = sessions.get(id);
-  if (!session) {
-    // It was opened in an earlier thread, which has ended by a fault.
-    send({ kind: "failed", session: id, problem: "the session is unknown" });
-    return;
-  }
-  const { caller, closed } = session;
-  const before = session.compared;
-  try {
-    const steps = (await session.computation)(question);
-    for (;;) {
-      const { done, value } = await slices.run(caller, closed.signal, () => steps.next());
-      if (done) {
-        send({ kind: "answer", session: id, answer: value, compared: session.compared - before });
-        return;
-      }
-      session.compared += value;
-      if (session.compared > limits.computationCharactersMax) {
-        send({ kind: "too long", session: id });
-        return;
-      }
-    }
-  } catch (problem) {
-    if (!closed.signal.aborted) send({ kind: "failed", session: id, problem: String(problem) });
-  }
-}
+invariant(parentPort !== null, "computations run in a thread of their own");
+new ComputeWorker(parentPort);

@@ -20,7 +20,7 @@ export interface Mapped {
 /** Column header to what it becomes; `"skip"` leaves the column out. */
 export type Mapping = ReadonlyMap<string, Mapped | "skip">;
 
-export const noMapping: Mapping = new Map();
+export const noMapping: ReadonlyMap<string, Mapped | "skip"> = new Map();
 
 /** Reads a mapping file; throws a UsageError that names what is wrong in it. */
 export function readMapping(file: string): Mapping {

@@ -209,7 +209,7 @@ const shortNames: Readonly<Record<AggregateName, string | undefined>> = {
 export const aggregateNames = Object.keys(shortNames) as AggregateName[];
 
 /** `variance` is the continuous one (docs/aggregates.md#the-interpolated-series). */
-const byWord = new Map<string | undefined, AggregateName>([
+const byWord: ReadonlyMap<string | undefined, AggregateName> = new Map([
   ...aggregateNames.flatMap((name): [string | undefined, AggregateName][] => [
     [name.toLowerCase(), name],
     [shortNames[name], name],

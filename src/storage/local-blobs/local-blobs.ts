@@ -166,7 +166,7 @@ async function unlessMissing<Result>(result: Promise<Result>): Promise<Result | 
 }
 
 /** Errors of a disk that is full, broken or read-only. */
-const diskErrors = new Set(["ENOSPC", "EDQUOT", "EIO", "EROFS", "EFBIG"]);
+const diskErrors: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EIO", "EROFS", "EFBIG"]);
 
 /** Turns an error of the disk into the failure `file-not-stored`. */
 async function refuseDiskErrors<Result>(work: () => Promise<Result>): Promise<Result> {

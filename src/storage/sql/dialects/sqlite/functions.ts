@@ -9,12 +9,14 @@ const ofText =
   (value: SQLOutputValue): SQLInputValue =>
     typeof value === "string" ? call(value) : null;
 
-/** Makes the functions known to a connection: schema and statements of the catalog call them. */
-export function addFunctions(database: DatabaseSync): void {
+/** Registers the functions on a connection: schema and statements of the catalog call them. */
+export function addFunctions(database: DatabaseSync): FunctionState {
+  const state = new FunctionState();
   for (const [name, call] of Object.entries(functions))
     database.function(name, { deterministic: true, varargs: true }, call);
-  for (const [name, call] of Object.entries(functionsOfStatement))
+  for (const [name, call] of Object.entries(functionsOfStatement(state)))
     database.function(name, { varargs: true }, call);
+  return state;
 }
 
 type Functions = Readonly<Record<string, (...values: SQLOutputValue[]) => SQLInputValue>>;
@@ -39,32 +41,34 @@ const functions: Functions = {
   edits_between: (value, other) => ofText((text) => distance(text, String(other)))(value!),
 };
 
-/** What the statement that runs has been told and has met; a thread runs one at a time. */
-const statement = { roots: [] as ReadonlySet<string>[], met: 0, missed: 0 };
+/** The memory of the functions of one connection during one statement. */
+export class FunctionState {
+  readonly roots: ReadonlySet<string>[] = [];
+  readonly counts = { met: 0, missed: 0 };
 
-/** To be called before each statement. */
-export function beginStatement(): void {
-  statement.roots.length = 0;
-  statement.met = 0;
-  statement.missed = 0;
+  /** To be called before each statement. */
+  reset(): void {
+    this.roots.length = 0;
+    this.counts.met = 0;
+    this.counts.missed = 0;
+  }
 }
 
 /** The message of a statement that looked in vain at more records than it was to; how many it met follows. */
 export const gaveUp = "looked at enough records in vain, having met ";
 
-/** These know of the statement that they are part of. */
-const functionsOfStatement: Functions = {
-  /** Keeps the assets `7/12` as what `is_under` asks for: once, and not for each record. */
-  roots_of: (ids) => statement.roots.push(new Set(String(ids).split("/"))) - 1,
-  /** The path, `/1/7/9/`, goes through one of the assets kept. */
-  is_under: (value, roots) => ofText((path) => Number(hasOne(path, statement.roots[Number(roots)]!)))(value!),
-  /** The condition; ends the statement once it has been false more often than this. */
+const functionsOfStatement = ({ roots, counts }: FunctionState): Functions => ({
+  /** Stores the assets `7/12` once for the calls of `is_under` in this statement; returns their position. */
+  roots_of: (ids) => roots.push(new Set(String(ids).split("/"))) - 1,
+  /** Whether the path `/1/7/9/` goes through one of the stored assets. */
+  is_under: (value, position) => ofText((path) => Number(hasOne(path, roots[Number(position)]!)))(value!),
+  /** The condition; ends the statement once it has been false more often than `missesMax`. */
   is_met(condition, missesMax) {
-    statement[condition ? "met" : "missed"] += 1;
-    if (statement.missed > Number(missesMax)) throw new Error(`${gaveUp}${statement.met}`);
+    counts[condition ? "met" : "missed"] += 1;
+    if (counts.missed > Number(missesMax)) throw new Error(`${gaveUp}${counts.met}`);
     return Number(Boolean(condition));
   },
-};
+});
 
 function hasOne(path: string, roots: ReadonlySet<string>): boolean {
   for (let start = 1, end = path.indexOf("/", 1); end > 0; end = path.indexOf("/", start)) {

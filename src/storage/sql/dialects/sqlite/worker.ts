@@ -1,10 +1,10 @@
 // The thread that owns the connections to one SQLite file: runs the driver's statements in the order they
 // come.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { limits } from "../../../../limits.ts";
 import { lengthOfValue } from "../../../../query/length-bound.ts";
-import { addFunctions, beginStatement } from "./functions.ts";
+import { addFunctions, type FunctionState } from "./functions.ts";
 import { PieceEnds, pieceEndsOf, RowPieces } from "./pieces.ts";
 
 export interface WorkerSettings {
@@ -77,6 +77,7 @@ const changesOnly = (changes: number) => new RowPieces({ ...noOutcome, changes }
 class Connection {
   readonly #db: DatabaseSync;
   readonly #mode: WorkerSettings["mode"];
+  readonly #functions: FunctionState;
   /** Least recently used first. */
   readonly #prepared = new Map<string, { statement: StatementSync; columns: readonly string[] }>();
   /** Rows of statements that have been read, by the ids of the statements, until all are sent. */
@@ -90,7 +91,7 @@ class Connection {
       this.#db.exec(`pragma wal_autocheckpoint = ${limits.catalogLogPages}`);
     } else this.#db.exec("pragma query_only = true");
     this.#db.exec(`pragma cache_size = -${limits.catalogCacheKibMax}; pragma temp_store = memory`);
-    addFunctions(this.#db);
+    this.#functions = addFunctions(this.#db);
   }
 
   /** A statement outside a transaction is refused: its transaction never began, or SQLite has given it up. */
@@ -98,7 +99,7 @@ class Connection {
     if (begins) this.#db.exec(this.#mode === "write" ? "begin immediate" : "begin");
     else if (!this.#db.isTransaction) throw new Error("the transaction was given up");
     const { statement, columns } = this.#prepare(sql);
-    beginStatement();
+    this.#functions.reset();
     if (batch) {
       let changes = 0;
       for (const row of batch) changes += Number(statement.run(...(row as SQLInputValue[])).changes);
@@ -204,38 +205,53 @@ function readWithin(
   return new RowPieces(outcome, pieces.ends);
 }
 
-const settings = workerData as WorkerSettings;
-const connections: Connection[] = [];
-/** Set while the log may have something in it. */
-let idling: NodeJS.Timeout | undefined;
+/** The connections of one thread, and the work that it does when no request comes. */
+class CatalogWorker {
+  readonly #settings: WorkerSettings;
+  readonly #connections: Connection[] = [];
+  /** Set while the write-ahead log may have content. */
+  #emptyingLog: NodeJS.Timeout | undefined;
 
-/** Each change puts off the emptying of the log by another while. */
-function emptyLogWhenIdle(connection: Connection): void {
-  const emptied = () => {
-    if (connection.emptyLog()) idling = undefined;
-    else idling?.refresh();
-  };
-  if (idling === undefined) idling = setTimeout(emptied, limits.catalogIdleMs).unref();
-  else idling.refresh();
-}
+  constructor(settings: WorkerSettings) {
+    this.#settings = settings;
+  }
 
-function answer(request: Exclude<Request, { kind: "close" }>): Reply {
-  try {
-    connections[request.connection] ??= new Connection(settings);
-    const connection = connections[request.connection]!;
-    if (request.kind !== "end") return connection.reply(request);
-    connection.end(request.how);
-    if (settings.mode === "write") emptyLogWhenIdle(connection);
-    return { id: request.id, outcome: noOutcome };
-  } catch (thrown) {
-    const { message, errcode } = thrown as Error & { errcode?: number };
-    return { id: request.id, error: { message, code: errcode ?? 0 } };
+  reply(request: Exclude<Request, { kind: "close" }>): Reply {
+    try {
+      this.#connections[request.connection] ??= new Connection(this.#settings);
+      const connection = this.#connections[request.connection]!;
+      if (request.kind !== "end") return connection.reply(request);
+      connection.end(request.how);
+      if (this.#settings.mode === "write") this.#emptyLogWhenIdle(connection);
+      return { id: request.id, outcome: noOutcome };
+    } catch (thrown) {
+      const { message, errcode } = thrown as Error & { errcode?: number };
+      return { id: request.id, error: { message, code: errcode ?? 0 } };
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#emptyingLog);
+    for (const connection of this.#connections) connection?.close();
+  }
+
+  /** Empties the log once no change has ended for `catalogIdleMs`. */
+  #emptyLogWhenIdle(connection: Connection): void {
+    const empty = () => {
+      if (connection.emptyLog()) this.#emptyingLog = undefined;
+      else this.#emptyingLog?.refresh();
+    };
+    if (this.#emptyingLog === undefined) this.#emptyingLog = setTimeout(empty, limits.catalogIdleMs).unref();
+    else this.#emptyingLog.refresh();
   }
 }
 
-parentPort!.on("message", (request: Request) => {
-  if (request.kind !== "close") return parentPort!.postMessage(answer(request));
-  clearTimeout(idling);
-  for (const connection of connections) connection?.close();
-  parentPort!.close();
-});
+function serve(port: MessagePort, worker: CatalogWorker): void {
+  port.on("message", (request: Request) => {
+    if (request.kind !== "close") return port.postMessage(worker.reply(request));
+    worker.close();
+    port.close();
+  });
+}
+
+serve(parentPort!, new CatalogWorker(workerData as WorkerSettings));
