@@ -1,16 +1,18 @@
 // What the importer of points asks of the public API: assets and series by name, and inserts.
 import { limits } from "../limits.ts";
 import { Connection, ServerProblem } from "./connection.ts";
+import type { CommonMembers } from "./record-items.ts";
 
 export interface FoundSeries {
   readonly name: string;
   readonly isString: boolean;
 }
 
-export interface NewSeries {
+export interface NewSeries extends CommonMembers {
   readonly name: string;
   readonly unit?: string;
   readonly description?: string;
+  readonly externalId?: string;
   readonly isString: boolean;
   readonly isStep: boolean;
   readonly assetId?: number;

@@ -125,9 +125,10 @@ test("refused cells are listed with line, column, value and reason; the rest is 
 
 test("a mapping names series, their texts, kinds and assets", async () => {
   const mapping = join(folder, "mapping.json");
+  const common = { externalId: "V-1", dataSetId: 7, labels: ["a;b", "c"], sourceCreatedTime: 5 };
   const columns = {
     T1: { name: "reactor temperature", unit: "°C", asset: "plant/reactor", metadata: { rack: "7" } },
-    V1: { isString: true, isStep: true, asset: "plant/valves" },
+    V1: { isString: true, isStep: true, asset: "plant/valves", ...common },
     junk: null,
   };
   writeFileSync(mapping, JSON.stringify(columns));
@@ -149,6 +150,10 @@ test("a mapping names series, their texts, kinds and assets", async () => {
   assert.equal(temperature?.["assetId"], idOf("reactor"));
   assert.deepEqual(temperature?.["metadata"], { rack: "7" });
   assert.deepEqual(assets.find((one) => one["name"] === "valves")?.["parentId"], idOf("plant"));
+  const [valve] = (await server.ask("GET /timeseries?externalId=V-1")).items;
+  const { externalId, dataSetId, labels, sourceCreatedTime } = valve!;
+  assert.deepEqual({ externalId, dataSetId, labels, sourceCreatedTime }, common);
+  assert.equal(temperature?.["externalId"], undefined);
   assert.deepEqual(await pointsOf("m:V1"), [
     [0, 'open, "half"'],
     [1000, "17"],

@@ -46,6 +46,27 @@ test("numbers in metadata stay as written, null is absent, and nested values are
   );
 });
 
+test("fields that all records share are ids, lists and times", () => {
+  const expected = {
+    T1: {
+      ...{ externalId: "7", dataSetId: 12, labels: ["hot", "ö"] },
+      ...{ sourceCreatedTime: 5, sourceModifiedTime: Date.UTC(2026, 0, 31) },
+    },
+  };
+  const json = {
+    T1: {
+      ...{ externalId: 7, dataSetId: 12, labels: ["hot", "ö"], sourceCreatedTime: 5 },
+      ...{ sourceModifiedTime: "2026-01-31", unit: null },
+    },
+  };
+  assert.deepEqual(mappingOf(JSON.stringify(json)), expected);
+  const csv = [
+    "column,externalId,dataSetId,labels,sourceCreatedTime,sourceModifiedTime",
+    "T1,7,12,hot; ö,5,2026-01-31",
+  ];
+  assert.deepEqual(mappingOf(csv.join("\n")), expected);
+});
+
 test("a list of tags is a mapping", () => {
   assert.deepEqual(mappingOf("tag,description,unit\nXMEAS1,A Feed,kscmh\n"), {
     XMEAS1: { description: "A Feed", unit: "kscmh" },
@@ -57,6 +78,11 @@ test("what is wrong is named", () => {
   assert.throws(
     () => mappingOf('{"T1":{"isStep":"maybe"}}'),
     /column T1: isStep is true or false, not maybe/,
+  );
+  assert.throws(() => mappingOf('{"T1":{"dataSetId":"x"}}'), /column T1: dataSetId is x, not an id/);
+  assert.throws(
+    () => mappingOf('{"T1":{"sourceCreatedTime":"soon"}}'),
+    /column T1: sourceCreatedTime is soon, neither ISO 8601/,
   );
   assert.throws(() => mappingOf('{"T1":'), /is not valid JSON/);
   assert.throws(() => mappingOf("name,unit\nT1,°C\n"), /it needs a column named `column`/);

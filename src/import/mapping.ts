@@ -4,12 +4,14 @@ import { parse } from "csv-parse/sync";
 import { parseJson, parseJsonTexts } from "../lib/json.ts";
 import { membersIn } from "../lib/json-text.ts";
 import { UsageError } from "./options.ts";
+import { type CommonMembers, commonMembers, commonNames, Refused } from "./record-items.ts";
 
 /** What a column becomes; members that are absent are left to the defaults. */
-export interface Mapped {
+export interface Mapped extends CommonMembers {
   readonly name?: string;
   readonly unit?: string;
   readonly description?: string;
+  readonly externalId?: string;
   /** The asset's id, or the names from its root to itself, joined by slashes. */
   readonly asset?: string;
   readonly isString?: boolean;
@@ -80,16 +82,16 @@ function withMetadata(row: Readonly<Record<string, string>>): Record<string, unk
 
 const isSkipped = (given: Given): given is null => given === null || truth(given["skip"]) === true;
 
-const textMembers = ["name", "unit", "description", "asset"] as const;
+const textMembers = ["name", "unit", "description", "asset", "externalId"] as const;
 const flagMembers = ["isString", "isStep"] as const;
 
 function mappedOf(file: string, column: string, given: Given): Mapped {
   const wrong = (what: string) => new UsageError(`The mapping ${file}, column ${column}: ${what}`);
   if (typeof given !== "object" || given === null) throw wrong("expected an object, or null to skip it");
-  const allowed: readonly string[] = [...textMembers, ...flagMembers, "metadata", "skip"];
+  const allowed: readonly string[] = [...textMembers, ...flagMembers, ...commonNames, "metadata", "skip"];
   const stranger = Object.keys(given).find((member) => !allowed.includes(member));
   if (stranger) throw wrong(`${stranger} is not one of ${allowed.join(", ")}`);
-  const mapped: Record<string, unknown> = {};
+  const mapped: Record<string, unknown> = { ...commonIn(given, wrong) };
   for (const member of textMembers) {
     const value = given[member];
     if (value !== undefined && value !== null) mapped[member] = String(value);
@@ -111,6 +113,16 @@ function mappedOf(file: string, column: string, given: Given): Mapped {
     mapped["metadata"] = metadata;
   }
   return mapped as Mapped;
+}
+
+function commonIn(given: object, wrong: (what: string) => UsageError): CommonMembers {
+  const filled = Object.entries(given).filter(([, value]) => value !== null);
+  try {
+    return commonMembers(new Map(filled));
+  } catch (problem) {
+    if (!(problem instanceof Refused)) throw problem;
+    throw wrong(`${problem.field} is ${String(problem.value)}, ${problem.message}`);
+  }
 }
 
 function truth(value: unknown): boolean | "neither" | undefined {

@@ -43,7 +43,8 @@ Loads a wide CSV file (a header line, a time column, one column for each series)
                         each value of COLUMN has its own epoch: the first one DATE, each further one STEP
                         later; scenario=2026-01-01+1d gives every scenario its own day (units: w, d, h,
                         min, s, ms)
-  --mapping FILE        JSON or CSV: column, name, unit, description, asset, isString, isStep, skip, metadata
+  --mapping FILE        JSON or CSV: column, name, unit, description, asset, isString, isStep, skip, metadata,
+                        externalId, dataSetId, labels, sourceCreatedTime, sourceModifiedTime
   --only-mapped         leave out columns that the mapping does not name
   --prefix TEXT         put before the name of every series
   --existing-only       do not begin when series, or assets of the mapping, do not exist (else made)

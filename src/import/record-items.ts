@@ -20,7 +20,17 @@ const texts = {
   events: ["description", "type", "subtype", "source", "sourceId", "externalId"],
 } as const;
 
-const common = ["dataSetId", "labels", "sourceCreatedTime", "sourceModifiedTime", "metadata"] as const;
+/** Members that assets, events and series share, beside the external id. */
+export interface CommonMembers {
+  readonly dataSetId?: number;
+  readonly labels?: readonly string[];
+  readonly sourceCreatedTime?: number;
+  readonly sourceModifiedTime?: number;
+}
+
+export const commonNames = ["dataSetId", "labels", "sourceCreatedTime", "sourceModifiedTime"] as const;
+
+const common = [...commonNames, "metadata"] as const;
 
 const others = {
   assets: [
@@ -59,7 +69,8 @@ export function plainMembers(kind: RecordKind, { fields }: FileRecord): Record<s
   };
 }
 
-function commonMembers(fields: FileRecord["fields"]): Record<string, unknown> {
+/** Refuses a value that is no id or no time. */
+export function commonMembers(fields: FileRecord["fields"]): CommonMembers {
   const [dataSetId, labels] = [fields.get("dataSetId"), fields.get("labels")];
   return {
     ...(dataSetId !== undefined && { dataSetId: idIn("dataSetId", dataSetId) }),
