@@ -34,7 +34,7 @@ export function registerOData(http: FastifyInstance, kernel: Kernel, model: Mode
     const bytesMax = limits.entityBodyBytesMax;
     const receiveJson: ODataRequest["receiveJson"] = (keptText) =>
       receive(request, { kernel, scope, bytesMax, client: clientOf(caller) }, (bytes, work) =>
-        readJson(bytes, { keptText, work }),
+        readJson(bytes, { ...(keptText && { keptText }), work }),
       );
     const asked = { method, headers, root, rest: belowRoot(request.raw.url!), receiveJson };
     const answer = await scope.within(service(ctx, asked));

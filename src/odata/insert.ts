@@ -10,7 +10,7 @@ export const takesInserts = ({ set, isWholeSet, container }: Collection): boolea
   set.insert !== undefined && (isWholeSet || container !== undefined);
 
 /** A JSON body; the members at this path stay as they were written (`JsonText`). */
-export type ReceiveJson = (keptText: readonly string[]) => Promise<unknown>;
+export type ReceiveJson = (keptText?: readonly string[]) => Promise<unknown>;
 
 /** The members of the entity in the body; those of open types stay as they were written. */
 export async function receiveEntity(
@@ -21,7 +21,7 @@ export async function receiveEntity(
   const sent = String(headers["content-type"] ?? "none");
   if (!/^application\/json\s*(;|$)/i.test(sent)) throw fail("content-type-unsupported", { type: sent });
   const open = type.properties.find((one) => openTypes.has(one.type));
-  const body = await receiveJson(open ? [open.name] : []);
+  const body = await receiveJson(open && [open.name]);
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw fail("body-not-json", { problem: "expected one entity: an object" });
   return body as Readonly<Record<string, unknown>>;
