@@ -9,8 +9,9 @@ import { type ImportOptions, readOptions, UsageError } from "./options.ts";
 import { createMissing, type Plan, planOf } from "./plan.ts";
 import { count, duration, type Output, Progress } from "./progress.ts";
 import { Report } from "./report.ts";
-import { rowsOf, UnreadableFile } from "./rows.ts";
+import { rowsOf } from "./rows.ts";
 import { type Acknowledged, nothingYet, State } from "./state.ts";
+import { requireEncoding, UnreadableFile } from "./text-file.ts";
 import { Epochs } from "./times.ts";
 
 /** What the command needs of its process; `stop` ends it in an orderly way, `abort` at once. */
@@ -30,6 +31,7 @@ export async function importCsv(words: readonly string[], surroundings: Surround
   try {
     const options = readOptions(words, surroundings.env);
     const fileBytes = sizeOf(options.file);
+    await requireEncoding(options);
     const api = new Api(options, surroundings.abort);
     await api.login();
     const plan = await planOf(options, api);
@@ -64,6 +66,7 @@ function sizeOf(file: string): number {
 const identityOf = (options: ImportOptions, project: string, plan: Plan): unknown => [
   options.server,
   project,
+  options.encoding,
   plan.header.cells,
   plan.columns.map(({ index, series }) => [index, series.name]),
   [plan.timeIndex, plan.timeFormat, options.epochMs, options.epochBy, options.delimiter],
@@ -102,7 +105,7 @@ async function run({ options, plan, api, state, before, fileBytes, surroundings 
   const epochs = options.epochBy && new Epochs(options.epochBy, before.epochValues);
   const settings = { missing: options.missing, epochMs: options.epochMs, ...(epochs && { epochs }) };
   const start = before.endBytes > 0 ? before : plan.header;
-  const batches = batchesOf(rowsOf(options.file, options.delimiter, start), plan, settings);
+  const batches = batchesOf(rowsOf(options, start), plan, settings);
   const report = new Report(options.reportFile, before.refused);
   const progress = new Progress(output, fileBytes, { bytes: before.endBytes, points: before.points });
   const startedMs = performance.now();

@@ -5,13 +5,14 @@ import { limits } from "../limits.ts";
 import { Connection, ServerProblem } from "./connection.ts";
 import { exitCodes, type Surroundings } from "./import-csv.ts";
 import { Ledger } from "./ledger.ts";
-import { keyOf, serverOf, UsageError } from "./options.ts";
+import { encodingOf, keyOf, serverOf, UsageError } from "./options.ts";
 import { count, Progress } from "./progress.ts";
 import { fieldsOf, isField, Refused } from "./record-items.ts";
 import { type Kind, type Loader, loaders, type Prepared } from "./record-loaders.ts";
 import { type FileRecord, formatOf, type Reading, recordsOf } from "./records.ts";
 import { Report } from "./report.ts";
-import { openingOf, UnreadableFile } from "./rows.ts";
+import { openingOf } from "./rows.ts";
+import { encodings, requireEncoding, UnreadableFile } from "./text-file.ts";
 
 export const recordsUsage = `Usage: millrace import assets <file> [options]
        millrace import events <file> [options]
@@ -29,6 +30,7 @@ Loads records from CSV (a header line) or JSON lines (.jsonl, .ndjson; an object
   --server URL          the server (http://127.0.0.1:8787)
   --key KEY             API key (or the environment variable MILLRACE_KEY)
   --format FORMAT       csv or jsonl, when the file's name does not say
+  --encoding ENCODING   of the file: ${encodings.join(", ")} (utf-8)
   --map COLUMN=FIELD    what a column is to be; COLUMN= leaves it out; may be given several times
   --database, --table   where raw rows go; made when missing
   --key-column NAME     the column with the keys of raw rows (key)
@@ -44,6 +46,7 @@ const known = {
   server: { type: "string" },
   key: { type: "string" },
   format: { type: "string" },
+  encoding: { type: "string" },
   map: { type: "string", multiple: true },
   database: { type: "string" },
   table: { type: "string" },
@@ -75,10 +78,18 @@ export const importRecords =
     let ledger: Ledger<object> | undefined;
     try {
       const options = optionsOf(kind, words, surroundings.env);
+      await requireEncoding(options);
       await refuseStrangers(options);
       const connection = new Connection(options, abort);
       await connection.login();
-      const decides = [kind, connection.projectId, options.database, options.table, [...options.map]];
+      const decides = [
+        kind,
+        connection.projectId,
+        options.database,
+        options.table,
+        [...options.map],
+        options.encoding,
+      ];
       const stateFile = options.dryRun ? ":memory:" : options.stateFile;
       ledger = new Ledger<object>(stateFile, decides, nothingYet);
       const isResumed = ledger.progress !== nothingYet;
@@ -116,6 +127,7 @@ function optionsOf(kind: Kind, words: readonly string[], env: NodeJS.ProcessEnv)
   return {
     ...{ kind, file, database, table },
     format: formatOf(file, values.format),
+    encoding: encodingOf(values.encoding),
     delimiter: values.delimiter === "\\t" ? "\t" : (values.delimiter ?? ","),
     map: new Map((values.map ?? []).map(mappingOf)),
     server: serverOf(values.server),
@@ -142,9 +154,9 @@ function mappingOf(given: string): [column: string, field: string] {
 }
 
 /** Columns of CSV are the same for all lines, so that a strange one is a mistake to be told at once. */
-async function refuseStrangers({ kind, file, format, delimiter, map }: RecordOptions): Promise<void> {
+async function refuseStrangers({ kind, format, map, ...csv }: RecordOptions): Promise<void> {
   if (format !== "csv" || kind === "raw") return;
-  const { header } = await openingOf(file, delimiter);
+  const { header } = await openingOf(csv);
   const fields = header.cells.map((name) => map.get(name) ?? name);
   const stranger = fields.find((field) => field !== "" && !isField(kind, field));
   if (stranger === undefined) return;

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
 import { parseJson, parseJsonTexts } from "../lib/json.ts";
 import { membersIn } from "../lib/json-text.ts";
+import { notUtf8At } from "../lib/utf8.ts";
 import { UsageError } from "./options.ts";
 import { type CommonMembers, commonMembers, commonNames, Refused } from "./record-items.ts";
 
@@ -34,8 +35,15 @@ export function readMapping(file: string): Mapping {
 }
 
 function contentOf(file: string): string {
+  const bytes = bytesOf(file);
+  const at = notUtf8At(bytes);
+  if (at !== undefined) throw new UsageError(`The mapping ${file} is not utf-8 at byte ${at} (from 0)`);
+  return bytes.toString().replace(/^\ufeff/, "");
+}
+
+function bytesOf(file: string): Buffer {
   try {
-    return readFileSync(file, "utf8").replace(/^\ufeff/, "");
+    return readFileSync(file);
   } catch (problem) {
     throw new UsageError(`The mapping ${file} cannot be read: ${(problem as Error).message}`);
   }

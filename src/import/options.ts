@@ -1,5 +1,6 @@
 // The command line of `millrace import csv`: what may be asked, and everything wrong with what was asked.
 import { parseArgs } from "node:util";
+import { type Encoding, encodings } from "./text-file.ts";
 import { type EpochBy, parseEpochBy, parseIso, type TimeFormat, timeFormats } from "./times.ts";
 
 export interface ImportOptions {
@@ -20,6 +21,7 @@ export interface ImportOptions {
   /** Cell texts that stand for "no value", besides the empty cell. */
   readonly missing: ReadonlySet<string>;
   readonly delimiter: string;
+  readonly encoding: Encoding;
   readonly dryRun: boolean;
   readonly stateFile: string;
   readonly restart: boolean;
@@ -50,6 +52,7 @@ Loads a wide CSV file (a header line, a time column, one column for each series)
   --existing-only       do not begin when series, or assets of the mapping, do not exist (else made)
   --missing TEXTS       cells to leave out besides empty ones, separated by commas: NaN,NULL,Bad
   --delimiter CHARACTER between cells (,)
+  --encoding ENCODING   of the file: ${encodings.join(", ")} (utf-8)
   --dry-run             check everything, write nothing, say what would be done
   --state FILE          where to note what is acknowledged, to go on from there (<file>.import.json)
   --restart             start from the beginning, whatever that file says
@@ -71,6 +74,7 @@ const known = {
   "existing-only": { type: "boolean" },
   missing: { type: "string" },
   delimiter: { type: "string" },
+  encoding: { type: "string" },
   "dry-run": { type: "boolean" },
   state: { type: "string" },
   restart: { type: "boolean" },
@@ -108,6 +112,7 @@ export function readOptions(words: readonly string[], env: NodeJS.ProcessEnv): I
     existingOnly: values["existing-only"] ?? false,
     missing: new Set(["", ...(values.missing?.split(",").map((one) => one.trim()) ?? [])]),
     delimiter,
+    encoding: encodingOf(values.encoding),
     dryRun: values["dry-run"] ?? false,
     stateFile: values.state ?? `${file}.import.json`,
     restart: values.restart ?? false,
@@ -128,6 +133,9 @@ function oneOf<Word extends string>(option: string, given: string, allowed: read
   if (!found) throw new UsageError(`${option} is one of ${allowed.join(", ")}, not ${given}`);
   return found;
 }
+
+/** How the bytes of the file are characters. */
+export const encodingOf = (given = "utf-8"): Encoding => oneOf("--encoding", given.toLowerCase(), encodings);
 
 /** The API key of the command line, else of the environment. */
 export function keyOf(given: string | undefined, env: NodeJS.ProcessEnv): string {

@@ -32,7 +32,7 @@ export interface Plan {
 /** Reads the file's opening and asks the server; throws a UsageError where the import could not succeed. */
 export async function planOf(options: ImportOptions, api: Api): Promise<Plan> {
   const mapping = options.mappingFile === undefined ? noMapping : readMapping(options.mappingFile);
-  const { header, first } = await openingOf(options.file, options.delimiter);
+  const { header, first } = await openingOf(options);
   const timeIndex = options.timeColumn === undefined ? 0 : indexOf(header, options.timeColumn);
   const epochIndex = options.epochBy && indexOf(header, options.epochBy.column);
   const timeFormat = formatOf(options, first?.cells[timeIndex] ?? "");

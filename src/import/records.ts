@@ -1,12 +1,12 @@
 // The lines of a CSV or JSON lines file as records: the text of each member, where it stands, what is
 // refused.
-import { createReadStream } from "node:fs";
 import { parseJson, parsePairs } from "../lib/json.ts";
 import { membersIn } from "../lib/json-text.ts";
 import { LineTooLong, linesOf } from "../lib/lines.ts";
 import { limits } from "../limits.ts";
 import { UsageError } from "./options.ts";
-import { rowsOf, startOfFile, UnreadableFile } from "./rows.ts";
+import { type CsvFile, rowsOf, startOfFile } from "./rows.ts";
+import { TextFile, UnreadableFile } from "./text-file.ts";
 
 export type Format = "csv" | "jsonl";
 
@@ -23,10 +23,8 @@ export interface FileRecord {
   readonly problem?: string;
 }
 
-export interface Reading {
-  readonly file: string;
+export interface Reading extends CsvFile {
   readonly format: Format;
-  readonly delimiter: string;
   /** What a column or member is called here; an empty text leaves it out. */
   readonly map: ReadonlyMap<string, string>;
 }
@@ -43,9 +41,9 @@ export function formatOf(file: string, given: string | undefined): Format {
 export const recordsOf = (reading: Reading): AsyncGenerator<FileRecord> =>
   reading.format === "csv" ? fromCsv(reading) : fromJsonLines(reading);
 
-async function* fromCsv({ file, delimiter, map }: Reading): AsyncGenerator<FileRecord> {
+async function* fromCsv({ map, ...csv }: Reading): AsyncGenerator<FileRecord> {
   let header: readonly string[] | undefined;
-  for await (const { cells, line, endBytes } of rowsOf(file, delimiter, startOfFile)) {
+  for await (const { cells, line, endBytes } of rowsOf(csv, startOfFile)) {
     if (!header) {
       header = cells.map((name) => map.get(name) ?? name);
       continue;
@@ -57,15 +55,19 @@ async function* fromCsv({ file, delimiter, map }: Reading): AsyncGenerator<FileR
   }
 }
 
-async function* fromJsonLines({ file, map }: Reading): AsyncGenerator<FileRecord> {
+async function* fromJsonLines({ file, encoding, map }: Reading): AsyncGenerator<FileRecord> {
+  const source = new TextFile(file, encoding);
   try {
-    for await (const { text, ...place } of linesOf(createReadStream(file), limits.importLineBytesMax)) {
+    for await (const { text, line, endBytes } of linesOf(source.chunks(), limits.importLineBytesMax)) {
       const trimmed = text.replace(/^\ufeff/, "").trim();
-      if (trimmed !== "") yield { ...place, ...fieldsIn(trimmed, map) };
+      if (trimmed === "") continue;
+      yield { line, endBytes: source.offsetOf(endBytes), ...fieldsIn(trimmed, map) };
     }
   } catch (problem) {
     if (!(problem instanceof LineTooLong)) throw problem;
     throw new UnreadableFile(`${file} cannot be read: ${problem.message}`);
+  } finally {
+    source.close();
   }
 }
 

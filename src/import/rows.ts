@@ -1,10 +1,10 @@
 // The data file as a stream of rows, from its start or from a row boundary further on.
-import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream";
 import { CsvError, type Info, parse } from "csv-parse";
 import { LineTooLong, withLinesBounded } from "../lib/lines.ts";
 import { shortened } from "../lib/text.ts";
 import { limits } from "../limits.ts";
+import { type Encoding, TextFile, UnreadableFile } from "./text-file.ts";
 
 export interface Row {
   readonly cells: readonly string[];
@@ -22,11 +22,14 @@ export interface Boundary {
 
 export const startOfFile: Boundary = { line: 0, endBytes: 0 };
 
-/** The file is not CSV from some line on. */
-export class UnreadableFile extends Error {}
+export interface CsvFile {
+  readonly file: string;
+  readonly encoding: Encoding;
+  readonly delimiter: string;
+}
 
 /** The rows after a boundary; memory does not grow with the file. */
-export async function* rowsOf(file: string, delimiter: string, from: Boundary): AsyncGenerator<Row> {
+export async function* rowsOf({ file, encoding, delimiter }: CsvFile, from: Boundary): AsyncGenerator<Row> {
   const parser = parse({
     delimiter,
     bom: from.endBytes === 0,
@@ -37,21 +40,17 @@ export async function* rowsOf(file: string, delimiter: string, from: Boundary): 
     // A quote that is never closed makes one row of the rest of the file.
     max_record_size: limits.importLineBytesMax,
   });
-  const input = createReadStream(file, { start: from.endBytes });
+  const text = new TextFile(file, encoding, from.endBytes);
   // An error of any part destroys the parser, and is thrown where the rows are read.
-  pipeline(
-    input,
-    (chunks: AsyncIterable<Buffer>) => withLinesBounded(chunks, limits.importLineBytesMax),
-    parser,
-    () => undefined,
-  );
+  pipeline(withLinesBounded(text.chunks(), limits.importLineBytesMax), parser, () => undefined);
   try {
     for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: Info }>)
-      yield { cells: record, line: from.line + info.lines, endBytes: from.endBytes + info.bytes };
+      yield { cells: record, line: from.line + info.lines, endBytes: text.offsetOf(info.bytes) };
   } catch (problem) {
+    if (problem instanceof UnreadableFile) throw problem;
     throw new UnreadableFile(`${file} ${reasonOf(problem, from.line)}`);
   } finally {
-    input.destroy();
+    text.close();
   }
 }
 
@@ -68,10 +67,10 @@ function reasonOf(problem: unknown, linesBefore: number): string {
 }
 
 /** The header and the first row of values. */
-export async function openingOf(file: string, delimiter: string): Promise<{ header: Row; first?: Row }> {
+export async function openingOf(csv: CsvFile): Promise<{ header: Row; first?: Row }> {
   const opening: Row[] = [];
-  for await (const row of rowsOf(file, delimiter, startOfFile)) if (opening.push(row) === 2) break;
+  for await (const row of rowsOf(csv, startOfFile)) if (opening.push(row) === 2) break;
   const [header, first] = opening;
-  if (!header) throw new UnreadableFile(`${file} is empty; it needs a header line`);
+  if (!header) throw new UnreadableFile(`${csv.file} is empty; it needs a header line`);
   return { header, ...(first && { first }) };
 }

@@ -35,8 +35,8 @@ export class State {
     const found = parseJson(text) as { version: number; import: string; acknowledged: Acknowledged };
     if (found.version !== version || found.import !== this.#import)
       throw new UsageError(
-        `${this.#file} notes the progress of another import (other columns, times, server or project); ` +
-          "--restart begins anew, --state names another place",
+        `${this.#file} notes the progress of another import (other columns, times, encoding, server or ` +
+          "project); --restart begins anew, --state names another place",
       );
     if (found.acknowledged.endBytes > fileBytes)
       throw new UsageError(
