@@ -136,7 +136,7 @@ export async function fillProject(ask: AskProject, seed: number): Promise<void> 
 async function fillAssets(ask: AskProject, draws: Draws): Promise<number[]> {
   const fields = [
     { name: "f", valueType: "Double" },
-    { name: "f", valueType: "String", description: draws.text() },
+    { name: "f", valueType: "String", description: `d${draws.text()}` },
   ];
   const { items: types } = await ask("POST /assets/types", {
     items: [{ name: "t", description: "d", fields }, { name: "empty" }],
@@ -208,7 +208,7 @@ async function fillSeries(ask: AskProject, draws: Draws, assetIds: readonly numb
 }
 
 async function fillEvents(ask: AskProject, draws: Draws, assetIds: readonly number[]): Promise<void> {
-  const terms = [{ name: "a" }, { name: "a", description: draws.text() }, { name: `b${draws.text()}` }];
+  const terms = [{ name: "a" }, { name: "a", description: `d${draws.text()}` }, { name: `b${draws.text()}` }];
   const { items: transformers } = await ask("POST /eventtransformers", { items: terms });
   const { items: types } = await ask("POST /semantictypes", { items: [...terms, { name: "c" }] });
   const phrase = () => ({ text: draws.text(), semanticTypeId: draws.pick(types)["id"] });
