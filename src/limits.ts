@@ -446,9 +446,9 @@ export const described = {
   journalCheckpointBytes: limit(
     64 * 2 ** 20,
     "bytes",
-    "Journal after which all points are moved into blocks.",
+    "Size of the journal at which all points are flushed to blocks.",
   ),
-  journalIdleMs: limit(5_000, "ms", "Without a write for so long, all points are moved into blocks."),
+  journalIdleMs: limit(5_000, "ms", "Pause in writing after which all points are flushed to blocks."),
   journalIdleBytes: limit(
     256 * 2 ** 10,
     "bytes",

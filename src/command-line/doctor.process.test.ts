@@ -45,7 +45,7 @@ test("doctor: exit codes and words, before and after a repair", async () => {
     damaged.output,
     new RegExp(
       `^points/${shard} at 1: expected checksum \\w{8}, found checksum \\w{8}
-  --repair would give up the points of series \\d+ from 1\\d+ to 1\\d+99 ms, with the block kept as \\S+
+  --repair would remove the points of series \\d+ from 1\\d+ to 1\\d+99 ms, with the block kept as \\S+
 Damaged pieces in ${data}: 1\n$`,
     ),
   );
@@ -53,7 +53,7 @@ Damaged pieces in ${data}: 1\n$`,
   assert.equal(repaired.status, 0);
   assert.match(
     repaired.output,
-    /\n {2}repaired: give up the points .*\n.* is in order again; repaired pieces: 1\n$/,
+    /\n {2}repaired: remove the points .*\n.* is in order again; repaired pieces: 1\n$/,
   );
   assert.equal((await doctor()).status, 0);
 

@@ -58,7 +58,7 @@ async function examine(data: string, repair: boolean): Promise<number> {
   const parts = inCatalog.length === 0 ? await examineParts(data) : undefined;
   const ofParts = await repaired(parts?.findings ?? [], repair ? told : undefined);
   const mustExist = parts?.manifest !== undefined && parts.manifest.phase !== "creating";
-  const store = await examineStore(pointsFolderOf(data), { mustExist, repair, told });
+  const store = await examineStore(pointsFolderOf(data), { mustExist, repair, onRepaired: told });
   const ofBlobs = mustExist ? await findingsOfBlobs(data) : [];
   const ofPoints = store.findings.map((one) => ({ ...one, file: `points/${one.file}` }));
   const left = [...inCatalog, ...ofParts, ...ofPoints, ...ofBlobs];

@@ -6,8 +6,10 @@
 //   across a crash. Every read that starts later sees the change.
 // - Times are integer milliseconds; negative ones are allowed. They are unique within a series: of two points
 //   with the same time, the one written later wins.
-// - Nobody changes an array after passing it to the store. Returned arrays belong to the caller; several may
-//   share one buffer.
+// - The caller must not change the arrays of a batch until `append` has settled. The store does not use them
+// after
+//   that.
+// - Returned arrays belong to the caller; several may share one buffer.
 import type { TimeRange } from "../lib/time.ts";
 
 export type SeriesId = number;

@@ -1,22 +1,22 @@
 // A shard that runs in the thread of its test, one slice of work a turn, and tells when something was
 // written.
 import { readFileSync } from "node:fs";
-import { bytesAt } from "../../src/storage/embedded-points/frame-memory.ts";
 import { Shard } from "../../src/storage/embedded-points/shard.ts";
 import type {
   LatestQuery,
+  RecordToApply,
   ShardCall,
-  ShardStart,
-  ToApply,
-} from "../../src/storage/embedded-points/shard-calls.ts";
-import type { OpenShard, ShardLink } from "../../src/storage/embedded-points/shard-thread.ts";
+  ShardSettings,
+} from "../../src/storage/embedded-points/shard-messages.ts";
+import type { OpenedShard, ShardClient } from "../../src/storage/embedded-points/shard-thread.ts";
+import { viewOf } from "../../src/storage/embedded-points/shared-ring.ts";
 import type { AggregateQuery, ScanQuery } from "../../src/storage/points.ts";
 import type { Wreck } from "./simulated-disk.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 export class LocalShard {
-  readonly #start: ShardStart;
+  readonly #start: ShardSettings;
   readonly #shard: Shard;
   readonly #onStep: () => void;
   #completed: { resolve: (answer: undefined) => void; reject: (why: unknown) => void } | undefined;
@@ -29,7 +29,7 @@ export class LocalShard {
   #isClosed = false;
   #isWorking = false;
 
-  private constructor(start: ShardStart, { delay, onStep }: { delay: number; onStep: () => void }) {
+  private constructor(start: ShardSettings, { delay, onStep }: { delay: number; onStep: () => void }) {
     this.#start = start;
     this.#shard = new Shard(start.path, start);
     this.#delay = delay;
@@ -41,16 +41,16 @@ export class LocalShard {
     settings: { delayOf: (shard: number) => number; onStep: () => void },
     opened: LocalShard[] = [],
   ) {
-    return async (start: ShardStart): Promise<OpenShard> => {
+    return async (start: ShardSettings): Promise<OpenedShard> => {
       const local = new LocalShard(start, { ...settings, delay: settings.delayOf(start.shard) });
       opened[start.shard] = local;
       const ask = (call: ShardCall, query: unknown) => local.#ask(call, query);
-      const apply = (change: ToApply, onConfirmed: () => void) => {
+      const apply = (change: RecordToApply, onConfirmed: () => void) => {
         local.#apply(change);
         onConfirmed();
       };
-      const thread = { apply, ask, close: async () => local.#close() } as ShardLink;
-      return { thread, applied: local.#shard.applied };
+      const thread = { apply, call: ask, close: async () => local.#close() } as ShardClient;
+      return { client: thread, applied: local.#shard.applied };
     };
   }
 
@@ -72,10 +72,10 @@ export class LocalShard {
     );
   }
 
-  #apply({ sequence, place }: ToApply): void {
+  #apply({ sequence, slice: place }: RecordToApply): void {
     try {
       if (this.#stopped === undefined && sequence > this.#shard.applied)
-        this.#shard.applyFrame(bytesAt(place));
+        this.#shard.applyRecord(viewOf(place));
     } catch (why) {
       this.#stopped = why;
     }
@@ -86,7 +86,7 @@ export class LocalShard {
   async #ask(call: ShardCall, query: unknown): Promise<unknown> {
     if (this.#stopped !== undefined) throw this.#stopped;
     if (call !== "checkpoint") return this.#answers[call](query as never);
-    this.#shard.beginCheckpoint(query as number);
+    this.#shard.startCheckpoint(query as number);
     this.#workSoon();
     return new Promise((resolve, reject) => {
       this.#completed = { resolve, reject };
@@ -109,13 +109,13 @@ export class LocalShard {
 
   #work(): void {
     this.#isWorking = false;
-    if (this.#isClosed || !this.#shard.isBusy) return;
+    if (this.#isClosed || !this.#shard.hasWork) return;
     try {
       if (this.#shard.work() !== undefined) this.#completed!.resolve(undefined);
       this.#stepDone();
       this.#workSoon();
     } catch (why) {
-      this.#shard.giveUpCheckpoint();
+      this.#shard.cancelCheckpoint();
       this.#completed?.reject(why);
     }
   }

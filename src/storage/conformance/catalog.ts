@@ -606,7 +606,7 @@ export const comparisons: Readonly<Record<string, Scenario>> = {
         await fill([catalog], places, rows);
         await catalog.read(1, async (tx) => {
           const whole = idsOf(await tx.find(places, allBy(order)));
-          assert.deepEqual(await walk(tx, order, { limit: 5 }, lengthMax), whole);
+          assert.deepEqual(await sineWave(tx, order, { limit: 5 }, lengthMax), whole);
           assert.deepEqual(await walkBack(tx, order, { limit: 5 }, lengthMax), whole.slice(0, -1));
         });
       }),
@@ -655,7 +655,7 @@ export const comparisons: Readonly<Record<string, Scenario>> = {
         await catalog.read(1, async (tx) => {
           const whole = idsOf(await tx.find(places, allBy(order)));
           assert.deepEqual(whole.toSorted(), idsOf(rows).toSorted());
-          assert.deepEqual(await walk(tx, order, { limit }), whole);
+          assert.deepEqual(await sineWave(tx, order, { limit }), whole);
           assert.deepEqual(await walkBack(tx, order, { limit }), whole.slice(0, -1));
           const cuts = await tx.divide(places, { filter: everything, order, parts: limit });
           assert.ok(cuts.length < limit);
@@ -663,7 +663,7 @@ export const comparisons: Readonly<Record<string, Scenario>> = {
           for (const [at, until] of [...cuts, undefined].entries()) {
             const after = cuts[at - 1];
             pieces.push(
-              ...(await walk(tx, order, { limit: 2, ...(after && { after }), ...(until && { until }) })),
+              ...(await sineWave(tx, order, { limit: 2, ...(after && { after }), ...(until && { until }) })),
             );
           }
           assert.deepEqual(pieces, whole);
@@ -678,7 +678,7 @@ export const comparisons: Readonly<Record<string, Scenario>> = {
 const bounded = (page: PageQuery, lengthMax: number | undefined): PageQuery =>
   lengthMax === undefined ? page : { ...page, bound: new LengthBound(lengthMax) };
 
-async function walk(
+async function sineWave(
   tx: CatalogReader,
   order: OrderBy[],
   asked: PageQuery,
@@ -687,7 +687,7 @@ async function walk(
   const page = bounded(asked, lengthMax);
   const { items, next } = await readPage(tx, places, { filter: everything, order, page });
   if (!next) return idsOf(items);
-  return [...idsOf(items), ...(await walk(tx, order, { ...asked, after: next }, lengthMax))];
+  return [...idsOf(items), ...(await sineWave(tx, order, { ...asked, after: next }, lengthMax))];
 }
 
 /** From before the last record back to the first. */

@@ -62,7 +62,7 @@ export async function pointsOf(store: PointsStore, series: SeriesId, isString = 
 }
 
 /** `count` points from `fromMs` on, one every `stepMs`, with the values of a sine wave. */
-export function walk(count: number, fromMs: number, stepMs: number): [number, number][] {
+export function sineWave(count: number, fromMs: number, stepMs: number): [number, number][] {
   return Array.from({ length: count }, (_, i) => [
     fromMs + i * stepMs,
     Math.round(Math.sin(i / 50) * 1e5) / 1e3,
@@ -196,14 +196,14 @@ async function times(
 
 function reads(scenario: Scenario): void {
   scenario("a range includes its start and not its end, and is cut at the limit", async ({ store }) => {
-    await store.append(batchOf([pump, walk(6, 0, 10)]));
+    await store.append(batchOf([pump, sineWave(6, 0, 10)]));
     assert.deepEqual(await times(store, { limit: 100 }), [20, 30]);
     assert.deepEqual(await times(store, { limit: 1 }), [20]);
     assert.deepEqual(await times(store, { limit: 2 }), [20, 30]);
   });
 
   scenario("points outside count towards the limit", async ({ store }) => {
-    await store.append(batchOf([pump, walk(6, 0, 10)]));
+    await store.append(batchOf([pump, sineWave(6, 0, 10)]));
     assert.deepEqual(await times(store, { limit: 100, includeOutside: true }), [10, 20, 30, 40]);
     for (const limit of [1, 2, 3, 4]) {
       const expected = [10, 20, 30, 40].slice(0, limit);
@@ -244,7 +244,7 @@ function lookups(scenario: Scenario): void {
   );
 
   scenario("long series are read in pages without a gap or a repeat", async ({ store }) => {
-    const points = walk(30_000, 1000, 10);
+    const points = sineWave(30_000, 1000, 10);
     await store.append(batchOf([pump, points]));
     const found: number[] = [];
     for (let startMs = 0; ; startMs = found.at(-1)! + 1) {
@@ -261,15 +261,15 @@ function lookups(scenario: Scenario): void {
 
 function deletes(scenario: Scenario): void {
   scenario("a deleted range loses its points and no others", async ({ store }) => {
-    await store.append(batchOf([pump, walk(20_000, 0, 10)], [motor, at("100=1")]));
+    await store.append(batchOf([pump, sineWave(20_000, 0, 10)], [motor, at("100=1")]));
     await store.delete(pump, { startMs: 95, endMs: 150_000 });
-    const expected = walk(20_000, 0, 10).filter(([timeMs]) => timeMs < 95 || timeMs >= 150_000);
+    const expected = sineWave(20_000, 0, 10).filter(([timeMs]) => timeMs < 95 || timeMs >= 150_000);
     assert.deepEqual(await pointsOf(store, pump), expected);
     assert.deepEqual(await pointsOf(store, motor), at("100=1"));
   });
 
   scenario("all points of a series are deleted, and it can be written again", async ({ store }) => {
-    await store.append(batchOf([pump, walk(10_000, 0, 10)], [valve, [[1, "open"]]]));
+    await store.append(batchOf([pump, sineWave(10_000, 0, 10)], [valve, [[1, "open"]]]));
     await store.delete(pump);
     await store.delete(valve);
     assert.deepEqual(await pointsOf(store, pump), []);
@@ -306,7 +306,7 @@ function aggregates(scenario: Scenario): void {
   };
 
   scenario("are exact as soon as a write resolves, also after late points", async ({ store }) => {
-    const points = new Map(walk(30_000, 0, 10));
+    const points = new Map(sineWave(30_000, 0, 10));
     await store.append(batchOf([pump, [...points]]));
     await checkAggregates(store, points, query);
     for (const [timeMs, value] of at("155=1e6 120000=-7 299990=3")) {
@@ -340,7 +340,7 @@ async function checkAggregates(
 }
 
 function durability(scenario: Scenario): void {
-  const points = walk(20_000, 0, 10);
+  const points = sineWave(20_000, 0, 10);
   const after: Written = [[5, 55], ...points.slice(0, 18_000), [1_000_000, 2]].toSorted(
     ([a], [b]) => Number(a) - Number(b),
   ) as never;

@@ -1,11 +1,11 @@
-// Aggregates from points and summaries agree with the naive reference, however the series is cut.
+// Aggregates from points and summaries agree with the naive reference, however the series is split.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { naiveAggregate } from "../conformance/naive-aggregate.ts";
 import { type AggregateColumns, type AggregateName, aggregateNames } from "../points.ts";
 import { Aggregation } from "./aggregate.ts";
-import { decodeSummary, encodeSummary, summarise, summaryBytes } from "./summary.ts";
+import { decodeSummary, encodeSummary, summarise, summaryFields } from "./summary.ts";
 
 type Question = ConstructorParameters<typeof Aggregation>[0];
 
@@ -54,7 +54,7 @@ const series: fc.Arbitrary<Series> = fc
     });
   });
 
-/** A query that looks at some part of the series, before it, or after it. */
+/** A query over a part of the series, or before or after it. */
 const questionOf = ({ times }: Series): fc.Arbitrary<Question> =>
   fc
     .record({
@@ -74,18 +74,18 @@ const questionOf = ({ times }: Series): fc.Arbitrary<Question> =>
       return { ...rest, startMs, endMs: startMs + buckets * rest.bucketMs };
     });
 
-/** Feeds the range of the query in pieces cut at `cuts`, as summaries where `summarised` says so. */
-function answer(series: Series, query: Question, cuts: readonly number[], summarised: readonly boolean[]) {
+/** Adds the range of the query in parts split at `cuts`, as points or, by `summarised`, as summaries. */
+function result(series: Series, query: Question, cuts: readonly number[], summarised: readonly boolean[]) {
   const { times, values } = series;
   const from = times.filter((time) => time < query.startMs).length;
   const to = times.filter((time) => time < query.endMs).length;
   const point = (index: number) =>
     index >= 0 && index < times.length ? { timeMs: times[index]!, value: values[index]! } : undefined;
   const aggregation = new Aggregation(query, point(from - 1));
-  const places = [...new Set([from, ...cuts.map((cut) => from + (cut % Math.max(1, to - from))), to])];
-  places.sort((one, other) => one - other);
-  for (const [index, end] of places.entries()) {
-    const start = places[index - 1] ?? end;
+  const bounds = [...new Set([from, ...cuts.map((cut) => from + (cut % Math.max(1, to - from))), to])];
+  bounds.sort((one, other) => one - other);
+  for (const [index, end] of bounds.entries()) {
+    const start = bounds[index - 1] ?? end;
     if (start === end) continue;
     const bucketOf = (index: number) => Math.floor((times[index]! - query.startMs) / query.bucketMs);
     const fits = bucketOf(start) === bucketOf(end - 1);
@@ -98,10 +98,10 @@ function answer(series: Series, query: Question, cuts: readonly number[], summar
   return aggregation.finish(point(to));
 }
 
-/** What rounding may do, for values of this size. */
+/** The error of rounding for values of this size. */
 function toleranceOf(name: AggregateName, expected: number, scale: number, count: number): number {
   if (name === "count" || name === "min" || name === "max" || name === "stepInterpolation") return 0;
-  // Among the smallest doubles a half may be no double: each piece can be off by one of them.
+  // Half of a denormal number may not be a double: each part can be off by one of them.
   const least = 2 * count * Number.MIN_VALUE;
   if (name === "continuousVariance" || name === "discreteVariance") {
     const mean = 1e-13 * scale;
@@ -132,7 +132,7 @@ function assertAgrees(
   }
 }
 
-test("any series in any pieces agrees with the definitions", () => {
+test("any series in any parts agrees with the definitions", () => {
   const cases = series.chain((one) =>
     fc.tuple(
       fc.constant(one),
@@ -143,16 +143,16 @@ test("any series in any pieces agrees with the definitions", () => {
   );
   fc.assert(
     fc.property(cases, ([one, query, cuts, summarised]) => {
-      assertAgrees(answer(one, query, cuts, summarised), naiveAggregate(one, query), query, one);
+      assertAgrees(result(one, query, cuts, summarised), naiveAggregate(one, query), query, one);
     }),
     { numRuns: 2000 },
   );
 });
 
 test("a summary of one point, and of the ends of the range of doubles", () => {
-  const bytes = encodeSummary(summarise(Float64Array.of(-5), Float64Array.of(-0), 0, 1));
-  assert.equal(bytes.length, summaryBytes);
-  assert.deepEqual(decodeSummary(bytes), {
+  const fields = encodeSummary(summarise(Float64Array.of(-5), Float64Array.of(-0), 0, 1));
+  assert.equal(fields.length, summaryFields);
+  assert.deepEqual(decodeSummary(fields), {
     count: 1,
     firstMs: -5,
     firstValue: -0,
@@ -185,11 +185,11 @@ test("a gap of a century between two points costs nothing, and a limit ends the 
   });
   const dense = new Aggregation({ ...query, aggregates: ["interpolation"] });
   dense.addPoints(Float64Array.of(0, century), Float64Array.of(1, 1), 0, 2);
-  assert.ok(dense.full);
+  assert.ok(dense.isFull);
   assert.deepEqual(dense.finish().times, Float64Array.of(0, 1000, 2000, 3000, 4000));
 });
 
-test("full is reached only when the last bucket that is answered is complete", () => {
+test("the aggregation is full only when the last returned bucket is complete", () => {
   const one = new Aggregation({
     startMs: 0,
     endMs: 100,
@@ -199,10 +199,10 @@ test("full is reached only when the last bucket that is answered is complete", (
     aggregates: ["count"],
   });
   one.addPoints(Float64Array.of(1, 2), Float64Array.of(1, 1), 0, 2);
-  assert.ok(!one.full);
+  assert.ok(!one.isFull);
   one.addSummary(summarise(Float64Array.of(8, 9), Float64Array.of(1, 1), 0, 2));
-  assert.ok(!one.full);
+  assert.ok(!one.isFull);
   one.addPoints(Float64Array.of(15), Float64Array.of(1), 0, 1);
-  assert.ok(one.full);
+  assert.ok(one.isFull);
   assert.deepEqual(one.finish(), { times: Float64Array.of(0), columns: [Float64Array.of(4)] });
 });

@@ -1,20 +1,24 @@
-// Aggregates of one series over buckets of time, fed in time order with points and with block summaries.
+// Calculates aggregates of one series over buckets of time, from points and summaries added in order of time.
 //
-// The definitions are those of conformance/naive-aggregate.ts. What is fed costs its points, and a summary
-// counts as one; beyond that only buckets that are answered cost anything, so that a long gap is free unless
-// an interpolation over it is requested.
+// conformance/naive-aggregate.ts defines the aggregates. In comments here, f is the interpolated series:
+// straight lines between consecutive points, or for a step series each value held until the next point.
+//
+// The cost is that of the points added, where a summary counts as one, plus that of the rows returned. So a
+// long gap costs nothing, unless an interpolation over it is requested.
 import type { AggregateColumns, AggregateName, AggregateQuery } from "../points.ts";
 import { firstAtOrAfter } from "./columns.ts";
-import { PointsState, type Summary, TimeState, variationOf } from "./summary.ts";
+import { type Summary, TimeStats, ValueStats, variationOf } from "./summary.ts";
 
-export interface Point {
+export interface NumberPoint {
   readonly timeMs: number;
   readonly value: number;
 }
 
-const none = Number.NaN;
-const ofPoints: readonly AggregateName[] = ["min", "max", "sum", "discreteVariance"];
-const ofTime: readonly AggregateName[] = ["average", "continuousVariance"];
+const noValue = Number.NaN;
+/** Aggregates over the values of the points. */
+const valueAggregates: readonly AggregateName[] = ["min", "max", "sum", "discreteVariance"];
+/** Aggregates over f. */
+const timeAggregates: readonly AggregateName[] = ["average", "continuousVariance"];
 
 export class Aggregation {
   readonly #query: Omit<AggregateQuery, "series">;
@@ -25,32 +29,32 @@ export class Aggregation {
   readonly #wantsLine: boolean;
   readonly #wantsStep: boolean;
 
-  /** The last point fed, if any. */
+  /** The last point added, if any. */
   #hasLast = false;
-  #lastMs = none;
-  #lastValue = none;
-  #readMs = -Infinity;
+  #lastMs = noValue;
+  #lastValue = noValue;
+  #completedByMs = -Infinity;
 
-  /** The open bucket, which holds a point; without one `#nextMs` is where the next may start. */
+  /** The open bucket is the one with the last point. The next row may start at `#nextMs`. */
   #isOpen = false;
   #nextMs: number;
-  #startMs = none;
+  #bucketStartMs = noValue;
   #count = 0;
   #variation = 0;
-  #interpolation = none;
-  #stepInterpolation = none;
-  readonly #points = new PointsState();
-  readonly #time = new TimeState();
+  #interpolation = noValue;
+  #stepInterpolation = noValue;
+  readonly #points = new ValueStats();
+  readonly #time = new TimeStats();
 
   readonly #rowTimes: number[] = [];
   readonly #rows: readonly number[][];
 
-  /** `before`: the last point of the series before `startMs`, if there is one. */
-  constructor(query: Omit<AggregateQuery, "series">, before?: Point) {
+  /** `before` is the last point of the series before `startMs`, if there is one. */
+  constructor(query: Omit<AggregateQuery, "series">, before?: NumberPoint) {
     const wants = (names: readonly AggregateName[]) => names.some((name) => query.aggregates.includes(name));
     this.#query = query;
-    this.#wantsPoints = wants(ofPoints);
-    this.#wantsTime = wants(ofTime);
+    this.#wantsPoints = wants(valueAggregates);
+    this.#wantsTime = wants(timeAggregates);
     this.#wantsSquares = wants(["continuousVariance"]);
     this.#wantsVariation = wants(["totalVariation"]);
     this.#wantsLine = wants(["interpolation"]);
@@ -60,41 +64,43 @@ export class Aggregation {
     if (before !== undefined) this.#remember(before.timeMs, before.value);
   }
 
-  /** All buckets that the limit allows are complete: what is fed from here on changes nothing. */
-  get full(): boolean {
+  /** The result has as many rows as the limit allows. Points added from here on change nothing. */
+  get isFull(): boolean {
     return this.#rowTimes.length >= this.#query.limit;
   }
 
-  /** When all is complete: the time of the point that completed it. */
-  get readMs(): number {
-    return this.#readMs;
+  /** Time of the point that completed the last row, once `isFull`. */
+  get completedByMs(): number {
+    return this.#completedByMs;
   }
 
-  /** Adds the points from index `from` up to `to`, all in the range of the query and after what came. */
+  /**
+   * Adds the points from index `from` up to `to`: all in the range of the query, and after all added before.
+   */
   addPoints(times: Float64Array, values: Float64Array, from: number, to: number): void {
     let first = from;
-    while (first < to && !this.full) {
-      this.#reach(times[first]!, values[first]!);
-      if (this.full) return;
-      const end = firstAtOrAfter(times, this.#startMs + this.#query.bucketMs, first, to);
+    while (first < to && !this.isFull) {
+      this.#advanceTo(times[first]!, values[first]!);
+      if (this.isFull) return;
+      const end = firstAtOrAfter(times, this.#bucketStartMs + this.#query.bucketMs, first, to);
       this.#count += end - first;
       if (this.#wantsPoints) this.#points.addPoints(values, first, end);
       if (this.#wantsVariation) this.#variation += variationOf(values, first, end);
       if (this.#wantsTime) {
-        const stretch = { from: first, to: end, wantsSquares: this.#wantsSquares };
-        if (this.#query.isStep) this.#time.addSteps(times, values, stretch);
-        else this.#time.addLines(times, values, stretch);
+        const range = { from: first, to: end, wantsSquares: this.#wantsSquares };
+        if (this.#query.isStep) this.#time.addSteps(times, values, range);
+        else this.#time.addLines(times, values, range);
       }
       this.#remember(times[end - 1]!, values[end - 1]!);
       first = end;
     }
   }
 
-  /** Adds points of which the first and the last lie in the same bucket. */
+  /** Adds the summary of points that are all in one bucket, and after all points added before. */
   addSummary(summary: Summary): void {
-    if (this.full) return;
-    this.#reach(summary.firstMs, summary.firstValue);
-    if (this.full) return;
+    if (this.isFull) return;
+    this.#advanceTo(summary.firstMs, summary.firstValue);
+    if (this.isFull) return;
     this.#count += summary.count;
     this.#variation += summary.variation;
     this.#points.add(summary);
@@ -104,13 +110,13 @@ export class Aggregation {
     this.#remember(summary.lastMs, summary.lastValue);
   }
 
-  /** The answer. `after`: the first point of the series at or after `endMs`, if there is one. */
-  finish(after?: Point): AggregateColumns {
+  /** Returns the result. `after` is the first point of the series at or after `endMs`, if there is one. */
+  finish(after?: NumberPoint): AggregateColumns {
     const { endMs, isStep } = this.#query;
-    if (!this.full && this.#hasLast) {
-      if (after !== undefined) this.#leave(endMs, after.timeMs, after.value);
-      else if (isStep) this.#leave(endMs, Infinity, this.#lastValue);
-      else this.#end(endMs);
+    if (!this.isFull && this.#hasLast) {
+      if (after !== undefined) this.#completeBuckets(endMs, after.timeMs, after.value);
+      else if (isStep) this.#completeBuckets(endMs, Infinity, this.#lastValue);
+      else this.#completeWithoutNext(endMs);
     }
     return {
       times: new Float64Array(this.#rowTimes),
@@ -124,64 +130,64 @@ export class Aggregation {
     this.#lastValue = value;
   }
 
-  #bucketOf(timeMs: number): number {
+  #bucketStart(timeMs: number): number {
     const { startMs, bucketMs } = this.#query;
     return startMs + Math.floor((timeMs - startMs) / bucketMs) * bucketMs;
   }
 
-  /** Moves on to the bucket of the next point, along f from the last point to this one. */
-  #reach(timeMs: number, value: number): void {
-    this.#readMs = timeMs;
-    if (this.#isOpen && timeMs < this.#startMs + this.#query.bucketMs) {
-      this.#piece(timeMs - this.#lastMs, this.#lastValue, value);
-      // The jump of a step series happens at the point itself, which lies inside the bucket.
+  /** Advances along f from the last point to this one. Completes the buckets before it and opens its own. */
+  #advanceTo(timeMs: number, value: number): void {
+    this.#completedByMs = timeMs;
+    if (this.#isOpen && timeMs < this.#bucketStartMs + this.#query.bucketMs) {
+      this.#addSegment(timeMs - this.#lastMs, this.#lastValue, value);
+      // The step happens at the point itself, which is inside the bucket.
       if (this.#query.isStep) this.#variation += Math.abs(value - this.#lastValue);
       return;
     }
-    const startMs = this.#bucketOf(timeMs);
-    if (this.#hasLast) this.#leave(startMs, timeMs, value);
-    this.#open(startMs, timeMs, value);
+    const startMs = this.#bucketStart(timeMs);
+    if (this.#hasLast) this.#completeBuckets(startMs, timeMs, value);
+    this.#openBucket(startMs, timeMs, value);
   }
 
-  /** Completes the buckets up to `untilMs` along f from the last point to the next. */
-  #leave(untilMs: number, nextMs: number, nextValue: number): void {
+  /** Completes the buckets before `untilMs` along f, from the last point towards the next. */
+  #completeBuckets(untilMs: number, nextMs: number, nextValue: number): void {
     if (this.#isOpen) {
-      const endMs = this.#startMs + this.#query.bucketMs;
-      this.#piece(endMs - this.#lastMs, this.#lastValue, this.#between(endMs, nextMs, nextValue));
-      this.#close();
+      const endMs = this.#bucketStartMs + this.#query.bucketMs;
+      this.#addSegment(endMs - this.#lastMs, this.#lastValue, this.#interpolate(endMs, nextMs, nextValue));
+      this.#closeBucket();
     }
     if (!this.#wantsLine && !this.#wantsStep) return;
-    while (this.#nextMs < untilMs && !this.full) {
+    while (this.#nextMs < untilMs && !this.isFull) {
       const atMs = this.#nextMs;
-      this.#emptyRow(this.#between(atMs, nextMs, nextValue));
+      this.#addEmptyRow(this.#interpolate(atMs, nextMs, nextValue));
     }
   }
 
-  /** Completes the buckets up to `untilMs` with f ending at the last point. */
-  #end(untilMs: number): void {
-    if (this.#isOpen) this.#close();
-    while (this.#wantsStep && this.#nextMs < untilMs && !this.full) this.#emptyRow(none);
+  /** Completes the buckets before `untilMs`, where f ends at the last point. */
+  #completeWithoutNext(untilMs: number): void {
+    if (this.#isOpen) this.#closeBucket();
+    while (this.#wantsStep && this.#nextMs < untilMs && !this.isFull) this.#addEmptyRow(noValue);
   }
 
-  #open(startMs: number, timeMs: number, value: number): void {
+  #openBucket(startMs: number, timeMs: number, value: number): void {
     this.#isOpen = true;
-    this.#startMs = startMs;
+    this.#bucketStartMs = startMs;
     this.#nextMs = startMs + this.#query.bucketMs;
     this.#count = 0;
     this.#variation = 0;
     this.#points.clear();
     this.#time.clear();
     const isAtStart = timeMs === startMs;
-    this.#interpolation = isAtStart ? value : none;
+    this.#interpolation = isAtStart ? value : noValue;
     this.#stepInterpolation = isAtStart ? value : this.#lastValue;
     if (isAtStart || !this.#hasLast) return;
-    this.#interpolation = this.#between(startMs, timeMs, value);
-    this.#piece(timeMs - startMs, this.#interpolation, value);
+    this.#interpolation = this.#interpolate(startMs, timeMs, value);
+    this.#addSegment(timeMs - startMs, this.#interpolation, value);
     if (this.#query.isStep) this.#variation += Math.abs(value - this.#lastValue);
   }
 
-  /** A piece of f in the open bucket: a line, or for a step series the value at its beginning. */
-  #piece(ms: number, from: number, to: number): void {
+  /** Adds a segment of f to the open bucket: a line, or for a step series the value `from`. */
+  #addSegment(ms: number, from: number, to: number): void {
     if (this.#query.isStep) {
       this.#time.add(ms, from, 0);
       return;
@@ -190,15 +196,15 @@ export class Aggregation {
     this.#variation += Math.abs(to - from);
   }
 
-  /** f(atMs), from the last point to the next. */
-  #between(atMs: number, nextMs: number, nextValue: number): number {
+  /** f(atMs), between the last point and the next. */
+  #interpolate(atMs: number, nextMs: number, nextValue: number): number {
     if (atMs === nextMs) return nextValue;
     if (this.#query.isStep) return this.#lastValue;
     const share = (atMs - this.#lastMs) / (nextMs - this.#lastMs);
     return this.#lastValue + (nextValue - this.#lastValue) * share;
   }
 
-  #close(): void {
+  #closeBucket(): void {
     this.#isOpen = false;
     const { aggregates } = this.#query;
     let hasValue = false;
@@ -207,15 +213,15 @@ export class Aggregation {
       this.#rows[i]!.push(value);
       hasValue ||= Number.isFinite(value);
     }
-    if (hasValue) this.#rowTimes.push(this.#startMs);
+    if (hasValue) this.#rowTimes.push(this.#bucketStartMs);
     else for (const row of this.#rows) row.pop();
   }
 
-  #emptyRow(interpolation: number): void {
+  #addEmptyRow(interpolation: number): void {
     this.#rowTimes.push(this.#nextMs);
     const { aggregates } = this.#query;
     for (let i = 0; i < aggregates.length; i++) {
-      const step = aggregates[i] === "stepInterpolation" ? this.#lastValue : none;
+      const step = aggregates[i] === "stepInterpolation" ? this.#lastValue : noValue;
       this.#rows[i]!.push(aggregates[i] === "interpolation" ? interpolation : step);
     }
     this.#nextMs += this.#query.bucketMs;
@@ -235,7 +241,7 @@ export class Aggregation {
       case "discreteVariance":
         return this.#points.squares / this.#points.count;
       case "average":
-        // Without any length f is defined at one point only.
+        // Without a length, f is defined only at the one point.
         return time.ms > 0 ? time.mean : this.#lastValue;
       case "continuousVariance":
         return time.ms > 0 ? time.squares / time.ms : 0;

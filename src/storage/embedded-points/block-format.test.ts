@@ -15,7 +15,7 @@ const made = <One>(count: number, make: (index: number) => One): One[] =>
 const column = (count: number, make: (index: number) => number) => Float64Array.from(made(count, make));
 const everySecond = (count: number) => column(count, (i) => -1000 + i * 1000);
 
-/** Numbers in [0, 1), always the same. */
+/** Deterministic numbers in [0, 1). */
 function random(seed: number): () => number {
   let state = seed;
   return () => {

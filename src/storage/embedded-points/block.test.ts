@@ -1,4 +1,4 @@
-// What goes into a block comes back bit for bit, and a block that was touched never answers.
+// A block decodes to exactly the points encoded, and a changed block is always detected.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { crc32 } from "node:zlib";
@@ -37,7 +37,7 @@ const wild = fc.oneof(
   fc.constantFrom(2 ** 50, 2 ** 50 + 1, 1e22, 1e23, 0.1 + 0.2, 1 / 3, 123456789012345.67, 1e-7, 4.35, 0.07),
 );
 
-/** How a column of values is made from random numbers between 0 and 1. */
+/** Makes a value from a random number between 0 and 1. */
 const shapes: fc.Arbitrary<(random: number, index: number, last: number) => number> = fc.oneof(
   wild.map((value) => () => value),
   fc.tuple(fc.integer({ min: 0, max: 17 }), fc.integer({ min: 0, max: 40 })).map(([digits, bits]) => {
@@ -105,7 +105,7 @@ function assertReturns(times: Float64Array, values: Float64Array): Uint8Array {
   return block;
 }
 
-test("times and numbers of any shape come back bit for bit", () => {
+test("times and numbers of any shape decode bit for bit", () => {
   fc.assert(
     fc.property(columns, ({ times, values }) => {
       assertReturns(times, values);
@@ -114,7 +114,7 @@ test("times and numbers of any shape come back bit for bit", () => {
   );
 });
 
-test("so do they in blocks as large as the store makes them", () => {
+test("blocks of the size that the store writes decode bit for bit", () => {
   fc.assert(
     fc.property(columnsOf({ min: 4000, max: 13_000 }), ({ times, values }) => {
       assertReturns(times, values);
@@ -123,7 +123,7 @@ test("so do they in blocks as large as the store makes them", () => {
   );
 });
 
-test("numbers without any order come back bit for bit", () => {
+test("numbers without any order decode bit for bit", () => {
   fc.assert(
     fc.property(fc.array(wild, { minLength: 1, maxLength: 60 }), (values) => {
       assertReturns(Float64Array.from(values.keys()), Float64Array.from(values));
@@ -131,7 +131,7 @@ test("numbers without any order come back bit for bit", () => {
   );
 });
 
-test("strings come back unit for unit, halves of surrogate pairs included", () => {
+test("strings decode without loss, also of unpaired surrogates", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary" }),
     fc.constantFrom("", "RUN", "STOP", "ålarm", "\ud800", "\udc00x"),
@@ -144,7 +144,7 @@ test("strings come back unit for unit, halves of surrogate pairs included", () =
   );
 });
 
-test("a flipped bit, a lost end and an added byte are found", () => {
+test("a flipped bit, a missing end and an added byte are detected", () => {
   const touch = fc.record({ at: fc.nat(), bit: fc.nat(7), how: fc.constantFrom("flip", "cut", "add") });
   fc.assert(
     fc.property(columns, fc.array(touch, { minLength: 10, maxLength: 10 }), ({ times, values }, touches) => {
@@ -181,13 +181,13 @@ test("a block with a right checksum around wrong contents is refused, not read",
   }
 });
 
-test("a damaged block says what was expected and what was found", () => {
+test("the error for a damaged block has the expected and the found content", () => {
   const block = encodeBlock(Float64Array.of(1, 2), Float64Array.of(1, 2));
   block[20] = block[20]! ^ 1;
   assert.throws(() => decodeBlock(block), /expected checksum [0-9a-f]{8}, found checksum [0-9a-f]{8}/);
 });
 
-test("points that are no ascending whole milliseconds are refused", () => {
+test("times that are not ascending integers are refused", () => {
   const two = Float64Array.of(1, 2);
   assert.throws(() => encodeBlock(Float64Array.of(2, 1), two), /ascending/);
   assert.throws(() => encodeBlock(Float64Array.of(1, 1), two), /ascending/);

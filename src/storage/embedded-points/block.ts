@@ -1,22 +1,23 @@
-// A block: the points of one stretch of one series, packed and checksummed as FORMAT.md lays out.
+// Encodes and decodes a block: consecutive points of one series, compressed, with a checksum (FORMAT.md,
+// "Block").
 import { crc32 } from "node:zlib";
 import { invariant } from "../../lib/invariant.ts";
 import type { PointColumns } from "../points.ts";
-import { ByteReader, ByteWriter, Malformed } from "./codec/bytes.ts";
+import { ByteReader, ByteWriter, MalformedBlock } from "./codec/bytes.ts";
 import { integerMax } from "./codec/column.ts";
+import { decompressSection, type Section } from "./codec/compress.ts";
 import { readNumbers, writeNumbers } from "./codec/numbers.ts";
-import { type Section, unpressSection } from "./codec/press.ts";
 import { isStrings, readStrings, writeStrings } from "./codec/strings.ts";
 import { readTimes, writeTimes } from "./codec/times.ts";
 
-/** The most points a block can hold; the store makes far smaller ones. */
+/** The largest block that the format allows. The store writes far smaller ones. */
 export const blockPointsMax = 2 ** 20;
 
 const version = 1;
 const checksumBytes = 4;
 const noQuality = 0;
 
-/** A block that is not what was written: its checksum or its contents say so. */
+/** The bytes of a block or of its row are not those that were written. */
 export class DamagedBlock extends Error {
   readonly expected: string;
   readonly found: string;
@@ -29,8 +30,8 @@ export class DamagedBlock extends Error {
 }
 
 /**
- * Packs 1 to `blockPointsMax` points: ascending, unique, whole times within 2^50 ms of each other and of
- * 1970, and as many values. Every bit of them comes back from `decodeBlock`.
+ * Encodes 1 to `blockPointsMax` points without loss. The times are integers, ascending and unique, within
+ * 2^50 ms of each other and of 1970. There are as many values.
  */
 export function encodeBlock(times: Float64Array, values: Float64Array | readonly string[]): Uint8Array {
   const count = times.length;
@@ -56,7 +57,7 @@ export function encodeBlock(times: Float64Array, values: Float64Array | readonly
   return block;
 }
 
-/** The points of a block, as they were. Throws `DamagedBlock` for bytes that `encodeBlock` did not write. */
+/** The reverse of `encodeBlock`. Throws `DamagedBlock` for other bytes. */
 export function decodeBlock(bytes: Uint8Array): PointColumns {
   if (bytes.length < checksumBytes) throw new DamagedBlock("a header", `${bytes.length} bytes`);
   const expected = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
@@ -65,7 +66,7 @@ export function decodeBlock(bytes: Uint8Array): PointColumns {
   try {
     return read(new ByteReader(bytes));
   } catch (error) {
-    // With a right checksum only another program, or another version of this one, can have written it so.
+    // As the checksum is right, another program or another version has written it.
     throw new DamagedBlock(
       "contents as in FORMAT.md",
       error instanceof Error ? error.message : String(error),
@@ -86,32 +87,32 @@ function checkTimes(times: Float64Array): void {
     if (!(time > last) || Math.floor(time) !== time) isAscending = false;
     last = time;
   }
-  invariant(isAscending, "the times of a block are whole and ascending");
+  invariant(isAscending, "the times of a block are integers in ascending order");
 }
 
 function read(reader: ByteReader): PointColumns {
   reader.u32();
-  const writtenBy = reader.u8();
-  if (writtenBy !== version) throw new Malformed(`version ${writtenBy}, which is not ${version}`);
+  const found = reader.u8();
+  if (found !== version) throw new MalformedBlock(`version ${found}, which is not ${version}`);
   const timeCodec = reader.u8();
   const valueCodec = reader.u8();
-  if (reader.u8() !== noQuality) throw new Malformed("quality codes of an unknown kind");
+  if (reader.u8() !== noQuality) throw new MalformedBlock("quality codes of an unknown kind");
   const count = reader.u32();
-  if (count === 0 || count > blockPointsMax) throw new Malformed(`${count} points`);
-  const frame = { count, firstMs: reader.f64(), lastMs: reader.f64() };
+  if (count === 0 || count > blockPointsMax) throw new MalformedBlock(`${count} points`);
+  const bounds = { count, firstMs: reader.f64(), lastMs: reader.f64() };
   const timeBytes = reader.u32();
   const valueBytes = reader.u32();
-  const timeSection = unpressSection({ codec: timeCodec, bytes: reader.bytes(timeBytes) });
-  const valueSection = unpressSection({ codec: valueCodec, bytes: reader.bytes(valueBytes) });
+  const timeSection = decompressSection({ codec: timeCodec, bytes: reader.bytes(timeBytes) });
+  const valueSection = decompressSection({ codec: valueCodec, bytes: reader.bytes(valueBytes) });
   reader.end();
-  return { times: readTimes(timeSection, frame), values: readValues(valueSection, count) };
+  return { times: readTimes(timeSection, bounds), values: readValues(valueSection, count) };
 }
 
 function readValues(section: Section, count: number): Float64Array | string[] {
   return isStrings(section.codec) ? readStrings(section, count) : readNumbers(section, count);
 }
 
-/** CRC-32 of all that follows the checksum. */
+/** CRC-32 of all bytes after the checksum. */
 const checksumOf = (block: Uint8Array): number => crc32(block.subarray(checksumBytes));
 
 const hex = (checksum: number): string => checksum.toString(16).padStart(8, "0");

@@ -1,14 +1,14 @@
-// A change of the store as it is journaled and applied: points of one request, or one erasure.
+// A change of the store, as it is journaled and applied: the points of one request, or one deletion.
 import type { TimeRange } from "../../lib/time.ts";
 import type { PointBatch, SeriesId } from "../points.ts";
 
 export type Change =
   | { readonly kind: "append"; readonly batch: PointBatch }
-  | { readonly kind: "erase"; readonly series: SeriesId; readonly range?: TimeRange | undefined };
+  | { readonly kind: "delete"; readonly series: SeriesId; readonly range?: TimeRange | undefined };
 
-/** Bytes that the points of a change occupy in memory, about. */
-export function bytesOf(change: Change): number {
-  if (change.kind === "erase") return 64;
+/** Estimates the memory that a change occupies until all shards have applied it. */
+export function memoryBytesOf(change: Change): number {
+  if (change.kind === "delete") return 64;
   const { numbers, strings } = change.batch;
   let bytes = 64 + 28 * ((numbers?.series.length ?? 0) + (strings?.series.length ?? 0));
   bytes += 16 * (numbers?.times.length ?? 0);
@@ -17,8 +17,8 @@ export function bytesOf(change: Change): number {
 }
 
 /**
- * The shard a series lives in, for ever (FORMAT.md, "Shards"): Fibonacci hashing of both halves of the id,
- * because ids are multiples of 4096 more often than not.
+ * The shard of a series, which never changes (FORMAT.md, "Shards"). Fibonacci hashing of both halves of the
+ * id, because most ids are multiples of 4096.
  */
 export function shardOf(series: SeriesId, shards: number): number {
   const low = series >>> 0;
@@ -27,9 +27,9 @@ export function shardOf(series: SeriesId, shards: number): number {
   return Math.floor((mixed / 2 ** 32) * shards);
 }
 
-/** The shards that a change concerns, in any order. */
+/** The shards with a series of the change, in any order. */
 export function shardsOf(change: Change, shards: number): readonly number[] {
-  if (change.kind === "erase") return [shardOf(change.series, shards)];
+  if (change.kind === "delete") return [shardOf(change.series, shards)];
   const touched: number[] = [];
   for (const runs of [change.batch.numbers, change.batch.strings]) {
     const count = runs?.series.length ?? 0;

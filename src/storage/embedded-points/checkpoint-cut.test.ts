@@ -1,6 +1,6 @@
-// The whole store after a kill or a power cut at each of its own steps: each write, sync and removal of the
-// journal, each transaction of each shard, in either order of the shards. What was acknowledged is there, and
-// of no request a part.
+// The whole store after a kill or a power cut at each step: each write, sync and removal of the journal, and
+// each transaction of each shard, in either order of the shards. Every acknowledged request is there, and no
+// request is there in part.
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -19,10 +19,10 @@ import { openEmbeddedPoints } from "./embedded-points.ts";
 
 const shards = 2;
 const storeName = "store.json";
-/** Steps of the disk come in the same order each time, so none may hang on a clock. */
+/** Steps must come in the same order each time, so none may depend on a clock. */
 const settings = { shards, blockPoints: 8, checkpointBytes: 2000, markMs: 600_000 };
 const changes = times(20, 200);
-/** Two of each shard, and one of strings in each. */
+/** For each shard, two series of numbers and one of strings. */
 const [first, second] = [0, 1].map((shard) => {
   const own = Array.from({ length: 40 }, (_, index) => (index + 1) * 4096);
   return own.filter((series) => shardOf(series, shards) === shard).slice(0, 3);
@@ -30,7 +30,7 @@ const [first, second] = [0, 1].map((shard) => {
 const all = [...first, ...second];
 const isText = (series: SeriesId) => series === first[2] || series === second[2];
 
-/** Takes part in nothing but remembers, of each number of changes, what all series then held. */
+/** Records the points of all series after each number of changes. */
 class Expected {
   readonly after: string[] = [];
   readonly #naive = new NaivePointsStore();
@@ -49,7 +49,7 @@ async function contentOf(store: PointsStore): Promise<string> {
   return JSON.stringify(found.map(({ times, values }) => [[...times], [...values]]));
 }
 
-/** Requests over both shards, in order and late, and erasures. */
+/** Requests to both shards: in order, late, and deletions. */
 function* script(random: () => number): Generator<(store: PointsStore) => Promise<void>> {
   const whole = (max: number) => Math.floor(random() * max);
   for (let change = 0; change < changes; change++) {
@@ -80,7 +80,7 @@ interface Cut {
   readonly when: string;
 }
 
-/** Plays the script once; what could be left of the store at each step. */
+/** Runs the script once. Returns the states that a crash at each step could leave. */
 async function* cuts(late: number, expected: Expected): AsyncGenerator<Cut> {
   const disk = new SimulatedDisk(2 ** 20);
   let [acknowledged, sent, steps] = [0, 0, 0];
@@ -122,7 +122,7 @@ async function* cuts(late: number, expected: Expected): AsyncGenerator<Cut> {
   yield* found.splice(0);
 }
 
-/** Of the journal the least and the most that may be left, with each shard's choices in turn. */
+/** The smallest and the largest state of the journal, with each possible state of each shard. */
 function* wrecksOf(disk: SimulatedDisk, opened: readonly LocalShard[]): Generator<Wreck> {
   const journals = [...disk.wrecks()];
   const ofShards = opened.map((shard) => shard.wrecks());

@@ -1,20 +1,20 @@
-// Columns of points in ascending time, and the few things the engine does with them.
+// Operations on columns of points in ascending order of time.
 import type { PointColumns } from "../points.ts";
 
 export type Values = PointColumns["values"];
 
-/** Which of two separate sets of points of a series is meant: its numbers or its strings. */
+/** The numbers and the strings of one series are stored as separate sets of points. */
 export type Kind = 0 | 1;
 export const numbers: Kind = 0;
 export const strings: Kind = 1;
 export const kindOf = (isString: boolean): Kind => (isString ? strings : numbers);
 
-/** No points, of numbers or of strings. */
-export function emptyColumns(kind: Kind): PointColumns {
+/** Empty columns. */
+export function noPointsOf(kind: Kind): PointColumns {
   return { times: new Float64Array(0), values: kind === strings ? [] : new Float64Array(0) };
 }
 
-/** Index of the first of the ascending times in [from, to) at or after `atMs`; `to` when there is none. */
+/** Index of the first of the ascending times in [from, to) that is at or after `atMs`; `to` without one. */
 export function firstAtOrAfter(times: Float64Array, atMs: number, from = 0, to = times.length): number {
   let low = from;
   let high = to;
@@ -26,38 +26,37 @@ export function firstAtOrAfter(times: Float64Array, atMs: number, from = 0, to =
   return low;
 }
 
-/** The points with indexes in [from, to), in arrays of their own. */
-export function cut({ times, values }: PointColumns, from: number, to: number): PointColumns {
+/** Copies the points with indexes in [from, to). */
+export function slicePoints({ times, values }: PointColumns, from: number, to: number): PointColumns {
   return { times: times.slice(from, to), values: values.slice(from, to) };
 }
 
-/** As `cut`, but where they are numbers in the same memory: to be looked at before that changes. */
-export function view({ times, values }: PointColumns, from: number, to: number): PointColumns {
-  const isText = Array.isArray(values);
+/** As `slicePoints`, but numbers are views: valid until the columns change. */
+export function viewPoints({ times, values }: PointColumns, from: number, to: number): PointColumns {
   return {
     times: times.subarray(from, to),
-    values: isText ? values.slice(from, to) : (values as Float64Array).subarray(from, to),
+    values: Array.isArray(values) ? values.slice(from, to) : (values as Float64Array).subarray(from, to),
   };
 }
 
-/** The points with indexes in [from, to). */
-export interface Stretch {
+/** The points with indexes in [from, to) of the columns. */
+export interface PointRange {
   readonly points: PointColumns;
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * The points of all stretches one after the other, ascending and of one kind, in memory of their own. Both
- * columns of numbers lie in one buffer: moving it to another thread costs about half of what two do.
+ * Copies the points of all ranges, which are in order and of one kind. Both columns of numbers share one
+ * buffer: transferring one to another thread costs half as much as two.
  */
-export function gather(stretches: readonly Stretch[], kind: Kind): PointColumns {
-  const count = stretches.reduce((sum, { from, to }) => sum + to - from, 0);
-  const room = new Float64Array(kind === strings ? count : count * 2);
-  const times = room.subarray(0, count);
-  const values: string[] | Float64Array = kind === strings ? [] : room.subarray(count);
+export function concatRanges(ranges: readonly PointRange[], kind: Kind): PointColumns {
+  const count = ranges.reduce((sum, { from, to }) => sum + to - from, 0);
+  const buffer = new Float64Array(kind === strings ? count : count * 2);
+  const times = buffer.subarray(0, count);
+  const values: string[] | Float64Array = kind === strings ? [] : buffer.subarray(count);
   let at = 0;
-  for (const { points, from, to } of stretches) {
+  for (const { points, from, to } of ranges) {
     times.set(points.times.subarray(from, to), at);
     if (Array.isArray(values))
       for (let index = from; index < to; index++) values.push(points.values[index] as string);
@@ -67,30 +66,31 @@ export function gather(stretches: readonly Stretch[], kind: Kind): PointColumns 
   return { times, values };
 }
 
-/** The points of all pieces one after the other; the pieces are ascending and of one kind. */
-export function join(pieces: readonly PointColumns[], kind: Kind): PointColumns {
-  if (pieces.length === 1) return pieces[0]!;
+/** Concatenates columns, which are in order and of one kind. A single one is returned as it is. */
+export function concatPoints(all: readonly PointColumns[], kind: Kind): PointColumns {
+  if (all.length === 1) return all[0]!;
   if (kind === strings) {
     return {
-      times: joinNumbers(pieces.map((one) => one.times)),
-      values: pieces.flatMap((one) => one.values as string[]),
+      times: concatNumbers(all.map((one) => one.times)),
+      values: all.flatMap((one) => one.values as string[]),
     };
   }
   return {
-    times: joinNumbers(pieces.map((one) => one.times)),
-    values: joinNumbers(pieces.map((one) => one.values as Float64Array)),
+    times: concatNumbers(all.map((one) => one.times)),
+    values: concatNumbers(all.map((one) => one.values as Float64Array)),
   };
 }
 
-/** Both sets of points in one; of equal times the point of `newer` wins. */
-export function merge(older: PointColumns, newer: PointColumns): PointColumns {
+/** Merges both into new columns. Of two points with the same time, that of `newer` wins. */
+export function mergePoints(older: PointColumns, newer: PointColumns): PointColumns {
   const [a, b] = [older.times, newer.times];
   const times = new Float64Array(a.length + b.length);
   const values = Array.isArray(newer.values)
     ? new Array<string>(times.length)
     : new Float64Array(times.length);
   const [target, from, into] = [values as unknown[], older.values as unknown[], newer.values as unknown[]];
-  // Mostly a few late points fall between many: what lies before and behind them all is copied as a whole.
+  // Usually a few late points are merged into many: the points before and after all of these are copied in
+  // bulk.
   let i = b.length === 0 ? a.length : firstAtOrAfter(a, b[0]!);
   copyTo({ times, values }, older, { from: 0, to: i, at: 0 });
   let count = i;
@@ -106,7 +106,7 @@ export function merge(older: PointColumns, newer: PointColumns): PointColumns {
   }
   copyTo({ times, values }, older, { from: i, to: a.length, at: count });
   count += a.length - i;
-  return count === times.length ? { times, values } : cut({ times, values }, 0, count);
+  return count === times.length ? { times, values } : slicePoints({ times, values }, 0, count);
 }
 
 function copyTo(
@@ -120,12 +120,12 @@ function copyTo(
   else (target.values as Float64Array).set((values as Float64Array).subarray(from, to), at);
 }
 
-function joinNumbers(pieces: readonly Float64Array[]): Float64Array {
-  const joined = new Float64Array(pieces.reduce((sum, one) => sum + one.length, 0));
+function concatNumbers(all: readonly Float64Array[]): Float64Array {
+  const joined = new Float64Array(all.reduce((sum, one) => sum + one.length, 0));
   let at = 0;
-  for (const piece of pieces) {
-    joined.set(piece, at);
-    at += piece.length;
+  for (const column of all) {
+    joined.set(column, at);
+    at += column.length;
   }
   return joined;
 }

@@ -1,4 +1,4 @@
-// What the store does when its files are not what it wrote, or the disk refuses a write.
+// The store detects damaged files and survives a disk that refuses writes.
 import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { it } from "node:test";
 import { type EmbeddedUnderTest, embeddedUnderTest } from "../../../test/support/points-store.ts";
 import { Failure } from "../../errors.ts";
-import { at, batchOf, pointsOf, walk } from "../conformance/points.ts";
+import { at, batchOf, pointsOf, sineWave } from "../conformance/points.ts";
 import type { PointsStore } from "../points.ts";
 import { examineStore } from "./doctor.ts";
 import { realFiles } from "./journal.ts";
@@ -14,14 +14,14 @@ import { realFiles } from "./journal.ts";
 const [pump, motor] = [4096, 8192];
 const minute = { series: pump, isStep: false, bucketMs: 1000, aggregates: ["sum"] as const, limit: 100 };
 
-/** A closed store with ten blocks of the pump; `spoil` works on its only shard before it is opened again. */
+/** A closed store with ten blocks of the pump. `spoil` damages its only shard before it is opened again. */
 async function playOnSpoiled(
   spoil: (database: DatabaseSync) => void,
   work: (store: PointsStore, test: EmbeddedUnderTest) => Promise<void>,
 ): Promise<void> {
   const test = await embeddedUnderTest({ shards: 1, blockPoints: 100 });
   try {
-    await test.store.append(batchOf([pump, walk(1000, 0, 10)], [motor, at("1=1")]));
+    await test.store.append(batchOf([pump, sineWave(1000, 0, 10)], [motor, at("1=1")]));
     await test.store.close();
     const database = new DatabaseSync(join(test.folder, "shard-0.sqlite"));
     spoil(database);
@@ -36,7 +36,7 @@ const damaged = (why: unknown) => why instanceof Failure && why.failure === "poi
 const scan = (store: PointsStore, startMs: number, endMs: number) =>
   store.scan({ series: pump, isString: false, startMs, endMs, limit: 10_000 });
 
-/** Flips a bit of the block that begins at 3000 ms. */
+/** Flips a bit of the block that starts at 3000 ms. */
 const ofBlock = `WHERE series = ${pump} AND first_ms = 3000`;
 const spoilBytes = (database: DatabaseSync) =>
   flip(database, {
@@ -45,7 +45,7 @@ const spoilBytes = (database: DatabaseSync) =>
     where: `WHERE id = (SELECT data_id FROM block ${ofBlock})`,
   });
 const spoilSummary = (database: DatabaseSync) =>
-  flip(database, { table: "block", column: "sealed", where: ofBlock });
+  flip(database, { table: "block", column: "header", where: ofBlock });
 
 function flip(
   database: DatabaseSync,
@@ -57,7 +57,7 @@ function flip(
   database.prepare(`UPDATE ${table} SET ${column} = ? ${where}`).run(found);
 }
 
-it("queries that need a damaged block are refused, all others are answered, and it is reported", () =>
+it("reads that need a damaged block are refused, all others succeed, and the damage is reported", () =>
   playOnSpoiled(spoilBytes, async (store, test) => {
     assert.equal((await scan(store, 0, 3000)).times.length, 300);
     for (const again of ["met first", "known already"]) {
@@ -76,17 +76,17 @@ it("queries that need a damaged block are refused, all others are answered, and 
     assert.deepEqual((await (await test.restart()).stats()).quarantined, quarantined);
   }));
 
-it("an aggregate never uses a damaged summary, nor answers around a damaged block", () =>
+it("an aggregate never uses a damaged summary, and never omits a damaged block", () =>
   playOnSpoiled(spoilSummary, async (store) => {
     const before = await store.aggregate({ ...minute, startMs: 0, endMs: 2000 });
     assert.equal(before.times.length, 2);
     await assert.rejects(store.aggregate({ ...minute, startMs: 0, endMs: 10_000 }), damaged);
     await assert.rejects(store.aggregate({ ...minute, startMs: 3000, endMs: 5000 }), damaged);
-    const behind = await store.aggregate({ ...minute, startMs: 5000, endMs: 10_000 });
-    assert.equal(behind.times.length, 5);
+    const after = await store.aggregate({ ...minute, startMs: 5000, endMs: 10_000 });
+    assert.equal(after.times.length, 5);
   }));
 
-it("a damaged stretch can be written to and erased, and serves again once it is gone", () =>
+it("a damaged time range can be written and deleted, and is readable again after that", () =>
   playOnSpoiled(spoilBytes, async (store, test) => {
     await store.append(batchOf([pump, at("3005=1")]));
     await assert.rejects(scan(store, 3000, 4000), damaged);
@@ -97,44 +97,44 @@ it("a damaged stretch can be written to and erased, and serves again once it is 
     assert.deepEqual((await reopened.stats()).quarantined, []);
   }));
 
-/** What nobody can find by looking at what is there. */
+/** Damage that no check of the existing rows can find. */
 const hidden: readonly (readonly [string, string])[] = [
   ["a row that is gone", `DELETE FROM block ${ofBlock}`],
   [
     "a row that came back",
-    `INSERT INTO block SELECT series, kind, 20000, 20990, count, data_id, sealed FROM block ${ofBlock}`,
+    `INSERT INTO block SELECT series, kind, 20000, 20990, count, data_id, header FROM block ${ofBlock}`,
   ],
   ["a row of another series", `UPDATE block SET series = ${motor} ${ofBlock}`],
   ["a row at another time", `UPDATE block SET first_ms = 2999 ${ofBlock}`],
 ];
 for (const [title, sql] of hidden)
-  it(`${title} is reported from the start on, and by the doctor, who counts anew`, () =>
+  it(`${title} is reported from the start on, and by the doctor, which counts again`, () =>
     playOnSpoiled(
       (database) => database.exec(sql),
       async (store, test) => {
         const { quarantined } = await store.stats();
-        assert.match(quarantined[0]!.expected, /^11 rows of blocks with the sum \d+$/);
+        assert.match(quarantined[0]!.expected, /^11 rows of blocks with the checksum sum \d+$/);
         const points = await pointsOf(store, motor).catch((why) => assert.ok(damaged(why)));
         assert.ok(points === undefined || points.length === 1, "never the points of another series");
         await store.delete(pump);
         await store.delete(motor);
         const still = (await (await test.restart()).stats()).quarantined.length;
-        assert.ok(still > 0 || title === "a row that came back", "reported still when all is erased");
+        assert.ok(still > 0 || title === "a row that came back", "reported still when all is deleted");
         await test.end();
-        const { findings } = await examineStore(test.folder, { repair: true, told: () => undefined });
+        const { findings } = await examineStore(test.folder, { repair: true, onRepaired: () => undefined });
         assert.deepEqual(findings, []);
         assert.deepEqual((await (await test.restart()).stats()).quarantined, []);
       },
     ));
 
-it("a file whose tables a bit has hidden is not taken for a new one", async () => {
+it("a file whose tables are hidden by a flipped bit is not taken for a new one", async () => {
   const test = await embeddedUnderTest({ shards: 1 });
   try {
-    await test.store.append(batchOf([pump, walk(1000, 0, 10)]));
+    await test.store.append(batchOf([pump, sineWave(1000, 0, 10)]));
     await test.store.close();
     const path = join(test.folder, "shard-0.sqlite");
     const bytes = await readFile(path);
-    // The number of rows on the first page, the list of tables: it becomes none.
+    // The number of cells on the first page, which lists the tables, becomes 0.
     assert.equal(bytes.readUInt16BE(103), 4);
     bytes[104] = 0;
     await writeFile(path, bytes);
@@ -144,7 +144,7 @@ it("a file whose tables a bit has hidden is not taken for a new one", async () =
   }
 });
 
-it("blocks that changed places are found by whoever reads them", () =>
+it("blocks that were swapped are found by a read", () =>
   playOnSpoiled(
     (database) => {
       const [a, b] = [1000, 2000].map((firstMs) => `(SELECT data_id FROM block WHERE first_ms = ${firstMs})`);
@@ -159,13 +159,13 @@ it("blocks that changed places are found by whoever reads them", () =>
     },
   ));
 
-it("an append refused by the disk is never seen, nor after a restart", async () => {
+it("an append that the disk refuses is never visible, also not after a restart", async () => {
   let isFull = false;
   const open: typeof realFiles.open = async (path, flags) => {
     const file = await realFiles.open(path, flags);
     return {
-      writev: async (pieces, position) => {
-        const written = await file.writev(pieces, position);
+      writev: async (buffers, position) => {
+        const written = await file.writev(buffers, position);
         if (isFull) throw new Error("ENOSPC: no space left on device");
         return written;
       },
@@ -194,7 +194,7 @@ it("an append refused by the disk is never seen, nor after a restart", async () 
   }
 });
 
-it("after a sync that failed nothing is written any more, answers go on; a restart mends it", async () => {
+it("after a failed sync nothing is written and reads succeed, until a restart", async () => {
   let isBroken = false;
   let syncs = 0;
   const open: typeof realFiles.open = async (path, flags) => {
@@ -232,7 +232,7 @@ it("after a sync that failed nothing is written any more, answers go on; a resta
   }
 });
 
-it("a damaged segment of the journal is reported, and kept once its frames are in blocks", async () => {
+it("a damaged segment of the journal is reported, and kept when its records are in blocks", async () => {
   const test = await embeddedUnderTest({ shards: 1 });
   try {
     for (const value of [1, 2, 3]) await test.store.append(batchOf([pump, [[value, value]]]));

@@ -1,5 +1,5 @@
-// The doctor of a store that nobody has open: finds each kind of damage, changes nothing unless told to, and
-// leaves a store in order that answers with all that was not damaged.
+// The doctor finds each kind of damage in a closed store. It changes nothing without `repair`; with it, the
+// store opens again and has all points that were not damaged.
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { it } from "node:test";
 import { type EmbeddedUnderTest, embeddedUnderTest } from "../../../test/support/points-store.ts";
-import { at, batchOf, pointsOf, walk } from "../conformance/points.ts";
+import { at, batchOf, pointsOf, sineWave } from "../conformance/points.ts";
 import type { Finding } from "../findings.ts";
 import { type Examination, examineStore } from "./doctor.ts";
-import { putStateSql, readStateSql, type State, stateOf, stateValues } from "./shard-state.ts";
+import { readStateSql, type ShardState, stateOf, stateValues, writeStateSql } from "./shard-state.ts";
 
 const [pump, motor, valve] = [4096, 8192, 12_288];
 
@@ -18,7 +18,7 @@ const [pump, motor, valve] = [4096, 8192, 12_288];
 async function play(work: (test: EmbeddedUnderTest) => Promise<void>): Promise<void> {
   const test = await embeddedUnderTest({ shards: 1, blockPoints: 100 });
   try {
-    await test.store.append(batchOf([pump, walk(1000, 0, 10)], [motor, [[1, "open"]]]));
+    await test.store.append(batchOf([pump, sineWave(1000, 0, 10)], [motor, [[1, "open"]]]));
     await test.store.close();
     await work(test);
   } finally {
@@ -26,12 +26,13 @@ async function play(work: (test: EmbeddedUnderTest) => Promise<void>): Promise<v
   }
 }
 
-const look = (folder: string) => examineStore(folder, { repair: false, told: () => assert.fail("told") });
+const look = (folder: string) =>
+  examineStore(folder, { repair: false, onRepaired: () => assert.fail("repaired") });
 
-async function repair(folder: string): Promise<Examination & { readonly told: Finding[] }> {
-  const told: Finding[] = [];
-  const left = await examineStore(folder, { repair: true, told: (one) => told.push(one) });
-  return { ...left, told };
+async function repair(folder: string): Promise<Examination & { readonly repaired: Finding[] }> {
+  const repaired: Finding[] = [];
+  const left = await examineStore(folder, { repair: true, onRepaired: (one) => repaired.push(one) });
+  return { ...left, repaired };
 }
 
 function edit(folder: string, ...statements: readonly string[]): void {
@@ -40,10 +41,10 @@ function edit(folder: string, ...statements: readonly string[]): void {
   database.close();
 }
 
-function rewriteState(folder: string, change: Partial<State>): void {
+function rewriteState(folder: string, change: Partial<ShardState>): void {
   const database = new DatabaseSync(join(folder, "shard-0.sqlite"));
   const state = { ...stateOf(database.prepare(readStateSql).get())!, ...change };
-  database.prepare(putStateSql).run(...stateValues(state));
+  database.prepare(writeStateSql).run(...stateValues(state));
   database.close();
 }
 
@@ -61,16 +62,16 @@ const filesIn = (folder: string) =>
     .filter((name) => !/-shm$|-wal$|^set-aside$/.test(name))
     .map((name) => [name, hash("sha1", readFileSync(join(folder, name)))]);
 
-it("a store in order is left as it is, and so is a folder without one", () =>
+it("an undamaged store is not changed, nor is a folder without a store", () =>
   play(async ({ folder }) => {
     const before = filesIn(folder);
     assert.deepEqual(await look(folder), { findings: [], tornBytes: 0 });
-    assert.deepEqual(await repair(folder), { findings: [], tornBytes: 0, told: [] });
+    assert.deepEqual(await repair(folder), { findings: [], tornBytes: 0, repaired: [] });
     assert.deepEqual(filesIn(folder), before);
     assert.deepEqual(await look(join(folder, "none")), { findings: [], tornBytes: 0 });
   }));
 
-it("a damaged block is told of, and with repair goes into a file of its own", () =>
+it("a damaged block is reported, and with repair moved to a file of its own", () =>
   play(async ({ folder, restart }) => {
     const id = idOfBlockAt3000(folder);
     edit(folder, `UPDATE data SET ${spoil} WHERE id = ${id}`);
@@ -82,10 +83,10 @@ it("a damaged block is told of, and with repair goes into a file of its own", ()
     );
     assert.match(findings[0]!.expected, /^checksum [0-9a-f]{8}$/);
     assert.match(findings[0]!.found, /^checksum [0-9a-f]{8}$/);
-    assert.match(findings[0]!.remedy!.says, /^give up the points of series 4096 from 3000 to 3990 ms/);
+    assert.match(findings[0]!.remedy!.says, /^remove the points of series 4096 from 3000 to 3990 ms/);
     assert.deepEqual(filesIn(folder), before);
-    const { findings: left, told } = await repair(folder);
-    assert.deepEqual([left.length, told.length], [0, 1]);
+    const { findings: left, repaired } = await repair(folder);
+    assert.deepEqual([left.length, repaired.length], [0, 1]);
     const aside = readdirSync(join(folder, "set-aside"));
     assert.deepEqual(aside, [`shard-0.sqlite-block-${id}-series-4096-from-3000-to-3990`]);
     assert.ok(readFileSync(join(folder, "set-aside", aside[0]!)).length > 36);
@@ -95,7 +96,7 @@ it("a damaged block is told of, and with repair goes into a file of its own", ()
     assert.deepEqual({ points, blocks, quarantined }, { points: 901, blocks: 10, quarantined: [] });
   }));
 
-it("a block that the store has quarantined is taken out as well", () =>
+it("a block that the store has quarantined is removed as well", () =>
   play(async ({ folder, restart }) => {
     edit(folder, `UPDATE data SET ${spoil} WHERE id = ${blockAt3000}`);
     const store = await restart();
@@ -106,50 +107,50 @@ it("a block that the store has quarantined is taken out as well", () =>
     assert.equal((await pointsOf(await restart(), pump)).length, 900);
   }));
 
-it("a damaged summary and wrong totals are made anew from the points", () =>
+it("a damaged summary and wrong totals are recalculated from the points", () =>
   play(async ({ folder, restart }) => {
     const store = await restart();
     const right = await store.aggregate({ ...summed, aggregates: ["sum", "average"] });
     await store.close();
     edit(
       folder,
-      `UPDATE block SET sealed = CAST('changed!' || substr(sealed, 9) AS BLOB)
+      `UPDATE block SET header = CAST('changed!' || substr(header, 9) AS BLOB)
         WHERE data_id = ${blockAt3000}`,
     );
     rewriteState(folder, { points: 7 });
     assert.deepEqual(
       (await look(folder)).findings.map(({ offset, remedy }) => [offset, remedy!.says]),
       [
-        [idOfBlockAt3000(folder), "make the summary anew"],
-        [0, "count anew"],
+        [idOfBlockAt3000(folder), "recalculate the summary"],
+        [0, "count again"],
       ],
     );
-    const { findings, told } = await repair(folder);
-    assert.deepEqual([findings.length, told.length], [0, 2]);
+    const { findings, repaired } = await repair(folder);
+    assert.deepEqual([findings.length, repaired.length], [0, 2]);
     const again = await restart();
     assert.deepEqual(await again.aggregate({ ...summed, aggregates: ["sum", "average"] }), right);
     assert.equal((await again.stats()).points, 1001);
   }));
 
-it("a shard that does not say what it holds is not opened, and is made to say it from its blocks", () =>
+it("a shard with a damaged state is not opened, and its state is restored from its blocks", () =>
   play(async ({ folder, restart }) => {
     edit(folder, "UPDATE state SET applied = applied + 1");
-    await assert.rejects(restart(), /shard-0.sqlite does not say what it holds/);
-    assert.deepEqual((await repair(folder)).told.length, 1);
+    await assert.rejects(restart(), /the state of shard-0.sqlite is damaged/);
+    assert.deepEqual((await repair(folder)).repaired.length, 1);
     const store = await restart();
     assert.equal((await pointsOf(store, pump)).length, 1000);
     await store.append(batchOf([pump, [[20_000, 1]]]));
     assert.equal((await pointsOf(await restart(), pump)).length, 1001);
   }));
 
-it("of a damaged journal all whole frames are taken in, and the segment is kept aside", () =>
+it("all whole records of a damaged journal are applied, and the segment is set aside", () =>
   play(async ({ folder, restart }) => {
     const other = await embeddedUnderTest({ shards: 1 });
     for (const value of [1, 2, 3]) await other.store.append(batchOf([valve, [[value, value]]]));
     const name = readdirSync(other.folder).find((one) => one.endsWith(".log"))!;
     const bytes = readFileSync(join(other.folder, name));
     await other.end();
-    // As a crash would leave it, but for one bit and half a frame.
+    // As after a crash, with one flipped bit and half a record.
     bytes[60]! ^= 1;
     rewriteState(folder, { applied: 0 });
     for (const one of readdirSync(folder)) if (one.endsWith(".log")) rmSync(join(folder, one));
@@ -157,11 +158,11 @@ it("of a damaged journal all whole frames are taken in, and the segment is kept 
     const { findings, tornBytes } = await look(folder);
     assert.deepEqual(
       findings.map(({ file, offset, expected }) => [file, offset, expected]),
-      [[name, 16, "frame 1"]],
+      [[name, 16, "record 1"]],
     );
     assert.equal(tornBytes, 44);
     const left = await repair(folder);
-    assert.deepEqual([left.findings.length, left.told.length, left.tornBytes], [0, 1, 0]);
+    assert.deepEqual([left.findings.length, left.repaired.length, left.tornBytes], [0, 1, 0]);
     assert.deepEqual(readdirSync(join(folder, "set-aside")), [`damaged-${name}`]);
     const store = await restart();
     assert.deepEqual(await pointsOf(store, valve), at("2=2 3=3"));
@@ -169,7 +170,7 @@ it("of a damaged journal all whole frames are taken in, and the segment is kept 
     assert.deepEqual((await store.stats()).quarantined, []);
   }));
 
-it("what cannot be mended is told of and left: no database, a shard that is gone, a bad store.json", () =>
+it("unrepairable damage is reported and left: no database, a missing shard, a damaged store.json", () =>
   play(async ({ folder }) => {
     const path = join(folder, "shard-0.sqlite");
     const bytes = readFileSync(path);
@@ -180,8 +181,8 @@ it("what cannot be mended is told of and left: no database, a shard that is gone
     ];
     for (const work of ruin) {
       work();
-      const { findings, told } = await repair(folder);
-      assert.ok(findings.length > 0 && told.length === 0);
+      const { findings, repaired } = await repair(folder);
+      assert.ok(findings.length > 0 && repaired.length === 0);
       assert.equal(findings[0]!.remedy, undefined);
       assert.equal(findings[0]!.file, "shard-0.sqlite");
     }
@@ -194,7 +195,7 @@ it("what cannot be mended is told of and left: no database, a shard that is gone
     );
   }));
 
-it("a store of which a shard's file is gone does not open as if nothing had ever been in it", async () => {
+it("a store with a missing shard file is not opened as an empty one", async () => {
   const test = await embeddedUnderTest({ shards: 2 });
   try {
     await test.store.append(batchOf([pump, at("1=1")], [motor, at("1=1")], [valve, at("1=1")]));
@@ -210,10 +211,10 @@ it("a store of which a shard's file is gone does not open as if nothing had ever
 
 const shardFiles = (folder: string) => [0, 1].map((shard) => join(folder, `shard-${shard}.sqlite`));
 
-/** Each way to lose a part of a store of two shards; each is refused, and found by the doctor. */
+/** The ways to lose a part of a store with two shards. Each is refused, and found by the doctor. */
 const losses: Readonly<Record<string, (folder: string, other: string) => void>> = {
   "a shard is empty": (folder) => writeFileSync(shardFiles(folder)[1]!, ""),
-  "shards changed places": (folder) => {
+  "swapped shards": (folder) => {
     const [one, two] = shardFiles(folder) as [string, string];
     renameSync(one, `${one}.kept`);
     renameSync(two, one);
@@ -226,7 +227,7 @@ const losses: Readonly<Record<string, (folder: string, other: string) => void>> 
 };
 
 for (const [title, lose] of Object.entries(losses)) {
-  it(`${title}: the store is not opened, and what is left stays as it is`, async () => {
+  it(`${title}: the store is not opened, and its files are not changed`, async () => {
     const test = await embeddedUnderTest({ shards: 2 });
     const other = await embeddedUnderTest({ shards: 3 });
     try {

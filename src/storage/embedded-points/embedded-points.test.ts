@@ -1,4 +1,4 @@
-// The embedded store keeps the contract of the points port, as does the naive store it is measured by.
+// The embedded store keeps the contract of the points port, and so does the naive store it is compared with.
 
 import { embeddedUnderTest } from "../../../test/support/points-store.ts";
 import { NaivePointsStore } from "../conformance/naive-points.ts";

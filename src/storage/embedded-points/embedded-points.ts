@@ -1,8 +1,7 @@
-// The embedded points store: journals every change, then hands it to the shards, and asks them every
-// query.
+// The embedded points store: journals every change, then passes it to the shards, which answer all reads.
 //
-// One request is journaled before any part of it is handed on, and then all its parts in the same turn, as
-// are all parts of a query: no query sees half of a request.
+// A change is journaled as a whole before any shard gets it. The shards then get its parts in one turn of the
+// event loop, and so do the parts of a read. So no read sees half of a change.
 import { readdir, stat, unlink } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -16,106 +15,102 @@ import type {
   AggregateColumns,
   AggregateQuery,
   Damage,
+  Point,
   PointBatch,
   PointColumns,
   PointsStats,
   PointsStore,
   ScanQuery,
   SeriesId,
+  SeriesRef,
 } from "../points.ts";
-import { bytesOf, type Change, shardOf, shardsOf } from "./change.ts";
-import { bytesAt, FrameMemory } from "./frame-memory.ts";
-import { Gate } from "./gate.ts";
-import { Journal, type JournalFiles, realFiles, recoverJournal, type StoredChange } from "./journal.ts";
-import { LastPoints } from "./last-points.ts";
-import { firstOf } from "./segment.ts";
-import type { FoundPoint } from "./series-reader.ts";
-import type { ShardStart } from "./shard-calls.ts";
-import { type OpenShard, type ShardLink, ShardThread } from "./shard-thread.ts";
+import { ByteBudget } from "./byte-budget.ts";
+import { type Change, memoryBytesOf, shardOf, shardsOf } from "./change.ts";
+import { Journal, type JournalFiles, realFiles, recoverJournal, type StoredRecord } from "./journal.ts";
+import { LatestPointCache } from "./latest-point-cache.ts";
+import { firstSequenceOf } from "./segment.ts";
+import type { ShardSettings } from "./shard-messages.ts";
+import { type OpenedShard, type ShardClient, ShardThread } from "./shard-thread.ts";
+import { SharedRing, viewOf } from "./shared-ring.ts";
 import { newStore, readStoreFile, type StoreFile, writeStoreFile } from "./store-file.ts";
 
-/** After a checkpoint that failed the next is tried when the journal has grown by this. */
+/** After a failed checkpoint, the next one is tried when the journal has grown by this much. */
 const checkpointRetryBytes = 16 * 2 ** 20;
 const shardsMax = 16;
-/** When nothing was written for so long, the journal says that all of it was on disk. */
-const markMsDefault = 20;
-/** Readers take blocks of any size; the figure balances what a read decodes against what a block costs. */
+/** Pause in writing after which the journal writes a durability mark. */
+const markDelayMsDefault = 20;
+/** Any size can be read. This one balances what a read decodes against the overhead of a block. */
 const blockPointsDefault = 8192;
 
 export interface EmbeddedPointsSettings {
-  /** Made when absent; used by one process at a time, which the caller sees to. */
+  /** Created when missing. The caller makes sure that only one process uses it. */
   readonly folder: string;
-  /** Only for a store that is being made; an existing one keeps its own number. Default one a core. */
+  /** For a new store only; an existing one keeps its number. Default: one for each core. */
   readonly shards?: number;
-  /** Journal after which all points are moved into blocks. */
+  /** Size of the journal at which all points are flushed to blocks. */
   readonly checkpointBytes?: number;
-  /** The same happens when nothing was written for so long. */
+  /** Pause in writing after which all points are flushed to blocks. */
   readonly idleMs?: number;
-  /** When nothing was written for so long, the journal says that all of it was on disk. */
-  readonly markMs?: number;
+  /** Pause in writing after which the journal writes a durability mark. */
+  readonly markDelayMs?: number;
   /** Points of a full block. */
   readonly blockPoints?: number;
-  /** The calls that write the journal, so that tests can let them fail. */
+  /** The file system calls of the journal. Tests replace them to simulate failures. */
   readonly files?: JournalFiles;
-  /** Runs a shard, so that tests can run it in their own thread, step by step. */
+  /** Opens a shard. Tests replace it to run shards step by step in their own thread. */
   readonly openShard?: typeof ShardThread.open;
 }
 
-/** Opens the store in a folder, or makes one, and brings back what a crash left in the journal. */
+/** Opens the store in a folder, or creates one, and recovers the changes that are only in the journal. */
 export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Promise<PointsStore> {
-  const { folder, files = realFiles, checkpointBytes = limits.journalCheckpointBytes } = settings;
-  const { blockPoints = blockPointsDefault, idleMs = limits.journalIdleMs } = settings;
-  const { markMs = markMsDefault } = settings;
-  const known = await readStoreFile(folder);
-  const made = known ?? newStore(settings.shards ?? Math.min(availableParallelism(), shardsMax));
-  await (known ? requireShards(folder, known) : prepareNew(folder));
-  const gate = new Gate(limits.pointsInFlightBytesMax);
-  const starts = Array.from({ length: made.shards }, (_, shard) => {
+  const { folder, files = realFiles, blockPoints = blockPointsDefault } = settings;
+  const existing = await readStoreFile(folder);
+  const storeFile = existing ?? newStore(settings.shards ?? Math.min(availableParallelism(), shardsMax));
+  await (existing ? requireShards(folder, existing) : prepareFolder(folder));
+  const shardSettings = Array.from({ length: storeFile.shards }, (_, shard) => {
     const file = shardFileOf(shard);
-    return { ...made, shard, path: join(folder, file), file, blockPoints };
+    return { ...storeFile, shard, path: join(folder, file), file, blockPoints };
   });
   const open = settings.openShard ?? ShardThread.open;
-  const opened = await openThreads(starts.map((start) => open(start)));
-  if (!known) await writeStoreFile(folder, made);
-  const threads = opened.map((one) => one.thread);
+  const opened = await openShards(shardSettings.map((one) => open(one)));
+  if (!existing) await writeStoreFile(folder, storeFile);
+  const memory = { budget: new ByteBudget(limits.pointsInFlightBytesMax), ring: new SharedRing() };
+  const distribution = { ...memory, shards: opened.map(({ client }) => client) };
   const applied = Math.min(...opened.map((one) => one.applied));
-  const memory = new FrameMemory();
-  const recovered = await recoverJournal({ folder, files }, applied, async ({ sequence, change, raw }) => {
-    await gate.enter(bytesOf(change));
-    const place = memory.take(raw.length);
-    bytesAt(place).set(raw);
-    handOn({ gate, memory, threads }, { sequence, change, place }, true);
+  const recovered = await recoverJournal({ folder, files }, applied, async ({ sequence, change, bytes }) => {
+    await memory.budget.acquire(memoryBytesOf(change));
+    const slice = memory.ring.allocate(bytes.length);
+    viewOf(slice).set(bytes);
+    distribute(distribution, { sequence, change, slice }, true);
   });
-  const { next } = recovered;
-  await refuseGap(opened, starts, next);
-  const lastPoints = new LastPoints();
-  const onStored = (stored: StoredChange) => {
-    lastPoints.note(stored.change);
-    handOn({ gate, memory, threads }, stored, false);
+  await refuseGap(opened, shardSettings, recovered.next);
+  const latestPoints = new LatestPointCache();
+  const onStored = (stored: StoredRecord) => {
+    latestPoints.update(stored.change);
+    distribute(distribution, stored, false);
   };
-  const settingsOfJournal = { folder, files, memory, onStored };
-  const journal = await Journal.open(settingsOfJournal, recovered.segments, next);
-  const { damage } = recovered;
+  const journalSettings = { folder, files, ring: memory.ring, onStored };
+  const journal = await Journal.open(journalSettings, recovered.segments, recovered.next);
   return new EmbeddedPoints({
     folder,
-    gate,
-    threads,
-    lastPoints,
+    budget: memory.budget,
+    shards: distribution.shards,
+    latestPoints,
     journal,
-    damage,
-    checkpointBytes,
-    idleMs,
-    markMs,
+    damage: recovered.damage,
+    checkpointBytes: settings.checkpointBytes ?? limits.journalCheckpointBytes,
+    idleMs: settings.idleMs ?? limits.journalIdleMs,
+    markDelayMs: settings.markDelayMs ?? markDelayMsDefault,
   });
 }
 
 export const shardFileOf = (shard: number): string => `shard-${shard}.sqlite`;
 
-/** Refuses a folder without a store, or with one that lacks the file of a shard. */
+/** Refuses a folder without a store, or with a store that lacks the file of a shard. */
 export async function requireStore(folder: string): Promise<void> {
-  const known = await readStoreFile(folder);
-  if (known === undefined) throw new CannotOpen(`${join(folder, "store.json")} is missing`, "incomplete");
-  await requireShards(folder, known);
+  const storeFile = await readStoreFile(folder);
+  if (storeFile === undefined) throw new CannotOpen(`${join(folder, "store.json")} is missing`, "incomplete");
+  await requireShards(folder, storeFile);
 }
 
 async function requireShards(folder: string, { shards }: StoreFile): Promise<void> {
@@ -127,200 +122,206 @@ async function requireShards(folder: string, { shards }: StoreFile): Promise<voi
 }
 
 /**
- * Makes the folder ready for a new store. Its shards are made before `store.json` and its journal after it,
- * so that shards without either are what a start left that was broken off.
+ * Prepares the folder for a new store. Shards are created before `store.json`, and the journal after it. So
+ * shards without both are left over from a start that was interrupted, and are removed.
  */
-async function prepareNew(folder: string): Promise<void> {
+async function prepareFolder(folder: string): Promise<void> {
   await makeFolder(folder);
   const names = await readdir(folder);
-  if (names.some((name) => firstOf(name) !== undefined)) await requireStore(folder);
+  if (names.some((name) => firstSequenceOf(name) !== undefined)) await requireStore(folder);
   for (const name of names) if (/^shard-\d+\.sqlite/.test(name)) await unlink(join(folder, name));
 }
 
-/** All of the threads or, when one cannot be opened, none. */
-async function openThreads(opening: readonly Promise<OpenShard>[]): Promise<OpenShard[]> {
-  const tried = await Promise.allSettled(opening);
-  const opened = tried.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-  const failed = tried.find((one) => one.status === "rejected");
+/** Opens all shards, or closes those that are open when one fails. */
+async function openShards(opening: readonly Promise<OpenedShard>[]): Promise<OpenedShard[]> {
+  const settled = await Promise.allSettled(opening);
+  const opened = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const failed = settled.find((one) => one.status === "rejected");
   if (failed === undefined) return opened;
-  await Promise.allSettled(opened.map(({ thread }) => thread.close()));
+  await Promise.allSettled(opened.map(({ client }) => client.close()));
   throw failed.reason;
 }
 
-/** A shard that is behind the others gets the rest from the journal, or else its file is the wrong one. */
+/** Refuses a shard that lacks changes which neither the journal has: its file is from another time. */
 async function refuseGap(
-  opened: readonly OpenShard[],
-  starts: readonly ShardStart[],
+  opened: readonly OpenedShard[],
+  settings: readonly ShardSettings[],
   next: number,
 ): Promise<void> {
   const applied = opened.map((one) => one.applied);
   if (Math.max(...applied) < next) return;
-  await Promise.allSettled(opened.map(({ thread }) => thread.close()));
-  const { file } = starts[applied.indexOf(Math.min(...applied))]!;
+  await Promise.allSettled(opened.map(({ client }) => client.close()));
+  const { file } = settings[applied.indexOf(Math.min(...applied))]!;
   throw new Error(`${file} lacks changes that other shards have and the journal no more`);
 }
 
-/** Tells each shard of what is its own in one turn; frees the frame when all have it. */
-function handOn(
-  { gate, memory, threads }: { gate: Gate; memory: FrameMemory; threads: readonly ShardLink[] },
-  { sequence, change, place }: StoredChange,
+interface Distribution {
+  readonly budget: ByteBudget;
+  readonly ring: SharedRing;
+  readonly shards: readonly ShardClient[];
+}
+
+/**
+ * Passes a stored record to the shards that it touches, in one turn of the event loop.
+ *
+ * Takes over the record's slice and the acquired bytes of the budget. Both are released when the last of
+ * these shards has confirmed the record. A shard whose thread ends confirms all its records, so nothing
+ * leaks; the journal keeps them for the next start.
+ */
+function distribute(
+  { budget, ring, shards }: Distribution,
+  { sequence, change, slice }: StoredRecord,
   isReplay: boolean,
 ): void {
-  const touched = shardsOf(change, threads.length);
-  // Once it is stored, its columns are no longer ours to look at.
-  const bytes = bytesOf(change);
-  let left = touched.length;
+  const touched = shardsOf(change, shards.length);
+  const bytes = memoryBytesOf(change);
+  let unconfirmed = touched.length;
   const onConfirmed = () => {
-    if (--left > 0) return;
-    memory.free(place);
-    gate.leave(bytes);
+    if (--unconfirmed > 0) return;
+    ring.free(slice);
+    budget.release(bytes);
   };
-  for (const shard of touched) threads[shard]!.apply({ sequence, place, isReplay }, onConfirmed);
+  for (const shard of touched) shards[shard]!.apply({ sequence, slice, isReplay }, onConfirmed);
 }
 
 interface Parts {
   readonly folder: string;
-  readonly gate: Gate;
-  readonly threads: readonly ShardLink[];
-  readonly lastPoints: LastPoints;
+  readonly budget: ByteBudget;
+  readonly shards: readonly ShardClient[];
+  readonly latestPoints: LatestPointCache;
   readonly journal: Journal;
   readonly damage: readonly Damage[];
   readonly checkpointBytes: number;
   readonly idleMs: number;
-  readonly markMs: number;
+  readonly markDelayMs: number;
 }
 
 class EmbeddedPoints implements PointsStore {
   readonly #parts: Parts;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #writes = new Set<Promise<void>>();
   #nextCheckpointBytes: number;
   #checkpoint: Promise<void> | undefined;
   #isClosed = false;
-  /** Runs out when nothing was written for a while; keeps no process alive. */
-  readonly #idle: NodeJS.Timeout;
-  readonly #quiet: NodeJS.Timeout;
+  /** Both timers restart with each write. They do not keep the process alive. */
+  readonly #idleTimer: NodeJS.Timeout;
+  readonly #markTimer: NodeJS.Timeout;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#idle = setTimeout(() => this.#settle(), parts.idleMs).unref();
-    this.#quiet = setTimeout(() => parts.journal.mark(), parts.markMs).unref();
+    this.#idleTimer = setTimeout(() => this.#checkpointWhenIdle(), parts.idleMs).unref();
+    this.#markTimer = setTimeout(() => parts.journal.writeMark(), parts.markDelayMs).unref();
     this.#nextCheckpointBytes = parts.checkpointBytes;
   }
 
   append(batch: PointBatch): Promise<void> {
     const count = (batch.numbers?.times.length ?? 0) + (batch.strings?.times.length ?? 0);
-    return count === 0 ? Promise.resolve() : this.#change({ kind: "append", batch });
+    return count === 0 ? Promise.resolve() : this.#write({ kind: "append", batch });
   }
 
   delete(series: SeriesId, range?: TimeRange): Promise<void> {
-    return this.#change({ kind: "erase", series, range });
+    return this.#write({ kind: "delete", series, range });
   }
 
   scan(query: ScanQuery): Promise<PointColumns> {
-    return this.#shardOf(query.series).ask("scan", query);
+    return this.#shardOf(query.series).call("scan", query);
   }
 
   aggregate(query: AggregateQuery): Promise<AggregateColumns> {
-    return this.#shardOf(query.series).ask("aggregate", query);
+    return this.#shardOf(query.series).call("aggregate", query);
   }
 
-  async latest(
-    series: readonly { readonly series: SeriesId; readonly isString: boolean }[],
-    beforeMs: number,
-  ): Promise<(FoundPoint | undefined)[]> {
-    const { threads, lastPoints } = this.#parts;
-    const found = series.map((one) => lastPoints.find(one.series, beforeMs));
-    if (!found.includes(undefined)) return found;
-    const asked = Map.groupBy(
-      found.keys().filter((index) => found[index] === undefined),
-      (index) => shardOf(series[index]!.series, threads.length),
+  async latest(series: readonly SeriesRef[], beforeMs: number): Promise<(Point | undefined)[]> {
+    const { shards, latestPoints } = this.#parts;
+    const points = series.map((one) => latestPoints.get(one.series, beforeMs));
+    if (!points.includes(undefined)) return points;
+    const misses = Map.groupBy(
+      points.keys().filter((index) => points[index] === undefined),
+      (index) => shardOf(series[index]!.series, shards.length),
     );
-    const answers = [...asked].map(async ([shard, indexes]) => {
-      const unknown = indexes.map((index) => series[index]!);
-      const tokens = unknown.map((one) => lastPoints.ask(one.series));
-      const latest = await threads[shard]!.ask("latest", { series: unknown, beforeMs });
+    const lookups = [...misses].map(async ([shard, indexes]) => {
+      const refs = indexes.map((index) => series[index]!);
+      const tokens = refs.map((one) => latestPoints.startLookup(one.series));
+      const results = await shards[shard]!.call("latest", { series: refs, beforeMs });
       for (const [i, index] of indexes.entries()) {
-        found[index] = latest[i]?.point;
-        lastPoints.learn(unknown[i]!.series, tokens[i]!, latest[i]?.isNewest ? latest[i].point : undefined);
+        const result = results[i];
+        points[index] = result?.point;
+        latestPoints.finishLookup(refs[i]!.series, tokens[i]!, result?.isNewest ? result.point : undefined);
       }
     });
-    await Promise.all(answers);
-    return found;
+    await Promise.all(lookups);
+    return points;
   }
 
   async stats(): Promise<PointsStats> {
-    const { folder, threads, journal, damage } = this.#parts;
-    const shards = await Promise.all(threads.map((thread) => thread.ask("stats", undefined)));
+    const { folder, shards, journal, damage } = this.#parts;
+    const stats = await Promise.all(shards.map((shard) => shard.call("stats", undefined)));
     return {
-      points: shards.reduce((sum, one) => sum + one.points, 0),
-      blocks: shards.reduce((sum, one) => sum + one.blocks, 0),
+      points: stats.reduce((sum, one) => sum + one.points, 0),
+      blocks: stats.reduce((sum, one) => sum + one.blocks, 0),
       bytesOnDisk: await bytesIn(folder),
       journalBytes: journal.bytes,
-      quarantined: [...damage, ...shards.flatMap((one) => one.damage)],
-      ...(journal.finished !== undefined && { writesStopped: journal.finished }),
+      quarantined: [...damage, ...stats.flatMap((one) => one.damage)],
+      ...(journal.stoppedBecause !== undefined && { writesStopped: journal.stoppedBecause }),
     };
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    clearTimeout(this.#idle);
-    clearTimeout(this.#quiet);
-    await Promise.allSettled([...this.#underWay]);
-    // A checkpoint that fails costs time at the next start and nothing else: the journal still holds the
-    // points.
+    clearTimeout(this.#idleTimer);
+    clearTimeout(this.#markTimer);
+    await Promise.allSettled([...this.#writes]);
+    // A failed checkpoint only makes the next start slower: the journal still has the points.
     await this.#runCheckpoint().catch(() => undefined);
     await this.#parts.journal.close();
-    await Promise.allSettled(this.#parts.threads.map((thread) => thread.close()));
+    await Promise.allSettled(this.#parts.shards.map((shard) => shard.close()));
   }
 
-  #shardOf(series: SeriesId): ShardLink {
-    const { threads } = this.#parts;
-    return threads[shardOf(series, threads.length)]!;
+  #shardOf(series: SeriesId): ShardClient {
+    const { shards } = this.#parts;
+    return shards[shardOf(series, shards.length)]!;
   }
 
-  #change(change: Change): Promise<void> {
-    const stored = this.#store(change);
-    this.#underWay.add(stored);
-    const forget = () => this.#underWay.delete(stored);
-    stored.then(forget, forget);
-    return stored;
+  #write(change: Change): Promise<void> {
+    const write = this.#store(change);
+    this.#writes.add(write);
+    const remove = () => this.#writes.delete(write);
+    write.then(remove, remove);
+    return write;
   }
 
   async #store(change: Change): Promise<void> {
     invariant(!this.#isClosed, "nothing is written to a store after it was closed");
-    const { gate, journal } = this.#parts;
-    const bytes = bytesOf(change);
-    await gate.enter(bytes);
+    const { budget, journal } = this.#parts;
+    const bytes = memoryBytesOf(change);
+    await budget.acquire(bytes);
     try {
-      if (journal.bytes >= limits.journalBytesMax) await this.#makeRoom();
+      if (journal.bytes >= limits.journalBytesMax) await this.#requireCheckpoint();
       await journal.write(change);
-    } catch (why) {
-      gate.leave(bytes);
-      throw why;
+    } catch (error) {
+      // A stored change releases its bytes in `distribute`.
+      budget.release(bytes);
+      throw error;
     }
     if (!this.#isClosed) {
-      this.#idle.refresh();
-      this.#quiet.refresh();
+      this.#idleTimer.refresh();
+      this.#markTimer.refresh();
     }
-    // A checkpoint that fails in the background is tried again, and tells when the journal has grown to its
-    // bound.
+    // A failure here is not reported: the checkpoint is tried again, and writers get the failure when the
+    // journal reaches its bound.
     if (journal.bytes >= this.#nextCheckpointBytes) this.#runCheckpoint().catch(() => undefined);
   }
 
-  /**
-   * The journal holds points at many times their size in blocks. One try a pause: after a failure the next
-   * write begins another.
-   */
-  #settle(): void {
+  /** Points take many times more space in the journal than in blocks. Tried once in each pause in writing. */
+  #checkpointWhenIdle(): void {
     if (this.#parts.journal.bytes >= limits.journalIdleBytes) this.#runCheckpoint().catch(() => undefined);
   }
 
-  async #makeRoom(): Promise<void> {
+  async #requireCheckpoint(): Promise<void> {
     try {
       await this.#runCheckpoint();
-    } catch (why) {
-      throw fail("points-not-stored", { problem: (why as Error).message });
+    } catch (error) {
+      throw fail("points-not-stored", { problem: (error as Error).message });
     }
   }
 
@@ -331,17 +332,17 @@ class EmbeddedPoints implements PointsStore {
     return this.#checkpoint;
   }
 
-  /** Moves every point journaled so far into blocks, then drops the journal up to there. */
+  /** Flushes every point journaled so far to blocks, then drops the journal up to there. */
   async #checkpointNow(): Promise<void> {
-    const { threads, journal, checkpointBytes } = this.#parts;
+    const { shards, journal, checkpointBytes } = this.#parts;
     try {
       const boundary = await journal.rotate();
-      await Promise.all(threads.map((thread) => thread.ask("checkpoint", boundary)));
+      await Promise.all(shards.map((shard) => shard.call("checkpoint", boundary)));
       await journal.drop(boundary);
       this.#nextCheckpointBytes = checkpointBytes;
-    } catch (why) {
+    } catch (error) {
       this.#nextCheckpointBytes = journal.bytes + checkpointRetryBytes;
-      throw why;
+      throw error;
     }
   }
 }
@@ -351,7 +352,7 @@ async function bytesIn(folder: string): Promise<number> {
   const sizes = await Promise.all(
     names.map((name) =>
       stat(join(folder, name)).then(
-        (one) => one.size,
+        ({ size }) => size,
         () => 0,
       ),
     ),

@@ -1,5 +1,5 @@
-// Every byte of a small store flipped in turn, the bytes of its databases sampled in CI: each answer is right
-// or refused, or the damage is reported and what is missing is one request.
+// One bit of each byte of a small store is flipped in turn (in CI, a sample of the databases). Each result is
+// right or refused, or the damage is reported and one request is missing.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { filesWithoutSyncs } from "../../../test/support/points-store.ts";
 import { isLong, randomFrom, seed } from "../../../test/support/proof.ts";
 import { putWreck, type Wreck } from "../../../test/support/simulated-disk.ts";
 import { NaivePointsStore } from "../conformance/naive-points.ts";
-import { batchOf, walk } from "../conformance/points.ts";
+import { batchOf, sineWave } from "../conformance/points.ts";
 import { aggregateNames, type PointsStore } from "../points.ts";
 import { openEmbeddedPoints } from "./embedded-points.ts";
 
@@ -22,20 +22,21 @@ const [pump, motor, valve, twin] = [4096, 8192, 12_288, 16_384];
 const texts = Array.from({ length: 150 }, (_, i) => [i * 20, i % 7 === 0 ? "open" : `text ${i}`] as const);
 
 type Change = (store: PointsStore) => Promise<void>;
-/** In blocks, numbers and strings. */
+/** Numbers and strings in blocks. */
 const before: readonly Change[] = [
-  (store) => store.append(batchOf([pump, walk(450, 0, 10)], [motor, walk(120, 5000, 7)], [valve, texts])),
-  // A series whose blocks lie where those of another one lie.
-  (store) => store.append(batchOf([twin, walk(450, 0, 10).map(([timeMs, value]) => [timeMs, -value])])),
+  (store) =>
+    store.append(batchOf([pump, sineWave(450, 0, 10)], [motor, sineWave(120, 5000, 7)], [valve, texts])),
+  // A series whose blocks have the same times as those of another one.
+  (store) => store.append(batchOf([twin, sineWave(450, 0, 10).map(([timeMs, value]) => [timeMs, -value])])),
 ];
-/** In the journal alone. */
+/** Changes that are only in the journal. */
 const changes: readonly Change[] = [
-  (store) => store.append(batchOf([pump, walk(12, 4000, 11)], [valve, [[5, "late"]]])),
+  (store) => store.append(batchOf([pump, sineWave(12, 4000, 11)], [valve, [[5, "late"]]])),
   (store) => store.delete(motor, { startMs: 5100, endMs: 5200 }),
-  (store) => store.append(batchOf([motor, walk(5, 1, 1)])),
+  (store) => store.append(batchOf([motor, sineWave(5, 1, 1)])),
 ];
 
-/** The files of a store with blocks after an orderly end; with `later` changes after a crash behind them. */
+/** The files of a closed store with blocks, or with `later` those after further changes and a crash. */
 async function made(later: readonly Change[]): Promise<Wreck> {
   const folder = folderInMemory();
   const store = await openEmbeddedPoints({ ...settings, folder, openShard });
@@ -44,7 +45,7 @@ async function made(later: readonly Change[]): Promise<Wreck> {
   if (later.length === 0) return filesOf(folder);
   const again = await openEmbeddedPoints({ ...settings, folder, openShard });
   for (const change of later) await change(again);
-  // Until the journal says that the last change was on disk as well.
+  // Waits for the mark that the last change is on disk.
   await setTimeout(100);
   const files = filesOf(folder);
   await again.close();
@@ -62,7 +63,7 @@ const everything = { startMs: -Infinity, endMs: Infinity, limit: 1e9 };
 const range = { startMs: 0, endMs: 6000, bucketMs: 250, limit: 100, aggregates: aggregateNames };
 const series = [pump, motor, valve, twin].map((one) => ({ series: one, isString: one === valve }));
 
-/** Questions whose answers hold each point, and aggregates of them. */
+/** Queries for each point, and for aggregates of them. */
 const queries: readonly ((store: PointsStore) => Promise<unknown>)[] = [
   ...series.map((one) => (store: PointsStore) => store.scan({ ...one, ...everything })),
   ...series.map(
@@ -76,30 +77,30 @@ const aggregates = [pump, motor, twin].map(
 );
 
 interface Found {
-  /** Undefined where the store refused. */
-  readonly answers: readonly unknown[];
+  /** Undefined for a refused query. */
+  readonly results: readonly unknown[];
   readonly isReported: boolean;
 }
-const allRefused: Found = { answers: [], isReported: true };
+const allRefused: Found = { results: [], isReported: true };
 const folder = folderInMemory();
 
-/** What a store that is opened on these files answers. */
+/** The results of a store that is opened on these files. */
 async function ask(files: Wreck): Promise<Found> {
   await putWreck(files, folder);
   const opening = openEmbeddedPoints({ ...settings, folder, openShard });
   const store = await opening.catch(() => undefined);
   if (store === undefined) return allRefused;
   try {
-    const answers: unknown[] = [];
-    for (const query of [...queries, ...aggregates]) answers.push(await query(store).catch(() => undefined));
-    const { quarantined } = await store.stats().catch(() => ({ quarantined: ["no answer"] }));
-    return { answers, isReported: quarantined.length > 0 };
+    const results: unknown[] = [];
+    for (const query of [...queries, ...aggregates]) results.push(await query(store).catch(() => undefined));
+    const { quarantined } = await store.stats().catch(() => ({ quarantined: ["no result"] }));
+    return { results, isReported: quarantined.length > 0 };
   } finally {
     await store.close().catch(() => undefined);
   }
 }
 
-/** The files with one bit of one byte other than it was. */
+/** The files with one bit flipped. */
 function flipped(files: Wreck, name: string, at: number, bit: number): Wreck {
   const bytes = files.get(name)!.slice();
   bytes[at]! ^= 1 << bit;
@@ -108,11 +109,11 @@ function flipped(files: Wreck, name: string, at: number, bit: number): Wreck {
 
 const isSame = (found: unknown, right: unknown) => found === undefined || isDeepStrictEqual(found, right);
 
-/** Whether no answer is wrong. */
-const isHarmless = ({ answers }: Found, right: readonly unknown[]): boolean =>
-  answers.every((answer, index) => isSame(answer, right[index]));
+/** Whether no result is wrong. */
+const isHarmless = ({ results }: Found, right: readonly unknown[]): boolean =>
+  results.every((result, index) => isSame(result, right[index]));
 
-/** The answers to `queries` of a store that never got the change with this index. */
+/** The results of `queries` in a store without the change with this index. */
 async function withoutChange(lost: number): Promise<unknown[]> {
   const naive = new NaivePointsStore();
   for (const [index, change] of [...before, ...changes].entries())
@@ -126,35 +127,35 @@ const someBit = () => Math.floor(random() * 8);
 it(`every byte of a journal and of store.json, PROOF_SEED=${seed}`, async () => {
   const files = await made(changes);
   const right = await ask(files);
-  assert.ok(!right.isReported && right.answers.length > 0);
+  assert.ok(!right.isReported && right.results.length > 0);
   const withoutOne = await Promise.all(changes.map((_, index) => withoutChange(index)));
   const journal = [...files.keys()].find((name) => name.startsWith("journal"))!;
-  const frames = framesIn(files.get(journal)!);
+  const records = recordsIn(files.get(journal)!);
   for (const name of [journal, "store.json"]) {
     for (let at = 0; at < files.get(name)!.length; at++) {
       const found = await ask(flipped(files, name, at, someBit()));
-      if (isHarmless(found, right.answers)) continue;
-      const frame = frames.findLastIndex((first) => first <= at);
-      const where = `${name} at ${at}, in frame ${frame}`;
-      assert.ok(found.isReported, `${where}: a wrong answer, not reported`);
-      assert.ok(name === journal && frame >= 0, where);
+      if (isHarmless(found, right.results)) continue;
+      const record = records.findLastIndex((first) => first <= at);
+      const where = `${name} at ${at}, in record ${record}`;
+      assert.ok(found.isReported, `${where}: a wrong result, not reported`);
+      assert.ok(name === journal && record >= 0, where);
       assert.ok(
-        isHarmless({ ...found, answers: found.answers.slice(0, queries.length) }, withoutOne[frame]!),
+        isHarmless({ ...found, results: found.results.slice(0, queries.length) }, withoutOne[record]!),
         where,
       );
     }
   }
 });
 
-/** Where frames begin: each with these characters, at a multiple of eight. */
-const framesIn = (bytes: Uint8Array): number[] =>
+/** Offsets of the records: multiples of eight with these characters. */
+const recordsIn = (bytes: Uint8Array): number[] =>
   Array.from({ length: bytes.length / 8 }, (_, index) => index * 8).filter(
-    (at) => Buffer.from(bytes.subarray(at, at + 4)).toString("latin1") === "MRJF",
+    (at) => Buffer.from(bytes.subarray(at, at + 4)).toString("latin1") === "MRJR",
   );
 
 for (const [title, later] of [
   ["blocks", []],
-  ["blocks and a log behind them", changes],
+  ["blocks and a write-ahead log", changes],
 ] as const) {
   it(`bytes of a database with ${title}, PROOF_SEED=${seed}`, async (t) => {
     const files = await made(later);
@@ -165,8 +166,8 @@ for (const [title, later] of [
       for (let at = Math.floor(random() * stride); at < length; at += 1 + Math.floor(random() * stride)) {
         const found = await ask(flipped(files, name, at, someBit()));
         all++;
-        if (found.isReported || found.answers.includes(undefined)) refused++;
-        assert.ok(isHarmless(found, right.answers) || found.isReported, `${name} at ${at}: a wrong answer`);
+        if (found.isReported || found.results.includes(undefined)) refused++;
+        assert.ok(isHarmless(found, right.results) || found.isReported, `${name} at ${at}: a wrong result`);
       }
     }
     t.diagnostic(`${all} bytes flipped: ${refused} reported or refused`);

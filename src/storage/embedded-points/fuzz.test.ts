@@ -1,5 +1,5 @@
-// Bytes that nobody wrote, with right checksums around them: the readers of blocks and of the journal give
-// back what such bytes say or say that they are damaged, and never fail otherwise.
+// Arbitrary bytes with right checksums: the decoders of blocks and of the journal return points or report
+// damage, and never fail in another way.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,10 +9,10 @@ import fc from "fast-check";
 import { randomFrom, runs } from "../../../test/support/proof.ts";
 import { DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
 import type { Change } from "./change.ts";
-import { decodeFrame, planFrame, writeFrame } from "./frame.ts";
-import { framesOf, segmentHeader, segmentName } from "./segment.ts";
+import { decodeRecord, planRecord, writeRecord } from "./journal-record.ts";
+import { recordsOf, segmentHeader, segmentName } from "./segment.ts";
 
-/** Columns of values, each of a kind that another codec is the best for. */
+/** Kinds of values, each with another codec as the best. */
 const kinds: Readonly<Record<string, (random: () => number, index: number) => number | string>> = {
   constant: () => 17.25,
   decimal: (random) => Math.round(random() * 1e4) / 100,
@@ -54,7 +54,7 @@ const block = fc.oneof(
   fc.constantFrom(...fixed).map((text) => Uint8Array.from(Buffer.from(text, "base64"))),
 );
 
-/** Where, and what stands there instead; most places of interest are at the beginning. */
+/** Changed bytes by offset. Most are near the start, where the interesting fields are. */
 const edits = fc.array(
   fc.record({
     at: fc.oneof(fc.nat(80), fc.nat(10_000)),
@@ -66,12 +66,12 @@ const edits = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-/** A copy with the edits behind the first `from` bytes, and perhaps another length. */
+/** A copy with the edits after the first `from` bytes. */
 function edited(bytes: Uint8Array, all: readonly { at: number; bytes: Uint8Array }[], from: number): Buffer {
   const copy = Buffer.from(bytes);
   for (const { at, bytes: written } of all) {
-    const place = from + (at % (copy.length - from));
-    copy.set(written.subarray(0, copy.length - place), place);
+    const offset = from + (at % (copy.length - from));
+    copy.set(written.subarray(0, copy.length - offset), offset);
   }
   return copy;
 }
@@ -124,11 +124,11 @@ const runsOf = <Value>(value: fc.Arbitrary<Value>) =>
     maxLength: 3,
   });
 
-/** Changes of all kinds, as the journal takes them. */
+/** Changes of all kinds. */
 const change: fc.Arbitrary<Change> = fc.oneof(
-  series.map((one) => ({ kind: "erase" as const, series: one })),
+  series.map((one) => ({ kind: "delete" as const, series: one })),
   fc.record({ series, startMs: time, endMs: time }).map(({ series, ...range }) => ({
-    kind: "erase" as const,
+    kind: "delete" as const,
     series,
     range,
   })),
@@ -155,47 +155,47 @@ function columnsOf<Value, Values>(
   };
 }
 
-function frameOf(sequence: number, one: Change): Uint8Array<ArrayBuffer> {
-  const plan = planFrame(one);
+function recordOf(sequence: number, one: Change): Uint8Array<ArrayBuffer> {
+  const plan = planRecord(one);
   const bytes = new Uint8Array(plan.bytes).fill(0xff);
-  writeFrame(plan, { sequence, durable: sequence - 1 }, bytes);
+  writeRecord(plan, { sequence, durableSequence: sequence - 1 }, bytes);
   return bytes;
 }
 
-test("frames come back as they were; with other bytes under a right checksum they are read or none", () => {
+test("records decode without loss; with other bytes and a right checksum they decode or are refused", () => {
   fc.assert(
     fc.property(change, edits, (one, all) => {
-      const whole = frameOf(7, one);
-      assert.deepStrictEqual(decodeFrame(whole, 0), {
+      const whole = recordOf(7, one);
+      assert.deepStrictEqual(decodeRecord(whole, 0), {
         sequence: 7,
-        durable: 6,
+        durableSequence: 6,
         change: one,
-        raw: whole,
+        bytes: whole,
       });
       const forged = Uint8Array.from(edited(whole, all, 8));
       new DataView(forged.buffer).setUint32(4, crc32(forged.subarray(8)), true);
-      const found = decodeFrame(forged, 0);
-      assert.ok(found === undefined || found.raw.length === forged.length);
+      const found = decodeRecord(forged, 0);
+      assert.ok(found === undefined || found.bytes.length === forged.length);
     }),
     runs(2000, 200_000),
   );
 });
 
-test("a segment with bytes of any kind in it gives only frames that were written, in order", () => {
+test("a segment with arbitrary bytes yields only records that were written, in order", () => {
   fc.assert(
-    fc.property(fc.array(change, { maxLength: 4 }), edits, fc.boolean(), (changes, all, isLast) => {
-      const frames = changes.map((one, index) => frameOf(index + 1, one));
-      const whole = Buffer.concat([segmentHeader(1), ...frames]);
+    fc.property(fc.array(change, { maxLength: 4 }), edits, fc.boolean(), (changes, all, isFinalSegment) => {
+      const records = changes.map((one, index) => recordOf(index + 1, one));
+      const whole = Buffer.concat([segmentHeader(1), ...records]);
       const bytes = Uint8Array.from(edited(whole, all, 0));
       const report = { damage: [], length: 0 };
-      const found = [...framesOf(bytes, { name: segmentName(1), isLast }, report)];
+      const found = [...recordsOf(bytes, { name: segmentName(1), isFinalSegment }, report)];
       let last = 0;
       for (const { sequence, change: one } of found) {
         assert.ok(sequence > last);
         last = sequence;
         assert.deepStrictEqual(one, changes[sequence - 1]);
       }
-      assert.ok(isLast || found.length === changes.length || report.damage.length > 0);
+      assert.ok(isFinalSegment || found.length === changes.length || report.damage.length > 0);
     }),
     runs(2000, 200_000),
   );

@@ -1,4 +1,4 @@
-// A head holds what a map would, in order of time, however the points come.
+// A head has the same points as a map, in order of time, in whatever order they are added.
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { randomFrom, seed, times } from "../../../test/support/proof.ts";
@@ -9,7 +9,7 @@ const rounds = times(400, 20_000);
 const random = randomFrom(seed);
 const whole = (below: number) => Math.floor(random() * below);
 
-/** Mostly in order, some late, some again; now and then so many that they are sorted on the way. */
+/** Times mostly in order, some late, some repeated; sometimes so many that the head sorts them at once. */
 function someTimes(span: number): Float64Array {
   const count = random() < 0.4 ? 1 : 1 + whole(random() < 0.05 ? 6_000 : 40);
   let timeMs = whole(span);

@@ -1,53 +1,53 @@
-// The newest points of one series in memory: sorted, unique in time, the last written wins.
+// The head of one series: its newest points, in memory. They are unique in time; the point written last wins.
 //
-// Points in order, the usual case, are copied to the end. Points out of order wait unsorted behind them until
-// somebody reads, flushes, or as many wait as are sorted: sorting then costs O(n log n) over all of them.
+// Points in order, the usual case, are appended. Points out of order are kept unsorted after the sorted ones.
+// They are sorted by a read or a flush, or when there are as many as sorted ones, so the cost stays O(n log
+// n).
 import type { PointColumns } from "../points.ts";
-import { cut, firstAtOrAfter, type Kind, merge, strings, type Values } from "./columns.ts";
+import { firstAtOrAfter, type Kind, mergePoints, slicePoints, strings, type Values } from "./columns.ts";
 
 const capacityMin = 16;
-/**
- * So many points are kept as they come: of a million series that have a few each, columns would fill a GB.
- */
-const fewMax = 8;
-/** Small heads are many and grow together. */
+/** Heads with no more points than this are a plain array: for a million of them, columns would take a GB. */
+const smallHeadPointsMax = 8;
+/** Factor by which the capacity of columns grows. */
 const growth = { small: 2, large: 1.5, smallMax: 1024 };
+/** So many points may be unsorted even when fewer are sorted. */
 const unsortedMin = 4096;
-/** Points that one of the near past may pass. */
-const nearEnd = 16;
+/** How many points from the end a single late point is inserted directly. */
+const insertDistanceMax = 16;
 
 const noTimes = new Float64Array(0);
 
 export class Head {
   readonly series: number;
   readonly kind: Kind;
-  /** How many points were left when blocks were last made of the others. */
+  /** Number of points that were left after the last flush. */
   countAfterFlush = 0;
-  /** Time and value of the first points in turn, until there are more, or others, than fit here. */
-  #few: number[] | undefined;
+  /** Alternating times and values of a small head; undefined once the points are in columns. */
+  #pairs: number[] | undefined;
   #times: Float64Array = noTimes;
   #values: Values;
   #count = 0;
-  /** The points below this index are sorted and unique. */
+  /** The points before this index are sorted and unique. */
   #sorted = 0;
 
   constructor(series: number, kind: Kind) {
     this.series = series;
     this.kind = kind;
     this.#values = kind === strings ? [] : noTimes;
-    if (kind !== strings) this.#few = [];
+    if (kind !== strings) this.#pairs = [];
   }
 
-  /** Points held, those that a later one with the same time will replace included. */
+  /** Number of points, including those that a later point with the same time will replace. */
   get count(): number {
     return this.#count;
   }
 
-  /** Takes in the points with indexes in [from, to), in any order of time. */
+  /** Copies the points with indexes in [from, to), in any order of time. */
   add(points: PointColumns, from: number, to: number): void {
-    if (to - from === 1 && this.#few !== undefined && this.#addToFew(this.#few, points, from)) return;
+    if (to - from === 1 && this.#pairs !== undefined && this.#addPair(this.#pairs, points, from)) return;
     this.#reserve(to - from);
-    if (to - from === 1 && this.#putNearEnd(points, from)) return;
+    if (to - from === 1 && this.#insertNearEnd(points, from)) return;
     const { times } = points;
     let at = from;
     if (this.#sorted === this.#count) {
@@ -58,52 +58,52 @@ export class Head {
     }
     if (at === to) return;
     this.#copy(points, at, to);
-    if (this.#count - this.#sorted > Math.max(unsortedMin, this.#sorted)) this.#settle();
+    if (this.#count - this.#sorted > Math.max(unsortedMin, this.#sorted)) this.#sortAll();
   }
 
-  /** Adds one point behind those that are there; says whether it is done. */
-  #addToFew(few: number[], { times, values }: PointColumns, index: number): boolean {
+  /** Adds a point to a small head. Returns false when it does not fit or is not the newest. */
+  #addPair(pairs: number[], { times, values }: PointColumns, index: number): boolean {
     const timeMs = times[index]!;
-    if (few.length >= 2 * fewMax || few.at(-2)! >= timeMs) return false;
-    few.push(timeMs, values[index] as number);
+    if (pairs.length >= 2 * smallHeadPointsMax || pairs.at(-2)! >= timeMs) return false;
+    pairs.push(timeMs, values[index] as number);
     this.#sorted = ++this.#count;
     return true;
   }
 
-  /** From here on the points are in columns. */
-  #spread(): void {
-    const few = this.#few;
-    if (few === undefined) return;
-    this.#few = undefined;
-    if (few.length === 0) return;
+  /** Moves the points of a small head to columns. */
+  #moveToColumns(): void {
+    const pairs = this.#pairs;
+    if (pairs === undefined) return;
+    this.#pairs = undefined;
+    if (pairs.length === 0) return;
     const [times, values] = [new Float64Array(capacityMin), new Float64Array(capacityMin)];
     for (let i = 0; i < this.#count; i++) {
-      times[i] = few[2 * i]!;
-      values[i] = few[2 * i + 1]!;
+      times[i] = pairs[2 * i]!;
+      values[i] = pairs[2 * i + 1]!;
     }
     [this.#times, this.#values] = [times, values];
   }
 
   /**
-   * Puts one point where it belongs, if that is at the end of the sorted ones or little before it: scans
-   * often come out of order by one or two. Says whether it is done.
+   * Inserts a point at its position, if that is near the end: points often arrive out of order by one or two.
+   * Returns whether it did.
    */
-  #putNearEnd({ times, values }: PointColumns, index: number): boolean {
+  #insertNearEnd({ times, values }: PointColumns, index: number): boolean {
     if (this.#sorted !== this.#count) return false;
     const timeMs = times[index]!;
     const own = this.#times;
     let at = this.#count;
-    const first = Math.max(0, at - nearEnd);
+    const first = Math.max(0, at - insertDistanceMax);
     while (at > first && own[at - 1]! >= timeMs) at--;
     if (at > 0 && at === first && own[at - 1]! >= timeMs) return false;
     const isTaken = at < this.#count && own[at] === timeMs;
-    if (!isTaken) this.#makeRoom(at);
+    if (!isTaken) this.#openSlot(at);
     own[at] = timeMs;
     (this.#values as (number | string)[])[at] = values[index]!;
     return true;
   }
 
-  #makeRoom(at: number): void {
+  #openSlot(at: number): void {
     const count = this.#count++;
     this.#sorted = this.#count;
     if (at === count) return;
@@ -112,9 +112,12 @@ export class Head {
     else (this.#values as Float64Array).copyWithin(at + 1, at, count);
   }
 
-  /** All points, as views that hold until the next change. */
+  /**
+   * All points, in order. Times and numbers are views, and strings the array itself: valid until the next
+   * change.
+   */
   points(): PointColumns {
-    this.#settle();
+    this.#sortAll();
     const values = this.#values;
     return {
       times: this.#times.subarray(0, this.#count),
@@ -122,17 +125,17 @@ export class Head {
     };
   }
 
-  /** The points in [startMs, endMs). */
+  /** Copies the points in [startMs, endMs). */
   between(startMs: number, endMs: number): PointColumns {
     const all = this.points();
     const from = firstAtOrAfter(all.times, startMs);
-    return cut(all, from, firstAtOrAfter(all.times, endMs, from));
+    return slicePoints(all, from, firstAtOrAfter(all.times, endMs, from));
   }
 
   /** Removes the points with indexes in [from, to) of `points()`. */
   remove(from: number, to: number): void {
     if (to <= from) return;
-    this.#settle();
+    this.#sortAll();
     this.#times.copyWithin(from, to, this.#count);
     if (Array.isArray(this.#values)) this.#values.splice(from, to - from);
     else (this.#values as Float64Array).copyWithin(from, to, this.#count);
@@ -147,7 +150,7 @@ export class Head {
   }
 
   #reserve(more: number): void {
-    this.#spread();
+    this.#moveToColumns();
     const needed = this.#count + more;
     if (needed <= this.#times.length) return;
     const before = this.#times.length;
@@ -176,47 +179,50 @@ export class Head {
     else for (let i = from; i < to; i++) this.#times[at + i - from] = times[i]!;
   }
 
-  #settle(): void {
-    this.#spread();
+  #sortAll(): void {
+    this.#moveToColumns();
     if (this.#sorted === this.#count) return;
     const all = { times: this.#times, values: this.#values };
-    const settled = merge(cut(all, 0, this.#sorted), sorted(cut(all, this.#sorted, this.#count)));
-    this.#times = settled.times;
-    this.#values = settled.values;
-    this.#count = settled.times.length;
+    const merged = mergePoints(
+      slicePoints(all, 0, this.#sorted),
+      sortPoints(slicePoints(all, this.#sorted, this.#count)),
+    );
+    this.#times = merged.times;
+    this.#values = merged.values;
+    this.#count = merged.times.length;
     this.#sorted = this.#count;
   }
 }
 
 /**
- * The points ascending; of equal times only the last. Most are in order but for some strays, which alone are
- * sorted: each came after the one of its time that is in order, if there is one.
+ * Sorts points; of those with the same time only the last remains. Points that are in order are not sorted
+ * again, only the others, which are newer than points in order with the same time.
  */
-function sorted(points: PointColumns): PointColumns {
+function sortPoints(points: PointColumns): PointColumns {
   const { times } = points;
   const inOrder = new Uint32Array(times.length);
-  const strays = new Uint32Array(times.length);
-  let [count, strayCount, last] = [0, 0, -Infinity];
+  const outOfOrder = new Uint32Array(times.length);
+  let [count, outOfOrderCount, last] = [0, 0, -Infinity];
   for (let index = 0; index < times.length; index++) {
     const timeMs = times[index]!;
     if (timeMs > last) {
       inOrder[count++] = index;
       last = timeMs;
-    } else strays[strayCount++] = index;
+    } else outOfOrder[outOfOrderCount++] = index;
   }
-  if (strayCount === 0) return points;
-  if (strayCount > count) return picked(points, lastOfEach(times));
-  const others = sorted(picked(points, strays.subarray(0, strayCount)));
-  return merge(picked(points, inOrder.subarray(0, count)), others);
+  if (outOfOrderCount === 0) return points;
+  if (outOfOrderCount > count) return pickPoints(points, lastOfEach(times));
+  const others = sortPoints(pickPoints(points, outOfOrder.subarray(0, outOfOrderCount)));
+  return mergePoints(pickPoints(points, inOrder.subarray(0, count)), others);
 }
 
-/** Indexes by time; of equal times only that of the last. */
+/** Indexes in order of time; of points with the same time only the last. */
 function lastOfEach(times: Float64Array): Uint32Array {
   const order = Uint32Array.from(times, (_, index) => index).sort((a, b) => times[a]! - times[b]! || a - b);
   return order.filter((one, index) => times[one] !== times[order[index + 1] ?? -1]);
 }
 
-function picked({ times, values }: PointColumns, indexes: Uint32Array): PointColumns {
+function pickPoints({ times, values }: PointColumns, indexes: Uint32Array): PointColumns {
   const count = indexes.length;
   const pickedTimes = new Float64Array(count);
   const pickedValues = Array.isArray(values) ? new Array<string>(count) : new Float64Array(count);

@@ -1,18 +1,18 @@
-// What a load leaves behind once nothing is written any more: blocks, and no journal beside them.
+// After a pause in writing, all points are in blocks and the journal is empty.
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { setTimeout as pass } from "node:timers/promises";
 import { embeddedUnderTest } from "../../../test/support/points-store.ts";
 import { limits } from "../../limits.ts";
-import { batchOf, pointsOf, walk } from "../conformance/points.ts";
+import { batchOf, pointsOf, sineWave } from "../conformance/points.ts";
 
 const pump = 4096;
 const count = 40_000;
 
-it("after a pause the points lie in blocks alone, at a few bytes each, and none is lost", async () => {
+it("after a pause all points are in blocks, at a few bytes each", async () => {
   const test = await embeddedUnderTest({ shards: 2, idleMs: 100 });
   try {
-    const points = walk(count, 0, 1000);
+    const points = sineWave(count, 0, 1000);
     await test.store.append(batchOf([pump, points]));
     assert.ok((await test.store.stats()).journalBytes > limits.journalIdleBytes);
     let stats = await test.store.stats();
@@ -29,18 +29,18 @@ it("after a pause the points lie in blocks alone, at a few bytes each, and none 
   }
 });
 
-it("while writes go on the journal stays, and a small journal stays always", async () => {
+it("during writes the journal stays, and a small journal always stays", async () => {
   const test = await embeddedUnderTest({ shards: 1, idleMs: 800 });
   try {
-    await test.store.append(batchOf([pump, walk(100, 0, 10)]));
+    await test.store.append(batchOf([pump, sineWave(100, 0, 10)]));
     await pass(1000);
     assert.ok((await test.store.stats()).journalBytes > 100, "a small journal");
-    await test.store.append(batchOf([pump, walk(count, 0, 10)]));
+    await test.store.append(batchOf([pump, sineWave(count, 0, 10)]));
     for (let turn = 0; turn < 20; turn++) {
       await pass(20);
       await test.store.append(batchOf([pump, [[turn, turn]]]));
     }
-    assert.ok((await test.store.stats()).journalBytes > limits.journalIdleBytes, "writes go on");
+    assert.ok((await test.store.stats()).journalBytes > limits.journalIdleBytes, "writes continue");
   } finally {
     await test.end();
   }

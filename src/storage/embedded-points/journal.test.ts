@@ -1,4 +1,4 @@
-// The journal after crashes, flipped bytes and failing disks.
+// The journal recovers from crashes, flipped bytes and disk failures.
 import assert from "node:assert/strict";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -8,11 +8,11 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import { Failure } from "../../errors.ts";
 import { at, batchOf } from "../conformance/points.ts";
 import type { Change } from "./change.ts";
-import { FrameMemory } from "./frame-memory.ts";
 import { Journal, type JournalFile, type JournalFiles, realFiles, recoverJournal } from "./journal.ts";
 import { segmentHeaderBytes } from "./segment.ts";
+import { SharedRing, type SharedSlice } from "./shared-ring.ts";
 
-/** A journal in a folder of its own, and what it has told of. */
+/** A journal in a folder of its own, and the changes that it reported as stored. */
 interface Play {
   readonly folder: string;
   readonly journal: Journal;
@@ -27,11 +27,15 @@ const change = (value: number): Change => ({
 const markOf = (one: Change): number =>
   one.kind === "append" ? (one.batch.numbers?.values[0] ?? Number.NaN) : Number.NaN;
 
-async function play(work: (play: Play) => Promise<void>, files: JournalFiles = realFiles): Promise<void> {
+async function play(
+  work: (play: Play) => Promise<void>,
+  files: JournalFiles = realFiles,
+  ring = new SharedRing(4096),
+): Promise<void> {
   const folder = temporaryFolder();
   const stored: number[] = [];
   const onStored = (one: { change: Change }) => stored.push(markOf(one.change));
-  const journal = await Journal.open({ folder, files, memory: new FrameMemory(4096), onStored }, [], 1);
+  const journal = await Journal.open({ folder, files, ring, onStored }, [], 1);
   try {
     await work({ folder, journal, stored });
   } finally {
@@ -39,11 +43,11 @@ async function play(work: (play: Play) => Promise<void>, files: JournalFiles = r
   }
 }
 
-/** What a process that starts on the folder finds. */
+/** The records that recovery finds in the folder. */
 async function recovered(folder: string) {
   const found: number[] = [];
-  const { damage, next } = await recoverJournal({ folder, files: realFiles }, 0, (frame) => {
-    found.push(markOf(frame.change));
+  const { damage, next } = await recoverJournal({ folder, files: realFiles }, 0, (record) => {
+    found.push(markOf(record.change));
   });
   return { found, damage, next };
 }
@@ -51,13 +55,13 @@ async function recovered(folder: string) {
 const segmentPath = async (folder: string): Promise<string> =>
   join(folder, (await readdir(folder)).find((name) => name.endsWith(".log"))!);
 
-it("what damages the last frame is damage once the journal says that it was on disk, else a torn end", () =>
+it("a damaged last record is damage once a mark says that it was on disk, else a torn end", () =>
   play(async ({ folder, journal }) => {
     const path = await segmentPath(folder);
     await journal.write(change(1));
     await journal.write(change(2));
     const unmarked = await readFile(path);
-    journal.mark();
+    journal.writeMark();
     await setTimeout(50);
     const marked = await readFile(path);
     assert.equal(marked.length, unmarked.length + 32);
@@ -72,7 +76,7 @@ it("what damages the last frame is damage once the journal says that it was on d
       const { found, damage } = await recovered(copy);
       assert.deepEqual([found, damage.length], [[1], reports]);
     }
-    // The next frame is written over the mark, and half of one behind a mark is the torn end that it is.
+    // The next record overwrites the mark, and half a record after a mark is a torn end.
     await journal.write(change(3));
     const whole = await readFile(path);
     const torn = Buffer.concat([marked, whole.subarray(marked.length, whole.length - 8)]);
@@ -82,7 +86,7 @@ it("what damages the last frame is damage once the journal says that it was on d
     assert.deepEqual(await recovered(folder), { found: [1, 2, 3], damage: [], next: 4 });
   }));
 
-it("all that was written comes back in order, every column of it", () =>
+it("all changes are recovered in order, with all columns", () =>
   play(async ({ folder, journal, stored }) => {
     const wide: Change = {
       kind: "append",
@@ -96,16 +100,16 @@ it("all that was written comes back in order, every column of it", () =>
     };
     const range = { startMs: -5, endMs: 1e12 };
     const far: Change = { kind: "append", batch: batchOf([4096, at("-60000000000=1 60000000000=-0")]) };
-    const changes = [change(1), wide, { kind: "erase" as const, series: 4096, range }, far];
+    const changes = [change(1), wide, { kind: "delete" as const, series: 4096, range }, far];
     const copies = structuredClone(changes);
     for (const one of changes) await journal.write(one);
     const found: Change[] = [];
-    await recoverJournal({ folder, files: realFiles }, 0, (frame) => void found.push(frame.change));
+    await recoverJournal({ folder, files: realFiles }, 0, (record) => void found.push(record.change));
     assert.deepStrictEqual(found, copies);
     assert.equal(stored.length, copies.length);
   }));
 
-it("a last frame torn at any byte is cut off, and the ones before it are kept", () =>
+it("a last record torn at any byte is cut off, and those before it are recovered", () =>
   play(async ({ folder, journal }) => {
     await journal.write(change(1));
     await journal.write(change(2));
@@ -122,7 +126,7 @@ it("a last frame torn at any byte is cut off, and the ones before it are kept", 
     assert.deepEqual(await recovered(folder), { found: [1, 2], damage: [], next: 3 });
   }));
 
-it("a flipped byte in a frame that was acknowledged is reported, and only that frame is missing", () =>
+it("a flipped byte in a record that was acknowledged is reported, and only that record is missing", () =>
   play(async ({ folder, journal }) => {
     await journal.write(change(1));
     const end = journal.bytes;
@@ -138,7 +142,7 @@ it("a flipped byte in a frame that was acknowledged is reported, and only that f
       assert.deepEqual(found, [2, 3], `with byte ${offset} flipped`);
       assert.deepEqual(
         damage.map((one) => [one.offset, one.expected]),
-        [[segmentHeaderBytes, "frame 1"]],
+        [[segmentHeaderBytes, "record 1"]],
       );
       assert.equal(next, 4);
     }
@@ -155,11 +159,11 @@ it("a segment that is missing is reported", () =>
     assert.deepEqual(found, [2]);
     assert.deepEqual(
       damage.map((one) => [one.expected, one.found]),
-      [["frame 1", "frame 2"]],
+      [["record 1", "record 2"]],
     );
   }));
 
-it("changes that come while a sync runs share the next one, in the order they came", () =>
+it("changes that arrive during a sync share the next one, in the order of arrival", () =>
   play(async ({ journal, stored }) => {
     const values = Array.from({ length: 200 }, (_, index) => index);
     await Promise.all(values.map((value) => journal.write(change(value))));
@@ -167,7 +171,7 @@ it("changes that come while a sync runs share the next one, in the order they ca
     assert.ok(journal.syncs <= 3, `${journal.syncs} syncs for ${values.length} changes`);
   }));
 
-it("old segments go when their changes are in blocks, and never one that is still needed", () =>
+it("segments are dropped when their changes are in blocks, and not before", () =>
   play(async ({ folder, journal }) => {
     await journal.write(change(1));
     const boundary = await journal.rotate();
@@ -179,12 +183,12 @@ it("old segments go when their changes are in blocks, and never one that is stil
     await recoverJournal(
       { folder, files: realFiles },
       boundary,
-      (frame) => void found.push(markOf(frame.change)),
+      (record) => void found.push(markOf(record.change)),
     );
     assert.deepEqual(found, [2]);
   }));
 
-/** A disk that fails when it is told to. */
+/** A disk whose calls fail on demand. */
 class BadDisk implements JournalFiles {
   fails: { writev?: "half" | "whole"; datasync?: boolean; truncate?: boolean; open?: boolean } = {};
   readonly unlink = realFiles.unlink;
@@ -194,10 +198,10 @@ class BadDisk implements JournalFiles {
     if (this.fails.open) throw new Error("EIO");
     const file = await realFiles.open(path, flags);
     return {
-      writev: async (pieces, position) => {
+      writev: async (buffers, position) => {
         const how = this.fails.writev;
-        if (how === undefined) return file.writev(pieces, position);
-        const bytes = Buffer.concat(pieces);
+        if (how === undefined) return file.writev(buffers, position);
+        const bytes = Buffer.concat(buffers);
         await file.writev([how === "half" ? bytes.subarray(0, bytes.length / 2) : bytes], position);
         delete this.fails.writev;
         throw new Error("ENOSPC");
@@ -233,7 +237,43 @@ for (const how of ["half", "whole"] as const) {
   });
 }
 
-it("after a failed sync nothing is taken any more, and the refused write does not come back", async () => {
+/** A ring in which the third allocation fails, as when memory is exhausted. */
+class FullRing extends SharedRing {
+  readonly allocated: SharedSlice[] = [];
+  #allocations = 0;
+
+  override allocate(length: number): SharedSlice {
+    if (++this.#allocations === 3) throw new RangeError("Array buffer allocation failed");
+    this.allocated.push(super.allocate(length));
+    return this.allocated.at(-1)!;
+  }
+
+  override free(slice: SharedSlice): void {
+    this.allocated.splice(this.allocated.indexOf(slice), 1);
+    super.free(slice);
+  }
+}
+
+it("writes without memory for their records are refused, and later ones are stored", async () => {
+  const ring = new FullRing(4096);
+  await play(
+    async ({ folder, journal, stored }) => {
+      await journal.write(change(1));
+      const group = await Promise.allSettled([journal.write(change(2)), journal.write(change(3))]);
+      for (const one of group)
+        assert.ok(one.status === "rejected" && refusedWith("points-not-stored")(one.reason));
+      assert.deepEqual(stored, [1]);
+      assert.equal(ring.allocated.length, 1, "slices of refused records are freed");
+      await journal.write(change(4));
+      assert.deepEqual(stored, [1, 4]);
+      assert.deepEqual(await recovered(folder), { found: [1, 4], damage: [], next: 3 });
+    },
+    realFiles,
+    ring,
+  );
+});
+
+it("after a failed sync no write is accepted, and the refused one does not come back", async () => {
   const disk = new BadDisk();
   await play(async ({ folder, journal, stored }) => {
     await journal.write(change(1));
@@ -247,7 +287,7 @@ it("after a failed sync nothing is taken any more, and the refused write does no
   }, disk);
 });
 
-it("a refused write that cannot even be cut off is marked, and does not come back", async () => {
+it("a refused write that cannot be cut off is recorded in an end file, and does not come back", async () => {
   const disk = new BadDisk();
   await play(async ({ folder, journal }) => {
     await journal.write(change(1));
@@ -257,16 +297,16 @@ it("a refused write that cannot even be cut off is marked, and does not come bac
   }, disk);
 });
 
-it("a mark that the disk did not take whole costs nothing that was acknowledged", () =>
+it("an incomplete end file cuts off no acknowledged change", () =>
   play(async ({ folder, journal }) => {
     await journal.write(change(1));
     for (const torn of ["", "1", String(journal.bytes)]) {
       await writeFile(`${await segmentPath(folder)}.end`, torn);
-      assert.deepEqual((await recovered(folder)).found, [1], `a mark of ${torn.length} digits`);
+      assert.deepEqual((await recovered(folder)).found, [1], `an end file of ${torn.length} digits`);
     }
   }));
 
-it("a new segment that cannot be made leaves the journal going on in the old one", async () => {
+it("when a new segment cannot be created, the journal continues in the old one", async () => {
   const disk = new BadDisk();
   await play(async ({ folder, journal }) => {
     await journal.write(change(1));

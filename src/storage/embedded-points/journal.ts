@@ -1,27 +1,34 @@
-// The journal: every accepted change, in order, on disk before anybody is told of it.
+// The journal (write-ahead log): every accepted change in order, on disk before its writer is answered.
 //
-// Changes that arrive while a group is being synced form the next group: one write, one sync. A group that
-// cannot be written is taken back from the file and refused; where even that fails the journal is finished
-// until the next start.
+// Changes that arrive during a sync form the next group, which takes one write and one sync. A group that
+// cannot be written is removed from the file and refused. If removing fails as well, the journal stops until
+// the next start.
 import { constants } from "node:fs";
 import { open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type Failure, fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import type { Damage } from "../points.ts";
-import { bytesOf, type Change } from "./change.ts";
-import { type Frame, markFrame, planFrame, writeFrame } from "./frame.ts";
-import { bytesAt, type FrameMemory, type Place } from "./frame-memory.ts";
-import { endName, firstOf, framesOf, segmentHeader, segmentHeaderBytes, segmentName } from "./segment.ts";
+import { type Change, memoryBytesOf } from "./change.ts";
+import { encodeMark, type JournalRecord, planRecord, writeRecord } from "./journal-record.ts";
+import {
+  endFileName,
+  firstSequenceOf,
+  recordsOf,
+  segmentHeader,
+  segmentHeaderBytes,
+  segmentName,
+} from "./segment.ts";
+import { type SharedRing, type SharedSlice, viewOf } from "./shared-ring.ts";
 
 export interface JournalFile {
-  writev(pieces: readonly Uint8Array[], position: number): Promise<{ readonly bytesWritten: number }>;
+  writev(buffers: readonly Uint8Array[], position: number): Promise<{ readonly bytesWritten: number }>;
   datasync(): Promise<void>;
   truncate(length: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The calls of the operating system that write; a test may let them fail. */
+/** The file system calls that write. Tests replace them to simulate failures. */
 export interface JournalFiles {
   open(path: string, flags: number): Promise<JournalFile>;
   unlink(path: string): Promise<void>;
@@ -30,26 +37,28 @@ export interface JournalFiles {
 
 export const realFiles: JournalFiles = { open, unlink, rename };
 
-export interface StoredChange extends Pick<Frame, "sequence" | "change"> {
-  /** Its frame, which belongs to whoever is told of the change. */
-  readonly place: Place;
+export interface StoredRecord extends Pick<JournalRecord, "sequence" | "change"> {
+  /** The encoded record. `onStored` takes it over and frees it. */
+  readonly slice: SharedSlice;
 }
 
 export interface JournalSettings {
   readonly folder: string;
   readonly files: JournalFiles;
-  readonly memory: FrameMemory;
-  /**
-   * Called for each change in the order of the journal, once it is on disk and before its writer is
-   * answered.
-   */
-  readonly onStored: (stored: StoredChange) => void;
+  readonly ring: SharedRing;
+  /** Called for each change in journal order, when it is on disk and before its writer is answered. */
+  readonly onStored: (stored: StoredRecord) => void;
 }
 
-interface Waiting {
+interface PendingWrite {
   readonly change: Change;
   readonly resolve: () => void;
-  readonly reject: (why: Failure) => void;
+  readonly reject: (failure: Failure) => void;
+}
+
+interface PendingRotation {
+  readonly resolve: (boundary: number) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 interface Segment {
@@ -61,16 +70,17 @@ interface Segment {
 
 export class Journal {
   readonly #settings: JournalSettings;
-  readonly #queue: Waiting[] = [];
+  readonly #queue: PendingWrite[] = [];
   readonly #segments: Segment[];
   #file: JournalFile;
   /** Sequence number of the last change on disk. */
   #stored: number;
-  #rotations: { resolve: (boundary: number) => void; reject: (why: unknown) => void }[] = [];
-  #running: Promise<void> | undefined;
-  #finished: string | undefined;
+  #rotations: PendingRotation[] = [];
+  #isMarkRequested = false;
+  /** Runs while there is work; at most one at a time. */
+  #draining: Promise<void> | undefined;
+  #stoppedBecause: string | undefined;
   #syncs = 0;
-  #isMarkDue = false;
 
   private constructor(settings: JournalSettings, segments: Segment[], file: JournalFile) {
     this.#settings = settings;
@@ -80,7 +90,7 @@ export class Journal {
   }
 
   /**
-   * Goes on behind the segments that recovery left, in a segment of its own beginning with sequence number
+   * Continues after the segments that recovery left, in a new segment that starts with sequence number
    * `first`.
    */
   static async open(settings: JournalSettings, older: readonly Segment[], first: number): Promise<Journal> {
@@ -89,46 +99,48 @@ export class Journal {
   }
 
   get bytes(): number {
-    return this.#segments.reduce((sum, one) => sum + one.bytes, 0);
+    return this.#segments.reduce((sum, segment) => sum + segment.bytes, 0);
   }
 
-  /** Why nothing is written until the next start; undefined while all is well. */
-  get finished(): string | undefined {
-    return this.#finished;
+  /** Why no change is accepted until the next start; undefined while the journal works. */
+  get stoppedBecause(): string | undefined {
+    return this.#stoppedBecause;
   }
 
-  /** Syncs so far: fewer than changes when requests came together. */
+  /** Number of syncs so far: less than the number of changes when writers share them. */
   get syncs(): number {
     return this.#syncs;
   }
 
-  /** Resolves when the change is on disk. Refuses with `points-not-stored` or `points-journal-finished`. */
+  /** Resolves when the change is on disk. Rejects with `points-not-stored` or `points-journal-finished`. */
   write(change: Change): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ change, resolve, reject });
-      this.#wake();
-    });
-  }
-
-  /** Begins a new segment behind all changes written so far; answers the last sequence number before it. */
-  rotate(): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#rotations.push({ resolve, reject });
-      this.#wake();
+      this.#startDraining();
     });
   }
 
   /**
-   * Says in the file that all changes so far are on disk, as each frame says of those before it: damage to
-   * the last one can then be told from a write that never came to its end. The next frame is written over it,
-   * and it is not synced: where it is lost, only that is not known.
+   * Starts a new segment after all changes written so far. Resolves with the last sequence number before it.
    */
-  mark(): void {
-    this.#isMarkDue = this.#finished === undefined;
-    this.#wake();
+  rotate(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#rotations.push({ resolve, reject });
+      this.#startDraining();
+    });
   }
 
-  /** Deletes the segments that hold nothing behind `sequence`, the oldest first so that no gap can appear. */
+  /**
+   * Records in the file that all changes so far are on disk, as each record does for those before it. Damage
+   * to the last record can then be told from a write that was never completed. The next record overwrites the
+   * mark. It is not synced: a lost mark loses only that knowledge.
+   */
+  writeMark(): void {
+    this.#isMarkRequested = this.#stoppedBecause === undefined;
+    this.#startDraining();
+  }
+
+  /** Deletes segments without changes after `sequence`, the oldest first, so that no gap can appear. */
   async drop(sequence: number): Promise<void> {
     while (this.#segments.length > 1 && this.#segments[1]!.first <= sequence + 1) {
       const { name, isDamaged } = this.#segments[0]!;
@@ -139,130 +151,138 @@ export class Journal {
   }
 
   async close(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
+    while (this.#draining !== undefined) await this.#draining;
     await this.#file.close();
   }
 
-  #wake(): void {
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
-      if (this.#isBusy) this.#wake();
+  #startDraining(): void {
+    this.#draining ??= this.#drain().finally(() => {
+      this.#draining = undefined;
+      if (this.#hasWork) this.#startDraining();
     });
   }
 
-  get #isBusy(): boolean {
-    return this.#queue.length + this.#rotations.length > 0 || this.#isMarkDue;
+  get #hasWork(): boolean {
+    return this.#queue.length + this.#rotations.length > 0 || this.#isMarkRequested;
   }
 
-  async #run(): Promise<void> {
-    while (this.#isBusy) {
+  async #drain(): Promise<void> {
+    while (this.#hasWork) {
       if (this.#rotations.length > 0) await this.#rotateNow();
       const group = this.#takeGroup();
       if (group.length > 0) await this.#store(group);
-      else if (this.#isMarkDue) await this.#writeMark();
+      else if (this.#isMarkRequested) await this.#writeMarkNow();
     }
   }
 
-  async #writeMark(): Promise<void> {
-    this.#isMarkDue = false;
+  async #writeMarkNow(): Promise<void> {
+    this.#isMarkRequested = false;
     const { bytes } = this.#segments.at(-1)!;
-    if (bytes === segmentHeaderBytes || this.#finished !== undefined) return;
-    // Nobody waits for it; a disk that is full tells so when there is a change to write.
-    await this.#file.writev([markFrame(this.#stored)], bytes).catch(() => undefined);
+    if (bytes === segmentHeaderBytes || this.#stoppedBecause !== undefined) return;
+    // No caller waits for the mark. The next change reports a full disk.
+    await this.#file.writev([encodeMark(this.#stored)], bytes).catch(() => undefined);
   }
 
-  #takeGroup(): Waiting[] {
+  #takeGroup(): PendingWrite[] {
     let [count, bytes] = [0, 0];
     while (count < this.#queue.length && bytes < limits.journalGroupBytesMax) {
-      bytes += bytesOf(this.#queue[count++]!.change);
+      bytes += memoryBytesOf(this.#queue[count++]!.change);
     }
     return this.#queue.splice(0, count);
   }
 
-  async #store(group: readonly Waiting[]): Promise<void> {
-    if (this.#finished !== undefined) return this.#refuseForGood(group, this.#finished);
+  /** Writes and syncs a group. Answers each of its writers, whatever fails. */
+  async #store(group: readonly PendingWrite[]): Promise<void> {
+    if (this.#stoppedBecause !== undefined) return this.#refuseAndStop(group, this.#stoppedBecause);
     const segment = this.#segments.at(-1)!;
-    const frames = this.#frames(group);
-    const pieces = frames.map(({ place }) => bytesAt(place));
-    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    let isWritten = false;
+    const records: StoredRecord[] = [];
+    let state: "encoding" | "writing" | "syncing" = "encoding";
     try {
-      const { bytesWritten } = await this.#file.writev(pieces, segment.bytes);
-      if (bytesWritten !== bytes) throw new Error(`${bytesWritten} of ${bytes} bytes were written`);
-      isWritten = true;
+      for (const { change } of group) records.push(this.#encode(change, this.#stored + 1 + records.length));
+      state = "writing";
+      const bytes = await this.#append(records, segment.bytes);
+      state = "syncing";
       await this.#file.datasync();
-    } catch (why) {
-      for (const { place } of frames) this.#settings.memory.free(place);
-      await this.#takeBack(group, segment, { problem: (why as Error).message, isLast: isWritten });
+      segment.bytes += bytes;
+    } catch (error) {
+      for (const { slice } of records) this.#settings.ring.free(slice);
+      const { message: problem } = error as Error;
+      if (state === "encoding") refuseGroup(group, problem);
+      else await this.#undoWrite(group, segment, { problem, fileUnusable: state === "syncing" });
       return;
     }
     this.#syncs++;
-    segment.bytes += bytes;
     this.#stored += group.length;
-    for (const frame of frames) this.#settings.onStored(frame);
+    for (const record of records) this.#settings.onStored(record);
     for (const { resolve } of group) resolve();
   }
 
-  #frames(group: readonly Waiting[]): StoredChange[] {
-    const durable = this.#stored;
-    return group.map(({ change }, index) => {
-      const sequence = durable + 1 + index;
-      const plan = planFrame(change);
-      const place = this.#settings.memory.take(plan.bytes);
-      writeFrame(plan, { sequence, durable }, bytesAt(place));
-      return { sequence, change, place };
-    });
+  #encode(change: Change, sequence: number): StoredRecord {
+    const plan = planRecord(change);
+    const slice = this.#settings.ring.allocate(plan.bytes);
+    writeRecord(plan, { sequence, durableSequence: this.#stored }, viewOf(slice));
+    return { sequence, change, slice };
+  }
+
+  /** Returns the number of bytes written. */
+  async #append(records: readonly StoredRecord[], position: number): Promise<number> {
+    const buffers = records.map(({ slice }) => viewOf(slice));
+    const bytes = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
+    const { bytesWritten } = await this.#file.writev(buffers, position);
+    if (bytesWritten !== bytes) throw new Error(`${bytesWritten} of ${bytes} bytes were written`);
+    return bytes;
   }
 
   /**
-   * Nothing of a refused group may come back at the next start, so the file ends again where it ended before.
-   * After a failed sync the operating system may have dropped pages it reports as clean, so that file is not
-   * written again.
+   * A refused group must not come back at the next start, so the file is truncated to its end before the
+   * group. After a failed sync, the operating system may have dropped pages that it reports as clean; such a
+   * file is never written again.
    */
-  async #takeBack(
-    group: readonly Waiting[],
+  async #undoWrite(
+    group: readonly PendingWrite[],
     segment: Segment,
-    { problem, isLast }: { problem: string; isLast: boolean },
+    { problem, fileUnusable }: { problem: string; fileUnusable: boolean },
   ): Promise<void> {
     try {
       await this.#file.truncate(segment.bytes);
       await this.#file.datasync();
     } catch {
-      await this.#markEnd(segment);
-      return this.#refuseForGood(group, problem);
+      await this.#recordEnd(segment);
+      return this.#refuseAndStop(group, problem);
     }
-    if (isLast) return this.#refuseForGood(group, problem);
-    for (const { reject } of group) reject(fail("points-not-stored", { problem }));
+    if (fileUnusable) return this.#refuseAndStop(group, problem);
+    refuseGroup(group, problem);
   }
 
-  async #markEnd(segment: Segment): Promise<void> {
-    const path = join(this.#settings.folder, endName(segment.name));
+  async #recordEnd(segment: Segment): Promise<void> {
+    const path = join(this.#settings.folder, endFileName(segment.name));
     try {
       await writeFile(this.#settings, path, Buffer.from(`${segment.bytes}\n`));
     } catch {
-      // The disk takes nothing at all any more: what the operator is told now is all that can be done.
+      // The disk accepts no write at all. All that is left is to report the failure to the writers.
     }
   }
 
-  #refuseForGood(group: readonly Waiting[], problem: string): void {
-    this.#finished = problem;
+  #refuseAndStop(group: readonly PendingWrite[], problem: string): void {
+    this.#stoppedBecause = problem;
     for (const { reject } of group) reject(fail("points-journal-finished", { problem }));
   }
 
   async #rotateNow(): Promise<void> {
-    const asked = this.#rotations;
+    const rotations = this.#rotations;
     this.#rotations = [];
     try {
-      if (this.#finished !== undefined) throw fail("points-journal-finished", { problem: this.#finished });
+      if (this.#stoppedBecause !== undefined)
+        throw fail("points-journal-finished", { problem: this.#stoppedBecause });
       const isEmpty = this.#segments.at(-1)!.bytes === segmentHeaderBytes;
-      if (!isEmpty) await this.#nextSegment();
-      for (const { resolve } of asked) resolve(this.#stored);
-    } catch (why) {
-      for (const { reject } of asked) reject(why);
+      if (!isEmpty) await this.#startSegment();
+      for (const { resolve } of rotations) resolve(this.#stored);
+    } catch (error) {
+      for (const { reject } of rotations) reject(error);
     }
   }
 
-  async #nextSegment(): Promise<void> {
+  async #startSegment(): Promise<void> {
     const { segment, file } = await createSegment(this.#settings, this.#stored + 1);
     await this.#file.close();
     this.#segments.push(segment);
@@ -270,43 +290,51 @@ export class Journal {
   }
 }
 
+function refuseGroup(group: readonly PendingWrite[], problem: string): void {
+  for (const { reject } of group) reject(fail("points-not-stored", { problem }));
+}
+
 export interface Recovered {
   readonly segments: readonly Segment[];
-  /** The sequence number that comes next. */
+  /** The next sequence number. */
   readonly next: number;
   readonly damage: readonly Damage[];
 }
 
 /**
- * Reads what earlier processes left, hands every whole frame behind `applied` to `apply` in order, cuts off
- * the torn end of the last segment, and syncs it: of a process that was killed it may hold frames that are
- * not on disk, and nothing that was once found may be missing later. `applied` is the sequence number up to
- * which all shards hold the changes in blocks.
+ * Reads the segments of earlier processes and passes every whole record after `applied` to `apply`, in order.
+ * `applied` is the sequence number up to which all shards have the changes in blocks.
+ *
+ * Cuts off the torn end of the final segment and syncs it: after a kill, it may have records that are not on
+ * disk yet, and a change that was once visible must never disappear.
  */
 export async function recoverJournal(
   settings: Pick<JournalSettings, "folder" | "files">,
   applied: number,
-  apply: (frame: Frame) => Promise<void> | void,
+  apply: (record: JournalRecord) => Promise<void> | void,
 ): Promise<Recovered> {
   const files = await readdir(settings.folder);
-  const names = await withoutEmpty(settings, files.filter((name) => firstOf(name) !== undefined).sort());
+  const names = await removeEmpty(
+    settings,
+    files.filter((name) => firstSequenceOf(name) !== undefined).sort(),
+  );
   const segments: Segment[] = [];
   const damage: Damage[] = files.filter(isSetAside).map((file) => ({ file, ...setAsideEarlier }));
   let next = applied + 1;
   for (const [index, name] of names.entries()) {
-    const first = firstOf(name)!;
-    const bytes = await readWhole(settings.folder, name);
+    const first = firstSequenceOf(name)!;
+    const bytes = await readSegment(settings.folder, name);
     if (first > next)
-      damage.push({ file: name, offset: 0, expected: `frame ${next}`, found: `frame ${first}` });
+      damage.push({ file: name, offset: 0, expected: `record ${next}`, found: `record ${first}` });
     const report = { damage: [], length: 0 };
-    const isLast = index === names.length - 1;
+    const isFinalSegment = index === names.length - 1;
     next = Math.max(next, first);
-    for (const frame of framesOf(bytes, { name, isLast }, report)) {
-      next = Math.max(next, frame.sequence + 1);
-      if (frame.sequence > applied) await apply(frame);
+    for (const record of recordsOf(bytes, { name, isFinalSegment }, report)) {
+      next = Math.max(next, record.sequence + 1);
+      if (record.sequence > applied) await apply(record);
     }
     damage.push(...report.damage);
-    if (isLast) await settleSegment(settings, name, report.length);
+    if (isFinalSegment) await truncateSegment(settings, name, report.length);
     const isEmpty = report.length <= segmentHeaderBytes;
     if (isEmpty) await removeSegment(settings, name);
     else segments.push({ name, first, bytes: report.length, isDamaged: report.damage.length > 0 });
@@ -314,37 +342,40 @@ export async function recoverJournal(
   return { segments, next, damage };
 }
 
-/** The bytes of a segment that count. */
-async function readWhole(folder: string, name: string): Promise<Uint8Array<ArrayBuffer>> {
+/** The valid bytes of a segment. */
+async function readSegment(folder: string, name: string): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await readFile(join(folder, name));
-  return bytes.subarray(0, await markedEnd(folder, name));
+  return bytes.subarray(0, await recordedEnd(folder, name));
 }
 
-/** A mark that is not whole was never finished: what it would have cut off was refused, but not lost. */
-async function markedEnd(folder: string, name: string): Promise<number | undefined> {
-  if (!(await readdir(folder)).includes(endName(name))) return undefined;
-  const [, digits] = /^(\d+)\n$/.exec(await readFile(join(folder, endName(name)), "latin1")) ?? [];
+/**
+ * The length in the segment's end file. An incomplete end file was never finished, so it counts for nothing:
+ * the bytes that it should cut off were refused, and need not be lost.
+ */
+async function recordedEnd(folder: string, name: string): Promise<number | undefined> {
+  if (!(await readdir(folder)).includes(endFileName(name))) return undefined;
+  const [, digits] = /^(\d+)\n$/.exec(await readFile(join(folder, endFileName(name)), "latin1")) ?? [];
   return digits === undefined ? undefined : Number(digits);
 }
 
 /**
- * A segment without a frame is one whose making was broken off, or refused, or whose removal was forgotten by
- * the disk. It says nothing, least of all that the one before it was finished.
+ * Removes segments without a record and returns the others. Such a segment was never finished, or was
+ * refused, or its removal did not reach the disk. It does not prove that the segment before it was finished.
  */
-async function withoutEmpty(
+async function removeEmpty(
   settings: Pick<JournalSettings, "folder" | "files">,
   names: readonly string[],
 ): Promise<string[]> {
-  const kept: string[] = [];
+  const remaining: string[] = [];
   for (const name of names) {
     const { size } = await stat(join(settings.folder, name));
-    if (size > segmentHeaderBytes) kept.push(name);
+    if (size > segmentHeaderBytes) remaining.push(name);
     else await removeSegment(settings, name);
   }
-  return kept;
+  return remaining;
 }
 
-async function settleSegment(
+async function truncateSegment(
   { folder, files }: Pick<JournalSettings, "folder" | "files">,
   name: string,
   length: number,
@@ -370,21 +401,21 @@ async function createSegment(
     await file.writev([segmentHeader(first)], 0);
     await file.datasync();
     await syncFolder(settings);
-  } catch (why) {
+  } catch (error) {
     await file.close();
     await settings.files.unlink(path).catch(() => undefined);
-    throw fail("points-not-stored", { problem: (why as Error).message });
+    throw fail("points-not-stored", { problem: (error as Error).message });
   }
   return { segment: { name, first, bytes: segmentHeaderBytes, isDamaged: false }, file };
 }
 
-/** The end mark goes last: while the segment is there its mark must be, also when the power fails. */
+/** Removes the end file last: while the segment exists its end file must too, also after a power failure. */
 async function removeSegment(settings: Pick<JournalSettings, "folder" | "files">, name: string) {
   const { folder, files } = settings;
   await files.unlink(join(folder, name));
-  if (!(await readdir(folder)).includes(endName(name))) return;
+  if (!(await readdir(folder)).includes(endFileName(name))) return;
   await syncFolder(settings);
-  await files.unlink(join(folder, endName(name)));
+  await files.unlink(join(folder, endFileName(name)));
 }
 
 const isSetAside = (name: string): boolean => name.startsWith("damaged-");
@@ -394,12 +425,12 @@ const setAsideEarlier = {
   found: "damage at an earlier start",
 };
 
-/** A damaged segment is kept for whoever wants to save more of it than its whole frames. */
+/** Keeps a damaged segment, so that more of it can be recovered by hand. */
 async function setAside({ folder, files }: Pick<JournalSettings, "folder" | "files">, name: string) {
   await files.rename(join(folder, name), join(folder, `damaged-${name}`));
 }
 
-/** Makes created names in the folder last. */
+/** Makes created and removed names in the folder durable. */
 async function syncFolder({ folder, files }: Pick<JournalSettings, "folder" | "files">): Promise<void> {
   const handle = await files.open(folder, constants.O_RDONLY);
   try {

@@ -1,5 +1,4 @@
-// Killed in the middle of writes, the store has at the next start every request that was acknowledged, and of
-// no request a part.
+// After a kill during writes, the next start has every acknowledged request, and no request in part.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { it } from "node:test";
@@ -22,7 +21,7 @@ it(`${kills} times kill -9 during writes`, async () => {
   assert.ok(acknowledged.length > 0, "something was acknowledged");
 });
 
-/** The requests acknowledged until the process was killed, some time after its first acknowledgement. */
+/** Requests acknowledged before the kill, some time after the first acknowledgement. */
 async function writeAndKill(folder: string, first: number): Promise<number[]> {
   const child = spawn(process.execPath, [writer, folder, String(first)], {
     stdio: ["ignore", "pipe", "inherit"],

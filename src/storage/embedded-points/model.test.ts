@@ -1,5 +1,5 @@
-// Thousands of random writes, erasures, reads, restarts and crashes: the embedded store answers each query
-// as the naive store does, numbers and strings bit for bit, aggregates to 1e-9.
+// Random writes, deletions, reads, restarts and crashes by the thousand: each result equals that of the naive
+// store, bit for bit, and aggregates to 1e-9.
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { embeddedUnderTest, filesWithoutSyncs } from "../../../test/support/points-store.ts";
@@ -15,7 +15,7 @@ import {
 } from "../points.ts";
 
 const operations = times(50_000, 1_000_000);
-/** Opening and closing the store costs more than thousands of operations. */
+/** Few, because opening and closing the store costs more than thousands of operations. */
 const lives = times(8, 400);
 const numberSeries = [4096, 8192, 2 ** 40 + 3, 2 ** 50 + 4096, 12_345];
 const stringSeries = [16_384, 2 ** 41];
@@ -38,11 +38,11 @@ it(`${operations} random operations and ${lives} restarts, PROOF_SEED=${seed}`, 
 
 class Game {
   store: PointsStore;
-  /** Calls of the store so far. */
+  /** Number of calls of the store so far. */
   operations = 0;
   readonly #naive = new NaivePointsStore();
   readonly #random = randomFrom(seed);
-  /** Where in-order writing goes on. */
+  /** Time of the next point in order. */
   #nowMs = 0;
 
   constructor(store: PointsStore) {
@@ -53,7 +53,7 @@ class Game {
     return this.#random() < share;
   }
 
-  /** Some changes at once, so that they share a sync, or some queries at once, between two changes. */
+  /** Several concurrent changes, which share a sync, or several concurrent queries between two changes. */
   async turn(): Promise<void> {
     const calls = this.#whole(1, 30);
     this.operations += calls;
@@ -70,7 +70,7 @@ class Game {
   }
 
   async #change(): Promise<void> {
-    if (this.chance(0.1)) return this.#erase();
+    if (this.chance(0.1)) return this.#delete();
     const batch = this.#batch();
     await Promise.all([this.#naive.append(structuredClone(batch)), this.store.append(batch)]);
   }
@@ -95,7 +95,7 @@ class Game {
     let timeMs = isInOrder ? this.#nowMs : this.#whole(-spanMs / 10, spanMs);
     const points = Array.from({ length: count }, (): [number, number | string] => {
       timeMs += this.chance(0.8) ? 10 : this.#whole(isInOrder ? 1 : -500, 500);
-      return [timeMs, isString ? this.#text() : this.#number()];
+      return [timeMs, isString ? this.#string() : this.#number()];
     });
     if (isInOrder) this.#nowMs = timeMs < spanMs ? timeMs : 0;
     return points;
@@ -106,11 +106,11 @@ class Game {
     return Math.round(this.#random() * 1e6) / 1e3;
   }
 
-  #text(): string {
+  #string(): string {
     return ["", "open", "shut", "Öl", "\ud83d", `${this.#random()}`][this.#whole(0, 5)]!;
   }
 
-  async #erase(): Promise<void> {
+  async #delete(): Promise<void> {
     const series = this.#seriesOfAnyKind();
     const startMs = this.#whole(-spanMs / 10, spanMs);
     const range = this.chance(0.1) ? undefined : { startMs, endMs: startMs + this.#whole(1, 3000) };
@@ -127,13 +127,13 @@ class Game {
   }
 
   async #latest(): Promise<void> {
-    const asked = Array.from({ length: this.#whole(1, 9) }, () => {
+    const refs = Array.from({ length: this.#whole(1, 9) }, () => {
       const series = this.#seriesOfAnyKind();
       return { series, isString: stringSeries.includes(series) };
     });
     const beforeMs = this.#whole(-spanMs / 5, spanMs * 1.2);
-    const found = await this.store.latest(asked, beforeMs);
-    assertSame(found, await this.#naive.latest(asked, beforeMs), { asked, beforeMs });
+    const found = await this.store.latest(refs, beforeMs);
+    assertSame(found, await this.#naive.latest(refs, beforeMs), { refs, beforeMs });
   }
 
   async #aggregate(): Promise<void> {
@@ -169,7 +169,7 @@ function assertSame(found: unknown, expected: unknown, query?: unknown): void {
   assert.deepStrictEqual(found, expected, `seed ${seed}: ${JSON.stringify(query)}`);
 }
 
-/** Variances of values up to 1e12 are as exact as their squares allow. */
+/** Rounding of their squares limits the variances of values up to 1e12. */
 function assertNear(found: Float64Array, expected: Float64Array, what: string): void {
   for (const [row, value] of expected.entries()) {
     const got = found[row]!;

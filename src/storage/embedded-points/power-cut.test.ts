@@ -1,5 +1,5 @@
-// The journal after a power cut, a kill or a failed call at each of its steps, on a disk that is as unkind as
-// it may be (test/support/simulated-disk.ts): nothing acknowledged is missing, nothing refused comes back.
+// The journal after a power cut, a kill or a failed call at each step, on a disk that loses whatever it may
+// lose (test/support/simulated-disk.ts): no acknowledged change is missing, and no refused one comes back.
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { it } from "node:test";
@@ -10,27 +10,27 @@ import { putWreck, SimulatedDisk, type Wreck } from "../../../test/support/simul
 import { Failure } from "../../errors.ts";
 import { at, batchOf } from "../conformance/points.ts";
 import type { Change } from "./change.ts";
-import { FrameMemory } from "./frame-memory.ts";
-import { Journal, recoverJournal, type StoredChange } from "./journal.ts";
+import { Journal, recoverJournal, type StoredRecord } from "./journal.ts";
+import { SharedRing } from "./shared-ring.ts";
 
-/** So many bytes of a write reach the disk together, or not. */
+/** Bytes of a write that reach the disk together or not at all. */
 const sectorBytes = times(16, 8);
 
-/** What the callers of a journal were told. Each change has a number of its own, its mark. */
+/** The results that the callers of a journal got. Each change has a number of its own, its mark. */
 class Ledger {
-  /** What was on disk when its writer was told, in the order of the journal. */
+  /** Acknowledged changes, in the order of the journal. */
   stored: { readonly sequence: number; readonly mark: number }[] = [];
-  /** Sent, and neither acknowledged nor refused yet, in order. */
+  /** Changes that are neither acknowledged nor refused yet, in order. */
   undecided: number[] = [];
   readonly refused = new Set<number>();
-  /** Up to this sequence number all changes are in blocks, and the journal may have dropped them. */
+  /** All changes up to this sequence number are in blocks, and the journal may have dropped them. */
   applied = 0;
 
   copy(): Pick<Ledger, "stored" | "undecided" | "applied"> {
     return { stored: [...this.stored], undecided: this.undecided, applied: this.applied };
   }
 
-  readonly store = ({ sequence, change }: Omit<StoredChange, "place">): void => {
+  readonly store = ({ sequence, change }: Omit<StoredRecord, "slice">): void => {
     const mark = markOf(change);
     this.stored.push({ sequence, mark });
     this.undecided = this.undecided.filter((one) => one !== mark);
@@ -44,25 +44,25 @@ class Ledger {
 
 const change = (mark: number): Change =>
   mark % 5 === 0
-    ? { kind: "erase", series: mark }
+    ? { kind: "delete", series: mark }
     : { kind: "append", batch: batchOf([4096, at(`1=${mark} 7=2 3=4`)], [8192, [[1, `text ${mark}`]]]) };
 
-const markOf = (one: Change): number => (one.kind === "erase" ? one.series : one.batch.numbers!.values[0]!);
+const markOf = (one: Change): number => (one.kind === "delete" ? one.series : one.batch.numbers!.values[0]!);
 
 const wreckFolder = folderInMemory();
 
-/** What the next process finds in a wreck. */
+/** The changes that the next process recovers from a wreck. */
 async function recover(wreck: Wreck, applied: number) {
   await putWreck(wreck, wreckFolder);
   const found: { sequence: number; mark: number }[] = [];
   const settings = { folder: wreckFolder, files: filesWithoutSyncs };
-  const { damage } = await recoverJournal(settings, applied, (frame) => {
-    found.push({ sequence: frame.sequence, mark: markOf(frame.change) });
+  const { damage } = await recoverJournal(settings, applied, (record) => {
+    found.push({ sequence: record.sequence, mark: markOf(record.change) });
   });
   return { found, damage };
 }
 
-/** All that was stored is found, then perhaps a beginning of what was undecided, and nothing else. */
+/** Asserts that all stored changes are recovered, then perhaps the first undecided ones, and nothing else. */
 async function check(
   wreck: Wreck,
   { stored, undecided, applied }: ReturnType<Ledger["copy"]>,
@@ -87,14 +87,14 @@ async function check(
   );
 }
 
-/** Recovers, goes on, and does all that a journal does. `mark` is the first free one. */
+/** Recovers a journal and runs all of its operations. `mark` is the first unused one. */
 async function live(disk: SimulatedDisk, ledger: Ledger, mark: number): Promise<void> {
-  const memory = new FrameMemory(4096);
-  const settings = { folder: disk.folder, files: disk, memory, onStored: ledger.store };
-  const found: Omit<StoredChange, "place">[] = [];
+  const ring = new SharedRing(4096);
+  const settings = { folder: disk.folder, files: disk, ring, onStored: ledger.store };
+  const found: Omit<StoredRecord, "slice">[] = [];
   const { segments, next } = await recoverJournal(settings, ledger.applied, (one) => void found.push(one));
   const journal = await Journal.open(settings, segments, next);
-  // From now on queries are answered from what was found.
+  // Recovered changes are visible from now on, so they count as stored.
   for (const one of found.slice(ledger.stored.filter((old) => old.sequence > ledger.applied).length))
     ledger.store(one);
   ledger.undecided = [];
@@ -110,36 +110,36 @@ async function live(disk: SimulatedDisk, ledger: Ledger, mark: number): Promise<
     await journal.drop(boundary).catch(() => undefined);
   };
   await Promise.all([write(), write(), write()]);
-  journal.mark();
+  journal.writeMark();
   await Promise.all([write(), checkpoint(), write()]);
-  journal.mark();
+  journal.writeMark();
   await write();
   await new Promise(setImmediate);
-  journal.mark();
+  journal.writeMark();
   await Promise.all([checkpoint(), write()]);
   await journal.close().catch(() => undefined);
 }
 
 const seen = new Set<string>();
-/** Most steps change little, so most of what they could leave was looked at before. */
-function isNew(wreck: Wreck, told: object): boolean {
+/** Most steps change little, so most of the possible states were checked before. */
+function isNew(wreck: Wreck, ledgerThen: object): boolean {
   const files = [...wreck].flatMap(([name, bytes]) => [name, Buffer.from(bytes).toString("latin1")]);
-  const key = hash("sha1", JSON.stringify([files, told]));
+  const key = hash("sha1", JSON.stringify([files, ledgerThen]));
   return seen.size < seen.add(key).size;
 }
 
-/** Plays a life with the power cut in every way after every step. */
+/** Runs a journal, with the power cut in every way after every step. */
 async function cutEverywhere(disk: SimulatedDisk, ledger: Ledger, { mark = 1, life = "" } = {}) {
   let wrecks = 0;
-  /** Thrown at the end: the journal takes what is thrown in a step for a failure of the disk. */
+  /** Thrown at the end, because the journal takes an error in a step for a disk failure. */
   let problem: unknown;
   let checked = Promise.resolve();
   disk.onStep = () => {
-    const [told, when] = [ledger.copy(), `${life}power cut after step ${disk.steps}`];
-    const all = [...disk.wrecks()].filter((wreck) => isNew(wreck, told));
+    const [ledgerThen, when] = [ledger.copy(), `${life}power cut after step ${disk.steps}`];
+    const all = [...disk.wrecks()].filter((wreck) => isNew(wreck, ledgerThen));
     wrecks += all.length;
     checked = checked.then(async () => {
-      for (const wreck of all) if (problem === undefined) await check(wreck, told, when);
+      for (const wreck of all) if (problem === undefined) await check(wreck, ledgerThen, when);
     });
     checked = checked.catch((why) => {
       problem ??= why;
@@ -148,7 +148,7 @@ async function cutEverywhere(disk: SimulatedDisk, ledger: Ledger, { mark = 1, li
   };
   const from = disk.steps;
   const lived = live(disk, ledger, mark);
-  // A life whose start was refused is one without changes.
+  // A run whose start was refused has no changes.
   await lived.catch((why) => assert.ok(why instanceof Failure || /^EIO/.test(why.message), why));
   await disk.onStep();
   if (problem !== undefined) throw problem;
@@ -159,7 +159,7 @@ const wholeWrites = 2 ** 20;
 const fewSectors = times(128, 16);
 const { steps: stepsOfALife } = await cutEverywhere(new SimulatedDisk(wholeWrites), new Ledger());
 
-it("power cut after every step, with every way of losing what was not synced", async (t) => {
+it("power cut after every step, with every way of losing unsynced bytes", async (t) => {
   const { steps, wrecks } = await cutEverywhere(new SimulatedDisk(sectorBytes), new Ledger());
   t.diagnostic(`${steps} steps, ${wrecks} states of the disk`);
   assert.ok(wrecks > 10 * steps, `${wrecks} states`);
@@ -181,7 +181,7 @@ it("killed before every step, then power cut after every step of the next start"
   t.diagnostic(`${all} states of the disk`);
 });
 
-it("every step fails in turn: what was refused does not come back, whenever the power is cut", async (t) => {
+it("every step fails in turn: refused changes do not come back, whenever the power is cut", async (t) => {
   let all = 0;
   for (let fails = 0; fails < stepsOfALife; fails++) {
     for (const apart of isLong ? [0, 1, 2, 3, 4, 5, 6] : [0, 1 + (fails % 4)]) {

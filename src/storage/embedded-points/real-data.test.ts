@@ -1,4 +1,4 @@
-// Blocks of real sensor and market data: they come back bit for bit, and in fewer bits than zstd needs.
+// Real sensor and market data: blocks decode bit for bit, and are smaller than with zstd.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { zstdCompressSync } from "node:zlib";
@@ -11,7 +11,7 @@ const blockPoints = 1024;
 const bytesOf = (numbers: Float64Array): Buffer =>
   Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 
-/** Bits a value in blocks, header included, against zstd over the same vectors. */
+/** Bits for each value in blocks, header included, compared with zstd over the same values. */
 function measure(values: Float64Array): { block: number; zstd: number } {
   let [block, zstd] = [0, 0];
   for (let from = 0; from < values.length; from += blockPoints) {
@@ -20,7 +20,7 @@ function measure(values: Float64Array): { block: number; zstd: number } {
     const decoded = decodeBlock(bytes).values;
     assert.ok(
       decoded instanceof Float64Array && bytesOf(decoded).equals(bytesOf(vector)),
-      "every bit comes back",
+      "every bit is equal",
     );
     block += bytes.length;
     zstd += zstdCompressSync(bytesOf(vector)).length;
@@ -28,10 +28,10 @@ function measure(values: Float64Array): { block: number; zstd: number } {
   return { block: (block * 8) / values.length, zstd: (zstd * 8) / values.length };
 }
 
-test("real data comes back bit for bit, in fewer bits than zstd needs", { skip }, () => {
+test("real data decodes bit for bit, and takes fewer bits than with zstd", { skip }, () => {
   for (const { name, values } of [...publishedVectors(), ...machineSeries(), ...plantSeries()]) {
     const { block, zstd } = measure(values);
-    // The header of a block counts as well, a third of a bit a value for blocks of this size.
+    // The header of a block counts as well: a third of a bit for each value in blocks of this size.
     assert.ok(block < zstd + 0.3, `${name}: ${block} bits a value, zstd ${zstd}`);
   }
 });

@@ -1,7 +1,7 @@
-// One file of the journal: its name, its header, and what its bytes hold after a crash (FORMAT.md,
+// One file of the journal: its name, its header, and the records that it has after a crash (FORMAT.md,
 // "Journal").
 import type { Damage } from "../points.ts";
-import { decodeFrame, type Frame, looksLikeFrame, markBytes } from "./frame.ts";
+import { decodeRecord, hasRecordMagic, type JournalRecord, markBytes } from "./journal-record.ts";
 
 const magic = "MILLJRN1";
 export const segmentHeaderBytes = 16;
@@ -9,16 +9,16 @@ export const segmentHeaderBytes = 16;
 /** Names sort like sequence numbers. */
 export const segmentName = (first: number): string => `journal-${String(first).padStart(16, "0")}.log`;
 
-/** Holds how much of a segment counts, where cutting the file itself failed. */
-export const endName = (segment: string): string => `${segment}.end`;
+/** Name of the file with the valid length of a segment, which exists where truncating the segment failed. */
+export const endFileName = (segment: string): string => `${segment}.end`;
 
-/** The number of the first frame of a segment by its name; undefined for the name of another file. */
-export function firstOf(name: string): number | undefined {
+/** The sequence number of the first record of a segment, from its name; undefined for other files. */
+export function firstSequenceOf(name: string): number | undefined {
   const digits = /^journal-(\d{16})\.log$/.exec(name)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The first bytes of a segment whose first frame has this number. */
+/** The header of a segment whose first record has this sequence number. */
 export function segmentHeader(first: number): Uint8Array {
   const header = new DataView(new ArrayBuffer(segmentHeaderBytes));
   new Uint8Array(header.buffer).set(Buffer.from(magic, "latin1"));
@@ -28,67 +28,64 @@ export function segmentHeader(first: number): Uint8Array {
 
 export interface SegmentReport {
   readonly damage: Damage[];
-  /** The bytes behind this are the torn end of a write that was never acknowledged. */
+  /** Valid length. The bytes after it are the torn end of a write that was never acknowledged. */
   length: number;
 }
 
 /**
- * Every whole frame, in order. A bad stretch is a torn end, to be cut off with all behind it, only in the
- * last segment and only when no later frame says that it was on disk already; else it is damage, reported and
- * passed over.
+ * Yields every whole record in order, and fills the report. Bytes without a whole record are a torn end, cut
+ * off with everything after them, when they are in the final segment and no later record shows that they were
+ * on disk. Otherwise they are damage, which is reported and skipped.
  */
-export function* framesOf(
+export function* recordsOf(
   bytes: Uint8Array<ArrayBuffer>,
-  { name, isLast }: { name: string; isLast: boolean },
+  { name, isFinalSegment }: { name: string; isFinalSegment: boolean },
   report: SegmentReport,
-): Generator<Frame> {
-  const bad = (offset: number, expected: string, found: string) =>
+): Generator<JournalRecord> {
+  const addDamage = (offset: number, expected: string, found: string) =>
     report.damage.push({ file: name, offset, expected, found });
-  let next = firstOf(name)!;
-  let at = segmentHeaderBytes;
-  const header = bytes.subarray(0, at);
-  let isHeaderBad = Buffer.compare(header, segmentHeader(next)) !== 0;
-  while (at < bytes.byteLength) {
-    const frame = decodeFrame(bytes, at);
-    if (frame !== undefined && frame.change === undefined) at += frame.raw.length;
-    else if (frame === undefined) {
-      const behind = nextFrame(bytes, at + 8);
-      // A mark that was never synced; were it more, the next segment would begin behind a gap.
-      if (behind === bytes.byteLength && behind - at <= markBytes) break;
-      if (isLast && !wasDurable(bytes, behind, next)) break;
-      bad(at, `frame ${next}`, `${behind - at} bytes without a whole frame`);
-      at = behind;
+  let next = firstSequenceOf(name)!;
+  let offset = segmentHeaderBytes;
+  const header = bytes.subarray(0, offset);
+  let isHeaderDamaged = Buffer.compare(header, segmentHeader(next)) !== 0;
+  while (offset < bytes.byteLength) {
+    const record = decodeRecord(bytes, offset);
+    if (record !== undefined && record.change === undefined) offset += record.bytes.length;
+    else if (record === undefined) {
+      const resume = nextRecordOffset(bytes, offset + 8);
+      // A mark that was never synced. If a change was lost here, the next segment would start after a gap.
+      if (resume === bytes.byteLength && resume - offset <= markBytes) break;
+      if (isFinalSegment && !wasDurable(bytes, resume, next)) break;
+      addDamage(offset, `record ${next}`, `${resume - offset} bytes without a whole record`);
+      offset = resume;
     } else {
-      // Without a frame behind it, it is a segment that was never finished.
-      if (isHeaderBad)
-        bad(0, `header of a segment beginning with frame ${next}`, Buffer.from(header).toString("hex"));
-      isHeaderBad = false;
-      yield frame;
-      next = frame.sequence + 1;
-      at += frame.raw.length;
+      // The damage counts only when a record follows; without one, the segment was never finished.
+      if (isHeaderDamaged)
+        addDamage(0, `header of a segment starting with record ${next}`, Buffer.from(header).toString("hex"));
+      isHeaderDamaged = false;
+      yield record;
+      next = record.sequence + 1;
+      offset += record.bytes.length;
     }
   }
-  report.length = Math.min(at, bytes.byteLength);
+  report.length = Math.min(offset, bytes.byteLength);
 }
 
-/** Offset of the first whole frame at or behind `at`; the end of the bytes when there is none. */
-function nextFrame(bytes: Uint8Array<ArrayBuffer>, at: number): number {
+/** Offset of the first whole record at or after `from`; the end of the bytes without one. */
+function nextRecordOffset(bytes: Uint8Array<ArrayBuffer>, from: number): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let found = at;
-  while (found < bytes.byteLength) {
-    if (looksLikeFrame(view, found) && decodeFrame(bytes, found) !== undefined) return found;
-    found += 8;
-  }
+  for (let offset = from; offset < bytes.byteLength; offset += 8)
+    if (hasRecordMagic(view, offset) && decodeRecord(bytes, offset) !== undefined) return offset;
   return bytes.byteLength;
 }
 
-/** Whether a frame from `at` on was written when `sequence` was on disk already. */
-function wasDurable(bytes: Uint8Array<ArrayBuffer>, at: number, sequence: number): boolean {
-  let offset = at;
+/** Whether a record at or after `from` was written when `sequence` was already on disk. */
+function wasDurable(bytes: Uint8Array<ArrayBuffer>, from: number, sequence: number): boolean {
+  let offset = from;
   while (offset < bytes.byteLength) {
-    const frame = decodeFrame(bytes, offset);
-    if (frame !== undefined && frame.durable >= sequence) return true;
-    offset = nextFrame(bytes, offset + (frame?.raw.length ?? 8));
+    const record = decodeRecord(bytes, offset);
+    if (record !== undefined && record.durableSequence >= sequence) return true;
+    offset = nextRecordOffset(bytes, offset + (record?.bytes.length ?? 8));
   }
   return false;
 }

@@ -1,244 +1,269 @@
-// Answers queries about one series from its blocks and its head together; where both have a point, the head
-// wins.
+// Reads one series from its blocks and its head together. Of two points with the same time, the head's is
+// newer and wins.
 import { fail } from "../../errors.ts";
 import type { TimeRange } from "../../lib/time.ts";
-import type { AggregateColumns, AggregateQuery, PointColumns, ScanQuery } from "../points.ts";
-import { Aggregation } from "./aggregate.ts";
-import type { BlockRow, BlockTable, Owner } from "./block-table.ts";
-import { emptyColumns, firstAtOrAfter, gather, merge, numbers, type Stretch, view } from "./columns.ts";
+import type { AggregateColumns, AggregateQuery, Point, PointColumns, ScanQuery } from "../points.ts";
+import { Aggregation, type NumberPoint } from "./aggregate.ts";
+import type { BlockRow, BlockTable, SeriesKey } from "./block-table.ts";
+import {
+  type BlockSum,
+  type BucketGrid,
+  BucketSummer,
+  type CachedBucket,
+  type PartSum,
+} from "./bucket-cache.ts";
+import {
+  concatRanges,
+  firstAtOrAfter,
+  mergePoints,
+  noPointsOf,
+  numbers,
+  type PointRange,
+  viewPoints,
+} from "./columns.ts";
 import type { Head } from "./head.ts";
-import { type Edge, Gathering, type Grid, type KnownBucket, type Sum } from "./known-buckets.ts";
 import { type Summary, summarise } from "./summary.ts";
 
-export interface FoundPoint {
-  readonly timeMs: number;
-  readonly value: number | string;
-}
-
-type NumberPoint = FoundPoint & { readonly value: number };
-
-/** A block not yet unpacked, with what came late in between. */
-interface BlockPiece {
+/** A block, not yet decoded, and the points of the head within its times. */
+interface BlockPart {
   readonly block: BlockRow;
-  readonly late: PointColumns | undefined;
+  readonly overlappingHead: PointColumns | undefined;
 }
 
-/** Points in ascending time. */
-type Piece = BlockPiece | { readonly points: PointColumns };
-
-/** Over whole buckets; where the only one with points of blocks was known, with its edges. */
-interface Walk extends TimeRange {
-  readonly grid: Grid;
-  readonly edges: readonly Edge[];
+/** Points of the head between two blocks. */
+interface HeadPart {
+  readonly points: PointColumns;
 }
 
-const none = emptyColumns(numbers);
-/** What touches more buckets than this is read point by point. */
-const partsMax = 16;
+type Part = BlockPart | HeadPart;
 
+/**
+ * Whole buckets to aggregate. `blockSums` is empty unless the range refreshes one stale cached bucket. Then
+ * it has the cached sums of blocks that extend beyond the bucket, so that these need not be decoded.
+ */
+interface BucketRange extends TimeRange {
+  readonly grid: BucketGrid;
+  readonly blockSums: readonly BlockSum[];
+}
+
+const noPoints = noPointsOf(numbers);
+/** A part that touches more buckets than this is aggregated point by point, without summaries to cache. */
+const summarisedBucketsMax = 16;
+
+/** Made for one read: nothing is written while it is used. */
 export class SeriesReader {
   readonly #table: BlockTable;
-  readonly #owner: Owner;
+  readonly #key: SeriesKey;
   readonly #head: Head | undefined;
 
-  constructor(table: BlockTable, owner: Owner, head: Head | undefined) {
+  constructor(table: BlockTable, key: SeriesKey, head: Head | undefined) {
     this.#table = table;
-    this.#owner = owner;
+    this.#key = key;
     this.#head = head;
   }
 
+  /** The result has arrays of its own. */
   scan({ startMs, endMs, limit, includeOutside = false }: ScanQuery): PointColumns {
-    const before = includeOutside ? this.#lastBefore(startMs) : undefined;
-    const found: Stretch[] = before === undefined ? [] : [{ points: columnsOf(before), from: 0, to: 1 }];
-    let count = found.length;
+    const before = includeOutside ? this.lastBefore(startMs) : undefined;
+    const ranges: PointRange[] = before === undefined ? [] : [{ points: columnsOf(before), from: 0, to: 1 }];
+    let count = ranges.length;
     const stopMs = includeOutside ? Infinity : endMs;
-    for (const piece of this.#pieces(startMs, stopMs)) {
+    for (const part of this.#parts(startMs, stopMs)) {
       if (count >= limit) break;
-      const { points, from, to: inside } = within(this.#pointsOf(piece), { startMs, endMs });
-      const isLast = inside < points.times.length;
-      const to = Math.min(includeOutside && isLast ? inside + 1 : inside, from + limit - count);
-      if (to > from) found.push({ points, from, to });
+      const { points, from, to: inside } = clip(this.#pointsOf(part), { startMs, endMs });
+      const isLastPart = inside < points.times.length;
+      const to = Math.min(includeOutside && isLastPart ? inside + 1 : inside, from + limit - count);
+      if (to > from) ranges.push({ points, from, to });
       count += to - from;
-      if (isLast) break;
+      if (isLastPart) break;
     }
-    const last = found.at(-1);
+    const last = ranges.at(-1);
     const lastMs = last?.points.times[last.to - 1] ?? -Infinity;
     const isCut = count >= limit || lastMs >= endMs;
-    this.#refuseDamage(startMs, isCut ? lastMs : includeOutside ? Infinity : endMs - 1);
-    return gather(found, this.#owner.kind);
+    this.#refuseIfDamaged(startMs, isCut ? lastMs : includeOutside ? Infinity : endMs - 1);
+    return concatRanges(ranges, this.#key.kind);
   }
 
   /** The last point strictly before `beforeMs`. */
-  latest(beforeMs: number): FoundPoint | undefined {
-    return this.#lastBefore(beforeMs);
+  lastBefore(beforeMs: number): Point | undefined {
+    const head = this.#head?.points();
+    const index = head === undefined ? -1 : firstAtOrAfter(head.times, beforeMs) - 1;
+    const inHead = index < 0 ? undefined : pointAt(head!, index);
+    const block = this.#table.lastBefore(this.#key, beforeMs);
+    const isHeadNewer = block === undefined || (inHead !== undefined && inHead.timeMs >= block.lastMs);
+    const last = isHeadNewer ? inHead : this.#lastInBlockOrHead(block, { inHead, beforeMs });
+    this.#refuseIfDamaged(last?.timeMs ?? -Infinity, beforeMs - 1);
+    return last;
   }
 
-  /** Whether there is no point at or after `timeMs`, nor a stretch that cannot be read. */
-  endsBefore(timeMs: number): boolean {
+  /** Whether no point is at or after `timeMs`, and no damaged block that could have one. */
+  hasNoPointFrom(timeMs: number): boolean {
     const inHead = this.#head?.points().times.at(-1) ?? -Infinity;
-    const inBlocks = this.#table.lastBefore(this.#owner, Infinity)?.lastMs ?? -Infinity;
-    const isWhole = this.#table.damagedIn(this.#owner, timeMs, Infinity) === undefined;
-    return isWhole && Math.max(inHead, inBlocks) < timeMs;
+    const inBlocks = this.#table.lastBefore(this.#key, Infinity)?.lastMs ?? -Infinity;
+    const isUndamaged = this.#table.damagedIn(this.#key, timeMs, Infinity) === undefined;
+    return isUndamaged && Math.max(inHead, inBlocks) < timeMs;
   }
 
   aggregate(query: AggregateQuery): AggregateColumns {
     const { startMs, endMs } = query;
-    const aggregation = new Aggregation(query, this.#lastBefore(startMs) as NumberPoint | undefined);
-    const grid = this.#table.known.of(this.#owner.series, query);
-    const head = this.#head?.points() ?? none;
-    for (let atMs = startMs; atMs < endMs && !aggregation.full; ) {
-      const known = grid.at(atMs);
-      const untilMs = Math.min(endMs, known?.nextMs ?? grid.nextFrom(atMs));
-      if (known !== undefined && grid.isFresh(known, head)) {
-        aggregation.addSummary(known.summary);
+    const aggregation = new Aggregation(query, this.lastBefore(startMs) as NumberPoint | undefined);
+    const grid = this.#table.bucketCache.gridFor(this.#key.series, query);
+    const head = this.#head?.points() ?? noPoints;
+    for (let atMs = startMs; atMs < endMs && !aggregation.isFull; ) {
+      const cached = grid.get(atMs);
+      const untilMs = Math.min(endMs, cached?.blocksEmptyUntilMs ?? grid.nextCachedFrom(atMs));
+      if (cached !== undefined && grid.isFresh(cached, head)) {
+        aggregation.addSummary(cached.summary);
         const headMs = head.times[firstAtOrAfter(head.times, atMs + grid.bucketMs)] ?? Infinity;
-        atMs = headMs < untilMs ? grid.bucketOf(headMs) : untilMs;
+        atMs = headMs < untilMs ? grid.bucketStart(headMs) : untilMs;
       } else {
-        this.#walk(aggregation, { grid, startMs: atMs, endMs: untilMs, edges: known?.edges ?? [] });
+        const blockSums = cached?.blockSums ?? [];
+        this.#aggregateRange(aggregation, { grid, startMs: atMs, endMs: untilMs, blockSums });
         atMs = untilMs;
       }
     }
-    const after = aggregation.full ? undefined : this.#firstFrom(endMs);
-    this.#refuseDamage(startMs, aggregation.full ? aggregation.readMs : (after?.timeMs ?? Infinity));
+    const after = aggregation.isFull ? undefined : this.#firstFrom(endMs);
+    this.#refuseIfDamaged(
+      startMs,
+      aggregation.isFull ? aggregation.completedByMs : (after?.timeMs ?? Infinity),
+    );
     return aggregation.finish(after as NumberPoint | undefined);
   }
 
-  /** Feeds what lies in a range of whole buckets; those that were all summed up are known from then on. */
-  #walk(aggregation: Aggregation, walk: Walk): void {
-    const { grid, startMs, endMs } = walk;
-    const gathering = new Gathering(grid, (gathered, nextMs) => {
-      aggregation.addSummary(gathered.summary);
-      if (nextMs !== undefined) this.#learn(grid, { ...gathered, nextMs });
+  /**
+   * Adds the points of whole buckets to the aggregation. Caches the buckets of which all points were
+   * summarised.
+   */
+  #aggregateRange(aggregation: Aggregation, range: BucketRange): void {
+    const { grid, startMs, endMs } = range;
+    const summer = new BucketSummer(grid, (bucket, nextStartMs) => {
+      aggregation.addSummary(bucket.summary);
+      if (nextStartMs !== undefined) this.#cacheBucket(grid, { ...bucket, blocksEmptyUntilMs: nextStartMs });
     });
-    for (const piece of this.#pieces(startMs, endMs)) {
-      if (aggregation.full) return;
-      const sums = this.#sumsOf(piece, walk);
-      for (const sum of sums ?? []) gathering.add(sum);
+    for (const part of this.#parts(startMs, endMs)) {
+      if (aggregation.isFull) return;
+      const sums = this.#sumsOf(part, range);
+      for (const sum of sums ?? []) summer.add(sum);
       if (sums !== undefined) continue;
-      const { points, from, to } = within(this.#pointsOf(piece), walk);
-      if (to > from) gathering.pass(points.times[from]!, points.times[to - 1]!);
+      const { points, from, to } = clip(this.#pointsOf(part), range);
+      if (to > from) summer.skip(points.times[from]!, points.times[to - 1]!);
       aggregation.addPoints(points.times, points.values as Float64Array, from, to);
     }
-    gathering.end(endMs);
+    summer.end(endMs);
   }
 
-  #learn(grid: Grid, found: Pick<KnownBucket, "summary" | "edges" | "nextMs">): void {
-    const startMs = grid.bucketOf(found.summary.firstMs);
-    const inHead = this.#head?.between(startMs, startMs + grid.bucketMs);
-    const late = inHead?.times.length ? inHead : none;
-    this.#table.known.put(grid, { ...found, startMs, late });
+  #cacheBucket(
+    grid: BucketGrid,
+    bucket: Pick<CachedBucket, "summary" | "blockSums" | "blocksEmptyUntilMs">,
+  ): void {
+    const startMs = grid.bucketStart(bucket.summary.firstMs);
+    const copy = this.#head?.between(startMs, startMs + grid.bucketMs);
+    const headPoints = copy?.times.length ? copy : noPoints;
+    this.#table.bucketCache.put(grid, { ...bucket, startMs, headPoints });
   }
 
-  /** What of the piece lies in the walk, bucket by bucket; undefined where it touches too many of them. */
-  #sumsOf(piece: Piece, walk: Walk): readonly Sum[] | undefined {
-    const { grid, edges } = walk;
-    const block = "block" in piece && piece.late === undefined ? piece.block : undefined;
-    const { firstMs, lastMs } = "block" in piece ? piece.block : endsOf(piece.points);
-    const buckets = (grid.bucketOf(lastMs) - grid.bucketOf(firstMs)) / grid.bucketMs + 1;
-    if (buckets > partsMax) return undefined;
+  /**
+   * One sum for each bucket in the range with points of the part; undefined when the part touches too many.
+   */
+  #sumsOf(part: Part, range: BucketRange): readonly PartSum[] | undefined {
+    const { grid, blockSums } = range;
+    const block = "block" in part && part.overlappingHead === undefined ? part.block : undefined;
+    const { firstMs, lastMs } = "block" in part ? part.block : boundsOf(part.points);
+    const buckets = (grid.bucketStart(lastMs) - grid.bucketStart(firstMs)) / grid.bucketMs + 1;
+    if (buckets > summarisedBucketsMax) return undefined;
     if (buckets === 1 && block !== undefined)
-      return [{ blockId: undefined, summary: this.#table.readSummary(this.#owner, block) }];
-    const edge = edges.find(({ blockId }) => blockId === block?.id);
-    if (edge !== undefined) return [edge];
-    const summaries = summariesBy(grid, within(this.#pointsOf(piece), walk));
+      return [{ blockId: undefined, summary: this.#table.readSummary(this.#key, block) }];
+    const cached = blockSums.find(({ blockId }) => blockId === block?.id);
+    if (cached !== undefined) return [cached];
+    const summaries = summariesPerBucket(grid, clip(this.#pointsOf(part), range));
     return summaries.map((summary) => ({ blockId: block?.id, summary }));
   }
 
   /**
-   * Pieces with a point in [startMs, endMs), ascending, blocks and head in one; they may begin before and
-   * end behind.
+   * Blocks and head as parts in order of time, each with a point in [startMs, endMs). A part may also have
+   * points outside of the range.
    */
-  *#pieces(startMs: number, endMs: number): Generator<Piece> {
-    const head = this.#head?.points() ?? emptyColumns(this.#owner.kind);
+  *#parts(startMs: number, endMs: number): Generator<Part> {
+    const head = this.#head?.points() ?? noPointsOf(this.#key.kind);
     const end = firstAtOrAfter(head.times, endMs);
     let at = firstAtOrAfter(head.times, startMs);
-    for (const block of this.#table.covering(this.#owner, startMs, endMs)) {
+    for (const block of this.#table.overlapping(this.#key, startMs, endMs)) {
       if (at === end || block.lastMs < head.times[at]!) {
-        yield { block, late: undefined };
+        yield { block, overlappingHead: undefined };
         continue;
       }
       const from = firstAtOrAfter(head.times, block.firstMs, at);
-      if (from > at) yield { points: view(head, at, from) };
+      if (from > at) yield { points: viewPoints(head, at, from) };
       at = Math.min(end, firstAtOrAfter(head.times, block.lastMs + 1, from));
-      yield { block, late: at > from ? view(head, from, at) : undefined };
+      yield { block, overlappingHead: at > from ? viewPoints(head, from, at) : undefined };
     }
-    if (end > at) yield { points: view(head, at, end) };
+    if (end > at) yield { points: viewPoints(head, at, end) };
   }
 
-  #lastBefore(beforeMs: number): FoundPoint | undefined {
-    const head = this.#head?.points();
-    const index = head === undefined ? -1 : firstAtOrAfter(head.times, beforeMs) - 1;
-    const inHead = index < 0 ? undefined : pointAt(head!, index);
-    const block = this.#table.lastBefore(this.#owner, beforeMs);
-    const isNewest = block === undefined || (inHead !== undefined && inHead.timeMs >= block.lastMs);
-    const found = isNewest ? inHead : this.#lastOf(block, { inHead, beforeMs });
-    this.#refuseDamage(found?.timeMs ?? -Infinity, beforeMs - 1);
-    return found;
-  }
-
-  #lastOf(
+  /**
+   * The last point before `beforeMs` in the block or the head, where the block extends beyond the head's
+   * point.
+   */
+  #lastInBlockOrHead(
     block: BlockRow,
-    { inHead, beforeMs }: { inHead: FoundPoint | undefined; beforeMs: number },
-  ): FoundPoint {
-    if (block.summary !== undefined && block.lastMs < beforeMs) {
-      return { timeMs: block.lastMs, value: this.#table.readSummary(this.#owner, block).lastValue };
-    }
-    const points = this.#table.readKept(this.#owner, block);
-    const found = pointAt(points, firstAtOrAfter(points.times, beforeMs) - 1);
-    return inHead !== undefined && inHead.timeMs >= found.timeMs ? inHead : found;
+    { inHead, beforeMs }: { inHead: Point | undefined; beforeMs: number },
+  ): Point {
+    if (block.summary !== undefined && block.lastMs < beforeMs)
+      return { timeMs: block.lastMs, value: this.#table.readSummary(this.#key, block).lastValue };
+    const points = this.#table.readCached(this.#key, block);
+    const inBlock = pointAt(points, firstAtOrAfter(points.times, beforeMs) - 1);
+    return inHead !== undefined && inHead.timeMs >= inBlock.timeMs ? inHead : inBlock;
   }
 
-  #firstFrom(fromMs: number): FoundPoint | undefined {
-    for (const piece of this.#pieces(fromMs, Infinity)) {
-      const points = this.#pointsOf(piece);
+  #firstFrom(fromMs: number): Point | undefined {
+    for (const part of this.#parts(fromMs, Infinity)) {
+      const points = this.#pointsOf(part);
       return pointAt(points, firstAtOrAfter(points.times, fromMs));
     }
     return undefined;
   }
 
-  #pointsOf(piece: Piece): PointColumns {
-    if ("points" in piece) return piece.points;
-    const older = this.#table.readKept(this.#owner, piece.block);
-    return piece.late === undefined ? older : merge(older, piece.late);
+  #pointsOf(part: Part): PointColumns {
+    if ("points" in part) return part.points;
+    const inBlock = this.#table.readCached(this.#key, part.block);
+    return part.overlappingHead === undefined ? inBlock : mergePoints(inBlock, part.overlappingHead);
   }
 
-  /**
-   * Never a wrong answer: no query is answered whose answer could lie in a stretch that cannot be read.
-   */
-  #refuseDamage(startMs: number, endMs: number): void {
-    const stretch = this.#table.damagedIn(this.#owner, startMs, endMs);
-    if (stretch === undefined) return;
-    const { series, firstMs, lastMs } = stretch;
+  /** Refuses a read whose result could depend on a damaged block, instead of returning a wrong result. */
+  #refuseIfDamaged(startMs: number, endMs: number): void {
+    const damaged = this.#table.damagedIn(this.#key, startMs, endMs);
+    if (damaged === undefined) return;
+    const { series, firstMs, lastMs } = damaged;
     throw fail("points-damaged", { series, startMs: firstMs, endMs: lastMs });
   }
 }
 
-/** The points in the range. */
-function within(points: PointColumns, { startMs, endMs }: TimeRange): Stretch {
+/** The indexes of the points in the range. */
+function clip(points: PointColumns, { startMs, endMs }: TimeRange): PointRange {
   const from = firstAtOrAfter(points.times, startMs);
   return { points, from, to: firstAtOrAfter(points.times, endMs, from) };
 }
 
-const endsOf = ({ times }: PointColumns) => ({ firstMs: times[0]!, lastMs: times.at(-1)! });
+const boundsOf = ({ times }: PointColumns) => ({ firstMs: times[0]!, lastMs: times.at(-1)! });
 
-/** A summary of each bucket that has some of the points, in order. */
-function summariesBy(grid: Grid, { points, from, to }: Stretch): Summary[] {
+/** A summary for each bucket with a point, in order. */
+function summariesPerBucket(grid: BucketGrid, { points, from, to }: PointRange): Summary[] {
   const { times, values } = points;
   const summaries: Summary[] = [];
   for (let first = from; first < to; ) {
-    const end = firstAtOrAfter(times, grid.bucketOf(times[first]!) + grid.bucketMs, first, to);
+    const end = firstAtOrAfter(times, grid.bucketStart(times[first]!) + grid.bucketMs, first, to);
     summaries.push(summarise(times, values as Float64Array, first, end));
     first = end;
   }
   return summaries;
 }
 
-const pointAt = ({ times, values }: PointColumns, index: number): FoundPoint => ({
+const pointAt = ({ times, values }: PointColumns, index: number): Point => ({
   timeMs: times[index]!,
   value: values[index]!,
 });
 
-const columnsOf = ({ timeMs, value }: FoundPoint): PointColumns => ({
+const columnsOf = ({ timeMs, value }: Point): PointColumns => ({
   times: Float64Array.of(timeMs),
   values: typeof value === "string" ? [value] : Float64Array.of(value),
 });

@@ -1,31 +1,38 @@
-// Looks through the whole file of a shard that nobody has open, and mends of it what can be mended.
+// Examines the whole file of a shard that no process has open, and repairs damage where possible.
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Finding, integrityOf, type Remedy } from "../findings.ts";
 import type { Damage, PointColumns } from "../points.ts";
 import { DamagedBlock, decodeBlock } from "./block.ts";
-import { type Kind, numbers } from "./columns.ts";
-import { addSeal, blockSumOf, bornSeal, openRow, type Place, sealRow } from "./sealed-row.ts";
-import { firstOf } from "./segment.ts";
 import {
-  putStateSql,
+  addChecksum,
+  blockChecksumOf,
+  decodeRow,
+  encodeRow,
+  type RowKeys,
+  storedChecksum,
+} from "./checksummed-row.ts";
+import { type Kind, numbers } from "./columns.ts";
+import { firstSequenceOf } from "./segment.ts";
+import {
   readStateSql,
   type ShardIdentity,
-  type State,
+  type ShardState,
   stateOf,
   stateValues,
+  writeStateSql,
 } from "./shard-state.ts";
 import { summarise } from "./summary.ts";
 
-interface Row extends Place {
+interface Row extends RowKeys {
   readonly kind: Kind;
-  readonly sealed: Uint8Array;
+  readonly header: Uint8Array;
   readonly bytes: Uint8Array | null;
 }
 
-/** The file of a shard, and which one it must be. */
-export type Examined = ShardIdentity & { readonly file: string };
+/** The file of a shard, and the identity that it must have. */
+export type ExpectedShard = ShardIdentity & { readonly file: string };
 
 const columns = "series, kind, data_id AS id, first_ms AS firstMs, last_ms AS lastMs";
 
@@ -33,159 +40,160 @@ export class ShardDoctor {
   readonly #database: DatabaseSync;
   readonly #folder: string;
   readonly #file: string;
-  readonly #asideFolder: string;
-  /** Which shard the file must be. */
+  readonly #setAsideFolder: string;
   readonly #identity: ShardIdentity;
 
-  /** Blocks that are taken out go into `asideFolder`. Throws when the file is no database. */
-  constructor(folder: string, { file, ...identity }: Examined, asideFolder: string) {
+  /** Removed blocks are kept in `setAsideFolder`. Throws when the file is not a database. */
+  constructor(folder: string, { file, ...identity }: ExpectedShard, setAsideFolder: string) {
     this.#folder = folder;
     this.#file = file;
     this.#identity = identity;
-    this.#asideFolder = asideFolder;
+    this.#setAsideFolder = setAsideFolder;
     this.#database = new DatabaseSync(join(folder, file));
   }
 
-  /** The sequence number of the journal up to which the shard holds all changes; NaN when it is not known. */
+  /** The sequence number up to which the shard has every change; NaN when its state is damaged. */
   get applied(): number {
     return this.#state()?.applied ?? Number.NaN;
   }
 
-  /** That the file is another shard's or of another store: then it is a stranger's as a whole. */
-  stranger(): Finding[] {
+  /** A finding when the file belongs to another shard or another store. */
+  identityFindings(): Finding[] {
     const { store, shard } = this.#state() ?? this.#identity;
     if (store === this.#identity.store && shard === this.#identity.shard) return [];
     const expected = `shard ${this.#identity.shard} of store ${this.#identity.store}`;
-    return [this.#found(0, expected, `shard ${shard} of store ${store}`)];
+    return [this.#damage(0, expected, `shard ${shard} of store ${store}`)];
   }
 
-  /** What SQLite says of its own file. While it says something, nothing else can be believed. */
-  integrity(): Finding[] {
+  /** Findings of SQLite in its own file. With any of them, no other result is reliable. */
+  integrityFindings(): Finding[] {
     return integrityOf(this.#database, this.#file);
   }
 
-  /** Every block with its place and its summary, what was quarantined earlier, and the totals. */
+  /** Findings in blocks and their rows, blocks quarantined earlier, and totals. */
   *findings(): Generator<Finding> {
     let last: Row | undefined;
-    const all = `SELECT ${columns}, count, sealed, bytes FROM block LEFT JOIN data ON data.id = data_id
+    const all = `SELECT ${columns}, count, header, bytes FROM block LEFT JOIN data ON data.id = data_id
       ORDER BY series, kind, first_ms`;
     for (const found of this.#database.prepare(all).iterate()) {
       const row = found as unknown as Row;
       const isSameSeries = row.series === last?.series && row.kind === last.kind;
       if (isSameSeries && row.firstMs <= last!.lastMs)
-        yield this.#found(row.id, `a block behind ${last!.lastMs} ms`, `one from ${row.firstMs} ms on`);
+        yield this.#damage(row.id, `a block after ${last!.lastMs} ms`, `one from ${row.firstMs} ms on`);
       last = row;
-      yield* this.#block(row);
+      yield* this.#blockFindings(row);
     }
-    yield* this.#quarantined();
-    yield* this.#counted();
+    yield* this.#quarantinedFindings();
+    yield* this.#totalsFindings();
   }
 
   close(): void {
     this.#database.close();
   }
 
-  *#block(row: Row): Generator<Finding> {
+  *#blockFindings(row: Row): Generator<Finding> {
     let points: PointColumns;
     try {
       points = pointsOf(row);
-    } catch (why) {
-      const { expected, found } = damageOf(why);
-      yield { ...this.#found(row.id, expected, found), remedy: this.#takenOut(row) };
+    } catch (error) {
+      const { expected, found } = damageOf(error);
+      yield { ...this.#damage(row.id, expected, found), remedy: this.#removal(row) };
       return;
     }
     const summary =
       row.kind === numbers ? summarise(points.times, points.values as Float64Array, 0, row.count) : undefined;
-    const anew = sealRow(row, { summary, blockSum: blockSumOf(row.bytes!) });
+    const correct = encodeRow(row, { summary, blockChecksum: blockChecksumOf(row.bytes!) });
     try {
-      const found = openRow(row, row.sealed);
-      if (found.blockSum !== blockSumOf(row.bytes!))
-        throw new DamagedBlock("the block of its row", "another one");
+      const found = decodeRow(row, row.header);
+      if (found.blockChecksum !== blockChecksumOf(row.bytes!))
+        throw new DamagedBlock("the block of its row", "another block");
       const { count, min, max } = found.summary ?? {};
       if (count !== summary?.count || min !== summary?.min || max !== summary?.max)
-        throw new DamagedBlock("the summary of its points", "another one");
-    } catch (why) {
-      const { expected, found } = damageOf(why);
-      // The seal says that the keys are right. Else the block may be that of another series.
-      const isOwn = anew.seal === bornSeal(row.sealed);
-      const apply = () => this.#run("UPDATE block SET sealed = ? WHERE data_id = ?", anew.sealed, row.id);
-      const remedy = isOwn ? { says: "make the summary anew", apply } : this.#takenOut(row);
-      yield { ...this.#found(row.id, expected, found), remedy };
+        throw new DamagedBlock("the summary of its points", "another summary");
+    } catch (error) {
+      const { expected, found } = damageOf(error);
+      // The row checksum proves the keys. Without that, the block may belong to another series.
+      const areKeysRight = correct.checksum === storedChecksum(row.header);
+      const apply = () => this.#run("UPDATE block SET header = ? WHERE data_id = ?", correct.header, row.id);
+      const remedy = areKeysRight ? { says: "recalculate the summary", apply } : this.#removal(row);
+      yield { ...this.#damage(row.id, expected, found), remedy };
     }
   }
 
-  /** Whether the rows are those that were written: one that is missing is found by nothing else. */
-  *#counted(): Generator<Finding> {
+  /** A finding when the rows are not those that were written. Nothing else shows a missing row. */
+  *#totalsFindings(): Generator<Finding> {
     const state = this.#state();
-    const { points, blocks, seals } = this.#count();
-    const isRight = state?.points === points && state.blocks === blocks && state.seals === seals;
-    if (isRight) return;
-    const said = state ? `${state.points} points in ${state.blocks} blocks` : "how many points and blocks";
-    const found = state ? `${points} in ${blocks}, the sum of their seals ${seals}` : "damage";
-    const expected = state ? `${said}, the sum of their seals ${state.seals}` : said;
+    const { points, blocks, rowChecksums } = this.#count();
+    const areEqual =
+      state?.points === points && state.blocks === blocks && state.rowChecksums === rowChecksums;
+    if (areEqual) return;
+    const totals = state ? `${state.points} points in ${state.blocks} blocks` : "how many points and blocks";
+    const found = state ? `${points} in ${blocks}, the sum of their checksums ${rowChecksums}` : "damage";
+    const expected = state ? `${totals}, the sum of their checksums ${state.rowChecksums}` : totals;
     yield {
-      ...this.#found(0, expected, found),
-      remedy: { says: "count anew", apply: () => this.#countAnew() },
+      ...this.#damage(0, expected, found),
+      remedy: { says: "count again", apply: () => this.#recount() },
     };
   }
 
-  #count(): Pick<State, "points" | "blocks" | "seals"> {
-    let [points, blocks, seals] = [0, 0, 0];
-    for (const row of this.#database.prepare("SELECT count, sealed FROM block").iterate()) {
-      const { count, sealed } = row as unknown as Row;
+  #count(): Pick<ShardState, "points" | "blocks" | "rowChecksums"> {
+    let [points, blocks, rowChecksums] = [0, 0, 0];
+    for (const row of this.#database.prepare("SELECT count, header FROM block").iterate()) {
+      const { count, header } = row as unknown as Row;
       points += count;
       blocks++;
-      seals = addSeal(seals, bornSeal(sealed));
+      rowChecksums = addChecksum(rowChecksums, storedChecksum(header));
     }
-    return { points, blocks, seals };
+    return { points, blocks, rowChecksums };
   }
 
-  #countAnew(): void {
+  #recount(): void {
     const applied = this.#state()?.applied ?? this.#appliedByJournal();
-    this.#run(putStateSql, ...stateValues({ applied, ...this.#count(), ...this.#identity }));
+    this.#run(writeStateSql, ...stateValues({ applied, ...this.#count(), ...this.#identity }));
   }
 
   /**
-   * No segment is deleted before all that it holds is in blocks; taking some of it in again changes nothing.
+   * The sequence number before the first segment of the journal. A segment is deleted only when all its
+   * changes are in blocks, and applying a change again does no harm.
    */
   #appliedByJournal(): number {
-    const firsts = readdirSync(this.#folder).flatMap((name) => firstOf(name) ?? []);
+    const firsts = readdirSync(this.#folder).flatMap((name) => firstSequenceOf(name) ?? []);
     return firsts.length === 0 ? 0 : Math.min(...firsts) - 1;
   }
 
-  *#quarantined(): Generator<Finding> {
-    const known = this.#database.prepare(`
+  *#quarantinedFindings(): Generator<Finding> {
+    const rows = this.#database.prepare(`
       SELECT ${columns}, expected, found, bytes FROM damaged LEFT JOIN data ON data.id = data_id`);
-    for (const one of known.all()) {
+    for (const one of rows.all()) {
       const { expected, found, ...row } = one as unknown as Row & Damage;
-      yield { ...this.#found(row.id, expected, found), remedy: this.#takenOut(row) };
+      yield { ...this.#damage(row.id, expected, found), remedy: this.#removal(row) };
     }
   }
 
-  #takenOut({ series, kind, firstMs, lastMs, id, bytes }: Omit<Row, "count" | "sealed">): Remedy {
+  #removal({ series, kind, firstMs, lastMs, id, bytes }: Omit<Row, "count" | "header">): Remedy {
     const name = `${this.#file}-block-${id}-series-${series}-from-${firstMs}-to-${lastMs}`;
     const isKept = bytes !== null;
     return {
-      says: `give up the points of series ${series} from ${firstMs} to ${lastMs} ms${
+      says: `remove the points of series ${series} from ${firstMs} to ${lastMs} ms${
         isKept ? `, with the block kept as ${name}` : ""
       }`,
       apply: () => {
-        if (isKept) writeFileSync(join(this.#asideFolder, name), bytes, { flush: true });
+        if (isKept) writeFileSync(join(this.#setAsideFolder, name), bytes, { flush: true });
         this.#run("BEGIN IMMEDIATE");
-        const owned = "series = ? AND kind = ? AND first_ms = ? AND data_id = ?";
-        this.#run(`DELETE FROM block WHERE ${owned}`, series, kind, firstMs, id);
+        const isSameBlock = "series = ? AND kind = ? AND first_ms = ? AND data_id = ?";
+        this.#run(`DELETE FROM block WHERE ${isSameBlock}`, series, kind, firstMs, id);
         this.#run("DELETE FROM damaged WHERE data_id = ?", id);
         this.#run(
           "DELETE FROM data WHERE id = ? AND NOT EXISTS (SELECT 1 FROM block WHERE data_id = id)",
           id,
         );
-        this.#countAnew();
+        this.#recount();
         this.#run("COMMIT");
       },
     };
   }
 
-  #state(): State | undefined {
+  #state(): ShardState | undefined {
     return stateOf(this.#database.prepare(readStateSql).get());
   }
 
@@ -193,7 +201,7 @@ export class ShardDoctor {
     this.#database.prepare(sql).run(...parameters);
   }
 
-  #found(offset: number, expected: string, found: string): Damage {
+  #damage(offset: number, expected: string, found: string): Damage {
     return { file: this.#file, offset, expected, found };
   }
 }
@@ -209,7 +217,7 @@ function pointsOf({ bytes, firstMs, lastMs, count }: Row): PointColumns {
   return points;
 }
 
-function damageOf(why: unknown): DamagedBlock {
-  if (why instanceof DamagedBlock) return why;
-  throw why;
+function damageOf(error: unknown): DamagedBlock {
+  if (error instanceof DamagedBlock) return error;
+  throw error;
 }

@@ -1,119 +1,126 @@
-// What a shard says of itself in one row of its file (FORMAT.md, "Shards"), and whether its table of blocks
-// holds just the rows that this row speaks of.
+// The state of a shard, one row of its file (FORMAT.md, "Shards"), and the check that the table of blocks has
+// exactly the rows that were written.
 //
-// A flipped bit can hide a row from every search, and SQLite has no checksums over its pages; what is missing
-// is found by nothing but the sum of all.
+// SQLite has no checksums over its pages, and a flipped bit can hide a row from every search. Only the sum
+// over all row checksums shows that a row is missing.
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import type { Damage } from "../points.ts";
 import { DamagedBlock } from "./block.ts";
-import { addSeal, checkedSeal, type Place } from "./sealed-row.ts";
+import { addChecksum, type RowKeys, verifiedChecksum } from "./checksummed-row.ts";
 
-/** Which shard of which store a file is; 0 of store 0 where a shard is used alone. */
+/** Which shard of which store a file is. Both are 0 for a shard without a store, in tests. */
 export interface ShardIdentity {
   readonly store: number;
   readonly shard: number;
 }
 
-export interface State extends ShardIdentity {
-  /** The journal's sequence number up to which every change is in blocks. */
+export interface ShardState extends ShardIdentity {
+  /** The sequence number up to which every change is in blocks. */
   readonly applied: number;
   readonly points: number;
   readonly blocks: number;
-  /** The sum of the seals of all rows. */
-  readonly seals: number;
+  /** The sum of the checksums of all rows of blocks. */
+  readonly rowChecksums: number;
 }
 
-/** The table, and the row of a shard without points. */
+const emptyShard = { applied: 0, points: 0, blocks: 0, rowChecksums: 0 };
+
+/** Creates the table with the row of an empty shard. */
 export const stateSchema = (identity: ShardIdentity) => `
   CREATE TABLE state (
     only INTEGER PRIMARY KEY CHECK (only = 1), applied INTEGER NOT NULL, points INTEGER NOT NULL,
-    blocks INTEGER NOT NULL, seals INTEGER NOT NULL, store INTEGER NOT NULL, shard INTEGER NOT NULL,
+    blocks INTEGER NOT NULL, row_checksums INTEGER NOT NULL, store INTEGER NOT NULL, shard INTEGER NOT NULL,
     crc INTEGER NOT NULL
   );
-  INSERT INTO state VALUES (1, ${stateValues({ applied: 0, points: 0, blocks: 0, seals: 0, ...identity })})
+  INSERT INTO state VALUES (1, ${stateValues({ ...emptyShard, ...identity })})
 `;
 
-export const readStateSql = "SELECT applied, points, blocks, seals, store, shard, crc FROM state";
-export const putStateSql = "INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?, ?, ?, ?, ?)";
+export const readStateSql = `
+  SELECT applied, points, blocks, row_checksums AS rowChecksums, store, shard, crc FROM state`;
+export const writeStateSql = "INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?, ?, ?, ?, ?)";
 
-/** What `putStateSql` takes. */
-export const stateValues = (state: State): number[] => [...numbersOf(state), checksumOf(state)];
+/** The parameters of `writeStateSql`. */
+export const stateValues = (state: ShardState): number[] => [...fieldsOf(state), checksumOf(state)];
 
-/** What the row says; undefined when it is not what was written. */
-export function stateOf(row: unknown): State | undefined {
+/** The state in a row of `readStateSql`; undefined when it is missing or its checksum is wrong. */
+export function stateOf(row: unknown): ShardState | undefined {
   if (row === undefined) return undefined;
-  const { crc, ...state } = row as State & { crc: number };
+  const { crc, ...state } = row as ShardState & { crc: number };
   return crc === checksumOf(state) ? state : undefined;
 }
 
-const numbersOf = ({ applied, points, blocks, seals, store, shard }: State): number[] => [
+const fieldsOf = ({ applied, points, blocks, rowChecksums, store, shard }: ShardState): number[] => [
   applied,
   points,
   blocks,
-  seals,
+  rowChecksums,
   store,
   shard,
 ];
 
-const checksumOf = (state: State): number =>
-  crc32(new Uint8Array(Float64Array.from(numbersOf(state)).buffer));
+const checksumOf = (state: ShardState): number =>
+  crc32(new Uint8Array(Float64Array.from(fieldsOf(state)).buffer));
 
-/** Rows looked at in one go: some milliseconds. */
-const rowsAtOnce = 500;
+/** Rows that are checked in one step of a few milliseconds. */
+const rowsPerStep = 500;
 
-type Row = Place & { readonly sealed: Uint8Array };
-type Key = Pick<Place, "series" | "kind" | "firstMs">;
+type Row = RowKeys & { readonly header: Uint8Array };
+type RowPosition = Pick<RowKeys, "series" | "kind" | "firstMs">;
 
-/** Goes through all rows piece by piece, while others may come and go. */
+/** Checks all rows step by step, while rows are added and removed in between. */
 export class RowCheck {
-  readonly #next: StatementSync;
-  #at: Key = { series: -Infinity, kind: 0, firstMs: 0 };
+  readonly #nextRows: StatementSync;
+  /** The last row that was checked. */
+  #position: RowPosition = { series: -Infinity, kind: 0, firstMs: 0 };
   #rows = 0;
-  #seals = 0;
-  #damaged = 0;
+  #rowChecksums = 0;
+  #damagedRows = 0;
 
   constructor(database: DatabaseSync) {
-    this.#next = database.prepare(`
-      SELECT series, kind, data_id AS id, first_ms AS firstMs, last_ms AS lastMs, count, sealed
+    this.#nextRows = database.prepare(`
+      SELECT series, kind, data_id AS id, first_ms AS firstMs, last_ms AS lastMs, count, header
       FROM block WHERE (series, kind, first_ms) > (?, ?, ?) ORDER BY series, kind, first_ms
-      LIMIT ${rowsAtOnce}`);
+      LIMIT ${rowsPerStep}`);
   }
 
-  /** A row came, or with `by` -1 went: what has been passed already is put right. */
-  note({ series, kind, firstMs }: Key, seal: number, by: 1 | -1): void {
-    const at = this.#at;
-    const order = series - at.series || kind - at.kind || firstMs - at.firstMs;
+  /** Call when a row was added (1) or removed (-1): corrects the sums if the check has already passed it. */
+  adjust({ series, kind, firstMs }: RowPosition, checksum: number, by: 1 | -1): void {
+    const position = this.#position;
+    const order = series - position.series || kind - position.kind || firstMs - position.firstMs;
     if (order > 0) return;
     this.#rows += by;
-    this.#seals = addSeal(this.#seals, by * seal);
+    this.#rowChecksums = addChecksum(this.#rowChecksums, by * checksum);
   }
 
-  /** Looks at some more rows; whether these were the last. */
+  /** Checks some more rows. Returns whether they were the last. */
   step(): boolean {
     let count = 0;
-    for (const found of this.#next.iterate(this.#at.series, this.#at.kind, this.#at.firstMs)) {
-      this.#look(found as unknown as Row);
+    const { series, kind, firstMs } = this.#position;
+    for (const row of this.#nextRows.iterate(series, kind, firstMs)) {
+      this.#checkRow(row as unknown as Row);
       count++;
     }
-    return count < rowsAtOnce;
+    return count < rowsPerStep;
   }
 
-  #look(row: Row): void {
+  #checkRow(row: Row): void {
     try {
-      this.#seals = addSeal(this.#seals, checkedSeal(row, row.sealed));
-    } catch (why) {
-      if (!(why instanceof DamagedBlock)) throw why;
-      this.#damaged++;
+      this.#rowChecksums = addChecksum(this.#rowChecksums, verifiedChecksum(row, row.header));
+    } catch (error) {
+      if (!(error instanceof DamagedBlock)) throw error;
+      this.#damagedRows++;
     }
     this.#rows++;
-    this.#at = row;
+    this.#position = row;
   }
 
-  /** What is wrong when all rows have been looked at. */
-  damage({ blocks, seals }: State, file: string): Damage | undefined {
-    if (this.#rows === blocks && this.#seals === seals && this.#damaged === 0) return undefined;
-    const found = `${this.#rows} with ${this.#seals}, ${this.#damaged} of them damaged`;
-    return { file, offset: 0, expected: `${blocks} rows of blocks with the sum ${seals}`, found };
+  /** The damage found, after the last step. */
+  damage({ blocks, rowChecksums }: ShardState, file: string): Damage | undefined {
+    if (this.#rows === blocks && this.#rowChecksums === rowChecksums && this.#damagedRows === 0)
+      return undefined;
+    const expected = `${blocks} rows of blocks with the checksum sum ${rowChecksums}`;
+    const found = `${this.#rows} with ${this.#rowChecksums}, ${this.#damagedRows} of them damaged`;
+    return { file, offset: 0, expected, found };
   }
 }

@@ -1,139 +1,145 @@
-// The main thread's end of one shard: sends it changes and queries, and hands back its answers.
+// The main thread's client of one shard: sends records and calls to its thread, and settles their promises.
 import { Worker } from "node:worker_threads";
 import { fail } from "../../errors.ts";
-import type { FromShard, ShardCall, ShardCalls, ShardStart, ToApply, ToShard } from "./shard-calls.ts";
+import { PendingCalls } from "../../lib/pending-calls.ts";
+import type {
+  MessageFromShard,
+  MessageToShard,
+  RecordToApply,
+  ShardCall,
+  ShardCalls,
+  ShardSettings,
+} from "./shard-messages.ts";
 
-/** Changes that share a message to the shard, unless it is asked something or so much time has passed. */
-const heldMax = 16;
-const heldBytesMax = 2 ** 18;
-const heldMsMax = 5;
+/**
+ * Records are sent in batches, because waking the thread costs more than applying a small record. A batch is
+ * sent when it has so many records or bytes, after so many milliseconds, or with the next call.
+ */
+const batchRecordsMax = 16;
+const batchBytesMax = 2 ** 18;
+const batchDelayMs = 5;
 
-interface Asked {
-  readonly resolve: (answer: never) => void;
-  readonly reject: (why: Error) => void;
-}
+export type ShardClient = Pick<ShardThread, "apply" | "call" | "close">;
 
-/** What the store says to a shard. */
-export type ShardLink = Pick<ShardThread, "apply" | "ask" | "close">;
-
-export interface OpenShard {
-  readonly thread: ShardLink;
-  /** The sequence number up to which the shard holds all changes in blocks. */
+export interface OpenedShard {
+  readonly client: ShardClient;
+  /** The sequence number up to which the shard has every change in blocks on disk. */
   readonly applied: number;
 }
 
 export class ShardThread {
-  readonly #start: ShardStart;
+  readonly #shard: number;
   readonly #worker: Worker;
-  readonly #asked = new Map<number, Asked>();
-  /** What to call for each change that is not confirmed yet, in order. */
+  readonly #calls = new PendingCalls();
+  /** The callbacks of records that the shard has not confirmed, in the order they were sent. */
   readonly #unconfirmed: (() => void)[] = [];
-  /** Changes that were not sent yet: a message wakes a thread, which costs more than to apply a small one. */
-  #held: ToApply[] = [];
-  #heldBytes = 0;
-  readonly #timer: NodeJS.Timeout;
-  #nextId = 1;
+  #batch: RecordToApply[] = [];
+  #batchBytes = 0;
+  readonly #batchTimer: NodeJS.Timeout;
+  /** Why the thread has ended; undefined while it runs. */
   #ended: string | undefined;
-  #opened: { resolve: (applied: number) => void; reject: (why: Error) => void } | undefined;
+  #opening: { resolve: (applied: number) => void; reject: (error: Error) => void } | undefined;
 
-  private constructor(start: ShardStart) {
-    this.#start = start;
-    this.#worker = new Worker(new URL("./shard-worker.ts", import.meta.url), { workerData: start });
-    this.#timer = setTimeout(() => this.#sendHeld(), heldMsMax).unref();
-    this.#worker.on("message", (message: FromShard) => this.#hear(message));
-    this.#worker.on("error", (why) => this.#end((why as Error).message));
+  private constructor(settings: ShardSettings) {
+    this.#shard = settings.shard;
+    this.#worker = new Worker(new URL("./shard-worker.ts", import.meta.url), { workerData: settings });
+    this.#batchTimer = setTimeout(() => this.#sendBatch(), batchDelayMs).unref();
+    this.#worker.on("message", (message: MessageFromShard) => this.#receive(message));
+    this.#worker.on("error", (error) => this.#end((error as Error).message));
     this.#worker.on("exit", () => this.#end("its thread has ended"));
   }
 
-  static async open(start: ShardStart): Promise<OpenShard> {
-    const thread = new ShardThread(start);
+  static async open(settings: ShardSettings): Promise<OpenedShard> {
+    const client = new ShardThread(settings);
     const applied = await new Promise<number>((resolve, reject) => {
-      thread.#opened = { resolve, reject };
+      client.#opening = { resolve, reject };
     });
-    return { thread, applied };
+    return { client, applied };
   }
 
   /**
-   * Changes are applied in the order of these calls, and seen by every query asked later. `onConfirmed` is
-   * called when the frame is needed no more and the shard is ready for others.
+   * Records are applied in the order of these calls, and each later `call` sees them. `onConfirmed` is called
+   * when the shard no longer needs the record's slice: after it has applied the record, or when its thread
+   * has ended.
    */
-  apply(change: ToApply, onConfirmed: () => void): void {
+  apply(record: RecordToApply, onConfirmed: () => void): void {
     if (this.#ended !== undefined) {
       onConfirmed();
       return;
     }
     this.#unconfirmed.push(onConfirmed);
-    this.#held.push(change);
-    this.#heldBytes += change.place.length;
-    if (this.#heldBytes >= heldBytesMax || this.#held.length >= heldMax) this.#sendHeld();
-    else if (this.#held.length === 1) this.#timer.refresh();
+    this.#batch.push(record);
+    this.#batchBytes += record.slice.length;
+    if (this.#batchBytes >= batchBytesMax || this.#batch.length >= batchRecordsMax) this.#sendBatch();
+    else if (this.#batch.length === 1) this.#batchTimer.refresh();
   }
 
-  #sendHeld(): void {
-    if (this.#held.length === 0) return;
-    this.#post({ kind: "apply", changes: this.#held });
-    this.#held = [];
-    this.#heldBytes = 0;
-  }
-
-  #post(message: ToShard): void {
-    this.#worker.postMessage(message);
-  }
-
-  /** Refuses with the shard's own refusal, or `points-shard-stopped`. */
-  ask<Call extends ShardCall>(
+  /** Rejects with the shard's own failure, or with `points-shard-stopped` when its thread has ended. */
+  async call<Call extends ShardCall>(
     call: Call,
-    query: ShardCalls[Call]["asks"],
-  ): Promise<ShardCalls[Call]["answers"]> {
-    return new Promise((resolve, reject) => {
-      if (this.#ended !== undefined) {
-        reject(this.#stopped());
-        return;
-      }
-      const id = this.#nextId++;
-      this.#asked.set(id, { resolve, reject });
-      this.#sendHeld();
-      this.#post({ kind: "ask", id, call, query });
+    input: ShardCalls[Call]["input"],
+  ): Promise<ShardCalls[Call]["result"]> {
+    if (this.#ended !== undefined) throw this.#stoppedFailure();
+    return this.#calls.start((id) => {
+      this.#sendBatch();
+      this.#post({ kind: "call", id, call, input });
     });
   }
 
-  /** Lets go of the shard's file and ends its thread. */
+  /** Closes the shard's file and ends its thread. */
   async close(): Promise<void> {
     try {
-      await this.ask("close", undefined);
+      await this.call("close", undefined);
     } finally {
-      clearTimeout(this.#timer);
+      clearTimeout(this.#batchTimer);
       await this.#worker.terminate();
     }
   }
 
-  #hear(message: FromShard): void {
-    if (message.kind === "open") this.#opened?.resolve(message.applied);
-    else if (message.kind === "confirmed") this.#confirm(message.changes);
-    else this.#settle(message);
+  #sendBatch(): void {
+    if (this.#batch.length === 0) return;
+    this.#post({ kind: "apply", records: this.#batch });
+    this.#batch = [];
+    this.#batchBytes = 0;
   }
 
-  #confirm(changes: number): void {
-    for (const onConfirmed of this.#unconfirmed.splice(0, changes)) onConfirmed();
+  #post(message: MessageToShard): void {
+    this.#worker.postMessage(message);
   }
 
-  #settle(message: FromShard & { kind: "answer" | "failed" }): void {
-    const asked = this.#asked.get(message.id);
-    this.#asked.delete(message.id);
-    if (message.kind === "answer") asked?.resolve(message.answer as never);
-    else if (message.refusal) asked?.reject(fail(message.refusal.code, message.refusal.details as never));
-    else asked?.reject(new Error(`shard ${this.#start.shard}: ${message.problem}`));
+  #receive(message: MessageFromShard): void {
+    switch (message.kind) {
+      case "opened":
+        this.#opening?.resolve(message.applied);
+        break;
+      case "confirmed":
+        this.#confirm(message.records);
+        break;
+      case "result":
+        this.#calls.resolve(message.id, message.result);
+        break;
+      case "failed":
+        this.#calls.reject(message.id, this.#errorOf(message));
+    }
+  }
+
+  #errorOf({ failure, problem }: MessageFromShard & { kind: "failed" }): Error {
+    if (failure !== undefined) return fail(failure.code, failure.details as never);
+    return new Error(`shard ${this.#shard}: ${problem}`);
+  }
+
+  #confirm(records: number): void {
+    for (const onConfirmed of this.#unconfirmed.splice(0, records)) onConfirmed();
   }
 
   #end(problem: string): void {
     this.#ended ??= problem;
-    this.#opened?.reject(new Error(`shard ${this.#start.shard} cannot be opened: ${this.#ended}`));
-    for (const { reject } of this.#asked.values()) reject(this.#stopped());
-    this.#asked.clear();
+    this.#opening?.reject(new Error(`shard ${this.#shard} cannot be opened: ${this.#ended}`));
+    this.#calls.rejectAll(() => this.#stoppedFailure());
     this.#confirm(this.#unconfirmed.length);
   }
 
-  #stopped(): Error {
-    return fail("points-shard-stopped", { shard: this.#start.shard, problem: this.#ended ?? "" });
+  #stoppedFailure(): Error {
+    return fail("points-shard-stopped", { shard: this.#shard, problem: this.#ended ?? "" });
   }
 }

@@ -1,119 +1,149 @@
-// The thread of one shard: applies changes and answers queries in the order they come, and moves points
-// into blocks between them.
-import { parentPort, workerData } from "node:worker_threads";
+// The thread of one shard: applies records and runs calls in the order they arrive, and moves points from
+// heads to blocks between them.
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { Failure, fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { PointColumns } from "../points.ts";
-import { bytesAt } from "./frame-memory.ts";
 import { Shard } from "./shard.ts";
-import type { FromShard, ShardCall, ShardCalls, ShardStart, ToApply, ToShard } from "./shard-calls.ts";
+import type {
+  MessageFromShard,
+  MessageToShard,
+  RecordToApply,
+  ShardCall,
+  ShardCalls,
+  ShardSettings,
+} from "./shard-messages.ts";
+import { viewOf } from "./shared-ring.ts";
 
-/**
- * While more heads than this wait for being written, changes are not confirmed, so that writers slow down.
- */
-const backlogMax = 32;
-/** After a failure of the file (a full disk, say) the background work waits so long before it tries again. */
+/** While more heads than this wait to be flushed, records are not confirmed, which slows writers down. */
+const headsToFlushMax = 32;
+/** Delay before background work is tried again after a failure, for example of a full disk. */
 const retryMs = 1000;
 
-const start = workerData as ShardStart;
-invariant(parentPort !== null, "a shard runs in a thread of its own");
-const port = parentPort;
-const shard = new Shard(start.path, start);
-/** Set when a change could not be applied: what the heads hold is not what the journal says any more. */
-let stopped: string | undefined;
-let unconfirmed = 0;
-let checkpointId: number | undefined;
-let isWorking = false;
-
-const answers: { readonly [Call in ShardCall]: (asked: ShardCalls[Call]["asks"], id: number) => void } = {
-  scan: (asked, id) => sendColumns(id, shard.scan(asked)),
-  aggregate: (asked, id) => send({ kind: "answer", id, answer: shard.aggregate(asked) }),
-  latest: (asked, id) => send({ kind: "answer", id, answer: shard.latest(asked) }),
-  stats: (_, id) => send({ kind: "answer", id, answer: shard.stats() }),
-  checkpoint: (sequence, id) => {
-    shard.beginCheckpoint(sequence);
-    checkpointId = id;
-  },
-  close: (_, id) => {
-    shard.close();
-    send({ kind: "answer", id, answer: undefined });
-    port.close();
-  },
+type CallHandlers = {
+  readonly [Call in ShardCall]: (input: ShardCalls[Call]["input"], id: number) => void;
 };
 
-port.on("message", (message: ToShard) => {
-  if (message.kind === "apply") for (const change of message.changes) apply(change);
-  else answer(message);
-  if (!isWorking && shard.isBusy) workSoon();
-});
-send({ kind: "open", applied: shard.applied });
-if (shard.isBusy) workSoon();
+class ShardWorker {
+  readonly #port: MessagePort;
+  readonly #number: number;
+  readonly #shard: Shard;
+  /**
+   * Why a record could not be applied. From then on the heads differ from the journal, so every call fails.
+   */
+  #stopped: string | undefined;
+  /** Records applied and not yet confirmed. */
+  #unconfirmed = 0;
+  /** The call of the running checkpoint. */
+  #checkpointId: number | undefined;
+  #isWorkScheduled = false;
 
-function apply({ sequence, place, isReplay }: ToApply): void {
-  unconfirmed += 1;
-  try {
-    if (stopped === undefined && sequence > shard.applied) shard.applyFrame(bytesAt(place));
-  } catch (why) {
-    stopped = (why as Error).message;
-    endCheckpoint((id) => sendFailure(id, why));
+  constructor(port: MessagePort, settings: ShardSettings) {
+    this.#port = port;
+    this.#number = settings.shard;
+    this.#shard = new Shard(settings.path, settings);
+    port.on("message", (message: MessageToShard) => this.#receive(message));
+    this.#send({ kind: "opened", applied: this.#shard.applied });
+    if (this.#shard.hasWork) this.#scheduleWork();
   }
-  if (isReplay || shard.backlog <= backlogMax || stopped !== undefined) confirm();
-}
 
-function confirm(): void {
-  if (unconfirmed === 0) return;
-  send({ kind: "confirmed", changes: unconfirmed });
-  unconfirmed = 0;
-}
+  readonly #handlers: CallHandlers = {
+    scan: (query, id) => this.#sendColumns(id, this.#shard.scan(query)),
+    aggregate: (query, id) => this.#sendResult(id, this.#shard.aggregate(query)),
+    latest: (query, id) => this.#sendResult(id, this.#shard.latest(query)),
+    stats: (_, id) => this.#sendResult(id, this.#shard.stats()),
+    checkpoint: (sequence, id) => {
+      this.#shard.startCheckpoint(sequence);
+      this.#checkpointId = id;
+    },
+    close: (_, id) => {
+      this.#shard.close();
+      this.#sendResult(id, undefined);
+      this.#port.close();
+    },
+  };
 
-function answer({ id, call, query }: ToShard & { kind: "ask" }): void {
-  try {
-    if (stopped !== undefined && call !== "close") {
-      throw fail("points-shard-stopped", { shard: start.shard, problem: stopped });
+  #receive(message: MessageToShard): void {
+    if (message.kind === "apply") for (const record of message.records) this.#apply(record);
+    else this.#run(message);
+    if (!this.#isWorkScheduled && this.#shard.hasWork) this.#scheduleWork();
+  }
+
+  #apply({ sequence, slice, isReplay }: RecordToApply): void {
+    this.#unconfirmed += 1;
+    try {
+      if (this.#stopped === undefined && sequence > this.#shard.applied)
+        this.#shard.applyRecord(viewOf(slice));
+    } catch (error) {
+      this.#stopped = (error as Error).message;
+      this.#endCheckpoint((id) => this.#sendFailure(id, error));
     }
-    (answers[call] as (asked: unknown, id: number) => void)(query, id);
-  } catch (why) {
-    sendFailure(id, why);
+    const mayConfirm = isReplay || this.#shard.headsToFlush <= headsToFlushMax || this.#stopped !== undefined;
+    if (mayConfirm) this.#confirm();
+  }
+
+  #confirm(): void {
+    if (this.#unconfirmed === 0) return;
+    this.#send({ kind: "confirmed", records: this.#unconfirmed });
+    this.#unconfirmed = 0;
+  }
+
+  #run({ id, call, input }: MessageToShard & { kind: "call" }): void {
+    try {
+      if (this.#stopped !== undefined && call !== "close")
+        throw fail("points-shard-stopped", { shard: this.#number, problem: this.#stopped });
+      (this.#handlers[call] as (input: unknown, id: number) => void)(input, id);
+    } catch (error) {
+      this.#sendFailure(id, error);
+    }
+  }
+
+  #scheduleWork(): void {
+    this.#isWorkScheduled = true;
+    setImmediate(() => this.#work());
+  }
+
+  #work(): void {
+    this.#isWorkScheduled = false;
+    if (this.#stopped !== undefined) return;
+    try {
+      const completed = this.#shard.work();
+      if (completed !== undefined) this.#endCheckpoint((id) => this.#sendResult(id, undefined));
+      if (this.#shard.headsToFlush <= headsToFlushMax) this.#confirm();
+      if (this.#shard.hasWork) this.#scheduleWork();
+    } catch (error) {
+      this.#shard.cancelCheckpoint();
+      this.#endCheckpoint((id) => this.#sendFailure(id, error));
+      this.#isWorkScheduled = true;
+      setTimeout(() => this.#scheduleWork(), retryMs).unref();
+    }
+  }
+
+  #endCheckpoint(reply: (id: number) => void): void {
+    if (this.#checkpointId !== undefined) reply(this.#checkpointId);
+    this.#checkpointId = undefined;
+  }
+
+  #send(message: MessageFromShard, transfer: ArrayBuffer[] = []): void {
+    this.#port.postMessage(message, transfer);
+  }
+
+  #sendResult(id: number, result: unknown): void {
+    this.#send({ kind: "result", id, result });
+  }
+
+  /** Transfers the times; a column of numbers shares their buffer, so it moves with them. */
+  #sendColumns(id: number, { times, values }: PointColumns): void {
+    this.#send({ kind: "result", id, result: { times, values } }, [times.buffer as ArrayBuffer]);
+  }
+
+  #sendFailure(id: number, error: unknown): void {
+    const problem = error instanceof Error ? error.message : String(error);
+    const failure =
+      error instanceof Failure ? { code: error.failure, details: error.details as never } : undefined;
+    this.#send({ kind: "failed", id, problem, ...(failure && { failure }) });
   }
 }
 
-function workSoon(): void {
-  isWorking = true;
-  setImmediate(work);
-}
-
-function work(): void {
-  isWorking = false;
-  if (stopped !== undefined) return;
-  try {
-    const completed = shard.work();
-    if (completed !== undefined) endCheckpoint((id) => send({ kind: "answer", id, answer: undefined }));
-    if (shard.backlog <= backlogMax) confirm();
-    if (shard.isBusy) workSoon();
-  } catch (why) {
-    shard.giveUpCheckpoint();
-    endCheckpoint((id) => sendFailure(id, why));
-    isWorking = true;
-    setTimeout(workSoon, retryMs).unref();
-  }
-}
-
-function endCheckpoint(tell: (id: number) => void): void {
-  if (checkpointId !== undefined) tell(checkpointId);
-  checkpointId = undefined;
-}
-
-function send(message: FromShard, transfer: ArrayBuffer[] = []): void {
-  port.postMessage(message, transfer);
-}
-
-function sendColumns(id: number, { times, values }: PointColumns): void {
-  // Numbers lie in the same buffer.
-  send({ kind: "answer", id, answer: { times, values } }, [times.buffer as ArrayBuffer]);
-}
-
-function sendFailure(id: number, why: unknown): void {
-  const problem = why instanceof Error ? why.message : String(why);
-  const refusal = why instanceof Failure ? { code: why.failure, details: why.details as never } : undefined;
-  send({ kind: "failed", id, problem, ...(refusal && { refusal }) });
-}
+invariant(parentPort !== null, "a shard runs in a thread of its own");
+new ShardWorker(parentPort, workerData as ShardSettings);

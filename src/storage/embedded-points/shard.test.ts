@@ -1,10 +1,10 @@
-// One shard alone: when points move into blocks, how large these are, and a file that refuses to be written.
+// One shard: when points are flushed to blocks, the size of these blocks, and a file that cannot be written.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { it } from "node:test";
 import { temporaryFolder } from "../../../test/support/folder.ts";
-import { batchOf, walk } from "../conformance/points.ts";
+import { batchOf, sineWave } from "../conformance/points.ts";
 import { Shard } from "./shard.ts";
 
 const pump = 4096;
@@ -25,10 +25,10 @@ const append = (shard: Shard, points: readonly (readonly [number, number])[]) =>
   shard.apply({ kind: "append", batch: batchOf([pump, points]) });
 
 function workAll(shard: Shard): void {
-  while (shard.isBusy) shard.work();
+  while (shard.hasWork) shard.work();
 }
 
-/** Points of each block, in order of time. */
+/** Number of points of each block, in order of time. */
 function blockSizes(path: string): number[] {
   const database = new DatabaseSync(path);
   const rows = database.prepare("SELECT count FROM block ORDER BY first_ms").all();
@@ -36,7 +36,7 @@ function blockSizes(path: string): number[] {
   return rows.map((row) => Number(row["count"]));
 }
 
-/** Whoever reads one of these blocks finds it damaged. */
+/** Damages these blocks, so that a read of one fails. */
 function spoilBlocksBefore(path: string, beforeMs: number): void {
   const database = new DatabaseSync(path);
   const spoil = "UPDATE data SET bytes = x'00' WHERE id IN (SELECT data_id FROM block WHERE last_ms < ?)";
@@ -44,27 +44,27 @@ function spoilBlocksBefore(path: string, beforeMs: number): void {
   database.close();
 }
 
-it("points in order become full blocks, each written once; what is not full waits for a checkpoint", () =>
+it("points in order become full blocks, each written once; the rest waits for a checkpoint", () =>
   play((shard, path) => {
     for (let from = 0; from < 3250; from += 125) {
-      append(shard, walk(125, from, 1));
+      append(shard, sineWave(125, from, 1));
       workAll(shard);
     }
     assert.deepEqual(new Set(blockSizes(path)), new Set([100]));
-    shard.beginCheckpoint(10);
+    shard.startCheckpoint(10);
     workAll(shard);
     assert.equal(shard.applied, 10);
     assert.equal(blockSizes(path).at(-1), 50);
     assert.deepEqual(shard.stats(), { points: 3250, blocks: 33, damage: [] });
   }));
 
-it("late points that fall into many blocks are merged a few blocks at a time, and all in the end", () =>
+it("late points for many blocks are merged a few blocks at a time, until all are merged", () =>
   play((shard) => {
-    append(shard, walk(5000, 0, 10));
-    shard.beginCheckpoint(1);
+    append(shard, sineWave(5000, 0, 10));
+    shard.startCheckpoint(1);
     workAll(shard);
-    append(shard, walk(500, 5, 100));
-    shard.beginCheckpoint(2);
+    append(shard, sineWave(500, 5, 100));
+    shard.startCheckpoint(2);
     shard.work();
     assert.equal(shard.applied, 1);
     assert.equal(shard.scan(everything).times.length, 5500);
@@ -74,11 +74,11 @@ it("late points that fall into many blocks are merged a few blocks at a time, an
     assert.equal(shard.stats().points, 5500);
   }));
 
-it("many checkpoints with few points each do not leave a block for each", () =>
+it("many checkpoints with few points each do not leave one block for each", () =>
   play((shard, path) => {
     for (let sequence = 1; sequence <= 60; sequence++) {
-      append(shard, walk(5, sequence * 5, 1));
-      shard.beginCheckpoint(sequence);
+      append(shard, sineWave(5, sequence * 5, 1));
+      shard.startCheckpoint(sequence);
       workAll(shard);
     }
     assert.ok(blockSizes(path).length <= 10, `${blockSizes(path)}`);
@@ -94,7 +94,7 @@ for (const [name, of] of [
       const checkpoint = (sequence: number) => {
         const points = Array.from({ length: 155 }, (_, i) => [sequence * 155 + i, of(i)] as const);
         shard.apply({ kind: "append", batch: batchOf([pump, points]) });
-        shard.beginCheckpoint(sequence);
+        shard.startCheckpoint(sequence);
         workAll(shard);
       };
       for (let sequence = 1; sequence <= 5; sequence++) checkpoint(sequence);
@@ -104,9 +104,9 @@ for (const [name, of] of [
     }));
 }
 
-it("late points are merged into the blocks they fall into", () =>
+it("late points are merged into the blocks with their times", () =>
   play((shard, path) => {
-    append(shard, walk(1000, 0, 10));
+    append(shard, sineWave(1000, 0, 10));
     workAll(shard);
     append(shard, [
       [55, 1],
@@ -114,7 +114,7 @@ it("late points are merged into the blocks they fall into", () =>
       [-5, 3],
       [10, 4],
     ]);
-    shard.beginCheckpoint(2);
+    shard.startCheckpoint(2);
     workAll(shard);
     assert.equal(shard.scan(everything).times.length, 1003);
     assert.equal(
@@ -124,20 +124,20 @@ it("late points are merged into the blocks they fall into", () =>
     assert.ok(Math.max(...blockSizes(path)) <= 150);
   }));
 
-it("what is kept in memory of a block is not taken for that of the one that is written in its place", () =>
+it("a cached block is not returned for a new block with the same id", () =>
   play((shard) => {
     const query = { ...everything, startMs: 0, endMs: 1000, isStep: false, bucketMs: 70 };
     const sums = () => [...shard.aggregate({ ...query, aggregates: ["sum"] }).columns[0]!];
-    append(shard, walk(300, 0, 1));
+    append(shard, sineWave(300, 0, 1));
     workAll(shard);
     for (let round = 1; round <= 3; round++) {
       sums();
-      shard.apply({ kind: "erase", series: pump, range: { startMs: 0, endMs: 1000 } });
+      shard.apply({ kind: "delete", series: pump, range: { startMs: 0, endMs: 1000 } });
       append(
         shard,
         Array.from({ length: 300 }, (_, timeMs) => [timeMs, round] as const),
       );
-      shard.beginCheckpoint(round);
+      shard.startCheckpoint(round);
       workAll(shard);
       assert.deepEqual(
         sums(),
@@ -147,20 +147,20 @@ it("what is kept in memory of a block is not taken for that of the one that is w
     }
   }));
 
-it("a file that cannot be written loses nothing: points stay in memory, and the work is done later", () =>
+it("a file that cannot be written loses nothing: points stay in memory, and are flushed later", () =>
   play((shard, path) => {
-    append(shard, walk(2000, 0, 10));
+    append(shard, sineWave(2000, 0, 10));
     const other = new DatabaseSync(path);
     other.exec("BEGIN IMMEDIATE");
-    shard.beginCheckpoint(1);
+    shard.startCheckpoint(1);
     assert.throws(() => workAll(shard), /locked/);
-    shard.giveUpCheckpoint();
+    shard.cancelCheckpoint();
     assert.throws(() => workAll(shard), /locked/);
     assert.equal(shard.scan(everything).times.length, 2000);
     assert.equal(shard.applied, 0);
     other.exec("ROLLBACK");
     other.close();
-    shard.beginCheckpoint(2);
+    shard.startCheckpoint(2);
     workAll(shard);
     assert.equal(shard.applied, 2);
     assert.deepEqual(shard.stats(), { points: 2000, blocks: 20, damage: [] });

@@ -1,117 +1,118 @@
-// One shard of the store: the heads and blocks of the series that live in it, used by one thread alone.
+// One shard of the store: the heads and blocks of its series. Only one thread uses it.
 import type {
   AggregateColumns,
   AggregateQuery,
-  Damage,
   PointColumns,
   PointRuns,
   ScanQuery,
   SeriesId,
 } from "../points.ts";
-import { BlockTable, type BlockTableSettings, DamageFound, type Owner } from "./block-table.ts";
+import { BlockTable, type BlockTableSettings, DamageFound, type SeriesKey } from "./block-table.ts";
 import { type Change, shardOf } from "./change.ts";
 import { type Kind, kindOf, numbers, strings, type Values } from "./columns.ts";
-import { eraseFromBlocks, type Flushed, flushNewest, flushOldest } from "./flush.ts";
-import { changeIn } from "./frame.ts";
+import { deleteFromBlocks, type Flushed, flushFullBlocks, flushOldest } from "./flush.ts";
 import { Head } from "./head.ts";
+import { readRecord } from "./journal-record.ts";
 import { SeriesReader } from "./series-reader.ts";
-import type { LatestFound, LatestQuery } from "./shard-calls.ts";
+import type { LatestQuery, LatestResult, ShardStats } from "./shard-messages.ts";
 
 /**
- * A head is looked at for full blocks whenever it has grown by so many: what comes in a rush is encoded when
- * that is over. What waits in all heads together is bounded by the journal's checkpoint.
+ * A head is flushed when it has grown by the points of so many blocks, so that a burst of writes is encoded
+ * after it. The journal's checkpoint bounds the points in all heads together.
  */
 const flushAtBlocks = 16;
-/** Work in the background goes on for so long before queries get their turn. */
+/** Length of a slice of background work, after which reads get their turn. */
 const sliceMs = 8;
-/** So long an opening waits for the check that no row of a block is missing; what is left of it follows. */
-const checkAtOpeningMs = 100;
-
-export interface ShardStats {
-  readonly points: number;
-  readonly blocks: number;
-  readonly damage: readonly Damage[];
-}
+/** Time for the check of rows when the shard is opened. The rest of the check is background work. */
+const checkAtOpenMs = 100;
 
 /**
- * The series of each run of the last change, and its head where it is of this shard: a scan cycle brings the
- * same ones each time.
+ * The heads for the runs of the last record, by index of the run. A scan cycle sends the same series in the
+ * same order each time, so most runs need no lookup.
+ *
+ * Bound: the runs of the largest record. Invalidation: an entry is used only when its series is that of the
+ * run; removing a head clears the cache.
  */
-interface Route {
+interface CachedRunHeads {
   readonly series: SeriesId[];
+  /** Undefined for a series of another shard. */
   readonly heads: (Head | undefined)[];
 }
 
 export class Shard {
   readonly #table: BlockTable;
+  /** By kind of values. */
   readonly #heads: readonly Map<SeriesId, Head>[] = [new Map(), new Map()];
-  readonly #routes: Route[] = [
+  readonly #cachedRunHeads: CachedRunHeads[] = [
     { series: [], heads: [] },
     { series: [], heads: [] },
   ];
-  /** Heads that may hold full blocks. */
-  readonly #grown = new Set<Head>();
-  /** Heads that a checkpoint has still to empty; the last one is next. */
-  readonly #emptying: Head[] = [];
+  /** Heads that may have full blocks. */
+  readonly #toFlush = new Set<Head>();
+  /** Heads that the running checkpoint has not emptied yet, the next one last. */
+  readonly #toEmpty: Head[] = [];
+  /** The sequence number of the running checkpoint. */
   #checkpoint: number | undefined;
-  readonly #isOwn: (series: SeriesId) => boolean;
+  readonly #isOwnSeries: (series: SeriesId) => boolean;
 
-  /** `shard` of `shards` this is, all of them unless it is said. */
+  /** Without `shards`, the shard owns all series. */
   constructor(path: string, settings: BlockTableSettings & { readonly shards?: number }) {
     const { shard = 0, shards = 1 } = settings;
-    this.#isOwn = (series) => shards === 1 || shardOf(series, shards) === shard;
+    this.#isOwnSeries = (series) => shards === 1 || shardOf(series, shards) === shard;
     this.#table = new BlockTable(path, settings);
-    const untilMs = performance.now() + checkAtOpeningMs;
-    while (this.#table.isUnchecked && performance.now() < untilMs) this.#table.check();
+    const untilMs = performance.now() + checkAtOpenMs;
+    while (this.#table.hasUncheckedRows && performance.now() < untilMs) this.#table.checkMoreRows();
   }
 
-  /** The sequence number up to which all changes are in blocks on disk. */
+  /** The sequence number up to which every change is in blocks on disk. */
   get applied(): number {
     return this.#table.applied;
   }
 
   /** Whether `work` has something to do. */
-  get isBusy(): boolean {
-    return this.#isFlushing || this.#table.isUnchecked;
+  get hasWork(): boolean {
+    return this.#hasHeadsToWrite || this.#table.hasUncheckedRows;
   }
 
-  get #isFlushing(): boolean {
-    return this.#grown.size > 0 || this.#checkpoint !== undefined;
+  get #hasHeadsToWrite(): boolean {
+    return this.#toFlush.size > 0 || this.#checkpoint !== undefined;
   }
 
-  /** Heads that wait for being written. */
-  get backlog(): number {
-    return this.#grown.size;
+  /** Number of heads that wait to be flushed. */
+  get headsToFlush(): number {
+    return this.#toFlush.size;
   }
 
-  /** Takes in its own part of a change; changes come in the order of the journal. */
-  applyFrame(frame: Uint8Array): void {
-    this.apply(changeIn(frame, this.#isOwn));
+  /**
+   * Applies this shard's part of a journal record. Copies the points: the record's bytes are free afterwards.
+   */
+  applyRecord(record: Uint8Array): void {
+    this.apply(readRecord(record, this.#isOwnSeries));
   }
 
-  /** As `applyFrame`. */
+  /** Applies this shard's part of a change. Changes come in the order of the journal. */
   apply(change: Change): void {
-    if (change.kind === "erase") {
-      this.#erase(change);
+    if (change.kind === "delete") {
+      this.#delete(change);
       return;
     }
-    if (change.batch.numbers !== undefined) this.#add(change.batch.numbers, numbers);
-    if (change.batch.strings !== undefined) this.#add(change.batch.strings, strings);
+    if (change.batch.numbers !== undefined) this.#addRuns(change.batch.numbers, numbers);
+    if (change.batch.strings !== undefined) this.#addRuns(change.batch.strings, strings);
   }
 
   scan(query: ScanQuery): PointColumns {
-    return this.#ask(query.series, kindOf(query.isString), (reader) => reader.scan(query));
+    return this.#read(query.series, kindOf(query.isString), (reader) => reader.scan(query));
   }
 
   aggregate(query: AggregateQuery): AggregateColumns {
-    return this.#ask(query.series, numbers, (reader) => reader.aggregate(query));
+    return this.#read(query.series, numbers, (reader) => reader.aggregate(query));
   }
 
-  latest({ series, beforeMs }: LatestQuery): (LatestFound | undefined)[] {
+  latest({ series, beforeMs }: LatestQuery): (LatestResult | undefined)[] {
     return series.map((one) =>
-      this.#ask(one.series, kindOf(one.isString), (reader) => {
-        const point = reader.latest(beforeMs);
-        return point && { point, isNewest: reader.endsBefore(beforeMs) };
+      this.#read(one.series, kindOf(one.isString), (reader) => {
+        const point = reader.lastBefore(beforeMs);
+        return point && { point, isNewest: reader.hasNoPointFrom(beforeMs) };
       }),
     );
   }
@@ -123,38 +124,35 @@ export class Shard {
     return { points: points + inHeads, blocks, damage: this.#table.damage() };
   }
 
-  /**
-   * Has every point held now moved into blocks by the following calls of `work`, and then `sequence`
-   * recorded.
-   */
-  beginCheckpoint(sequence: number): void {
-    for (const heads of this.#heads) for (const head of heads.values()) this.#emptying.push(head);
+  /** From now on, `work` flushes all points in heads to blocks, and then records `sequence`. */
+  startCheckpoint(sequence: number): void {
+    for (const heads of this.#heads) for (const head of heads.values()) this.#toEmpty.push(head);
     this.#checkpoint = sequence;
   }
 
-  /** The heads keep what is not yet in blocks. */
-  giveUpCheckpoint(): void {
-    this.#emptying.length = 0;
+  /** The heads keep the points that are not in blocks yet. */
+  cancelCheckpoint(): void {
+    this.#toEmpty.length = 0;
     this.#checkpoint = undefined;
   }
 
   /**
-   * Does a slice of the waiting work as one transaction. Answers the sequence number of a checkpoint that
-   * this completed. When it throws, nothing is lost: the heads still hold all points, and the work still
-   * waits.
+   * Does a slice of the background work in one transaction. Returns the sequence number of a checkpoint that
+   * it completed. When it throws, nothing is lost: the heads have all points, and the work can be tried
+   * again.
    */
   work(): number | undefined {
-    if (!this.#isFlushing) {
-      this.#table.check();
+    if (!this.#hasHeadsToWrite) {
+      this.#table.checkMoreRows();
       return undefined;
     }
     const taken: Head[] = [];
     try {
-      return this.#slice(taken);
-    } catch (why) {
+      return this.#flushSlice(taken);
+    } catch (error) {
       for (const head of taken) this.#putBack(head);
-      if (!(why instanceof DamageFound)) throw why;
-      this.#table.quarantine(why);
+      if (!(error instanceof DamageFound)) throw error;
+      this.#table.quarantine(error);
       return undefined;
     }
   }
@@ -163,7 +161,8 @@ export class Shard {
     this.#table.close();
   }
 
-  #slice(taken: Head[]): number | undefined {
+  /** `taken` gets the heads that are put back if this throws. */
+  #flushSlice(taken: Head[]): number | undefined {
     const flushed: Flushed[] = [];
     const untilMs = performance.now() + sliceMs;
     this.#table.transaction(() => {
@@ -174,33 +173,33 @@ export class Shard {
         flushed.push(next.flush(this.#table, next.head));
       }
     });
-    for (const one of flushed) this.#forget(one);
+    for (const one of flushed) this.#removeFlushed(one);
     taken.length = 0;
-    return this.#emptying.length === 0 ? this.#endCheckpoint() : undefined;
+    return this.#toEmpty.length === 0 ? this.#completeCheckpoint() : undefined;
   }
 
-  /** It comes again as the next one. */
   #putBack(head: Head): void {
-    if (this.#checkpoint !== undefined) this.#emptying.push(head);
-    else this.#grown.add(head);
+    if (this.#checkpoint !== undefined) this.#toEmpty.push(head);
+    else this.#toFlush.add(head);
   }
 
-  #endCheckpoint(): number | undefined {
+  #completeCheckpoint(): number | undefined {
     const completed = this.#checkpoint;
     if (completed !== undefined) this.#table.recordApplied(completed);
     this.#checkpoint = undefined;
     return completed;
   }
 
-  #takeNext(): { head: Head; flush: typeof flushNewest } | undefined {
-    const emptied = this.#emptying.pop();
-    const head = emptied ?? this.#grown.values().next().value;
+  #takeNext(): { head: Head; flush: typeof flushFullBlocks } | undefined {
+    const emptied = this.#toEmpty.pop();
+    const head = emptied ?? this.#toFlush.values().next().value;
     if (head === undefined) return undefined;
-    this.#grown.delete(head);
-    return { head, flush: emptied === undefined ? flushNewest : flushOldest };
+    this.#toFlush.delete(head);
+    return { head, flush: emptied === undefined ? flushFullBlocks : flushOldest };
   }
 
-  #forget({ head, from, to, hasMore }: Flushed): void {
+  /** Removes the points from the head that are in blocks now. */
+  #removeFlushed({ head, from, to, hasMore }: Flushed): void {
     head.remove(from, to);
     head.countAfterFlush = head.count;
     if (hasMore) this.#putBack(head);
@@ -208,35 +207,36 @@ export class Shard {
     if (head.count === 0 && heads.get(head.series) === head) this.#removeHead(head.series, head.kind);
   }
 
-  #add(runs: PointRuns<Values>, kind: Kind): void {
-    const route = this.#routes[kind]!;
+  #addRuns(runs: PointRuns<Values>, kind: Kind): void {
+    const cached = this.#cachedRunHeads[kind]!;
     let from = 0;
     for (let run = 0; run < runs.series.length; run++) {
       const series = runs.series[run]!;
       const to = runs.ends[run]!;
-      if (route.series[run] !== series) this.#findRoute(route, { run, series, kind });
-      const head = route.heads[run];
-      if (head !== undefined && to > from) this.#grow(head, runs, { from, to });
+      if (cached.series[run] !== series) this.#cacheRunHead(cached, { run, series, kind });
+      const head = cached.heads[run];
+      if (head !== undefined && to > from) this.#addTo(head, runs, { from, to });
       from = to;
     }
   }
 
-  #findRoute(
-    { series: all, heads }: Route,
+  #cacheRunHead(
+    cached: CachedRunHeads,
     { run, series, kind }: { run: number; series: number; kind: Kind },
-  ) {
-    all[run] = series;
-    heads[run] = this.#isOwn(series) ? this.#headOf(this.#heads[kind]!, series, kind) : undefined;
+  ): void {
+    cached.series[run] = series;
+    cached.heads[run] = this.#isOwnSeries(series) ? this.#headOf(series, kind) : undefined;
   }
 
-  #grow(head: Head, points: PointColumns, { from, to }: { from: number; to: number }): void {
+  #addTo(head: Head, points: PointColumns, { from, to }: { from: number; to: number }): void {
     head.add(points, from, to);
-    if (head.count - head.countAfterFlush >= flushAtBlocks * this.#table.blockPoints) this.#grown.add(head);
+    if (head.count - head.countAfterFlush >= flushAtBlocks * this.#table.blockPoints) this.#toFlush.add(head);
   }
 
-  #headOf(heads: Map<SeriesId, Head>, series: SeriesId, kind: Kind): Head {
-    const found = heads.get(series);
-    if (found !== undefined) return found;
+  #headOf(series: SeriesId, kind: Kind): Head {
+    const heads = this.#heads[kind]!;
+    const existing = heads.get(series);
+    if (existing !== undefined) return existing;
     const head = new Head(series, kind);
     heads.set(series, head);
     return head;
@@ -244,37 +244,39 @@ export class Shard {
 
   #removeHead(series: SeriesId, kind: Kind): void {
     this.#heads[kind]!.delete(series);
-    this.#routes[kind] = { series: [], heads: [] };
+    this.#cachedRunHeads[kind] = { series: [], heads: [] };
   }
 
-  #erase({ series, range }: Change & { kind: "erase" }): void {
+  #delete({ series, range }: Change & { kind: "delete" }): void {
     const [startMs, endMs] = [range?.startMs ?? -Infinity, range?.endMs ?? Infinity];
     for (const kind of [numbers, strings]) {
       const head = this.#heads[kind]!.get(series);
       head?.removeBetween(startMs, endMs);
       if (head !== undefined && range === undefined) this.#removeHead(series, kind);
-      this.#healing(() =>
-        this.#table.transaction(() => eraseFromBlocks(this.#table, { series, kind }, startMs, endMs)),
+      this.#retryQuarantining(() =>
+        this.#table.transaction(() => deleteFromBlocks(this.#table, { series, kind }, startMs, endMs)),
       );
     }
   }
 
-  #ask<Answer>(series: SeriesId, kind: Kind, query: (reader: SeriesReader) => Answer): Answer {
-    const owner: Owner = { series, kind };
-    return this.#healing(() => query(new SeriesReader(this.#table, owner, this.#heads[kind]!.get(series))));
+  #read<Result>(series: SeriesId, kind: Kind, read: (reader: SeriesReader) => Result): Result {
+    const key: SeriesKey = { series, kind };
+    return this.#retryQuarantining(() =>
+      read(new SeriesReader(this.#table, key, this.#heads[kind]!.get(series))),
+    );
   }
 
   /**
-   * Quarantines each damaged block met on the way and tries again; a query then fails if it needs that
+   * Quarantines each damaged block that `work` finds, and tries again. A read then fails if it needs that
    * block.
    */
-  #healing<Answer>(work: () => Answer): Answer {
+  #retryQuarantining<Result>(work: () => Result): Result {
     for (;;) {
       try {
         return work();
-      } catch (why) {
-        if (!(why instanceof DamageFound)) throw why;
-        this.#table.quarantine(why);
+      } catch (error) {
+        if (!(error instanceof DamageFound)) throw error;
+        this.#table.quarantine(error);
       }
     }
   }

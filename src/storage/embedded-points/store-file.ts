@@ -1,4 +1,4 @@
-// `store.json`: what is decided once, when a store is made.
+// `store.json`: the properties of a store that are fixed when it is created.
 import { randomInt } from "node:crypto";
 import { endianness } from "node:os";
 import { isIntact, readUnchecked, writeChecked } from "../../lib/durable-files.ts";
@@ -10,17 +10,16 @@ const version = 1;
 const name = "store.json";
 
 export interface StoreFile {
-  /** A random number that all shards carry: those of another store are not taken for these. */
+  /** A random number that all shards have too, so that a shard of another store is recognised. */
   readonly store: number;
   readonly shards: number;
 }
 
-const storesBelow = 2 ** 48 - 1;
-export const newStore = (shards: number): StoreFile => ({ store: randomInt(storesBelow), shards });
+const storeNumberMax = 2 ** 48 - 1;
+export const newStore = (shards: number): StoreFile => ({ store: randomInt(storeNumberMax), shards });
 
 /**
- * What the folder's store was made with; undefined for a folder without a store. Throws for one of another
- * version or that is damaged.
+ * Reads the file; undefined for a folder without a store. Throws when it is damaged or of another version.
  */
 export async function readStoreFile(folder: string): Promise<StoreFile | undefined> {
   invariant(endianness() === "LE", "the formats of the store are little-endian, as is this machine");
@@ -35,6 +34,6 @@ export async function readStoreFile(folder: string): Promise<StoreFile | undefin
   return { store, shards };
 }
 
-/** Written after the files of all shards: once it is there, each of them must be. */
+/** Call when the files of all shards are on disk: once `store.json` exists, each of them must exist. */
 export const writeStoreFile = (folder: string, { store, shards }: StoreFile): Promise<void> =>
   writeChecked(folder, name, { format, version, store, shards });

@@ -1,7 +1,8 @@
-// What is known of a stretch of points without reading them again: states that add up to that of the whole.
+// Summaries of consecutive points, from which aggregates are calculated without reading the points again. The
+// summaries of adjacent ranges combine to that of the whole range.
 //
-// Means and sums of squared distances from them are kept, never sums of squares: these would lose everything
-// to rounding for values that are far from zero and close together.
+// They hold means and sums of squared distances from the mean, never sums of squares: for values far from
+// zero and close together, rounding would leave nothing of those.
 import { invariant } from "../../lib/invariant.ts";
 
 export interface Summary {
@@ -13,33 +14,31 @@ export interface Summary {
   readonly min: number;
   readonly max: number;
   readonly sum: number;
-  /** Mean of the values, and the sum of their squared distances from it. */
+  /** Mean of the values, and sum of their squared distances from it. */
   readonly mean: number;
   readonly squares: number;
-  /** Sum of the absolute changes from each point to the next. */
+  /** Sum of the absolute differences between consecutive values. */
   readonly variation: number;
-  /** The lines between the points: mean in time, and the integral over ms of the squared distance from it. */
+  /**
+   * Of the lines between the points: mean over time, and integral over time (ms) of the squared distance from
+   * it.
+   */
   readonly lineMean: number;
   readonly lineSquares: number;
-  /** The same where each point holds its value until the next. */
+  /** The same for steps, where each value holds until the next point. */
   readonly stepMean: number;
   readonly stepSquares: number;
 }
 
-const fieldCount = 15;
-/** Bytes of an encoded summary. */
-export const summaryBytes = fieldCount * 8;
+/** Number of fields in the encoded form. */
+export const summaryFields = 15;
 
-/** One summary in its encoded form, aligned. */
-const numbers = new Float64Array(fieldCount);
-const bytesOfNumbers = new Uint8Array(numbers.buffer);
-
-/** Sums up the points from index `from` up to `to`, at least one, in ascending time. */
+/** Summarises the points from index `from` up to `to`: at least one, in ascending order of time. */
 export function summarise(times: Float64Array, values: Float64Array, from: number, to: number): Summary {
   invariant(from < to, "a summary has points");
-  const points = new PointsState();
+  const points = new ValueStats();
   points.addPoints(values, from, to);
-  const [line, step] = [new TimeState(), new TimeState()];
+  const [line, step] = [new TimeStats(), new TimeStats()];
   line.addLines(times, values, { from, to, wantsSquares: true });
   step.addSteps(times, values, { from, to, wantsSquares: true });
   const firstValue = values[from]!;
@@ -63,12 +62,12 @@ export function summarise(times: Float64Array, values: Float64Array, from: numbe
   };
 }
 
-/** The summary of the points of both; `next` lies behind `one`. */
-export function joinSummaries(one: Summary, next: Summary): Summary {
-  const points = new PointsState();
+/** The summary of the points of both. All points of `next` are after those of `one`. */
+export function combineSummaries(one: Summary, next: Summary): Summary {
+  const points = new ValueStats();
   points.add(one);
   points.add(next);
-  const [line, step] = [new TimeState(), new TimeState()];
+  const [line, step] = [new TimeStats(), new TimeStats()];
   const gapMs = next.firstMs - one.lastMs;
   line.add(one.lastMs - one.firstMs, one.lineMean, one.lineSquares);
   line.addLine(gapMs, one.lastValue, next.firstValue);
@@ -95,46 +94,58 @@ export function joinSummaries(one: Summary, next: Summary): Summary {
   };
 }
 
-/** Sum of the absolute changes from each value to the next, from index `from` up to `to`. */
+/** Sum of the absolute differences between consecutive values, from index `from` up to `to`. */
 export function variationOf(values: Float64Array, from: number, to: number): number {
   let variation = 0;
   for (let index = from + 1; index < to; index++) variation += Math.abs(values[index]! - values[index - 1]!);
   return variation;
 }
 
-/** The bytes of a summary, laid out as in FORMAT.md. */
-export function encodeSummary(one: Summary): Uint8Array {
-  numbers.set([one.count, one.firstMs, one.firstValue, one.lastMs, one.lastValue, one.min, one.max, one.sum]);
-  const states = [one.mean, one.squares, one.variation, one.lineMean, one.lineSquares, one.stepMean];
-  numbers.set([...states, one.stepSquares], 8);
-  return bytesOfNumbers.slice();
+/** The fields in the order of FORMAT.md, "Summary". */
+export function encodeSummary(one: Summary): Float64Array {
+  return Float64Array.of(
+    one.count,
+    one.firstMs,
+    one.firstValue,
+    one.lastMs,
+    one.lastValue,
+    one.min,
+    one.max,
+    one.sum,
+    one.mean,
+    one.squares,
+    one.variation,
+    one.lineMean,
+    one.lineSquares,
+    one.stepMean,
+    one.stepSquares,
+  );
 }
 
-/** The reverse of `encodeSummary`. The caller answers for the bytes being intact. */
-export function decodeSummary(bytes: Uint8Array): Summary {
-  invariant(bytes.length === summaryBytes, "a summary has its size");
-  bytesOfNumbers.set(bytes);
+/** The reverse of `encodeSummary`. The caller has verified a checksum of the fields. */
+export function decodeSummary(fields: Float64Array): Summary {
+  invariant(fields.length === summaryFields, "a summary has all its fields");
   return {
-    count: numbers[0]!,
-    firstMs: numbers[1]!,
-    firstValue: numbers[2]!,
-    lastMs: numbers[3]!,
-    lastValue: numbers[4]!,
-    min: numbers[5]!,
-    max: numbers[6]!,
-    sum: numbers[7]!,
-    mean: numbers[8]!,
-    squares: numbers[9]!,
-    variation: numbers[10]!,
-    lineMean: numbers[11]!,
-    lineSquares: numbers[12]!,
-    stepMean: numbers[13]!,
-    stepSquares: numbers[14]!,
+    count: fields[0]!,
+    firstMs: fields[1]!,
+    firstValue: fields[2]!,
+    lastMs: fields[3]!,
+    lastValue: fields[4]!,
+    min: fields[5]!,
+    max: fields[6]!,
+    sum: fields[7]!,
+    mean: fields[8]!,
+    squares: fields[9]!,
+    variation: fields[10]!,
+    lineMean: fields[11]!,
+    lineSquares: fields[12]!,
+    stepMean: fields[13]!,
+    stepSquares: fields[14]!,
   };
 }
 
-/** The points of a stretch as they are, whatever lies between them. */
-export class PointsState {
+/** Running statistics over values alone, without their times. */
+export class ValueStats {
   count = 0;
   min = Number.NaN;
   max = Number.NaN;
@@ -167,7 +178,7 @@ export class PointsState {
       above += value - base;
     }
     const count = to - from;
-    // Measured from one of the values: what they all have in common cannot drown what differs.
+    // Measured from one of the values, so that a large common offset does not cost precision.
     const mean = base + above / count;
     let squares = 0;
     for (let index = from; index < to; index++) {
@@ -198,8 +209,8 @@ export class PointsState {
   }
 }
 
-/** A function over a stretch of time: its mean, and the integral of the squared distance from it. */
-export class TimeState {
+/** Running statistics of a function over time: its mean, and the integral of the squared distance from it. */
+export class TimeStats {
   ms = 0;
   mean = 0;
   squares = 0;
@@ -210,7 +221,7 @@ export class TimeState {
     this.squares = 0;
   }
 
-  /** Adds a stretch of time with its mean and squares; one without length adds nothing. */
+  /** Adds a span of time with its mean and squares. A span without length adds nothing. */
   add(ms: number, mean: number, squares: number): void {
     if (ms <= 0) return;
     if (this.ms === 0) {
@@ -226,17 +237,17 @@ export class TimeState {
     this.ms = whole;
   }
 
-  /** Adds a line from one value to another that takes `ms`. */
+  /** Adds a line from one value to another over `ms` milliseconds. */
   addLine(ms: number, from: number, to: number): void {
     const change = to - from;
     this.add(ms, from / 2 + to / 2, ((change * change) / 12) * ms);
   }
 
   /**
-   * Adds the lines between the points from index `from` up to `to`. Without `wantsSquares` the squares come
-   * out wrong, in half the time.
+   * Adds the lines between the points from index `from` up to `to`. Without `wantsSquares`, `squares` is
+   * invalid afterwards, and the call takes half the time.
    */
-  addLines(times: Float64Array, values: Float64Array, { from, to, wantsSquares }: Stretch): void {
+  addLines(times: Float64Array, values: Float64Array, { from, to, wantsSquares }: IndexRange): void {
     if (to - from < 2) return;
     const base = values[from]!;
     let lastMs = times[from]!;
@@ -254,8 +265,8 @@ export class TimeState {
     this.add(ms, mean, wantsSquares ? lineSquares(times, values, { from, to }, mean) : 0);
   }
 
-  /** Adds the points from index `from` up to `to`, each holding its value until the next; as `addLines`. */
-  addSteps(times: Float64Array, values: Float64Array, { from, to, wantsSquares }: Stretch): void {
+  /** As `addLines`, for steps: each value holds until the next point. */
+  addSteps(times: Float64Array, values: Float64Array, { from, to, wantsSquares }: IndexRange): void {
     if (to - from < 2) return;
     const base = values[from]!;
     let lastMs = times[from]!;
@@ -271,17 +282,22 @@ export class TimeState {
   }
 }
 
-/** Points by index. */
-interface Stretch {
+/** The points with indexes in [from, to). */
+interface IndexRange {
   readonly from: number;
   readonly to: number;
   readonly wantsSquares: boolean;
 }
 
-type Between = Pick<Stretch, "from" | "to">;
+type IndexBounds = Pick<IndexRange, "from" | "to">;
 
 /** The integral of the squared distance of the lines from `mean`. */
-function lineSquares(times: Float64Array, values: Float64Array, { from, to }: Between, mean: number): number {
+function lineSquares(
+  times: Float64Array,
+  values: Float64Array,
+  { from, to }: IndexBounds,
+  mean: number,
+): number {
   let squares = 0;
   let lastMs = times[from]!;
   let last = values[from]! - mean;
@@ -295,8 +311,13 @@ function lineSquares(times: Float64Array, values: Float64Array, { from, to }: Be
   return squares / 3;
 }
 
-/** The same where each point holds its value until the next. */
-function stepSquares(times: Float64Array, values: Float64Array, { from, to }: Between, mean: number): number {
+/** The same for steps, where each value holds until the next point. */
+function stepSquares(
+  times: Float64Array,
+  values: Float64Array,
+  { from, to }: IndexBounds,
+  mean: number,
+): number {
   let squares = 0;
   let lastMs = times[from]!;
   for (let index = from + 1; index < to; index++) {

@@ -1,9 +1,12 @@
-// Whole numbers of a fixed width in bits, side by side in 32-bit words, the first in the lowest bits.
+// Packs integers of a fixed width in bits into 32-bit words, the first integer in the lowest bits.
 
-/** Words that `count` numbers of `width` bits take. */
+/** Number of words for `count` numbers of `width` bits. */
 export const packedWords = (count: number, width: number): number => Math.ceil((count * width) / 32);
 
-/** Writes `count` numbers of `width` (0 to 32) bits, the bits above clear, to `words` from `at`. */
+/**
+ * Writes `count` numbers of `width` (0 to 32) bits to `words` from `at`. Higher bits of the numbers must be
+ * 0.
+ */
 export function pack(
   numbers: Uint32Array,
   count: number,
@@ -22,7 +25,7 @@ export function pack(
     if (filled < 32) continue;
     words[at++] = word;
     filled -= 32;
-    // A shift by 32 would be a shift by 0: with nothing left over, the next word starts empty.
+    // JavaScript shifts by 0 instead of 32, so the case without a rest is separate.
     word = filled === 0 ? 0 : number >>> (width - filled);
   }
   if (filled > 0) words[at] = word;
@@ -51,7 +54,7 @@ export function unpack(
       left -= width;
       continue;
     }
-    // With `left` bits of the last word in hand, the others come from the low end of the next.
+    // `left` bits remain of the last word. The others are the lowest bits of the next one.
     const low = left === 0 ? 0 : word;
     word = words[next++]!;
     numbers[index] = (low | (word << left)) & mask;

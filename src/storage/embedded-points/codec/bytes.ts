@@ -1,15 +1,12 @@
-// Little-endian bytes, written to a growing buffer and read back with every access checked against the end.
+// Writes little-endian bytes to a growing buffer, and reads them with every access checked against the end.
 import { endianness } from "node:os";
 import { invariant } from "../../../lib/invariant.ts";
 
-// Typed arrays are copied to and from blocks as they lie in memory.
+// Typed arrays are copied to and from blocks in memory order.
 invariant(endianness() === "LE", "the blocks of the points engine are little-endian, and so is this machine");
 
-/** Few enough for the heap of the language itself, where making and dropping arrays costs nearly nothing. */
+/** V8 keeps typed arrays of up to 64 bytes on its heap, where they are cheap to create and collect. */
 const startBytes = 64;
-
-const double = new Float64Array(1);
-const bytesOfDouble = new Uint8Array(double.buffer);
 
 export class ByteWriter {
   #bytes = new Uint8Array(startBytes);
@@ -20,7 +17,7 @@ export class ByteWriter {
   }
 
   u8(value: number): void {
-    // In two steps: growing replaces the buffer that the left-hand side would already have looked up.
+    // Two statements, because growing replaces the buffer.
     const at = this.#grow(1);
     this.#bytes[at] = value;
   }
@@ -31,12 +28,13 @@ export class ByteWriter {
   }
 
   f64(value: number): void {
-    const at = this.#grow(8);
-    double[0] = value;
-    this.#bytes.set(bytesOfDouble, at);
+    this.bytes(new Uint8Array(Float64Array.of(value).buffer));
   }
 
-  /** A whole number from 0 to 2^53: seven bits a byte, low bits first, the high bit on all but the last. */
+  /**
+   * An integer from 0 to 2^53: seven bits in each byte, low bits first, the high bit set on all but the last
+   * byte.
+   */
   varint(value: number): void {
     let rest = value;
     while (rest >= 0x80) {
@@ -46,7 +44,7 @@ export class ByteWriter {
     this.u8(rest);
   }
 
-  /** A whole number within 2^52 of zero: 0, -1, 1, -2, ... become the varints 0, 1, 2, 3, ... */
+  /** An integer within 2^52 of zero: 0, -1, 1, -2, ... become the varints 0, 1, 2, 3, ... */
   zigzag(value: number): void {
     this.varint(value < 0 ? -2 * value - 1 : 2 * value);
   }
@@ -56,12 +54,12 @@ export class ByteWriter {
     this.#bytes.set(bytes, at);
   }
 
-  /** What was written. The writer must not be used afterwards. */
+  /** The bytes written. The writer must not be used afterwards. */
   finish(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Makes room for `count` bytes at the end and returns where they begin. */
+  /** Extends the buffer by `count` bytes and returns their offset. */
   #grow(count: number): number {
     const at = this.#length;
     this.#length += count;
@@ -74,8 +72,8 @@ export class ByteWriter {
   }
 }
 
-/** The bytes do not hold what FORMAT.md says they hold. */
-export class Malformed extends Error {}
+/** The bytes are not a block as FORMAT.md describes it. */
+export class MalformedBlock extends Error {}
 
 export class ByteReader {
   readonly #bytes: Uint8Array;
@@ -106,7 +104,7 @@ export class ByteReader {
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
     }
-    throw new Malformed("a varint has more than eight bytes");
+    throw new MalformedBlock("a varint has more than eight bytes");
   }
 
   zigzag(): number {
@@ -120,20 +118,21 @@ export class ByteReader {
     return this.#bytes.subarray(at, at + count);
   }
 
-  /** A view of all that is left. */
+  /** A view of all remaining bytes. */
   rest(): Uint8Array {
     return this.bytes(this.#bytes.length - this.#at);
   }
 
   end(): void {
     if (this.#at !== this.#bytes.length)
-      throw new Malformed(`${this.#bytes.length - this.#at} bytes are left`);
+      throw new MalformedBlock(`${this.#bytes.length - this.#at} bytes are left`);
   }
 
   #take(count: number): number {
     const at = this.#at;
     const left = this.#bytes.length - at;
-    if (!(count >= 0 && count <= left)) throw new Malformed(`${count} bytes wanted where ${left} are left`);
+    if (!(count >= 0 && count <= left))
+      throw new MalformedBlock(`${count} bytes wanted where ${left} are left`);
     this.#at += count;
     return at;
   }

@@ -1,11 +1,11 @@
-// A column of whole numbers: what a prediction from the numbers before leaves over, as symbols and raw bits.
+// Encodes a column of integers as the residuals of a prediction, each a symbol and raw bits.
 //
-// The layout is in FORMAT.md ("Columns"). Numbers lie within 2^50 of zero, so that what is left over of them
-// stays exact in a double.
+// The layout is in FORMAT.md ("Columns"). The integers are within 2^50 of zero, so that residuals are exact
+// in a double.
 import { firstAtOrAfter } from "../columns.ts";
 import { pack, packedWords, unpack } from "./bit-packing.ts";
 import { readWords } from "./bits.ts";
-import { type ByteReader, type ByteWriter, Malformed } from "./bytes.ts";
+import { type ByteReader, type ByteWriter, MalformedBlock } from "./bytes.ts";
 import { choosePredictor, predictors } from "./predictor.ts";
 import { readSymbols, symbolsMax, writeSymbols } from "./symbols.ts";
 
@@ -13,40 +13,46 @@ import { readSymbols, symbolsMax, writeSymbols } from "./symbols.ts";
 export const integerMax = 2 ** 50;
 
 const rawBitsMax = 52;
-/** A symbol more in the table costs a few bits: few numbers have few of them, and very few only one. */
+/**
+ * Each symbol costs a few bits in the table, so short columns have few symbols and very short ones a single
+ * one.
+ */
 const numbersPerSymbol = 16;
 const numbersForSymbols = 96;
 const sampleSize = 128;
-/** What a number outside takes, besides its own bits. */
+/** Cost of a residual outside of the range, besides its own bits. */
 const outsideBits = 16;
 
-/** Of the residuals in [base, base + 2^(rawBits) * symbols) symbols and raw bits are kept, of others all. */
-interface Window {
+/**
+ * Residuals in [base, base + 2^(rawBits) * symbols) are stored as a symbol and raw bits, those outside in
+ * full.
+ */
+interface SymbolRange {
   readonly base: number;
   readonly rawBits: number;
   readonly symbols: number;
 }
 
-/** The id of the prediction for columns in which no number says anything of the next. */
+/** The id of no prediction, for columns in which no number predicts the next. */
 export const unpredicted = 0;
 
-/** Writes a column of one or more numbers, with the prediction that suits it best unless one is given. */
+/** Writes a column of one or more numbers, with the best predictor unless `choice` is passed. */
 export function writeColumn(
   column: Float64Array,
   writer: ByteWriter,
   choice = choosePredictor(column),
 ): void {
-  const { first, leave } = predictors[choice]!;
+  const { first, residualsOf } = predictors[choice]!;
   writer.u8(choice);
   for (let index = 0; index < first; index++) writer.zigzag(column[index]!);
-  const residuals = leave(column);
+  const residuals = residualsOf(column);
   if (residuals.length > 0) writeResiduals(residuals, writer);
 }
 
 /** The reverse of `writeColumn` for a column of `count` numbers. */
 export function readColumn(reader: ByteReader, count: number): Float64Array {
   const predictor = predictors[reader.u8()];
-  if (predictor === undefined || predictor.first > count) throw new Malformed("no such prediction");
+  if (predictor === undefined || predictor.first > count) throw new MalformedBlock("no such predictor");
   const column = new Float64Array(count);
   for (let index = 0; index < predictor.first; index++) column[index] = reader.zigzag();
   if (count > predictor.first) readResiduals(reader, column.subarray(predictor.first));
@@ -55,7 +61,7 @@ export function readColumn(reader: ByteReader, count: number): Float64Array {
 }
 
 function writeResiduals(residuals: Float64Array, writer: ByteWriter): void {
-  const { base, rawBits, symbols: symbolCount } = chooseWindow(residuals);
+  const { base, rawBits, symbols: symbolCount } = chooseRange(residuals);
   const count = residuals.length;
   const scale = 2 ** rawBits;
   const symbols = new Uint8Array(count);
@@ -82,12 +88,12 @@ function writeResiduals(residuals: Float64Array, writer: ByteWriter): void {
 
 function readResiduals(reader: ByteReader, residuals: Float64Array): void {
   const rawBits = reader.u8();
-  if (rawBits > rawBitsMax) throw new Malformed(`${rawBits} raw bits`);
+  if (rawBits > rawBitsMax) throw new MalformedBlock(`${rawBits} raw bits`);
   const base = reader.zigzag();
   const count = residuals.length;
   const outside: { index: number; residual: number }[] = [];
   const outsideCount = reader.varint();
-  if (outsideCount > count) throw new Malformed(`${outsideCount} numbers outside`);
+  if (outsideCount > count) throw new MalformedBlock(`${outsideCount} numbers outside`);
   for (let index = 0; outside.length < outsideCount; ) {
     index += reader.varint();
     outside.push({ index, residual: reader.zigzag() });
@@ -98,11 +104,14 @@ function readResiduals(reader: ByteReader, residuals: Float64Array): void {
   for (const { index, residual } of outside) residuals[index] = residual;
 }
 
-/** The raw bits of all residuals, the low 32 of each before those above; of those outside, any. */
+/**
+ * Writes the low 32 raw bits of all residuals, then the higher ones. Those of residuals outside are
+ * arbitrary.
+ */
 function writeRawBits(
   residuals: Float64Array,
   symbols: Uint8Array,
-  { base, rawBits }: Pick<Window, "base" | "rawBits">,
+  { base, rawBits }: Pick<SymbolRange, "base" | "rawBits">,
   writer: ByteWriter,
 ): void {
   const count = residuals.length;
@@ -127,7 +136,7 @@ function readRawBits(
   reader: ByteReader,
   residuals: Float64Array,
   symbols: Uint8Array,
-  { base, rawBits }: Pick<Window, "base" | "rawBits">,
+  { base, rawBits }: Pick<SymbolRange, "base" | "rawBits">,
 ): void {
   const count = residuals.length;
   const scale = 2 ** rawBits;
@@ -144,10 +153,11 @@ function readRawBits(
 }
 
 /**
- * Few raw bits make symbols that follow the distribution closely, many make them reach far. Where all numbers
- * are about as likely as their neighbours raw bits lose nothing, so that the window usually reaches all.
+ * Few raw bits let symbols follow the distribution closely; many let them cover a wide range. Where
+ * neighbouring numbers are about equally likely, raw bits lose nothing, so the range usually covers all
+ * numbers.
  */
-function chooseWindow(residuals: Float64Array): Window {
+function chooseRange(residuals: Float64Array): SymbolRange {
   const { min, max } = rangeOf(residuals);
   const count = residuals.length;
   const fair = 2 ** Math.round(Math.log2(count / numbersPerSymbol));
@@ -161,9 +171,9 @@ function chooseWindow(residuals: Float64Array): Window {
   let best = { base: min, rawBits: whole, symbols };
   let leastBits = bitsInside(whole);
   for (let rawBits = 0; rawBits < whole; rawBits++) {
-    const reach = symbols * 2 ** rawBits;
-    const base = Math.max(min, at(0.5) - Math.floor(reach / 2));
-    const outside = sample.length - firstAtOrAfter(sample, base + reach) + firstAtOrAfter(sample, base);
+    const covered = symbols * 2 ** rawBits;
+    const base = Math.max(min, at(0.5) - Math.floor(covered / 2));
+    const outside = sample.length - firstAtOrAfter(sample, base + covered) + firstAtOrAfter(sample, base);
     const bitsOutside = (outside / sample.length) * (outsideBits + Math.log2(max - min));
     const bits = bitsInside(rawBits) + bitsOutside;
     if (bits < leastBits) {
@@ -186,7 +196,7 @@ function rangeOf(residuals: Float64Array): { min: number; max: number } {
   return { min, max };
 }
 
-/** With so many raw bits, numbers in `range` need at most `symbols` symbols. */
+/** The number of raw bits with which `range` different numbers need at most `symbols` symbols. */
 const rawBitsFor = (range: number, symbols: number): number =>
   range <= symbols ? 0 : Math.ceil(Math.log2(range / symbols));
 

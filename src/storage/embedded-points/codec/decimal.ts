@@ -1,29 +1,28 @@
-// Numbers that were written as decimals, kept as whole numbers: value = whole / 10^exponent, bit for bit.
+// Encodes decimal numbers as integers without loss: value = integer / 10^exponent.
 //
-// Also what computing has moved from such a decimal by the rounding of a few steps, and what was kept in
-// single precision in between. Other values of a block (-0, or with too many digits) are kept aside as they
-// are.
-import { type ByteReader, type ByteWriter, Malformed } from "./bytes.ts";
+// Also encodes values that differ from a decimal by the rounding of a few calculations, and decimals rounded
+// to single precision. Exceptions (-0, or values with too many digits) are stored separately.
+import { type ByteReader, type ByteWriter, MalformedBlock } from "./bytes.ts";
 import { integerMax, readColumn, unpredicted, writeColumn } from "./column.ts";
 
-/** 10^22 is the last power of ten that a double holds exactly. */
+/** 10^22 is the largest power of ten that is exact in a double. */
 const powers = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 const exponentMax = powers.length - 1;
 const exponentBits = Math.log2(10);
 /** Added to the exponent of values that were rounded to single precision. */
 const single = 0x80;
-/** Adding and taking away 1.5 * 2^52 rounds a number below 2^51 to a whole one. */
+/** Adding and subtracting 1.5 * 2^52 rounds a number below 2^51 to an integer. */
 const rounder = 1.5 * 2 ** 52;
 
-/** A value counts as rounded when it is so near to a decimal, of which it has so few digits. */
+/** A value is a rounded decimal when it is this near to one with an integer of at most this size. */
 const nearness = 2 ** -49;
-const nearWholeMax = 2 ** 43;
+const nearIntegerMax = 2 ** 43;
 
 const sampleSize = 64;
-/** At most one value in this many is kept aside; with more, another codec fits better. */
+/** At most one value in this many is an exception; with more, another codec is better. */
 const pointsPerException = 16;
-/** What a value aside takes. */
-const asideBits = 80;
+/** Cost of an exception. */
+const exceptionBits = 80;
 const attempts = 3;
 
 interface Scale {
@@ -32,24 +31,24 @@ interface Scale {
 }
 
 interface Decimals extends Scale {
-  readonly wholes: Float64Array;
-  /** By how many doubles each value is farther from zero than its decimal. */
-  readonly nudges: Float64Array | undefined;
-  /** Indexes of values that are no decimal of this exponent. */
-  readonly aside: readonly number[];
+  readonly integers: Float64Array;
+  /** How many doubles each value is farther from zero than its decimal. */
+  readonly offsets: Float64Array | undefined;
+  /** Indexes of values that are not decimals with this exponent. */
+  readonly exceptions: readonly number[];
 }
 
-/** Decimals as they are, or with what rounding made of them. */
+/** Whether decimals are exact, or changed by rounding. */
 export type DecimalForm = "exact" | "rounded";
 
-/** Writes the values and answers how; nothing when they are no decimals. */
+/** Writes the values and returns their form. Returns undefined when they are not decimals. */
 export function writeDecimals(values: Float64Array, writer: ByteWriter): DecimalForm | undefined {
-  const asideMax = Math.floor(values.length / pointsPerException);
+  const exceptionsMax = Math.floor(values.length / pointsPerException);
   let scale = scaleOf(sampleOf(values));
   for (let attempt = 0; attempt < attempts && scale !== undefined; attempt++) {
-    const decimals = toWholes(values, scale, asideMax);
-    if (decimals.aside.length <= asideMax) return writeWholes(values, decimals, writer);
-    const others = scaleOf(decimals.aside.map((index) => values[index]!));
+    const decimals = toIntegers(values, scale, exceptionsMax);
+    if (decimals.exceptions.length <= exceptionsMax) return writeIntegers(values, decimals, writer);
+    const others = scaleOf(decimals.exceptions.map((index) => values[index]!));
     if (others === undefined || others.exponent <= scale.exponent) return undefined;
     scale = others;
   }
@@ -61,36 +60,36 @@ export function readDecimals(reader: ByteReader, count: number, form: DecimalFor
   const head = reader.u8();
   const isSingle = form === "rounded" && head >= single;
   const power = powers[isSingle ? head - single : head];
-  if (power === undefined) throw new Malformed("an exponent above 22");
-  const asideCount = reader.varint();
-  if (asideCount > count) throw new Malformed(`${asideCount} values aside`);
-  const aside: { index: number; value: number }[] = [];
+  if (power === undefined) throw new MalformedBlock("an exponent above 22");
+  const exceptionCount = reader.varint();
+  if (exceptionCount > count) throw new MalformedBlock(`${exceptionCount} exceptions`);
+  const exceptions: { index: number; value: number }[] = [];
   let index = 0;
-  while (aside.length < asideCount) {
+  while (exceptions.length < exceptionCount) {
     index += reader.varint();
-    aside.push({ index, value: reader.f64() });
+    exceptions.push({ index, value: reader.f64() });
   }
   const values = readColumn(reader, count);
   if (power !== 1) for (let at = 0; at < count; at++) values[at] = values[at]! / power;
   if (isSingle) for (let at = 0; at < count; at++) values[at] = Math.fround(values[at]!);
-  else if (form === "rounded") nudge(values, readColumn(reader, count));
-  for (const one of aside) values[one.index] = one.value;
+  else if (form === "rounded") addOffsets(values, readColumn(reader, count));
+  for (const one of exceptions) values[one.index] = one.value;
   return values;
 }
 
-function writeWholes(values: Float64Array, decimals: Decimals, writer: ByteWriter): DecimalForm {
-  const { exponent, isSingle, wholes, nudges, aside } = decimals;
+function writeIntegers(values: Float64Array, decimals: Decimals, writer: ByteWriter): DecimalForm {
+  const { exponent, isSingle, integers, offsets, exceptions } = decimals;
   writer.u8(isSingle ? exponent + single : exponent);
-  writer.varint(aside.length);
+  writer.varint(exceptions.length);
   let last = 0;
-  for (const index of aside) {
+  for (const index of exceptions) {
     writer.varint(index - last);
     writer.f64(values[index]!);
     last = index;
   }
-  writeColumn(wholes, writer);
-  if (nudges !== undefined) writeColumn(nudges, writer, unpredicted);
-  return isSingle || nudges !== undefined ? "rounded" : "exact";
+  writeColumn(integers, writer);
+  if (offsets !== undefined) writeColumn(offsets, writer, unpredicted);
+  return isSingle || offsets !== undefined ? "rounded" : "exact";
 }
 
 function sampleOf(values: Float64Array): number[] {
@@ -100,9 +99,7 @@ function sampleOf(values: Float64Array): number[] {
   return sample;
 }
 
-/**
- * The exponent that makes most of a sample whole in the fewest bits; nothing when the most of it never is.
- */
+/** The cheapest exponent with which most of a sample are integers; undefined without one. */
 function scaleOf(sample: readonly number[]): Scale | undefined {
   const asDoubles = cheapest(sample, false);
   if (asDoubles.bits === 0 || sample.some((value) => Math.fround(value) !== value)) return asDoubles.scale;
@@ -116,70 +113,77 @@ function cheapest(sample: readonly number[], isSingle: boolean): { bits: number;
   for (const [index, exponent] of exponents.entries()) {
     if (exponent > exponentMax || exponents[index + 1] === exponent) continue;
     const others = sample.length - 1 - index;
-    const bits = exponent * exponentBits + (others / sample.length) * asideBits;
+    const bits = exponent * exponentBits + (others / sample.length) * exceptionBits;
     if (others * 2 <= sample.length && bits < best.bits) best = { bits, scale: { exponent, isSingle } };
   }
   return best;
 }
 
-/** Above `exponentMax` for a value that is no decimal. */
+/** Greater than `exponentMax` for a value that is not a decimal. */
 function smallestExponent(value: number, isSingle: boolean): number {
   let exponent = 0;
   for (; exponent <= exponentMax; exponent++) {
     const power = powers[exponent]!;
-    const whole = value * power + rounder - rounder;
-    if (Math.abs(whole) > integerMax) return exponentMax + 1;
-    const decimal = isSingle ? Math.fround(whole / power) : whole / power;
+    const integer = value * power + rounder - rounder;
+    if (Math.abs(integer) > integerMax) return exponentMax + 1;
+    const decimal = isSingle ? Math.fround(integer / power) : integer / power;
     if (decimal === value && !Object.is(value, -0)) break;
-    if (!isSingle && isNear(value, decimal, whole)) break;
+    if (!isSingle && isNear(value, decimal, integer)) break;
   }
   return exponent;
 }
 
-const isNear = (value: number, decimal: number, whole: number): boolean =>
-  Math.abs(value - decimal) <= Math.abs(value) * nearness && Math.abs(whole) <= nearWholeMax && whole !== 0;
+const isNear = (value: number, decimal: number, integer: number): boolean =>
+  Math.abs(value - decimal) <= Math.abs(value) * nearness &&
+  Math.abs(integer) <= nearIntegerMax &&
+  integer !== 0;
 
-/** All values as whole numbers, giving up with more than `asideMax` others; these repeat their neighbour. */
-function toWholes(values: Float64Array, { exponent, isSingle }: Scale, asideMax: number): Decimals {
+/**
+ * The values as integers. Stops after `exceptionsMax` exceptions; an exception repeats the integer before it.
+ */
+function toIntegers(values: Float64Array, { exponent, isSingle }: Scale, exceptionsMax: number): Decimals {
   const power = powers[exponent]!;
   const count = values.length;
-  const wholes = new Float64Array(count);
-  let nudges: Float64Array | undefined;
-  const aside: number[] = [];
+  const integers = new Float64Array(count);
+  let offsets: Float64Array | undefined;
+  const exceptions: number[] = [];
+  const doublesBetween = doubleCounter();
   let last = 0;
   for (let index = 0; index < count; index++) {
     const value = values[index]!;
-    const whole = value * power + rounder - rounder;
-    const decimal = isSingle ? Math.fround(whole / power) : whole / power;
-    const isWhole = decimal === value && whole <= integerMax && whole >= -integerMax;
-    if (isWhole && (whole !== 0 || !Object.is(value, -0))) last = whole;
-    else if (!isSingle && isNear(value, decimal, whole)) {
-      nudges ??= new Float64Array(count);
-      nudges[index] = doublesBetween(decimal, value);
-      last = whole;
-    } else if (aside.push(index) > asideMax) break;
-    wholes[index] = last;
+    const integer = value * power + rounder - rounder;
+    const decimal = isSingle ? Math.fround(integer / power) : integer / power;
+    const isExact = decimal === value && integer <= integerMax && integer >= -integerMax;
+    if (isExact && (integer !== 0 || !Object.is(value, -0))) last = integer;
+    else if (!isSingle && isNear(value, decimal, integer)) {
+      offsets ??= new Float64Array(count);
+      offsets[index] = doublesBetween(decimal, value);
+      last = integer;
+    } else if (exceptions.push(index) > exceptionsMax) break;
+    integers[index] = last;
   }
-  return { exponent, isSingle, wholes, nudges, aside };
+  return { exponent, isSingle, integers, offsets, exceptions };
 }
 
-const pair = new Float64Array(2);
-const halvesOfPair = new Uint32Array(pair.buffer);
-
-/** By how much the bits of `to`, as a whole number, are above those of `from`, which has the same sign. */
-function doublesBetween(from: number, to: number): number {
-  pair[0] = from;
-  pair[1] = to;
-  const [fromLow, fromHigh, toLow, toHigh] = halvesOfPair;
-  return (toHigh! - fromHigh!) * 2 ** 32 + (toLow! - fromLow!);
+/**
+ * Counts the doubles from one number to another of the same sign: the difference of their bits as integers.
+ */
+function doubleCounter(): (from: number, to: number) => number {
+  const pair = new Float64Array(2);
+  const halves = new Uint32Array(pair.buffer);
+  return (from, to) => {
+    pair[0] = from;
+    pair[1] = to;
+    return (halves[3]! - halves[1]!) * 2 ** 32 + (halves[2]! - halves[0]!);
+  };
 }
 
-/** Moves each value by as many doubles away from zero. */
-function nudge(values: Float64Array, nudges: Float64Array): void {
+/** Moves each value away from zero by its offset in doubles. */
+function addOffsets(values: Float64Array, offsets: Float64Array): void {
   const halves = new Uint32Array(values.buffer, values.byteOffset, values.length * 2);
   for (let index = 0; index < values.length; index++) {
-    if (nudges[index] === 0) continue;
-    const low = halves[index * 2]! + nudges[index]!;
+    if (offsets[index] === 0) continue;
+    const low = halves[index * 2]! + offsets[index]!;
     halves[index * 2] = low;
     halves[index * 2 + 1]! += Math.floor(low / 2 ** 32);
   }

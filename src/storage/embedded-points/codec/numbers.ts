@@ -1,9 +1,9 @@
-// The value column of a block of numbers: the smallest of the codecs, found by trying.
-import { ByteReader, ByteWriter, Malformed } from "./bytes.ts";
+// Encodes the values of a block of numbers with the codec that makes them smallest.
+import { ByteReader, ByteWriter, MalformedBlock } from "./bytes.ts";
+import { compressSection, type Section } from "./compress.ts";
 import { readDecimals, writeDecimals } from "./decimal.ts";
 import { readDictionary, writeDictionary } from "./dictionary.ts";
 import { readOrdinals, writeOrdinals } from "./ordinals.ts";
-import { pressSection, type Section } from "./press.ts";
 import { rawBytes, readRaw } from "./raw.ts";
 
 const numberCodecs = {
@@ -16,16 +16,16 @@ const numberCodecs = {
 } as const;
 
 const numberBytes = 8;
-/** Decimals in no more bytes are taken without trying the slower codecs for odd numbers. */
+/** Decimals that take no more bytes are used without trying the slower codecs for other numbers. */
 const goodBytes = (count: number): number => 16 + 4 * count;
 
-/** Writes one or more values; every bit of them comes back. */
+/** Writes one or more values without loss. */
 export function writeNumbers(values: Float64Array): Section {
   if (isConstant(values)) return { codec: numberCodecs.constant, bytes: rawBytes(values.slice(0, 1)) };
   const decimals = decimalSection(values);
   if (decimals !== undefined && decimals.bytes.length <= goodBytes(values.length)) return decimals;
   let best: Section = { codec: numberCodecs.raw, bytes: rawBytes(values) };
-  for (const section of [decimals, ...oddSections(values)]) {
+  for (const section of [decimals, ...otherSections(values)]) {
     if (section !== undefined && section.bytes.length < best.bytes.length) best = section;
   }
   return best;
@@ -48,7 +48,7 @@ export function readNumbers({ codec, bytes }: Section, count: number): Float64Ar
     case numberCodecs.dictionary:
       return readDictionary(reader, count);
     default:
-      throw new Malformed(`value codec ${codec}`);
+      throw new MalformedBlock(`value codec ${codec}`);
   }
 }
 
@@ -62,18 +62,18 @@ function decimalSection(values: Float64Array): Section | undefined {
   };
 }
 
-/** What may suit numbers that are no short decimals. */
-function* oddSections(values: Float64Array): Generator<Section> {
+/** Encodings for numbers that are not short decimals. */
+function* otherSections(values: Float64Array): Generator<Section> {
   const dictionary = new ByteWriter();
   if (writeDictionary(values, dictionary))
     yield { codec: numberCodecs.dictionary, bytes: dictionary.finish() };
   const ordinals = new ByteWriter();
   writeOrdinals(values, ordinals);
   yield { codec: numberCodecs.ordinals, bytes: ordinals.finish() };
-  yield pressSection({ codec: numberCodecs.raw, bytes: rawBytes(values) });
+  yield compressSection({ codec: numberCodecs.raw, bytes: rawBytes(values) });
 }
 
-/** Whether all values have the same bits: 0 and -0 differ. */
+/** Whether all values have the same bits; 0 and -0 differ. */
 function isConstant(values: Float64Array): boolean {
   const first = values[0]!;
   const count = values.length;

@@ -1,34 +1,34 @@
-// What the numbers before say of the next one, and how far off that is.
+// Predicts each number of a column from the numbers before it.
 //
-// The formulas are in FORMAT.md ("Columns"); every step of them is exact or rounds as IEEE 754 says, so that
-// reading repeats what writing did.
+// The formulas are in FORMAT.md ("Columns"). Each step is exact or rounds as IEEE 754 specifies, so a reader
+// repeats the calculation of the writer.
 
 interface Predictor {
-  /** How many numbers at the beginning are not predicted. */
+  /** Count of numbers at the start that are not predicted. */
   readonly first: number;
-  /** What the predictions leave over of the column behind its first numbers. */
-  leave(column: Float64Array): Float64Array;
-  /** Turns the residuals behind the first numbers of the column back into numbers, in place. */
+  /** The differences of all later numbers from their predictions. */
+  residualsOf(column: Float64Array): Float64Array;
+  /** Replaces the residuals after the first numbers of the column by the numbers. */
   restore(column: Float64Array): void;
 }
 
 /** By their ids in FORMAT.md. */
-export const predictors: readonly Predictor[] = [none(), last(), line(), smoothed(4), smoothed(16)];
+export const predictors: readonly Predictor[] = [nothing(), previous(), line(), smoothed(4), smoothed(16)];
 
-/** Of fewer numbers nothing can be learnt: each is taken to be like the one before. */
+/** Too few numbers for a choice: each is predicted to equal the one before. */
 const countToChoose = 8;
-const stretches = 4;
-const stretchSize = 64;
+const runs = 4;
+const runSize = 64;
 
-function none(): Predictor {
-  return { first: 0, leave: (column) => column, restore: () => undefined };
+function nothing(): Predictor {
+  return { first: 0, residualsOf: (column) => column, restore: () => undefined };
 }
 
-/** Each number is like the one before. */
-function last(): Predictor {
+/** Predicts the previous number. */
+function previous(): Predictor {
   return {
     first: 1,
-    leave(column) {
+    residualsOf(column) {
       const count = column.length - 1;
       const residuals = new Float64Array(count);
       let before = column[0]!;
@@ -50,11 +50,11 @@ function last(): Predictor {
   };
 }
 
-/** The two before go on in a line. */
+/** Continues the line through the two previous numbers. */
 function line(): Predictor {
   return {
     first: 2,
-    leave(column) {
+    residualsOf(column) {
       const count = column.length - 2;
       const residuals = new Float64Array(count);
       let before = column[1]!;
@@ -80,12 +80,12 @@ function line(): Predictor {
   };
 }
 
-/** A mean of those before that moves a part of the way to each: for noise around what changes slowly. */
+/** Predicts an exponential moving average, for noise around a slow change. */
 function smoothed(parts: number): Predictor {
   const part = 1 / parts;
   return {
     first: 1,
-    leave(column) {
+    residualsOf(column) {
       const count = column.length - 1;
       const residuals = new Float64Array(count);
       let mean = column[0]!;
@@ -108,38 +108,34 @@ function smoothed(parts: number): Predictor {
   };
 }
 
-/** The id of the predictor that leaves least over of a sample; of equals the first. */
+/** The id of the predictor whose residuals of a sample take the fewest bits; of equals the first. */
 export function choosePredictor(column: Float64Array): number {
   if (column.length < countToChoose) return Math.min(1, column.length - 1);
-  const pieces = sampleOf(column);
+  const samples = sampleOf(column);
   let best = { id: 0, bits: Infinity };
-  for (const [id, { first, leave }] of predictors.entries()) {
-    if (first >= pieces[0]!.length) continue;
-    const bits = bitsOf(pieces.map(leave), first === 0 ? pieces[0]![0]! : 0);
+  for (const [id, { first, residualsOf }] of predictors.entries()) {
+    if (first >= samples[0]!.length) continue;
+    const bits = bitsOf(samples.map(residualsOf), first === 0 ? samples[0]![0]! : 0);
     if (bits < best.bits) best = { id, bits };
   }
   return best.id;
 }
 
-/** Stretches of neighbours, or the whole column where it is not much more. */
+/** Runs of consecutive numbers, or the whole column when it is not much longer. */
 function sampleOf(column: Float64Array): Float64Array[] {
-  if (column.length <= 2 * stretches * stretchSize) return [column];
-  const apart = Math.floor((column.length - stretchSize) / (stretches - 1));
-  return Array.from({ length: stretches }, (_, index) =>
-    column.subarray(index * apart, index * apart + stretchSize),
-  );
+  if (column.length <= 2 * runs * runSize) return [column];
+  const apart = Math.floor((column.length - runSize) / (runs - 1));
+  return Array.from({ length: runs }, (_, index) => column.subarray(index * apart, index * apart + runSize));
 }
 
-const classes = new Uint32Array(128);
-
 /**
- * About how many bits a residual takes: how surprising its sign and its length in bits are, and the bits
- * below its highest. Residuals are measured from `base`.
+ * Estimates the bits of a residual, measured from `base`: the entropy of its sign and length in bits, plus
+ * the bits below its highest.
  */
-function bitsOf(pieces: readonly Float64Array[], base: number): number {
-  classes.fill(0);
+function bitsOf(samples: readonly Float64Array[], base: number): number {
+  const classes = new Uint32Array(128);
   let [bits, count] = [0, 0];
-  for (const residuals of pieces) {
+  for (const residuals of samples) {
     for (let index = 0; index < residuals.length; index++) {
       const residual = residuals[index]! - base;
       const whole = residual | 0;

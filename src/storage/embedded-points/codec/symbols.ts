@@ -1,55 +1,54 @@
-// Small whole numbers in about as many bits as their distribution takes: tabled asymmetric numeral systems.
+// Encodes small integers with about as many bits as their distribution needs: tabled asymmetric numeral
+// systems.
 //
-// The layout is in FORMAT.md ("Symbols"). The writer goes from the last symbol to the first and the reader
-// takes the bits from their end, so that it meets the symbols in order.
+// The layout is in FORMAT.md ("Symbols"). The writer goes from the last symbol to the first, and the reader
+// takes the bits from their end, so that it gets the symbols in order.
 import { BitReader, BitWriter, readWords } from "./bits.ts";
-import { type ByteReader, type ByteWriter, Malformed } from "./bytes.ts";
-import { unzstd, zstd } from "./press.ts";
+import { type ByteReader, type ByteWriter, MalformedBlock } from "./bytes.ts";
+import { compress, decompress } from "./compress.ts";
 
 /** Symbols are below this. */
 export const symbolsMax = 256;
 
-/** Says that the symbols went through zstd instead, which finds what recurs. */
-const logOfPressed = 0;
-/** Says that all symbols are 0. */
+/**
+ * In place of the logarithm of the table size: the symbols are compressed with zstd, which uses repetitions.
+ */
+const logOfCompressed = 0;
+/** In place of the logarithm of the table size: all symbols are 0. */
 const logOfZeros = 1;
-/** Zstd is not tried where so few bits are left anyway. */
+/** zstd is not tried when so few bits are left anyway. */
 const symbolsPerBit = 2;
 const logMin = 5;
-/** The largest table that is written; larger ones gain nothing and leave the fastest cache. */
+/** The largest table that is written. Larger ones save nothing and exceed the L1 cache. */
 const logUsed = 11;
 const logMax = 12;
 const levelMax = 2 * logMax + 1;
-/** What a level of a symbol's frequency weighs: half an octave each. */
+/** The weight of each level of a symbol's frequency: two levels double it. */
 const weights = Uint32Array.from({ length: levelMax + 1 }, (_, level) =>
   level === 0 ? 0 : Math.floor(Math.sqrt(2 ** (level + 7))),
 );
 
-// Tables of one distribution. They are used again by the next: nothing in them outlives a call.
-const counts = new Uint32Array(symbolsMax);
-const levels = new Uint8Array(symbolsMax);
-const frequencies = new Uint32Array(symbolsMax);
-const spread = new Uint8Array(2 ** logMax);
-const places = new Uint32Array(symbolsMax);
-const states = new Uint16Array(2 ** logMax);
-const bitsAdded = new Int32Array(symbolsMax);
-const stateAdded = new Int32Array(symbolsMax);
-/** Of each state: its symbol, above it in 4 bits how many bits to take, above them what to add to these. */
-const steps = new Uint32Array(2 ** logMax);
+/** A distribution of symbols over the 2^log states of the coder. */
+interface StateTable {
+  /** Number of states of each symbol. */
+  readonly frequencies: Uint32Array;
+  /** The symbol of each state. */
+  readonly spread: Uint8Array;
+}
 
 /** Writes the first `count` (1 or more) symbols. */
 export function writeSymbols(symbols: Uint8Array, count: number, writer: ByteWriter): void {
-  const kinds = countSymbols(symbols, count);
+  const counts = countSymbols(symbols, count);
+  const kinds = counts.length;
   if (kinds === 1) {
     writer.u8(logOfZeros);
     return;
   }
   const log = Math.min(logUsed, Math.max(logMin, 34 - Math.clz32(kinds), 30 - Math.clz32(count)));
+  const levels = levelsOf(counts, { log, count });
   const out = new BitWriter((count + 1) * log + kinds * 16);
-  chooseLevels({ kinds, log, count });
-  writeLevels(kinds, out);
-  makeSpread(kinds, log);
-  makeWriterTables(kinds, log);
+  writeLevels(levels, out);
+  const { states, bitsAdded, stateAdded } = writerTablesOf(stateTableOf(levels, log), log);
   const size = 1 << log;
   let state = size;
   for (let index = count - 1; index >= 0; index--) {
@@ -59,14 +58,14 @@ export function writeSymbols(symbols: Uint8Array, count: number, writer: ByteWri
     state = states[(state >>> bits) + stateAdded[symbol]!]!;
   }
   out.bits(state - size, log);
-  const pressed =
+  const compressed =
     out.length * symbolsPerBit > count && isRepetitive(symbols, count)
-      ? zstd(symbols.subarray(0, count))
+      ? compress(symbols.subarray(0, count))
       : undefined;
-  if (pressed !== undefined && pressed.length * 8 < out.length) {
-    writer.u8(logOfPressed);
-    writer.varint(pressed.length);
-    writer.bytes(pressed);
+  if (compressed !== undefined && compressed.length * 8 < out.length) {
+    writer.u8(logOfCompressed);
+    writer.varint(compressed.length);
+    writer.bytes(compressed);
     return;
   }
   writer.u8(log);
@@ -79,17 +78,16 @@ export function writeSymbols(symbols: Uint8Array, count: number, writer: ByteWri
 export function readSymbols(reader: ByteReader, count: number): Uint8Array {
   const log = reader.u8();
   if (log === logOfZeros) return new Uint8Array(count);
-  if (log === logOfPressed) return unzstd(reader.bytes(reader.varint()), count);
+  if (log === logOfCompressed) return decompress(reader.bytes(reader.varint()), count);
   const kinds = reader.u8() + 1;
   if (log < logMin || log > logMax || kinds * 2 > 1 << log)
-    throw new Malformed(`${kinds} symbols in ${log} bits`);
+    throw new MalformedBlock(`${kinds} symbols in ${log} bits`);
   const length = reader.varint();
   const words = readWords(reader, Math.ceil(length / 32));
-  const start = readLevels(new BitReader(words), kinds);
-  makeSpread(kinds, log);
-  makeSteps(kinds, log);
+  const { levels, bitsTaken: start } = readLevels(new BitReader(words), kinds);
+  const steps = readerStepsOf(stateTableOf(levels, log), log);
   let at = length - log;
-  if (at < start) throw new Malformed("the stream of symbols ends early");
+  if (at < start) throw new MalformedBlock("the stream of symbols ends early");
   const symbols = new Uint8Array(count);
   let state = bitsFrom(words, at) & ((1 << log) - 1);
   for (let index = 0; index < count; index++) {
@@ -100,130 +98,160 @@ export function readSymbols(reader: ByteReader, count: number): Uint8Array {
     if (at < start) break;
     state = (step >>> 12) + (bitsFrom(words, at) & ((1 << bits) - 1));
   }
-  if (at !== start || state !== 0) throw new Malformed("the stream of symbols ends elsewhere");
+  if (at !== start || state !== 0) throw new MalformedBlock("the stream of symbols ends elsewhere");
   return symbols;
 }
 
-const seen = new Uint32Array(4096);
-const lookedAt = 4096;
+const hashSlots = 4096;
+const sampledSymbols = 4096;
 
 /**
- * Whether half of the sequences of eight symbols were there before. Symbols by chance that take half a bit or
- * more do not repeat themselves for so long.
+ * Whether half of the sequences of eight symbols occurred before. Random symbols of half a bit or more do not
+ * repeat for so long.
  */
 function isRepetitive(symbols: Uint8Array, count: number): boolean {
-  seen.fill(0);
-  const end = Math.min(count, lookedAt);
+  const seen = new Uint32Array(hashSlots);
+  const end = Math.min(count, sampledSymbols);
   let repeated = 0;
   let hash = 0;
   for (let index = 0; index < end; index++) {
-    // Each symbol leaves the hash after eight shifts by four bits.
+    // A symbol has left the hash after eight shifts by four bits.
     hash = (Math.imul(hash, 16) + Math.imul(symbols[index]! + 1, 0x9e3779b1)) | 0;
-    const slot = (hash ^ (hash >>> 15)) & 4095;
+    const slot = (hash ^ (hash >>> 15)) & (hashSlots - 1);
     if (seen[slot] === hash >>> 0) repeated++;
     else seen[slot] = hash;
   }
   return repeated * 2 > end;
 }
 
-/** The 32 bits from bit `at` on; there is a word behind the last. */
+/** The 32 bits from bit `at` on. There is a word after the last one. */
 function bitsFrom(words: Uint32Array, at: number): number {
   const word = at >>> 5;
   return (words[word]! >>> (at & 31)) | ((words[word + 1]! << 1) << (31 - (at & 31)));
 }
 
-/** Fills `counts`; answers one more than the largest symbol. */
-function countSymbols(symbols: Uint8Array, count: number): number {
-  counts.fill(0);
+/** How often each symbol occurs, up to the largest one that does. */
+function countSymbols(symbols: Uint8Array, count: number): Uint32Array {
+  const counts = new Uint32Array(symbolsMax);
   for (let index = 0; index < count; index++) counts[symbols[index]!]!++;
   let kinds = symbolsMax;
   while (counts[kinds - 1] === 0) kinds--;
-  return kinds;
+  return counts.subarray(0, kinds);
 }
 
-/** Fills `levels`: 0 for symbols that do not occur, for others about twice the logarithm of their share. */
-function chooseLevels({ kinds, log, count }: { kinds: number; log: number; count: number }): void {
-  for (let symbol = 0; symbol < kinds; symbol++) {
+/** The level of each symbol: 0 if it does not occur, else about twice the logarithm of its share. */
+function levelsOf(counts: Uint32Array, { log, count }: { log: number; count: number }): Uint8Array {
+  const levels = new Uint8Array(counts.length);
+  for (let symbol = 0; symbol < levels.length; symbol++) {
     const share = counts[symbol]! / count;
     levels[symbol] = share === 0 ? 0 : 1 + Math.max(0, Math.round(2 * (Math.log2(share) + log)));
   }
+  return levels;
 }
 
-/** Each level as its difference from the one before, which is small where a distribution is smooth. */
-function writeLevels(kinds: number, out: BitWriter): void {
+/** Writes each level as its difference from the one before, which is small for a smooth distribution. */
+function writeLevels(levels: Uint8Array, out: BitWriter): void {
   let last = 0;
-  for (let symbol = 0; symbol < kinds; symbol++) {
-    const change = levels[symbol]! - last;
+  for (const level of levels) {
+    const change = level - last;
     out.gamma(change < 0 ? -2 * change - 1 : 2 * change);
-    last = levels[symbol]!;
+    last = level;
   }
 }
 
-/** Fills `levels`; answers how many bits they took. */
-function readLevels(bits: BitReader, kinds: number): number {
+function readLevels(bits: BitReader, kinds: number): { levels: Uint8Array; bitsTaken: number } {
+  const levels = new Uint8Array(kinds);
   let level = 0;
   for (let symbol = 0; symbol < kinds; symbol++) {
     const change = bits.gamma();
     level += change & 1 ? -(change + 1) / 2 : change / 2;
-    if (level < 0 || level > levelMax) throw new Malformed(`a level of ${level}`);
+    if (level < 0 || level > levelMax) throw new MalformedBlock(`a level of ${level}`);
     levels[symbol] = level;
   }
-  return bits.taken;
+  return { levels, bitsTaken: bits.taken };
 }
 
-/** Fills `frequencies`, 2^log in all, and `spread`, which gives every state a symbol. */
-function makeSpread(kinds: number, log: number): void {
+/** Distributes the 2^log states over the symbols by their levels. */
+function stateTableOf(levels: Uint8Array, log: number): StateTable {
   const size = 1 << log;
+  const frequencies = frequenciesOf(levels, size);
+  const spread = new Uint8Array(size);
+  const apart = (size >> 1) + (size >> 3) + 3;
+  let at = 0;
+  for (let symbol = 0; symbol < frequencies.length; symbol++) {
+    for (let times = frequencies[symbol]!; times > 0; times--) {
+      spread[at] = symbol;
+      at = (at + apart) & (size - 1);
+    }
+  }
+  return { frequencies, spread };
+}
+
+/** The number of states of each symbol, `size` in all. */
+function frequenciesOf(levels: Uint8Array, size: number): Uint32Array {
+  const frequencies = new Uint32Array(levels.length);
   let [weight, present, heaviest] = [0, 0, 0];
-  for (let symbol = 0; symbol < kinds; symbol++) {
+  for (let symbol = 0; symbol < levels.length; symbol++) {
     if (levels[symbol] === 0) continue;
     present++;
     weight += weights[levels[symbol]!]!;
     if (levels[symbol]! > levels[heaviest]!) heaviest = symbol;
   }
-  if (present === 0) throw new Malformed("no symbols");
+  if (present === 0) throw new MalformedBlock("no symbols");
   let rest = size;
-  for (let symbol = 0; symbol < kinds; symbol++) {
+  for (let symbol = 0; symbol < levels.length; symbol++) {
     const level = levels[symbol]!;
     const share = level === 0 ? 0 : 1 + Math.floor((weights[level]! * (size - present)) / weight);
     frequencies[symbol] = share;
     rest -= share;
   }
   frequencies[heaviest]! += rest;
-  const apart = (size >> 1) + (size >> 3) + 3;
-  let at = 0;
-  for (let symbol = 0; symbol < kinds; symbol++) {
-    for (let times = frequencies[symbol]!; times > 0; times--) {
-      spread[at] = symbol;
-      at = (at + apart) & (size - 1);
-    }
-  }
+  return frequencies;
 }
 
-/** From the states of each symbol, in order, to what the writer adds up. */
-function makeWriterTables(kinds: number, log: number): void {
+interface WriterTables {
+  /** The states of each symbol in order, one symbol after another. */
+  readonly states: Uint16Array;
+  /** For each symbol, the number to add to a state so that its upper half is the number of bits to write. */
+  readonly bitsAdded: Int32Array;
+  /** For each symbol, the number to add to the rest of a state to get an index into `states`. */
+  readonly stateAdded: Int32Array;
+}
+
+function writerTablesOf({ frequencies, spread }: StateTable, log: number): WriterTables {
   const size = 1 << log;
+  const kinds = frequencies.length;
+  const positions = new Uint32Array(kinds);
+  const states = new Uint16Array(size);
+  const bitsAdded = new Int32Array(kinds);
+  const stateAdded = new Int32Array(kinds);
   let before = 0;
   for (let symbol = 0; symbol < kinds; symbol++) {
     const frequency = frequencies[symbol]!;
-    places[symbol] = before;
+    positions[symbol] = before;
     stateAdded[symbol] = before - frequency;
     // A state takes `most` bits, or one less when it is below frequency << most.
     const most = log - 31 + Math.clz32(frequency - 1 || 1);
     bitsAdded[symbol] = (most << 16) - (frequency << most);
     before += frequency;
   }
-  for (let state = 0; state < size; state++) states[places[spread[state]!]!++] = size + state;
+  for (let state = 0; state < size; state++) states[positions[spread[state]!]!++] = size + state;
+  return { states, bitsAdded, stateAdded };
 }
 
-/** Fills `steps`. */
-function makeSteps(kinds: number, log: number): void {
+/**
+ * For each state: its symbol, then in 4 bits the number of bits to take, then the number to add to these
+ * bits.
+ */
+function readerStepsOf({ frequencies, spread }: StateTable, log: number): Uint32Array {
   const size = 1 << log;
-  for (let symbol = 0; symbol < kinds; symbol++) places[symbol] = frequencies[symbol]!;
+  const numbers = frequencies.slice();
+  const steps = new Uint32Array(size);
   for (let state = 0; state < size; state++) {
     const symbol = spread[state]!;
-    const next = places[symbol]!++;
+    const next = numbers[symbol]!++;
     const bits = log - (31 - Math.clz32(next));
     steps[state] = symbol | (bits << 8) | (((next << bits) - size) << 12);
   }
+  return steps;
 }

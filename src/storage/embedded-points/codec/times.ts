@@ -1,32 +1,32 @@
-// The time column of a block: nothing at all for points that are evenly apart, where most are the others
-// alone, else what the times are off a regular beat.
-import { ByteReader, ByteWriter, Malformed } from "./bytes.ts";
+// Encodes the times of a block: regular times without any bytes, almost regular times as their exceptions,
+// and other times as differences from a regular beat.
+import { ByteReader, ByteWriter, MalformedBlock } from "./bytes.ts";
 import { integerMax, readColumn, unpredicted, writeColumn } from "./column.ts";
-import type { Section } from "./press.ts";
+import type { Section } from "./compress.ts";
 
 const timeCodecs = { regular: 0, grid: 1, beat: 2 } as const;
 
-/** With more than one point in so many off the grid, or more jumps, it is none. */
+/** A grid has at most one deviation, and at most one jump, in so many points. */
 const pointsPerDeviation = 4;
 const pointsPerJump = 64;
 const stepSampleSize = 63;
 
-/** What the header of the block says. */
-export interface TimeFrame {
+/** From the header of the block. */
+export interface TimeBounds {
   readonly count: number;
   readonly firstMs: number;
   readonly lastMs: number;
 }
 
-/** Times a step apart, except where all that follow jump, and for single ones that deviate. */
-interface Grid {
+/** Times a step apart, except for jumps, which shift all later times, and deviations of single times. */
+interface TimeGrid {
   readonly stepMs: number;
-  readonly jumps: readonly Place[];
-  readonly deviations: readonly Place[];
+  readonly jumps: readonly Shift[];
+  readonly deviations: readonly Shift[];
 }
 
-/** By how much the time with this index, or the grid from it on, is later than expected. */
-interface Place {
+/** How much later than expected the time with this index is, or the grid from it on. */
+interface Shift {
   readonly index: number;
   readonly offMs: number;
 }
@@ -50,9 +50,9 @@ export function writeTimes(times: Float64Array): Section {
 }
 
 /** The reverse of `writeTimes`. */
-export function readTimes({ codec, bytes }: Section, frame: TimeFrame): Float64Array {
+export function readTimes({ codec, bytes }: Section, bounds: TimeBounds): Float64Array {
   const reader = new ByteReader(bytes);
-  const { count, firstMs, lastMs } = frame;
+  const { count, firstMs, lastMs } = bounds;
   switch (codec) {
     case timeCodecs.regular: {
       const times = new Float64Array(count);
@@ -61,7 +61,7 @@ export function readTimes({ codec, bytes }: Section, frame: TimeFrame): Float64A
       return times;
     }
     case timeCodecs.grid:
-      return readGrid(reader, frame);
+      return readGrid(reader, bounds);
     case timeCodecs.beat: {
       const stepMs = reader.varint();
       const times = readColumn(reader, count);
@@ -69,7 +69,7 @@ export function readTimes({ codec, bytes }: Section, frame: TimeFrame): Float64A
       return times;
     }
     default:
-      throw new Malformed(`time codec ${codec}`);
+      throw new MalformedBlock(`time codec ${codec}`);
   }
 }
 
@@ -89,7 +89,7 @@ function isRegular(times: Float64Array): boolean {
   return true;
 }
 
-/** The median of some of the differences, so that no multiple of it leaves what columns hold. */
+/** The median of a sample of the differences, small enough that its multiples fit into a column. */
 function usualStepOf(times: Float64Array): number {
   const size = Math.min(stepSampleSize, times.length - 1);
   const apart = Math.floor((times.length - 1) / size);
@@ -98,18 +98,18 @@ function usualStepOf(times: Float64Array): number {
   return Math.min(sample.sort()[size >> 1]!, Math.floor(integerMax / times.length));
 }
 
-/** Nothing when too many times are off the grid. */
-function gridOf(times: Float64Array, stepMs: number): Grid | undefined {
+/** Undefined when too many times are off the grid. */
+function gridOf(times: Float64Array, stepMs: number): TimeGrid | undefined {
   const count = times.length;
-  const jumps: Place[] = [];
-  const deviations: Place[] = [];
+  const jumps: Shift[] = [];
+  const deviations: Shift[] = [];
   let expected = times[0]! + stepMs;
   for (let index = 1; index < count; index++) {
     const offMs = times[index]! - expected;
     if (offMs !== 0) {
-      // Who keeps the new beat has jumped; who does not is expected back in the old one.
-      const isKept = index + 1 < count && times[index + 1]! - times[index]! === stepMs;
-      if (isKept) {
+      // A jump if the next time follows at the usual step, else a deviation of this time alone.
+      const isJump = index + 1 < count && times[index + 1]! - times[index]! === stepMs;
+      if (isJump) {
         if (jumps.push({ index, offMs }) * pointsPerJump > count + pointsPerJump) return undefined;
         expected += offMs;
       } else if (deviations.push({ index, offMs }) * pointsPerDeviation > count) return undefined;
@@ -119,7 +119,7 @@ function gridOf(times: Float64Array, stepMs: number): Grid | undefined {
   return { stepMs, jumps, deviations };
 }
 
-function writeGrid({ jumps, deviations }: Grid, writer: ByteWriter): void {
+function writeGrid({ jumps, deviations }: TimeGrid, writer: ByteWriter): void {
   writer.varint(jumps.length);
   let before = 0;
   for (const { index, offMs } of jumps) {
@@ -137,12 +137,12 @@ function writeGrid({ jumps, deviations }: Grid, writer: ByteWriter): void {
     off[at] = offMs;
     before = index;
   }
-  // What is noise cannot be predicted.
+  // Noise cannot be predicted.
   writeColumn(apart, writer, unpredicted);
   writeColumn(off, writer, unpredicted);
 }
 
-function readGrid(reader: ByteReader, { count, firstMs }: TimeFrame): Float64Array {
+function readGrid(reader: ByteReader, { count, firstMs }: TimeBounds): Float64Array {
   const stepMs = reader.varint();
   const times = new Float64Array(count);
   const jumps = countOf(reader, count);
@@ -168,12 +168,12 @@ function readGrid(reader: ByteReader, { count, firstMs }: TimeFrame): Float64Arr
 }
 
 function within(count: number, index: number): number {
-  if (!(index >= 0 && index < count)) throw new Malformed(`point ${index} of ${count}`);
+  if (!(index >= 0 && index < count)) throw new MalformedBlock(`point ${index} of ${count}`);
   return index;
 }
 
 function countOf(reader: ByteReader, max: number): number {
   const count = reader.varint();
-  if (count > max) throw new Malformed(`${count} of ${max} points are off`);
+  if (count > max) throw new MalformedBlock(`${count} of ${max} points are off`);
   return count;
 }

@@ -1,153 +1,158 @@
-// One request as bytes of the journal and back (FORMAT.md, "Journal").
+// Encodes a change as a record of the journal, and decodes it (FORMAT.md, "Journal").
 import { crc32 } from "node:zlib";
 import type { PointRuns } from "../points.ts";
 import type { Change } from "./change.ts";
 
-const magic = 0x464a524d; // "MRJF"
+const magic = 0x524a524d; // "MRJR"
 const headerBytes = 32;
 const sectionBytes = 32;
-const erasureBytes = 32;
+const deletionBytes = 32;
 const timesVerbatim = 0;
 const timesRegular = 1;
 const timesOffsets = 2;
-/** Strings are UTF-8, or UTF-16 when one of them holds half of a surrogate pair. */
+/** Strings are UTF-8, or UTF-16 when one of them has half of a surrogate pair. */
 const encodings = ["utf8", "utf16le"] as const;
 const utf8 = 0;
-const wide = 1;
+const utf16 = 1;
 const kindAppend = 1;
-const kindErase = 2;
+const kindDelete = 2;
 const kindMark = 3;
 
-export interface Frame {
-  /** Position of the change in the order of all changes, from 1. */
+export interface JournalRecord {
+  /** Number of the change; changes are counted from 1. */
   readonly sequence: number;
-  /** Everything up to this sequence number was on disk when the frame was written. */
-  readonly durable: number;
+  /** The last change that was on disk when the record was written. */
+  readonly durableSequence: number;
   readonly change: Change;
-  /** Its bytes, in the segment it was read from. */
-  readonly raw: Uint8Array;
+  /** The encoded record, a view of the segment it was read from. */
+  readonly bytes: Uint8Array;
 }
 
-/** A frame without a change: it only says what was on disk when it was written. */
-export interface Mark extends Pick<Frame, "sequence" | "durable" | "raw"> {
+/** A record without a change: it only records that all changes up to `durableSequence` are on disk. */
+export interface DurabilityMark extends Pick<JournalRecord, "sequence" | "durableSequence" | "bytes"> {
   readonly change: undefined;
 }
 
-/** Of a mark; every frame with a change is longer. */
+/** Size of a mark. Every record with a change is larger. */
 export const markBytes = headerBytes;
 
-/** What a frame is going to hold, and how many bytes that takes. */
-export interface FramePlan {
+/** The layout of a record before it is written, so that its size is known. */
+export interface RecordPlan {
   readonly change: Change;
   readonly bytes: number;
   readonly numbers?: SectionPlan | undefined;
   readonly strings?: SectionPlan | undefined;
 }
 
-export function planFrame(change: Change): FramePlan {
-  if (change.kind === "erase") return { change, bytes: headerBytes + erasureBytes };
+export function planRecord(change: Change): RecordPlan {
+  if (change.kind === "delete") return { change, bytes: headerBytes + deletionBytes };
   const numbers = change.batch.numbers && planNumbers(change.batch.numbers);
   const strings = change.batch.strings && planStrings(change.batch.strings);
   const bytes = headerBytes + sizeOfSection(numbers) + sizeOfSection(strings);
   return { change, bytes, numbers, strings };
 }
 
-/** Writes the frame over as many bytes, which begin at a multiple of 8. */
-export function writeFrame(
-  { change, numbers, strings }: FramePlan,
-  { sequence, durable }: Pick<Frame, "sequence" | "durable">,
+/** Writes the record to `into`, which has the planned size and starts at a multiple of 8. */
+export function writeRecord(
+  { change, numbers, strings }: RecordPlan,
+  { sequence, durableSequence }: Pick<JournalRecord, "sequence" | "durableSequence">,
   into: Uint8Array,
 ): void {
   const columns = new ColumnWriter(into, headerBytes);
-  if (change.kind === "erase") columns.doubles(erasureOf(change));
+  if (change.kind === "delete") columns.doubles(columnOfDeletion(change));
   else for (const section of [numbers, strings]) writeSection(columns, section);
-  writeHeader(into, { sequence, durable, kind: change.kind === "append" ? kindAppend : kindErase });
+  writeHeader(into, { sequence, durableSequence, kind: change.kind === "append" ? kindAppend : kindDelete });
 }
 
-/** The bytes of a mark: all changes up to `durable` are on disk. */
-export function markFrame(durable: number): Uint8Array {
+export function encodeMark(durableSequence: number): Uint8Array {
   const bytes = new Uint8Array(markBytes);
-  writeHeader(bytes, { sequence: durable, durable, kind: kindMark });
+  writeHeader(bytes, { sequence: durableSequence, durableSequence, kind: kindMark });
   return bytes;
 }
 
 function writeHeader(
   into: Uint8Array,
-  { sequence, durable, kind }: { sequence: number; durable: number; kind: number },
+  { sequence, durableSequence, kind }: { sequence: number; durableSequence: number; kind: number },
 ): void {
   const header = new DataView(into.buffer, into.byteOffset, headerBytes);
   header.setUint32(0, magic, true);
   header.setFloat64(8, sequence, true);
-  header.setFloat64(16, durable, true);
+  header.setFloat64(16, durableSequence, true);
   header.setUint32(24, into.byteLength - headerBytes, true);
   header.setUint32(28, kind, true);
   header.setUint32(4, crc32(into.subarray(8)), true);
 }
 
-/** Tells fast where no frame begins: a torn end of many megabytes is searched in steps of 8 bytes. */
-export const looksLikeFrame = (segment: DataView, offset: number): boolean =>
+/** A fast test: a torn end of many megabytes is searched for records in steps of 8 bytes. */
+export const hasRecordMagic = (segment: DataView, offset: number): boolean =>
   offset + headerBytes <= segment.byteLength && segment.getUint32(offset, true) === magic;
 
 /**
- * The frame or the mark at `offset` of a segment, a multiple of 8, in arrays of its own; `undefined` when
- * none is whole there.
+ * Decodes the record at `offset` of a segment, a multiple of 8. The change has arrays of its own. Returns
+ * `undefined` when there is no whole record.
  */
-export function decodeFrame(segment: Uint8Array<ArrayBuffer>, offset: number): Frame | Mark | undefined {
+export function decodeRecord(
+  segment: Uint8Array<ArrayBuffer>,
+  offset: number,
+): JournalRecord | DurabilityMark | undefined {
   if (offset + headerBytes > segment.byteLength) return undefined;
   const header = new DataView(segment.buffer, segment.byteOffset + offset, headerBytes);
-  const length = header.getUint32(24, true);
-  const bytes = headerBytes + length;
-  if (header.getUint32(0, true) !== magic || length % 8 !== 0) return undefined;
-  if (offset + bytes > segment.byteLength) return undefined;
-  if (crc32(segment.subarray(offset + 8, offset + bytes)) !== header.getUint32(4, true)) return undefined;
-  const raw = segment.subarray(offset, offset + bytes);
+  const payloadBytes = header.getUint32(24, true);
+  const end = offset + headerBytes + payloadBytes;
+  if (header.getUint32(0, true) !== magic || payloadBytes % 8 !== 0) return undefined;
+  if (end > segment.byteLength) return undefined;
+  if (crc32(segment.subarray(offset + 8, end)) !== header.getUint32(4, true)) return undefined;
   const kind = header.getUint32(28, true);
-  const said = { sequence: header.getFloat64(8, true), durable: header.getFloat64(16, true), raw };
-  if (kind === kindMark) return { ...said, change: undefined };
-  const change = readChange(segment.subarray(offset + headerBytes, offset + bytes), kind);
-  return change && { ...said, change };
+  const record = {
+    sequence: header.getFloat64(8, true),
+    durableSequence: header.getFloat64(16, true),
+    bytes: segment.subarray(offset, end),
+  };
+  if (kind === kindMark) return { ...record, change: undefined };
+  const change = decodeChange(segment.subarray(offset + headerBytes, end), kind);
+  return change && { ...record, change };
 }
 
 /**
- * The change in a frame that `writeFrame` has written, as views of its bytes where that is possible. Of texts
- * only those of series that are wanted are read.
+ * Reads the change of a record that `writeRecord` has written. Its columns are views of `record`, valid as
+ * long as the caller keeps those bytes. Strings of other series than those `isWanted` accepts are left empty.
  */
-export function changeIn(frame: Uint8Array, isWanted: (series: number) => boolean): Change {
-  const kind = new DataView(frame.buffer, frame.byteOffset).getUint32(28, true);
-  const reader = new ColumnReader(frame.subarray(headerBytes), { isView: true });
-  return kind === kindErase ? readErase(reader) : readAppend(reader, isWanted);
+export function readRecord(record: Uint8Array, isWanted: (series: number) => boolean): Change {
+  const kind = new DataView(record.buffer, record.byteOffset).getUint32(28, true);
+  const reader = new ColumnReader(record.subarray(headerBytes), { isView: true });
+  return kind === kindDelete ? readDeletion(reader) : readAppend(reader, isWanted);
 }
 
 /**
- * With a right checksum only another program can have written a payload that is none: it is no whole frame,
- * and no reason not to start.
+ * Undefined for a payload that is not a change. As the checksum is right, another program has written it:
+ * then it is no whole record, but no reason to refuse the start.
  */
-function readChange(payload: Uint8Array<ArrayBuffer>, kind: number): Change | undefined {
+function decodeChange(payload: Uint8Array<ArrayBuffer>, kind: number): Change | undefined {
   const reader = new ColumnReader(payload, { isView: false });
   try {
-    const change = kind === kindErase ? readErase(reader) : readAppend(reader, () => true);
+    const change = kind === kindDelete ? readDeletion(reader) : readAppend(reader, () => true);
     return reader.left === 0 ? change : undefined;
-  } catch (why) {
-    if (why instanceof RangeError) return undefined;
-    throw why;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
 }
 
-function erasureOf({ series, range }: Change & { kind: "erase" }): Float64Array {
+function columnOfDeletion({ series, range }: Change & { kind: "delete" }): Float64Array {
   const start = range?.startMs ?? -Infinity;
   return Float64Array.of(series, range === undefined ? 0 : 1, start, range?.endMs ?? Infinity);
 }
 
-function readErase(reader: ColumnReader): Change {
+function readDeletion(reader: ColumnReader): Change {
   const [series, hasRange, startMs, endMs] = reader.doubles(4) as unknown as [number, number, number, number];
-  return hasRange === 0 ? { kind: "erase", series } : { kind: "erase", series, range: { startMs, endMs } };
+  return hasRange === 0 ? { kind: "delete", series } : { kind: "delete", series, range: { startMs, endMs } };
 }
 
 interface SectionPlan {
   readonly runs: PointRuns<unknown>;
   readonly times: TimesPlan;
   readonly encoding: number;
-  /** Of the values, filled up to a multiple of 8. */
+  /** Size of the values, padded to a multiple of 8. */
   readonly valueBytes: number;
   readonly writeValues: (columns: ColumnWriter) => void;
 }
@@ -160,14 +165,14 @@ function planNumbers(runs: PointRuns<Float64Array>): SectionPlan {
 
 function planStrings(runs: PointRuns<readonly string[]>): SectionPlan {
   const { values } = runs;
-  const encoding = values.every((text) => text.isWellFormed()) ? utf8 : wide;
-  const lengths = Uint32Array.from(values, (text) => Buffer.byteLength(text, encodings[encoding]));
-  const textBytes = lengths.reduce((sum, length) => sum + length, 0);
+  const encoding = values.every((value) => value.isWellFormed()) ? utf8 : utf16;
+  const lengths = Uint32Array.from(values, (value) => Buffer.byteLength(value, encodings[encoding]));
+  const stringBytes = lengths.reduce((sum, length) => sum + length, 0);
   const writeValues = (columns: ColumnWriter) => {
     columns.words(lengths);
-    columns.texts(values, encodings[encoding]!);
+    columns.strings(values, encodings[encoding]!);
   };
-  const valueBytes = padded(lengths.byteLength) + padded(textBytes);
+  const valueBytes = padded(lengths.byteLength) + padded(stringBytes);
   return { runs, times: planTimes(runs.times), encoding, valueBytes, writeValues };
 }
 
@@ -199,7 +204,7 @@ function readAppend(reader: ColumnReader, isWanted: (series: number) => boolean)
     const isSkipped = new Uint8Array(count);
     for (let run = 0; run < series.length; run++)
       if (!isWanted(series[run]!)) isSkipped.fill(1, run === 0 ? 0 : ends[run - 1], ends[run]);
-    return reader.texts(isSkipped, encoding);
+    return reader.strings(isSkipped, encoding);
   });
   return { kind: "append", batch: { ...(numbers && { numbers }), ...(strings && { strings }) } };
 }
@@ -218,12 +223,12 @@ function readSection<Values>(
   return { series, ends, times, values: readValues(points, encoding, { series, ends }) };
 }
 
-/** How a column of times is written: as start and step, as offsets from the earliest, or as it is. */
+/** Encoding of a column of times: start and step, offsets from the earliest time, or verbatim. */
 interface TimesPlan {
   readonly mode: number;
   readonly base: number;
   readonly step: number;
-  /** Bytes of each. */
+  /** Bytes of each time. */
   readonly width: number;
 }
 
@@ -256,7 +261,7 @@ function readTimes(
 
 const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8;
 
-/** Writes columns one after the other, each filled up with zeros to a multiple of 8 bytes. */
+/** Writes columns one after another, each padded with zeros to a multiple of 8 bytes. */
 class ColumnWriter {
   readonly #bytes: Uint8Array;
   #at: number;
@@ -274,22 +279,22 @@ class ColumnWriter {
     new Uint32Array(this.#bytes.buffer, this.#take(column.byteLength), column.length).set(column);
   }
 
-  /** What each time is later than `base`, in 4 bytes. */
+  /** Writes each time as its difference from `base`, in 4 bytes. */
   offsets(times: Float64Array, base: number): void {
     const offsets = new Uint32Array(this.#bytes.buffer, this.#take(times.length * 4), times.length);
     for (let i = 0; i < times.length; i++) offsets[i] = times[i]! - base;
   }
 
-  texts(column: readonly string[], encoding: (typeof encodings)[number]): void {
+  strings(column: readonly string[], encoding: (typeof encodings)[number]): void {
     const { buffer } = this.#bytes;
     const from = this.#bytes.byteOffset + this.#at;
     const free = Buffer.from(buffer as ArrayBuffer, from, this.#bytes.byteLength - this.#at);
     let length = 0;
-    for (const text of column) length += free.write(text, length, encoding);
+    for (const value of column) length += free.write(value, length, encoding);
     this.#take(length);
   }
 
-  /** Moves on by as many bytes; the offset in the buffer where they begin. */
+  /** Returns the offset of the next column in the buffer, and moves on behind its padding. */
   #take(length: number): number {
     const at = this.#at;
     this.#at += padded(length);
@@ -299,8 +304,8 @@ class ColumnWriter {
 }
 
 /**
- * Reads columns one after the other, each from the next multiple of 8. Throws `RangeError` behind the end. As
- * views they live as long as the bytes do, which begin at a multiple of 8.
+ * Reads columns one after another, each from the next multiple of 8. Throws `RangeError` past the end. With
+ * `isView`, columns are views of the bytes, which must start at a multiple of 8; else they are copies.
  */
 class ColumnReader {
   readonly #bytes: Uint8Array;
@@ -326,8 +331,8 @@ class ColumnReader {
     return new Uint32Array(buffer, offset, count);
   }
 
-  /** A text for each; those that are skipped are empty. */
-  texts(isSkipped: Uint8Array, encoding: number): string[] {
+  /** Reads as many strings as `isSkipped` has items; a skipped one is empty. */
+  strings(isSkipped: Uint8Array, encoding: number): string[] {
     const lengths = this.words(isSkipped.length);
     const { buffer, offset } = this.#take(lengths.reduce((sum, length) => sum + length, 0));
     const bytes = Buffer.from(buffer, offset);
@@ -339,7 +344,7 @@ class ColumnReader {
   }
 
   #take(length: number): { buffer: ArrayBuffer; offset: number } {
-    if (length > this.left) throw new RangeError("a column is longer than its frame");
+    if (length > this.left) throw new RangeError("a column is longer than its record");
     const offset = this.#bytes.byteOffset + this.#at;
     this.#at += padded(length);
     const buffer = this.#bytes.buffer as ArrayBuffer;

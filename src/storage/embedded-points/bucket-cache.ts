@@ -1,0 +1,251 @@
+// Caches summaries of whole buckets of series of numbers, so that a repeated aggregate over years combines
+// summaries instead of reading thousands of block rows and decoding hundreds of blocks.
+//
+// Bound: `bytesMax` for each shard, and `gridsPerSeriesMax` grids for each series. The grid that was not
+// queried for longest is dropped first.
+//
+// Invalidation: adding or removing a block must call `invalidate` with its times. Points of the head need no
+// call: each cached bucket keeps copies of the head points it includes, and a read compares them with the
+// head (`isFresh`). Entries are replaced, never edited, except `blocksEmptyUntilMs`. Insert entries only
+// outside of transactions, because a rollback does not undo them.
+import type { PointColumns, SeriesId } from "../points.ts";
+import { firstAtOrAfter } from "./columns.ts";
+import { combineSummaries, type Summary } from "./summary.ts";
+
+/** Of all series of a shard together. */
+const bytesMax = 16 * 2 ** 20;
+/** Memory of a cached bucket or of a block sum. Most of it is the summary: fifteen numbers on the heap. */
+const summaryMemoryBytes = 576;
+/** Memory of a grid without buckets. */
+const gridMemoryBytes = 256;
+/** A bucket with more points in the head than this (4 KB) is not cached. */
+const headPointsMax = 256;
+/** Every change of a block looks into each grid of its series. */
+const gridsPerSeriesMax = 8;
+
+/** The summary of points of one bucket. `blockId` is set when they are all of the block's points in it. */
+export interface PartSum {
+  readonly blockId: number | undefined;
+  readonly summary: Summary;
+}
+
+/** The summary of all points that a block has in one bucket, where the block extends beyond the bucket. */
+export type BlockSum = PartSum & { readonly blockId: number };
+
+interface BucketSum {
+  readonly summary: Summary;
+  /** At most two. When the bucket is refreshed, these blocks need not be decoded again. */
+  readonly blockSums: readonly BlockSum[];
+}
+
+export interface CachedBucket extends BucketSum {
+  readonly startMs: number;
+  /** Blocks have no point from the end of the bucket up to here. A bucket starts at this time. */
+  blocksEmptyUntilMs: number;
+  /** Copies of the head points that the summary includes. */
+  readonly headPoints: PointColumns;
+}
+
+/** Buckets of equal length, one of which starts at `startMs`. */
+interface BucketQuery {
+  readonly startMs: number;
+  readonly bucketMs: number;
+}
+
+/** The cached buckets of one series with one length and one phase. */
+export class BucketGrid {
+  readonly bucketMs: number;
+  /** Start of the first bucket at or after 1970. */
+  readonly phaseMs: number;
+  bytes = gridMemoryBytes;
+  /** Ascending. The `blocksEmptyUntilMs` of a bucket is not after the start of the next one. */
+  readonly #buckets: CachedBucket[] = [];
+
+  constructor(bucketMs: number, phaseMs: number) {
+    this.bucketMs = bucketMs;
+    this.phaseMs = phaseMs;
+  }
+
+  /** Start of the bucket with this time. */
+  bucketStart(timeMs: number): number {
+    return this.phaseMs + Math.floor((timeMs - this.phaseMs) / this.bucketMs) * this.bucketMs;
+  }
+
+  /** The cached bucket that starts at this time. It is valid only if `isFresh`. */
+  get(startMs: number): CachedBucket | undefined {
+    const bucket = this.#buckets[this.#indexFrom(startMs)];
+    return bucket?.startMs === startMs ? bucket : undefined;
+  }
+
+  /** Whether the head has the same points in the bucket as when it was cached. */
+  isFresh({ startMs, headPoints }: CachedBucket, head: PointColumns): boolean {
+    const from = firstAtOrAfter(head.times, startMs);
+    const to = firstAtOrAfter(head.times, startMs + this.bucketMs, from);
+    return equalsRange(headPoints, head, { from, to });
+  }
+
+  /** Start of the first cached bucket that starts at or after this time. */
+  nextCachedFrom(timeMs: number): number {
+    return this.#buckets[this.#indexFrom(timeMs)]?.startMs ?? Infinity;
+  }
+
+  put(bucket: CachedBucket): void {
+    const index = this.#indexFrom(bucket.startMs);
+    const isReplaced = this.#buckets[index]?.startMs === bucket.startMs;
+    for (const one of this.#buckets.splice(index, isReplaced ? 1 : 0, bucket))
+      this.bytes -= memoryBytesOf(one);
+    this.bytes += memoryBytesOf(bucket);
+    const before = this.#buckets[index - 1];
+    // A bucket with head points alone may lie where blocks have none.
+    if (before !== undefined && before.blocksEmptyUntilMs > bucket.startMs)
+      before.blocksEmptyUntilMs = bucket.startMs;
+  }
+
+  /** Removes the buckets with times in [firstMs, lastMs], in the bucket or in the gap after it. */
+  invalidate(firstMs: number, lastMs: number): void {
+    let from = this.#indexFrom(firstMs);
+    if (from > 0 && this.#buckets[from - 1]!.blocksEmptyUntilMs > firstMs) from--;
+    let to = from;
+    while (to < this.#buckets.length && this.#buckets[to]!.startMs <= lastMs) to++;
+    if (to > from) for (const one of this.#buckets.splice(from, to - from)) this.bytes -= memoryBytesOf(one);
+  }
+
+  /** Index of the first cached bucket that starts at or after the time. */
+  #indexFrom(timeMs: number): number {
+    let [low, high] = [0, this.#buckets.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#buckets[middle]!.startMs < timeMs) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+export class BucketCache {
+  /** Least recently queried series first, and of each series its least recently queried grid first. */
+  readonly #grids = new Map<SeriesId, BucketGrid[]>();
+  #bytes = 0;
+
+  /** Returns the grid for such buckets of a series, and marks it as the most recently queried one. */
+  gridFor(series: SeriesId, { startMs, bucketMs }: BucketQuery): BucketGrid {
+    const phaseMs = startMs - Math.floor(startMs / bucketMs) * bucketMs;
+    const others = this.#grids.get(series) ?? [];
+    const index = others.findIndex((one) => one.bucketMs === bucketMs && one.phaseMs === phaseMs);
+    const [cached] = index < 0 ? [] : others.splice(index, 1);
+    const grid = cached ?? new BucketGrid(bucketMs, phaseMs);
+    this.#grids.delete(series);
+    this.#grids.set(series, [...others, grid]);
+    if (cached === undefined) this.#bytes += grid.bytes;
+    if (others.length === gridsPerSeriesMax) this.#dropGrid(series);
+    while (this.#bytes > bytesMax && this.#dropOldest(grid));
+    return grid;
+  }
+
+  /** Caches a bucket of the most recently queried grid, if it fits after dropping other grids. */
+  put(grid: BucketGrid, bucket: CachedBucket): void {
+    if (bucket.headPoints.times.length > headPointsMax) return;
+    while (this.#bytes + memoryBytesOf(bucket) > bytesMax) if (!this.#dropOldest(grid)) return;
+    this.#bytes -= grid.bytes;
+    grid.put(bucket);
+    this.#bytes += grid.bytes;
+  }
+
+  /** Call when a block with times in [firstMs, lastMs] is added or removed. */
+  invalidate(series: SeriesId, firstMs: number, lastMs: number): void {
+    for (const grid of this.#grids.get(series) ?? []) {
+      this.#bytes -= grid.bytes;
+      grid.invalidate(firstMs, lastMs);
+      this.#bytes += grid.bytes;
+    }
+  }
+
+  /** Returns false when `latest`, the most recently queried grid, is the only one left. */
+  #dropOldest(latest: BucketGrid): boolean {
+    const [[series, grids]] = this.#grids as unknown as [[SeriesId, BucketGrid[]]];
+    if (grids[0] === latest) return false;
+    this.#dropGrid(series);
+    return true;
+  }
+
+  /** Drops the least recently queried grid of a series. */
+  #dropGrid(series: SeriesId): void {
+    const grids = this.#grids.get(series)!;
+    this.#bytes -= grids.shift()!.bytes;
+    if (grids.length === 0) this.#grids.delete(series);
+  }
+}
+
+/** Called for each bucket; of a complete one with the start of the next bucket that has points. */
+type OnBucket = (bucket: BucketSum, nextStartMs: number | undefined) => void;
+
+/** Combines the sums of consecutive parts into one summary for each bucket. */
+export class BucketSummer {
+  readonly #grid: BucketGrid;
+  readonly #onBucket: OnBucket;
+  /** The open bucket: its start, its summary so far, and whether that includes all of its points. */
+  #startMs = Number.NaN;
+  #summary: Summary | undefined;
+  #blockSums: BlockSum[] = [];
+  #isComplete = true;
+
+  constructor(grid: BucketGrid, onBucket: OnBucket) {
+    this.#grid = grid;
+    this.#onBucket = onBucket;
+  }
+
+  /** Adds the next points, all of one bucket. */
+  add(sum: PartSum): void {
+    const { summary } = sum;
+    const startMs = this.#grid.bucketStart(summary.firstMs);
+    if (startMs !== this.#startMs) this.#open(startMs, true);
+    this.#summary = this.#summary === undefined ? summary : combineSummaries(this.#summary, summary);
+    if (isBlockSum(sum)) this.#blockSums.push(sum);
+  }
+
+  /** Skips the next points, which are aggregated without a summary. Their buckets are not complete. */
+  skip(firstMs: number, lastMs: number): void {
+    const startMs = this.#grid.bucketStart(firstMs);
+    if (startMs === this.#startMs) this.#isComplete = false;
+    this.#open(startMs, false);
+    this.#startMs = this.#grid.bucketStart(lastMs);
+  }
+
+  end(endMs: number): void {
+    this.#open(endMs, true);
+  }
+
+  /** Reports the open bucket and opens the next. */
+  #open(startMs: number, isComplete: boolean): void {
+    const summary = this.#summary;
+    if (summary !== undefined)
+      this.#onBucket({ summary, blockSums: this.#blockSums }, this.#isComplete ? startMs : undefined);
+    this.#summary = undefined;
+    this.#blockSums = [];
+    this.#startMs = startMs;
+    this.#isComplete = isComplete;
+  }
+}
+
+const isBlockSum = (sum: PartSum): sum is BlockSum => sum.blockId !== undefined;
+
+function memoryBytesOf({ summary, blockSums, headPoints }: CachedBucket): number {
+  // A block that is alone in the bucket shares its summary with the bucket.
+  const others = blockSums.filter((sum) => sum.summary !== summary).length;
+  const { length } = headPoints.times;
+  return summaryMemoryBytes * (1 + others) + (length === 0 ? 0 : summaryMemoryBytes + 16 * length);
+}
+
+/** Whether the points equal, bit for bit, those of `others` with indexes in [from, to). */
+function equalsRange(
+  { times, values }: PointColumns,
+  others: PointColumns,
+  { from, to }: { from: number; to: number },
+): boolean {
+  if (times.length !== to - from) return false;
+  for (let index = 0; index < times.length; index++) {
+    const other = from + index;
+    if (times[index] !== others.times[other] || !Object.is(values[index], others.values[other])) return false;
+  }
+  return true;
+}

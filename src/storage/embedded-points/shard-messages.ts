@@ -1,0 +1,80 @@
+// The messages between the main thread and the thread of a shard.
+import type { DetailsOf, FailureCode } from "../../errors.ts";
+import type {
+  AggregateColumns,
+  AggregateQuery,
+  Damage,
+  Point,
+  PointColumns,
+  ScanQuery,
+  SeriesRef,
+} from "../points.ts";
+import type { ShardIdentity } from "./shard-state.ts";
+import type { SharedSlice } from "./shared-ring.ts";
+
+export interface LatestQuery {
+  readonly series: readonly SeriesRef[];
+  readonly beforeMs: number;
+}
+
+export interface LatestResult {
+  readonly point: Point;
+  /** The series has no later point. */
+  readonly isNewest: boolean;
+}
+
+export interface ShardStats {
+  readonly points: number;
+  readonly blocks: number;
+  readonly damage: readonly Damage[];
+}
+
+/** The calls that a shard answers, with the types of their input and result. */
+export interface ShardCalls {
+  scan: { input: ScanQuery; result: PointColumns };
+  aggregate: { input: AggregateQuery; result: AggregateColumns };
+  latest: { input: LatestQuery; result: (LatestResult | undefined)[] };
+  stats: { input: undefined; result: ShardStats };
+  /** Returns when every change up to this sequence number is in blocks on disk. */
+  checkpoint: { input: number; result: undefined };
+  close: { input: undefined; result: undefined };
+}
+export type ShardCall = keyof ShardCalls;
+
+export interface RecordToApply {
+  readonly sequence: number;
+  /** The journal record of the whole change, from which the shard reads its own part. */
+  readonly slice: SharedSlice;
+  /** The record was recovered from the journal at start: there is no writer to slow down. */
+  readonly isReplay: boolean;
+}
+
+export type MessageToShard =
+  | { readonly kind: "apply"; readonly records: readonly RecordToApply[] }
+  | { readonly kind: "call"; readonly id: number; readonly call: ShardCall; readonly input: unknown };
+
+export type MessageFromShard =
+  | { readonly kind: "opened"; readonly applied: number }
+  /** The shard needs the slices of the next `records` records no more, in the order they were sent. */
+  | { readonly kind: "confirmed"; readonly records: number }
+  | { readonly kind: "result"; readonly id: number; readonly result: unknown }
+  | {
+      readonly kind: "failed";
+      readonly id: number;
+      readonly failure?: FailureMessage;
+      readonly problem: string;
+    };
+
+/** The parts of a `Failure`, whose class does not survive between threads. */
+export interface FailureMessage {
+  readonly code: FailureCode;
+  readonly details: DetailsOf<FailureCode>;
+}
+
+export interface ShardSettings extends ShardIdentity {
+  /** Number of shards of the store. */
+  readonly shards: number;
+  readonly path: string;
+  readonly file: string;
+  readonly blockPoints: number;
+}
