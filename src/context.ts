@@ -5,7 +5,7 @@ import type { Caller } from "./access/caller.ts";
 import type { Generations } from "./access/generations.ts";
 import type { Rights } from "./access/rights.ts";
 import type { Computing } from "./compute/computing.ts";
-import type { BufferPool } from "./lib/buffer-writer.ts";
+import type { BufferPool } from "./lib/buffer-pool.ts";
 import type { IdSource } from "./lib/ids.ts";
 import type { KeyedTaskRunner } from "./lib/keyed-task-runner.ts";
 import type { RunningJobs } from "./lib/running-jobs.ts";

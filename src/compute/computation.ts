@@ -1,43 +1,43 @@
-// What a long computation is: it runs in the compute thread, in steps, and counts what it compares.
+// The interface of long computations: they run in the compute thread, in steps, and count their comparisons.
 
 /**
- * A generator of steps: each takes a few milliseconds and yields the characters it compared, or 0 when the
- * computation has a bound of its own; then the answer.
+ * A generator of steps of a few milliseconds. Each yields the number of characters that it compared, or 0 if
+ * the computation has a limit of its own. The generator returns the result.
  */
-export type Steps<Answer> = Generator<number, Answer>;
+export type Steps<Result> = Generator<number, Result>;
 
 /**
- * A computation begins with plain data and answers one question after another. A module for the compute
- * thread exports one under the name `computation`. All data is copied between threads.
+ * Takes plain data and returns a function that handles one query after another. A module for the compute
+ * thread exports a computation as `computation`. All data is copied between threads.
  */
-export type Computation<Start, Question, Answer> = (start: Start) => (question: Question) => Steps<Answer>;
+export type Computation<Start, Query, Result> = (start: Start) => (query: Query) => Steps<Result>;
 
 /** Names the module of a computation for the main thread. */
-export interface ComputationModule<Named> {
+export interface ComputationModule<Type> {
   readonly url: URL;
   /**
-   * A large one holds much memory, so fewer of them run at once. One in the background does as well, and must
-   * not keep requests waiting for a place.
+   * A large computation uses much memory, so fewer of them run at once. The same holds for one in the
+   * background, which has places of its own, so that requests do not wait for it.
    */
   readonly size: "large" | "small" | "background";
   /** Never present: it carries the types of the data. */
-  readonly computation?: Named;
+  readonly computation?: Type;
 }
 
-/** From the main thread to the compute thread. A session is one run of a computation. */
-export type ToThread =
+/** From the main thread to the compute thread. A session is one run of a computation; `id` is its number. */
+export type ToComputeThread =
   | {
       readonly kind: "open";
-      readonly session: number;
+      readonly id: number;
       readonly caller: string;
       readonly module: string;
       readonly start: unknown;
     }
-  | { readonly kind: "ask"; readonly session: number; readonly question: unknown }
-  | { readonly kind: "close"; readonly session: number };
+  | { readonly kind: "query"; readonly id: number; readonly query: unknown }
+  | { readonly kind: "close"; readonly id: number };
 
-/** Back from the compute thread: an answer with the characters compared for it, or why there is none. */
-export type FromThread =
-  | { readonly kind: "answer"; readonly session: number; readonly answer: unknown; readonly compared: number }
-  | { readonly kind: "too long"; readonly session: number }
-  | { readonly kind: "failed"; readonly session: number; readonly problem: string };
+/** From the compute thread: a result with the characters compared for it, or why there is none. */
+export type FromComputeThread =
+  | { readonly kind: "result"; readonly id: number; readonly result: unknown; readonly compared: number }
+  | { readonly kind: "too long"; readonly id: number }
+  | { readonly kind: "failed"; readonly id: number; readonly problem: string };

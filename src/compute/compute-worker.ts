@@ -1,10 +1,9 @@
-// The compute thread: runs the steps of all sessions in turns of callers, and reads messages between the
-// turns.
+// The compute thread: runs the steps of all sessions in fair turns, and reads messages between two steps.
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { FairScheduler } from "../lib/fair-scheduler.ts";
 import { invariant } from "../lib/invariant.ts";
 import { limits } from "../limits.ts";
-import type { Computation, FromThread, ToThread } from "./computation.ts";
+import type { Computation, FromComputeThread, ToComputeThread } from "./computation.ts";
 
 type AnyComputation = Computation<unknown, unknown, unknown>;
 
@@ -23,24 +22,24 @@ class ComputeWorker {
 
   constructor(port: MessagePort) {
     this.#port = port;
-    port.on("message", (message: ToThread) => this.#receive(message));
+    port.on("message", (message: ToComputeThread) => this.#receive(message));
   }
 
-  #receive(message: ToThread): void {
-    const { session } = message;
-    if (message.kind === "open") this.#sessions.set(session, opened(message));
-    else if (message.kind === "ask") void this.#run(session, message.question);
+  #receive(message: ToComputeThread): void {
+    const { id } = message;
+    if (message.kind === "open") this.#sessions.set(id, opened(message));
+    else if (message.kind === "query") void this.#run(id, message.query);
     else {
-      this.#sessions.get(session)?.closed.abort();
-      this.#sessions.delete(session);
+      this.#sessions.get(id)?.closed.abort();
+      this.#sessions.delete(id);
     }
   }
 
   async #run(id: number, query: unknown): Promise<void> {
     const session = this.#sessions.get(id);
     if (!session) {
-      // The session was opened in an earlier thread, which a fault has ended.
-      this.#send({ kind: "failed", session: id, problem: "the session is unknown" });
+      // The session was opened in an earlier thread, which has failed.
+      this.#send({ kind: "failed", id, problem: "the session is unknown" });
       return;
     }
     const { caller, closed } = session;
@@ -50,33 +49,32 @@ class ComputeWorker {
       for (;;) {
         const { done, value } = await this.#scheduler.run(caller, closed.signal, () => steps.next());
         if (done) {
-          const compared = session.compared - before;
-          this.#send({ kind: "answer", session: id, answer: value, compared });
+          this.#send({ kind: "result", id, result: value, compared: session.compared - before });
           return;
         }
         session.compared += value;
         if (session.compared > limits.computationCharactersMax) {
-          this.#send({ kind: "too long", session: id });
+          this.#send({ kind: "too long", id });
           return;
         }
       }
     } catch (problem) {
-      if (!closed.signal.aborted) this.#send({ kind: "failed", session: id, problem: String(problem) });
+      if (!closed.signal.aborted) this.#send({ kind: "failed", id, problem: String(problem) });
     }
   }
 
-  #send(message: FromThread): void {
+  #send(message: FromComputeThread): void {
     this.#port.postMessage(message);
   }
 }
 
-function opened({ caller, module, start }: ToThread & { kind: "open" }): Session {
+function opened({ caller, module, start }: ToComputeThread & { kind: "open" }): Session {
   const load = async () => {
     const { computation } = (await import(module)) as { readonly computation: AnyComputation };
     return computation(start);
   };
   const computation = load();
-  computation.catch(() => {}); // The query that awaits the module gets this failure.
+  computation.catch(() => {}); // The query that awaits the module reports this failure.
   return { caller, closed: new AbortController(), computation, compared: 0 };
 }
 

@@ -1,4 +1,5 @@
-// The compute thread: it answers, stops when a request ends, shares itself between callers, and can be ended.
+// The compute thread: it returns results, stops with a request, shares itself between callers, and can be
+// closed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Endless } from "../../test/support/endless.compute.ts";
@@ -18,7 +19,7 @@ const requester = (user: string, signal = new AbortController().signal): Request
 
 const steps = (computing: Computing, who: Requester, count: number, characters = 1): Promise<string> => {
   const wanted = { module: endless, start: { characters } };
-  return computing.session(who, wanted, (ask) => ask({ steps: count }));
+  return computing.session(who, wanted, (run) => run({ steps: count }));
 };
 
 const forever = Number.POSITIVE_INFINITY;
@@ -49,7 +50,7 @@ test("a computation whose request has ended uses no more processor time", async 
     assert.equal(await steps(computing, requester("b"), 5), "done");
     gone.abort(new Error("gone"));
     await stopped;
-    await steps(computing, requester("b"), 1); // Its answer comes after the end of the other one.
+    await steps(computing, requester("b"), 1); // Its result comes after the end of the other one.
     const before = process.cpuUsage();
     await new Promise((resolve) => setTimeout(resolve, 400));
     const { user, system } = process.cpuUsage(before);
@@ -73,7 +74,7 @@ test("a computation that compares too many characters is refused", async () => {
   }
 });
 
-test("the thread can be ended while it computes, and its requests are told", async () => {
+test("the thread can be closed while it computes, which rejects its requests", async () => {
   const computing = new Computing();
   const waiting = assert.rejects(steps(computing, requester("a"), forever), /ended|stopping/);
   await steps(computing, requester("b"), 1);

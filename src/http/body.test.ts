@@ -4,8 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { mock, test } from "node:test";
 import { limits } from "../limits.ts";
-import { readBody } from "./body.ts";
-import { BodyBuffers } from "./body-buffers.ts";
+import { bodyBuffers, readBody } from "./body.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 
 const patient = new AbortController().signal;
@@ -17,7 +16,7 @@ function arriving(length: number, budget: MemoryBudget) {
   const stream = Object.assign(new PassThrough({ highWaterMark: total }), {
     headers: { "content-length": `${length}` },
   });
-  const memory = { budget, buffers: new BodyBuffers() };
+  const memory = { budget, buffers: bodyBuffers() };
   const reading = { bytesMax: total, client: "a", signal: patient };
   return { stream, body: readBody(stream as unknown as IncomingMessage, memory, reading) };
 }

@@ -2,13 +2,20 @@
 import type { IncomingMessage } from "node:http";
 import { createGunzip } from "node:zlib";
 import { type Failure, fail } from "../errors.ts";
+import { BufferPool } from "../lib/buffer-pool.ts";
 import { freeChunk } from "../lib/streams.ts";
 import { shortened } from "../lib/text.ts";
 import { limits } from "../limits.ts";
-import { type BodyBuffers, onePieceBytesMax } from "./body-buffers.ts";
 import type { MemoryBudget, Reservation } from "./memory-budget.ts";
 
 const nothing = Buffer.alloc(0);
+
+/** A body that is not larger mostly arrives in one chunk, and is read in its memory. */
+const oneChunkBytesMax = 2 ** 16;
+
+/** The buffers of larger bodies. */
+export const bodyBuffers = (): BufferPool =>
+  new BufferPool({ bytesMin: oneChunkBytesMax, idleBytesMax: 8 * 2 ** 20 });
 
 export interface Body {
   readonly bytes: Buffer;
@@ -21,7 +28,7 @@ export interface Body {
 /** Where bodies lie, and how much of it all of them may take together. */
 export interface BodyMemory {
   readonly budget: MemoryBudget;
-  readonly buffers: BodyBuffers;
+  readonly buffers: BufferPool;
 }
 
 interface Reading {
@@ -92,7 +99,7 @@ const aheadFactor = 4;
 
 /** The bytes of a body as they come from the network. */
 class ArrivingBody {
-  readonly #buffers: BodyBuffers;
+  readonly #buffers: BufferPool;
   readonly #reservation: Reservation;
   readonly #announced: number | undefined;
   readonly #bytesMax: number;
@@ -102,7 +109,7 @@ class ArrivingBody {
   #place: Buffer | undefined;
 
   constructor(
-    buffers: BodyBuffers,
+    buffers: BufferPool,
     reservation: Reservation,
     { announced, bytesMax }: { readonly announced: number | undefined; readonly bytesMax: number },
   ) {
@@ -151,7 +158,7 @@ class ArrivingBody {
       freeChunk(chunk);
     } else this.#chunks.push(chunk);
     this.#bytes += length;
-    const reserved = Math.max(this.#reservation.bytes, onePieceBytesMax);
+    const reserved = Math.max(this.#reservation.bytes, oneChunkBytesMax);
     if (this.#bytes <= reserved) return undefined;
     const wanted = Math.min(this.#bytes * aheadFactor, this.#announced ?? this.#bytesMax);
     const waiting = this.#reservation.resize(wanted, signal);
@@ -162,7 +169,7 @@ class ArrivingBody {
 
   #gather(reserved: number): void {
     if (this.#place || reserved !== this.#announced) return;
-    this.#place = this.#buffers.lend(reserved);
+    this.#place = this.#buffers.take(reserved).subarray(0, reserved);
     copyFreeing(this.#chunks, this.#place);
   }
 
@@ -173,7 +180,7 @@ class ArrivingBody {
 
   /** Nobody looks at the bytes any more. */
   giveBack(): void {
-    if (this.#place) this.#buffers.giveBack(this.#place);
+    if (this.#place) this.#buffers.putBack(this.#place);
     this.#place = undefined;
   }
 }

@@ -24,7 +24,7 @@ import { apiVersions, type Route, type RouteResponse, route } from "../rest/rout
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "../storage/conformance/naive-points.ts";
 import { boundlessDisk } from "../storage/disk-space.ts";
-import { BodyBuffers } from "./body-buffers.ts";
+import { bodyBuffers } from "./body.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { createMetrics } from "./metrics.ts";
 import { registerRoutes } from "./register.ts";
@@ -123,7 +123,7 @@ before(async () => {
   };
   const bytes = 2 ** 20;
   const sizes = { sharedBytes: bytes, clientBytes: bytes, reserveBytes: bytes, uncountedBytes: 2 ** 10 };
-  const bodies = { budget: new MemoryBudget(sizes), buffers: new BodyBuffers() };
+  const bodies = { budget: new MemoryBudget(sizes), buffers: bodyBuffers() };
   const responses = new MemoryBudget(sizes);
   registerRoutes(http, { services, authenticator, bodies, responses, deadlines: usualDeadlines }, routes);
   base = `${await http.listen({ port: 0, host: "127.0.0.1" })}/api/0.5/projects/demo`;

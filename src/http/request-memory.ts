@@ -1,7 +1,7 @@
 // The memory for the bodies and the responses of all requests, and the part of it that a request has.
 import { limits } from "../limits.ts";
 import type { ResponseMemory } from "../query/read-within.ts";
-import { BodyBuffers } from "./body-buffers.ts";
+import { bodyBuffers } from "./body.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Kernel } from "./register.ts";
@@ -36,7 +36,7 @@ export function memoryOf(
     uncountedBytes: limits.responseBytesUncounted,
   });
   metrics.showResponses(responses);
-  return { bodies: { budget, buffers: new BodyBuffers() }, responses, deadlines };
+  return { bodies: { budget, buffers: bodyBuffers() }, responses, deadlines };
 }
 
 /** What a request of a client reserves is held until its response is sent or given up. */

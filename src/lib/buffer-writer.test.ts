@@ -1,21 +1,23 @@
-// Sheets that answers are written on: what is cut off stays as it was written until it is released.
+// Buffers that responses are written into: a chunk keeps its bytes until the response releases it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { BufferPool, BufferWriter, BytesLiteral } from "./buffer-writer.ts";
+import { BufferPool } from "./buffer-pool.ts";
+import { BufferWriter, BytesLiteral } from "./buffer-writer.ts";
 
-const sheetBytes = 100_000;
+const bytesMin = 2 ** 17;
+const openPool = () => new BufferPool({ bytesMin, idleBytesMax: 2 * bytesMin });
 const long = (letter: string) => letter.repeat(20_000);
 
-test("pieces that are cut off keep their bytes, and are used again once they are released", () => {
-  const shelf = new BufferPool(sheetBytes, 2);
-  const first = new BufferWriter(shelf);
+test("chunks keep their bytes until they are released, and their memory is used again", () => {
+  const pool = openPool();
+  const first = new BufferWriter(pool);
   first.string("a");
   first.string(long("b"));
   const one = first.takeWritten();
   first.string(long("c"));
   const two = first.takeWritten();
-  const second = new BufferWriter(shelf);
+  const second = new BufferWriter(pool);
   second.string(long("d"));
   const three = second.takeWritten();
   assert.equal(one.toString(), `a${long("b")}`);
@@ -23,54 +25,63 @@ test("pieces that are cut off keep their bytes, and are used again once they are
   assert.equal(new Set([one, two, three].map(({ buffer }) => buffer)).size, 3);
   first.release();
   first.release();
-  const again = [shelf.take(), shelf.take(), shelf.take()];
+  const again = [1, 2, 3].map(() => pool.take(bytesMin));
   assert.deepEqual(
     again.map(({ buffer }) => [one.buffer, two.buffer].indexOf(buffer as ArrayBuffer)),
     [1, 0, -1],
     "each of them once",
   );
-  assert.equal(three.toString(), long("d"), "what others have written is left alone");
+  assert.equal(three.toString(), long("d"), "the bytes of other writers are unchanged");
 });
 
-test("a sheet grows as far as it must, with the shelf or without one", () => {
-  for (const shelf of [undefined, new BufferPool(sheetBytes, 2)]) {
-    const sheet = new BufferWriter(shelf);
-    for (const letter of "abcdefghij") sheet.string(long(letter));
-    assert.equal(sheet.takeWritten().toString(), [..."abcdefghij"].map(long).join(""));
-    sheet.string("next");
-    assert.equal(sheet.takeWritten().toString(), "next");
+test("short chunks, whose memory is not of the pool, never get into it", () => {
+  const pool = new BufferPool({ bytesMin: 8192, idleBytesMax: 2 ** 20 });
+  const writer = new BufferWriter(pool);
+  writer.string("short");
+  const short = writer.takeWritten();
+  writer.release();
+  assert.notEqual(pool.take(8192).buffer, short.buffer);
+});
+
+test("a buffer grows as far as necessary, with a pool or without", () => {
+  for (const pool of [undefined, openPool()]) {
+    const writer = new BufferWriter(pool);
+    for (const letter of "abcdefghij") writer.string(long(letter));
+    assert.equal(writer.takeWritten().toString(), [..."abcdefghij"].map(long).join(""));
+    writer.string("next");
+    assert.equal(writer.takeWritten().toString(), "next");
   }
 });
 
-test("texts and texts in quotes are those of JSON, whatever letters they have and however long", () => {
+test("strings and JSON strings are written correctly, with any characters and of any length", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 50 }),
     fc.string({ unit: "grapheme-ascii", maxLength: 50 }),
     fc.constantFrom("\ud800", 'a"b', "a\\b", "\u007f", "\n", " ~", "0".repeat(32), "0".repeat(33)),
   );
   fc.assert(
-    fc.property(fc.array(text, { maxLength: 9 }), (texts) => {
-      const sheet = new BufferWriter();
-      for (const one of texts) {
-        sheet.string(one.toWellFormed());
-        sheet.byte(",".charCodeAt(0));
-        sheet.jsonString(one);
+    fc.property(fc.array(text, { maxLength: 9 }), (strings) => {
+      const writer = new BufferWriter();
+      for (const one of strings) {
+        writer.string(one.toWellFormed());
+        writer.byte(",".charCodeAt(0));
+        writer.jsonString(one);
       }
-      const expected = texts.map((one) => `${one.toWellFormed()},${JSON.stringify(one)}`);
-      assert.equal(sheet.takeWritten().toString(), expected.join(""));
+      const expected = strings.map((one) => `${one.toWellFormed()},${JSON.stringify(one)}`);
+      assert.equal(writer.takeWritten().toString(), expected.join(""));
     }),
   );
 });
 
-test("labels of all lengths are written as they are", () => {
+test("literals of all lengths are written unchanged", () => {
   const text = fc.string({ unit: "grapheme", minLength: 4, maxLength: 40 });
   fc.assert(
     fc.property(text, (text) => {
-      const sheet = new BufferWriter();
-      sheet.string("<");
-      sheet.at = new BytesLiteral(text).write(sheet.view, sheet.at);
-      sheet.string(">");
-      assert.equal(sheet.takeWritten().toString(), `<${text}>`);
+      const writer = new BufferWriter();
+      writer.string("<");
+      writer.at = new BytesLiteral(text).write(writer.view, writer.at);
+      writer.string(">");
+      assert.equal(writer.takeWritten().toString(), `<${text}>`);
     }),
   );
 });

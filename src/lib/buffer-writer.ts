@@ -1,15 +1,16 @@
-// A sheet of bytes that text is written on and that is cut off when it is long enough to send.
+// Writes strings as bytes into buffers that grow and that are sent in chunks.
+import type { BufferPool } from "./buffer-pool.ts";
 
-/** A text of at least four bytes that is written over and over, kept as words of eight bytes or four. */
+/** A string of at least four bytes that is written many times, stored as words of eight or four bytes. */
 export class BytesLiteral {
   readonly length: number;
   readonly #first: number;
   readonly #last: number;
-  /** None of the words is NaN, whatever the text: UTF-8 has no such bytes. */
+  /** No word is NaN, because UTF-8 does not use the bytes that a NaN needs. */
   readonly #between: Float64Array;
 
-  constructor(text: string) {
-    const bytes = Buffer.from(text);
+  constructor(content: string) {
+    const bytes = Buffer.from(content);
     const { length } = bytes;
     const isLong = length >= 8;
     this.length = length;
@@ -19,7 +20,7 @@ export class BytesLiteral {
     this.#between = Float64Array.from({ length: between }, (_, i) => bytes.readDoubleLE(8 + i * 8));
   }
 
-  /** Writes it at `at` and returns where it ends; many times as fast as byte by byte. */
+  /** Writes it at `at` and returns its end; many times as fast as byte by byte. */
   write(view: DataView, at: number): number {
     const end = at + this.length;
     if (this.length < 8) {
@@ -35,96 +36,74 @@ export class BytesLiteral {
   }
 }
 
-/**
- * Memory for answers, used again when they are sent: were it new for each, the collector would run after
- * every few answers, and the system would hand out its pages anew.
- */
-export class BufferPool {
-  /** Of each sheet. */
-  readonly bufferBytes: number;
-  readonly #sheetsMax: number;
-  readonly #free: ArrayBuffer[] = [];
-
-  /** Keeps so many sheets at most; more are made when they are needed at once, and left to the collector. */
-  constructor(sheetBytes: number, sheetsMax: number) {
-    this.bufferBytes = sheetBytes;
-    this.#sheetsMax = sheetsMax;
-  }
-
-  take(): Buffer {
-    const free = this.#free.pop();
-    return free === undefined ? Buffer.allocUnsafeSlow(this.bufferBytes) : Buffer.from(free);
-  }
-
-  /** Nobody may use the piece any more, nor another one of its sheet. One of other memory is let go. */
-  putBack({ buffer }: Buffer): void {
-    const isSheet = buffer instanceof ArrayBuffer && buffer.byteLength === this.bufferBytes;
-    if (isSheet && this.#free.length < this.#sheetsMax) this.#free.push(buffer);
-  }
-}
-
-/** Most answers fit on so many bytes. */
+/** Most responses are shorter. */
 const firstBytes = 8 * 1024;
 
 const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-const nothing = Buffer.alloc(0);
-const viewOfNothing = viewOf(nothing);
+const noBytes = Buffer.alloc(0);
+const viewOfNoBytes = viewOf(noBytes);
 
 const [quote, backslash] = [34, 92];
 
-/** Calling the system's writer takes as long as so many letters one by one. */
+/** A call of `Buffer.write` takes as long as writing this many characters one by one. */
 const shortLength = 32;
 
-/** Writes letters that bytes and JSON have as they are; returns where they end, or -1 if there are others. */
-function writePlain(bytes: Uint8Array, start: number, text: string): number {
-  const { length } = text;
+/** Writes ASCII that JSON does not escape and returns its end; returns -1 if `value` has other characters. */
+function writePlain(bytes: Uint8Array, start: number, value: string): number {
+  const { length } = value;
   for (let at = 0; at < length; at++) {
-    const code = text.charCodeAt(at);
+    const code = value.charCodeAt(at);
     if (code < 32 || code > 126 || code === quote || code === backslash) return -1;
     bytes[start + at] = code;
   }
   return start + length;
 }
 
-/** Sheets of one long answer that are used again; the collector frees the others while it is sent. */
-const keptMax = 4;
+/** Chunks of one long response that return to the pool; the garbage collector frees the others. */
+const releasedMax = 4;
 
 export class BufferWriter {
-  bytes: Buffer = nothing;
-  /** Of the same bytes. */
-  view: DataView = viewOfNothing;
-  /** Where the next byte goes. */
+  bytes: Buffer = noBytes;
+  /** A view of the same bytes. */
+  view: DataView = viewOfNoBytes;
+  /** The position of the next byte. */
   at = 0;
-  readonly #shelf: BufferPool | undefined;
-  readonly #cut: Buffer[] = [];
+  readonly #pool: BufferPool | undefined;
+  /** Whether `bytes` belongs to the pool. */
+  #isPooled = false;
+  /** Chunks whose memory belongs to the pool. */
+  readonly #taken: Buffer[] = [];
 
-  /** Takes longer sheets from the shelf; without one they are new. */
-  constructor(shelf?: BufferPool) {
-    this.#shelf = shelf;
+  /** Takes long buffers from the pool; without a pool they are new. */
+  constructor(pool?: BufferPool) {
+    this.#pool = pool;
   }
 
   /** Makes sure that `count` more bytes fit. */
   ensure(count: number): void {
-    if (this.at + count <= this.bytes.length) return;
-    const larger = this.#larger(this.at + count);
+    const needed = this.at + count;
+    if (needed <= this.bytes.length) return;
+    const pool = needed > firstBytes ? this.#pool : undefined;
+    const larger = pool?.take(needed) ?? Buffer.allocUnsafeSlow(this.#sizeFor(needed));
     this.bytes.copy(larger, 0, 0, this.at);
-    this.#shelf?.putBack(this.bytes);
+    if (this.#isPooled) this.#pool!.putBack(this.bytes);
     this.bytes = larger;
     this.view = viewOf(larger);
+    this.#isPooled = pool !== undefined;
   }
 
-  string(text: string): void {
-    this.ensure(text.length * 3);
-    const end = text.length > shortLength ? -1 : writePlain(this.bytes, this.at, text);
-    this.at = end < 0 ? this.at + this.bytes.write(text, this.at) : end;
+  string(value: string): void {
+    this.ensure(value.length * 3);
+    const end = value.length > shortLength ? -1 : writePlain(this.bytes, this.at, value);
+    this.at = end < 0 ? this.at + this.bytes.write(value, this.at) : end;
   }
 
-  /** A text as JSON has it: in quotes, with what needs it escaped. */
-  jsonString(text: string): void {
-    this.ensure(text.length * 3 + 2);
+  /** Writes a JSON string: in quotes, escaped where necessary. */
+  jsonString(value: string): void {
+    this.ensure(value.length * 3 + 2);
     const { at, bytes } = this;
-    const end = text.length > shortLength ? -1 : writePlain(bytes, at + 1, text);
-    if (end < 0) this.string(JSON.stringify(text));
+    const end = value.length > shortLength ? -1 : writePlain(bytes, at + 1, value);
+    if (end < 0) this.string(JSON.stringify(value));
     else {
       bytes[at] = quote;
       bytes[end] = quote;
@@ -132,35 +111,34 @@ export class BufferWriter {
     }
   }
 
-  /** One character of ASCII, by its code. */
+  /** Writes an ASCII character by its code. */
   byte(code: number): void {
     this.ensure(1);
     this.bytes[this.at++] = code;
   }
 
-  literal(label: BytesLiteral): void {
-    this.ensure(label.length);
-    this.at = label.write(this.view, this.at);
+  literal(literal: BytesLiteral): void {
+    this.ensure(literal.length);
+    this.at = literal.write(this.view, this.at);
   }
 
-  /** What was written, to be sent; the sheet goes on empty. */
+  /** Returns the bytes written so far and continues with an empty buffer. */
   takeWritten(): Buffer {
     const written = this.bytes.subarray(0, this.at);
-    if (this.#cut.length < keptMax) this.#cut.push(written);
-    this.bytes = nothing;
-    this.view = viewOfNothing;
+    if (this.#isPooled && this.#taken.length < releasedMax) this.#taken.push(written);
+    this.bytes = noBytes;
+    this.view = viewOfNoBytes;
+    this.#isPooled = false;
     this.at = 0;
     return written;
   }
 
-  /** All that was cut off has been sent, or never will be: from now on it belongs to others. */
+  /** Returns the memory of all chunks to the pool. Call it when they are sent, or never will be. */
   release(): void {
-    for (const piece of this.#cut.splice(0)) this.#shelf?.putBack(piece);
+    for (const chunk of this.#taken.splice(0)) this.#pool!.putBack(chunk);
   }
 
-  #larger(bytes: number): Buffer {
-    if (bytes <= firstBytes) return Buffer.allocUnsafe(firstBytes);
-    if (this.#shelf && bytes <= this.#shelf.bufferBytes) return this.#shelf.take();
-    return Buffer.allocUnsafeSlow(Math.max(bytes, this.bytes.length * 2));
+  #sizeFor(bytes: number): number {
+    return bytes <= firstBytes ? firstBytes : Math.max(bytes, this.bytes.length * 2);
   }
 }

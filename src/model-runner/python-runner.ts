@@ -25,11 +25,11 @@ export interface Host {
 }
 
 export function pythonRunner({ sandbox, platform, folderPrefix }: Host): ModelRunner {
-  const trainings = new Semaphore(limits.modelTrainingsAtOnce);
-  const others = new Semaphore(limits.modelRunsAtOnce);
+  const trainings = semaphoreOf(limits.modelTrainingsAtOnce);
+  const others = semaphoreOf(limits.modelRunsAtOnce);
   return {
     run: (task, signal) =>
-      (task.operation === "train" ? trainings : others).use(signal, async () => {
+      (task.operation === "train" ? trainings : others).use(task.project, signal, async () => {
         const folder = await mkdtemp(join(tmpdir(), folderPrefix));
         try {
           return await runIn({ folder, sandbox, platform: platform() }, task, signal);
@@ -39,6 +39,9 @@ export function pythonRunner({ sandbox, platform, folderPrefix }: Host): ModelRu
       }),
   };
 }
+
+/** One project may take all places, but a project with fewer runs goes first. */
+const semaphoreOf = (places: number) => new Semaphore({ places, perCaller: places });
 
 /** Takes away what runs have left that a crash of this server has ended. */
 export async function removeLeftFolders({ folderPrefix }: Host): Promise<void> {

@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
 import type { RequestContext } from "../context.ts";
 import { fail } from "../errors.ts";
-import { BufferPool, BufferWriter } from "../lib/buffer-writer.ts";
+import { BufferPool } from "../lib/buffer-pool.ts";
+import { BufferWriter } from "../lib/buffer-writer.ts";
 import { bytesOrStream } from "../lib/streams.ts";
 import type { LengthBound } from "../query/length-bound.ts";
 import { readWithin } from "../query/read-within.ts";
@@ -187,7 +188,8 @@ async function collectionAnswer(answering: Answering, of: Collection): Promise<O
 
 const sheetBytes = 2 * 1024 * 1024;
 /** The buffers of responses; most pages fit in one. */
-export const pageBuffers = (): BufferPool => new BufferPool(sheetBytes, 4);
+export const pageBuffers = (): BufferPool =>
+  new BufferPool({ bytesMin: sheetBytes, idleBytesMax: 4 * sheetBytes });
 /** A sheet is full when an entity of usual size might not fit any more. */
 const fullBytes = sheetBytes - 256 * 1024;
 

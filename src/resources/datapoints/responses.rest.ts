@@ -2,7 +2,8 @@
 // when long.
 import { type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
-import { BufferPool, BufferWriter, BytesLiteral } from "../../lib/buffer-writer.ts";
+import { BufferPool } from "../../lib/buffer-pool.ts";
+import { BufferWriter, BytesLiteral } from "../../lib/buffer-writer.ts";
 import { type CellText, csvCell } from "../../lib/csv.ts";
 import { numberBytesMax, writeInteger, writeNumber, writeSix } from "../../lib/number-text.ts";
 import { bufferedChunks, prefetchedAll, streamOf } from "../../lib/streams.ts";
@@ -138,7 +139,8 @@ export function frameAnswer(
 /** Bytes of an answer that are sent as one piece, about; the event loop is free between two of them. */
 const pieceBytes = limits.responsePieceBytes;
 /** The buffers of responses. Each takes the rows of one more step after it is long enough to be sent. */
-export const datapointBuffers = (): BufferPool => new BufferPool(pieceBytes + 256 * 1024, 16);
+export const datapointBuffers = (): BufferPool =>
+  new BufferPool({ bytesMin: 2 * pieceBytes, idleBytesMax: 12 * 2 ** 20 });
 
 /** What is written of a response, in rows that may go on in a further one. */
 interface Content {

@@ -1,6 +1,7 @@
 // Kysely's driver for SQLite on a thread of its own: hands out connections and posts their statements.
 import { Worker } from "node:worker_threads";
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
+import { WorkerRpc } from "../../../../lib/worker-rpc.ts";
 import { piecesOf } from "./pieces.ts";
 import type { Outcome, Reply, Request, Statement, Within, WorkerSettings } from "./worker.ts";
 
@@ -29,64 +30,24 @@ export class SqliteError extends Error {
   }
 }
 
-/** The other side of the messages: one thread, answers matched to what was asked. */
-class Thread {
-  readonly #worker: Worker;
-  readonly #waiting = new Map<number, (reply: Reply) => void>();
-  readonly #ended: Promise<void>;
-  #lastId = 0;
-  #failure: Error | undefined;
+type DatabaseThread = WorkerRpc<Request, Reply>;
 
-  constructor(settings: WorkerSettings) {
-    this.#worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: settings });
-    this.#worker.on("message", (reply: Reply) => this.#settle(reply));
-    this.#worker.on("error", (error) => this.#fail(error as Error));
-    this.#ended = new Promise((resolve) => {
-      this.#worker.once("exit", () => {
-        this.#fail(new Error("the database thread has ended"));
-        resolve();
-      });
-    });
-  }
-
-  newId(): number {
-    return ++this.#lastId;
-  }
-
-  async ask(request: Exclude<Request, { kind: "close" }>): Promise<Reply> {
-    if (this.#failure) throw this.#failure;
-    const reply = await new Promise<Reply>((resolve) => {
-      this.#waiting.set(request.id, resolve);
-      this.#worker.postMessage(request);
-    });
-    if (reply.error) throw new SqliteError(reply.error.message, reply.error.code);
-    return reply;
-  }
-
-  async end(): Promise<void> {
-    this.#worker.postMessage({ kind: "close" } satisfies Request);
-    await this.#ended;
-  }
-
-  #settle(reply: Reply): void {
-    this.#waiting.get(reply.id)?.(reply);
-    this.#waiting.delete(reply.id);
-  }
-
-  #fail(error: Error): void {
-    this.#failure ??= error;
-    const { message } = this.#failure;
-    for (const id of [...this.#waiting.keys()]) this.#settle({ id, error: { message, code: 0 } });
-  }
+async function requestOf(
+  thread: DatabaseThread,
+  request: Exclude<Request, { kind: "close" }>,
+): Promise<Reply> {
+  const reply = await thread.request(request);
+  if (reply.error) throw new SqliteError(reply.error.message, reply.error.code);
+  return reply;
 }
 
 /** A connection lent to one transaction: once that has ended, a statement that comes late is refused. */
 class ThreadConnection implements DatabaseConnection {
-  readonly #thread: Thread;
+  readonly #thread: DatabaseThread;
   readonly number: number;
   #state: "idle" | "about to begin" | "begun" = "idle";
 
-  constructor(thread: Thread, number: number) {
+  constructor(thread: DatabaseThread, number: number) {
     this.#thread = thread;
     this.number = number;
   }
@@ -100,7 +61,7 @@ class ThreadConnection implements DatabaseConnection {
     const begun = this.#state === "begun";
     this.#state = "idle";
     const id = this.#thread.newId();
-    if (begun) await this.#thread.ask({ kind: "end", id, connection: this.number, how });
+    if (begun) await requestOf(this.#thread, { kind: "end", id, connection: this.number, how });
   }
 
   /** Rows come and batches go in pieces: other requests have their turn between two of them. */
@@ -121,12 +82,12 @@ class ThreadConnection implements DatabaseConnection {
     const begins = this.#state === "about to begin";
     this.#state = "begun";
     const of = { id: this.#thread.newId(), connection: this.number };
-    let reply = await this.#thread.ask({ kind: "run", ...of, begins, sql, parameters, ...how });
+    let reply = await requestOf(this.#thread, { kind: "run", ...of, begins, sql, parameters, ...how });
     const { read } = reply.outcome!;
     const rows: Row[] = [];
     for (;;) {
       // The thread prepares the next piece while this one is read.
-      const next = reply.hasMore ? this.#thread.ask({ kind: "next", ...of }) : undefined;
+      const next = reply.hasMore ? requestOf(this.#thread, { kind: "next", ...of }) : undefined;
       const { columns, count, values, changes } = reply.outcome!;
       for (let at = 0; at < count; at++) rows.push(named<Row>(columns, values, at));
       if (!next) return { rows, numAffectedRows: BigInt(changes), ...(read && { read }) };
@@ -157,9 +118,10 @@ export interface DriverSettings extends WorkerSettings {
 
 export class SqliteDriver implements Driver {
   readonly #settings: DriverSettings;
+  // Not a `Semaphore`: Kysely acquires and releases in two calls, and a waiter gets a certain connection.
   readonly #idle: number[] = [];
   readonly #waiting: ((number: number) => void)[] = [];
-  #thread: Thread | undefined;
+  #thread: DatabaseThread | undefined;
 
   constructor(settings: DriverSettings) {
     this.#settings = settings;
@@ -167,7 +129,8 @@ export class SqliteDriver implements Driver {
 
   async init(): Promise<void> {
     const { file, mode, connections } = this.#settings;
-    this.#thread = new Thread({ file, mode });
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { file, mode } });
+    this.#thread = new WorkerRpc(worker, "the database thread");
     for (let number = connections - 1; number >= 0; number--) this.#idle.push(number);
   }
 
@@ -198,6 +161,7 @@ export class SqliteDriver implements Driver {
   }
 
   async destroy(): Promise<void> {
-    await this.#thread?.end();
+    this.#thread?.post({ kind: "close" });
+    await this.#thread?.ended;
   }
 }

@@ -2,12 +2,12 @@
 // another.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FairSemaphore } from "./fair-semaphore.ts";
+import { Semaphore } from "./semaphore.ts";
 
 const never = new AbortController().signal;
 
 /** Runs work that ends when it is told to; lists the callers in the order in which they were admitted. */
-function workIn(places: FairSemaphore) {
+function workIn(places: Semaphore) {
   const admitted: string[] = [];
   const running: { caller: string; end: () => void }[] = [];
   const begin = (caller: string, signal = never) =>
@@ -23,7 +23,7 @@ function workIn(places: FairSemaphore) {
 }
 
 test("a caller who asks for everything leaves places to others", async () => {
-  const places = new FairSemaphore({ places: 3, perCaller: 2 });
+  const places = new Semaphore({ places: 3, perCaller: 2 });
   const { admitted, begin, endFirst } = workIn(places);
   const all = Array.from({ length: 6 }, () => begin("greedy"));
   all.push(begin("modest"), begin("third"));
@@ -39,7 +39,7 @@ test("a caller who asks for everything leaves places to others", async () => {
 });
 
 test("who gives up while waiting is not admitted, and failed work gives its place back", async () => {
-  const places = new FairSemaphore({ places: 1, perCaller: 1 });
+  const places = new Semaphore({ places: 1, perCaller: 1 });
   const { admitted, begin, endFirst } = workIn(places);
   const first = begin("a");
   const ended = new AbortController();
