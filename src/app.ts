@@ -99,8 +99,8 @@ import {
 import { sequenceModel } from "./resources/sequences/sequences.odata.ts";
 import { sequenceRoutes } from "./resources/sequences/sequences.rest.ts";
 import { tagMatchingRoutes } from "./resources/tag-matching/tag-matching.rest.ts";
-import { finishErasures } from "./resources/timeseries/erasures.ts";
-import { erasureTable, timeSeriesTable } from "./resources/timeseries/schema.ts";
+import { finishDeletions } from "./resources/timeseries/pending-deletions.ts";
+import { pendingDeletionTable, timeSeriesTable } from "./resources/timeseries/schema.ts";
 import { SeriesCache } from "./resources/timeseries/series-cache.ts";
 import { timeSeriesModel } from "./resources/timeseries/timeseries.odata.ts";
 import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
@@ -124,7 +124,7 @@ export const tables: readonly AnyTable[] = [
   assetTable,
   assetTypeTable,
   timeSeriesTable,
-  erasureTable,
+  pendingDeletionTable,
   jobTable,
   eventTable,
   eventTransformerTable,
@@ -299,7 +299,7 @@ async function takeUpWork(services: Services, log: Logger): Promise<AsyncDisposa
 /** What a crash left undone, and older keys without an account. */
 async function finishLeftWork(services: Services): Promise<void> {
   await services.catalog.write("system", (tx) => adoptKeys(tx, services));
-  await finishErasures(services);
+  await finishDeletions(services);
   await finishRemovals(services);
   for (const project of await projectIds(services)) await failInterruptedJobs(services, project);
 }

@@ -17,15 +17,15 @@ export const datapointFailures = {
   }),
   "series-exist": entry<{ names: readonly string[] }>({
     status: 400,
-    when: "Time series are created with, or renamed to, names that are taken; the text lists all of them.",
+    when: "Time series are created with, or renamed to, names that are taken; the message lists all of them.",
     // Published clients read the names from this text, separated by commas without blanks
     // (docs/reference/common.md#error-texts-that-clients-read).
     message: ({ names }) => `Some metrics already exist: ${names.join(",")}`,
   }),
   "texts-not-aggregated": entry<{ name: string }>({
     status: 400,
-    when: "Aggregates are asked of a series whose values are texts.",
-    message: ({ name }) => `The time series ${name} holds texts, which have no aggregates`,
+    when: "Aggregates of a series whose values are strings are requested.",
+    message: ({ name }) => `The time series ${name} has strings, which have no aggregates`,
   }),
   "frame-too-wide": entry<{ series: number; columns: number; limit: number }>({
     status: 400,

@@ -25,7 +25,7 @@ import {
 } from "./analytics.ts";
 import { type DistanceMode, distanceModes } from "./matching/sliding-distance.ts";
 import { jobStates } from "./schema.ts";
-import { patternSearch, searchIn, searchRange } from "./specs.rest.ts";
+import { patternSearch, readSearch, searchRange } from "./specs.rest.ts";
 
 const matchMembers = {
   from: Type.Integer({ description: "The first time of the match" }),
@@ -34,7 +34,7 @@ const matchMembers = {
 };
 const matchIn = ({ fromMs, toMs, score }: Match) => ({ from: fromMs, to: toMs, score });
 
-const jobShape = Type.Object(
+const jobSchema = Type.Object(
   {
     id: Type.Integer(),
     status: Type.Enum([...jobStates]),
@@ -68,11 +68,11 @@ const read = { ...common, capability: ["analyticsAcl", "READ"] } as const;
 const jobRoutes: readonly Route[] = [
   route({
     ...{ ...execute, method: "POST", path: "/analytics/patternsearch/search" },
-    summary: "Start a search for where series look like a window",
+    summary: "Start a search for the places where series look like a window",
     body: json(patternSearch),
     response: () => ({ schema: Type.Object({ jobId: Type.Integer() }) }),
     handle: async (ctx, { body }) => {
-      const { id: jobId } = await startSearch(ctx, searchIn(ctx, body), body.description);
+      const { id: jobId } = await startSearch(ctx, readSearch(ctx, body), body.description);
       return { jobId };
     },
   }),
@@ -89,7 +89,7 @@ const jobRoutes: readonly Route[] = [
       cursor: cursorParameter,
       limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
     },
-    response: () => ({ schema: pageSchema(jobShape) }),
+    response: () => ({ schema: pageSchema(jobSchema) }),
     handle: async (ctx, { query }) =>
       listResponse(
         ctx,
@@ -100,14 +100,14 @@ const jobRoutes: readonly Route[] = [
   }),
   route({
     ...{ ...read, method: "GET", path: "/analytics/jobs/{jobId}", parameters: oneJob },
-    summary: "Read how far an analytics job is",
-    response: () => ({ schema: jobShape }),
+    summary: "Read the state and progress of an analytics job",
+    response: () => ({ schema: jobSchema }),
     handle: async (ctx, { path }) => jobIn(await getJob(ctx, path.jobId), ctx),
   }),
   route({
     ...{ ...execute, method: "POST", path: "/analytics/jobs/{jobId}/cancel", parameters: oneJob },
-    summary: "Cancel an analytics job that is running; one that has ended stays as it is",
-    response: () => ({ schema: jobShape }),
+    summary: "Cancel an analytics job; a job that has ended is not changed",
+    response: () => ({ schema: jobSchema }),
     handle: async (ctx, { path }) => jobIn(await cancelJob(ctx, path.jobId), ctx),
   }),
 ];
@@ -119,7 +119,7 @@ const tags = (description: string) =>
 const moment = Type.Union([Type.Number(), Type.String()]);
 const interval = Type.Object({ start: Type.Optional(moment), end: Type.Optional(moment) });
 
-const similarityQuestion = Type.Object({
+const similarityQuery = Type.Object({
   inputTags: tags("The series whose points in the input interval are looked for, one by one"),
   queryTags: tags("The series that are searched, one by one"),
   inputInterval: interval,
@@ -142,7 +142,7 @@ const similaritySearch: Route = route({
   ...{ method: "POST", path: "/similaritysearch", versions: ["0.4"], preview: true },
   capability: ["analyticsAcl", "EXECUTE"],
   summary: "Find where series look like the points of a window, best first by mode",
-  body: json(similarityQuestion),
+  body: json(similarityQuery),
   response: () => ({ schema: itemsSchema(similarMatch) }),
   handle: async (ctx, { body }) => {
     const { inputTags, queryTags, inputInterval, queryInterval, limit = limits.searchMatchesDefault } = body;

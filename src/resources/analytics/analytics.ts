@@ -1,7 +1,7 @@
-// Analytics: searches for windows in the background, as jobs of their callers.
+// Runs searches for windows, in the background as jobs of their callers or while the caller waits.
 //
-// A job has the rights of the caller who starts it. The record of a job is in the catalog; a job that a stop
-// of the server has interrupted is FAILED from the next start on.
+// A job has the rights of the caller who starts it. Its record is in the catalog. A stop of the server ends
+// running jobs; the next start marks them as FAILED.
 import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import { administersGroups } from "../../access/grantable.ts";
@@ -15,19 +15,19 @@ import { readPage } from "../../query/read-page.ts";
 import type { CatalogReader, CatalogWriter, ProjectId } from "../../storage/catalog.ts";
 import { requireSeries } from "../timeseries/timeseries.ts";
 import { type Job, jobTable } from "./schema.ts";
-import { type Match, prepareSearch, type SearchWanted } from "./search.ts";
+import { type Match, prepareSearch, type SearchQuery } from "./search.ts";
 
 export type { Job } from "./schema.ts";
-export type { Match, SearchWanted } from "./search.ts";
+export type { Match, SearchQuery as SearchWanted } from "./search.ts";
 
 export interface JobState extends Job {
   /** From 0 to 1. */
   readonly progress: number;
 }
 
-/** The matches of a search that runs while the caller waits, best first. */
-export async function searchNow(ctx: RequestContext, wanted: SearchWanted): Promise<Match[]> {
-  const { search } = await prepareSearch(ctx, wanted);
+/** Runs a search while the caller waits, and returns its matches, best first. */
+export async function searchNow(ctx: RequestContext, query: SearchQuery): Promise<Match[]> {
+  const { search } = await prepareSearch(ctx, query);
   return search(ctx);
 }
 
@@ -37,10 +37,10 @@ export async function searchNow(ctx: RequestContext, wanted: SearchWanted): Prom
  */
 export async function startSearch(
   ctx: RequestContext,
-  wanted: SearchWanted,
+  query: SearchQuery,
   description: string | undefined,
 ): Promise<Job> {
-  const { search, seriesIds } = await prepareSearch(ctx, wanted);
+  const { search, seriesIds } = await prepareSearch(ctx, query);
   const { userId, user } = ctx.caller;
   const job: Job = {
     id: ctx.ids.next(),
@@ -52,15 +52,15 @@ export async function startSearch(
     createdTime: ctx.system.nowMs(),
   };
   await ctx.catalog.write(ctx.project, async (tx) => {
-    await makeRoom(tx, ctx);
+    await deleteOldJobs(tx, ctx);
     await tx.insert(jobTable, [job]);
   });
   ctx.jobs.start(job.id, (signal, tell) => run(ctx, job, { signal, search: (own) => search(own, tell) }));
   return job;
 }
 
-/** Removes jobs whose time is over, and the caller's oldest ones beyond `limits.jobsKeptMax`. */
-async function makeRoom(tx: CatalogWriter, ctx: RequestContext): Promise<void> {
+/** Deletes expired jobs, and the caller's oldest ones beyond `limits.jobsKeptMax`. */
+async function deleteOldJobs(tx: CatalogWriter, ctx: RequestContext): Promise<void> {
   const isOld = between("createdTime", { to: { value: oldestMs(ctx), inclusive: false } });
   const isRunning = equals("status", "RUNNING");
   await tx.remove(jobTable, and(isOld, oneOf("status", ["DONE", "FAILED", "CANCELLED"])));
@@ -79,24 +79,27 @@ interface Work {
   readonly search: (ctx: RequestContext) => Promise<Match[]>;
 }
 
-/** A job that is cancelled, or that a stop of the server ends, writes nothing. */
+/**
+ * Runs a job and stores its outcome. A job that is cancelled, or ended by a stop of the server, stores
+ * nothing.
+ */
 async function run(ctx: RequestContext, { id }: Job, { signal, search }: Work): Promise<void> {
   const deadline = AbortSignal.timeout(limits.jobMsMax);
   try {
     const matches = await search({ ...ctx, signal: AbortSignal.any([signal, deadline]) });
-    await settle(ctx, ctx.project, equals("id", id), { status: "DONE", matches });
+    await endJobs(ctx, ctx.project, equals("id", id), { status: "DONE", matches });
   } catch (problem) {
     if (signal.aborted) return;
     if (!(problem instanceof Failure) && !deadline.aborted) ctx.jobs.report(problem);
     const reason = deadline.aborted ? fail("job-deadline", { limitMs: limits.jobMsMax }) : problem;
-    const told =
+    const message =
       reason instanceof Failure ? reason.message : "A fault of the server; its log has the details";
-    await settle(ctx, ctx.project, equals("id", id), { status: "FAILED", problem: told });
+    await endJobs(ctx, ctx.project, equals("id", id), { status: "FAILED", problem: message });
   }
 }
 
 /** Ends the jobs that are still running. */
-async function settle(
+async function endJobs(
   { catalog, system }: Pick<Services, "catalog" | "system">,
   project: ProjectId,
   which: Filter,
@@ -114,14 +117,14 @@ async function settle(
   });
 }
 
-/** At the start of the server: nothing goes on with what a stop has interrupted. */
+/** Marks the jobs that a stop has interrupted. Runs at the start of the server. */
 export const failInterruptedJobs = (services: Services, project: ProjectId): Promise<void> =>
-  settle(services, project, everything, {
+  endJobs(services, project, everything, {
     status: "FAILED",
     problem: "The server stopped while the job was running; start it again",
   });
 
-/** Refuses (404) a job that is unknown, or of somebody else. */
+/** Refuses (404) an unknown job, and a job of another account. */
 export async function getJob(ctx: RequestContext, id: number): Promise<JobState> {
   return stateOf(ctx, await ctx.catalog.read(ctx.project, (tx) => requireJob(tx, ctx, id, "READ")));
 }
@@ -140,14 +143,14 @@ export async function listJobs(ctx: RequestContext, page: PageQuery): Promise<Pa
 /** Resolves when the job has ended. A job that had ended before stays as it is. */
 export async function cancelJob(ctx: RequestContext, id: number): Promise<JobState> {
   await ctx.catalog.read(ctx.project, (tx) => requireJob(tx, ctx, id, "EXECUTE"));
-  await settle(ctx, ctx.project, equals("id", id), { status: "CANCELLED" });
+  await endJobs(ctx, ctx.project, equals("id", id), { status: "CANCELLED" });
   await ctx.jobs.cancel(id);
   return stateOf(ctx, await ctx.catalog.read(ctx.project, (tx) => requireJob(tx, ctx, id, "EXECUTE")));
 }
 
 /**
- * The matches of a job, best first. Refuses (409) a job that is not DONE, and (404) a caller who may not read
- * all of its series any more.
+ * The matches of a job, best first. Refuses (409) a job that is not DONE, and (404) a caller who may no
+ * longer read all of its series.
  */
 export async function matchesOf(ctx: RequestContext, id: number): Promise<readonly Match[]> {
   const job = await ctx.catalog.read(ctx.project, (tx) => requireJob(tx, ctx, id, "READ"));
@@ -163,7 +166,7 @@ async function requireJob(tx: CatalogReader, ctx: RequestContext, id: number, ac
   return job!;
 }
 
-/** Administrators see the jobs of all. */
+/** The filter of visible jobs. Administrators see all jobs. */
 function visibleJobs(ctx: RequestContext, action: Action): Filter {
   const own = administersGroups(ctx.caller.capabilities) ? everything : ownJobs(ctx);
   const isKept = between("createdTime", { from: { value: oldestMs(ctx), inclusive: true } });

@@ -1,4 +1,4 @@
-// What searches in the background leave in the catalog.
+// The table of analytics jobs.
 import type { Column, Table } from "../../storage/catalog.ts";
 import type { Match } from "./search.ts";
 
@@ -8,16 +8,16 @@ export interface Job {
   readonly id: number;
   readonly description?: string;
   readonly status: (typeof jobStates)[number];
-  /** Why it is FAILED. */
+  /** The reason of a job that is FAILED. */
   readonly problem?: string;
-  /** The account that started it; whoever came with a token has a name alone. */
+  /** The account that started it. A caller with a provider's token has a name only. */
   readonly accountId?: number;
   readonly user: string;
-  /** The series that its matches tell of. */
+  /** The series that it compares. Their readers may read its matches. */
   readonly seriesIds: readonly number[];
   readonly createdTime: number;
   readonly completedTime?: number;
-  /** Best first; there when it is DONE. */
+  /** Best first; present if the job is DONE. */
   readonly matches?: readonly Match[];
 }
 

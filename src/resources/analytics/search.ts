@@ -1,30 +1,30 @@
-// One search for a window: reads the window, sends the samples to the compute thread, and scores the matches.
+// Runs one search: reads the window, sends samples to the compute thread, and computes the scores of matches.
 import type { ComputationModule } from "../../compute/computation.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
-import { latestPoint, refuseTexts } from "../datapoints/datapoints.ts";
+import { latestPoint, refuseStrings } from "../datapoints/datapoints.ts";
 import { requireSeries } from "../timeseries/timeseries.ts";
 import { type DistanceMode, squaredDistance } from "./matching/sliding-distance.ts";
 import type { WindowSearching } from "./matching/window-search.compute.ts";
 import { gridOf, keysOf, readWhole, readWindow, type Source, sampleMs, samplesIn } from "./sources.ts";
 
-export interface SearchWanted {
-  /** The window to look for; `field` names it in refusals. */
+export interface SearchQuery {
+  /** The window to search for; `field` is its name in refusals. */
   readonly window: { readonly source: Source; readonly range: TimeRange; readonly field: string };
-  /** Where to look: as many columns as the window has, of the same buckets. */
+  /** The series to search: as many columns as the window, with the same buckets. */
   readonly searched: { readonly source: Source; readonly range: TimeRange };
   readonly mode: DistanceMode;
-  /** Of matches; lowered to `limits.searchMatchesMax`. */
+  /** The most matches; lowered to `limits.searchMatchesMax`. */
   readonly count: number;
 }
 
-/** Reads of the series from `fromMs` to `toMs`, not included, return the window. */
+/** A match: the samples from `fromMs` up to `toMs`, not included. */
 export interface Match {
   readonly fromMs: number;
   readonly toMs: number;
-  /** The distance: 0 is the best. */
+  /** The distance from the window: 0 is the best. */
   readonly score: number;
 }
 
@@ -34,43 +34,45 @@ const module: ComputationModule<WindowSearching> = {
 };
 
 export interface PreparedSearch {
-  /** Of the window and of what is searched. */
+  /** The series of the window and the searched ones. */
   readonly seriesIds: readonly number[];
-  /** The matches, best first. `tell` hears how much of the time range was searched, from 0 to 1. */
+  /**
+   * Returns the matches, best first. `tell` gets the share of the time range searched so far, from 0 to 1.
+   */
   readonly search: (ctx: RequestContext, tell?: (progress: number) => void) => Promise<Match[]>;
 }
 
 /**
- * Reads the window. Refuses unknown series (404), series of texts and windows that cannot be compared (400)
- * before anything is searched.
+ * Reads the window. Refuses unknown series (404), series of strings, and windows that cannot be compared
+ * (400).
  */
-export async function prepareSearch(ctx: RequestContext, wanted: SearchWanted): Promise<PreparedSearch> {
-  const keys = [wanted.window, wanted.searched].flatMap(({ source }) => keysOf(source));
+export async function prepareSearch(ctx: RequestContext, query: SearchQuery): Promise<PreparedSearch> {
+  const keys = [query.window, query.searched].flatMap(({ source }) => keysOf(source));
   const series = await requireSeries(ctx, keys, "READ");
-  for (const one of series) refuseTexts(one);
-  const columns = await readWindow(ctx, wanted.window);
+  for (const one of series) refuseStrings(one);
+  const columns = await readWindow(ctx, query.window);
   return {
     seriesIds: [...new Set(series.map(({ id }) => id))],
-    search: (own, tell = () => {}) => matches(own, { ...wanted, columns }, tell),
+    search: (own, tell = () => {}) => matches(own, { ...query, columns }, tell),
   };
 }
 
-type Prepared = SearchWanted & { readonly columns: readonly Float64Array[] };
+type Prepared = SearchQuery & { readonly columns: readonly Float64Array[] };
 
 async function matches(
   ctx: RequestContext,
-  wanted: Prepared,
+  query: Prepared,
   tell: (progress: number) => void,
 ): Promise<Match[]> {
-  const { mode, columns: window } = wanted;
-  const { source } = wanted.searched;
-  const range = searchedRange(wanted);
+  const { mode, columns: window } = query;
+  const { source } = query.searched;
+  const range = searchedRange(query);
   const grid = gridOf(source, window[0]!.length - 1);
-  const count = Math.min(wanted.count, limits.searchMatchesMax);
+  const count = Math.min(query.count, limits.searchMatchesMax);
   const start = { window, mode, count, ...(grid && { grid }) };
   const best = await ctx.computing.session(ctx, { module, start }, async (ask) => {
     const progress = await progressIn(ctx, source, range);
-    // The next piece is read while the thread compares the one before.
+    // The next samples are read while the thread compares the current ones.
     let compared = Promise.resolve();
     for await (const samples of samplesIn(ctx, source, range)) {
       await compared;
@@ -79,7 +81,7 @@ async function matches(
         tell(progress(samples.times));
       };
       compared = send();
-      compared.catch(() => {}); // It is raised where it is awaited.
+      compared.catch(() => {}); // The failure is thrown where the promise is awaited.
     }
     await compared;
     return (await ask({ kind: "best" })).best;
@@ -87,17 +89,17 @@ async function matches(
   const found: Match[] = [];
   for (const { firstMs, lastMs, squared } of best) {
     const match = { fromMs: firstMs, toMs: lastMs + sampleMs(source) };
-    const exact = await exactSquared(ctx, wanted, { startMs: match.fromMs, endMs: match.toMs });
+    const exact = await exactSquared(ctx, query, { startMs: match.fromMs, endMs: match.toMs });
     found.push({ ...match, score: Math.sqrt(exact ?? squared) });
   }
   return found.sort((a, b) => a.score - b.score || a.fromMs - b.fromMs);
 }
 
 /**
- * Buckets are those of the window's grid that are whole in the range: so the window itself is among them,
- * whatever multiple of its unit a bucket is.
+ * The whole buckets of the window's grid in the range. So the window itself is found, whatever the length of
+ * a bucket.
  */
-function searchedRange({ window, searched: { source, range } }: SearchWanted): TimeRange {
+function searchedRange({ window, searched: { source, range } }: SearchQuery): TimeRange {
   if (source.kind === "points") return range;
   const { unitMs, bucketMs } = source.granularity;
   const origin = Math.floor(window.range.startMs / unitMs) * unitMs;
@@ -105,7 +107,7 @@ function searchedRange({ window, searched: { source, range } }: SearchWanted): T
   return { startMs, endMs: startMs + Math.floor((range.endMs - startMs) / bucketMs) * bucketMs };
 }
 
-/** From the first samples to the last point of the first series. */
+/** Measures progress from the first samples to the last point of the first series. */
 async function progressIn(ctx: RequestContext, source: Source, { endMs }: TimeRange) {
   const latest = await latestPoint(ctx, keysOf(source)[0]!, endMs);
   let firstMs: number | undefined;
@@ -121,8 +123,8 @@ function refuseMore(samples: number): void {
 }
 
 /**
- * By the formula itself, from the window as it is stored; undefined when that has changed since, or depends
- * on samples outside of it.
+ * The squared distance by its formula, from stored samples. Undefined if these have changed since, or if
+ * filled gaps depend on other samples.
  */
 async function exactSquared(
   ctx: RequestContext,

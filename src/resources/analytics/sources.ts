@@ -1,11 +1,11 @@
-// Reads the samples that a search compares: points of a series in their order, or buckets of several.
+// Reads the samples of a search: the points of one series, or buckets of several.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import type { Granularity, TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { AggregateName } from "../../storage/points.ts";
+import { readDataFrame } from "../datapoints/data-frame.ts";
 import { readMany } from "../datapoints/datapoints.ts";
-import { readFrame } from "../datapoints/frame.ts";
 import type { LimitedRows } from "../datapoints/limited-rows.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
 import { type GapFilling, type Grid, GridRows } from "./matching/grid-rows.ts";
@@ -17,7 +17,7 @@ export interface BucketColumn {
   readonly fill?: GapFilling;
 }
 
-/** Points have no grid: a sample is the point after the one before, however far away. */
+/** Points have no grid: samples follow each other at any distance in time. */
 export type Source =
   | { readonly kind: "points"; readonly key: SeriesKey }
   | {
@@ -29,7 +29,7 @@ export type Source =
 export const keysOf = (source: Source): readonly SeriesKey[] =>
   source.kind === "points" ? [source.key] : source.columns.map(({ key }) => key);
 
-/** The time that a sample reaches: reads from the first to the end of the last return the window. */
+/** The time that a sample covers. */
 export const sampleMs = (source: Source): number =>
   source.kind === "points" ? 1 : source.granularity.bucketMs;
 
@@ -62,13 +62,13 @@ async function pageFrom(
 ): Promise<LimitedRows<Float64Array>> {
   if (source.kind === "buckets") {
     const { columns, granularity } = source;
-    return (await readFrame(ctx, { columns, granularity, range, limit: limits.frameRowsMax })).rows;
+    return (await readDataFrame(ctx, { columns, granularity, range, limit: limits.frameRowsMax })).rows;
   }
-  const [answer] = await readMany(ctx, [{ key: source.key, range, limit: limits.pointsPerReadMax }]);
-  return answer!.rows as LimitedRows<Float64Array>;
+  const [result] = await readMany(ctx, [{ key: source.key, range, limit: limits.pointsPerReadMax }]);
+  return result!.rows as LimitedRows<Float64Array>;
 }
 
-/** All samples in the range with its gaps filled, by column. Stops after `limits.searchWindowMax` + 1. */
+/** All samples of the range by column, with gaps filled. Stops after `limits.searchWindowMax` + 1. */
 export async function readWhole(ctx: RequestContext, source: Source, range: TimeRange): Promise<Samples> {
   const grid = gridOf(source, limits.searchWindowMax);
   const rows = grid && new GridRows(grid);
@@ -97,7 +97,7 @@ function joined(parts: readonly Float64Array[]): Float64Array {
   return whole;
 }
 
-/** The window to look for; refuses (400) one that is too short, too long or has a gap. */
+/** Reads the window to search for. Refuses (400) one that is too short or too long, or that has a gap. */
 export async function readWindow(
   ctx: RequestContext,
   { source, range, field }: { readonly source: Source; readonly range: TimeRange; readonly field: string },

@@ -312,7 +312,7 @@ test("what cannot be calculated is refused, naming what is wrong", async () => {
       "avg of one series, as in avg([a]) + avg([b]), at character 1",
       "a combined expression",
     ],
-    [{ function: `[${texts}]` }, "function", "series of numbers", `s${count}, which holds texts`],
+    [{ function: `[${texts}]` }, "function", "series of numbers", `s${count}, which has strings`],
     [{ function: "[a]", aliases: [a, a] }, "aliases[1].alias", "a name of its own", "a"],
     [
       withAlias({ aggregate: "most", granularity: "1h" }),

@@ -1,4 +1,4 @@
-// Calculated series over OData: the results of the functions that a filter names.
+// Declares calculated series for OData: the results of the functions that a filter names.
 import type { RequestContext } from "../../context.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
@@ -17,13 +17,13 @@ interface ResultRow {
   readonly value: number;
 }
 
-/** The functions asked, one after the other, each in ascending time. */
+/** A read of these functions in sequence, each in ascending time. */
 interface Plan {
   readonly functions: readonly string[];
   readonly range: TimeRange;
 }
 
-/** Without a function there is nothing to calculate. */
+/** The plan of a filter. A filter without functions reads nothing. */
 function planOf(filter: Filter): Plan {
   const { values = [], rest } = valuesIn(filter, "function");
   const { start, end } = rangeIn(rest, "timeMs");
@@ -31,7 +31,7 @@ function planOf(filter: Filter): Plan {
   return { functions: values.map(String), range };
 }
 
-/** The results from a place in the plan on; `most` is about how many the reader will take. */
+/** Reads results from a position of the plan on. The reader takes about `most` of them. */
 async function* resultsFrom(
   ctx: RequestContext,
   { functions, range }: Plan,
@@ -43,7 +43,7 @@ async function* resultsFrom(
   for (let at = firstAt; at < functions.length; at += 1, startMs = range.startMs)
     for (let count = limit; count === limit && startMs < range.endMs; ) {
       count = 0;
-      const question = {
+      const query = {
         text: functions[at]!,
         aliases: [],
         functionsTakePoints: false,
@@ -51,7 +51,7 @@ async function* resultsFrom(
         limit,
         field: "Id",
       };
-      const [results] = await calculate(ctx, [question]);
+      const [results] = await calculate(ctx, [query]);
       for await (const { times, columns } of results!.read()) {
         const rows = Array.from(times, (timeMs, i) => ({
           ...{ function: functions[at]!, timeMs },

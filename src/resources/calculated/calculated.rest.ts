@@ -8,40 +8,40 @@ import { limits } from "../../limits.ts";
 import { Continuation, continuationQuery } from "../../rest/continuation.ts";
 import { itemsSchema } from "../../rest/envelope.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
-import { readMany, type SeriesQuestion } from "../datapoints/datapoints.ts";
+import { readMany, type SeriesQuery } from "../datapoints/datapoints.ts";
 import {
-  type Asked,
-  askedFields,
-  askedIn,
-  askedOver,
-  granularityIn,
+  type KeyInput,
   keyFields,
-  keyOf,
-  questionOf,
-  rangeOf,
+  mergeOptions,
+  type OptionsInput,
+  optionFields,
+  type ReadOptions,
   readAggregate,
-  type SentAsked,
-  type SentKey,
+  readGranularity,
+  readOptions,
+  seriesKey,
+  seriesQuery,
+  timeRange,
 } from "../datapoints/queries.rest.ts";
 import {
   cellBytes,
-  jsonAnswer,
+  jsonResponse,
   type NamedRows,
   namedRows,
-  pointsShape,
+  seriesPointsSchema,
 } from "../datapoints/responses.rest.ts";
-import { type Alias, type CalculatedQuestion, calculate } from "./calculated.ts";
+import { type Alias, type CalculatedQuery, calculate } from "./calculated.ts";
 
-const aliasShape = Type.Object(
+const aliasSchema = Type.Object(
   {
-    alias: Type.String({ description: "What the function calls the series, without the brackets" }),
+    alias: Type.String({ description: "The name of the series in the function, without the brackets" }),
     id: Type.Integer({ description: "The id of the series" }),
     aggregate: Type.Optional(
       Type.String({
-        description: "Read as this aggregate; needs a granularity. Absent or `none`: the points",
+        description: "The aggregate to read, with a granularity. Absent or `none`: points",
       }),
     ),
-    granularity: Type.Optional(Type.String({ description: "How long an aggregate reaches" })),
+    granularity: Type.Optional(Type.String({ description: "The time that an aggregate covers" })),
   },
   { title: "FunctionAlias" },
 );
@@ -50,7 +50,7 @@ const querySchema = Type.Object({
   items: Type.Array(
     Type.Object({
       ...keyFields,
-      ...askedFields,
+      ...optionFields,
       function: Type.Optional(
         Type.String({
           description:
@@ -59,36 +59,40 @@ const querySchema = Type.Object({
         }),
       ),
       aliases: Type.Optional(
-        Type.Array(aliasShape, { maxItems: limits.functionLeavesMax, description: "For `function`" }),
+        Type.Array(aliasSchema, { maxItems: limits.functionLeavesMax, description: "For `function`" }),
       ),
     }),
     { maxItems: limits.seriesPerReadMax },
   ),
-  ...askedFields,
+  ...optionFields,
 });
 
-type SentAlias = Pick<Alias, "alias" | "id"> & { readonly aggregate?: string; readonly granularity?: string };
+type AliasInput = Pick<Alias, "alias" | "id"> & {
+  readonly aggregate?: string;
+  readonly granularity?: string;
+};
 
-type SentItem = SentKey & SentAsked & { readonly function?: string; readonly aliases?: readonly SentAlias[] };
+type ItemInput = KeyInput &
+  OptionsInput & { readonly function?: string; readonly aliases?: readonly AliasInput[] };
 
-type Body = SentAsked & { readonly items: readonly SentItem[] };
+type Body = OptionsInput & { readonly items: readonly ItemInput[] };
 
-type Question =
-  | { readonly kind: "stored"; readonly question: SeriesQuestion }
-  | { readonly kind: "calculated"; readonly name: string; readonly question: CalculatedQuestion };
+type ItemQuery =
+  | { readonly kind: "stored"; readonly query: SeriesQuery }
+  | { readonly kind: "calculated"; readonly name: string; readonly query: CalculatedQuery };
 
-/** Members of an item override those of the body; `"aggregates":""` requests points. */
-function questionsIn(continuation: Continuation, body: Body, version: ApiVersion): Question[] {
+/** Members of an item override those of the body. `"aggregates":""` reads points. */
+function readQueries(continuation: Continuation, body: Body, version: ApiVersion): ItemQuery[] {
   const { nowMs } = continuation;
-  const common = askedIn(body, "");
-  return body.items.map((item, i): Question => {
+  const common = readOptions(body, "");
+  return body.items.map((item, i): ItemQuery => {
     const at = `items[${i}].`;
-    const own = askedIn(item, at);
-    const asked = askedOver(own, common);
+    const own = readOptions(item, at);
+    const options = mergeOptions(own, common);
     if (item.function === undefined)
       return {
         kind: "stored",
-        question: continuation.rest(questionOf(nowMs, keyOf(item, at), { asked, at }), i),
+        query: continuation.rest(seriesQuery(nowMs, seriesKey(item, at), { options, at }), i),
       };
     if (version === "0.4") {
       const expected = "a version that has functions, 0.5 or 0.6,";
@@ -97,63 +101,67 @@ function questionsIn(continuation: Continuation, body: Body, version: ApiVersion
     const name = item.name ?? item.tagId;
     if (name === undefined) throw fail("fields-missing", { fields: [`${at}name`] });
     refuseAggregates(own, at);
-    const question = calculatedIn(nowMs, item, { asked, at, version });
-    return { kind: "calculated", name, question: continuation.rest(question, i) };
+    const calculated = calculatedQuery(nowMs, item, { options, at, version });
+    return { kind: "calculated", name, query: continuation.rest(calculated, i) };
   });
 }
 
-/** A function says itself what it reads of a series; aggregates beside it would be passed over silently. */
-function refuseAggregates({ aggregates = [] }: Asked, at: string): void {
+/** The aliases of a function name its aggregates. Aggregates of the item would have no effect. */
+function refuseAggregates({ aggregates = [] }: ReadOptions, at: string): void {
   if (aggregates.length === 0) return;
   const expected = "nothing beside a function, whose aliases name aggregates,";
   throw fail("field-invalid", { field: `${at}aggregates`, expected, got: aggregates.join(",") });
 }
 
-function calculatedIn(
+function calculatedQuery(
   nowMs: number,
-  item: SentItem,
-  { asked, at, version }: { readonly asked: Asked; readonly at: string; readonly version: ApiVersion },
-): CalculatedQuestion {
-  const range = rangeOf(nowMs, asked, { start: `${at}start`, end: `${at}end` });
-  const aliases = (item.aliases ?? []).map((alias, i) => aliasIn(alias, `${at}aliases[${i}].`));
+  item: ItemInput,
+  {
+    options,
+    at,
+    version,
+  }: { readonly options: ReadOptions; readonly at: string; readonly version: ApiVersion },
+): CalculatedQuery {
+  const range = timeRange(nowMs, options, { start: `${at}start`, end: `${at}end` });
+  const aliases = (item.aliases ?? []).map((alias, i) => readAlias(alias, `${at}aliases[${i}].`));
   const [repeated] = duplicatesIn(aliases.map(({ alias }) => alias));
   if (repeated !== undefined) {
     const again = aliases.findLastIndex(({ alias }) => alias === repeated);
     const field = `${at}aliases[${again}].alias`;
     throw fail("field-invalid", { field, expected: "a name of its own", got: repeated });
   }
-  const limit = asked.limit ?? limits.pointsPerReadDefault;
+  const limit = options.limit ?? limits.pointsPerReadDefault;
   // The Grafana data source sends functions of points to 0.5 (docs/calculated.md#the-language).
   const functionsTakePoints = version === "0.5";
   return { text: item.function!, aliases, functionsTakePoints, range, limit, field: `${at}function` };
 }
 
 /** The Grafana data source also sends the aggregate `none`, with a granularity, for points. */
-function aliasIn({ alias, id, ...sent }: SentAlias, at: string): Alias {
-  const isRaw = sent.aggregate === undefined || ["", "none"].includes(sent.aggregate.toLowerCase());
-  const granularity = sent.granularity ? granularityIn(sent.granularity, `${at}granularity`) : undefined;
+function readAlias({ alias, id, ...input }: AliasInput, at: string): Alias {
+  const isRaw = input.aggregate === undefined || ["", "none"].includes(input.aggregate.toLowerCase());
+  const granularity = input.granularity ? readGranularity(input.granularity, `${at}granularity`) : undefined;
   if (!isRaw && !granularity) throw fail("fields-missing", { fields: [`${at}granularity`] });
   return {
     alias,
     id,
-    ...(!isRaw && { aggregate: readAggregate(sent.aggregate!, `${at}aggregate`) }),
+    ...(!isRaw && { aggregate: readAggregate(input.aggregate!, `${at}aggregate`) }),
     ...(granularity && { granularity }),
   };
 }
 
-/** In the order asked. */
-async function answersTo(
+/** Reads all items, in the order of the request. */
+async function readResults(
   ctx: RequestContext,
-  questions: readonly Question[],
+  queries: readonly ItemQuery[],
   version: ApiVersion,
 ): Promise<NamedRows[]> {
-  const stored = questions.filter((one) => one.kind === "stored").map(({ question }) => question);
-  const calculated = questions.filter((one) => one.kind === "calculated").map(({ question }) => question);
+  const stored = queries.filter((one) => one.kind === "stored").map(({ query }) => query);
+  const calculated = queries.filter((one) => one.kind === "calculated").map(({ query }) => query);
   const [read, results] = [await readMany(ctx, stored), await calculate(ctx, calculated)];
-  return questions.map((one) => {
-    if (one.kind === "stored") return namedRows(read[stored.indexOf(one.question)]!, version);
-    const rows = results[calculated.indexOf(one.question)]!;
-    const bytesMax = Math.min(one.question.limit, limits.pointsPerReadMax) * cellBytes;
+  return queries.map((one) => {
+    if (one.kind === "stored") return namedRows(read[stored.indexOf(one.query)]!, version);
+    const rows = results[calculated.indexOf(one.query)]!;
+    const bytesMax = Math.min(one.query.limit, limits.pointsPerReadMax) * cellBytes;
     return { name: one.name, members: [["value"]], rows, read: () => rows.read(), bytesMax };
   });
 }
@@ -164,14 +172,14 @@ export const calculatedRoutes: readonly Route[] = [
     versions: apiVersions,
     capability: ["timeSeriesAcl", "READ"],
     path: "/timeseries/dataquery",
-    summary: "Points or aggregates of many series, and results of functions over series",
+    summary: "Read points or aggregates of several series, and results of functions over series",
     query: continuationQuery,
     body: { kind: "json", schema: querySchema },
-    response: (version) => ({ schema: itemsSchema(pointsShape(version)), hasNextLink: true }),
+    response: (version) => ({ schema: itemsSchema(seriesPointsSchema(version)), hasNextLink: true }),
     handle: async (ctx, { version, query, body }) => {
       const continuation = new Continuation(ctx, body, query.cursor);
-      const questions = questionsIn(continuation, body as Body, version);
-      return jsonAnswer(ctx, await answersTo(ctx, questions, version), version, continuation);
+      const queries = readQueries(continuation, body as Body, version);
+      return jsonResponse(ctx, await readResults(ctx, queries, version), version, continuation);
     },
   }),
 ];

@@ -1,4 +1,4 @@
-// Calculated time series: an expression over series and their aggregates, evaluated when it is read.
+// Evaluates calculated series: expressions over series and their aggregates.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import type { Granularity, TimeRange } from "../../lib/time.ts";
@@ -11,7 +11,7 @@ import { type Expression, type Leaf, leavesOf, parseFunction } from "./expressio
 import { isOperator } from "./functions.ts";
 import { LeafReader, type LeafSource } from "./leaf-reader.ts";
 
-/** A name for a series within a function, read as an aggregate when it has one. */
+/** A name for a series in a function; with an aggregate, it stands for that aggregate. */
 export interface Alias {
   readonly alias: string;
   readonly id: number;
@@ -19,35 +19,35 @@ export interface Alias {
   readonly granularity?: Granularity;
 }
 
-export interface CalculatedQuestion {
+export interface CalculatedQuery {
   /** The expression (docs/calculated.md#the-language). */
   readonly text: string;
   readonly aliases: readonly Alias[];
   /** Whether functions such as `sqrt` and `max` take points, not aggregates alone. */
   readonly functionsTakePoints: boolean;
   readonly range: TimeRange;
-  /** Of results; lowered to what one read may hold. */
+  /** The most results; lowered to the limit of one read. */
   readonly limit: number;
-  /** Continues an earlier read: only results at or after this time, which that read has left out. */
+  /** Continues an earlier read: only results at or after this time. */
   readonly fromMs?: number;
-  /** What refusals call the text. */
+  /** The field of the expression, for refusals. */
   readonly field: string;
 }
 
 /**
- * Prepares these calculations, whose results have one column without NaN. Refuses (400) what is no function,
- * aliases that are unknown and series of texts, and (404) unknown series.
+ * Prepares these calculations. Results have one column without NaN. Refuses (400) malformed functions,
+ * unknown aliases and series of strings, and (404) unknown series.
  */
 export async function calculate(
   ctx: RequestContext,
-  questions: readonly CalculatedQuestion[],
+  queries: readonly CalculatedQuery[],
 ): Promise<LimitedRows[]> {
-  const parsed = questions.map((question) => {
-    const { expression, leaves } = parseFunction(question.text, question.field);
-    const meanings = [...leaves].map((leaf) => ({ leaf, ...meaningOf(leaf, question) }));
-    if (!question.functionsTakePoints) {
+  const parsed = queries.map((query) => {
+    const { expression, leaves } = parseFunction(query.text, query.field);
+    const meanings = [...leaves].map((leaf) => ({ leaf, ...meaningOf(leaf, query) }));
+    if (!query.functionsTakePoints) {
       const points = new Set(meanings.filter(({ aggregate }) => !aggregate).map(({ leaf }) => leaf));
-      refuseFunctionsOf(points, expression, question.field);
+      refuseFunctionsOf(points, expression, query.field);
     }
     return { expression, leaves: meanings };
   });
@@ -55,12 +55,12 @@ export async function calculate(
   const found = await requireSeries(ctx, ids, "READ");
   const series = new Map(found.map((one) => [one.id, one]));
   return parsed.map(({ expression, leaves }, index) => {
-    const question = questions[index]!;
+    const query = queries[index]!;
     const sources = new Map(
-      leaves.map(({ leaf, id, aggregate }) => [leaf, sourceOf(series.get(id)!, aggregate, question.field)]),
+      leaves.map(({ leaf, id, aggregate }) => [leaf, sourceOf(series.get(id)!, aggregate, query.field)]),
     );
-    const limit = Math.min(question.limit, limits.pointsPerReadMax);
-    const source = (most: number) => resultRows(ctx, { expression, sources }, { ...question, limit: most });
+    const limit = Math.min(query.limit, limits.pointsPerReadMax);
+    const source = (most: number) => resultRows(ctx, { expression, sources }, { ...query, limit: most });
     return new LimitedRows(limit, source);
   });
 }
@@ -70,8 +70,8 @@ interface Meaning {
   readonly aggregate: LeafSource["aggregate"];
 }
 
-/** An alias goes before an id that looks the same. */
-function meaningOf({ name, aggregate }: Leaf, { aliases, field }: CalculatedQuestion): Meaning {
+/** Resolves a leaf. An alias comes before an id of the same digits. */
+function meaningOf({ name, aggregate }: Leaf, { aliases, field }: CalculatedQuery): Meaning {
   const refused = (expected: string) => fail("field-invalid", { field, expected, got: `[${name}]` });
   const alias = aliases.find((one) => one.alias === name);
   const id = alias?.id ?? (/^\d+$/.test(name) ? Number(name) : undefined);
@@ -99,16 +99,16 @@ function refuseFunctionsOf(points: ReadonlySet<Leaf>, expression: Expression, fi
 }
 
 function sourceOf(series: SeriesRef, aggregate: LeafSource["aggregate"], field: string): LeafSource {
-  const got = `${series.name}, which holds texts`;
+  const got = `${series.name}, which has strings`;
   if (series.isString) throw fail("field-invalid", { field, expected: "series of numbers", got });
   return { series, ...(aggregate && { aggregate }) };
 }
 
-/** Rows evaluated in one step: columns this short stay in the processor's caches. */
-const rowsAtOnce = { least: 16, most: 4_096 };
-/** Operations on values in one step, a function of one value being one: about 2 ms. */
-const operationsAtOnce = 200_000;
-/** Points of one leaf read at once, and of all leaves together. */
+/** Rows of one step. Columns of this length stay in the processor's caches. */
+const rowsPerStep = { least: 16, most: 4_096 };
+/** Operations of one step, each a function of one value: about 2 ms. */
+const operationsPerStep = 200_000;
+/** Points of one leaf in one read, and of all leaves together. */
 const leafPoints = { least: 256, most: 20_000, ofAll: 100_000 };
 
 interface Calculation {
@@ -120,21 +120,21 @@ interface Calculation {
 async function* resultRows(
   ctx: RequestContext,
   { expression, sources }: Calculation,
-  { range, limit, fromMs = range.startMs }: CalculatedQuestion,
+  { range, limit, fromMs = range.startMs }: CalculatedQuery,
 ): AsyncGenerator<Rows> {
   let left = limit;
   if (left === 0 || range.startMs === range.endMs) return;
   const wanted = Math.min(left + 2, Math.floor(leafPoints.ofAll / sources.size));
-  const pointsAtOnce = Math.min(Math.max(wanted, leafPoints.least), leafPoints.most);
-  const fitting = Math.floor(operationsAtOnce / sizeOf(expression));
-  const rowsMax = Math.min(Math.max(fitting, rowsAtOnce.least), rowsAtOnce.most);
+  const pointsPerRead = Math.min(Math.max(wanted, leafPoints.least), leafPoints.most);
+  const fitting = Math.floor(operationsPerStep / sizeOf(expression));
+  const rowsMax = Math.min(Math.max(fitting, rowsPerStep.least), rowsPerStep.most);
   const readers = [...sources].map(([leaf, source]) => ({
     leaf,
-    reader: new LeafReader(ctx, source, { range, fromMs, pointsAtOnce }),
+    reader: new LeafReader(ctx, source, { range, fromMs, pointsPerRead }),
   }));
   for (let doneMs = fromMs - 1; doneMs < range.endMs - 1 && left > 0; ) {
     await Promise.all(readers.map(({ reader }) => reader.readBeyond(doneMs)));
-    const untilMs = Math.min(range.endMs - 1, ...readers.map(({ reader }) => reader.knownUntilMs));
+    const untilMs = Math.min(range.endMs - 1, ...readers.map(({ reader }) => reader.completeUntilMs));
     const times = await ctx.computing.step(ctx, () =>
       union(readers.map(({ reader }) => reader.timesBetween(doneMs, untilMs))),
     );
@@ -142,17 +142,17 @@ async function* resultRows(
       const rows = await ctx.computing.step(ctx, () => {
         const wanted = times.subarray(from, Math.min(from + rowsMax, times.length));
         const columns = new Map(readers.map(({ leaf, reader }) => [leaf, reader.valuesAt(wanted)]));
-        return present(wanted, evaluate(expression, columns, wanted.length), left);
+        return rowsWithValue(wanted, evaluate(expression, columns, wanted.length), left);
       });
       left -= rows.times.length;
       yield rows;
     }
-    for (const { reader } of readers) reader.forgetBefore(untilMs);
+    for (const { reader } of readers) reader.dropBefore(untilMs);
     doneMs = untilMs;
   }
 }
 
-/** All of these times, ascending and each once; merged in pairs, as many leaves can have many times. */
+/** The union of ascending times. Merges in pairs, because there can be many leaves with many times. */
 function union(lists: readonly Float64Array[]): Float64Array {
   if (lists.length === 1) return lists[0]!;
   const half = lists.length >> 1;
@@ -168,8 +168,8 @@ function union(lists: readonly Float64Array[]): Float64Array {
   return both.subarray(0, count);
 }
 
-/** The rows that have a value, at most `limit` of them. */
-function present(times: Float64Array, values: Float64Array, limit: number): Rows {
+/** The first `limit` rows that have a value. */
+function rowsWithValue(times: Float64Array, values: Float64Array, limit: number): Rows {
   if (times.length <= limit && !values.includes(Number.NaN)) return { times, columns: [values] };
   const has = (_: number, i: number) => !Number.isNaN(values[i]!);
   return { times: times.filter(has).subarray(0, limit), columns: [values.filter(has).subarray(0, limit)] };

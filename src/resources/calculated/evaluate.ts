@@ -1,4 +1,4 @@
-// Evaluates an expression on columns, one value a time stamp, and leaves out where there is no result.
+// Evaluates an expression on columns, with one value for each timestamp.
 import type { Expression, Leaf } from "./expression.ts";
 import { type Column, functions } from "./functions.ts";
 
@@ -13,13 +13,13 @@ export function evaluate(expression: Expression, leaves: Leaves, count: number):
   const result = columnOf(expression, leaves, count).map((one) => (Number.isFinite(one) ? one : Number.NaN));
   for (const leaf of leaves.values())
     for (let i = 0; i < count; i += 1) {
-      // Some functions make a value of none: pow(NaN, 0) is 1.
+      // Some functions of NaN have a value: pow(NaN, 0) is 1.
       if (Number.isNaN(leaf[i]!)) result[i] = Number.NaN;
     }
   return result;
 }
 
-/** How many values and functions the expression has: the operations for one row. */
+/** The number of values and functions in the expression: the operations for one row. */
 export const sizeOf = (expression: Expression): number =>
   expression.kind === "call" ? expression.given.reduce((sum, one) => sum + sizeOf(one), 1) : 1;
 

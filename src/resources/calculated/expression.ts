@@ -1,4 +1,4 @@
-// The expression language of calculated series: text to a tree, with the place and expectation of any fault.
+// Parses the expression language of calculated series. A refusal gives the position and the expected token.
 //
 //   any        = conjunct { OR conjunct }
 //   conjunct   = negated { AND negated }
@@ -25,7 +25,7 @@ export type Expression =
     };
 
 /**
- * What stands in square brackets: an alias or the id of a series. Equal ones of a function are one object.
+ * The content of square brackets: an alias or the id of a series. Equal leaves of a function are one object.
  */
 export interface Leaf {
   readonly name: string;
@@ -41,7 +41,7 @@ export interface ParsedFunction {
 /** Other names of functions. */
 const synonyms: Readonly<Record<string, FunctionName>> = { average: "avg", power: "pow" };
 
-/** Functions that, given one argument, are aggregates of a series. */
+/** Functions that with one argument are aggregates of a series. */
 const aggregates: Readonly<Record<string, AggregateName>> = {
   avg: "average",
   max: "max",
@@ -50,8 +50,8 @@ const aggregates: Readonly<Record<string, AggregateName>> = {
 };
 
 /**
- * Parses a function (docs/calculated.md#the-language). Refuses (400) a text that is no function, a function
- * without a series, and an aggregate of anything but a series.
+ * Parses a function (docs/calculated.md#the-language). Refuses (400) malformed functions, functions without a
+ * series, and aggregates of anything except a series.
  */
 export function parseFunction(text: string, field: string): ParsedFunction {
   if (text.length > limits.functionLengthMax) {
@@ -61,7 +61,7 @@ export function parseFunction(text: string, field: string): ParsedFunction {
   return new Parser(text, field).parse();
 }
 
-/** A refusal repeats so much of what came. */
+/** The most characters of a token that a refusal repeats. */
 const gotLengthMax = 60;
 
 interface Token {
@@ -153,7 +153,7 @@ class Parser {
     return left;
   }
 
-  /** The Grafana data source takes `[a] / - [b]` for malformed; `[a] * -1` is a number. */
+  /** Refuses `[a] / - [b]`, as the Grafana data source does; `[a] * -1` is a product with a number. */
   #factor(): Expression {
     const { at } = this.#token;
     const sign = this.#sign("-", "+");
@@ -213,7 +213,7 @@ class Parser {
       : this.#checked(name, given, word.at);
   }
 
-  /** `CASE x WHEN y` compares x with y. Without ELSE there is no value where no condition holds. */
+  /** `CASE x WHEN y` compares x with y. Without ELSE a row has no value if no condition holds. */
   #case(word: Token): Expression {
     const subject = this.#isKeyword("when") ? undefined : this.#any();
     const given: Expression[] = [];
@@ -333,7 +333,7 @@ class Parser {
   }
 }
 
-/** With repeats. */
+/** All leaves of the expression, with repeats. */
 export function leavesOf(expression: Expression): readonly Leaf[] {
   if (expression.kind === "leaf") return [expression.leaf];
   return expression.kind === "call" ? expression.given.flatMap(leavesOf) : [];

@@ -1,6 +1,6 @@
-// The functions of calculated series: their names, how many arguments they take, and what they do to columns.
+// Defines the functions of calculated series: names, numbers of arguments, and the operation on columns.
 
-/** NaN stands for "no value". Columns that come in are not changed. */
+/** NaN is "no value". Functions do not change their arguments. */
 export type Column = Float64Array;
 
 interface FunctionRule {
@@ -21,11 +21,11 @@ const pair = (operation: (a: number, b: number) => number): FunctionRule => ({
   apply: ([a, b]) => a.map((value, i) => operation(value, b![i]!)),
 });
 
-/** As `holds` of two values, as 1 or 0; unknown (NaN) where either has no value. */
+/** A condition on two values: 1, 0, or NaN (unknown) if either has no value. */
 const comparison = (holds: (a: number, b: number) => boolean): FunctionRule =>
   pair((a, b) => (Number.isNaN(a) || Number.isNaN(b) ? Number.NaN : Number(holds(a, b))));
 
-/** From left to right over all arguments. */
+/** Combines all arguments from left to right. */
 const fold = (operation: (a: number, b: number) => number): FunctionRule => ({
   least: 1,
   most: Number.POSITIVE_INFINITY,
@@ -37,7 +37,7 @@ const fold = (operation: (a: number, b: number) => number): FunctionRule => ({
   },
 });
 
-/** As `operation` of the value and of a second argument, or of `otherwise` where there is none. */
+/** An operation whose second argument is optional. */
 const pairOr = (operation: (a: number, b: number) => number, otherwise: number): FunctionRule => ({
   least: 1,
   most: 2,
@@ -46,7 +46,7 @@ const pairOr = (operation: (a: number, b: number) => number, otherwise: number):
 
 const add = (a: number, b: number) => a + b;
 
-/** Half away from zero, to so many digits behind the point. */
+/** Rounds half away from zero, to this number of decimal places. */
 function roundTo(value: number, digits: number): number {
   const scale = 10 ** digits;
   const scaled = Math.abs(value) * scale;
@@ -62,7 +62,7 @@ const average: FunctionRule = {
       .map((sum) => sum / columns.length),
 };
 
-/** Conditions and values in turn, then the value where none of the conditions holds. */
+/** Arguments: a condition and its value, repeatedly, then the value if no condition holds. */
 const choice: FunctionRule = {
   least: 3,
   most: Number.POSITIVE_INFINITY,
@@ -77,8 +77,8 @@ const choice: FunctionRule = {
 };
 
 /**
- * By name, in lower case (docs/calculated.md#the-language). Operators are listed by their signs, minus with
- * one argument as `negate`.
+ * All functions by name, in lower case (docs/calculated.md#the-language). Operators have their signs as
+ * names; minus with one argument is `negate`.
  */
 export const functions = {
   "+": pair(add),
@@ -123,5 +123,5 @@ const operators: ReadonlySet<string> = new Set([
   ...["=", "<>", "<", "<=", ">", ">=", "and", "or", "not", "case"],
 ]);
 
-/** Operators are written between their operands or as keywords, never as `name(...)`. */
+/** Whether a function is written as an operator or a keyword, and not as `name(...)`. */
 export const isOperator = (name: string): boolean => operators.has(name);

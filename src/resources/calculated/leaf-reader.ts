@@ -1,4 +1,4 @@
-// Reads one leaf of a calculated series piece by piece, and tells its value at any time in between.
+// Reads one leaf of a calculated series page by page, and interpolates its value at any time.
 import type { RequestContext } from "../../context.ts";
 import { type Granularity, type TimeRange, wholeBuckets } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
@@ -6,65 +6,67 @@ import type { AggregateName, PointColumns } from "../../storage/points.ts";
 import type { SeriesRef } from "../timeseries/timeseries.ts";
 import type { Column } from "./functions.ts";
 
-/** What a leaf of a function stands for. */
+/** The series, and possibly the aggregate, of a leaf. */
 export interface LeafSource {
   readonly series: SeriesRef;
-  /** Absent: the points themselves. */
+  /** Absent: points. */
   readonly aggregate?: { readonly name: AggregateName; readonly granularity: Granularity };
 }
 
 type Points = PointColumns<Float64Array>;
 
-/** What is read of a leaf. Buckets begin where those of the range do. */
+/** The part of a leaf to read. Buckets start at the start of the range. */
 export interface LeafSpan {
   readonly range: TimeRange;
-  /** In the range; earlier values are not needed. */
+  /** A time in the range, before which no values are needed. */
   readonly fromMs: number;
-  readonly pointsAtOnce: number;
+  readonly pointsPerRead: number;
 }
 
-const none: Points = { times: new Float64Array(), values: new Float64Array() };
+const noPoints: Points = { times: new Float64Array(), values: new Float64Array() };
 
-/** Holds a piece of the leaf's points, ascending, with the one before the piece. */
+/** Has a page of the leaf's points in memory, ascending, and the point before it. */
 export class LeafReader {
-  readonly #pieces: AsyncGenerator<Points>;
+  readonly #pages: AsyncGenerator<Points>;
   readonly #isStep: boolean;
-  #held: Points = none;
+  #buffered: Points = noPoints;
   #isAtEnd = false;
 
-  constructor(ctx: RequestContext, source: LeafSource, asked: LeafSpan) {
-    this.#pieces = source.aggregate ? bucketPieces(ctx, source, asked) : pointPieces(ctx, source, asked);
+  constructor(ctx: RequestContext, source: LeafSource, span: LeafSpan) {
+    this.#pages = source.aggregate ? bucketPages(ctx, source, span) : pointPages(ctx, source, span);
     this.#isStep = source.series.isStep;
   }
 
   /**
-   * All points of the leaf up to this time are at hand, and one at or after any such time, if there is one.
+   * All points up to this time are in memory, and so is the next point after any earlier time.
    */
-  get knownUntilMs(): number {
-    return this.#isAtEnd ? Number.POSITIVE_INFINITY : (this.#held.times.at(-1) ?? Number.NEGATIVE_INFINITY);
+  get completeUntilMs(): number {
+    return this.#isAtEnd
+      ? Number.POSITIVE_INFINITY
+      : (this.#buffered.times.at(-1) ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** Reads on until more is known than the points up to `timeMs`. */
+  /** Reads pages until the points in memory go beyond `timeMs`. */
   async readBeyond(timeMs: number): Promise<void> {
-    while (this.knownUntilMs <= timeMs) {
-      const next = await this.#pieces.next();
+    while (this.completeUntilMs <= timeMs) {
+      const next = await this.#pages.next();
       if (next.done) this.#isAtEnd = true;
-      else this.#held = joined(this.#held, next.value);
+      else this.#buffered = joined(this.#buffered, next.value);
     }
   }
 
-  /** The times at hand after `afterMs`, up to and with `untilMs`. */
+  /** The times in memory after `afterMs` and up to `untilMs`, included. */
   timesBetween(afterMs: number, untilMs: number): Float64Array {
-    const { times } = this.#held;
+    const { times } = this.#buffered;
     return times.subarray(firstAbove(times, afterMs), firstAbove(times, untilMs));
   }
 
   /**
-   * The values at these ascending times: on the line between two points, of a step series that of the last
-   * point. NaN before the first point and, except for a step series, after the last.
+   * The values at these ascending times, on the line between two points; in a step series the value of the
+   * last point. NaN before the first point and, except for a step series, after the last one.
    */
   valuesAt(wanted: Float64Array): Column {
-    const { times, values } = this.#held;
+    const { times, values } = this.#buffered;
     let next = firstAbove(times, wanted[0]! - 1);
     return wanted.map((timeMs) => {
       while (next < times.length && times[next]! < timeMs) next += 1;
@@ -78,11 +80,11 @@ export class LeafReader {
     });
   }
 
-  /** Lets go of the points that no time after `timeMs` needs. */
-  forgetBefore(timeMs: number): void {
-    const { times, values } = this.#held;
+  /** Drops the points that no time after `timeMs` needs. */
+  dropBefore(timeMs: number): void {
+    const { times, values } = this.#buffered;
     const from = Math.max(0, firstAbove(times, timeMs) - 1);
-    this.#held = { times: times.subarray(from), values: values.subarray(from) };
+    this.#buffered = { times: times.subarray(from), values: values.subarray(from) };
   }
 }
 
@@ -109,39 +111,39 @@ function joined(first: Points, second: Points): Points {
     : { times: join(first.times, second.times), values: join(first.values, second.values) };
 }
 
-/** The points in the range from `fromMs` on, the one before them and the one after. */
-async function* pointPieces(
+/** The points of the range from `fromMs` on, with the one before and the one after. */
+async function* pointPages(
   ctx: RequestContext,
   { series }: LeafSource,
-  { range, fromMs, pointsAtOnce: limit }: LeafSpan,
+  { range, fromMs, pointsPerRead: limit }: LeafSpan,
 ): AsyncGenerator<Points> {
-  const ask = async (startMs: number) => {
-    const asked = { ...range, startMs, limit, series: series.id, isString: false, includeOutside: true };
-    return (await ctx.points.scan(asked)) as Points;
+  const read = async (startMs: number) => {
+    const query = { ...range, startMs, limit, series: series.id, isString: false, includeOutside: true };
+    return (await ctx.points.scan(query)) as Points;
   };
-  let sentMs = Number.NEGATIVE_INFINITY;
-  for (let startMs = fromMs; ; startMs = sentMs + 1) {
-    const { times, values } = await ask(startMs);
-    // The point before the new start has been sent already.
-    const from = firstAbove(times, sentMs);
+  let lastMs = Number.NEGATIVE_INFINITY;
+  for (let startMs = fromMs; ; startMs = lastMs + 1) {
+    const { times, values } = await read(startMs);
+    // The first point can be the last one of the page before.
+    const from = firstAbove(times, lastMs);
     if (from < times.length) yield { times: times.subarray(from), values: values.subarray(from) };
-    sentMs = times.at(-1) ?? sentMs;
-    if (times.length < limit || sentMs >= range.endMs) return;
+    lastMs = times.at(-1) ?? lastMs;
+    if (times.length < limit || lastMs >= range.endMs) return;
   }
 }
 
-/** The buckets in the range from `fromMs` on, the last one before them and the first one after. */
-async function* bucketPieces(
+/** The buckets of the range from `fromMs` on, with the last one before and the first one after. */
+async function* bucketPages(
   ctx: RequestContext,
   { series: { id: series, isStep }, aggregate }: LeafSource,
-  { range, fromMs, pointsAtOnce: limit }: LeafSpan,
+  { range, fromMs, pointsPerRead: limit }: LeafSpan,
 ): AsyncGenerator<Points> {
   const { name, granularity } = aggregate!;
   const { bucketMs } = granularity;
   const { startMs, endMs } = wholeBuckets(range, granularity);
-  const ask = async (asked: TimeRange) => {
+  const read = async (buckets: TimeRange) => {
     const { times, columns } = await ctx.points.aggregate({
-      ...asked,
+      ...buckets,
       series,
       isStep,
       bucketMs,
@@ -153,16 +155,16 @@ async function* bucketPieces(
   const startOfBucket = (timeMs: number) => startMs + Math.floor((timeMs - startMs) / bucketMs) * bucketMs;
   const bucketOf = async (timeMs: number) => {
     const bucketStartMs = startOfBucket(timeMs);
-    return ask({ startMs: bucketStartMs, endMs: bucketStartMs + bucketMs });
+    return read({ startMs: bucketStartMs, endMs: bucketStartMs + bucketMs });
   };
   const firstMs = startOfBucket(Math.max(fromMs, startMs));
   const [before] = await ctx.points.latest([{ series, isString: false }], firstMs);
   if (before) yield await bucketOf(before.timeMs);
   for (let nextMs = firstMs; nextMs < endMs; ) {
-    const piece = await ask({ startMs: nextMs, endMs });
-    yield piece;
-    if (piece.times.length < limit) break;
-    nextMs = piece.times.at(-1)! + bucketMs;
+    const page = await read({ startMs: nextMs, endMs });
+    yield page;
+    if (page.times.length < limit) break;
+    nextMs = page.times.at(-1)! + bucketMs;
   }
   const beyond = { startMs: endMs, endMs: limits.timeMsMax + 1, series, isString: false, limit: 1 };
   const [afterMs] = (await ctx.points.scan(beyond)).times;

@@ -11,32 +11,32 @@ import { bulk } from "../../rest/fields.ts";
 import { id, type Parameter, required, text } from "../../rest/parameters.ts";
 import { apiVersions, type BytesBody, type Route, route } from "../../rest/route.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
-import { erasePoints, insertPoints, latestPoint, readMany } from "./datapoints.ts";
-import { frameRoutes } from "./frame.rest.ts";
+import { dataFrameRoutes } from "./data-frame.rest.ts";
+import { deletePoints, insertPoints, latestPoint, readMany } from "./datapoints.ts";
 import type { IncomingPoints } from "./inserts/incoming-points.ts";
-import { readInsert } from "./inserts/insert-json.rest.ts";
-import { readInsertMessage } from "./protobuf.ts";
-import { keyFields, moment, questionOf, questionParameters, rangeOf } from "./queries.rest.ts";
+import { decodeInsert } from "./inserts/insert-json.rest.ts";
+import { decodeInsertMessage } from "./protobuf.ts";
+import { keyFields, queryParameters, seriesQuery, timeParameter, timeRange } from "./queries.rest.ts";
 import {
-  jsonAnswer,
-  latestAnswer,
+  jsonResponse,
+  latestResponse,
   namedRows,
-  pointShape,
-  pointsShape,
-  protobufAnswer,
+  pointSchema,
+  protobufResponse,
   protobufType,
+  seriesPointsSchema,
 } from "./responses.rest.ts";
 
 const nameParameter = required(text("The series' name (`tagId` in 0.4)"));
 const idParameter = id("The series' id");
 
-interface Address {
+interface SeriesPath {
   readonly path: string;
   readonly parameters: Readonly<Record<string, Parameter<SeriesKey>>>;
 }
 
-/** A series is addressed by its name or by its id; what follows is the same, in all versions. */
-const addresses = (word: "data" | "latest", rest = ""): readonly Address[] => [
+/** The paths of an operation: all versions address a series by its name or by its id. */
+const pathsOf = (word: "data" | "latest", rest = ""): readonly SeriesPath[] => [
   { path: `/timeseries/${word}/{name}${rest}`, parameters: { name: nameParameter } },
   { path: `/timeseries/{id}/${word}${rest}`, parameters: { id: idParameter } },
 ];
@@ -50,23 +50,26 @@ const changing = {
   response: () => ({ schema: emptySchema }),
 } as const;
 
-const pointsField = Type.Array(pointShape);
+const pointsField = Type.Array(pointSchema);
 
-/** An insert without items is one of nothing: answered like any other. */
+/** An insert without items succeeds and writes nothing. */
 async function insert(ctx: RequestContext, { body }: { readonly body: IncomingPoints }) {
   await insertPoints(ctx, body);
   return emptyResponse;
 }
 
-type Sent = Parameters<BytesBody<IncomingPoints>["read"]>[1];
+type RequestParts = Parameters<BytesBody<IncomingPoints>["read"]>[1];
 
-async function readPoints(bytes: Buffer, { ctx, path, headers, work }: Sent): Promise<IncomingPoints> {
+async function readPoints(
+  bytes: Buffer,
+  { ctx, path, headers, work }: RequestParts,
+): Promise<IncomingPoints> {
   const isMessage = String(headers["content-type"]).toLowerCase().includes("protobuf");
   const key = Object.values(path)[0] as SeriesKey | undefined;
-  if (!isMessage) return readInsert(ctx, bytes, { key, work });
+  if (!isMessage) return decodeInsert(ctx, bytes, { key, work });
   const limit = limits.protobufBodyBytesMax;
   if (bytes.length > limit) throw fail("body-too-large", { what: "unpacked", limit });
-  return readInsertMessage(ctx, bytes, key);
+  return decodeInsertMessage(ctx, bytes, key);
 }
 
 const insertRoutes: readonly Route[] = [
@@ -83,10 +86,10 @@ const insertRoutes: readonly Route[] = [
     },
     handle: insert,
   }),
-  ...addresses("data").map((address) =>
+  ...pathsOf("data").map((path) =>
     route({
       ...changing,
-      ...address,
+      ...path,
       method: "POST",
       summary: "Write datapoints of one series, as JSON or as a protobuf TimeseriesData",
       body: {
@@ -100,72 +103,72 @@ const insertRoutes: readonly Route[] = [
   ),
 ];
 
-const readRoutes = addresses("data").map((address) =>
+const readRoutes = pathsOf("data").map((path) =>
   route({
     ...reading,
-    ...address,
-    summary: "Points or aggregates of one series; points also as a protobuf TimeseriesData",
-    query: { ...questionParameters, ...continuationQuery },
+    ...path,
+    summary: "Read points or aggregates of one series; points also as a protobuf TimeseriesData",
+    query: { ...queryParameters, ...continuationQuery },
     response: (version) => ({
-      schema: itemsSchema(pointsShape(version)),
+      schema: itemsSchema(seriesPointsSchema(version)),
       otherContentTypes: [protobufType],
       hasNextLink: true,
     }),
-    handle: async (ctx, { version, path, query: { cursor, ...asked }, headers }) => {
+    handle: async (ctx, { version, path, query: { cursor, ...options }, headers }) => {
       const key = keyIn(path);
-      const continuation = new Continuation(ctx, [key, asked], cursor);
-      const question = questionOf(continuation.nowMs, key, { asked });
-      const [found] = await readMany(ctx, [continuation.rest(question)]);
-      const wantsMessage = headers["accept"]?.includes(protobufType) && asked.aggregates === undefined;
-      if (wantsMessage) return protobufAnswer(ctx, found!, continuation);
-      return jsonAnswer(ctx, [namedRows(found!, version)], version, continuation);
+      const continuation = new Continuation(ctx, [key, options], cursor);
+      const read = seriesQuery(continuation.nowMs, key, { options });
+      const [result] = await readMany(ctx, [continuation.rest(read)]);
+      const wantsMessage = headers["accept"]?.includes(protobufType) && options.aggregates === undefined;
+      if (wantsMessage) return protobufResponse(ctx, result!, continuation);
+      return jsonResponse(ctx, [namedRows(result!, version)], version, continuation);
     },
   }),
 );
 
-const latestRoutes = addresses("latest").map((address) =>
+const latestRoutes = pathsOf("latest").map((path) =>
   route({
     ...reading,
-    ...address,
-    summary: "The last point before a time; no items when there is none",
-    query: { before: moment("Only points earlier than this; now when absent") },
-    response: () => ({ schema: itemsSchema(pointShape) }),
+    ...path,
+    summary: "Read the last point before a time; no items when there is none",
+    query: { before: timeParameter("Only points earlier than this; now when absent") },
+    response: () => ({ schema: itemsSchema(pointSchema) }),
     handle: async (ctx, { path, query }) => {
       const beforeMs = timePointMs(query.before ?? now, ctx.system.nowMs());
-      return latestAnswer(await latestPoint(ctx, keyIn(path), beforeMs));
+      return latestResponse(await latestPoint(ctx, keyIn(path), beforeMs));
     },
   }),
 );
 
-const deleteSingleRoutes = addresses("data", "/deletesingle").map((address) =>
+const deleteSingleRoutes = pathsOf("data", "/deletesingle").map((path) =>
   route({
     ...changing,
-    ...address,
+    ...path,
     method: "DELETE",
-    summary: "Remove the point at a time, if there is one",
-    query: { timestamp: required(moment("The time of the point")) },
+    summary: "Delete the point at a time, if there is one",
+    query: { timestamp: required(timeParameter("The time of the point")) },
     handle: async (ctx, { path, query }) => {
       const startMs = timePointMs(query.timestamp, ctx.system.nowMs());
-      await erasePoints(ctx, keyIn(path), { startMs, endMs: startMs + 1 });
+      await deletePoints(ctx, keyIn(path), { startMs, endMs: startMs + 1 });
       return emptyResponse;
     },
   }),
 );
 
-const deleteRangeRoutes = addresses("data", "/deleterange").map((address) =>
+const deleteRangeRoutes = pathsOf("data", "/deleterange").map((path) =>
   route({
     ...changing,
-    ...address,
+    ...path,
     method: "DELETE",
-    summary: "Remove all points in a range of time",
+    summary: "Delete all points in a time range",
     query: {
-      timestampInclusiveBegin: required(moment("The first time to remove")),
-      timestampExclusiveEnd: required(moment("The first time to keep")),
+      timestampInclusiveBegin: required(timeParameter("The first time to delete")),
+      timestampExclusiveEnd: required(timeParameter("The first time to keep")),
     },
     handle: async (ctx, { path, query }) => {
       const { timestampInclusiveBegin: start, timestampExclusiveEnd: end } = query;
       const fields = { start: "timestampInclusiveBegin", end: "timestampExclusiveEnd" };
-      await erasePoints(ctx, keyIn(path), rangeOf(ctx.system.nowMs(), { start, end }, fields));
+      await deletePoints(ctx, keyIn(path), timeRange(ctx.system.nowMs(), { start, end }, fields));
       return emptyResponse;
     },
   }),
@@ -177,5 +180,5 @@ export const datapointRoutes: readonly Route[] = [
   ...latestRoutes,
   ...deleteSingleRoutes,
   ...deleteRangeRoutes,
-  ...frameRoutes,
+  ...dataFrameRoutes,
 ];

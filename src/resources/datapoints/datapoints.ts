@@ -14,22 +14,22 @@ import {
 import { batchOf, freePoints, type IncomingPoints } from "./inserts/incoming-points.ts";
 import { LimitedRows, type Rows } from "./limited-rows.ts";
 
-/** What is asked of one series. */
-export interface SeriesQuestion {
+/** A read of one series. */
+export interface SeriesQuery {
   readonly key: SeriesKey;
   readonly range: TimeRange;
-  /** Of points, or of buckets; lowered to what one read may hold. */
+  /** The most points or buckets; lowered to the limit of one read. */
   readonly limit: number;
-  /** Continues an earlier read: only rows at or after this time, which that read has left out. */
+  /** Continues an earlier read: only rows at or after this time. */
   readonly fromMs?: number;
-  /** Also the points next to the range; raw reads only. */
+  /** Also the last point before the range and the first one after it; only without aggregates. */
   readonly includeOutside?: boolean;
-  readonly aggregates?: { readonly wanted: readonly AggregateName[]; readonly granularity: Granularity };
+  readonly aggregates?: { readonly names: readonly AggregateName[]; readonly granularity: Granularity };
 }
 
-export interface SeriesAnswer {
+export interface SeriesResult {
   readonly series: SeriesRef;
-  readonly question: SeriesQuestion;
+  readonly query: SeriesQuery;
   readonly rows: LimitedRows;
 }
 
@@ -41,9 +41,9 @@ export interface LatestPoint {
 }
 
 /**
- * Writes all of the points or none; of equal times in one series the last stays. Resolves when they are
- * on disk; nobody may look at them any more then. Refuses unknown series (404) and values of the wrong kind
- * (400).
+ * Writes all of the points or none. Of equal times in one series the last one counts. Resolves when the
+ * points are on disk, and frees their columns. Refuses unknown series (404) and values of the wrong kind
+ * (400); the columns are left to the garbage collector then.
  */
 export async function insertPoints(ctx: RequestContext, points: IncomingPoints): Promise<void> {
   const batch = batchOf(points, await planWrite(ctx, points.keys, points.repeated));
@@ -52,30 +52,30 @@ export async function insertPoints(ctx: RequestContext, points: IncomingPoints):
 }
 
 /**
- * One answer a question, in order. Refuses unknown series (404) and aggregates of texts (400) before any
- * is read.
+ * Prepares one result for each query, in their order. Refuses unknown series (404) and aggregates of strings
+ * (400) before anything is read.
  */
 export async function readMany(
   ctx: RequestContext,
-  questions: readonly SeriesQuestion[],
-): Promise<SeriesAnswer[]> {
+  queries: readonly SeriesQuery[],
+): Promise<SeriesResult[]> {
   const found = await requireSeries(
     ctx,
-    questions.map(({ key }) => key),
+    queries.map(({ key }) => key),
     "READ",
   );
-  return questions.map((question, i) => {
+  return queries.map((query, i) => {
     const series = found[i]!;
-    const { aggregates } = question;
+    const { aggregates } = query;
     if (aggregates) {
-      refuseTexts(series);
-      const limit = Math.min(question.limit, limits.bucketsPerReadMax);
-      const source = (most: number) => aggregateRows(ctx, series, { ...question, aggregates, limit: most });
-      return { series, question, rows: new LimitedRows(limit, source) };
+      refuseStrings(series);
+      const limit = Math.min(query.limit, limits.bucketsPerReadMax);
+      const source = (most: number) => aggregateRows(ctx, series, { ...query, aggregates, limit: most });
+      return { series, query, rows: new LimitedRows(limit, source) };
     }
-    const limit = Math.min(question.limit, limits.pointsPerReadMax);
-    const source = (most: number) => rawRows(ctx, series, { ...question, limit: most });
-    return { series, question, rows: new LimitedRows(limit, source) };
+    const limit = Math.min(query.limit, limits.pointsPerReadMax);
+    const source = (most: number) => rawRows(ctx, series, { ...query, limit: most });
+    return { series, query, rows: new LimitedRows(limit, source) };
   });
 }
 
@@ -91,13 +91,13 @@ export async function latestPoint(ctx: RequestContext, key: SeriesKey, beforeMs:
 }
 
 /**
- * The last points of these series, in their order; nothing stands for series that are empty, unknown or not
- * to be read.
+ * The last points of these series, in their order. Series are left out that are empty, unknown, or hidden
+ * from the caller.
  */
 export async function latestPoints(ctx: RequestContext, ids: readonly number[]): Promise<LatestPoint[]> {
   const found = (await resolveSeries(ctx, ids, "READ")).filter((series) => series !== undefined);
-  const asked = found.map(({ id, isString }) => ({ series: id, isString }));
-  const latest = await ctx.points.latest(asked, limits.timeMsMax + 1);
+  const series = found.map(({ id, isString }) => ({ series: id, isString }));
+  const latest = await ctx.points.latest(series, limits.timeMsMax + 1);
   const points: LatestPoint[] = [];
   for (let at = 0; at < latest.length; at++) {
     const point = latest[at];
@@ -106,7 +106,10 @@ export async function latestPoints(ctx: RequestContext, ids: readonly number[]):
   return points;
 }
 
-/** How many points there are in the range, of numbers without reading them. Refuses unknown series (404). */
+/**
+ * The number of points in the range. The store counts numbers without reading them. Refuses unknown series
+ * (404).
+ */
 export async function countPoints(ctx: RequestContext, key: SeriesKey, range: TimeRange): Promise<number> {
   if (range.endMs <= range.startMs) return 0;
   const [series] = await requireSeries(ctx, [key], "READ");
@@ -122,33 +125,29 @@ export async function countPoints(ctx: RequestContext, key: SeriesKey, range: Ti
   return count;
 }
 
-/** Removes the points in the range. Refuses an unknown series (404). */
-export async function erasePoints(ctx: RequestContext, key: SeriesKey, range: TimeRange): Promise<void> {
+/** Deletes the points in the range. Refuses an unknown series (404). */
+export async function deletePoints(ctx: RequestContext, key: SeriesKey, range: TimeRange): Promise<void> {
   const [series] = await requireSeries(ctx, [key], "WRITE");
   if (range.startMs < range.endMs) await ctx.points.delete(series!.id, range);
 }
 
 /** Refuses (400) aggregates of a series of strings. */
-export function refuseTexts({ name, isString }: SeriesRef): void {
+export function refuseStrings({ name, isString }: SeriesRef): void {
   if (isString) throw fail("texts-not-aggregated", { name });
 }
 
-/** Points in one read of the store; strings can be long, so fewer of them. */
+/** The most points of one scan. Strings can be long, so there are fewer of them. */
 const pointsPerScan = { numbers: 20_000, strings: 250 };
 
-/** The size of the next scan; one point more than usual when it is the last one. */
+/** The points of the next scan. The last scan reads one more, so that no scan for one point follows. */
 const scanSize = (left: number, most: number): number => (left <= most + 1 ? left : most);
 
-async function* rawRows(
-  ctx: RequestContext,
-  series: SeriesRef,
-  question: SeriesQuestion,
-): AsyncGenerator<Rows> {
-  const { range, fromMs, includeOutside = false } = question;
+async function* rawRows(ctx: RequestContext, series: SeriesRef, query: SeriesQuery): AsyncGenerator<Rows> {
+  const { range, fromMs, includeOutside = false } = query;
   const most = series.isString ? pointsPerScan.strings : pointsPerScan.numbers;
-  let left = question.limit;
+  let left = query.limit;
   if (left === 0 || range.startMs === range.endMs) return;
-  // A scan that continues another one reads the last point before it again when it includes outside points.
+  // A scan with outside points that continues another one reads that one's last point again.
   const scan = (startMs: number, isContinued: boolean) =>
     ctx.points.scan({
       ...range,
@@ -161,43 +160,43 @@ async function* rawRows(
   let next: Promise<PointColumns> | undefined = scan(fromMs ?? range.startMs, fromMs !== undefined);
   for (let readMs = fromMs === undefined ? Number.NEGATIVE_INFINITY : fromMs - 1; next; ) {
     ctx.signal.throwIfAborted();
-    const asked: number = scanSize(left, most);
-    const { times, values } = after(await next, readMs);
+    const scanned: number = scanSize(left, most);
+    const { times, values } = pointsAfter(await next, readMs);
     const lastMs = times.at(-1);
     if (lastMs === undefined) return;
     left -= times.length;
-    const isMore = times.length >= asked && left > 0 && lastMs + 1 < range.endMs + (includeOutside ? 1 : 0);
+    const isMore = times.length >= scanned && left > 0 && lastMs + 1 < range.endMs + (includeOutside ? 1 : 0);
     next = isMore ? scan(lastMs + 1, true) : undefined;
-    next?.catch(() => {}); // It is raised where it is awaited.
+    next?.catch(() => {}); // The failure is thrown where the promise is awaited.
     readMs = lastMs;
     yield { times, columns: [values] };
   }
 }
 
-/** Without the point that was read already. */
-function after(points: PointColumns, readMs: number): PointColumns {
+/** The points after `readMs`: a scan may start with a point that was read already. */
+function pointsAfter(points: PointColumns, readMs: number): PointColumns {
   const { times, values } = points;
   if (times.length === 0 || times[0]! > readMs) return points;
   const isNumbers = values instanceof Float64Array;
   return { times: times.subarray(1), values: isNumbers ? values.subarray(1) : values.slice(1) };
 }
 
-/** The buckets of one scan: as many as one read returns, and one to know whether there are more. */
+/** The most buckets of one scan: those of one read, and one that tells whether there are more. */
 const bucketsPerScan = limits.bucketsPerReadMax + 1;
 
 async function* aggregateRows(
   ctx: RequestContext,
   { id, isStep }: SeriesRef,
-  question: SeriesQuestion & Required<Pick<SeriesQuestion, "aggregates">>,
+  query: SeriesQuery & Required<Pick<SeriesQuery, "aggregates">>,
 ): AsyncGenerator<Rows> {
-  const { wanted, granularity } = question.aggregates;
+  const { names, granularity } = query.aggregates;
   const { bucketMs } = granularity;
-  const range = wholeBuckets(question.range, granularity);
-  let startMs = question.fromMs ?? range.startMs;
-  for (let left = question.limit; left > 0 && startMs < range.endMs; ) {
+  const range = wholeBuckets(query.range, granularity);
+  let startMs = query.fromMs ?? range.startMs;
+  for (let left = query.limit; left > 0 && startMs < range.endMs; ) {
     const limit = Math.min(left, bucketsPerScan);
     const buckets = { startMs, endMs: range.endMs, bucketMs, limit };
-    const rows = await ctx.points.aggregate({ ...buckets, series: id, isStep, aggregates: wanted });
+    const rows = await ctx.points.aggregate({ ...buckets, series: id, isStep, aggregates: names });
     const count = rows.times.length;
     left = count < limit ? 0 : left - count;
     startMs = (rows.times.at(-1) ?? startMs) + bucketMs;

@@ -3,15 +3,14 @@
 export type Column = Float64Array | readonly string[];
 
 /**
- * Rows in ascending time: raw points have one column, aggregates one for each that is wanted (NaN: no
- * value).
+ * Rows in ascending time. Points have one column, aggregates one for each aggregate; NaN is no value.
  */
 export interface Rows<Columns extends Column = Column> {
   readonly times: Float64Array;
   readonly columns: readonly Columns[];
 }
 
-/** Reads at least `limit` rows while there are as many. */
+/** Reads at least `limit` rows, or all if there are fewer. */
 type RowSource<Columns extends Column> = (limit: number) => AsyncGenerator<Rows<Columns>>;
 
 export class LimitedRows<Columns extends Column = Column> {
@@ -26,15 +25,15 @@ export class LimitedRows<Columns extends Column = Column> {
   }
 
   /**
-   * The time of the first row that `read` leaves out; known when it has ended, undefined when there is none.
+   * The time of the first row after the limit, known after `read` or `count`; undefined when there is none.
    */
   get nextMs(): number | undefined {
     return this.#nextMs;
   }
 
   /**
-   * The first `limit` rows. After `count` the rows before `nextMs`, so that rows which are written in between
-   * push none out.
+   * The first `limit` rows. After `count` the rows before `nextMs`: rows that are written in the meantime do
+   * not replace counted ones.
    */
   async *read(): AsyncGenerator<Rows<Columns>> {
     if (this.#limit === 0) return;
@@ -46,13 +45,13 @@ export class LimitedRows<Columns extends Column = Column> {
         if (count > 0) yield firstOf(rows, count);
         return;
       }
-      // The reader may free the rows.
+      // Count now: the reader may free the rows.
       left -= rows.times.length;
       yield rows;
     }
   }
 
-  /** Reads all rows, so that `nextMs` is known before the first one is used. */
+  /** Reads all rows once, so that `nextMs` is known before the first one is sent. */
   async count(): Promise<void> {
     for await (const rows of this.read()) void rows;
     this.#isCounted = true;

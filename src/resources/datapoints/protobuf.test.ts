@@ -12,7 +12,7 @@ import { Failure } from "../../errors.ts";
 import { BufferWriter } from "../../lib/buffer-writer.ts";
 import { limits } from "../../limits.ts";
 import type { IncomingPoints } from "./inserts/incoming-points.ts";
-import { dataFieldHeader, readInsertMessage, writePoints } from "./protobuf.ts";
+import { dataFieldHeader, decodeInsertMessage, writePoints } from "./protobuf.ts";
 
 const ctx = insertContext();
 
@@ -55,7 +55,7 @@ const columnsOf = ({ times, values }: { times: Float64Array; values: ArrayLike<u
 test("the message of one series is read", () => {
   fc.assert(
     fc.property(data, (sent: Data) => {
-      const found = readInsertMessage(ctx, encoded(oneType, sent), "x");
+      const found = decodeInsertMessage(ctx, encoded(oneType, sent), "x");
       assert.deepEqual(found.keys, ["x"]);
       assert.deepEqual(columnsOf(found.numbers), sent.numericData?.points ?? []);
       assert.deepEqual(columnsOf(found.strings ?? emptyColumns(found)), sent.stringData?.points ?? []);
@@ -68,7 +68,7 @@ const series = fc.tuple(fc.string({ unit: "grapheme" }), data).map(([name, one])
 test("the message of many series is read, run by run", () => {
   fc.assert(
     fc.property(fc.array(series, { maxLength: 5 }), (sent: (Data & { name: string })[]) => {
-      const found = readInsertMessage(ctx, encoded(manyType, { namedTimeseriesData: sent }));
+      const found = decodeInsertMessage(ctx, encoded(manyType, { namedTimeseriesData: sent }));
       assert.deepEqual(
         found.keys,
         sent.map(({ name }) => name),
@@ -102,7 +102,7 @@ test("unknown fields are passed over", () => {
     numericData: { points: [point], unit: "bar" },
     late: true,
   });
-  assert.deepEqual(columnsOf(readInsertMessage(ctx, bytes, "x").numbers), [{ timestamp: 5, value: 1.5 }]);
+  assert.deepEqual(columnsOf(decodeInsertMessage(ctx, bytes, "x").numbers), [{ timestamp: 5, value: 1.5 }]);
 });
 
 let [read, refused] = [0, 0];
@@ -115,7 +115,7 @@ function check(bytes: Buffer): void {
     const expected = plainInsertMessage(bytes, key);
     let found: Run[] | undefined;
     try {
-      found = runsOf(readInsertMessage(ctx, placed, key));
+      found = runsOf(decodeInsertMessage(ctx, placed, key));
     } catch (refusal) {
       assert.ok(refusal instanceof Failure && refusal.status === 400, String(refusal));
     }
@@ -191,7 +191,7 @@ test("random bytes, and messages with bytes changed, are refused or mean what th
 
 test("values and times that cannot be are refused", () => {
   const point = (one: object) => () =>
-    readInsertMessage(ctx, encoded(oneType, { numericData: { points: [one] } }), "x");
+    decodeInsertMessage(ctx, encoded(oneType, { numericData: { points: [one] } }), "x");
   const invalid = { status: 400, failure: "field-invalid" };
   assert.throws(point({ timestamp: 1, value: Number.NaN }), invalid);
   assert.throws(point({ timestamp: 1, value: Number.POSITIVE_INFINITY }), invalid);
@@ -227,7 +227,7 @@ test("messages written are read by others", () => {
 test("far more points or series than one insert may hold are refused before all is read", () => {
   const broken = Buffer.from([0xff]);
   const series = Buffer.concat([...Array<Buffer>(300_000).fill(Buffer.from([0x0a, 0])), broken]);
-  assert.throws(() => readInsertMessage(ctx, series), { failure: "too-many" });
+  assert.throws(() => decodeInsertMessage(ctx, series), { failure: "too-many" });
   const points = Buffer.concat(Array<Buffer>(300_000).fill(Buffer.from([0x0a, 2, 0x08, 1])));
   const length = Buffer.from([
     0x12,
@@ -235,7 +235,7 @@ test("far more points or series than one insert may hold are refused before all 
     ((points.length >> 7) % 128) | 128,
     points.length >> 14,
   ]);
-  assert.throws(() => readInsertMessage(ctx, Buffer.concat([length, points, broken]), "x"), {
+  assert.throws(() => decodeInsertMessage(ctx, Buffer.concat([length, points, broken]), "x"), {
     failure: "too-many",
   });
 });

@@ -13,8 +13,8 @@ const fixed64 = 1;
 const lengthDelimited = 2;
 const fixed32 = 5;
 
-/** Columns of `TimeseriesData` for the series `key`, or of `MultiNamedTimeseriesData` without one. */
-export function readInsertMessage(ctx: InsertContext, body: Buffer, key?: SeriesKey): IncomingPoints {
+/** Decodes `TimeseriesData` for the series `key`, or `MultiNamedTimeseriesData` without a key. */
+export function decodeInsertMessage(ctx: InsertContext, body: Buffer, key?: SeriesKey): IncomingPoints {
   const builder = new IncomingPointsBuilder(ctx);
   const reader = new MessageReader(body, builder);
   if (key === undefined) reader.many();
@@ -25,11 +25,11 @@ export function readInsertMessage(ctx: InsertContext, body: Buffer, key?: Series
   return builder.finish(fieldOf);
 }
 
-/** Members have other names in other versions' messages; positions from 0 on say where one is. */
+/** The field of a refusal. The versions name members differently, so that it gives positions, from 0. */
 const fieldOf = (run: number, point: number, member = "value"): string =>
   `series ${run}, point ${point}, ${member}`;
 
-const broken = (problem: string) => fail("body-not-protobuf", { problem });
+const malformed = (problem: string) => fail("body-not-protobuf", { problem });
 
 class MessageReader {
   readonly #bytes: Buffer;
@@ -43,7 +43,7 @@ class MessageReader {
     this.#builder = builder;
   }
 
-  /** `MultiNamedTimeseriesData`: field 1 repeats, each a series. */
+  /** `MultiNamedTimeseriesData`: field 1 repeats, once for each series. */
   many(): void {
     const end = this.#bytes.length;
     while (this.#at < end) {
@@ -53,7 +53,10 @@ class MessageReader {
     }
   }
 
-  /** `NamedTimeseriesData`: field 1 the name, then as `TimeseriesData` but one number further. */
+  /**
+   * `NamedTimeseriesData`: field 1 is the name; the fields of `TimeseriesData` follow, their numbers plus
+   * one.
+   */
   #named(end: number): void {
     this.#point = 0;
     this.#builder.endRun(this.data(end, 2));
@@ -61,8 +64,8 @@ class MessageReader {
   }
 
   /**
-   * The text points in field `first`, the number points in the next; what else is asked for is the name
-   * in 1.
+   * Reads string points in field `first` and number points in the next one. Returns the name in field 1, if
+   * `first` is greater.
    */
   data(end: number, first: number): string {
     let name = "";
@@ -95,7 +98,7 @@ class MessageReader {
     while (this.#at < end) {
       const tag = this.#uint32(end);
       if (tag === tagOf(1, varint)) timeMs = this.#int64(end);
-      else if (tag === tagOf(2, fixed64)) value = this.#bytes.readDoubleLE(this.#pass(8, end));
+      else if (tag === tagOf(2, fixed64)) value = this.#bytes.readDoubleLE(this.#advance(8, end));
       else this.#skip(tag, end);
     }
     if (!Number.isFinite(value)) throw this.#wrong("value", "a finite number", value);
@@ -127,18 +130,18 @@ class MessageReader {
     return fail("field-invalid", { field, expected, got: String(got) });
   }
 
-  /** Moves on by `count` bytes and answers where it stood. */
-  #pass(count: number, end: number): number {
+  /** Advances by `count` bytes and returns the position before. */
+  #advance(count: number, end: number): number {
     const at = this.#at;
-    if (count > end - at) throw broken("it ends in the middle of a field");
+    if (count > end - at) throw malformed("it ends in the middle of a field");
     this.#at = at + count;
     return at;
   }
 
-  /** Where a length-delimited field ends. */
+  /** Reads the length of a field and returns the end of the field. */
   #length(end: number): number {
     const length = this.#uint32(end);
-    if (length > end - this.#at) throw broken("it ends in the middle of a field");
+    if (length > end - this.#at) throw malformed("it ends in the middle of a field");
     return this.#at + length;
   }
 
@@ -147,7 +150,7 @@ class MessageReader {
     const text = textOf(this.#bytes, start, end);
     if (text === undefined) {
       const at = start + notUtf8At(this.#bytes.subarray(start, end))!;
-      throw broken(`a string is not UTF-8 at byte ${at}`);
+      throw malformed(`a string is not UTF-8 at byte ${at}`);
     }
     this.#at = end;
     return text;
@@ -160,16 +163,19 @@ class MessageReader {
       return first;
     }
     const value = this.#int64(end);
-    if (value < 0 || value > 0xffff_ffff) throw broken("a tag or a length is out of range");
+    if (value < 0 || value > 0xffff_ffff) throw malformed("a tag or a length is out of range");
     return value;
   }
 
-  /** Seven bits a byte, low ones first; exact up to 2^53, which all times that are taken are below. */
+  /**
+   * Reads a varint: seven bits in each byte, low bits first. It is exact up to 2^53, and valid times are
+   * below that.
+   */
   #int64(end: number): number {
     let low = 0;
     let high = 0;
     for (let shift = 0; shift < 70; shift += 7) {
-      const byte = this.#bytes[this.#pass(1, end)]!;
+      const byte = this.#bytes[this.#advance(1, end)]!;
       const bits = byte & 127;
       if (shift < 28) low |= bits << shift;
       else if (shift === 28) {
@@ -179,45 +185,47 @@ class MessageReader {
       else high |= bits << 31;
       if (byte < 128) return (high | 0) * 2 ** 32 + (low >>> 0);
     }
-    throw broken("a number has more than ten bytes");
+    throw malformed("a number has more than ten bytes");
   }
 
   #skip(tag: number, end: number): void {
     const kind = tag & 7;
-    if (tag >>> 3 === 0) throw broken("a field has the number 0");
+    if (tag >>> 3 === 0) throw malformed("a field has the number 0");
     if (kind === varint) this.#int64(end);
-    else if (kind === fixed64) this.#pass(8, end);
+    else if (kind === fixed64) this.#advance(8, end);
     else if (kind === lengthDelimited) this.#at = this.#length(end);
-    else if (kind === fixed32) this.#pass(4, end);
-    else throw broken("a field has an unknown type");
+    else if (kind === fixed32) this.#advance(4, end);
+    else throw malformed("a field has an unknown type");
   }
 }
 
 const tagOf = (field: number, kind: number): number => field * 8 + kind;
 
 /**
- * Writes the points as one `StringTimeseriesData` or `NumericTimeseriesData`. Messages that follow each other
- * are one longer message. Members that are 0 or empty are left out, as proto3 does.
+ * Writes the points as one `StringTimeseriesData` or `NumericTimeseriesData`. Several such messages in
+ * sequence are one longer message. As in proto3, members that are 0 or empty are left out.
  */
-export function writePoints(sheet: BufferWriter, { times, values }: PointColumns): void {
-  if (values instanceof Float64Array) writeNumbers(sheet, times, values);
-  else writeTexts(sheet, times, values);
+export function writePoints(writer: BufferWriter, { times, values }: PointColumns): void {
+  if (values instanceof Float64Array) writeNumbers(writer, times, values);
+  else writeStrings(writer, times, values);
 }
 
-/** The field of `TimeseriesData` that holds points of this kind, before its content of `length` bytes. */
+/** The tag and length of the field of `TimeseriesData` for points of this kind, whose content follows. */
 export function dataFieldHeader(isString: boolean, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(6);
   bytes[0] = tagOf(isString ? 1 : 2, lengthDelimited);
   return bytes.subarray(0, writeVarint(bytes, 1, length));
 }
 
-/** Tag and length of the point, a time of up to ten bytes, a double, and their tags. */
+/**
+ * The most bytes of a number point: tag and length, a time of up to ten bytes and a double with their tags.
+ */
 const numberPointBytesMax = 2 + 11 + 9;
 
-function writeNumbers(sheet: BufferWriter, times: Float64Array, values: Float64Array): void {
-  sheet.ensure(times.length * numberPointBytesMax);
-  const { bytes, view } = sheet;
-  let { at } = sheet;
+function writeNumbers(writer: BufferWriter, times: Float64Array, values: Float64Array): void {
+  writer.ensure(times.length * numberPointBytesMax);
+  const { bytes, view } = writer;
+  let { at } = writer;
   for (let i = 0; i < times.length; i += 1) {
     const start = at + 2;
     let end = writeTime(bytes, start, times[i]!);
@@ -231,27 +239,27 @@ function writeNumbers(sheet: BufferWriter, times: Float64Array, values: Float64A
     bytes[at + 1] = end - start;
     at = end;
   }
-  sheet.at = at;
+  writer.at = at;
 }
 
-/** Tags, the lengths of the point and of its text, and a time of up to ten bytes. */
-const textPointBytesMax = 1 + 8 + 11 + 1 + 8;
+/** The most bytes of a string point besides its string: tags, two lengths, and a time of up to ten bytes. */
+const stringPointBytesMax = 1 + 8 + 11 + 1 + 8;
 
-function writeTexts(sheet: BufferWriter, times: Float64Array, values: readonly string[]): void {
-  const head = Buffer.allocUnsafe(textPointBytesMax);
+function writeStrings(writer: BufferWriter, times: Float64Array, values: readonly string[]): void {
+  const head = Buffer.allocUnsafe(stringPointBytesMax);
   for (const [i, value] of values.entries()) {
-    const textBytes = Buffer.byteLength(value);
+    const stringBytes = Buffer.byteLength(value);
     let end = writeTime(head, 0, times[i]!);
-    if (textBytes > 0) {
+    if (stringBytes > 0) {
       head[end] = tagOf(2, lengthDelimited);
-      end = writeVarint(head, end + 1, textBytes);
+      end = writeVarint(head, end + 1, stringBytes);
     }
-    sheet.ensure(textPointBytesMax + textBytes);
-    const { bytes } = sheet;
-    bytes[sheet.at] = tagOf(1, lengthDelimited);
-    const start = writeVarint(bytes, sheet.at + 1, end + textBytes);
+    writer.ensure(stringPointBytesMax + stringBytes);
+    const { bytes } = writer;
+    bytes[writer.at] = tagOf(1, lengthDelimited);
+    const start = writeVarint(bytes, writer.at + 1, end + stringBytes);
     bytes.set(head.subarray(0, end), start);
-    sheet.at = start + end + bytes.write(value, start + end);
+    writer.at = start + end + bytes.write(value, start + end);
   }
 }
 
@@ -260,16 +268,16 @@ function writeTime(bytes: Buffer, at: number, timeMs: number): number {
   bytes[at] = tagOf(1, varint);
   if (timeMs > 0) return writeVarint(bytes, at + 1, timeMs);
   let rest = BigInt.asUintN(64, BigInt(timeMs));
-  let place = at + 1;
-  for (; rest > 127n; rest >>= 7n) bytes[place++] = Number(rest & 127n) | 128;
-  bytes[place] = Number(rest);
-  return place + 1;
+  let end = at + 1;
+  for (; rest > 127n; rest >>= 7n) bytes[end++] = Number(rest & 127n) | 128;
+  bytes[end] = Number(rest);
+  return end + 1;
 }
 
 function writeVarint(bytes: Buffer, at: number, value: number): number {
   let rest = value;
-  let place = at;
-  for (; rest > 127; rest = Math.floor(rest / 128)) bytes[place++] = (rest % 128) | 128;
-  bytes[place] = rest;
-  return place + 1;
+  let end = at;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes[end++] = (rest % 128) | 128;
+  bytes[end] = rest;
+  return end + 1;
 }

@@ -1,4 +1,4 @@
-// Reads what is asked of a series from query parameters and from bodies, in every spelling clients send.
+// Reads the queries of series from query parameters and request bodies, in every spelling that clients send.
 import { Type } from "typebox";
 import { fail } from "../../errors.ts";
 import {
@@ -15,64 +15,65 @@ import { boolean, integer, type Parameter } from "../../rest/parameters.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import type { AggregateName } from "../../storage/points.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
-import type { SeriesQuestion } from "./datapoints.ts";
+import type { SeriesQuery } from "./datapoints.ts";
 
-const momentText = "milliseconds since 1970, `now`, or a time ago such as `2h-ago` (units w, d, h, m, s)";
+const timeFormats = "milliseconds since 1970, `now`, or a time ago such as `2h-ago` (units w, d, h, m, s)";
 
-/** A point in time in any of its forms (docs/reference/common.md#times). */
-export const moment = (description: string): Parameter<TimePoint | undefined> => ({
+/** A query parameter for a time, in any of its formats (docs/reference/common.md#times). */
+export const timeParameter = (description: string): Parameter<TimePoint | undefined> => ({
   schema: Type.String({ examples: ["1541210091980", "2h-ago", "now"] }),
-  description: `${description}: ${momentText}`,
+  description: `${description}: ${timeFormats}`,
   required: false,
-  decode: (sent, field) => (sent.at(-1) ? momentIn(sent.at(-1)!, field) : undefined),
+  decode: (input, field) => (input.at(-1) ? readTime(input.at(-1)!, field) : undefined),
 });
 
-function momentIn(sent: string | number, field: string): TimePoint {
-  const found = parseTimePoint(sent);
-  if (!found) throw fail("field-invalid", { field, expected: momentText, got: String(sent) });
+function readTime(input: string | number, field: string): TimePoint {
+  const found = parseTimePoint(input);
+  if (!found) throw fail("field-invalid", { field, expected: timeFormats, got: String(input) });
   return found;
 }
 
-/** What may be asked of one series; in bodies each member may stand on the item or on the body. */
-export const questionParameters = {
-  start: moment("The first time, included; 0 when absent"),
-  end: moment("The end, not included; now when absent"),
+/** The query parameters of a read. A body has the same members, for all items or for one. */
+export const queryParameters = {
+  start: timeParameter("The first time, included; 0 when absent"),
+  end: timeParameter("The end, not included; now when absent"),
   aggregates: {
     schema: Type.String({ examples: ["avg,max"] }),
-    description: "Aggregates instead of points, with commas between them or repeated",
+    description: "Aggregates instead of points, separated by commas or as repeated parameters",
     required: false,
-    decode: (sent: readonly string[], field: string) => {
-      const names = readAggregates(sent, field);
+    decode: (input: readonly string[], field: string) => {
+      const names = readAggregates(input, field);
       return names.length > 0 ? names : undefined;
     },
   },
   granularity: {
     schema: Type.String({ examples: ["1h"] }),
     description:
-      "How long an aggregate reaches: d, h, m or s (day, hour, minute, second), or a multiple as in `12h`",
+      "The time that an aggregate covers: d, h, m or s (day, hour, minute, second), or a multiple such as " +
+      "`12h`",
     required: false,
-    decode: (sent: readonly string[], field: string) =>
-      sent.at(-1) ? granularityIn(sent.at(-1)!, field) : undefined,
+    decode: (input: readonly string[], field: string) =>
+      input.at(-1) ? readGranularity(input.at(-1)!, field) : undefined,
   },
   limit: integer(
-    `Points or aggregates in the answer; ${limits.pointsPerReadDefault} when absent, at most ` +
+    `The most points or aggregates in the response; ${limits.pointsPerReadDefault} when absent, at most ` +
       `${limits.pointsPerReadMax} points or ${limits.bucketsPerReadMax} aggregates`,
     { min: 0 },
   ),
   includeOutsidePoints: boolean(
-    "Also the last point before start and the first at or after end; points only",
+    "Also the last point before start and the first one at or after end; only for points",
   ),
 } as const;
 
-export function granularityIn(sent: string, field: string): Granularity {
-  const found = parseGranularity(sent);
+export function readGranularity(input: string, field: string): Granularity {
+  const found = parseGranularity(input);
   if (!found)
-    throw fail("field-invalid", { field, expected: "d, h, m or s, or a multiple such as 12h", got: sent });
+    throw fail("field-invalid", { field, expected: "d, h, m or s, or a multiple such as 12h", got: input });
   return found;
 }
 
-/** Decoded; `aggregates: []` asks for points where the body asks for aggregates. */
-export interface Asked {
+/** Options of a read, decoded. An item with `aggregates: []` reads points where the body names aggregates. */
+export interface ReadOptions {
   readonly start?: TimePoint | undefined;
   readonly end?: TimePoint | undefined;
   readonly aggregates?: readonly AggregateName[] | undefined;
@@ -84,12 +85,12 @@ export interface Asked {
 const aggregatesField = Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())]));
 
 /** The members of a query, on a body or an item; every version accepts all spellings of its clients. */
-export const askedFields = {
+export const optionFields = {
   start: Type.Optional(
-    Type.Union([Type.Number(), Type.String()], { description: `Included: ${momentText}` }),
+    Type.Union([Type.Number(), Type.String()], { description: `Included: ${timeFormats}` }),
   ),
   end: Type.Optional(
-    Type.Union([Type.Number(), Type.String()], { description: `Not included: ${momentText}` }),
+    Type.Union([Type.Number(), Type.String()], { description: `Not included: ${timeFormats}` }),
   ),
   aggregates: aggregatesField,
   aggregateFunctions: aggregatesField,
@@ -98,29 +99,29 @@ export const askedFields = {
   includeOutsidePoints: Type.Optional(Type.Boolean()),
 };
 
-/** What names a series: `name`, in 0.4 `tagId`, or `id`. */
+/** Names a series: by `name` (0.4: `tagId`) or by `id`. */
 export const keyFields = {
   name: Type.Optional(Type.String()),
   tagId: Type.Optional(Type.String()),
   id: Type.Optional(Type.Integer()),
 };
 
-export interface SentKey {
+export interface KeyInput {
   readonly name?: string;
   readonly tagId?: string;
   readonly id?: number;
 }
 
 /**
- * How an item names its series; refuses (400) one that does not. `at` is where the item stands: `items[0].`
+ * The series that an item names. Refuses (400) an item without a name. `at` is the item's path: `items[0].`
  */
-export function keyOf({ name, tagId, id }: SentKey, at: string): SeriesKey {
+export function seriesKey({ name, tagId, id }: KeyInput, at: string): SeriesKey {
   const key = name ?? tagId ?? id;
   if (key === undefined) throw fail("fields-missing", { fields: [`${at}name`] });
   return key;
 }
 
-export interface SentAsked {
+export interface OptionsInput {
   readonly start?: string | number;
   readonly end?: string | number;
   readonly aggregates?: string | readonly string[];
@@ -130,33 +131,32 @@ export interface SentAsked {
   readonly includeOutsidePoints?: boolean;
 }
 
-/** `at` is where the members stand, as in `items[0].`. */
-export function askedIn(sent: SentAsked, at: string): Asked {
-  const field = sent.aggregates === undefined ? "aggregateFunctions" : "aggregates";
-  const aggregates = sent[field];
+/** Decodes the options of a body or an item. `at` is the path of their members: `items[0].` */
+export function readOptions(input: OptionsInput, at: string): ReadOptions {
+  const field = input.aggregates === undefined ? "aggregateFunctions" : "aggregates";
+  const aggregates = input[field];
   return {
-    start: sent.start === undefined ? undefined : momentIn(sent.start, `${at}start`),
-    end: sent.end === undefined ? undefined : momentIn(sent.end, `${at}end`),
+    start: input.start === undefined ? undefined : readTime(input.start, `${at}start`),
+    end: input.end === undefined ? undefined : readTime(input.end, `${at}end`),
     aggregates: aggregates === undefined ? undefined : readAggregates([aggregates].flat(), `${at}${field}`),
-    granularity: sent.granularity ? granularityIn(sent.granularity, `${at}granularity`) : undefined,
-    limit: sent.limit,
-    includeOutsidePoints: sent.includeOutsidePoints,
+    granularity: input.granularity ? readGranularity(input.granularity, `${at}granularity`) : undefined,
+    limit: input.limit,
+    includeOutsidePoints: input.includeOutsidePoints,
   };
 }
 
-/** The first's members where it has them, else the second's. */
-export function askedOver(item: Asked, body: Asked): Asked {
+/** The options of an item; those that it does not have are the options of the body. */
+export function mergeOptions(item: ReadOptions, body: ReadOptions): ReadOptions {
   const present = Object.entries(item).filter(([, value]) => value !== undefined);
   return { ...body, ...Object.fromEntries(present) };
 }
 
 /**
- * The range, from 0 to `nowMs` where nothing is said; refuses one that runs backwards, naming its start's
- * field.
+ * The range of a query, from 0 to `nowMs` by default. Refuses (400) a start after the end.
  */
-export function rangeOf(
+export function timeRange(
   nowMs: number,
-  { start, end }: Pick<Asked, "start" | "end">,
+  { start, end }: Pick<ReadOptions, "start" | "end">,
   fields = { start: "start", end: "end" },
 ): TimeRange {
   const startMs = start ? timePointMs(start, nowMs) : 0;
@@ -167,20 +167,19 @@ export function rangeOf(
 }
 
 /**
- * Refuses what does not fit together: aggregates and granularity need each other, and have no outside
- * points.
+ * The query of one series. Refuses (400) aggregates without a granularity and the reverse, and outside points
+ * of aggregates.
  */
-export function questionOf(
+export function seriesQuery(
   nowMs: number,
   key: SeriesKey,
-  given: { asked: Asked; at?: string },
-): SeriesQuestion {
-  const { asked, at = "" } = given;
-  const range = rangeOf(nowMs, asked, { start: `${at}start`, end: `${at}end` });
-  const limit = asked.limit ?? limits.pointsPerReadDefault;
-  const { aggregates, granularity } = asked;
+  { options, at = "" }: { readonly options: ReadOptions; readonly at?: string },
+): SeriesQuery {
+  const range = timeRange(nowMs, options, { start: `${at}start`, end: `${at}end` });
+  const limit = options.limit ?? limits.pointsPerReadDefault;
+  const { aggregates, granularity } = options;
   if (aggregates === undefined && granularity) throw fail("fields-missing", { fields: [`${at}aggregates`] });
-  const includeOutside = asked.includeOutsidePoints ?? false;
+  const includeOutside = options.includeOutsidePoints ?? false;
   if (aggregates === undefined || aggregates.length === 0) return { key, range, limit, includeOutside };
   if (!granularity) throw fail("fields-missing", { fields: [`${at}granularity`] });
   if (includeOutside)
@@ -189,7 +188,7 @@ export function questionOf(
       expected: "false with aggregates",
       got: "true",
     });
-  return { key, range, limit, aggregates: { wanted: [...new Set(aggregates)], granularity } };
+  return { key, range, limit, aggregates: { names: [...new Set(aggregates)], granularity } };
 }
 
 /** The short name of each aggregate, where there is one. */
@@ -209,7 +208,7 @@ const shortNames: Readonly<Record<AggregateName, string | undefined>> = {
 export const aggregateNames = Object.keys(shortNames) as AggregateName[];
 
 /** `variance` is the continuous one (docs/aggregates.md#the-interpolated-series). */
-const byWord: ReadonlyMap<string | undefined, AggregateName> = new Map([
+const byName: ReadonlyMap<string | undefined, AggregateName> = new Map([
   ...aggregateNames.flatMap((name): [string | undefined, AggregateName][] => [
     [name.toLowerCase(), name],
     [shortNames[name], name],
@@ -218,16 +217,15 @@ const byWord: ReadonlyMap<string | undefined, AggregateName> = new Map([
 ]);
 
 /**
- * Long and short names in any capitalisation, each text perhaps several with commas between; repeats are
- * kept.
+ * Reads long and short names in any capitalisation. Each string may have several, separated by commas.
  */
-function readAggregates(sent: readonly string[], field: string): AggregateName[] {
-  const words = sent.flatMap((text) => text.split(",")).map((word) => word.trim());
+function readAggregates(input: readonly string[], field: string): AggregateName[] {
+  const words = input.flatMap((text) => text.split(",")).map((word) => word.trim());
   return words.filter((word) => word !== "").map((word) => readAggregate(word, field));
 }
 
 export function readAggregate(word: string, field: string): AggregateName {
-  const found = byWord.get(word.toLowerCase());
+  const found = byName.get(word.toLowerCase());
   if (!found)
     throw fail("field-invalid", { field, expected: `one of ${aggregateNames.join(", ")}`, got: word });
   return found;

@@ -48,8 +48,8 @@ const many = (body: unknown, message: string, more: Partial<RefusedRequest> = {}
   one(body, message, { ask: "POST /timeseries/data", ...more });
 const times = `milliseconds from ${limits.timeMsMin} to ${limits.timeMsMax}`;
 const longest = limits.stringValueLengthMax;
-const textKind = "string, as the series holds strings";
-const numberKind = "number, as the series holds numbers";
+const textKind = "string, as the series has strings";
+const numberKind = "number, as the series has numbers";
 const valueKind = "a finite number or a string";
 
 refused("inserts whose body is not what it should be", [
@@ -243,7 +243,7 @@ refused("reads that ask for what cannot be", [
   ),
   {
     ask: "GET /timeseries/data/t?aggregates=count&granularity=d",
-    message: "The time series t holds texts, which have no aggregates",
+    message: "The time series t has strings, which have no aggregates",
   },
   {
     ask: "GET /timeseries/latest/n?before=then",
@@ -296,7 +296,7 @@ refused("queries and frames that ask for what cannot be", [
   }),
   query(
     { items: [{ name: "n" }, { name: "t" }], aggregates: "avg", granularity: "d" },
-    "The time series t holds texts, which have no aggregates",
+    "The time series t has strings, which have no aggregates",
   ),
   frame({ granularity: undefined }, "Missing required field - granularity", {
     missingFields: ["granularity"],
@@ -304,7 +304,7 @@ refused("queries and frames that ask for what cannot be", [
   frame({ aggregates: [] }, "Missing required field - aggregates", { missingFields: ["aggregates"] }),
   frame({ granularity: "1w" }, `Invalid field - granularity - expected ${granularityText} but got 1w`),
   frame({ start: 2, end: 1 }, "Invalid field - start - expected a time not after end (1) but got 2"),
-  frame({ items: [{ name: "t" }] }, "The time series t holds texts, which have no aggregates"),
+  frame({ items: [{ name: "t" }] }, "The time series t has strings, which have no aggregates"),
   frame(
     { aggregates: Array(1001).fill("avg") },
     "items and aggregates: 1001 columns were sent, one for each aggregate of each of 1 series; " +

@@ -1,5 +1,4 @@
-// How datapoints are answered: JSON by version, protobuf, and CSV, from memory when short and streamed
-// when long.
+// Writes responses with datapoints as JSON, protobuf and CSV: short ones into memory, long ones as a stream.
 import { type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { BufferPool } from "../../lib/buffer-pool.ts";
@@ -10,8 +9,8 @@ import { bufferedChunks, prefetchedAll, streamOf } from "../../lib/streams.ts";
 import { limits } from "../../limits.ts";
 import type { Continuation } from "../../rest/continuation.ts";
 import type { ApiVersion } from "../../rest/route.ts";
-import type { SeriesAnswer } from "./datapoints.ts";
-import type { Frame, FrameRows } from "./frame.ts";
+import type { DataFrame, DataFrameRows } from "./data-frame.ts";
+import type { SeriesResult } from "./datapoints.ts";
 import type { LimitedRows, Rows } from "./limited-rows.ts";
 import { dataFieldHeader, writePoints } from "./protobuf.ts";
 import { aggregateNames, membersOfAggregate } from "./queries.rest.ts";
@@ -23,13 +22,13 @@ export const csvType = "text/csv";
 /** The member that names a series. */
 const keyMember = (version: ApiVersion) => (version === "0.4" ? "tagId" : "name");
 
-export const pointShape = Type.Object(
+export const pointSchema = Type.Object(
   { timestamp: Type.Integer(), value: Type.Union([Type.Number(), Type.String()]) },
   { title: "Datapoint", additionalProperties: false },
 );
 
-/** A point has a time and a value alone, an aggregate its time and the requested members. */
-export const pointsShape = (version: ApiVersion): TSchema => {
+/** A point has a time and a value. An aggregate has the start of its bucket and the requested values. */
+export const seriesPointsSchema = (version: ApiVersion): TSchema => {
   const members = aggregateNames.flatMap((name) => membersOfAggregate(name, version));
   const aggregate = Type.Object(
     {
@@ -41,50 +40,52 @@ export const pointsShape = (version: ApiVersion): TSchema => {
   return Type.Object(
     {
       [keyMember(version)]: Type.String(),
-      datapoints: Type.Array(Type.Union([pointShape, aggregate])),
+      datapoints: Type.Array(Type.Union([pointSchema, aggregate])),
     },
     { title: "SeriesDatapoints" },
   );
 };
 
-/** Rows under the name of a series, and the members that each of their columns is written as. */
+/** The rows of one item of a response. Each column is written as one or more members. */
 export interface NamedRows {
   readonly name: string;
   readonly members: readonly (readonly string[])[];
   readonly rows: LimitedRows;
-  /** The same rows, to be written once. */
+  /** Reads the rows for writing; frees each batch after it is written. */
   readonly read: () => AsyncGenerator<Rows>;
-  /** How many bytes they have at most, about. */
+  /** The most bytes that they take as JSON, about. */
   readonly bytesMax: number;
 }
 
-/** Of a row as it is written, about; a string can be as long as a limit allows. */
+/** The bytes of a number in JSON, about. */
 export const cellBytes = 64;
 
-/** How many bytes the response for a series has at most, about. */
-function bytesMaxOf({ series, question }: SeriesAnswer): number {
-  const { limit, aggregates } = question;
-  if (aggregates) return Math.min(limit, limits.bucketsPerReadMax) * aggregates.wanted.length * cellBytes;
+/** The most bytes of the response for a series, about. */
+function bytesMaxOf({ series, query }: SeriesResult): number {
+  const { limit, aggregates } = query;
+  if (aggregates) return Math.min(limit, limits.bucketsPerReadMax) * aggregates.names.length * cellBytes;
   const valueBytes = series.isString ? limits.stringValueLengthMax : cellBytes;
   return Math.min(limit, limits.pointsPerReadMax) * valueBytes;
 }
 
-/** What a version calls the points or aggregates of a series. */
-export function namedRows(response: SeriesAnswer, version: ApiVersion): NamedRows {
-  const { series, question } = response;
-  const members = question.aggregates?.wanted.map((name) => membersOfAggregate(name, version));
-  const { rows } = response;
-  const read = () => spentRows(rows);
-  return { name: series.name, members: members ?? [["value"]], rows, read, bytesMax: bytesMaxOf(response) };
+/** The item of a series, with the names of members in this version. */
+export function namedRows(result: SeriesResult, version: ApiVersion): NamedRows {
+  const { series, query } = result;
+  const members = query.aggregates?.names.map((name) => membersOfAggregate(name, version));
+  const { rows } = result;
+  const read = () => freedAfterWrite(rows);
+  return { name: series.name, members: members ?? [["value"]], rows, read, bytesMax: bytesMaxOf(result) };
 }
 
-/** Columns may share a buffer. */
+/** Frees the memory of a column. Columns may share a buffer, which is then free already. */
 function free(buffer: ArrayBufferLike): void {
   if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
 }
 
-/** The rows, whose memory is freed when they are written: the collector would have to run for it often. */
-async function* spentRows(rows: LimitedRows): AsyncGenerator<Rows> {
+/**
+ * Frees each batch when the next one is requested; the garbage collector would have to run often for them.
+ */
+async function* freedAfterWrite(rows: LimitedRows): AsyncGenerator<Rows> {
   for await (const batch of rows.read()) {
     yield batch;
     for (const column of [batch.times, ...batch.columns])
@@ -93,20 +94,20 @@ async function* spentRows(rows: LimitedRows): AsyncGenerator<Rows> {
 }
 
 /** `{"data":{"items":[{"name","datapoints":[...]}]}}`, in memory if it is short, otherwise streamed. */
-export function jsonAnswer(
+export function jsonResponse(
   ctx: RequestContext,
-  answers: readonly NamedRows[],
+  items: readonly NamedRows[],
   version: ApiVersion,
   continuation: Continuation,
 ) {
-  const rows = answers.map((response) => response.rows);
-  const bytesMax = answers.reduce((sum, response) => sum + response.bytesMax, 0);
-  const write = (sheet: BufferWriter) => itemsJson(sheet, answers, keyMember(version));
-  return written(ctx, jsonType, { rows, continuation, bytesMax, write });
+  const rows = items.map((one) => one.rows);
+  const bytesMax = items.reduce((sum, one) => sum + one.bytesMax, 0);
+  const write = (sheet: BufferWriter) => itemsJson(sheet, items, keyMember(version));
+  return writeResponse(ctx, jsonType, { rows, continuation, bytesMax, write });
 }
 
 /** One point or none, without the name of its series; minus zero keeps its sign. */
-export function latestAnswer(
+export function latestResponse(
   found: { readonly timeMs: number; readonly value: number | string } | undefined,
 ) {
   const value = Object.is(found?.value, -0) ? "-0" : JSON.stringify(found?.value);
@@ -115,50 +116,53 @@ export function latestAnswer(
 }
 
 /** The response as one message `TimeseriesData` (docs/reference/datapoints.md#protobuf). */
-export function protobufAnswer(ctx: RequestContext, response: SeriesAnswer, continuation: Continuation) {
-  const write = (sheet: BufferWriter) => messageBytes(sheet, response);
-  const bytesMax = bytesMaxOf(response);
-  return written(ctx, protobufType, { rows: [response.rows], continuation, bytesMax, write });
+export function protobufResponse(ctx: RequestContext, result: SeriesResult, continuation: Continuation) {
+  const write = (sheet: BufferWriter) => messageBytes(sheet, result);
+  const bytesMax = bytesMaxOf(result);
+  return writeResponse(ctx, protobufType, { rows: [result.rows], continuation, bytesMax, write });
 }
 
-/** The frame as CSV; a column is named by its series and its aggregate. */
-export function frameAnswer(
+/** The data frame as CSV. The name of a column is that of its series and its aggregate. */
+export function dataFrameResponse(
   ctx: RequestContext,
-  { columns, rows, limit }: Frame & { readonly limit: number },
+  { columns, rows, limit }: DataFrame & { readonly limit: number },
   cellText: CellText,
   continuation: Continuation,
 ) {
   const header = columns.map(({ series, aggregate }) =>
     cellText(`${series.name}|${aggregate.toLowerCase()}`),
   );
-  const write = (sheet: BufferWriter) => frameCsv(sheet, header, rows.read());
+  const write = (sheet: BufferWriter) => dataFrameCsv(sheet, header, rows.read());
   const bytesMax = limit * columns.length * cellBytes;
-  return written(ctx, `${csvType}; charset=utf-8`, { rows: [rows], continuation, bytesMax, write });
+  return writeResponse(ctx, `${csvType}; charset=utf-8`, { rows: [rows], continuation, bytesMax, write });
 }
 
-/** Bytes of an answer that are sent as one piece, about; the event loop is free between two of them. */
-const pieceBytes = limits.responsePieceBytes;
-/** The buffers of responses. Each takes the rows of one more step after it is long enough to be sent. */
+/** The bytes of one chunk, about. Between two chunks the event loop can serve other requests. */
+const chunkBytes = limits.responsePieceBytes;
+/**
+ * The buffers of responses. A buffer is sent once it has `chunkBytes`, and has space for the rows of one more
+ * step.
+ */
 export const datapointBuffers = (): BufferPool =>
-  new BufferPool({ bytesMin: 2 * pieceBytes, idleBytesMax: 12 * 2 ** 20 });
+  new BufferPool({ bytesMin: 2 * chunkBytes, idleBytesMax: 12 * 2 ** 20 });
 
-/** What is written of a response, in rows that may go on in a further one. */
-interface Content {
+/** The content of a response. If it is cut at a limit, `continuation` makes the cursor of the rest. */
+interface ResponseContent {
   readonly rows: readonly LimitedRows[];
   readonly continuation: Continuation;
-  /** How many bytes it has at most, about. */
+  /** The most bytes of it, about. */
   readonly bytesMax: number;
   readonly write: (sheet: BufferWriter) => AsyncGenerator<Buffer>;
 }
 
 /**
- * A response has its cursor in front of its rows. It is therefore written before it is sent; rows that are
- * too many to be held are read twice, first to find where they end.
+ * The cursor is in a header, so that the rows are written before the response starts. Rows that are too many
+ * for memory are read twice: first to find their end, then to send them.
  */
-async function written(
+async function writeResponse(
   ctx: RequestContext,
   contentType: string,
-  { rows, continuation, bytesMax, write }: Content,
+  { rows, continuation, bytesMax, write }: ResponseContent,
 ) {
   await ctx.memory.reserve(Math.min(bytesMax, limits.responseStreamBytes));
   const sheet = new BufferWriter(ctx.responseBuffers.datapoints);
@@ -175,51 +179,53 @@ async function written(
 }
 
 /**
- * A message needs its length in front. Texts can be too many to be held, so beyond this many bytes the field
- * repeats, which readers must merge; numbers never come near, nor do texts in practice.
+ * A protobuf field has its length in front, so that it is written to memory first. Strings can be too long
+ * for that: after so many bytes a field of the same number follows, which readers must merge.
  */
 const fieldBytesMax = 16 * 2 ** 20;
 
-async function* messageBytes(sheet: BufferWriter, response: SeriesAnswer): AsyncGenerator<Buffer> {
-  const { isString } = response.series;
-  let held: Buffer[] = [];
+async function* messageBytes(sheet: BufferWriter, result: SeriesResult): AsyncGenerator<Buffer> {
+  const { isString } = result.series;
+  let chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const { times, columns } of spentRows(response.rows)) {
+  for await (const { times, columns } of freedAfterWrite(result.rows)) {
     writePoints(sheet, { times, values: columns[0]! });
-    if (sheet.at < pieceBytes / 2) continue;
+    if (sheet.at < chunkBytes / 2) continue;
     bytes += sheet.at;
-    held.push(sheet.takeWritten());
+    chunks.push(sheet.takeWritten());
     if (bytes < fieldBytesMax) continue;
     yield dataFieldHeader(isString, bytes);
-    yield* held;
-    held = [];
+    yield* chunks;
+    chunks = [];
     bytes = 0;
   }
   bytes += sheet.at;
   if (bytes > 0) yield dataFieldHeader(isString, bytes);
-  yield* held;
+  yield* chunks;
   if (sheet.at > 0) yield sheet.takeWritten();
 }
 
-/** Texts can be long, so that the piece is looked at after each of them. */
-const rowsAtOnce = { numbers: 256, texts: 1 };
-/** Series read while another one is written: each takes two pages of points, also while its reader waits. */
-const seriesAhead = 2;
+/** Rows written between two checks of the chunk's length; a string can be long. */
+const rowsPerStep = { numbers: 256, strings: 1 };
+/** Series that are read while another one is written. Each has two pages of points in memory. */
+const prefetchedSeries = 2;
 
 /** `{"data":{"items":[{"name":...,"datapoints":[{"timestamp":...,...},...]},...]}}` */
 async function* itemsJson(
   sheet: BufferWriter,
-  answers: readonly NamedRows[],
+  items: readonly NamedRows[],
   nameMember: string,
 ): AsyncGenerator<Buffer> {
   sheet.string('{"data":{"items":[');
-  for await (const [{ name, members }, pieces] of prefetchedAll(answers, seriesAhead, (one) => one.read())) {
+  for await (const [{ name, members }, batches] of prefetchedAll(items, prefetchedSeries, (one) =>
+    one.read(),
+  )) {
     sheet.string(`{"${nameMember}":${JSON.stringify(name)},"datapoints":[`);
-    for await (const rows of pieces) {
-      const { write, atOnce } = rowWriter(sheet, rows, members);
-      for (let from = 0; from < rows.times.length; from += atOnce) {
-        if (sheet.at >= pieceBytes) yield sheet.takeWritten();
-        write({ from, to: Math.min(from + atOnce, rows.times.length) });
+    for await (const rows of batches) {
+      const { write, step } = rowWriter(sheet, rows, members);
+      for (let from = 0; from < rows.times.length; from += step) {
+        if (sheet.at >= chunkBytes) yield sheet.takeWritten();
+        write({ from, to: Math.min(from + step, rows.times.length) });
       }
     }
     dropComma(sheet);
@@ -234,12 +240,12 @@ const commaByte = 44;
 const closeBraceByte = 125;
 const lineFeedByte = 10;
 
-/** Every element is followed by a comma; the last one's goes again. It is never cut off before. */
+/** Removes the comma after the last element. A chunk never ends between that comma and this call. */
 function dropComma(sheet: BufferWriter): void {
   if (sheet.bytes[sheet.at - 1] === commaByte) sheet.at -= 1;
 }
 
-interface Part {
+interface RowRange {
   readonly from: number;
   readonly to: number;
 }
@@ -248,11 +254,17 @@ function rowWriter(sheet: BufferWriter, rows: Rows, members: readonly (readonly 
   const { times, columns } = rows;
   const [values] = columns;
   if (values !== undefined && !(values instanceof Float64Array))
-    return { atOnce: rowsAtOnce.texts, write: (part: Part) => writeTexts(sheet, { times, values }, part) };
+    return {
+      step: rowsPerStep.strings,
+      write: (part: RowRange) => writeStrings(sheet, { times, values }, part),
+    };
   const cells = (columns as readonly Float64Array[]).flatMap((column, i) =>
     members[i]!.map((member): Cell => ({ label: new BytesLiteral(`,"${member}":`), column })),
   );
-  return { atOnce: rowsAtOnce.numbers, write: (part: Part) => writeNumbers(sheet, { times, cells }, part) };
+  return {
+    step: rowsPerStep.numbers,
+    write: (part: RowRange) => writeNumbers(sheet, { times, cells }, part),
+  };
 }
 
 interface Cell {
@@ -261,22 +273,22 @@ interface Cell {
 }
 
 const rowStart = new BytesLiteral('{"timestamp":');
-/** The times whose last six digits stand behind seven others: from 2001 to 2286. */
-const usualMs = { from: 1e12, below: 1e13 };
+/** The times of 13 digits: from 2001 to 2286. */
+const thirteenDigits = { from: 1e12, below: 1e13 };
 const stemBytes = rowStart.length + 7;
 const stemMs = 1e6;
-/** The brace and the comma behind a row, as a word. */
+/** The brace and the comma after a row, as one 16-bit number. */
 const rowEnd = commaByte * 256 + closeBraceByte;
 
 /**
- * A cell without a value (NaN), or with one that JSON cannot say, is left out. The stem of a row is its start
- * with all but the last six digits of its time: as a rule that of the row before, stored as the three words
- * it is made of (42 ns a row, where writing every digit anew took 70).
+ * Leaves out cells that JSON has no number for. The stem is the start of a row up to the last six digits of
+ * its time. It is mostly the same as in the row before and is then copied as three 64-bit words: 42 ns for a
+ * row, against 70 ns with all digits.
  */
 function writeNumbers(
   sheet: BufferWriter,
   { times, cells }: { times: Float64Array; cells: readonly Cell[] },
-  { from, to }: Part,
+  { from, to }: RowRange,
 ): void {
   const rowBytesMax = cells.reduce((sum, { label }) => sum + label.length + numberBytesMax, stemBytes + 20);
   sheet.ensure((to - from) * rowBytesMax);
@@ -295,8 +307,8 @@ function writeNumbers(
     } else {
       const start = at;
       at = writeInteger(view, rowStart.write(view, at), timeMs);
-      const isUsual = timeMs >= usualMs.from && timeMs < usualMs.below;
-      stemStartMs = isUsual ? Math.floor(timeMs / stemMs) * stemMs : Number.NaN;
+      const hasThirteenDigits = timeMs >= thirteenDigits.from && timeMs < thirteenDigits.below;
+      stemStartMs = hasThirteenDigits ? Math.floor(timeMs / stemMs) * stemMs : Number.NaN;
       first = view.getFloat64(start, true);
       second = view.getFloat64(start + 8, true);
       third = view.getFloat64(start + stemBytes - 8, true);
@@ -312,28 +324,27 @@ function writeNumbers(
   sheet.at = at;
 }
 
-function writeTexts(
+function writeStrings(
   sheet: BufferWriter,
   { times, values }: { times: Float64Array; values: readonly string[] },
-  { from, to }: Part,
+  { from, to }: RowRange,
 ): void {
   for (let row = from; row < to; row += 1)
     sheet.string(`{"timestamp":${times[row]},"value":${JSON.stringify(values[row])}},`);
 }
 
 /**
- * A header of `timestamp` and the given cells, then a line for each row; an empty cell where there is no
- * value.
+ * Writes a header of `timestamp` and these names, then a line for each row. A cell without a value is empty.
  */
-async function* frameCsv(
+async function* dataFrameCsv(
   sheet: BufferWriter,
   header: readonly string[],
-  batches: AsyncGenerator<FrameRows>,
+  batches: AsyncGenerator<DataFrameRows>,
 ): AsyncGenerator<Buffer> {
   sheet.string(`${["timestamp", ...header].map(csvCell).join(",")}\n`);
   for await (const { times, columns } of batches) {
     for (let row = 0; row < times.length; row += 1) {
-      if (sheet.at >= pieceBytes) yield sheet.takeWritten();
+      if (sheet.at >= chunkBytes) yield sheet.takeWritten();
       writeRow(sheet, times[row]!, { columns, row });
     }
   }

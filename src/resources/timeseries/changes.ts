@@ -1,4 +1,4 @@
-// What an update does to the record of a series.
+// Applies a change to the record of a series.
 import { limits } from "../../limits.ts";
 import {
   type CommonChange,
@@ -19,7 +19,7 @@ export interface SeriesChange extends CommonChange {
   readonly securityCategories?: ListChange<number> | undefined;
 }
 
-/** The record with the change in it; the very same record when nothing is new. */
+/** The changed record; the same object if nothing changes. */
 export function changeSeries(series: TimeSeries, change: SeriesChange, nowMs: number): TimeSeries {
   const bounds = { field: "securityCategories", limit: limits.securityCategoriesMax };
   const categories = changeList(series.securityCategories, change.securityCategories, bounds);

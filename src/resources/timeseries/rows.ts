@@ -1,4 +1,4 @@
-// Series records inside a transaction: only those a caller may touch, and what must hold before a write.
+// Reads records of series in a transaction, and checks what a write requires.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { duplicatesIn } from "../../lib/duplicates.ts";
@@ -11,7 +11,7 @@ import { foreignCategories } from "../groups/security-categories.ts";
 import { type TimeSeries, timeSeriesTable } from "./schema.ts";
 import type { SeriesKey } from "./series-cache.ts";
 
-/** With the noun for them in a refusal. */
+/** The table and the noun for refusals. */
 export const seriesType = { table: timeSeriesTable, noun: "time series" };
 
 export type SeriesKeys = { readonly names: readonly string[] } | { readonly ids: readonly number[] };
@@ -21,7 +21,7 @@ export const byName: readonly OrderBy[] = [{ field: "name", direction: "ascendin
 const fieldAndKeys = (keys: SeriesKeys): readonly ["name" | "id", readonly SeriesKey[]] =>
   "names" in keys ? ["name", keys.names] : ["id", keys.ids];
 
-/** Of these series the ones in `scope`, in no particular order; a series may be named more than once. */
+/** Those of these series that are in `scope`, in no particular order. A key may repeat. */
 export async function visibleRows(
   tx: CatalogReader,
   scope: Filter,
@@ -36,23 +36,23 @@ export async function visibleRows(
   return tx.find(timeSeriesTable, { filter, order: byName, page, ...(fields && { fields }) });
 }
 
-export interface SeriesWanted {
+export interface SeriesSelection {
   readonly keys: SeriesKeys;
   readonly status: 400 | 404;
-  /** All of them when absent. */
+  /** All fields by default. */
   readonly fields?: readonly string[] | undefined;
-  /** Refuses series that are too long together; as series of one change when absent. */
+  /** Limits the length of all records together; by default to that of one change. */
   readonly bound?: LengthBound | undefined;
 }
 
 /**
- * These series in the order asked. Refuses (400) repeated ones, and (with `status`) those outside of `scope`,
- * which look like unknown ones.
+ * These series, in the order of the keys. Refuses (400) repeated keys, and (with `status`) unknown series and
+ * those outside of `scope`.
  */
 export async function existingRows(
   tx: CatalogReader,
   scope: Filter,
-  { keys, status, fields, bound = boundOfChange("items") }: SeriesWanted,
+  { keys, status, fields, bound = boundOfChange("items") }: SeriesSelection,
 ): Promise<TimeSeries[]> {
   const [field, wanted] = fieldAndKeys(keys);
   const repeated = duplicatesIn(wanted);
@@ -65,8 +65,8 @@ export async function existingRows(
 }
 
 /**
- * Refuses names that another series has, seen by the caller or not, or that occur twice here: all of them are
- * listed, in the order sent, because clients go on without them.
+ * Refuses names that repeat, or that another series has, whether the caller sees it or not. Lists all of them
+ * in the order of the request, because clients continue without them.
  */
 export async function refuseTakenNames(tx: CatalogReader, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
@@ -77,7 +77,7 @@ export async function refuseTakenNames(tx: CatalogReader, names: readonly string
     throw fail("series-exist", { names: [...new Set(names)].filter((name) => taken.has(name)) });
 }
 
-/** Refuses categories to be put on series that do not exist or that the caller is no member of. */
+/** Refuses security categories that do not exist or that the caller is not a member of. */
 export async function refuseForeignCategories(
   ctx: RequestContext,
   tx: CatalogReader,

@@ -1,4 +1,4 @@
-// What the room of time series asks of the catalog: the series themselves, and erasures not yet finished.
+// The tables of time series: their records, and pending deletions of datapoints.
 import type { Stored, Table } from "../../storage/catalog.ts";
 import { type CommonFields, commonColumns } from "../common/schema.ts";
 
@@ -7,9 +7,9 @@ export interface TimeSeries extends Stored, CommonFields {
   readonly id: number;
   /** Unique in the project. */
   readonly name: string;
-  /** Values are texts; decided at creation. */
+  /** Values are strings. Set at creation. */
   readonly isString: boolean;
-  /** A value holds until the next point; decided at creation. */
+  /** A value holds until the next point. Set at creation. */
   readonly isStep: boolean;
   readonly description?: string;
   readonly unit?: string;
@@ -45,10 +45,10 @@ export const timeSeriesTable: Table<TimeSeries> = {
   underAsset: { link: "assetId" },
 };
 
-/** A series whose record is gone and whose datapoints may still be there; the id is the series' own. */
-export type Erasure = Stored;
+/** A series whose record is deleted and whose datapoints may still exist. The id is that of the series. */
+export type PendingDeletion = Stored;
 
-export const erasureTable: Table<Erasure> = {
+export const pendingDeletionTable: Table<PendingDeletion> = {
   name: "erasures",
   belongsTo: "project",
   columns: { id: { type: "integer", optional: false } },

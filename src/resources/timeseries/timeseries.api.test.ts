@@ -5,7 +5,7 @@ import { type Answer, idsOf, startTestServer, type TestServer } from "../../../t
 import { everything } from "../../query/filter.ts";
 import { securityCategoryTable } from "../groups/schema.ts";
 import { projectIds } from "../projects/projects.ts";
-import { erasureTable } from "./schema.ts";
+import { pendingDeletionTable } from "./schema.ts";
 
 let server: TestServer;
 before(async () => {
@@ -323,9 +323,11 @@ describe("deleting time series", () => {
   it("a start finishes what an earlier process has left", async () => {
     const { catalog } = server.app.services;
     const [project] = await projectIds({ catalog });
-    await catalog.write(project!, (tx) => tx.insert(erasureTable, [{ id: 5 }]));
+    await catalog.write(project!, (tx) => tx.insert(pendingDeletionTable, [{ id: 5 }]));
     await server.restart();
-    const left = await server.app.services.catalog.read(project!, (tx) => tx.count(erasureTable, everything));
+    const left = await server.app.services.catalog.read(project!, (tx) =>
+      tx.count(pendingDeletionTable, everything),
+    );
     assert.equal(left, 0);
   });
 });

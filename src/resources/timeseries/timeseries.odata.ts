@@ -1,4 +1,4 @@
-// Time series over OData: the set Timeseries, its asset, and the function TimeseriesSearch.
+// Declares time series for OData: the set Timeseries, its asset, and the function TimeseriesSearch.
 
 import { entitySet, entityType, type ModelPart, navigation, type Readable } from "../../odata/model.ts";
 import { column } from "../../odata/operand.ts";
@@ -14,7 +14,7 @@ const series = entityType<TimeSeries>({
   key: "Id",
   properties: [
     required(id("Id", (row) => row.id, "id")),
-    // A name is unique as well, and what published clients call a series.
+    // Names are unique as well, and published clients use them as external ids.
     externalId("name"),
     text("Name", (row) => row.name, column("name")),
     flag("IsString", (row) => row.isString, column("isString", "Edm.Boolean")),
@@ -33,9 +33,9 @@ const series = entityType<TimeSeries>({
   ],
 });
 
-/** What links and most navigations go by; an index has both of them. */
+/** The fields of links and most navigations; an index has both. */
 const alwaysRead = ["id", "name"];
-/** What is read for a property, navigation or function: most of what reading costs is by the field. */
+/** The fields that a property, navigation or function needs. Reading costs mostly by the field. */
 const readFor: Readonly<Record<string, readonly (keyof TimeSeries)[]>> = {
   ...{ IsString: ["isString"], IsStep: ["isStep"], Aggregate: ["isString", "isStep"] },
   ...{ AssetId: ["assetId"], Asset: ["assetId"], SecurityCategories: ["securityCategories"] },

@@ -41,11 +41,11 @@ import {
   overwriteOf,
   searchQuery,
   seriesChange,
-  seriesIn,
   seriesOverwrite,
   seriesPatch,
-  seriesShape,
-} from "./shapes.rest.ts";
+  seriesResponse,
+  seriesSchema,
+} from "./schemas.rest.ts";
 import {
   createTimeSeries,
   deleteTimeSeries,
@@ -62,9 +62,9 @@ const write = { versions: apiVersions, capability: ["timeSeriesAcl", "WRITE"] } 
 const inV04 = { versions: ["0.4"] } as const;
 const sinceV05 = { versions: ["0.5", "0.6"] } as const;
 const some = { min: 1 };
-const ids = idsBody("Which series");
-const names = json(itemsBody(recordName("Which series"), some));
-const items = (version: ApiVersion) => ({ schema: itemsSchema(seriesShape(version)) });
+const ids = idsBody("The series");
+const names = json(itemsBody(recordName("The series"), some));
+const items = (version: ApiVersion) => ({ schema: itemsSchema(seriesSchema(version)) });
 const empty = () => ({ schema: emptySchema });
 
 const create = {
@@ -78,7 +78,7 @@ const overwrite = {
   ...write,
   method: "PUT",
   path: "/timeseries",
-  summary: "Change time series by name; absent members stay",
+  summary: "Change time series by name; absent members are not changed",
   response: empty,
 } as const;
 
@@ -125,7 +125,7 @@ export const timeSeriesRoutes: readonly Route[] = [
     path: "/timeseries",
     summary: "List time series, ordered by name",
     query: { ...listQuery, cursor: cursorParameter },
-    response: (version) => ({ schema: pageSchema(seriesShape(version)) }),
+    response: (version) => ({ schema: pageSchema(seriesSchema(version)) }),
     handle: list,
   }),
   route({
@@ -146,7 +146,7 @@ export const timeSeriesRoutes: readonly Route[] = [
     query: { includeMetadata },
     response: items,
     handle: async (ctx, { path, query, version }) => {
-      const shown = seriesIn(version, { withMetadata: query.includeMetadata ?? false });
+      const shown = seriesResponse(version, { withMetadata: query.includeMetadata ?? false });
       return itemsResponse([shown(await getTimeSeries(ctx, path.series))]);
     },
   }),
@@ -154,12 +154,12 @@ export const timeSeriesRoutes: readonly Route[] = [
     ...read,
     method: "POST",
     path: "/timeseries/byids",
-    summary: "Read time series by id or external id, in the order asked",
+    summary: "Read time series by id or external id, in the order of the request",
     query: { includeMetadata },
     body: names,
     response: items,
     handle: (ctx, { query, body, version }) => {
-      const shown = seriesIn(version, { withMetadata: query.includeMetadata ?? true });
+      const shown = seriesResponse(version, { withMetadata: query.includeMetadata ?? true });
       return batchesResponse(getManyTimeSeries(ctx, body.items.map(recordNameIn)), shown);
     },
   }),
@@ -175,7 +175,7 @@ export const timeSeriesRoutes: readonly Route[] = [
   route({
     ...change,
     method: "PATCH",
-    summary: "Change a time series, by changes or by plain values",
+    summary: "Change a time series, with change objects or plain values",
     body: seriesPatch,
     handle: updateOne,
   }),
@@ -201,41 +201,41 @@ export const timeSeriesRoutes: readonly Route[] = [
   }),
 ];
 
-const named = <Sent extends { readonly tagId: string }>(sent: Sent) => ({ ...sent, name: sent.tagId });
+const named = <Input extends { readonly tagId: string }>(input: Input) => ({ ...input, name: input.tagId });
 
-async function createAll(ctx: RequestContext, version: ApiVersion, sent: Static<typeof newSeries>[]) {
-  const created = await createTimeSeries(ctx, await mapInSlices(sent, newSeriesOf));
+async function createAll(ctx: RequestContext, version: ApiVersion, input: Static<typeof newSeries>[]) {
+  const created = await createTimeSeries(ctx, await mapInSlices(input, newSeriesOf));
   if (version !== "0.6") return emptyResponse;
-  return itemsResponse(created.map(seriesIn(version, { withMetadata: true })));
+  return itemsResponse(created.map(seriesResponse(version, { withMetadata: true })));
 }
 
-async function overwriteAll(ctx: RequestContext, sent: Static<typeof seriesOverwrite>[]) {
-  const keys = { names: sent.map((item) => item.name) };
-  await updateTimeSeries(ctx, { keys, changes: await mapInSlices(sent, overwriteOf), status: 404 });
+async function overwriteAll(ctx: RequestContext, input: Static<typeof seriesOverwrite>[]) {
+  const keys = { names: input.map((item) => item.name) };
+  await updateTimeSeries(ctx, { keys, changes: await mapInSlices(input, overwriteOf), status: 404 });
   return emptyResponse;
 }
 
 async function list(
   ctx: RequestContext,
-  asked: {
+  request: {
     readonly version: ApiVersion;
     readonly query: ParameterValues<typeof listQuery> & { readonly cursor: string | undefined };
   },
 ) {
-  const { q, name, description, assetId, path, includeMetadata: withMetadata = false } = asked.query;
+  const { q, name, description, assetId, path, includeMetadata: withMetadata = false } = request.query;
   const filter = and(
     q === undefined ? undefined : startsWith("name", q),
     equalTo("name", name),
     description === undefined ? undefined : containsIgnoringCase("description", description),
     equalTo("assetId", assetId),
     path && underAsset(path),
-    commonFilter(asked.query),
+    commonFilter(request.query),
   );
-  const { cursor, limit } = asked.query;
+  const { cursor, limit } = request.query;
   const [collection, whole] = [collectionOf(ctx, filter), collectionOf(ctx, everything)];
   const read = (page: PageQuery) => listTimeSeries(ctx, { filter, page });
-  const shape = seriesIn(asked.version, { withMetadata });
-  return listResponse(ctx, { cursor, limit, collection, whole }, read, shape);
+  const toItem = seriesResponse(request.version, { withMetadata });
+  return listResponse(ctx, { cursor, limit, collection, whole }, read, toItem);
 }
 
 const collectionOf = (ctx: RequestContext, filter: Filter) => ["timeseries", ctx.project, filter];
@@ -251,8 +251,8 @@ async function search(
     query.assetIds && oneOf("assetId", query.assetIds),
     commonFilter(query),
   );
-  const shape = seriesIn(version, { withMetadata: true });
-  return searchResponse(ctx, textSearchOf(query, own), searchTimeSeries, shape);
+  const toItem = seriesResponse(version, { withMetadata: true });
+  return searchResponse(ctx, textSearchOf(query, own), searchTimeSeries, toItem);
 }
 
 async function updateMany(
@@ -262,21 +262,21 @@ async function updateMany(
   const keys = { ids: body.items.map((item) => item.id) };
   const changes = await mapInSlices(body.items, changeOf);
   const updated = await updateTimeSeries(ctx, { keys, changes, status: 400 });
-  return itemsResponse(updated.map(seriesIn(version, { withMetadata: true })));
+  return itemsResponse(updated.map(seriesResponse(version, { withMetadata: true })));
 }
 
 async function updateOne(
   ctx: RequestContext,
-  asked: {
+  request: {
     readonly version: ApiVersion;
     readonly path: { readonly series: number };
     readonly body: Static<typeof seriesChange>;
   },
 ) {
-  const keys = { ids: [asked.path.series] };
-  requireIdOfPath(asked.body.id, asked.path.series);
-  const updated = await updateTimeSeries(ctx, { keys, changes: [changeOf(asked.body)], status: 404 });
-  return itemsResponse(updated.map(seriesIn(asked.version, { withMetadata: true })));
+  const keys = { ids: [request.path.series] };
+  requireIdOfPath(request.body.id, request.path.series);
+  const updated = await updateTimeSeries(ctx, { keys, changes: [changeOf(request.body)], status: 404 });
+  return itemsResponse(updated.map(seriesResponse(request.version, { withMetadata: true })));
 }
 
 async function remove(ctx: RequestContext, keys: SeriesKeys) {

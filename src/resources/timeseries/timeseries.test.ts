@@ -17,8 +17,8 @@ import { createAssets, deleteAssets, updateAsset } from "../assets/assets.ts";
 import { assetTable } from "../assets/schema.ts";
 import { securityCategoryTable } from "../groups/schema.ts";
 import { type Project, projectTable } from "../projects/schema.ts";
-import { finishErasures } from "./erasures.ts";
-import { erasureTable, timeSeriesTable } from "./schema.ts";
+import { finishDeletions } from "./pending-deletions.ts";
+import { pendingDeletionTable, timeSeriesTable } from "./schema.ts";
 import {
   createTimeSeries,
   deleteTimeSeries,
@@ -32,7 +32,7 @@ import {
   updateTimeSeries,
 } from "./timeseries.ts";
 
-const tables = [projectTable, assetTable, timeSeriesTable, erasureTable, securityCategoryTable];
+const tables = [projectTable, assetTable, timeSeriesTable, pendingDeletionTable, securityCategoryTable];
 const freshCatalog = () => openNaiveCatalog(tables);
 const contextOf = (catalog: Catalog, points: PointsStore = new NaivePointsStore()) =>
   newContext(catalog, { points });
@@ -264,16 +264,16 @@ describe("deleting series", () => {
     assert.deepEqual(await pointsOf(points, a.id), []);
 
     const dying = Object.create(points, {
-      erase: { value: () => Promise.reject(new Error("power cut")) },
+      delete: { value: () => Promise.reject(new Error("power cut")) },
     }) as PointsStore;
     await assert.rejects(deleteTimeSeries({ ...ctx, points: dying }, { names: ["b"] }), /power cut/);
     assert.deepEqual([await idOf(ctx, "b"), await pointsOf(points, b.id)], [undefined, [5]]);
     const now = { createdTime: 0, lastUpdatedTime: 0 };
     const demo: Project = { id: ctx.project, name: "demo", urlName: "demo", ...now };
     await ctx.catalog.write("system", (tx) => tx.insert(projectTable, [demo]));
-    await finishErasures(ctx);
+    await finishDeletions(ctx);
     assert.deepEqual([await pointsOf(points, b.id), await pointsOf(points, c.id)], [[], [5]]);
-    const left = await ctx.catalog.read(ctx.project, (tx) => tx.count(erasureTable, everything));
+    const left = await ctx.catalog.read(ctx.project, (tx) => tx.count(pendingDeletionTable, everything));
     assert.equal(left, 0);
   });
 

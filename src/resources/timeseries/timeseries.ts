@@ -1,4 +1,4 @@
-// Time series: what a plant measures, by name and by id.
+// Creates, reads, changes and deletes time series, and resolves their names and ids.
 
 import { membershipOf, scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
@@ -15,14 +15,14 @@ import type { CatalogQuery } from "../../storage/catalog.ts";
 import { inKnownSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
 import { idsOf, type RecordName, refuseTakenExternalIds } from "../common/external-ids.ts";
 import { changeSeries, type SeriesChange } from "./changes.ts";
-import { erase, removeRecords } from "./erasures.ts";
+import { deleteDatapoints, removeRecords } from "./pending-deletions.ts";
 import {
   byName,
   existingRows,
   refuseForeignCategories,
   refuseTakenNames,
   type SeriesKeys,
-  type SeriesWanted,
+  type SeriesSelection,
   seriesType,
   visibleRows,
 } from "./rows.ts";
@@ -45,20 +45,21 @@ export const seriesScope = ({ caller }: RequestContext, action: Action): Filter 
   and(scopeOf(caller, "timeSeriesAcl", action), membershipOf(caller, "securityCategories"));
 
 /**
- * One page of the series the caller may see, ordered by name (code points); with `fields` the name and these.
+ * One page of the series that the caller may see, ordered by name (code points). With `fields` only the name
+ * and these fields.
  */
 export async function listTimeSeries(
   ctx: RequestContext,
-  { filter, ...asked }: Omit<CatalogQuery, "order">,
+  { filter, ...rest }: Omit<CatalogQuery, "order">,
 ): Promise<Page<TimeSeries>> {
   const scope = seriesScope(ctx, "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
-    const wanted = and(scope, await inKnownSubtrees(ctx, tx, "timeSeriesAcl", filter));
-    return readPage(tx, timeSeriesTable, { ...asked, filter: wanted, order: byName });
+    const visible = and(scope, await inKnownSubtrees(ctx, tx, "timeSeriesAcl", filter));
+    return readPage(tx, timeSeriesTable, { ...rest, filter: visible, order: byName });
   });
 }
 
-/** How many of the series that the caller may see meet the filter. */
+/** The number of series that match the filter and that the caller may see. */
 export async function countTimeSeries(ctx: RequestContext, filter: Filter): Promise<number> {
   const scope = seriesScope(ctx, "READ");
   return ctx.catalog.read(ctx.project, async (tx) =>
@@ -75,13 +76,13 @@ export async function getTimeSeries(ctx: RequestContext, id: number): Promise<Ti
   return found!;
 }
 
-/** In the order asked, in batches; refuses (400) unknown and repeated ones. */
+/** These series in their order, in batches. Refuses (400) unknown and repeated ones. */
 export function getManyTimeSeries(
   ctx: RequestContext,
   names: readonly RecordName[],
 ): AsyncGenerator<readonly TimeSeries[]> {
   const scope = seriesScope(ctx, "READ");
-  const read = (names: readonly RecordName[], how: Partial<SeriesWanted>) =>
+  const read = (names: readonly RecordName[], how: Partial<SeriesSelection>) =>
     ctx.catalog.read(ctx.project, async (tx) => {
       const ids = await idsOf(tx, { ...seriesType, scope }, names);
       return existingRows(tx, scope, { keys: { ids }, status: 400, ...how });
@@ -102,8 +103,8 @@ export async function searchTimeSeries(ctx: RequestContext, wanted: TextSearch):
 }
 
 /**
- * Creates all of these series or none, and returns them in the same order. Refuses (400) names that are taken
- * or occur twice, unknown assets and foreign security categories, and (409) external ids that are taken.
+ * Creates all of these series or none, and returns them in the same order. Refuses (400) names that exist or
+ * repeat, unknown assets, and security categories without the caller; (409) external ids that exist.
  */
 export async function createTimeSeries(
   ctx: RequestContext,
@@ -140,14 +141,14 @@ export interface SeriesUpdate {
   readonly keys: SeriesKeys;
   /** One for each key. */
   readonly changes: readonly SeriesChange[];
-  /** How unknown series are refused. */
+  /** The status for unknown series. */
   readonly status: 400 | 404;
 }
 
 /**
- * Changes all of these series or none, and returns them in the same order. Refuses unknown series, and with
- * 400 repeated ones, names that are taken (also by a series renamed at the same time) and unknown assets,
- * with 409 external ids that are taken.
+ * Changes all of these series or none, and returns them in the same order. Refuses unknown series; (400)
+ * repeated ones, names that exist (also if that series is renamed by the same change) and unknown assets;
+ * (409) external ids that exist.
  */
 export async function updateTimeSeries(ctx: RequestContext, update: SeriesUpdate): Promise<TimeSeries[]> {
   const { changes } = update;
@@ -186,8 +187,8 @@ async function writeChanges(
 }
 
 /**
- * Deletes all of these series with their datapoints, or none; refuses (404) unknown and (400) repeated ones.
- * Once the records are gone, the datapoints follow even if the process dies in between.
+ * Deletes all of these series with their datapoints, or none. Refuses (404) unknown and (400) repeated ones.
+ * After a crash in between, the next start deletes the datapoints.
  */
 export async function deleteTimeSeries(ctx: RequestContext, keys: SeriesKeys): Promise<void> {
   const scope = seriesScope(ctx, "WRITE");
@@ -201,7 +202,7 @@ export async function deleteTimeSeries(ctx: RequestContext, keys: SeriesKeys): P
       return ids;
     }),
   );
-  await erase(ctx, ctx.project, gone);
+  await deleteDatapoints(ctx, ctx.project, gone);
 }
 
 /**

@@ -1,4 +1,4 @@
-// The best windows of a search that do not overlap, from a pool of bounded size.
+// Chooses the best windows of a search that do not overlap, from a pool of bounded size.
 
 export interface FoundWindow {
   /** The time of its first and of its last sample. */
@@ -8,8 +8,8 @@ export interface FoundWindow {
 }
 
 /**
- * Takes windows in the order of their positions; chooses the nearest one, then the nearest one that does not
- * overlap it, and so on. Of equally near ones the earlier goes first.
+ * Collects windows in the order of their positions. Chooses the nearest one, then the nearest one that does
+ * not overlap it, and so on; of equally near ones the earlier one.
  *
  * A chosen window overlaps at most 2m-2 others. So the k-th choice is among the (k-1)(2m-1)+1 nearest
  * windows, and the pool forgets all others.

@@ -1,4 +1,4 @@
-// Rows of buckets as a gapless grid: an empty bucket becomes a row of NaN, or is filled.
+// Turns rows of buckets into a grid without holes: an empty bucket becomes a row of NaN, or is filled.
 import type { Samples } from "./window-search.ts";
 
 export const gapFillings = ["ffill", "linearInterpolation"] as const;
@@ -6,20 +6,20 @@ export type GapFilling = (typeof gapFillings)[number];
 
 export interface Grid {
   readonly bucketMs: number;
-  /** How the gaps of each column are filled; gaps stay where it is absent. */
+  /** How the gaps of each column are filled; absent: they stay. */
   readonly fillings: readonly (GapFilling | undefined)[];
   /** At most this many empty buckets in a row are filled. */
   readonly filledMax: number;
 }
 
-/** Takes rows in ascending time and gives them back with what is between them. */
+/** Takes rows in ascending time, and returns them with the rows between them. */
 export class GridRows {
   readonly #grid: Grid;
   #times = new Float64Array(1_024);
   #columns: Float64Array[];
-  /** Rows that are held because a value to come can fill a gap in them. */
+  /** Rows that wait because a later value can fill a gap in them. */
   #size = 0;
-  /** Of each column: the last value, and the rows without a value since. */
+  /** For each column: the last value, and the number of rows without a value since. */
   readonly #last: Float64Array;
   readonly #missing: Float64Array;
   #lastMs = Number.NaN;
@@ -37,7 +37,7 @@ export class GridRows {
     const { bucketMs, filledMax } = this.#grid;
     for (let row = 0; row < times.length; row += 1) {
       const timeMs = times[row]!;
-      // Of a gap that is too long to be filled no further row makes a difference.
+      // A gap that is already too long does not need another row.
       const gap = Math.min((timeMs - this.#lastMs) / bucketMs - 1, filledMax + 1);
       for (let i = 1; i <= gap; i += 1) this.#push(this.#lastMs + i * bucketMs, empty);
       this.#push(
@@ -49,7 +49,7 @@ export class GridRows {
     return this.#take(this.#size - this.#open());
   }
 
-  /** The rows that are left. */
+  /** The remaining rows, at the end of the samples. */
   end(): Samples {
     return this.#take(this.#size);
   }
@@ -61,7 +61,9 @@ export class GridRows {
     this.#size += 1;
   }
 
-  /** The value of a column in the next row; one that ends a gap fills the rows before it as well. */
+  /**
+   * Adds the value of a column in the next row. A value at the end of a gap also fills the rows before it.
+   */
   #filled(c: number, value: number): number {
     const { fillings, filledMax } = this.#grid;
     const missing = this.#missing[c]!;
@@ -80,7 +82,7 @@ export class GridRows {
     return value;
   }
 
-  /** How many of the last rows the next value of a column can still fill. */
+  /** The number of last rows that the next value of a column can still fill. */
   #open(): number {
     const { fillings, filledMax } = this.#grid;
     let open = 0;

@@ -1,4 +1,4 @@
-// The distance between one column of a window and the same column of every window of a chunk of samples.
+// Computes the distance between one column of a window and that column of every window of a chunk.
 //
 // The dot products come from a fast Fourier transform (MASS). Mean and variance of each window come from its
 // own samples alone: a window is the end of one block and the start of the next one, and the statistics of
@@ -18,7 +18,7 @@ export interface Distances {
 
 /** The sum of squared deviations below which a window counts as constant: squares lose digits there. */
 const deviationMin = 1e-290;
-/** An error of this share of the greatest possible squared distance asks for the direct formula. */
+/** From this share of the greatest possible squared distance on, an error requires the direct formula. */
 const errorShareMax = 1e-8;
 const fftLengthMin = 2 ** 14;
 const epsilon = Number.EPSILON;
@@ -57,8 +57,8 @@ export class SlidingDistance {
   }
 
   /**
-   * Adds the squared distance of each of the first `windows` windows. The bound becomes infinite where the
-   * estimate is worth nothing. Yields after each step of 1 to 4 ms.
+   * Adds the squared distance of each of the first `windows` windows. The bound is infinite where the
+   * estimate has no correct digits. Yields after each step of 1 to 4 ms.
    */
   *add(samples: Float64Array, windows: number, into: Distances): Generator<number, void> {
     const norm = this.#fillSignal(samples, windows);
@@ -79,7 +79,7 @@ export class SlidingDistance {
     yield 0;
   }
 
-  /** The squared distance of the window that starts at `at`, by the formula itself. */
+  /** The squared distance of the window that starts at `at`, by its definition. */
   direct(samples: Float64Array, at: number): number {
     return squaredDistance(this.#window, samples.subarray(at, at + this.#window.length), this.#mode);
   }
@@ -159,7 +159,7 @@ export function squaredDistance(first: Float64Array, second: Float64Array, mode:
   return sum;
 }
 
-/** The first sample is taken off before the mean is: that keeps the digits of samples far from zero. */
+/** Subtracts the first sample before the mean, which keeps the digits of samples far from zero. */
 function normalised(window: Float64Array): Float64Array {
   const shift = window[0]!;
   const shifted = window.map((value) => value - shift);
@@ -186,7 +186,7 @@ class RollingStatistics {
   readonly isConstant: Uint8Array;
   readonly #length: number;
   readonly #inverse: Float64Array;
-  /** Of the ends of a block, by where they start. */
+  /** The statistics of the ends of a block, by their start. */
   readonly #endMeans: Float64Array;
   readonly #endDeviations: Float64Array;
 
@@ -245,7 +245,7 @@ class RollingStatistics {
     }
   }
 
-  /** Merging rounds, so that equal samples are counted instead. */
+  /** Merging rounds, so that constant windows are found by counting equal samples. */
   #markConstant(samples: Float64Array, windows: number): void {
     let equal = 1;
     for (let at = 1; at < windows + this.#length - 1; at += 1) {

@@ -1,12 +1,11 @@
-// A search for a window as a computation of the compute thread: takes samples piece by piece, then gives the
-// best matches.
+// Runs a search in the compute thread: takes samples in parts, then returns the best matches.
 import type { Computation } from "../../../compute/computation.ts";
 import type { FoundWindow } from "./best-windows.ts";
 import { type Grid, GridRows } from "./grid-rows.ts";
 import { type Samples, WindowSearch, type WindowWanted } from "./window-search.ts";
 
 export interface SearchStart extends WindowWanted {
-  /** Absent when samples come as they are. */
+  /** Absent for points, which have no grid. */
   readonly grid?: Grid;
 }
 
@@ -15,7 +14,7 @@ export type SearchQuestion =
   | { readonly kind: "best" };
 
 export interface SearchAnswer {
-  /** Samples so far, over all columns, filled ones included. */
+  /** The samples so far, of all columns, with filled ones. */
   readonly samples: number;
   readonly best: readonly FoundWindow[];
 }

@@ -9,7 +9,7 @@ export interface Samples {
 }
 
 export interface WindowWanted {
-  /** The window that is looked for, by column; all columns are equally long. */
+  /** The window to search for, by column. All columns have the same length. */
   readonly window: readonly Float64Array[];
   readonly mode: DistanceMode;
   readonly count: number;
@@ -62,13 +62,13 @@ export class WindowSearch {
     }
   }
 
-  /** The best windows of all samples so far, which must not go on. */
+  /** The best windows of all samples. No samples may follow. */
   *best(): Generator<number, FoundWindow[]> {
     if (this.#size >= this.#length) yield* this.#compare();
     return yield* this.#best.best();
   }
 
-  /** A gap takes one sample, with the value before it, and breaks what is unbroken. */
+  /** A gap takes one sample, with the value before it, and ends the run of samples without a gap. */
   #take({ times, columns }: Samples, from: number, to: number): void {
     this.#times.set(times.subarray(from, to), this.#size);
     for (let i = from, at = this.#size; i < to; i += 1, at += 1) {
@@ -84,7 +84,7 @@ export class WindowSearch {
     this.#size += to - from;
   }
 
-  /** Keeps the samples of windows that have not all of theirs yet. */
+  /** Keeps the samples of windows that are not complete yet. */
   *#compare(): Generator<number, void> {
     const windows = this.#size - this.#length + 1;
     this.#squared.fill(0);
@@ -99,7 +99,7 @@ export class WindowSearch {
     this.#position += windows;
   }
 
-  /** Where rounding could hide the distance, the direct formula gives it. */
+  /** Computes distances by the direct formula where the rounding error could be larger. */
   *#choose(windows: number): Generator<number, void> {
     let compared = 0;
     for (let i = 0; i < windows; i += 1) {

@@ -156,8 +156,8 @@ function refuseWrongKind(points: IncomingPoints, run: number, isString: boolean)
   const ends = isString ? points.numbers.ends : points.strings?.ends;
   if (ends === undefined || ends[run] === (run === 0 ? 0 : ends[run - 1])) return;
   const [got, expected] = isString
-    ? (["number", "string, as the series holds strings"] as const)
-    : (["string", "number, as the series holds numbers"] as const);
+    ? (["number", "string, as the series has strings"] as const)
+    : (["string", "number, as the series has numbers"] as const);
   const field = points.fieldOf(run, points.mixed.get(run)?.[got] ?? 0);
   throw fail("field-invalid", { field, expected, got });
 }

@@ -1,4 +1,4 @@
-// Reads the JSON of an insert straight from bytes into columns, and what is unusual by way of `JSON.parse`.
+// Decodes the JSON of an insert: usual bodies from their bytes into columns, others with the JSON reader.
 import { fail } from "../../../errors.ts";
 import * as json from "../../../lib/json-bytes.ts";
 import { limits } from "../../../limits.ts";
@@ -8,11 +8,11 @@ import type { SeriesKey } from "../../timeseries/timeseries.ts";
 import { type IncomingPoints, IncomingPointsBuilder, type InsertContext } from "./incoming-points.ts";
 
 /**
- * The points of `{"items":[{"timestamp","value"},...]}` for the series `key`, or with no key those of
+ * The points of `{"items":[{"timestamp","value"},...]}` for the series `key`, or without `key` those of
  * `{"items":[{"name" | "tagId" | "id","datapoints":[...]},...]}`
  * (docs/reference/datapoints.md#writing-datapoints).
  */
-export async function readInsert(
+export async function decodeInsert(
   ctx: InsertContext,
   body: Buffer,
   { key, work }: { readonly key?: SeriesKey | undefined; readonly work?: BodyWork } = {},
@@ -21,13 +21,13 @@ export async function readInsert(
     const scanned = scanInsert(ctx, body, key);
     if (scanned) return scanned;
   }
-  return decodeInsert(ctx, await readJson(body, { nulls: "kept", work }), key);
+  return decodeParsed(ctx, await readJson(body, { nulls: "kept", work }), key);
 }
 
-/** The points of a body of the usual form. */
+/** The points of a body in the usual form; `undefined` for any other body, valid or not. */
 function scanInsert(ctx: InsertContext, body: Buffer, key?: SeriesKey): IncomingPoints | undefined {
   const builder = new IncomingPointsBuilder(ctx);
-  const scan = new InsertScan(new json.JsonBytes(body, ctx.insertBuffers.names), builder);
+  const scan = new InsertScanner(new json.JsonBytes(body, ctx.insertBuffers.names), builder);
   const isUsual = key === undefined ? scan.many() : scan.one(key);
   return isUsual ? builder.finish(key === undefined ? fieldOfMany : fieldOfOne) : undefined;
 }
@@ -40,21 +40,23 @@ const nameName = json.memberName("name");
 const tagIdName = json.memberName("tagId");
 
 /**
- * One pass over a body. Each method reads one piece and says whether it was of the usual form; nothing is
- * refused here, the way by `JSON.parse` finds the words for that. Unusual are: other members than those
- * expected, a member missing, escapes in texts, `null`, texts among numbers, and whatever is not JSON.
+ * Scans a body once. Each method reads one part and returns whether it has the usual form. It refuses
+ * nothing: for any other form the caller parses the whole body, which reports errors. Not usual are: other or
+ * missing members, escapes in strings, `null`, strings among numbers, and invalid JSON.
  *
- * A program spells all of its points alike: the gaps between numbers and names are noted where they are read
- * piece by piece, and compared as a whole from then on.
+ * A client formats all points of a body alike. The scanner records the bytes between numbers and names when
+ * it reads them part by part, and from then on compares them as a whole.
  */
-class InsertScan {
+class InsertScanner {
   readonly #json: json.JsonBytes;
   readonly #builder: IncomingPointsBuilder;
-  /** The series whose points are being read, and where its name begins and ends; 0 when it follows them. */
+  /**
+   * The series of the current points, and the start and end of its name; 0 if the name follows the points.
+   */
   #name: string | undefined;
   #nameAt = 0;
   #nameEnd = 0;
-  /** Where the value of the last point ends; 0 when there is none, or not in its usual place. */
+  /** The end of the last point's value; 0 if there is none, or if the time follows the value. */
   #valueEnd = 0;
   readonly #timeToValue: json.Gap = { from: 0, length: 0 };
   readonly #valueToTime: json.Gap = { from: 0, length: 0 };
@@ -108,7 +110,7 @@ class InsertScan {
     return this.#json.member(nameName) || this.#json.member(tagIdName);
   }
 
-  /** An array of points, all numbers or all texts. */
+  /** An array of points, all numbers or all strings. */
   #points(): boolean {
     if (!this.#json.take(json.openBracket)) return false;
     if (this.#json.take(json.closeBracket)) {
@@ -135,17 +137,17 @@ class InsertScan {
     return this.#add(this.#json.number(), value) && this.#json.take(json.closeBrace);
   }
 
-  /** From a point's time to the end of its value, and on to that of the last one that is spelled like it. */
+  /** Reads a point from its time to the end of its value, then all following points of the same format. */
   #usualPoint(isFirst: boolean): boolean {
     const time = this.#json.number();
     const { start: timeAt, at: timeEnd } = this.#json;
     if (!(this.#json.take(json.comma) && this.#json.member(valueName))) return false;
     if (!this.#add(time, this.#json.number())) return false;
-    note(this.#timeToValue, timeEnd, this.#json.start);
-    if (!isFirst && this.#valueEnd > 0) note(this.#valueToTime, this.#valueEnd, timeAt);
+    recordGap(this.#timeToValue, timeEnd, this.#json.start);
+    if (!isFirst && this.#valueEnd > 0) recordGap(this.#valueToTime, this.#valueEnd, timeAt);
     if (isFirst && this.#nameEnd > 0) {
-      note(this.#nameToTime, this.#nameEnd, timeAt);
-      if (this.#valueEnd > 0) note(this.#valueToName, this.#valueEnd, this.#nameAt);
+      recordGap(this.#nameToTime, this.#nameEnd, timeAt);
+      if (this.#valueEnd > 0) recordGap(this.#valueToName, this.#valueEnd, this.#nameAt);
     }
     do this.#valueEnd = this.#json.at;
     while (this.#repeatedPoint());
@@ -153,7 +155,7 @@ class InsertScan {
     return true;
   }
 
-  /** One more point of the series and those like it behind it, or the first one of the next series. */
+  /** Reads further points of the series, or the first point of the next one, by the recorded gaps. */
   #repeatedPoint(): boolean {
     if (this.#json.repeat(this.#valueToTime)) {
       const time = this.#json.moment();
@@ -210,7 +212,7 @@ class InsertScan {
   }
 }
 
-function note(gap: json.Gap, from: number, to: number): void {
+function recordGap(gap: json.Gap, from: number, to: number): void {
   gap.from = from;
   gap.length = to - from;
 }
@@ -228,10 +230,10 @@ const fieldOfOne: IncomingPoints["fieldOf"] = (_, point) => `items[${point}].val
 const fieldOfMany: IncomingPoints["fieldOf"] = (run, point) => `items[${run}].datapoints[${point}].value`;
 
 /**
- * As `readInsert`, whose usual cases it must agree with. Members that are `null` count as absent, but for
- * values.
+ * Decodes a parsed body. For usual bodies the result must be that of `scanInsert`. A member that is `null`
+ * counts as absent, except a value.
  */
-function decodeInsert(ctx: InsertContext, body: unknown, key?: SeriesKey): IncomingPoints {
+function decodeParsed(ctx: InsertContext, body: unknown, key?: SeriesKey): IncomingPoints {
   const builder = new IncomingPointsBuilder(ctx);
   const items = listOf(membersOf(body, "body"), "items", "items");
   if (key !== undefined) {
@@ -247,7 +249,9 @@ function decodeInsert(ctx: InsertContext, body: unknown, key?: SeriesKey): Incom
   return builder.finish(fieldOfMany);
 }
 
-/** Where the first number and the first text stand, when there are both. */
+/**
+ * Adds the points of a run. Returns the positions of its first number and its first string if it has both.
+ */
 function addPoints(builder: IncomingPointsBuilder, points: readonly unknown[], at: string) {
   const first = { number: -1, string: -1 };
   for (const [i, point] of points.entries()) {
@@ -279,7 +283,7 @@ function timeOf(value: unknown, field: string): number {
   throw wrong(field, `milliseconds from ${timeMsMin} to ${timeMsMax}`, value ?? undefined);
 }
 
-/** A series by `name`, `tagId` (0.4) or `id`, whichever is there first. */
+/** The series that an item names: by `name`, else `tagId` (0.4), else `id`. */
 function keyOf(members: Members, at: string): SeriesKey {
   const { name, tagId, id } = members;
   const text = name ?? tagId ?? undefined;

@@ -9,7 +9,7 @@ import { isLong, randomFrom, runs, seed } from "../../../../test/support/proof.t
 import { Failure } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
 import type { IncomingPoints } from "./incoming-points.ts";
-import { readInsert } from "./insert-json.rest.ts";
+import { decodeInsert } from "./insert-json.rest.ts";
 
 const ctx = insertContext();
 
@@ -56,7 +56,7 @@ let [readBodies, refusedBodies] = [0, 0];
 
 async function found(body: Buffer, key?: string): Promise<Run[] | string> {
   try {
-    const points = await readInsert(ctx, body, { key });
+    const points = await decodeInsert(ctx, body, { key });
     storePlan(ctx, points);
     return runsOf(points);
   } catch (refusal) {
@@ -600,7 +600,7 @@ test("bodies of every size up to the most points, and one more", async () => {
 /** What a refusal says beside its name, where the body is JSON. */
 async function wordsOf(body: string, key?: string): Promise<unknown> {
   try {
-    await readInsert(ctx, Buffer.from(body), { key });
+    await decodeInsert(ctx, Buffer.from(body), { key });
     return undefined;
   } catch (refusal) {
     return { ...(refusal as Failure), message: (refusal as Failure).message };

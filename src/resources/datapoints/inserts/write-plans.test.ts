@@ -11,12 +11,12 @@ import { createAssets, updateAsset } from "../../assets/assets.ts";
 import { assetTable } from "../../assets/schema.ts";
 import { securityCategoryTable } from "../../groups/schema.ts";
 import { projectTable } from "../../projects/schema.ts";
-import { erasureTable, timeSeriesTable } from "../../timeseries/schema.ts";
+import { pendingDeletionTable, timeSeriesTable } from "../../timeseries/schema.ts";
 import { createTimeSeries, deleteTimeSeries, updateTimeSeries } from "../../timeseries/timeseries.ts";
 import { insertPoints } from "../datapoints.ts";
-import { readInsert } from "./insert-json.rest.ts";
+import { decodeInsert } from "./insert-json.rest.ts";
 
-const tables = [projectTable, assetTable, timeSeriesTable, erasureTable, securityCategoryTable];
+const tables = [projectTable, assetTable, timeSeriesTable, pendingDeletionTable, securityCategoryTable];
 const names = Array.from({ length: 10 }, (_, i) => `s${i}`);
 
 /** Ten series on an asset, and an insert of a number into each of these. */
@@ -31,7 +31,7 @@ async function setting() {
   const series = await createTimeSeries(ctx, names.map(on(plant!.id)));
   const insert = async (value: number, by: RequestContext = ctx, of: readonly string[] = names) => {
     const items = of.map((name) => ({ name, datapoints: [{ timestamp: value, value }] }));
-    await insertPoints(by, await readInsert(by, Buffer.from(JSON.stringify({ items }))));
+    await insertPoints(by, await decodeInsert(by, Buffer.from(JSON.stringify({ items }))));
   };
   const valuesOf = async (id: number) =>
     [

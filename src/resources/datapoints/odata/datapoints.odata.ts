@@ -1,4 +1,4 @@
-// Datapoints over OData: the sets of points, of latest points and of aggregates, and the functions on them.
+// Declares datapoints for OData: the sets of points, latest points and aggregates, and the functions on them.
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { parseJson } from "../../../lib/json.ts";
@@ -38,7 +38,7 @@ const seriesId = required(id<PointRow>("TimeseriesId", (row) => row.seriesId, "s
 const timeStamp = required(time<PointRow>("TimeStamp", (row) => row.timeMs, "timeMs"));
 const pointId = required(text<PointRow>("Id", (row) => `${row.seriesId}_${row.timeMs}`, pointIds()));
 
-/** `9_1704067200000`: the series and the time. */
+/** The id of a point, `9_1704067200000`: its series and its time. */
 function pointIds(): Operand {
   return {
     type: "Edm.String",
@@ -65,7 +65,7 @@ const aggregateNames: readonly AggregateName[] = [
 ];
 
 const numberIn = ({ value }: PointRow) => (typeof value === "number" ? value : undefined);
-const textIn = ({ value }: PointRow) => (typeof value === "string" ? value : undefined);
+const stringIn = ({ value }: PointRow) => (typeof value === "string" ? value : undefined);
 
 const types: readonly EntityType[] = [
   entityType<PointRow>({
@@ -74,7 +74,7 @@ const types: readonly EntityType[] = [
   }),
   entityType<PointRow>({
     ...{ name: "StringPoint", key: "Id" },
-    properties: [pointId, timeStamp, required(text("Value", textIn, column("value"))), seriesId],
+    properties: [pointId, timeStamp, required(text("Value", stringIn, column("value"))), seriesId],
   }),
   entityType<PointRow>({
     ...{ name: "LatestPoint", key: "Id" },
@@ -82,7 +82,7 @@ const types: readonly EntityType[] = [
       required(id("Id", (row) => row.seriesId, "seriesId")),
       timeStamp,
       double("Value", numberIn, "number"),
-      text("StringValue", textIn, column("text")),
+      text("StringValue", stringIn, column("text")),
       seriesId,
     ],
   }),
@@ -97,14 +97,16 @@ const types: readonly EntityType[] = [
   }),
 ];
 
-/** The series that the filter names, if they hold such values; without any named there is nothing to read. */
+/**
+ * The series that the filter names, if they have values of this kind. A filter without series reads nothing.
+ */
 async function planOf(ctx: RequestContext, filter: Filter, isString: boolean): Promise<Plan> {
   const { values = [], rest } = valuesIn(filter, "seriesId");
   const found = await resolveSeries(ctx, values as readonly number[], "READ");
   const series = found.filter((one) => one !== undefined && one.isString === isString) as SeriesRef[];
-  const { start, end, rest: further } = rangeIn(rest, "timeMs");
+  const { start, end, rest: remaining } = rangeIn(rest, "timeMs");
   const range = { startMs: Math.max(start, limits.timeMsMin), endMs: Math.min(end, limits.timeMsMax + 1) };
-  return { series, range, rest: further };
+  return { series, range, rest: remaining };
 }
 
 const points = (name: string, type: string, isString: boolean) =>
@@ -118,7 +120,7 @@ const points = (name: string, type: string, isString: boolean) =>
     position: (row) => [row.seriesId, row.timeMs],
   });
 
-/** Latest points of the series that the filter names, a page of series at a time. */
+/** Reads the latest points of the series that the filter names, a page of series at a time. */
 async function latestOf(
   ctx: RequestContext,
   { filter, page }: Pick<SetQuestion, "filter" | "page">,
@@ -129,7 +131,7 @@ async function latestOf(
   const latest = await latestPoints(ctx, values.slice(start, end) as readonly number[]);
   const fieldOf = (row: PointRow, field: string) => {
     if (field === "number") return numberIn(row);
-    return field === "text" ? textIn(row) : row[field as keyof PointRow];
+    return field === "text" ? stringIn(row) : row[field as keyof PointRow];
   };
   const items = await filteredItems(ctx, { filter: rest, fieldOf }, latest);
   return { items, ...(end < values.length && { next: [end] }) };
@@ -139,8 +141,8 @@ async function countLatest(ctx: RequestContext, filter: Filter): Promise<number>
   return (await latestOf(ctx, { filter, page: { limit: Number.POSITIVE_INFINITY } })).items.length;
 }
 
-/** A set of results of functions; read without one it is empty. */
-const answersOnly = (name: string, type: string) =>
+/** A set for the results of functions. Without a function it is empty. */
+const functionResults = (name: string, type: string) =>
   entitySet<PointRow>({
     ...{ name, type, isHidden: true, pageMax: limits.odataPointsPageMax },
     ...{ read: async () => ({ items: [] }), count: async () => 0 },
@@ -155,7 +157,7 @@ const sets = [
     ...{ read: latestOf, count: countLatest },
     position: (row) => [row.seriesId],
   }),
-  answersOnly("Aggregates", "AggregateDataPoint"),
+  functionResults("Aggregates", "AggregateDataPoint"),
 ];
 
 const toSeries = (from: string, partner?: string): Navigation =>
@@ -196,45 +198,46 @@ const functions: readonly EntityFunction[] = [
   entityFunction<PointRow>({
     ...{ name: "TimeseriesAggregate", set: "Aggregates" },
     parameters: [tags, granularity, start, { ...end, isOptional: true }],
-    results: (given) => aggregates(given, (ctx) => seriesNamed(ctx, tagsIn(given["Tags"] as string))),
+    results: (args) => aggregates(args, (ctx) => seriesNamed(ctx, tagsIn(args["Tags"] as string))),
   }),
   entityFunction<PointRow>({
     ...{ name: "Aggregate", set: "Aggregates", boundTo: { type: "Timeseries", parameter: "timeseries" } },
     parameters: [start, end, granularity],
-    results: (given, series) => aggregates(given, async () => [series as unknown as TimeSeries]),
+    results: (args, series) => aggregates(args, async () => [series as unknown as TimeSeries]),
   }),
 ];
 
 /**
- * Up to now without an end; buckets begin at multiples of their length (docs/reference/odata.md#functions).
+ * Aggregates up to `End`, or now. Buckets start at multiples of their length
+ * (docs/reference/odata.md#functions).
  */
 function aggregates(
-  given: Arguments,
+  args: Arguments,
   seriesFor: (ctx: RequestContext) => Promise<readonly SeriesRef[]>,
 ): Readable<PointRow> {
-  const granularity = parseGranularity(given["Granularity"] as string);
+  const granularity = parseGranularity(args["Granularity"] as string);
   if (!granularity)
     throw fail("key-invalid", { problem: "Granularity takes a number and d, h, m or s, such as 1h" });
-  const [startMs, givenEnd] = [given["Start"] as number, given["End"] as number | undefined];
+  const [startMs, argsEnd] = [args["Start"] as number, args["End"] as number | undefined];
   const plan = async (
     ctx: RequestContext,
     filter: Filter,
     needs: ReadonlySet<string> | undefined,
   ): Promise<Plan> => {
-    const endMs = givenEnd ?? ctx.system.nowMs();
-    if (endMs <= startMs) throw fail("key-invalid", { problem: "Start must lie before End" });
+    const endMs = argsEnd ?? ctx.system.nowMs();
+    if (endMs <= startMs) throw fail("key-invalid", { problem: "Start must be before End" });
     const range = { startMs: alignedMs(startMs, granularity), endMs };
     const selected = aggregateNames.filter((name) => needs?.has(propertyOf(name)));
     const isRead = (name: AggregateName) =>
       name === "count" || filter.kind !== "everything" || selected.includes(name);
-    const wanted = aggregateNames.filter(isRead);
+    const names = aggregateNames.filter(isRead);
     const series = await seriesFor(ctx);
-    return { series, range, rest: filter, aggregates: { wanted, granularity }, selected };
+    return { series, range, rest: filter, aggregates: { names, granularity }, selected };
   };
   const planFor = (ctx: RequestContext, { filter, needs }: SetQuestion) => plan(ctx, filter, needs);
   return {
-    read: async (ctx, question) => pageOf(ctx, await planFor(ctx, question), question.page),
-    readColumns: async (ctx, question) => columnsOf(ctx, await planFor(ctx, question), question.page),
+    read: async (ctx, query) => pageOf(ctx, await planFor(ctx, query), query.page),
+    readColumns: async (ctx, query) => columnsOf(ctx, await planFor(ctx, query), query.page),
     count: async (ctx, filter, needs) => countOf(ctx, await plan(ctx, filter, needs)),
   };
 }
@@ -242,17 +245,17 @@ function aggregates(
 const alignedMs = (startMs: number, { bucketMs }: Granularity): number =>
   Math.floor(startMs / bucketMs) * bucketMs;
 
-/** With commas between them, or as a JSON list. */
-function tagsIn(sent: string): readonly string[] {
-  if (!sent.trimStart().startsWith("[")) return sent.split(",").map((tag) => tag.trim());
+/** Reads tags that are separated by commas, or a JSON list of them. */
+function tagsIn(text: string): readonly string[] {
+  if (!text.trimStart().startsWith("[")) return text.split(",").map((tag) => tag.trim());
   try {
-    const list: unknown = parseJson(sent);
+    const list: unknown = parseJson(text);
     if (Array.isArray(list)) return list.map(String);
   } catch {}
-  throw fail("key-invalid", { problem: "Tags takes ids with commas between them, or a JSON list of them" });
+  throw fail("key-invalid", { problem: "Tags takes ids separated by commas, or a JSON list of them" });
 }
 
-/** Each tag is an id, else an external id, else a name. */
+/** The series of each tag, which is an id, else an external id, else a name. */
 async function seriesNamed(ctx: RequestContext, tags: readonly string[]): Promise<SeriesRef[]> {
   const byId = await resolveSeries(
     ctx,
@@ -276,8 +279,8 @@ async function seriesWithExternalIds(
   externalIds: readonly string[],
 ): Promise<ReadonlyMap<string | undefined, SeriesRef>> {
   if (externalIds.length === 0) return new Map();
-  const question = { filter: oneOf("externalId", externalIds), page: { limit: externalIds.length } };
-  const { items } = await listTimeSeries(ctx, question);
+  const query = { filter: oneOf("externalId", externalIds), page: { limit: externalIds.length } };
+  const { items } = await listTimeSeries(ctx, query);
   return new Map(items.map((series) => [series.externalId, series]));
 }
 

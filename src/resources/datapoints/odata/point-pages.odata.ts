@@ -1,4 +1,4 @@
-// Pages of points and of buckets over OData: of several series one after the other, as rows or by columns.
+// Reads pages of points and of buckets for OData: several series in sequence, as rows or as columns.
 import type { RequestContext } from "../../../context.ts";
 import type { TimeRange } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
@@ -11,50 +11,49 @@ import { filterRows } from "../../../query/memory-filter.ts";
 import type { Page, Position } from "../../../query/page.ts";
 import type { AggregateName } from "../../../storage/points.ts";
 import type { SeriesRef } from "../../timeseries/timeseries.ts";
-import { countPoints, readMany, type SeriesQuestion } from "../datapoints.ts";
+import { countPoints, readMany, type SeriesQuery } from "../datapoints.ts";
 import type { Rows } from "../limited-rows.ts";
 
-/** A point or a bucket; of a bucket, the aggregates that were asked. */
+/** A point, or a bucket with the requested aggregates. */
 export interface PointRow extends Partial<Record<AggregateName, number>> {
   readonly seriesId: number;
   readonly timeMs: number;
   readonly value?: number | string;
 }
 
-/** What the property of an aggregate is called. */
+/** The property name of an aggregate: `StepInterpolation`. */
 export const propertyOf = (name: AggregateName) => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** What is read: these series one after the other, each in ascending time. */
+/** A read of these series in sequence, each in ascending time. */
 export interface Plan {
   readonly series: readonly SeriesRef[];
   readonly range: TimeRange;
-  /** What else the rows must meet; no store can say that of points. */
+  /** The part of the filter that the points store cannot evaluate. */
   readonly rest: Filter;
-  readonly aggregates?: NonNullable<SeriesQuestion["aggregates"]>;
+  readonly aggregates?: NonNullable<SeriesQuery["aggregates"]>;
   /**
-   * Buckets in which none of these has a value are left out; every bucket with a point has one of them when
-   * none is named.
+   * Buckets without a value for any of these are left out. Without names, all buckets with a point are read.
    */
   readonly selected?: readonly AggregateName[];
 }
 
-/** Rows of one series that meet the plan, by columns: of points their values, of buckets the aggregates. */
+/** Rows of one series that match the plan, as columns: the values of points, or the aggregates of buckets. */
 interface Chunk {
-  /** Of the series in the plan. */
+  /** The position of the series in the plan. */
   readonly at: number;
   readonly seriesId: number;
   readonly times: Float64Array;
   readonly columns: Rows["columns"];
 }
 
-/** A chunk with how much was read for it, and how far. */
+/** A chunk, the number of rows read for it, and the time of the last one. */
 interface Scanned {
   readonly chunk: Chunk;
   readonly scanned: number;
   readonly lastMs: number;
 }
 
-/** All rows of the plan from a position on; `most` is about how many the reader will take. */
+/** Reads the rows of a plan from a position on. The reader takes about `most` of them. */
 async function* chunksOf(
   ctx: RequestContext,
   plan: Plan,
@@ -70,57 +69,56 @@ async function* chunksOf(
     for (let scanned = limit; scanned === limit && startMs < range.endMs; ) {
       scanned = 0;
       const seriesId = series[at]!.id;
-      const question = {
+      const query = {
         key: seriesId,
         range: { ...range, startMs },
         limit,
         ...(aggregates && { aggregates }),
       };
-      const [answer] = await readMany(ctx, [question]);
-      for await (const { times, columns } of answer!.rows.read()) {
+      const [result] = await readMany(ctx, [query]);
+      for await (const { times, columns } of result!.rows.read()) {
         scanned += times.length;
         if (times.length === 0) continue;
         const lastMs = times.at(-1)!;
         startMs = lastMs + bucketMs;
-        const chunk = await kept(ctx, { at, seriesId, times, columns }, plan);
+        const chunk = await matching(ctx, { at, seriesId, times, columns }, plan);
         yield { chunk, scanned: times.length, lastMs };
       }
     }
 }
 
 /**
- * Without buckets that have no point or no selected value, and rows that do not meet what the store could not
- * be asked.
+ * The rows of a chunk that match the filter, without buckets that have no point or no selected value.
  */
-async function kept(ctx: RequestContext, chunk: Chunk, plan: Plan): Promise<Chunk> {
+async function matching(ctx: RequestContext, chunk: Chunk, plan: Plan): Promise<Chunk> {
   const { rest, aggregates } = plan;
-  const isThere = presence(chunk, plan);
-  if (rest.kind === "everything" && chunk.times.every((_, at) => isThere(at))) return chunk;
+  const isShown = shownRows(chunk, plan);
+  if (rest.kind === "everything" && chunk.times.every((_, at) => isShown(at))) return chunk;
   const met =
     rest.kind === "everything"
       ? [...chunk.times.keys()]
-      : (await filterRows(ctx, rest, rowsToSift(chunk, aggregates))).indexes;
-  const places = met.filter(isThere);
+      : (await filterRows(ctx, rest, columnsToFilter(chunk, aggregates))).indexes;
+  const positions = met.filter(isShown);
   const picked = <Column extends Float64Array | readonly string[]>(column: Column) =>
     column instanceof Float64Array
-      ? Float64Array.from(places, (at) => column[at]!)
-      : places.map((at) => (column as readonly string[])[at]!);
+      ? Float64Array.from(positions, (at) => column[at]!)
+      : positions.map((at) => (column as readonly string[])[at]!);
   return { ...chunk, times: picked(chunk.times) as Float64Array, columns: chunk.columns.map(picked) };
 }
 
-/** Whether a row appears: a point always, a bucket with a point and a selected value. */
-function presence({ columns }: Chunk, { aggregates, selected = [] }: Plan): (at: number) => boolean {
+/** Tells whether a row is shown: always for points, for buckets if they have a point and a selected value. */
+function shownRows({ columns }: Chunk, { aggregates, selected = [] }: Plan): (at: number) => boolean {
   if (!aggregates) return () => true;
-  const columnOf = (name: AggregateName) => columns[aggregates.wanted.indexOf(name)] as Float64Array;
+  const columnOf = (name: AggregateName) => columns[aggregates.names.indexOf(name)] as Float64Array;
   const counts = columnOf("count");
   if (selected.length === 0) return (at) => counts[at]! > 0;
   const values = selected.map(columnOf);
   return (at) => counts[at]! > 0 && values.some((column) => Number.isFinite(column[at]!));
 }
 
-/** The columns under the names of the fields that `rowsOf` gives. */
-function rowsToSift({ seriesId, times, columns }: Chunk, aggregates: Plan["aggregates"]): RowsToFilter {
-  const named = columns.map((column, at) => [aggregates ? aggregates.wanted[at]! : "value", column] as const);
+/** The columns under the field names of `rowsOf`, for the memory filter. */
+function columnsToFilter({ seriesId, times, columns }: Chunk, aggregates: Plan["aggregates"]): RowsToFilter {
+  const named = columns.map((column, at) => [aggregates ? aggregates.names[at]! : "value", column] as const);
   return {
     count: times.length,
     columns: {
@@ -141,15 +139,15 @@ const firstOf = (chunk: Chunk, count: number): Chunk => ({
   ),
 });
 
-/** Each row by itself; aggregates without a value are left out. */
+/** The rows as objects, without aggregates that have no value. */
 function rowsOf({ seriesId, times, columns }: Chunk, aggregates: Plan["aggregates"]): PointRow[] {
   const rows: PointRow[] = [];
   for (let at = 0; at < times.length; at++) {
     const row: Record<string, number | string> = { seriesId, timeMs: times[at]! };
-    for (const [place, column] of columns.entries()) {
+    for (const [index, column] of columns.entries()) {
       const value = column[at]!;
       if (!aggregates) row["value"] = value;
-      else if (!Number.isNaN(value)) row[aggregates.wanted[place]!] = value;
+      else if (!Number.isNaN(value)) row[aggregates.names[index]!] = value;
     }
     rows.push(row as unknown as PointRow);
   }
@@ -161,26 +159,26 @@ interface ChunkPage {
   readonly next?: Position;
 }
 
-/** A page ends where it is full, or where a filter by values has been held against enough of them. */
+/** A page ends when it is full, or after `odataPointsScannedMax` rows have been filtered. */
 async function chunkPage(ctx: RequestContext, plan: Plan, page: SetQuestion["page"]): Promise<ChunkPage> {
   const chunks: Chunk[] = [];
-  let [room, looked] = [page.limit, 0];
+  let [left, scannedRows] = [page.limit, 0];
   const after = page.after as readonly number[] | undefined;
   for await (const { chunk, scanned, lastMs } of chunksOf(ctx, plan, { after, most: page.limit })) {
-    if (room > 0 && chunk.times.length > 0) chunks.push(firstOf(chunk, room));
-    if (chunk.times.length > room) {
+    if (left > 0 && chunk.times.length > 0) chunks.push(firstOf(chunk, left));
+    if (chunk.times.length > left) {
       const last = chunks.at(-1)!;
       return { chunks, next: [last.at, last.times.at(-1)!] };
     }
-    room -= chunk.times.length;
+    left -= chunk.times.length;
     if (page.bound && isTooLong(chunk, page.bound)) return { chunks, next: [chunk.at, lastMs] };
-    looked += scanned;
-    if (looked >= limits.odataPointsScannedMax) return { chunks, next: [chunk.at, lastMs] };
+    scannedRows += scanned;
+    if (scannedRows >= limits.odataPointsScannedMax) return { chunks, next: [chunk.at, lastMs] };
   }
   return { chunks };
 }
 
-/** Counts the strings of a chunk; numbers are too short to fill a page. */
+/** Counts the characters of a chunk's strings. Numbers are too short to matter. */
 function isTooLong({ columns: [values] }: Chunk, bound: LengthBound): boolean {
   if (values === undefined || values instanceof Float64Array) return false;
   const length = values.reduce((sum, value) => sum + lengthOfValue(value), 0);
@@ -189,7 +187,7 @@ function isTooLong({ columns: [values] }: Chunk, bound: LengthBound): boolean {
   return isCut;
 }
 
-/** Rows of a page. */
+/** A page as rows. */
 export async function pageOf(
   ctx: RequestContext,
   plan: Plan,
@@ -199,14 +197,14 @@ export async function pageOf(
   return { items: chunks.flatMap((chunk) => rowsOf(chunk, plan.aggregates)), ...rest };
 }
 
-/** The same page of numbers, as it is written by columns. */
+/** A page of numbers as columns, which are written without an object for each row. */
 export async function columnsOf(
   ctx: RequestContext,
   plan: Plan,
   page: SetQuestion["page"],
 ): Promise<ColumnPage> {
   const { chunks, ...rest } = await chunkPage(ctx, plan, page);
-  const wanted = plan.aggregates?.wanted ?? [];
+  const names = plan.aggregates?.names ?? [];
   const runs = chunks.map(({ seriesId, times, columns }): Run => {
     const doubles = columns as readonly Float64Array[];
     const own: Record<string, Cells> = {
@@ -215,14 +213,14 @@ export async function columnsOf(
       TimeseriesId: { kind: "same", text: String(seriesId) },
     };
     if (!plan.aggregates) own["Value"] = { kind: "doubles", values: doubles[0]! };
-    for (const [at, name] of wanted.entries())
+    for (const [at, name] of names.entries())
       own[propertyOf(name)] = { kind: "doubles", values: doubles[at]!, isNaNAbsent: true };
     return { count: times.length, cells: own };
   });
   return { runs, ...rest };
 }
 
-/** How many rows there are, of points without reading them where the store can count. */
+/** The number of rows. The store counts points without a filter, without reading them. */
 export async function countOf(ctx: RequestContext, plan: Plan): Promise<number> {
   let count = 0;
   if (plan.rest.kind === "everything" && !plan.aggregates) {

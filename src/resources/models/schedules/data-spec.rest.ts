@@ -7,7 +7,7 @@ import { parseTimePoint, timePointMs } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
 import { fileAlias, idField, nameField, seriesAlias } from "../../../rest/fields.ts";
 import { gapFillings } from "../../analytics/matching/grid-rows.ts";
-import { granularityIn, readAggregate } from "../../datapoints/queries.rest.ts";
+import { readAggregate, readGranularity } from "../../datapoints/queries.rest.ts";
 import { orNull } from "../shapes.rest.ts";
 import {
   type FrameColumns,
@@ -119,7 +119,7 @@ function seriesIn(name: string, sent: Static<typeof inputSeries>): InputSeries {
   const outside = includeOutsidePoints ? { includeOutside: true } : {};
   if (aggregate == null) return { alias: name, id, ...outside };
   if (granularity == null) throw fail("fields-missing", { fields: [`${at}granularity`] });
-  granularityIn(granularity, `${at}granularity`);
+  readGranularity(granularity, `${at}granularity`);
   return { alias: name, id, aggregate: readAggregate(aggregate, `${at}aggregate`), granularity };
 }
 
@@ -131,7 +131,7 @@ function framesIn(sent: readonly Static<typeof frame>[], at: string): InputFrame
   return sent.map((one, index) => {
     const place = `${at}[${index}].`;
     if (one.granularity == null) throw fail("fields-missing", { fields: [`${place}granularity`] });
-    granularityIn(one.granularity, `${place}granularity`);
+    readGranularity(one.granularity, `${place}granularity`);
     const series = one.timeSeries.map((item) => columnsIn(item, one, place));
     return { label: labels[index]!, granularity: one.granularity, series };
   });

@@ -5,8 +5,8 @@ import { fail } from "../../../errors.ts";
 import { type TimeRange, wholeBuckets } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
 import type { RunFile } from "../../../model-runner/model-runner.ts";
-import { readMany, type SeriesQuestion } from "../../datapoints/datapoints.ts";
-import { readFrame } from "../../datapoints/frame.ts";
+import { readDataFrame } from "../../datapoints/data-frame.ts";
+import { readMany, type SeriesQuery } from "../../datapoints/datapoints.ts";
 import { attachmentBytes } from "../../files/attachments/attachments.ts";
 import { fillGaps } from "./gaps.ts";
 import { filesOf } from "./schedules.ts";
@@ -59,7 +59,7 @@ async function readSeries(
     series.map((one) => questionOf(one, window)),
   );
   const found: Record<string, Points> = {};
-  for (const [index, { rows, question }] of answers.entries()) {
+  for (const [index, { rows, query: question }] of answers.entries()) {
     const { alias } = series[index]!;
     const points = { timestamps: [] as number[], values: [] as (number | string | null)[] };
     for await (const { times, columns } of rows.read()) {
@@ -75,10 +75,10 @@ async function readSeries(
 function questionOf(
   { id, aggregate, granularity, includeOutside = false }: InputSeries,
   range: TimeRange,
-): SeriesQuestion {
+): SeriesQuery {
   if (aggregate === undefined || granularity === undefined)
     return { key: id, range, limit: limits.pointsPerReadMax, includeOutside };
-  const aggregates = { wanted: [aggregate], granularity: granularityOf(granularity) };
+  const aggregates = { names: [aggregate], granularity: granularityOf(granularity) };
   return { key: id, range, limit: limits.bucketsPerReadMax, aggregates };
 }
 
@@ -101,7 +101,7 @@ async function readColumns(
   refuseMore(label, count, limits.frameRowsMax);
   const times = Array.from({ length: count }, (_, row) => startMs + row * granularity.bucketMs);
   const wanted = series.flatMap((one) => one.aggregates.map((aggregate) => ({ ...one, aggregate })));
-  const frame = await readFrame(ctx, {
+  const frame = await readDataFrame(ctx, {
     columns: wanted.map(({ id, aggregate }) => ({ key: id, aggregate })),
     ...{ range, granularity, limit: limits.frameRowsMax },
   });

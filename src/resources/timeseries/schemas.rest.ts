@@ -1,4 +1,4 @@
-// The JSON shapes of time series in REST 0.4, 0.5 and 0.6 (docs/reference/timeseries.md#shape-of-a-series).
+// The JSON schemas of time series in REST 0.4, 0.5 and 0.6 (docs/reference/timeseries.md#shape-of-a-series).
 import { type Static, Type } from "typebox";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -31,14 +31,14 @@ import type { NewTimeSeries, TimeSeries } from "./timeseries.ts";
 
 const description = textField("What it measures");
 const unit = textField("The unit of its values");
-const assetId = idField("The asset it hangs on");
+const assetId = idField("The asset that it is linked to");
 const categories = "Security categories";
 
 const writable = {
   description: Type.Optional(description),
   unit: Type.Optional(unit),
   assetId: Type.Optional(assetId),
-  metadata: Type.Optional(metadataField("Free pairs of texts")),
+  metadata: Type.Optional(metadataField("Pairs of strings, with any keys")),
   ...commonMembers,
   securityCategories: Type.Optional(
     Type.Array(Type.Integer(), { description: categories, maxItems: limits.securityCategoriesMax }),
@@ -48,7 +48,7 @@ const writable = {
 const creatable = {
   ...writable,
   id: Type.Optional(Type.Unknown({ description: "Refused: ids are assigned by the service" })),
-  isString: Type.Optional(Type.Boolean({ default: false, description: "Values are texts" })),
+  isString: Type.Optional(Type.Boolean({ default: false, description: "Values are strings" })),
   isStep: Type.Optional(
     Type.Boolean({ default: false, description: "A value holds until the next datapoint" }),
   ),
@@ -60,17 +60,17 @@ const key = nameField("Unique in the project");
 export const newSeries = Type.Object({ name: key, ...creatable }, { title: "NewTimeSeries" });
 export const newSeriesInV04 = Type.Object({ tagId: key, ...creatable }, { title: "NewTimeSeries" });
 
-/** New values for the series of this name; absent ones stay. */
+/** New values for the series of this name. Absent members are not changed. */
 export const seriesOverwrite = Type.Object({ name: key, ...writable });
 export const overwriteInV04 = Type.Object({ tagId: key, ...writable });
 
-const ignored = Type.Optional(Type.Unknown({ description: "Taken, and changes nothing" }));
+const ignored = Type.Optional(Type.Unknown({ description: "Accepted, and ignored" }));
 /** Published clients send these members in changes. No client sends a PATCH. */
 const unchangeable = { isString: ignored, isStep: ignored };
 
 const changes = {
   name: changeOfRequired(key),
-  tagId: changeOfRequired({ ...key, description: "What 0.4 calls the name" }),
+  tagId: changeOfRequired({ ...key, description: "The name, in 0.4" }),
   description: change(description),
   unit: change(unit),
   assetId: change(assetId),
@@ -78,52 +78,52 @@ const changes = {
   metadata: change(metadataField("Replaces all pairs")),
   securityCategories: changeOfIds(categories, limits.securityCategoriesMax),
 };
-const ofPath = { id: Type.Optional(idField("Which series")) };
+const ofPath = { id: Type.Optional(idField("The series")) };
 export const seriesChange = changeObject({ ...ofPath, ...changes, ...unchangeable });
 export const seriesPatch = patchBody({ ...ofPath, ...changes }, { ...writable, name: key, tagId: key });
 export const identifiedChange = changeObject({
-  id: idField("Which series"),
+  id: idField("The series"),
   ...changes,
   ...unchangeable,
 });
 
 /**
- * The series to make; refuses (400) an id, as ids are given out here. `index` is the place among the items.
+ * The series to create. Refuses (400) an id: the server assigns ids. `index` is the position of the item.
  */
-export function newSeriesOf(sent: Static<typeof newSeries>, index: number): NewTimeSeries {
-  if (sent.id !== undefined)
-    throw fail("field-invalid", { field: `items[${index}].id`, expected: "no id", got: `${sent.id}` });
-  const { description, unit, assetId, securityCategories = [] } = sent;
+export function newSeriesOf(input: Static<typeof newSeries>, index: number): NewTimeSeries {
+  if (input.id !== undefined)
+    throw fail("field-invalid", { field: `items[${index}].id`, expected: "no id", got: `${input.id}` });
+  const { description, unit, assetId, securityCategories = [] } = input;
   return {
-    name: sent.name,
-    isString: sent.isString ?? false,
-    isStep: sent.isStep ?? false,
+    name: input.name,
+    isString: input.isString ?? false,
+    isStep: input.isStep ?? false,
     ...(description !== undefined && { description }),
     ...(unit !== undefined && { unit }),
     ...(assetId !== undefined && { assetId }),
-    metadata: sent.metadata ?? {},
-    ...commonFieldsOf(sent),
+    metadata: input.metadata ?? {},
+    ...commonFieldsOf(input),
     ...(securityCategories.length > 0 && { securityCategories: [...new Set(securityCategories)] }),
   };
 }
 
-export const overwriteOf = (sent: Static<typeof seriesOverwrite>): SeriesChange => ({
-  description: sent.description,
-  unit: sent.unit,
-  assetId: sent.assetId,
-  ...commonOverwriteOf(sent),
-  metadata: sent.metadata,
-  securityCategories: sent.securityCategories && { set: sent.securityCategories },
+export const overwriteOf = (input: Static<typeof seriesOverwrite>): SeriesChange => ({
+  description: input.description,
+  unit: input.unit,
+  assetId: input.assetId,
+  ...commonOverwriteOf(input),
+  metadata: input.metadata,
+  securityCategories: input.securityCategories && { set: input.securityCategories },
 });
 
-export const changeOf = (sent: Static<typeof seriesChange>): SeriesChange => ({
-  name: sent.name?.set ?? sent.tagId?.set ?? undefined,
-  description: changed(sent.description),
-  unit: changed(sent.unit),
-  assetId: changed(sent.assetId),
-  ...commonChangeOf(sent),
-  metadata: changed(sent.metadata) === null ? {} : (sent.metadata?.set ?? undefined),
-  securityCategories: listChangeOf(sent.securityCategories),
+export const changeOf = (input: Static<typeof seriesChange>): SeriesChange => ({
+  name: input.name?.set ?? input.tagId?.set ?? undefined,
+  description: changed(input.description),
+  unit: changed(input.unit),
+  assetId: changed(input.assetId),
+  ...commonChangeOf(input),
+  metadata: changed(input.metadata) === null ? {} : (input.metadata?.set ?? undefined),
+  securityCategories: listChangeOf(input.securityCategories),
 });
 
 const shared = {
@@ -134,11 +134,11 @@ const shared = {
   unit: Type.Optional(Type.String()),
   assetId: Type.Optional(Type.Integer()),
   ...commonMembers,
-  metadata: Type.Optional(metadataField("Absent when there is none")),
+  metadata: Type.Optional(metadataField("Absent if the series has none")),
 };
 
-/** One series in an answer of this version. */
-export const seriesShape = (version: ApiVersion) =>
+/** A series in a response of this version. */
+export const seriesSchema = (version: ApiVersion) =>
   version === "0.4"
     ? Type.Object({ tagId: Type.String(), ...shared }, { title: "TimeSeries" })
     : Type.Object(
@@ -152,8 +152,8 @@ export const seriesShape = (version: ApiVersion) =>
         { title: "TimeSeries" },
       );
 
-/** Makes what a client of this version is shown of a series. */
-export const seriesIn =
+/** Makes the response item of a series in this version. */
+export const seriesResponse =
   (version: ApiVersion, { withMetadata }: { readonly withMetadata: boolean }) =>
   ({ name, metadata, securityCategories, createdTime, lastUpdatedTime, ...rest }: TimeSeries) => ({
     ...(version === "0.4"
@@ -163,14 +163,14 @@ export const seriesIn =
     ...(withMetadata && Object.keys(metadata).length > 0 && { metadata }),
   });
 
-export const includeMetadata = boolean("Whether answers hold `metadata`");
+export const includeMetadata = boolean("Whether the response contains `metadata`");
 
 export const listQuery = {
-  q: text("Series whose name begins with this"),
-  name: text("The series of exactly this name"),
-  description: text("Series whose description contains this, in letters of either case"),
+  q: text("Series whose name starts with this"),
+  name: text("The series with exactly this name"),
+  description: text("Series whose description contains this, ignoring case"),
   assetId: integer("Series of this asset"),
-  path: idList("Series of these assets and of all below them"),
+  path: idList("Series of these assets and their subtrees"),
   ...commonQuery("Series"),
   includeMetadata,
   limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
@@ -179,8 +179,8 @@ export const listQuery = {
 export const searchQuery = {
   ...searchParameters("Series"),
   ...commonQuery("Series"),
-  unit: text("Series of exactly this unit"),
-  isString: boolean("Series of texts, or of numbers"),
-  isStep: boolean("Step series, or others"),
+  unit: text("Series with exactly this unit"),
+  isString: boolean("Series of strings, or of numbers"),
+  isStep: boolean("Step series, or all others"),
   assetIds: idList("Series of these assets"),
 };

@@ -6,39 +6,41 @@ import { limits } from "../../limits.ts";
 import { Continuation, continuationQuery } from "../../rest/continuation.ts";
 import { cellTextFor, csvQuery } from "../../rest/csv.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
-import { type FrameQuestion, readFrame } from "./frame.ts";
+import { type DataFrameQuery, readDataFrame } from "./data-frame.ts";
 import {
-  askedFields,
-  askedIn,
+  type KeyInput,
   keyFields,
-  keyOf,
-  rangeOf,
-  type SentAsked,
-  type SentKey,
+  type OptionsInput,
+  optionFields,
+  readOptions,
+  seriesKey,
+  timeRange,
 } from "./queries.rest.ts";
-import { csvType, frameAnswer } from "./responses.rest.ts";
+import { csvType, dataFrameResponse } from "./responses.rest.ts";
 
-const frameSchema = Type.Object({
-  items: Type.Array(Type.Object({ ...keyFields, aggregates: askedFields.aggregates }), {
+const dataFrameSchema = Type.Object({
+  items: Type.Array(Type.Object({ ...keyFields, aggregates: optionFields.aggregates }), {
     maxItems: limits.seriesPerReadMax,
   }),
-  start: askedFields.start,
-  end: askedFields.end,
-  aggregates: askedFields.aggregates,
-  granularity: askedFields.granularity,
-  limit: askedFields.limit,
+  start: optionFields.start,
+  end: optionFields.end,
+  aggregates: optionFields.aggregates,
+  granularity: optionFields.granularity,
+  limit: optionFields.limit,
 });
 
-type SentFrame = SentAsked & { readonly items: readonly (SentKey & Pick<SentAsked, "aggregates">)[] };
+type DataFrameInput = OptionsInput & {
+  readonly items: readonly (KeyInput & Pick<OptionsInput, "aggregates">)[];
+};
 
 /** An item without aggregates, or with an empty list, has those of the body: the Python SDKs send `[]`. */
-function frameIn(nowMs: number, body: SentFrame): FrameQuestion {
-  const { aggregates: common = [], granularity, limit, start, end } = askedIn(body, "");
+function readQuery(nowMs: number, body: DataFrameInput): DataFrameQuery {
+  const { aggregates: common = [], granularity, limit, start, end } = readOptions(body, "");
   if (!granularity) throw fail("fields-missing", { fields: ["granularity"] });
   const columns = body.items.flatMap((item, i) => {
     const at = `items[${i}].`;
-    const key = keyOf(item, at);
-    const own = askedIn({ ...(item.aggregates && { aggregates: item.aggregates }) }, at).aggregates ?? [];
+    const key = seriesKey(item, at);
+    const own = readOptions({ ...(item.aggregates && { aggregates: item.aggregates }) }, at).aggregates ?? [];
     const wanted = own.length > 0 ? own : common;
     if (wanted.length === 0) throw fail("fields-missing", { fields: ["aggregates"] });
     return wanted.map((aggregate) => ({ key, aggregate }));
@@ -49,25 +51,25 @@ function frameIn(nowMs: number, body: SentFrame): FrameQuestion {
       columns: columns.length,
       limit: limits.frameColumnsMax,
     });
-  const range = rangeOf(nowMs, { start, end });
+  const range = timeRange(nowMs, { start, end });
   return { columns, range, granularity, limit: limit ?? limits.pointsPerReadDefault };
 }
 
-export const frameRoutes: readonly Route[] = [
+export const dataFrameRoutes: readonly Route[] = [
   route({
     method: "POST",
     versions: apiVersions,
     capability: ["timeSeriesAcl", "READ"],
     path: "/timeseries/dataframe",
-    summary: "Aggregates of many series side by side, as CSV",
+    summary: "Read aggregates of several series as one table, in CSV",
     query: { ...csvQuery, ...continuationQuery },
-    body: { kind: "json", schema: frameSchema },
+    body: { kind: "json", schema: dataFrameSchema },
     response: () => ({ schema: Type.String(), otherContentTypes: [csvType], hasNextLink: true }),
     handle: async (ctx, { query, body }) => {
       const continuation = new Continuation(ctx, body, query.cursor);
-      const question = frameIn(continuation.nowMs, body as SentFrame);
-      const frame = await readFrame(ctx, continuation.rest(question));
-      return frameAnswer(ctx, { ...frame, limit: question.limit }, cellTextFor(query), continuation);
+      const frameQuery = readQuery(continuation.nowMs, body as DataFrameInput);
+      const frame = await readDataFrame(ctx, continuation.rest(frameQuery));
+      return dataFrameResponse(ctx, { ...frame, limit: frameQuery.limit }, cellTextFor(query), continuation);
     },
   }),
 ];
