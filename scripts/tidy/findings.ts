@@ -13,6 +13,7 @@ import {
   isStringLiteral,
 } from "typescript/unstable/ast/is";
 import { arrowFindings, dialectOf } from "./arrows.ts";
+import { moduleStateFindings } from "./module-state.ts";
 import { type Finding, isTest, lineOf, linesIn, nodesOf, type Source } from "./source.ts";
 
 export const bounds = {
@@ -40,6 +41,7 @@ const rules: readonly ((source: Source) => Finding[])[] = [
   commentFindings,
   wireFindings,
   storeFindings,
+  moduleStateFindings,
   jsonFindings,
   testFindings,
 ];

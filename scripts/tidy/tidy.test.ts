@@ -152,6 +152,39 @@ test("JSON has one reader", () => {
   );
 });
 
+test("modules have no state", () => {
+  const state = [
+    "let a = 1;",
+    "var a = 1;",
+    "export let a = 1;",
+    "const a = new Map<string, number>();",
+    "const a = new Set([1]);",
+    "const a = new WeakMap<object, string>();",
+    "const a = new LruCache<string, string>(9);",
+    "const a = new Float64Array(9);",
+    'const a: string[] = [];\nconst add = () => a.push("b");',
+    "const a = { count: 0 };\nconst add = () => a.count++;",
+    "const a = { b: [0] };\nconst add = () => {\n  a.b[0] = 1;\n};",
+    'const a: Record<string, number> = {};\nconst drop = () => delete a["b"];',
+    "class A {\n  static count = 0;\n}",
+  ];
+  for (const text of state)
+    assert.match(onlyProblem("src/lib/a.ts", `${text}\n`), /of its module|a static property/, text);
+  const constants = [
+    "const a = [1, 2] as const;",
+    "const a: ReadonlyMap<string, number> = new Map([]);",
+    "const a: ReadonlySet<number> = new Set([1]);",
+    "const a = /b/y;\nconst at = () => (a.lastIndex = 1);",
+    "const a = new Float64Array(0);",
+    "const a = Float64Array.from({ length: 9 }, Math.sqrt);",
+    "const a = [1];\nconst copy = (a: number[]) => a.push(1);",
+    "const add = () => {\n  const a = [];\n  a.push(1);\n};",
+    "class A {\n  static readonly count = 0;\n  #list = [];\n  add = () => this.#list.push(1);\n}",
+  ];
+  for (const text of constants) assert.deepEqual(problemsIn({ "src/lib/a.ts": `${text}\n` }), [], text);
+  assert.deepEqual(problemsIn({ "bench/a.ts": "let a = 1;\n", "src/lib/a.test.ts": "let a = 1;\n" }), []);
+});
+
 test("no test is left out without a reason", () => {
   for (const line of [
     "it.only(name, f);",
