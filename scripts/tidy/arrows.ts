@@ -32,6 +32,7 @@ type Part =
   | "room"
   | "access"
   | "import"
+  | "client"
   | "words"
   | "context"
   | "compute"
@@ -49,6 +50,7 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
     "room",
     "access",
     "import",
+    "client",
     "words",
     "context",
     "compute",
@@ -64,7 +66,8 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
   room: ["access", "words", "context", "compute", "port", "query", "lib"],
   runner: ["port", "words", "lib"],
   access: ["words", "context", "port", "query", "lib"],
-  import: ["words", "lib"],
+  import: ["client", "words", "lib"],
+  client: ["words", "lib"],
   context: [],
   compute: ["access", "words", "lib"],
   port: ["words", "query", "lib"],
@@ -152,6 +155,16 @@ function partOf(path: string): Part {
   if (first === "model-runner") return placeOf(path, 2) === "model-runner.ts" ? "port" : "runner";
   if (first === "storage") return placeOf(path, 3) === "" ? "port" : "store";
   if (first === "archive") return "import";
-  const parts: readonly string[] = ["http", "rest", "odata", "access", "import", "compute", "query", "lib"];
+  const parts: readonly string[] = [
+    "http",
+    "rest",
+    "odata",
+    "access",
+    "import",
+    "client",
+    "compute",
+    "query",
+    "lib",
+  ];
   return parts.includes(first) ? (first as Part) : "top";
 }

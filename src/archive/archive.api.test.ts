@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../test/support/folder.ts";
 import { type AskProject, askerOf, fillProject, readProject } from "../../test/support/random-project.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
 import { routes } from "../app.ts";
-import { exitCodes, type Surroundings } from "../import/import-csv.ts";
+import { exitCodes, type Surroundings } from "../client/command.ts";
 import { limits } from "../limits.ts";
 import { ensureProject } from "../resources/projects/projects.ts";
 import { exportArchive } from "./export.ts";

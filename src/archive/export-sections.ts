@@ -1,5 +1,5 @@
 // What an export asks of the server, and how each resource is written into the archive.
-import type { Connection } from "../import/connection.ts";
+import type { Connection } from "../client/connection.ts";
 import { parseJson } from "../lib/json.ts";
 import { elementsIn, membersIn } from "../lib/json-text.ts";
 import { limits } from "../limits.ts";

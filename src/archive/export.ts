@@ -1,9 +1,8 @@
 // `millrace export`: a whole project of a running server as one file.
 import { parseArgs } from "node:util";
-import { Connection, ServerProblem } from "../import/connection.ts";
-import { exitCodes, type Surroundings } from "../import/import-csv.ts";
-import { keyOf, serverOf, UsageError } from "../import/options.ts";
-import { count, duration, StatusLine } from "../import/progress.ts";
+import { exitCodes, keyOf, type Surroundings, serverOf, UsageError } from "../client/command.ts";
+import { Connection, ServerProblem } from "../client/connection.ts";
+import { count, duration, StatusLine } from "../client/progress.ts";
 import { exportSections, Stopped } from "./export-sections.ts";
 import { BadArchive, type Manifest, type SectionName, sections } from "./format.ts";
 import { ArchiveWriter } from "./writer.ts";

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../test/support/folder.ts";
 import { type AskProject, askerOf } from "../../test/support/random-project.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
 import { describe } from "../app.ts";
-import { exitCodes } from "../import/import-csv.ts";
+import { exitCodes } from "../client/command.ts";
 import { ensureProject } from "../resources/projects/projects.ts";
 import { exportArchive } from "./export.ts";
 import { resourceOf, type SectionName } from "./format.ts";

@@ -1,7 +1,7 @@
 // How each section of an archive comes back: records in requests, ids translated, times as they were.
-import type { Connection } from "../import/connection.ts";
-import type { Created, CreateOnce } from "../import/create-once.ts";
-import type { Ledger, Made } from "../import/ledger.ts";
+import type { Connection } from "../client/connection.ts";
+import type { Created, CreateOnce } from "../client/create-once.ts";
+import type { Ledger, Made } from "../client/ledger.ts";
 import { limits } from "../limits.ts";
 import { BadArchive, resourceOf, type SectionName } from "./format.ts";
 import { checkedLine, type Line } from "./lines.ts";

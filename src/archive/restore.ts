@@ -2,12 +2,11 @@
 
 import { statSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { Connection, ServerProblem } from "../import/connection.ts";
-import { CreateOnce } from "../import/create-once.ts";
-import { exitCodes, type Surroundings } from "../import/import-csv.ts";
-import { Ledger } from "../import/ledger.ts";
-import { keyOf, serverOf, UsageError } from "../import/options.ts";
-import { count, duration, Progress } from "../import/progress.ts";
+import { exitCodes, keyOf, type Surroundings, serverOf, UsageError } from "../client/command.ts";
+import { Connection, ServerProblem } from "../client/connection.ts";
+import { CreateOnce } from "../client/create-once.ts";
+import { Ledger } from "../client/ledger.ts";
+import { count, duration, Progress } from "../client/progress.ts";
 import { BadArchive, type Manifest } from "./format.ts";
 import { entriesOf, verified } from "./reader.ts";
 import { nothingRestored, type Restored, Restorer } from "./restore-sections.ts";

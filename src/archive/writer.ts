@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createGzip, createZstdCompress } from "node:zlib";
 import { createTarPacker } from "modern-tar";
-import { UsageError } from "../import/options.ts";
+import { UsageError } from "../client/command.ts";
 import {
   formatName,
   formatVersion,

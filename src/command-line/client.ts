@@ -1,5 +1,5 @@
 // Runs a command that is a client of a running server: Control-C ends it in order, a second one at once.
-import type { Surroundings } from "../import/import-csv.ts";
+import type { Surroundings } from "../client/command.ts";
 
 export type ClientCommand = (words: readonly string[], surroundings: Surroundings) => Promise<number>;
 

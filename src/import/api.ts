@@ -1,6 +1,7 @@
 // What the importer of points asks of the public API: assets and series by name, and inserts.
+
+import { Connection, ServerProblem } from "../client/connection.ts";
 import { limits } from "../limits.ts";
-import { Connection, ServerProblem } from "./connection.ts";
 import type { CommonMembers } from "./record-items.ts";
 
 export interface FoundSeries {

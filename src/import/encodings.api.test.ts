@@ -8,7 +8,8 @@ import { encoded } from "../../test/support/encoded.ts";
 import { withFaults } from "../../test/support/faulty-proxy.ts";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
-import { exitCodes, importCsv } from "./import-csv.ts";
+import { exitCodes } from "../client/command.ts";
+import { importCsv } from "./import-csv.ts";
 import { importRecords } from "./import-records.ts";
 
 const folder = temporaryFolder();

@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { exitCodes } from "../client/command.ts";
 import { limits } from "../limits.ts";
-import { exitCodes, importCsv } from "./import-csv.ts";
+import { importCsv } from "./import-csv.ts";
 
 const folder = temporaryFolder();
 let server: TestServer;

@@ -1,28 +1,19 @@
 // `millrace import csv`: from the words of the command line to the exit code.
 import { statSync } from "node:fs";
+import { exitCodes, type Surroundings, UsageError } from "../client/command.ts";
+import { ServerProblem } from "../client/connection.ts";
+import { count, duration, Progress } from "../client/progress.ts";
 import { limits } from "../limits.ts";
 import { Api } from "./api.ts";
 import { type Batch, batchesOf } from "./batches.ts";
-import { ServerProblem } from "./connection.ts";
 import { load } from "./load.ts";
-import { type ImportOptions, readOptions, UsageError } from "./options.ts";
+import { type ImportOptions, readOptions } from "./options.ts";
 import { createMissing, type Plan, planOf } from "./plan.ts";
-import { count, duration, type Output, Progress } from "./progress.ts";
 import { Report } from "./report.ts";
 import { rowsOf } from "./rows.ts";
 import { type Acknowledged, nothingYet, State } from "./state.ts";
 import { requireEncoding, UnreadableFile } from "./text-file.ts";
 import { Epochs } from "./times.ts";
-
-/** What the command needs of its process; `stop` ends it in an orderly way, `abort` at once. */
-export interface Surroundings {
-  readonly env: NodeJS.ProcessEnv;
-  readonly output: Output;
-  readonly stop: AbortSignal;
-  readonly abort: AbortSignal;
-}
-
-export const exitCodes = { loaded: 0, interrupted: 1, notBegun: 2, someRefused: 3 } as const;
 
 /** Runs the command and answers its exit code; everything a user should know is written to `output`. */
 export async function importCsv(words: readonly string[], surroundings: Surroundings): Promise<number> {

@@ -6,8 +6,8 @@ import { after, before, test } from "node:test";
 import { type Fault, withFaults } from "../../test/support/faulty-proxy.ts";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { exitCodes } from "../client/command.ts";
 import { limits } from "../limits.ts";
-import { exitCodes } from "./import-csv.ts";
 import { importRecords } from "./import-records.ts";
 import type { Kind } from "./record-loaders.ts";
 

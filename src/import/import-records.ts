@@ -1,12 +1,12 @@
 // `millrace import assets|events|raw`: from the words of the command line to the exit code.
 import { statSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { exitCodes, keyOf, type Surroundings, serverOf, UsageError } from "../client/command.ts";
+import { Connection, ServerProblem } from "../client/connection.ts";
+import { Ledger } from "../client/ledger.ts";
+import { count, Progress } from "../client/progress.ts";
 import { limits } from "../limits.ts";
-import { Connection, ServerProblem } from "./connection.ts";
-import { exitCodes, type Surroundings } from "./import-csv.ts";
-import { Ledger } from "./ledger.ts";
-import { encodingOf, keyOf, serverOf, UsageError } from "./options.ts";
-import { count, Progress } from "./progress.ts";
+import { encodingOf } from "./options.ts";
 import { fieldsOf, isField, Refused } from "./record-items.ts";
 import { type Kind, type Loader, loaders, type Prepared } from "./record-loaders.ts";
 import { type FileRecord, formatOf, type Reading, recordsOf } from "./records.ts";

@@ -1,10 +1,10 @@
 // The mapping file: what each column of the data is to become, read from JSON or CSV.
 import { readFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
+import { UsageError } from "../client/command.ts";
 import { parseJson, parseJsonTexts } from "../lib/json.ts";
 import { membersIn } from "../lib/json-text.ts";
 import { notUtf8At } from "../lib/utf8.ts";
-import { UsageError } from "./options.ts";
 import { type CommonMembers, commonMembers, commonNames, Refused } from "./record-items.ts";
 
 /** What a column becomes; members that are absent are left to the defaults. */

@@ -1,5 +1,6 @@
 // The command line of `millrace import csv`: what may be asked, and everything wrong with what was asked.
 import { parseArgs } from "node:util";
+import { keyOf, serverOf, UsageError } from "../client/command.ts";
 import { type Encoding, encodings } from "./text-file.ts";
 import { type EpochBy, parseEpochBy, parseIso, type TimeFormat, timeFormats } from "./times.ts";
 
@@ -27,9 +28,6 @@ export interface ImportOptions {
   readonly restart: boolean;
   readonly reportFile: string;
 }
-
-/** The user asked for something that cannot be done; nothing has been written. */
-export class UsageError extends Error {}
 
 export const usage = `Usage: millrace import csv <file> [options]
 
@@ -136,20 +134,6 @@ function oneOf<Word extends string>(option: string, given: string, allowed: read
 
 /** How the bytes of the file are characters. */
 export const encodingOf = (given = "utf-8"): Encoding => oneOf("--encoding", given.toLowerCase(), encodings);
-
-/** The API key of the command line, else of the environment. */
-export function keyOf(given: string | undefined, env: NodeJS.ProcessEnv): string {
-  const key = given ?? env["MILLRACE_KEY"];
-  if (!key) throw new UsageError("An API key is needed: --key, or the environment variable MILLRACE_KEY");
-  return key;
-}
-
-/** The address without a slash at its end; that of a server on this machine when none is given. */
-export function serverOf(given = "http://127.0.0.1:8787"): string {
-  if (!URL.canParse(given) || !/^https?:/.test(given))
-    throw new UsageError(`--server is an address such as http://127.0.0.1:8787, not ${given}`);
-  return given.replace(/\/+$/, "");
-}
 
 function epochOf(given: string): number {
   const epochMs = parseIso(given);

@@ -16,8 +16,8 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { ArchiveWriter } from "../archive/writer.ts";
-import { Ledger } from "./ledger.ts";
-import { UsageError } from "./options.ts";
+import { UsageError } from "../client/command.ts";
+import { Ledger } from "../client/ledger.ts";
 import { Report } from "./report.ts";
 import { nothingYet, State } from "./state.ts";
 

@@ -1,9 +1,11 @@
 // What an import will do, decided before anything is written: which column becomes which series, how times
 // are read, and what has to be created.
+
+import { UsageError } from "../client/command.ts";
 import { limits } from "../limits.ts";
 import type { Api, NewSeries } from "./api.ts";
 import { type Mapped, type Mapping, noMapping, readMapping } from "./mapping.ts";
-import { type ImportOptions, UsageError } from "./options.ts";
+import type { ImportOptions } from "./options.ts";
 import { openingOf, type Row } from "./rows.ts";
 import { detectTimeFormat, type TimeFormat } from "./times.ts";
 

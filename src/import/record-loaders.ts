@@ -1,9 +1,10 @@
 // How records of each kind get onto the server: assets below their parents, events with their assets, rows.
+
+import { type Connection, ServerProblem } from "../client/connection.ts";
+import { type Created, CreateOnce } from "../client/create-once.ts";
+import type { Ledger } from "../client/ledger.ts";
 import { limits } from "../limits.ts";
-import { type Connection, ServerProblem } from "./connection.ts";
-import { type Created, CreateOnce } from "./create-once.ts";
 import type { RecordOptions } from "./import-records.ts";
-import type { Ledger } from "./ledger.ts";
 import {
   idIn,
   listOf,

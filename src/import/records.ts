@@ -1,10 +1,11 @@
 // The lines of a CSV or JSON lines file as records: the text of each member, where it stands, what is
 // refused.
+
+import { UsageError } from "../client/command.ts";
 import { parseJson, parsePairs } from "../lib/json.ts";
 import { membersIn } from "../lib/json-text.ts";
 import { LineTooLong, linesOf } from "../lib/lines.ts";
 import { limits } from "../limits.ts";
-import { UsageError } from "./options.ts";
 import { type CsvFile, rowsOf, startOfFile } from "./rows.ts";
 import { TextFile, UnreadableFile } from "./text-file.ts";
 

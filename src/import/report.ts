@@ -1,9 +1,9 @@
 // The list of refused cells: every one in a CSV file, the first few on the screen.
 import { appendFileSync, constants, rmSync } from "node:fs";
+import { withOwnFile } from "../client/own-files.ts";
 import { csvCell } from "../lib/csv.ts";
 import { limits } from "../limits.ts";
 import type { Refusal } from "./batches.ts";
-import { withOwnFile } from "./own-files.ts";
 
 const append = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
 

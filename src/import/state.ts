@@ -1,9 +1,9 @@
 // The note of what is acknowledged, beside the data, from which an interrupted import goes on.
 import { createHash } from "node:crypto";
 import { constants, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { UsageError } from "../client/command.ts";
+import { withOwnFile } from "../client/own-files.ts";
 import { parseJson } from "../lib/json.ts";
-import { UsageError } from "./options.ts";
-import { withOwnFile } from "./own-files.ts";
 import { type Boundary, startOfFile } from "./rows.ts";
 
 export interface Acknowledged extends Boundary {

@@ -1,6 +1,6 @@
 // Files beside the data: progress and reports. Others may write to that folder, so no link is followed.
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
-import { UsageError } from "./options.ts";
+import { UsageError } from "./command.ts";
 
 /** Windows has neither links without a right of their own nor owners by number. */
 const noFollow = constants.O_NOFOLLOW ?? 0;

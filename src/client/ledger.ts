@@ -5,7 +5,7 @@
 import { constants, existsSync, rmSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { parseJson } from "../lib/json.ts";
-import { UsageError } from "./options.ts";
+import { UsageError } from "./command.ts";
 import { withOwnFile } from "./own-files.ts";
 
 /** What SQLite calls a database without a file. */

@@ -1,0 +1,31 @@
+// What the commands share that are clients of a running server: their process, exit codes, address and key.
+import type { Output } from "./progress.ts";
+
+/** What a command needs of its process. */
+export interface Surroundings {
+  readonly env: NodeJS.ProcessEnv;
+  readonly output: Output;
+  /** Aborted to stop the command after the requests in flight. */
+  readonly stop: AbortSignal;
+  /** Aborted to stop the command at once. */
+  readonly abort: AbortSignal;
+}
+
+export const exitCodes = { loaded: 0, interrupted: 1, notBegun: 2, someRefused: 3 } as const;
+
+/** The command cannot do what the user requests; it has written nothing. */
+export class UsageError extends Error {}
+
+/** The API key of the command line, else of the environment. */
+export function keyOf(option: string | undefined, env: NodeJS.ProcessEnv): string {
+  const key = option ?? env["MILLRACE_KEY"];
+  if (!key) throw new UsageError("An API key is needed: --key, or the environment variable MILLRACE_KEY");
+  return key;
+}
+
+/** The address without a slash at its end; by default that of a server on this machine. */
+export function serverOf(option = "http://127.0.0.1:8787"): string {
+  if (!URL.canParse(option) || !/^https?:/.test(option))
+    throw new UsageError(`--server is an address such as http://127.0.0.1:8787, not ${option}`);
+  return option.replace(/\/+$/, "");
+}
