@@ -157,7 +157,8 @@ const wireWords: ReadonlySet<string> = new Set(["tagId", "nextCursor", "previous
  */
 function wireFindings(source: Source): Finding[] {
   const { path } = source;
-  const speaksWire = /^src\/(rest|odata|http|import|archive|client)\//.test(path) || dialectOf(path) !== undefined;
+  const speaksWire =
+    /^src\/(rest|odata|http|import|archive|client)\//.test(path) || dialectOf(path) !== undefined;
   if (!path.startsWith("src/") || isTest(path) || speaksWire) return [];
   return [...nodesOf(source.tree)].flatMap((node) => {
     if (!isIdentifier(node) && !isStringLiteral(node) && !isNoSubstitutionTemplateLiteral(node)) return [];
