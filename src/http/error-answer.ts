@@ -4,7 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { Failure, type FailureCode, fail } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { refusalOf } from "../odata/refusal.ts";
+import { odataErrorOf } from "../odata/error-response.ts";
 import { addressRefusal } from "./address.ts";
 import { ClientGone } from "./request-scope.ts";
 
@@ -34,7 +34,7 @@ export function errorAnswer(log: Logger, noteRefusal: (problem: string) => void)
     // The rest of a body that has stopped to arrive is not waited for.
     if (failure.status === 408) reply.header("Connection", "close");
     if (!request.url.startsWith("/odata/")) return reply.code(failure.status).send(errorBody(failure));
-    const { headers, body } = refusalOf(failure);
+    const { headers, body } = odataErrorOf(failure);
     return reply.code(failure.status).headers(headers).send(Buffer.from(body));
   };
 }

@@ -5,7 +5,7 @@ import { authorize } from "../access/authorize.ts";
 import { fail } from "../errors.ts";
 import { baseUrlOf } from "../lib/base-url.ts";
 import { limits } from "../limits.ts";
-import type { Model } from "../odata/model.ts";
+import type { EntityModel } from "../odata/model.ts";
 import { type ODataRequest, odataService } from "../odata/service.ts";
 import { vocabulary } from "../odata/vocabularies.ts";
 import { readJson } from "../rest/json.ts";
@@ -15,7 +15,7 @@ import { RequestScope } from "./request-scope.ts";
 const rootPath = "/odata/v1/projects/:project";
 
 /** Adds the interface with this model, and beside it, for everyone, the vocabularies that it names. */
-export function registerOData(http: FastifyInstance, kernel: Kernel, model: Model): void {
+export function registerOData(http: FastifyInstance, kernel: Kernel, model: EntityModel): void {
   const { services, authenticator } = kernel;
   const service = odataService(model);
   const answerTo = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -32,11 +32,11 @@ export function registerOData(http: FastifyInstance, kernel: Kernel, model: Mode
     const { method, headers } = request;
     const root = `${base}/odata/v1/projects/${encodeURIComponent(project)}`;
     const bytesMax = limits.entityBodyBytesMax;
-    const receiveJson: ODataRequest["receiveJson"] = (keptText) =>
+    const readJsonBody: ODataRequest["readJsonBody"] = (keptText) =>
       receive(request, { kernel, scope, bytesMax, client: clientOf(caller) }, (bytes, work) =>
         readJson(bytes, { ...(keptText && { keptText }), work }),
       );
-    const asked = { method, headers, root, rest: belowRoot(request.raw.url!), receiveJson };
+    const asked = { method, headers, root, rest: belowRoot(request.raw.url!), readJsonBody };
     const answer = await scope.within(service(ctx, asked));
     if (answer.release) scope.atEnd(answer.release);
     reply.code(answer.status).headers(answer.headers).header("Vary", varyOf(reply));

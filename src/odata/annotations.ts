@@ -1,6 +1,6 @@
 // The capability annotations of `$metadata`, for the service and each entity set
 // (docs/reference/odata.md#metadata).
-import type { EntitySet, EntityType, Model, Property } from "./model.ts";
+import { type EntityModel, type EntitySet, type EntityType, isOpenComplex, type Property } from "./model.ts";
 
 export type AnnotationValue =
   | boolean
@@ -34,7 +34,7 @@ export const ofContainer: readonly Annotation[] = [
   capability("SupportedFormats", { list: levels.map((level) => `application/json;odata.metadata=${level}`) }),
 ];
 
-export function ofSet(model: Model, set: EntitySet): Annotation[] {
+export function ofSet(model: EntityModel, set: EntitySet): Annotation[] {
   const type = model.typeOf(set);
   const pathOnly = [...model.navigationsOf(type).values()].filter((one) => one.isPathOnly);
   return [
@@ -43,7 +43,7 @@ export function ofSet(model: Model, set: EntitySet): Annotation[] {
     ...(set.isCountable ? [capability("CountRestrictions", { record: { Countable: true } })] : []),
     ...filterRestrictions(type, set),
     ...(pathOnly.length > 0 ? [expandRestrictions(pathOnly.map(({ name }) => name))] : []),
-    ...(set.saysNothingOfInserts
+    ...(set.omitsInsertRestrictions
       ? []
       : [capability("InsertRestrictions", { record: { Insertable: set.insert !== undefined } })]),
     capability("UpdateRestrictions", { record: { Updatable: false } }),
@@ -83,4 +83,4 @@ const expression = (name: string, allowed: string) => ({
 });
 
 const hasRanges = ({ type, isList }: Property): boolean =>
-  !isList && ["Edm.String", "Edm.DateTimeOffset", "Edm.Double"].includes(type);
+  !isList && !isOpenComplex(type) && ["Edm.String", "Edm.DateTimeOffset", "Edm.Double"].includes(type);

@@ -2,22 +2,22 @@
 import { type Annotation, type AnnotationValue, autoExpand, ofContainer, ofSet } from "./annotations.ts";
 import {
   type EntityFunction,
+  type EntityModel,
   type EntitySet,
   type EntityType,
   functionsIn,
-  type Model,
   type Navigation,
   namespace,
-  openComplexTypes,
   type Property,
+  typeNameOf,
 } from "./model.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** The whole document. Unlike in XML, what does not say otherwise is not nullable. */
-export function csdlJson(model: Model): Json {
+export function csdlJson(model: EntityModel): Json {
   const types = [...model.types.values()].map((type) => [type.name, entityTypeJson(model, type)]);
-  const opens = openComplexTypes.map((name) => [name, { $Kind: "ComplexType", $OpenType: true }]);
+  const opens = model.complexTypes.map(({ name }) => [name, { $Kind: "ComplexType", $OpenType: true }]);
   const functions = functionsIn(model).map((one) => [one.name, [functionJson(model, one)]]);
   return {
     $Version: "4.0",
@@ -27,15 +27,17 @@ export function csdlJson(model: Model): Json {
   };
 }
 
+const entityTypeName = (name: string): string => `${namespace}.${name}`;
+
 const referenceOf = (name: string) => [
   `vocabularies/Org.OData.${name}.V1.xml`,
   { $Include: [{ $Namespace: `Org.OData.${name}.V1` }] },
 ];
 
-const typed = (type: string): Json =>
-  type === "Edm.String" ? {} : { $Type: type.startsWith("Edm.") ? type : `${namespace}.${type}` };
+/** JSON leaves the type of strings out. */
+const typed = (type: string): Json => (type === "Edm.String" ? {} : { $Type: type });
 
-function entityTypeJson(model: Model, type: EntityType): Json {
+function entityTypeJson(model: EntityModel, type: EntityType): Json {
   const properties = type.properties.filter(({ isDynamic }) => !isDynamic);
   const navigations = [...model.navigationsOf(type).values()];
   return {
@@ -49,18 +51,18 @@ function entityTypeJson(model: Model, type: EntityType): Json {
 }
 
 const propertyJson = ({ type, isList, isRequired }: Property): Json => ({
-  ...typed(type),
+  ...typed(typeNameOf(type)),
   ...(isList && { $Collection: true }),
   ...(!isRequired && { $Nullable: true }),
   ...(type === "Edm.DateTimeOffset" && { $Precision: 3 }),
 });
 
-function navigationJson(model: Model, navigation: Navigation): Json {
+function navigationJson(model: EntityModel, navigation: Navigation): Json {
   const { to, isMany, isRequired, isContained, isAutoExpanded, partner, constraint } = navigation;
   return {
     $Kind: "NavigationProperty",
     ...(isMany && { $Collection: true }),
-    ...typed(model.sets.get(to)!.type),
+    ...typed(entityTypeName(model.sets.get(to)!.type)),
     ...(!isMany && !isRequired && { $Nullable: true }),
     ...(partner && { $Partner: partner }),
     ...(isContained && { $ContainsTarget: true }),
@@ -69,14 +71,14 @@ function navigationJson(model: Model, navigation: Navigation): Json {
   };
 }
 
-function functionJson(model: Model, { parameters, set, boundTo }: EntityFunction): Json {
-  const binding = boundTo && { $Name: boundTo.parameter, ...typed(boundTo.type) };
+function functionJson(model: EntityModel, { parameters, set, boundTo }: EntityFunction): Json {
+  const binding = boundTo && { $Name: boundTo.parameter, ...typed(entityTypeName(boundTo.type)) };
   const all = [...(binding ? [binding] : []), ...parameters.map(parameterJson)];
   return {
     $Kind: "Function",
     ...(boundTo && { $IsBound: true }),
     ...(all.length > 0 && { $Parameter: all }),
-    $ReturnType: { $Collection: true, ...typed(model.sets.get(set)!.type) },
+    $ReturnType: { $Collection: true, ...typed(entityTypeName(model.sets.get(set)!.type)) },
   };
 }
 
@@ -87,7 +89,7 @@ const parameterJson = ({ name, type, isOptional }: EntityFunction["parameters"][
   ...(type === "Edm.DateTimeOffset" && { $Precision: 3 }),
 });
 
-function containerJson(model: Model): Json {
+function containerJson(model: EntityModel): Json {
   const sets = [...model.sets.values()].map((set) => [set.name, setJson(model, set)]);
   const imports = [...model.functions.values()].map(({ name, set, parameters }) => [
     name,
@@ -104,12 +106,12 @@ function containerJson(model: Model): Json {
   };
 }
 
-function setJson(model: Model, set: EntitySet): Json {
+function setJson(model: EntityModel, set: EntitySet): Json {
   const navigations = [...model.navigationsOf(model.typeOf(set)).values()].filter((one) => !one.isContained);
   const bindings = Object.fromEntries(navigations.map(({ name, to }) => [name, to]));
   return {
     $Collection: true,
-    $Type: `${namespace}.${set.type}`,
+    $Type: entityTypeName(set.type),
     ...(set.isHidden && { $IncludeInServiceDocument: false }),
     ...(navigations.length > 0 && { $NavigationPropertyBinding: bindings }),
     ...annotationsJson(ofSet(model, set)),

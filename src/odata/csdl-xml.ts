@@ -2,26 +2,26 @@
 import { type Annotation, type AnnotationValue, autoExpand, ofContainer, ofSet } from "./annotations.ts";
 import {
   type EntityFunction,
+  type EntityModel,
   type EntitySet,
   type EntityType,
   functionsIn,
-  type Model,
   type Navigation,
   namespace,
-  openComplexTypes,
   type Property,
+  typeNameOf,
 } from "./model.ts";
 
 type Attributes = Readonly<Record<string, string | undefined>>;
 
 /** The whole document. */
-export function csdlXml(model: Model): string {
+export function csdlXml(model: EntityModel): string {
   const schema = element(
     "Schema",
     { xmlns: "http://docs.oasis-open.org/odata/ns/edm", Namespace: namespace },
     [
       ...[...model.types.values()].map((type) => entityTypeXml(model, type)),
-      ...openComplexTypes.map((Name) => element("ComplexType", { Name, OpenType: "true" })),
+      ...model.complexTypes.map(({ name }) => element("ComplexType", { Name: name, OpenType: "true" })),
       ...functionsIn(model).map((one) => functionXml(model, one)),
       containerXml(model),
     ],
@@ -52,11 +52,11 @@ const escaped = (text: string): string =>
 
 const isTrue = (value: boolean | undefined) => (value ? "true" : undefined);
 
-const typeName = (type: string): string => (type.startsWith("Edm.") ? type : `${namespace}.${type}`);
+const entityTypeName = (name: string): string => `${namespace}.${name}`;
 
 const listOf = (type: string): string => `Collection(${type})`;
 
-function entityTypeXml(model: Model, type: EntityType): string {
+function entityTypeXml(model: EntityModel, type: EntityType): string {
   const { name, key, properties, stream } = type;
   return element("EntityType", { Name: name, OpenType: "true", HasStream: isTrue(stream !== undefined) }, [
     element("Key", {}, [element("PropertyRef", { Name: key })]),
@@ -68,15 +68,15 @@ function entityTypeXml(model: Model, type: EntityType): string {
 function propertyXml({ name, type, isList, isRequired }: Property): string {
   return element("Property", {
     Name: name,
-    Type: isList ? listOf(typeName(type)) : typeName(type),
+    Type: isList ? listOf(typeNameOf(type)) : typeNameOf(type),
     Nullable: isRequired ? "false" : undefined,
     Precision: type === "Edm.DateTimeOffset" ? "3" : undefined,
   });
 }
 
-function navigationXml(model: Model, navigation: Navigation): string {
+function navigationXml(model: EntityModel, navigation: Navigation): string {
   const { name, to, isMany, isRequired, isContained, isAutoExpanded, partner, constraint } = navigation;
-  const target = typeName(model.sets.get(to)!.type);
+  const target = entityTypeName(model.sets.get(to)!.type);
   const [Property, ReferencedProperty] = constraint ?? [];
   return element(
     "NavigationProperty",
@@ -94,9 +94,13 @@ function navigationXml(model: Model, navigation: Navigation): string {
   );
 }
 
-function functionXml(model: Model, { name, parameters, set, boundTo }: EntityFunction): string {
-  const type = listOf(typeName(model.sets.get(set)!.type));
-  const binding = boundTo && { Name: boundTo.parameter, Type: typeName(boundTo.type), Nullable: "false" };
+function functionXml(model: EntityModel, { name, parameters, set, boundTo }: EntityFunction): string {
+  const type = listOf(entityTypeName(model.sets.get(set)!.type));
+  const binding = boundTo && {
+    Name: boundTo.parameter,
+    Type: entityTypeName(boundTo.type),
+    Nullable: "false",
+  };
   return element("Function", { Name: name, IsBound: isTrue(boundTo !== undefined) }, [
     ...(binding ? [element("Parameter", binding)] : []),
     ...parameters.map((one) =>
@@ -117,7 +121,7 @@ function functionXml(model: Model, { name, parameters, set, boundTo }: EntityFun
   ]);
 }
 
-function containerXml(model: Model): string {
+function containerXml(model: EntityModel): string {
   return element("EntityContainer", { Name: "Container" }, [
     ...[...model.sets.values()].map((set) => setXml(model, set)),
     ...[...model.functions.values()].map(({ name, parameters, set }) =>
@@ -132,13 +136,13 @@ function containerXml(model: Model): string {
   ]);
 }
 
-function setXml(model: Model, set: EntitySet): string {
+function setXml(model: EntityModel, set: EntitySet): string {
   const navigations = [...model.navigationsOf(model.typeOf(set)).values()];
   return element(
     "EntitySet",
     {
       Name: set.name,
-      EntityType: typeName(set.type),
+      EntityType: entityTypeName(set.type),
       IncludeInServiceDocument: set.isHidden ? "false" : undefined,
     },
     [

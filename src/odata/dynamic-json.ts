@@ -4,17 +4,17 @@ import { fail } from "../errors.ts";
 import { parseJson } from "../lib/json.ts";
 import { JsonText } from "../lib/json-reader.ts";
 import { limits } from "../limits.ts";
-import { namespace } from "./model.ts";
+import { type OpenComplexType, typeNameOf } from "./model.ts";
 import { decodeName, encodeName } from "./names.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
 /** The object as JSON; `type` is the open type of objects within it, `isPlain` leaves annotations out. */
-export function dynamicJson(value: Members, type: string, isPlain: boolean): string {
+export function dynamicJson(value: Members, type: OpenComplexType, isPlain: boolean): string {
   return `{${membersJson(value, type, isPlain).join(",")}}`;
 }
 
-function membersJson(value: Members, type: string, isPlain: boolean): string[] {
+function membersJson(value: Members, type: OpenComplexType, isPlain: boolean): string[] {
   return Object.entries(value).flatMap(([key, one]) => {
     const name = JSON.stringify(encodeName(key));
     const [json, annotation] = memberJson(one, type, isPlain);
@@ -24,18 +24,22 @@ function membersJson(value: Members, type: string, isPlain: boolean): string[] {
 }
 
 /** A value, and what a reader cannot tell of its type. */
-function memberJson(value: unknown, type: string, isPlain: boolean): [json: string, annotation?: string] {
+function memberJson(
+  value: unknown,
+  type: OpenComplexType,
+  isPlain: boolean,
+): [json: string, annotation?: string] {
   if (typeof value === "number" && !Number.isFinite(value)) return [value > 0 ? '"INF"' : '"-INF"', "Double"];
   if (Array.isArray(value)) return listJson(value, type, isPlain);
   if (typeof value !== "object" || value === null) return [JSON.stringify(value)];
-  const control = isPlain ? [] : [`"@odata.type":"#${namespace}.${type}"`];
+  const control = isPlain ? [] : [`"@odata.type":"#${typeNameOf(type)}"`];
   return [`{${[...control, ...membersJson(value as Members, type, isPlain)].join(",")}}`];
 }
 
 /** Lists of one type stay lists; all others are their JSON as a text. */
 function listJson(
   list: readonly unknown[],
-  type: string,
+  type: OpenComplexType,
   isPlain: boolean,
 ): [json: string, annotation?: string] {
   const types = new Set(list.map((one) => elementType(one, type)));
@@ -44,13 +48,11 @@ function listJson(
   return [`[${list.map((one) => memberJson(one, type, isPlain)[0]).join(",")}]`, `Collection(${only})`];
 }
 
-function elementType(value: unknown, type: string): string | undefined {
+function elementType(value: unknown, type: OpenComplexType): string | undefined {
   if (typeof value === "string") return "String";
   if (typeof value === "boolean") return "Boolean";
   if (typeof value === "number") return "Double";
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? `${namespace}.${type}`
-    : undefined;
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? typeNameOf(type) : undefined;
 }
 
 /**

@@ -5,17 +5,17 @@ import { limits } from "../limits.ts";
 import { and } from "../query/filter.ts";
 import { LengthBound } from "../query/length-bound.ts";
 import type { Position } from "../query/page.ts";
-import type { Key, Row } from "./model.ts";
-import { type Expansion, needsOf, type Shape } from "./shape.ts";
+import type { EntityRecord, JoinKey } from "./model.ts";
+import { type Expansion, neededNames, type Projection } from "./projection.ts";
 
-/** An entity with what was expanded of it, in the sequence of the expansions of its shape. */
+/** An entity with what was expanded of it, in the sequence of the expansions of its projection. */
 export interface Entity {
-  readonly row: Row;
-  readonly expanded: readonly (Entity | undefined | Entities)[];
+  readonly row: EntityRecord;
+  readonly expanded: readonly (Entity | undefined | EntityList)[];
 }
 
 /** Expanded entities of one entity. */
-export interface Entities {
+export interface EntityList {
   readonly items: readonly Entity[];
   readonly count?: number;
   /** Where the rest begins. */
@@ -36,7 +36,7 @@ const nothing: Entity["expanded"] = [];
 const expandedShare = 1 / 4;
 
 /** How many fewer rows or entities are tried when expansions were too long. */
-const fewer = 4;
+const shrinkFactor = 4;
 
 /**
  * The rows with what is expanded of them. When the expansions are too long together, only the first rows, and
@@ -44,44 +44,44 @@ const fewer = 4;
  */
 export async function expandFitting(
   ctx: RequestContext,
-  rows: readonly Row[],
-  { shape, bound }: { readonly shape: Shape; readonly bound: LengthBound },
+  rows: readonly EntityRecord[],
+  { projection, bound }: { readonly projection: Projection; readonly bound: LengthBound },
 ): Promise<Entity[]> {
-  if (shape.expansions.length === 0) return rows.map((row) => ({ row, expanded: nothing }));
+  if (projection.expansions.length === 0) return rows.map((row) => ({ row, expanded: nothing }));
   let count = rows.length;
-  for (let left: number = limits.odataExpandedMax; ; left = Math.ceil(left / fewer)) {
+  for (let left: number = limits.odataExpandedMax; ; left = Math.ceil(left / shrinkFactor)) {
     const isLeast = count <= 1 && left === 1;
     const own = new LengthBound(isLeast ? Number.MAX_SAFE_INTEGER : bound.max * expandedShare);
-    const entities = await entitiesOf(ctx, rows.slice(0, count), shape, { left, bound: own });
+    const entities = await expandRows(ctx, rows.slice(0, count), projection, { left, bound: own });
     if (own.cuts === 0) {
       bound.count({ length: own.used, isCut: left < limits.odataExpandedMax });
       return entities;
     }
-    count = Math.ceil(count / fewer);
+    count = Math.ceil(count / shrinkFactor);
   }
 }
 
-async function entitiesOf(
+async function expandRows(
   ctx: RequestContext,
-  rows: readonly Row[],
-  shape: Shape,
+  rows: readonly EntityRecord[],
+  projection: Projection,
   budget: Budget,
 ): Promise<Entity[]> {
-  const columns: (Entity | undefined | Entities)[][] = [];
-  for (const expansion of shape.expansions)
+  const columns: (Entity | undefined | EntityList)[][] = [];
+  for (const expansion of projection.expansions)
     columns.push(
       expansion.navigation.isMany
-        ? await manyOf(ctx, rows, expansion, budget)
-        : await oneOf(ctx, rows, expansion, budget),
+        ? await expandMany(ctx, rows, expansion, budget)
+        : await expandOne(ctx, rows, expansion, budget),
     );
   if (columns.length === 0) return rows.map((row) => ({ row, expanded: nothing }));
   return rows.map((row, at) => ({ row, expanded: columns.map((column) => column[at]) }));
 }
 
 /** For each row the one entity it names, if the caller may see it. */
-async function oneOf(
+async function expandOne(
   ctx: RequestContext,
-  rows: readonly Row[],
+  rows: readonly EntityRecord[],
   expansion: Expansion,
   budget: Budget,
 ): Promise<(Entity | undefined)[]> {
@@ -89,7 +89,7 @@ async function oneOf(
   const own = rows.map((row) => join.own(row)[0]);
   const keys = new Set(own.filter((key) => key !== undefined));
   if (keys.size === 0) return own.map(() => undefined);
-  let found: readonly Row[] = [];
+  let found: readonly EntityRecord[] = [];
   try {
     for await (const page of pagesOf(ctx, expansion, { keys, limit: keys.size, bound: budget.bound }))
       found = found.length === 0 ? page : [...found, ...page];
@@ -98,42 +98,42 @@ async function oneOf(
     const isForbidden = problem instanceof Failure && problem.status === 403;
     if (!isForbidden || !expansion.navigation.isAutoExpanded) throw problem;
   }
-  const entities = await entitiesOf(ctx, found, expansion.shape, budget);
+  const entities = await expandRows(ctx, found, expansion.projection, budget);
   const isEachFound = keys.size === rows.length && entities.length === rows.length;
   // Each has one of its own, and they have come in the same order: nothing has to be looked up.
   if (isEachFound && entities.every(({ row }, at) => join.theirs(row)[0] === own[at])) return entities;
-  const byKey = new Map<Key, Entity>();
+  const byKey = new Map<JoinKey, Entity>();
   for (const entity of entities)
     for (const key of join.theirs(entity.row)) if (!byKey.has(key)) byKey.set(key, entity);
   return own.map((key) => (key === undefined ? undefined : byKey.get(key)));
 }
 
-interface PagesWanted {
-  readonly keys: ReadonlySet<Key> | ReadonlyMap<Key, unknown>;
+interface PagesQuery {
+  readonly keys: ReadonlySet<JoinKey> | ReadonlyMap<JoinKey, unknown>;
   readonly limit: number;
   readonly bound: LengthBound;
 }
 
-interface Gathered {
-  readonly rows: Row[];
+interface Related {
+  readonly rows: EntityRecord[];
   hasMore: boolean;
 }
 
 /** For each row the entities that belong to it, as many as the answer has room for. */
-async function manyOf(
+async function expandMany(
   ctx: RequestContext,
-  rows: readonly Row[],
+  rows: readonly EntityRecord[],
   expansion: Expansion,
   budget: Budget,
-): Promise<Entities[]> {
-  const { navigation, top, shape } = expansion;
+): Promise<EntityList[]> {
+  const { navigation, top, projection } = expansion;
   const fitting = Math.floor(budget.left / Math.max(1, rows.length));
   const pageMax = Math.max(1, Math.min(limits.odataPageMax, fitting));
   const each = Math.min(top ?? pageMax, pageMax);
-  const gathered = await gather(ctx, rows, expansion, { each, bound: budget.bound });
+  const gathered = await readRelated(ctx, rows, expansion, { each, bound: budget.bound });
   const flat = [...new Set(gathered.flatMap((one) => one.rows))];
   budget.left = Math.max(0, budget.left - flat.length);
-  const entities = await entitiesOf(ctx, flat, shape, budget);
+  const entities = await expandRows(ctx, flat, projection, budget);
   const byRow = new Map(flat.map((row, at) => [row, entities[at]!]));
   return Promise.all(
     gathered.map(async (one, at) => ({
@@ -146,31 +146,31 @@ async function manyOf(
   );
 }
 
-const nextOf = ({ shape }: Expansion, { rows }: Gathered) =>
-  rows.length > 0 ? { next: shape.set.position(rows.at(-1)!) } : {};
+const nextOf = ({ projection }: Expansion, { rows }: Related) =>
+  rows.length > 0 ? { next: projection.set.position(rows.at(-1)!) } : {};
 
 /** What was gathered whole needs no counting. */
 const countOf = async (
   ctx: RequestContext,
-  keys: readonly Key[],
-  { navigation, filter, shape }: Expansion,
-  { rows, hasMore }: Gathered,
+  keys: readonly JoinKey[],
+  { navigation, filter, projection }: Expansion,
+  { rows, hasMore }: Related,
 ): Promise<number> =>
-  hasMore ? shape.set.count(ctx, and(navigation.join.filter(keys), filter)) : rows.length;
+  hasMore ? projection.set.count(ctx, and(navigation.join.filter(keys), filter)) : rows.length;
 
 /**
  * Reads what belongs to any of the rows until each has `each` or all is read. Rows that have theirs are asked
  * for no longer, so that a large collection of one does not cost the others.
  */
-async function gather(
+async function readRelated(
   ctx: RequestContext,
-  rows: readonly Row[],
+  rows: readonly EntityRecord[],
   expansion: Expansion,
   { each, bound }: { readonly each: number; readonly bound: LengthBound },
-): Promise<Gathered[]> {
+): Promise<Related[]> {
   const { own, theirs } = expansion.navigation.join;
-  const gathered: Gathered[] = rows.map(() => ({ rows: [], hasMore: false }));
-  const wanting = new Map<Key, number[]>();
+  const gathered: Related[] = rows.map(() => ({ rows: [], hasMore: false }));
+  const wanting = new Map<JoinKey, number[]>();
   for (const [at, row] of rows.entries())
     for (const key of own(row)) wanting.set(key, [...(wanting.get(key) ?? []), at]);
   const limit = Math.min(limits.listItemsMax, (each + 1) * Math.max(1, wanting.size));
@@ -194,14 +194,14 @@ async function gather(
  */
 async function* pagesOf(
   ctx: RequestContext,
-  { navigation, filter, shape }: Expansion,
-  { keys, limit, bound }: PagesWanted,
-): AsyncGenerator<readonly Row[]> {
-  const needs = needsOf(shape, navigation);
+  { navigation, filter, projection }: Expansion,
+  { keys, limit, bound }: PagesQuery,
+): AsyncGenerator<readonly EntityRecord[]> {
+  const needs = neededNames(projection, navigation);
   for (let after: Position | undefined; keys.size > 0; ) {
     const asked = and(navigation.join.filter([...keys.keys()]), filter);
     const page = { limit, bound, ...(after && { after }) };
-    const found = await shape.set.read(ctx, { filter: asked, page, needs });
+    const found = await projection.set.read(ctx, { filter: asked, page, needs });
     yield found.items;
     if (!found.next || bound.cuts > 0) return;
     after = found.next;

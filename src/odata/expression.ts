@@ -5,26 +5,26 @@ export type Comparison = "eq" | "ne" | "gt" | "ge" | "lt" | "le";
 export type Arithmetic = "add" | "sub" | "mul" | "div" | "divby" | "mod";
 
 /** `at` counts the characters before it in the decoded text. */
-export type Expression =
+export type FilterExpression =
   | Literal
-  | Path
+  | PropertyPath
   | Lambda
   | {
       readonly kind: "call";
       readonly name: string;
-      readonly parts: readonly Expression[];
+      readonly parts: readonly FilterExpression[];
       readonly at: number;
     }
-  | { readonly kind: "not" | "negate"; readonly part: Expression; readonly at: number }
+  | { readonly kind: "not" | "negate"; readonly part: FilterExpression; readonly at: number }
   | Binary
   | {
       readonly kind: "in";
-      readonly left: Expression;
-      readonly items: readonly Expression[];
+      readonly left: FilterExpression;
+      readonly items: readonly FilterExpression[];
       readonly at: number;
     }
   /** Grammar that no entity set here has a use for, by the name it is refused with. */
-  | { readonly kind: "foreign"; readonly feature: string; readonly at: number };
+  | { readonly kind: "unsupported"; readonly feature: string; readonly at: number };
 
 export interface Literal {
   readonly kind: "literal";
@@ -34,7 +34,7 @@ export interface Literal {
 }
 
 /** `Name`, `MetaData/serial_no`. */
-export interface Path {
+export interface PropertyPath {
   readonly kind: "path";
   readonly names: readonly string[];
   readonly at: number;
@@ -43,23 +43,23 @@ export interface Path {
 /** `AssetIds/any(a:a eq '5')`; `AssetIds/any()` has neither variable nor body. */
 export interface Lambda {
   readonly kind: "lambda";
-  readonly path: Path;
+  readonly path: PropertyPath;
   readonly quantifier: "any" | "all";
   readonly variable: string;
-  readonly body: Expression | undefined;
+  readonly body: FilterExpression | undefined;
   readonly at: number;
 }
 
 export interface Binary {
   readonly kind: "binary";
   readonly operator: "and" | "or" | "has" | Comparison | Arithmetic;
-  readonly left: Expression;
-  readonly right: Expression;
+  readonly left: FilterExpression;
+  readonly right: FilterExpression;
   readonly at: number;
 }
 
 /** The precedence of operators, which all associate to the left (docs/reference/odata.md#filter-language). */
-const strengths: Readonly<Record<string, number>> = {
+const precedences: Readonly<Record<string, number>> = {
   or: 1,
   and: 2,
   eq: 3,
@@ -78,7 +78,7 @@ const strengths: Readonly<Record<string, number>> = {
   in: 8,
 };
 
-export const strengthOf = (word: string): number => strengths[word.toLowerCase()] ?? 0;
+export const precedenceOf = (word: string): number => precedences[word.toLowerCase()] ?? 0;
 
 /** Fewest and most arguments of every function of OData 4.01, its name in small letters. */
 export const functions: Readonly<Record<string, readonly [fewest: number, most: number]>> = {

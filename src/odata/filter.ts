@@ -1,7 +1,7 @@
 // Translates the tree of a `$filter` to the query tree of the stores, or refuses parts that are not served.
 //
 // Rows are never filtered after they were read: an expression without a condition in the query tree is
-// refused. OData has true, false and null; the query tree has no null. So `truth` selects the records for
+// refused. OData has true, false and null; the query tree has no null. So `recordsWhere` selects the records for
 // which an expression is true, or those for which it is false; null is in neither
 // (docs/reference/odata.md#filter-language).
 import type { RequestContext } from "../context.ts";
@@ -16,44 +16,59 @@ import {
   type Scalar,
   type TextTest,
 } from "../query/filter.ts";
-import type { Binary, Comparison, Expression, Lambda, Literal, Path } from "./expression.ts";
-import type { Askable, EntityType, Model } from "./model.ts";
+import type { Binary, Comparison, FilterExpression, Lambda, Literal, PropertyPath } from "./expression.ts";
+import type { EntityModel, EntitySet, EntityType, Queryable } from "./model.ts";
 import { decodeName } from "./names.ts";
 import { absent, type Operand, type PrimitiveType } from "./operand.ts";
+import { type Aliases, parseExpression } from "./parse-expression.ts";
+import { checkRestrictions } from "./restrictions.ts";
 
-/** Whose filter it is. */
-export interface Subject {
+/** What expressions of a request are read with. */
+export interface QueryContext {
   readonly ctx: RequestContext;
-  readonly model: Model;
-  readonly type: EntityType;
+  readonly model: EntityModel;
+  /** Values of the parameter aliases, by their names with `@`. */
+  readonly aliases: Aliases;
 }
 
-/** The records that meet the filter. Refuses wrong types (400) and what is not served (501). */
-export const filterOf = (expression: Expression, subject: Subject): Filter =>
-  new Binder(subject, new Map()).truth(expression, true);
+/**
+ * Translates a `$filter` on entities of the set. Refuses syntax errors and wrong types (400), expressions that
+ * the set does not allow (400), and those that are not served (501).
+ */
+export function parseFilter({ ctx, model, aliases }: QueryContext, set: EntitySet, text: string): Filter {
+  const expression = parseExpression(text, aliases);
+  checkRestrictions(expression, set);
+  return new Binder({ ctx, model, type: model.typeOf(set) }, new Map()).recordsWhere(expression, true);
+}
+
+interface FilterContext {
+  readonly ctx: RequestContext;
+  readonly model: EntityModel;
+  readonly type: EntityType;
+}
 
 type Element = Operand | Readonly<Record<string, Operand>>;
 
 const isOperand = (element: Element): element is Operand => typeof element.equals === "function";
 
 class Binder {
-  readonly #subject: Subject;
+  readonly #context: FilterContext;
   readonly #variables: ReadonlyMap<string, Element>;
 
-  constructor(subject: Subject, variables: ReadonlyMap<string, Element>) {
-    this.#subject = subject;
+  constructor(context: FilterContext, variables: ReadonlyMap<string, Element>) {
+    this.#context = context;
     this.#variables = variables;
   }
 
   /** The records for which the expression is `wanted`. */
-  truth(expression: Expression, wanted: boolean): Filter {
+  recordsWhere(expression: FilterExpression, wanted: boolean): Filter {
     switch (expression.kind) {
       case "literal":
         return constant(expression, wanted);
       case "path":
         return this.#valueOf(expression, "Edm.Boolean").equals(wanted);
       case "not":
-        return this.truth(expression.part, !wanted);
+        return this.recordsWhere(expression.part, !wanted);
       case "binary":
         return this.#binary(expression, wanted);
       case "in": {
@@ -76,7 +91,7 @@ class Binder {
     switch (operator) {
       case "and":
       case "or": {
-        const parts = [this.truth(left, wanted), this.truth(right, wanted)];
+        const parts = [this.recordsWhere(left, wanted), this.recordsWhere(right, wanted)];
         return (operator === "and") === wanted ? and(...parts) : or(...parts);
       }
       case "eq":
@@ -85,8 +100,8 @@ class Binder {
       case "ge":
       case "lt":
       case "le": {
-        const isSo = this.#comparison(operator, left, right);
-        return wanted ? isSo : not(isSo);
+        const condition = this.#comparison(operator, left, right);
+        return wanted ? condition : not(condition);
       }
       default:
         throw notServed(`The operator ${operator}`, at);
@@ -94,28 +109,28 @@ class Binder {
   }
 
   /** Comparisons are never null: null is equal to null alone, and neither before nor after anything. */
-  #comparison(operator: Comparison, left: Expression, right: Expression): Filter {
+  #comparison(operator: Comparison, left: FilterExpression, right: FilterExpression): Filter {
     if (left.kind === "literal" && right.kind !== "literal")
-      return this.#comparison(turned[operator], right, left);
+      return this.#comparison(mirrored[operator], right, left);
     if (right.kind !== "literal") throw this.#uncomparable(right, left);
     if (left.kind !== "path") return this.#outcome(operator, left, right);
     const operand = this.#valueOf(left, right.type);
-    const value = valueFor(operand.type, right, nameOf(left));
+    const value = operandValue(operand.type, right, nameOf(left));
     return compared(operand, operator, value, left);
   }
 
   /** A condition compared with true or false. */
-  #outcome(operator: Comparison, left: Expression, right: Literal): Filter {
+  #outcome(operator: Comparison, left: FilterExpression, right: Literal): Filter {
     if (left.kind === "literal") throw notServed("The comparison of two values", left.at);
-    const isSo = this.truth(left, right.value === true);
+    const condition = this.recordsWhere(left, right.value === true);
     if (right.type !== "Edm.Boolean" || (operator !== "eq" && operator !== "ne"))
       throw wrongType("a condition can be compared with true and false alone", right.at);
-    return operator === "eq" ? isSo : not(isSo);
+    return operator === "eq" ? condition : not(condition);
   }
 
-  #uncomparable(right: Expression, left: Expression): Failure {
+  #uncomparable(right: FilterExpression, left: FilterExpression): Failure {
     for (const { kind, at, ...one } of [left, right]) {
-      if (kind === "foreign") return notServed((one as { feature: string }).feature, at);
+      if (kind === "unsupported") return notServed((one as { feature: string }).feature, at);
       if (kind === "call") return notServed(`The function ${(one as { name: string }).name}`, at);
       if (kind === "negate") return notServed("The operator -", at);
       if (kind === "binary")
@@ -124,28 +139,28 @@ class Binder {
     return notServed("The comparison of two properties", right.at);
   }
 
-  #isOneOf(left: Expression, items: readonly Expression[]): Filter {
+  #isOneOf(left: FilterExpression, items: readonly FilterExpression[]): Filter {
     if (left.kind !== "path") throw this.#uncomparable(left, left);
     const literals = items.map((item) => {
       if (item.kind === "literal") return item;
       throw this.#uncomparable(item, left);
     });
     const operand = this.#valueOf(left, literals.find(({ type }) => type !== "null")?.type ?? "Edm.String");
-    const values = literals.map((literal) => valueFor(operand.type, literal, nameOf(left)));
-    const present = values.filter((value) => value !== null);
-    const isThere = operand.oneOf?.(present) ?? or(...present.map((value) => operand.equals(value)));
-    return values.includes(null) ? or(operand.equals(null), isThere) : isThere;
+    const values = literals.map((literal) => operandValue(operand.type, literal, nameOf(left)));
+    const nonNull = values.filter((value) => value !== null);
+    const present = operand.oneOf?.(nonNull) ?? or(...nonNull.map((value) => operand.equals(value)));
+    return values.includes(null) ? or(operand.equals(null), present) : present;
   }
 
-  #textTest({ name, parts, at }: Expression & { kind: "call" }, wanted: boolean): Filter {
+  #textTest({ name, parts, at }: FilterExpression & { kind: "call" }, wanted: boolean): Filter {
     const test = textTests[name];
     if (test === undefined) throw notServed(`The function ${name}`, at);
-    const [whole, part] = parts as [Expression, Expression];
+    const [whole, part] = parts as [FilterExpression, FilterExpression];
     if (whole.kind !== "path" || part.kind !== "literal") throw this.#uncomparable(part, whole);
     const operand = this.#valueOf(whole, "Edm.String");
     if (operand.type !== "Edm.String" && operand.type !== "any")
       throw wrongType(`${nameOf(whole)} is no text`, whole.at);
-    const text = valueFor("Edm.String", part, nameOf(whole));
+    const text = operandValue("Edm.String", part, nameOf(whole));
     if (text === null) return nothing;
     if (!operand.has) throw notServed(`The function ${name} on ${nameOf(whole)}`, at);
     const has = operand.has(test, text as string);
@@ -153,35 +168,35 @@ class Binder {
   }
 
   #lambda({ path, quantifier, variable, body, at }: Lambda, wanted: boolean): Filter {
-    const asked = this.#askable(path);
-    if (asked === "unknown") return (quantifier === "all") === wanted ? everything : nothing;
-    if (asked.kind !== "elements" || path.names.length > 1)
+    const queryable = this.#queryable(path);
+    if (queryable === "unknown") return (quantifier === "all") === wanted ? everything : nothing;
+    if (queryable.kind !== "elements" || path.names.length > 1)
       throw wrongType(`${nameOf(path)} is no list, so it has no ${quantifier}`, at);
-    const { elements } = asked;
-    const inner = new Binder(this.#subject, new Map([...this.#variables, [variable, elements.operand]]));
-    const part = body ? inner.truth(body, true) : everything;
-    const isSo = quantifier === "any" ? elements.some(part) : not(elements.some(not(part)));
-    return wanted ? isSo : not(isSo);
+    const { elements } = queryable;
+    const inner = new Binder(this.#context, new Map([...this.#variables, [variable, elements.operand]]));
+    const part = body ? inner.recordsWhere(body, true) : everything;
+    const condition = quantifier === "any" ? elements.toFilter(part) : not(elements.toFilter(not(part)));
+    return wanted ? condition : not(condition);
   }
 
   /** What a path asks about; one that no record has, of the type that it is compared with. */
-  #valueOf(path: Path, comparedWith: Literal["type"]): Operand {
+  #valueOf(path: PropertyPath, comparedWith: Literal["type"]): Operand {
     const [first, second, ...rest] = path.names as [string, ...string[]];
     const element = this.#variables.get(first);
     if (element) return this.#elementValue(element, path);
-    const asked = this.#askable(path);
-    if (asked === "unknown" || rest.length > 0) return absent(primitiveOf(comparedWith));
-    if (asked.kind === "elements")
+    const queryable = this.#queryable(path);
+    if (queryable === "unknown" || rest.length > 0) return absent(primitiveOf(comparedWith));
+    if (queryable.kind === "elements")
       throw wrongType(`${first} is a list; ask for ${first}/any(x:x eq ...)`, path.at);
-    if (asked.kind === "members") {
+    if (queryable.kind === "members") {
       if (second === undefined) throw notServed(`The comparison of ${first} as a whole`, path.at);
-      return asked.member(decodeName(second));
+      return queryable.member(decodeName(second));
     }
     if (second !== undefined) return absent(primitiveOf(comparedWith));
-    return typeof asked.operand === "function" ? asked.operand(this.#subject.ctx) : asked.operand;
+    return typeof queryable.operand === "function" ? queryable.operand(this.#context.ctx) : queryable.operand;
   }
 
-  #elementValue(element: Element, { names, at }: Path): Operand {
+  #elementValue(element: Element, { names, at }: PropertyPath): Operand {
     const [variable, member, ...rest] = names;
     if (isOperand(element)) {
       if (member === undefined) return element;
@@ -189,22 +204,22 @@ class Binder {
     throw notServed(`The path ${names.join("/")}`, at + variable!.length);
   }
 
-  #askable({ names, at }: Path): Askable | "unknown" {
-    const { model, type } = this.#subject;
+  #queryable({ names, at }: PropertyPath): Queryable | "unknown" {
+    const { model, type } = this.#context;
     const name = names[0]!;
     const property = type.properties.find((one) => one.name === name);
-    if (property?.asked) return property.asked;
+    if (property?.queryable) return property.queryable;
     if (property) throw notServed(`Filtering by ${name}`, at);
     const navigation = model.navigationsOf(type).get(name);
-    if (navigation?.elements) return { kind: "elements", elements: navigation.elements };
+    if (navigation?.queryable) return { kind: "elements", elements: navigation.queryable };
     if (navigation) throw notServed(`The navigation ${name} within a filter`, at);
     return "unknown";
   }
 }
 
-const nameOf = ({ names }: Path): string => names.join("/");
+const nameOf = ({ names }: PropertyPath): string => names.join("/");
 
-const turned = { eq: "eq", ne: "ne", gt: "lt", ge: "le", lt: "gt", le: "ge" } as const;
+const mirrored = { eq: "eq", ne: "ne", gt: "lt", ge: "le", lt: "gt", le: "ge" } as const;
 
 const textTests: Readonly<Record<string, TextTest>> = {
   contains: "contains",
@@ -221,7 +236,12 @@ function constant({ type, value, at }: Literal, wanted: boolean): Filter {
   return value === wanted ? everything : nothing;
 }
 
-function compared(operand: Operand, operator: Comparison, value: Scalar | null, { names, at }: Path): Filter {
+function compared(
+  operand: Operand,
+  operator: Comparison,
+  value: Scalar | null,
+  { names, at }: PropertyPath,
+): Filter {
   if (operator === "eq")
     return Number.isFinite(value ?? 0) || typeof value !== "number" ? operand.equals(value) : nothing;
   if (operator === "ne") return not(compared(operand, "eq", value, { kind: "path", names, at }));
@@ -254,7 +274,7 @@ const examples: Readonly<Record<PrimitiveType, string>> = {
 };
 
 /** What no member of an open object is. */
-const foreignToAny: readonly Literal["type"][] = [
+const notInOpenObjects: readonly Literal["type"][] = [
   "Edm.DateTimeOffset",
   "Edm.Date",
   "Edm.TimeOfDay",
@@ -262,9 +282,13 @@ const foreignToAny: readonly Literal["type"][] = [
 ];
 
 /** A literal as a property of this type is compared with it. */
-function valueFor(type: Operand["type"], { type: given, value, at }: Literal, name: string): Scalar | null {
+function operandValue(
+  type: Operand["type"],
+  { type: given, value, at }: Literal,
+  name: string,
+): Scalar | null {
   if (value === null) return null;
-  if (type === "any" && !foreignToAny.includes(given))
+  if (type === "any" && !notInOpenObjects.includes(given))
     return typeof value === "bigint" ? Number(value) : value;
   if (type === "any") throw wrongType(`${name} is compared with texts, numbers, true and false`, at);
   if (!comparable[type].includes(given)) throw wrongType(`${name} is compared with ${examples[type]}`, at);

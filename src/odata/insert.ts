@@ -1,40 +1,38 @@
 // Inserts of one entity into a set, or below another entity (docs/reference/odata.md#inserts).
 import type { RequestContext } from "../context.ts";
 import { fail } from "../errors.ts";
-import { type Model, openComplexTypes, type Row } from "./model.ts";
-import type { Headers } from "./negotiate.ts";
-import type { Collection } from "./place.ts";
+import { type EntityModel, type EntityRecord, isOpenComplex } from "./model.ts";
+import type { RequestHeaders } from "./negotiate.ts";
+import type { EntityCollection } from "./resolve-path.ts";
 
 /** Whether entities can be inserted where the request leads. */
-export const takesInserts = ({ set, isWholeSet, container }: Collection): boolean =>
+export const isInsertable = ({ set, isWholeSet, container }: EntityCollection): boolean =>
   set.insert !== undefined && (isWholeSet || container !== undefined);
 
 /** A JSON body; the members at this path stay as they were written (`JsonText`). */
-export type ReceiveJson = (keptText?: readonly string[]) => Promise<unknown>;
+export type ReadJsonBody = (keptText?: readonly string[]) => Promise<unknown>;
 
 /** The members of the entity in the body; those of open types stay as they were written. */
-export async function receiveEntity(
-  { type }: Collection,
-  headers: Headers,
-  receiveJson: ReceiveJson,
+export async function readEntityBody(
+  { type }: EntityCollection,
+  headers: RequestHeaders,
+  readJsonBody: ReadJsonBody,
 ): Promise<Readonly<Record<string, unknown>>> {
   const sent = String(headers["content-type"] ?? "none");
   if (!/^application\/json\s*(;|$)/i.test(sent)) throw fail("content-type-unsupported", { type: sent });
-  const open = type.properties.find((one) => openTypes.has(one.type));
-  const body = await receiveJson(open && [open.name]);
+  const open = type.properties.find((one) => isOpenComplex(one.type));
+  const body = await readJsonBody(open && [open.name]);
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw fail("body-not-json", { problem: "expected one entity: an object" });
   return body as Readonly<Record<string, unknown>>;
 }
 
-const openTypes: ReadonlySet<string> = new Set(openComplexTypes);
-
 /** Makes the entity; refuses (409) one that exists, and (501) one with others inside of it. */
-export async function insertInto(
-  { ctx, model }: { readonly ctx: RequestContext; readonly model: Model },
-  of: Collection,
+export async function insertEntity(
+  { ctx, model }: { readonly ctx: RequestContext; readonly model: EntityModel },
+  of: EntityCollection,
   body: Readonly<Record<string, unknown>>,
-): Promise<Row> {
+): Promise<EntityRecord> {
   for (const name of model.navigationsOf(of.type).keys())
     if (name in body)
       throw fail("feature-not-supported", { feature: `The insertion of ${name} inside of another entity` });

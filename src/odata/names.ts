@@ -20,7 +20,7 @@ const codeOf = (letter: string): string =>
   `_x${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}_`;
 
 /** `Assets('101')`, and what is below it by a navigation, as part of an address. */
-export function addressIn(base: string, key: string, navigation?: string): string {
+export function pathWithKey(base: string, key: string, navigation?: string): string {
   const entity = `${base}('${encodeURIComponent(key.replaceAll("'", "''"))}')`;
   return navigation === undefined ? entity : `${entity}/${navigation}`;
 }

@@ -1,11 +1,11 @@
 // Reads the versions, formats and preferences of a request (docs/reference/odata.md#requests-and-formats).
 import { fail } from "../errors.ts";
-import type { Format } from "./write-value.ts";
+import type { JsonFormat } from "./write-value.ts";
 
-export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Refuses versions of OData before 4.0. Headers of version 3 are of no concern here. */
-export function checkVersions(headers: Headers): void {
+export function checkVersions(headers: RequestHeaders): void {
   const max = textOf(headers["odata-maxversion"]);
   if (max !== undefined && !(Number.parseFloat(max) >= 4))
     throw fail("odata-version-unsupported", { header: "OData-MaxVersion", value: max });
@@ -35,7 +35,7 @@ function mediaTypes(header: string): MediaType[] {
 }
 
 /** How to write data. `$format` wins over `Accept`; 406 when neither names a form of JSON. */
-export function formatOf(headers: Headers, option: string | undefined): Format {
+export function formatOf(headers: RequestHeaders, option: string | undefined): JsonFormat {
   const wanted = option ?? textOf(headers["accept"]);
   if (wanted === undefined) return formatWith(new Map());
   if (option?.toLowerCase() === "json") return formatWith(new Map());
@@ -47,7 +47,7 @@ export function formatOf(headers: Headers, option: string | undefined): Format {
 
 const isJson = (type: string): boolean => ["application/json", "application/*", "*/*"].includes(type);
 
-function formatWith(parameters: ReadonlyMap<string, string>): Format {
+function formatWith(parameters: ReadonlyMap<string, string>): JsonFormat {
   const level = parameters.get("odata.metadata") ?? parameters.get("metadata");
   return {
     level: level === "none" || level === "full" ? level : "minimal",
@@ -56,11 +56,11 @@ function formatWith(parameters: ReadonlyMap<string, string>): Format {
 }
 
 /** The content type of JSON in this format. */
-export const contentTypeOf = ({ level, isIeee754Compatible }: Format): string =>
+export const contentTypeOf = ({ level, isIeee754Compatible }: JsonFormat): string =>
   `application/json;odata.metadata=${level}${isIeee754Compatible ? ";IEEE754Compatible=true" : ""}`;
 
 /** XML unless the client accepts JSON alone (docs/reference/odata.md#metadata). */
-export function metadataFormatOf(headers: Headers, option: string | undefined): "xml" | "json" {
+export function metadataFormatOf(headers: RequestHeaders, option: string | undefined): "xml" | "json" {
   if (option !== undefined) {
     const word = option.toLowerCase().split(";", 1)[0]!.trim();
     if (word === "json" || word === "application/json") return "json";
@@ -74,16 +74,16 @@ export function metadataFormatOf(headers: Headers, option: string | undefined): 
 
 export interface Preferences {
   readonly pageSize?: number;
-  readonly answer?: "minimal" | "representation";
+  readonly returned?: "minimal" | "representation";
 }
 
 /** The preferences that are honoured; all others are passed over. */
-export function preferencesOf(headers: Headers): Preferences {
+export function preferencesOf(headers: RequestHeaders): Preferences {
   const prefer = textOf(headers["prefer"]) ?? "";
   const size = /(?:^|[,;\s])(?:odata\.)?maxpagesize\s*=\s*"?(\d{1,9})"?/i.exec(prefer)?.[1];
   const answer = /(?:^|[,;\s])return\s*=\s*(minimal|representation)/i.exec(prefer)?.[1]?.toLowerCase();
   return {
     ...(size !== undefined && Number(size) > 0 && { pageSize: Number(size) }),
-    ...(answer !== undefined && { answer: answer as "minimal" | "representation" }),
+    ...(answer !== undefined && { returned: answer as "minimal" | "representation" }),
   };
 }

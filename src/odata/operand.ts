@@ -59,20 +59,20 @@ export const idColumn = (field: string): Operand => ({
   type: "Edm.String",
   equals(value) {
     if (value === null) return equals(field, null);
-    const id = idOf(value);
+    const id = parseId(value);
     return id === undefined ? nothing : equals(field, id);
   },
   oneOf: (values) =>
     oneOf(
       field,
-      values.map(idOf).filter((id) => id !== undefined),
+      values.map(parseId).filter((id) => id !== undefined),
     ),
   between: (range) => between(field, range),
   has: (test, text) => textHas(test, field, text),
 });
 
 /** The id that a text names; undefined for one that is no id. */
-export function idOf(text: Scalar): number | undefined {
+export function parseId(text: Scalar): number | undefined {
   const id = typeof text === "string" && /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
   return Number.isSafeInteger(id) ? id : undefined;
 }
@@ -102,7 +102,7 @@ export const absent = (type: PrimitiveType = "Edm.String"): Operand => ({
 });
 
 /** The value under a key of the open object that a column holds. */
-export const member =
+export const stringMember =
   (field: string) =>
   (key: string): Operand => {
     const value = column("value");
@@ -117,7 +117,7 @@ export const member =
   };
 
 /** The value of any type under a key of the open object that a field holds. */
-export const anyMember =
+export const typedMember =
   (field: string) =>
   (key: string): Operand => ({
     type: "any",

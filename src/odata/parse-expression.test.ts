@@ -4,12 +4,12 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Failure } from "../errors.ts";
 import { limits } from "../limits.ts";
-import type { Expression } from "./expression.ts";
+import type { FilterExpression } from "./expression.ts";
 import { type Aliases, parseExpression } from "./parse-expression.ts";
 
 /** An expression in one line: `or(and(A,B),C)`. */
-function shown(one: Expression): string {
-  const call = (name: string, parts: readonly Expression[]) => `${name}(${parts.map(shown).join(",")})`;
+function shown(one: FilterExpression): string {
+  const call = (name: string, parts: readonly FilterExpression[]) => `${name}(${parts.map(shown).join(",")})`;
   switch (one.kind) {
     case "literal":
       return typeof one.value === "string" ? `"${one.value}"` : String(one.value);

@@ -5,19 +5,25 @@
 // supported and not as wrong.
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { type Binary, type Expression, functions, type Path, strengthOf } from "./expression.ts";
+import {
+  type Binary,
+  type FilterExpression,
+  functions,
+  type PropertyPath,
+  precedenceOf,
+} from "./expression.ts";
 import { syntax, type Token, tokensOf } from "./tokens.ts";
 
 /** The values of parameter aliases by name (`@p1`), as texts. */
 export type Aliases = ReadonlyMap<string, string>;
 
 /** Refuses what is no expression, and one that is too long, too deep or has too many parts. */
-export function parseExpression(text: string, aliases: Aliases): Expression {
+export function parseExpression(text: string, aliases: Aliases): FilterExpression {
   return new Parser(text, aliases, { parts: 0, depth: 0 }).whole();
 }
 
 /** What all texts of one expression share: an alias is a text of its own. */
-interface Spent {
+interface ExpressionSize {
   parts: number;
   depth: number;
 }
@@ -25,10 +31,10 @@ interface Spent {
 class Parser {
   readonly #tokens: readonly Token[];
   readonly #aliases: Aliases;
-  readonly #spent: Spent;
+  readonly #spent: ExpressionSize;
   #place = 0;
 
-  constructor(text: string, aliases: Aliases, spent: Spent) {
+  constructor(text: string, aliases: Aliases, spent: ExpressionSize) {
     if (text.length > limits.odataExpressionLengthMax)
       throw fail("filter-too-large", { what: "characters", limit: limits.odataExpressionLengthMax });
     this.#tokens = tokensOf(text);
@@ -36,7 +42,7 @@ class Parser {
     this.#spent = spent;
   }
 
-  whole(): Expression {
+  whole(): FilterExpression {
     const expression = this.#operation(0);
     if (this.#next.kind !== "end") throw this.#unexpected("an operator such as and, or, eq");
     return expression;
@@ -86,11 +92,11 @@ class Parser {
   }
 
   /** Operands and the operators between them that bind tighter than `weakest`. */
-  #operation(weakest: number): Expression {
+  #operation(weakest: number): FilterExpression {
     let left = this.#operand();
     for (;;) {
       const { at } = this.#next;
-      const strength = this.#next.kind === "name" ? strengthOf(this.#nextText) : 0;
+      const strength = this.#next.kind === "name" ? precedenceOf(this.#nextText) : 0;
       if (strength <= weakest) return left;
       const operator = (this.#take() as { text: string }).text.toLowerCase();
       if (operator === "in") left = { kind: "in", left, items: this.#items(), at };
@@ -101,13 +107,13 @@ class Parser {
     }
   }
 
-  #operand(): Expression {
+  #operand(): FilterExpression {
     const token = this.#take();
     const { at } = token;
     if (token.kind === "literal") return token;
-    if (token.kind === "foreign") {
+    if (token.kind === "unsupported") {
       if (token.text.startsWith('"')) throw syntax("texts stand in single quotes", at);
-      return { kind: "foreign", feature: `The literal ${token.text}`, at };
+      return { kind: "unsupported", feature: `The literal ${token.text}`, at };
     }
     if (token.kind === "name") return this.#named(token.text, at);
     const sign = (token as { text: string }).text;
@@ -118,13 +124,13 @@ class Parser {
     throw this.#unexpected("a property, a value or a function");
   }
 
-  #parenthesised(): Expression {
+  #parenthesised(): FilterExpression {
     const inside = this.#deeper(() => this.#operation(0));
     this.#expect(")");
     return inside;
   }
 
-  #named(word: string, at: number): Expression {
+  #named(word: string, at: number): FilterExpression {
     if (word.startsWith("@")) return this.#alias(word, at);
     const isCall = this.#nextText === "(" && this.#next.kind === "sign";
     if (word.toLowerCase() === "not" && !this.#endsPath())
@@ -139,7 +145,7 @@ class Parser {
     return kind === "end" || (kind === "sign" && !["(", "-"].includes(this.#nextText));
   }
 
-  #call(word: string, at: number): Expression {
+  #call(word: string, at: number): FilterExpression {
     const name = word.toLowerCase();
     const parts = this.#list();
     const [fewest, most] = functions[name]!;
@@ -147,13 +153,13 @@ class Parser {
       throw syntax(`${word} takes ${fewest === most ? fewest : `${fewest} or ${most}`} arguments`, at);
     if (this.#nextText !== "/") return { kind: "call", name, parts, at };
     this.#further();
-    return { kind: "foreign", feature: `A path behind ${word}(...)`, at };
+    return { kind: "unsupported", feature: `A path behind ${word}(...)`, at };
   }
 
   /** Expressions between parentheses, perhaps named (`Word=...`), perhaps none. */
-  #list(): Expression[] {
+  #list(): FilterExpression[] {
     this.#expect("(");
-    const parts: Expression[] = [];
+    const parts: FilterExpression[] = [];
     if (this.#takeSign(")")) return parts;
     do parts.push(this.#deeper(() => this.#argument()));
     while (this.#takeSign(","));
@@ -161,7 +167,7 @@ class Parser {
     return parts;
   }
 
-  #argument(): Expression {
+  #argument(): FilterExpression {
     const following = this.#tokens[this.#place + 1];
     const isNamed = this.#next.kind === "name" && following?.kind === "sign" && following.text === "=";
     if (isNamed) this.#place += 2;
@@ -169,18 +175,18 @@ class Parser {
   }
 
   /** The values behind `in`: literals, or one expression, which is a list itself (OData 4.01). */
-  #items(): Expression[] {
+  #items(): FilterExpression[] {
     const { at } = this.#next;
     const [first] = this.#nextText;
     if (first !== "(") return [this.#operation(8)];
     const items = this.#list();
-    const isValue = ({ kind }: Expression) => kind === "literal" || kind === "foreign";
+    const isValue = ({ kind }: FilterExpression) => kind === "literal" || kind === "unsupported";
     if (items.length > 1 && !items.every(isValue))
       throw syntax("the list behind in holds values, not properties", at);
     return items;
   }
 
-  #path(word: string, at: number): Expression {
+  #path(word: string, at: number): FilterExpression {
     const names = [word];
     let feature = word.startsWith("$")
       ? word
@@ -199,15 +205,15 @@ class Parser {
     while (this.#takeSign("/")) {
       const segment = this.#segment({ kind: "path", names, at });
       if (typeof segment === "string") names.push(segment);
-      else if (segment.kind === "foreign") feature ||= segment.feature;
-      else return feature ? { kind: "foreign", feature, at } : segment;
+      else if (segment.kind === "unsupported") feature ||= segment.feature;
+      else return feature ? { kind: "unsupported", feature, at } : segment;
     }
-    if (feature) return { kind: "foreign", feature, at };
+    if (feature) return { kind: "unsupported", feature, at };
     return { kind: "path", names, at };
   }
 
   /** What stands behind a `/`: a name, or what ends or estranges the path. */
-  #segment(path: Path): string | Exclude<Expression, Path> {
+  #segment(path: PropertyPath): string | Exclude<FilterExpression, PropertyPath> {
     const token = this.#take();
     const { at } = token;
     if (token.kind !== "name") {
@@ -219,11 +225,11 @@ class Parser {
     if ((text === "any" || text === "all") && isCall) return this.#lambda(path, text, at);
     if (isCall) this.#list();
     if (isCall || text.startsWith("$") || text.startsWith("@") || text.includes("."))
-      return { kind: "foreign", feature: `The path segment ${text}`, at };
+      return { kind: "unsupported", feature: `The path segment ${text}`, at };
     return text;
   }
 
-  #lambda(path: Path, quantifier: "any" | "all", at: number): Expression & { kind: "lambda" } {
+  #lambda(path: PropertyPath, quantifier: "any" | "all", at: number): FilterExpression & { kind: "lambda" } {
     this.#expect("(");
     if (quantifier === "any" && this.#takeSign(")"))
       return { kind: "lambda", path, quantifier, variable: "", body: undefined, at };
@@ -237,10 +243,10 @@ class Parser {
   }
 
   /** The expression an alias stands for; one without a value is null. Annotations look alike. */
-  #alias(word: string, at: number): Expression {
+  #alias(word: string, at: number): FilterExpression {
     if (word.includes(".") || word.includes("#") || this.#nextText === "/") {
       this.#further();
-      return { kind: "foreign", feature: `The annotation ${word}`, at };
+      return { kind: "unsupported", feature: `The annotation ${word}`, at };
     }
     const text = this.#aliases.get(word);
     if (text === undefined) return { kind: "literal", type: "null", value: null, at };
@@ -253,23 +259,23 @@ class Parser {
   }
 
   /** A list or an object in JSON, its values expressions. */
-  #json(opening: "[" | "{", at: number): Expression {
+  #json(opening: "[" | "{", at: number): FilterExpression {
     const closing = opening === "[" ? "]" : "}";
     const feature = opening === "[" ? "A list in brackets" : "An object in braces";
-    if (this.#takeSign(closing)) return { kind: "foreign", feature, at };
+    if (this.#takeSign(closing)) return { kind: "unsupported", feature, at };
     do
       this.#deeper(() => {
         if (opening === "{") this.#memberName();
-        if (this.#next.kind === "foreign") this.#take();
+        if (this.#next.kind === "unsupported") this.#take();
         else this.#operation(0);
       });
     while (this.#takeSign(","));
     this.#expect(closing);
-    return { kind: "foreign", feature, at };
+    return { kind: "unsupported", feature, at };
   }
 
   #memberName(): void {
-    if (this.#next.kind !== "foreign" || !this.#nextText.startsWith('"'))
+    if (this.#next.kind !== "unsupported" || !this.#nextText.startsWith('"'))
       throw this.#unexpected("a name in quotes");
     this.#take();
     this.#expect(":");

@@ -1,34 +1,34 @@
 // Refuses filters that an entity set does not allow (docs/reference/odata.md#filter-restrictions).
 import { fail } from "../errors.ts";
-import type { Expression, Path } from "./expression.ts";
+import type { FilterExpression, PropertyPath } from "./expression.ts";
 import type { EntitySet } from "./model.ts";
 
 /** Refuses properties that the set does not filter by, and any use but one `eq` of those with one value. */
-export function checkRestrictions(expression: Expression, set: EntitySet): void {
+export function checkRestrictions(expression: FilterExpression, set: EntitySet): void {
   const { name, nonFilterable = [], singleValue = [] } = set;
-  const used = usesIn(expression);
+  const used = propertyUses(expression);
   for (const { property } of used)
     if (nonFilterable.includes(property)) throw fail("property-not-filterable", { property, set: name });
   for (const property of singleValue) {
     const uses = used.filter((one) => one.property === property);
-    if (uses.length > 1 || uses.some(({ isOneValue }) => !isOneValue))
+    if (uses.length > 1 || uses.some(({ isSingleValue: isOneValue }) => !isOneValue))
       throw fail("filter-expression-not-allowed", { property, set: name });
   }
 }
 
 /** Whether the filter is about any property at all. */
-export const asksProperty = (expression: Expression): boolean => usesIn(expression).length > 0;
+export const usesProperty = (expression: FilterExpression): boolean => propertyUses(expression).length > 0;
 
-interface Use {
+interface PropertyUse {
   readonly property: string;
   /** As `P eq value`, joined to the rest by `and` alone. */
-  readonly isOneValue: boolean;
+  readonly isSingleValue: boolean;
 }
 
-function usesIn(expression: Expression): Use[] {
+function propertyUses(expression: FilterExpression): PropertyUse[] {
   if (expression.kind !== "binary") return pathsIn(expression, new Set()).map((one) => useOf(one, false));
   const { operator, left, right } = expression;
-  if (operator === "and") return [...usesIn(left), ...usesIn(right)];
+  if (operator === "and") return [...propertyUses(left), ...propertyUses(right)];
   const isOneValue =
     operator === "eq" &&
     ((left.kind === "path" && right.kind === "literal" && left.names.length === 1) ||
@@ -36,11 +36,14 @@ function usesIn(expression: Expression): Use[] {
   return pathsIn(expression, new Set()).map((one) => useOf(one, isOneValue));
 }
 
-const useOf = ({ names }: Path, isOneValue: boolean): Use => ({ property: names[0]!, isOneValue });
+const useOf = ({ names }: PropertyPath, isOneValue: boolean): PropertyUse => ({
+  property: names[0]!,
+  isSingleValue: isOneValue,
+});
 
 /** The paths that begin at the entity itself, and not at the variable of a lambda. */
-function pathsIn(expression: Expression, variables: ReadonlySet<string>): Path[] {
-  const inAll = (all: readonly Expression[]) => all.flatMap((one) => pathsIn(one, variables));
+function pathsIn(expression: FilterExpression, variables: ReadonlySet<string>): PropertyPath[] {
+  const inAll = (all: readonly FilterExpression[]) => all.flatMap((one) => pathsIn(one, variables));
   switch (expression.kind) {
     case "path":
       return variables.has(expression.names[0]!) ? [] : [expression];

@@ -3,9 +3,9 @@
 import { fail } from "../errors.ts";
 import { wordsIn } from "../lib/text.ts";
 import { and, words } from "../query/filter.ts";
-import { type EntityFunction, entityFunction, type Readable } from "./model.ts";
+import { type EntityFunction, type EntityReader, entityFunction } from "./model.ts";
 
-interface Searched<Found> extends Pick<Readable<Found>, "read" | "count"> {
+interface SearchableSet<Found> extends Pick<EntityReader<Found>, "read" | "count"> {
   readonly name: string;
   readonly set: string;
   /** Whose words count. */
@@ -13,7 +13,13 @@ interface Searched<Found> extends Pick<Readable<Found>, "read" | "count"> {
 }
 
 /** Refuses a `Search` without any word. */
-export const searchFunction = <Found>({ name, set, fields, read, count }: Searched<Found>): EntityFunction =>
+export const searchFunction = <Found>({
+  name,
+  set,
+  fields,
+  read,
+  count,
+}: SearchableSet<Found>): EntityFunction =>
   entityFunction<Found>({
     ...{ name, set },
     parameters: [{ name: "Search", type: "Edm.String" }],

@@ -1,14 +1,14 @@
 // Reads `$select` and `$expand`: which properties of an entity an answer has, and which others come with it.
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { type Piece, pieces } from "./target.ts";
+import { type ListItem, splitList } from "./request-url.ts";
 import { syntax } from "./tokens.ts";
 
 /** A path of names: `Name`, `MetaData/serial_no`, `*`. */
-export type Selected = readonly string[];
+export type SelectedPath = readonly string[];
 
 /** One navigation to follow, or all of them (`*`), with the options in its parentheses. */
-export interface Expanded {
+export interface ExpandItem {
   readonly name: string;
   readonly options: ReadonlyMap<string, string>;
 }
@@ -17,11 +17,11 @@ const identifier = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*$
 const qualified = /^[\p{L}\p{Nl}_][\p{L}\p{Nd}_]*(\.[\p{L}\p{Nl}_][\p{L}\p{Nd}_]*)*(\.\*)?$/u;
 
 /** What `$select` names. Names of types, operations and annotations are refused as not supported (501). */
-export function readSelect(text: string): Selected[] {
-  const items = pieces(text, ",");
+export function readSelect(text: string): SelectedPath[] {
+  const items = splitList(text, ",");
   if (items.length === 0) throw fail("query-option-invalid", { option: "$select", problem: "it is empty" });
   return items.map((item) => {
-    const { text: path, inside } = headOf(item);
+    const { text: path, inside } = splitParentheses(item);
     const names = path.split("/");
     if (!names.every(isSegment)) throw syntax(`${path} names no property`, item.at);
     if (inside !== undefined || names.some((name) => /[.@]/.test(name)))
@@ -34,22 +34,26 @@ const isSegment = (name: string): boolean =>
   name === "*" || identifier.test(name) || qualified.test(name.replace(/^@/, ""));
 
 /** What `$expand` names, each at most `limits.odataExpandDepthMax` levels deep. */
-export function readExpand(text: string): Expanded[] {
-  const items = pieces(text, ",");
+export function readExpand(text: string): ExpandItem[] {
+  const items = splitList(text, ",");
   if (items.length === 0) throw fail("query-option-invalid", { option: "$expand", problem: "it is empty" });
   return items.map((item) => {
-    const { text: path, inside } = headOf(item);
+    const { text: path, inside } = splitParentheses(item);
     const names = path.split("/");
     const options = inside === undefined ? new Map<string, string>() : optionsIn(inside);
     if (!names.every((name) => isSegment(name) || /^\$(ref|count|value)$/.test(name)))
       throw syntax(`${path} names no navigation`, item.at);
-    refuseForeign(path, names, options);
+    refuseUnsupported(path, names, options);
     return { name: path, options };
   });
 }
 
 /** Grammar of `$expand` that is not served; what is no grammar at all is wrong instead. */
-function refuseForeign(path: string, names: readonly string[], options: ReadonlyMap<string, string>): void {
+function refuseUnsupported(
+  path: string,
+  names: readonly string[],
+  options: ReadonlyMap<string, string>,
+): void {
   const last = names.at(-1)!;
   const allowed = last === "$ref" ? refOptions : last === "$count" ? countOptions : nestedOptions;
   for (const [option, value] of options) {
@@ -75,7 +79,7 @@ const nestedOptions: ReadonlySet<string> = new Set([
   "$apply",
 ]);
 
-function headOf({ text, at }: Piece): { text: string; inside?: string } {
+function splitParentheses({ text, at }: ListItem): { text: string; inside?: string } {
   const trimmed = text.trim();
   const open = trimmed.indexOf("(");
   if (open < 0) return { text: trimmed };
@@ -86,7 +90,7 @@ function headOf({ text, at }: Piece): { text: string; inside?: string } {
 /** The options in parentheses, with `$` before their names; aliases among them are left out. */
 function optionsIn(inside: string): Map<string, string> {
   const options = new Map<string, string>();
-  for (const { text, at } of pieces(inside, ";")) {
+  for (const { text, at } of splitList(inside, ";")) {
     const equals = text.indexOf("=");
     if (equals < 0) throw syntax("expected an option such as $select=Name", at);
     const name = text.slice(0, equals).trim();

@@ -8,26 +8,33 @@ import { BufferWriter } from "../lib/buffer-writer.ts";
 import { bytesOrStream } from "../lib/streams.ts";
 import type { LengthBound } from "../query/length-bound.ts";
 import { readWithin } from "../query/read-within.ts";
-import { writeRuns } from "./columns.ts";
 import { csdlJson } from "./csdl-json.ts";
 import { csdlXml } from "./csdl-xml.ts";
 import { type Entity, expandFitting } from "./expand.ts";
-import { insertInto, type ReceiveJson, receiveEntity, takesInserts } from "./insert.ts";
-import { entityAddress, Links } from "./links.ts";
-import type { Model, Property, Row } from "./model.ts";
+import { insertEntity, isInsertable, type ReadJsonBody, readEntityBody } from "./insert.ts";
+import { entityPath, Links } from "./links.ts";
+import { type EntityModel, type EntityRecord, isOpenComplex, type Property } from "./model.ts";
 import {
   checkVersions,
   contentTypeOf,
   formatOf,
-  type Headers,
   metadataFormatOf,
   preferencesOf,
+  type RequestHeaders,
 } from "./negotiate.ts";
-import { addressOf, type Collection, type One, type Place, placeOf, readOne } from "./place.ts";
-import { collectionQuestion, filterOfOptions, readCollection, refuseForeignOptions } from "./read.ts";
-import { needsOf, type Shape, shapeOf } from "./shape.ts";
-import { readTarget, type Target } from "./target.ts";
-import { countJson, type Layout, layoutOf, type Writing, writeEntity } from "./write-entity.ts";
+import { neededNames, type Projection, readProjection } from "./projection.ts";
+import { collectionFilter, readCollection, readCollectionQuery, refuseUnsupportedOptions } from "./read.ts";
+import { parseRequestUrl, type RequestUrl } from "./request-url.ts";
+import {
+  type EntityCollection,
+  type EntityRef,
+  pathByKey,
+  type ResolvedPath,
+  readEntity,
+  resolvePath,
+} from "./resolve-path.ts";
+import { writeBatches } from "./write-columns.ts";
+import { countJson, type EntityLayout, layoutOf, type WriteContext, writeEntity } from "./write-entity.ts";
 import { plainText, writeValue } from "./write-value.ts";
 
 export interface ODataRequest {
@@ -36,8 +43,8 @@ export interface ODataRequest {
   readonly rest: string;
   /** The absolute address of the service, without a slash at its end. */
   readonly root: string;
-  readonly headers: Headers;
-  readonly receiveJson: ReceiveJson;
+  readonly headers: RequestHeaders;
+  readonly readJsonBody: ReadJsonBody;
 }
 
 export interface ODataResponse {
@@ -53,91 +60,91 @@ export interface ODataResponse {
 export type ODataService = (ctx: RequestContext, request: ODataRequest) => Promise<ODataResponse>;
 
 /** Everything that one request is answered with. */
-interface Answering {
+interface ServiceCall {
   readonly ctx: RequestContext;
-  readonly model: Model;
+  readonly model: EntityModel;
   readonly request: ODataRequest;
-  readonly target: Target;
+  readonly url: RequestUrl;
   readonly links: Links;
 }
 
 /** The service of a model. It checks a request in a fixed order (docs/reference/odata.md#order-of-checks). */
-export function odataService(model: Model): ODataService {
+export function odataService(model: EntityModel): ODataService {
   const documents = metadataDocuments(model);
   return async (ctx, request) => {
     checkVersions(request.headers);
-    const target = readTarget(request.rest);
-    const answering = { ctx, model, request, target, links: new Links(ctx, request.root, target) };
-    const place = await placeOf({ ctx, model, aliases: target.aliases }, target.segments);
-    const insertable = place.kind === "collection" && takesInserts(place) ? place : undefined;
-    checkMethod(request, target, insertable);
+    const url = parseRequestUrl(request.rest);
+    const call = { ctx, model, request, url, links: new Links(ctx, request.root, url) };
+    const resolved = await resolvePath({ ctx, model, aliases: url.aliases }, url.segments);
+    const insertable = resolved.kind === "collection" && isInsertable(resolved) ? resolved : undefined;
+    checkMethod(request, url, insertable);
     if (request.method === "POST") {
-      answering.ctx.disk.requireRoom();
-      return insertAnswer(answering, insertable!);
+      call.ctx.disk.requireRoom();
+      return insertResponse(call, insertable!);
     }
-    const answer = place.kind === "metadata" ? documents(request, target) : await answerAt(answering, place);
+    const answer = resolved.kind === "metadata" ? documents(request, url) : await responseAt(call, resolved);
     return { ...answer, headers: { "OData-Version": "4.0", ...answer.headers } };
   };
 }
 
 function checkMethod(
   { method }: ODataRequest,
-  { resource }: Target,
-  insertable: Collection | undefined,
+  { decodedPath: resource }: RequestUrl,
+  insertable: EntityCollection | undefined,
 ): void {
   const allowed = ["GET", "HEAD", ...(insertable ? ["POST"] : [])];
   if (!allowed.includes(method)) throw fail("method-not-allowed", { method, path: resource || "/", allowed });
 }
 
 /** 201 with the entity, or 204 when the client has no use for it. */
-async function insertAnswer(answering: Answering, of: Collection): Promise<ODataResponse> {
-  const { ctx, model, request, target, links } = answering;
-  refuseForeignOptions(target);
-  const writing = writingFor(answering);
-  const shape = shapeOf({ ctx, model, aliases: target.aliases }, of.set, new Map());
-  const body = await receiveEntity(of, request.headers, request.receiveJson);
-  const row = await insertInto({ ctx, model }, of, body);
-  const { answer } = preferencesOf(request.headers);
-  const address = addressOf(of, row);
-  const location = `${links.root}/${of.container ? address : entityAddress(shape, row)}`;
+async function insertResponse(call: ServiceCall, of: EntityCollection): Promise<ODataResponse> {
+  const { ctx, model, request, url, links } = call;
+  refuseUnsupportedOptions(url);
+  const context = writeContextOf(call);
+  const projection = readProjection({ ctx, model, aliases: url.aliases }, of.set, new Map());
+  const body = await readEntityBody(of, request.headers, request.readJsonBody);
+  const row = await insertEntity({ ctx, model }, of, body);
+  const { returned: answer } = preferencesOf(request.headers);
+  const address = pathByKey(of, row);
+  const location = `${links.root}/${of.container ? address : entityPath(projection, row)}`;
   const headers = {
     ...{ "OData-Version": "4.0", Location: location },
     ...(answer && { "Preference-Applied": `return=${answer}` }),
   };
   if (answer === "minimal") return { status: 204, headers: { ...headers, "OData-EntityId": location } };
-  const entity = await expandOne(ctx, row, shape);
-  const layout = layoutOf(writing, shape, contextMember(writing, `${of.address}/$entity`));
-  return written(
+  const entity = await expandEntity(ctx, row, projection);
+  const layout = layoutOf(context, projection, contextMember(context, `${of.path}/$entity`));
+  return bufferedResponse(
     ctx,
-    { ...headers, "Content-Type": writing.contentType },
-    (sheet) => writeEntity(sheet, layout, entity),
+    { ...headers, "Content-Type": context.contentType },
+    (writer) => writeEntity(writer, layout, entity),
     201,
   );
 }
 
-function answerAt(answering: Answering, place: Exclude<Place, { kind: "metadata" }>) {
-  refuseForeignOptions(answering.target);
-  switch (place.kind) {
+function responseAt(call: ServiceCall, resolved: Exclude<ResolvedPath, { kind: "metadata" }>) {
+  refuseUnsupportedOptions(call.url);
+  switch (resolved.kind) {
     case "collection":
-      return collectionAnswer(answering, place);
+      return collectionResponse(call, resolved);
     case "entity":
-      return entityAnswer(answering, place);
+      return entityResponse(call, resolved);
     case "count":
-      return countAnswer(answering, place.of);
+      return countResponse(call, resolved.of);
     case "stream":
-      return streamAnswer(answering, place.of);
+      return streamResponse(call, resolved.of);
     case "property":
-      return propertyAnswer(answering, place);
+      return propertyResponse(call, resolved);
     default:
-      return serviceDocument(answering);
+      return serviceDocument(call);
   }
 }
 
 /** Both documents are made once; clients ask whether theirs is still good. */
-function metadataDocuments(model: Model) {
+function metadataDocuments(model: EntityModel) {
   const texts = { xml: csdlXml(model), json: JSON.stringify(csdlJson(model)) };
   const tagOf = (text: string) => `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
-  return ({ headers }: ODataRequest, { options }: Target): ODataResponse => {
+  return ({ headers }: ODataRequest, { options }: RequestUrl): ODataResponse => {
     const format = metadataFormatOf(headers, options.get("$format"));
     const ETag = tagOf(texts[format]);
     if (headers["if-none-match"] === ETag) return { status: 304, headers: { ETag } };
@@ -145,124 +152,124 @@ function metadataDocuments(model: Model) {
   };
 }
 
-function formatFor({ request, target }: Answering) {
-  return formatOf(request.headers, target.options.get("$format"));
+function formatFor({ request, url }: ServiceCall) {
+  return formatOf(request.headers, url.options.get("$format"));
 }
 
-function writingFor(answering: Answering): Writing & { readonly contentType: string } {
-  const { model, links } = answering;
-  const format = formatFor(answering);
+function writeContextOf(call: ServiceCall): WriteContext & { readonly contentType: string } {
+  const { model, links } = call;
+  const format = formatFor(call);
   return { model, links, format, contentType: contentTypeOf(format) };
 }
 
-const contextMember = ({ format, links }: Writing, fragment: string): string =>
+const contextMember = ({ format, links }: WriteContext, fragment: string): string =>
   format.level === "none" ? "" : `"@odata.context":${JSON.stringify(links.context(fragment))},`;
 
-async function collectionAnswer(answering: Answering, of: Collection): Promise<ODataResponse> {
-  const { ctx, request } = answering;
-  const writing = writingFor(answering);
+async function collectionResponse(call: ServiceCall, of: EntityCollection): Promise<ODataResponse> {
+  const { ctx, request } = call;
+  const context = writeContextOf(call);
   const { pageSize } = preferencesOf(request.headers);
-  const question = collectionQuestion({ ...answering, pageAsked: pageSize }, of);
-  const isPlain = writing.format.level !== "full";
-  const { content, count, next } = await readCollection(ctx, of, { ...question, isPlain });
+  const query = readCollectionQuery({ ...call, preferredPageSize: pageSize }, of);
+  const isPlain = context.format.level !== "full";
+  const { content, count, next } = await readCollection(ctx, of, { ...query, isPlain });
   const head = [
-    `{${contextMember(writing, (of.context ?? of.address) + question.shape.fragment)}`,
-    ...(count === undefined ? [] : [`"@odata.count":${countJson(count, writing.format)},`]),
+    `{${contextMember(context, (of.context ?? of.path) + query.projection.contextFragment)}`,
+    ...(count === undefined ? [] : [`"@odata.count":${countJson(count, context.format)},`]),
     '"value":[',
   ];
-  const link = next === undefined ? "" : `,"@odata.nextLink":${JSON.stringify(writing.links.next(next))}`;
+  const link = next === undefined ? "" : `,"@odata.nextLink":${JSON.stringify(context.links.next(next))}`;
   const applied: Readonly<Record<string, string>> =
     pageSize === undefined ? {} : { "Preference-Applied": `odata.maxpagesize=${pageSize}` };
-  const headers = { "Content-Type": writing.contentType, ...applied };
+  const headers = { "Content-Type": context.contentType, ...applied };
   const texts = { head: head.join(""), tail: `]${link}}` };
-  const { shape } = question;
+  const { projection } = query;
   if ("items" in content)
-    return entitiesAnswer(ctx, headers, texts, { ...content, layout: layoutOf(writing, shape) });
-  return written(ctx, headers, (sheet) => {
-    sheet.string(texts.head);
-    const names = shape.properties.map(({ name }) => name);
-    writeRuns(sheet, content.runs, names);
-    sheet.string(texts.tail);
+    return entitiesResponse(ctx, headers, texts, { ...content, layout: layoutOf(context, projection) });
+  return bufferedResponse(ctx, headers, (writer) => {
+    writer.string(texts.head);
+    const names = projection.properties.map(({ name }) => name);
+    writeBatches(writer, content.runs, names);
+    writer.string(texts.tail);
   });
 }
 
-const sheetBytes = 2 * 1024 * 1024;
+const pageBufferBytes = 2 * 1024 * 1024;
 /** The buffers of responses; most pages fit in one. */
 export const pageBuffers = (): BufferPool =>
-  new BufferPool({ bytesMin: sheetBytes, idleBytesMax: 4 * sheetBytes });
+  new BufferPool({ bytesMin: pageBufferBytes, idleBytesMax: 4 * pageBufferBytes });
 /** A sheet is full when an entity of usual size might not fit any more. */
-const fullBytes = sheetBytes - 256 * 1024;
+const fullBytes = pageBufferBytes - 256 * 1024;
 
-interface Entries {
+interface EntitiesBody {
   readonly items: readonly Entity[];
-  readonly layout: Layout;
+  readonly layout: EntityLayout;
 }
 
 /** A page of entities, as a stream of sheets if one is not enough. */
-async function entitiesAnswer(
+async function entitiesResponse(
   { responseBuffers }: RequestContext,
   headers: ODataResponse["headers"],
   { head, tail }: { readonly head: string; readonly tail: string },
-  { items, layout }: Entries,
+  { items, layout }: EntitiesBody,
 ): Promise<ODataResponse> {
-  const sheet = new BufferWriter(responseBuffers.odata);
+  const writer = new BufferWriter(responseBuffers.odata);
   async function* pieces(): AsyncGenerator<Buffer> {
-    sheet.string(head);
+    writer.string(head);
     for (let at = 0; at < items.length; at++) {
-      if (sheet.at >= fullBytes) yield sheet.takeWritten();
-      if (at > 0) sheet.string(",");
-      writeEntity(sheet, layout, items[at]!);
+      if (writer.at >= fullBytes) yield writer.takeWritten();
+      if (at > 0) writer.string(",");
+      writeEntity(writer, layout, items[at]!);
     }
-    sheet.string(tail);
-    yield sheet.takeWritten();
+    writer.string(tail);
+    yield writer.takeWritten();
   }
-  const made = await bytesOrStream(pieces(), sheetBytes);
+  const made = await bytesOrStream(pieces(), pageBufferBytes);
   const content = "bytes" in made ? { body: made.bytes } : made;
-  return { status: 200, headers, ...content, release: () => sheet.release() };
+  return { status: 200, headers, ...content, release: () => writer.release() };
 }
 
-/** An answer written on a sheet, which is used again once that is sent. */
-function written(
+/** An answer written on a writer, which is used again once that is sent. */
+function bufferedResponse(
   { responseBuffers }: RequestContext,
   headers: ODataResponse["headers"],
-  write: (sheet: BufferWriter) => void,
+  write: (writer: BufferWriter) => void,
   status = 200,
 ): ODataResponse {
-  const sheet = new BufferWriter(responseBuffers.odata);
-  write(sheet);
-  return { status, headers, body: sheet.takeWritten(), release: () => sheet.release() };
+  const writer = new BufferWriter(responseBuffers.odata);
+  write(writer);
+  return { status, headers, body: writer.takeWritten(), release: () => writer.release() };
 }
 
-async function entityAnswer(answering: Answering, place: One): Promise<ODataResponse> {
-  const { ctx, model, target } = answering;
-  const writing = writingFor(answering);
-  refuseOptions(target, ["$filter", "$top", "$count", "$skiptoken"]);
-  const { set, address } = place.of;
-  const shape = shapeOf({ ctx, model, aliases: target.aliases }, set, target.options);
-  const row = await readOne(ctx, place, needsOf(shape));
+async function entityResponse(call: ServiceCall, resolved: EntityRef): Promise<ODataResponse> {
+  const { ctx, model, url } = call;
+  const context = writeContextOf(call);
+  refuseOptions(url, ["$filter", "$top", "$count", "$skiptoken"]);
+  const { set, path } = resolved.collection;
+  const projection = readProjection({ ctx, model, aliases: url.aliases }, set, url.options);
+  const row = await readEntity(ctx, resolved, neededNames(projection));
   if (!row) return { status: 204, headers: {} };
-  const entity = await expandOne(ctx, row, shape);
-  const context = contextMember(writing, `${address}${shape.fragment}/$entity`);
-  const layout = layoutOf(writing, shape, context);
-  const headers = { "Content-Type": writing.contentType, ...(place.of.type.stream && noStore) };
-  return written(ctx, headers, (sheet) => writeEntity(sheet, layout, entity));
+  const entity = await expandEntity(ctx, row, projection);
+  const contextJson = contextMember(context, `${path}${projection.contextFragment}/$entity`);
+  const layout = layoutOf(context, projection, contextJson);
+  const headers = { "Content-Type": context.contentType, ...(resolved.collection.type.stream && noStore) };
+  return bufferedResponse(ctx, headers, (writer) => writeEntity(writer, layout, entity));
 }
 
-async function expandOne(ctx: RequestContext, row: Row, shape: Shape): Promise<Entity> {
-  const expand = (bound: LengthBound) => expandFitting(ctx, [row], { shape, bound });
+async function expandEntity(ctx: RequestContext, row: EntityRecord, projection: Projection): Promise<Entity> {
+  const expand = (bound: LengthBound) => expandFitting(ctx, [row], { projection, bound });
   const [entity] = await readWithin(ctx.memory, expand);
   return entity!;
 }
 
 /** What the options of collections are for. */
-function refuseOptions({ options }: Target, names: readonly string[]): void {
+function refuseOptions({ options }: RequestUrl, names: readonly string[]): void {
   for (const option of names)
     if (options.has(option))
       throw fail("query-option-invalid", { option, problem: "it applies to collections alone" });
 }
 
-async function countAnswer(answering: Answering, of: Collection): Promise<ODataResponse> {
-  const count = await of.count(answering.ctx, filterOfOptions(answering, of));
+async function countResponse(call: ServiceCall, of: EntityCollection): Promise<ODataResponse> {
+  const count = await of.count(call.ctx, collectionFilter(call, of));
   return { status: 200, headers: { "Content-Type": "text/plain" }, body: String(count) };
 }
 
@@ -270,36 +277,36 @@ async function countAnswer(answering: Answering, of: Collection): Promise<ODataR
 const noStore = { "Cache-Control": "no-store" };
 
 /** Sends the client where the bytes are. */
-async function streamAnswer({ ctx }: Answering, of: One): Promise<ODataResponse> {
-  const row = await readOne(ctx, { missing: "There are no bytes yet", ...of }, new Set());
-  const { url } = of.of.type.stream!(row!);
+async function streamResponse({ ctx }: ServiceCall, of: EntityRef): Promise<ODataResponse> {
+  const row = await readEntity(ctx, { notFoundProblem: "There are no bytes yet", ...of }, new Set());
+  const { url } = of.collection.type.stream!(row!);
   return { status: 302, headers: { Location: url, ...noStore } };
 }
 
-async function propertyAnswer(
-  answering: Answering,
-  { row, property, member, address, isRaw }: Place & { kind: "property" },
+async function propertyResponse(
+  call: ServiceCall,
+  { row, property, member, path, isRaw }: ResolvedPath & { kind: "property" },
 ): Promise<ODataResponse> {
-  refuseOptions(answering.target, ["$filter", "$top", "$count", "$select", "$expand", "$skiptoken"]);
-  const held = property.get(row);
-  const value = member === undefined ? held : (held as Row)[member];
+  refuseOptions(call.url, ["$filter", "$top", "$count", "$select", "$expand", "$skiptoken"]);
+  const whole = property.get(row);
+  const value = member === undefined ? whole : (whole as EntityRecord)[member];
   if (value === undefined || value === null) return { status: 204, headers: {} };
   const shown = member === undefined ? property : memberOf(property, value);
   if (isRaw) {
     const headers = { "Content-Type": "text/plain;charset=utf-8" };
     return { status: 200, headers, body: plainText(shown, value) };
   }
-  const { ctx } = answering;
-  const writing = writingFor(answering);
-  const isObject = !shown.type.startsWith("Edm.");
-  const context = contextMember(writing, address);
-  return written(ctx, { "Content-Type": writing.contentType }, (sheet) => {
-    sheet.string(isObject ? "" : `{${context}"value":`);
-    writeValue(sheet, value, shown, writing.format);
-    if (!isObject) return sheet.string("}");
+  const { ctx } = call;
+  const context = writeContextOf(call);
+  const isObject = isOpenComplex(shown.type);
+  const contextJson = contextMember(context, path);
+  return bufferedResponse(ctx, { "Content-Type": context.contentType }, (writer) => {
+    writer.string(isObject ? "" : `{${contextJson}"value":`);
+    writeValue(writer, value, shown, context.format);
+    if (!isObject) return writer.string("}");
     // The members of an open object stand beside the context.
-    const object = sheet.takeWritten().toString();
-    sheet.string(`{${context}${object.slice(1)}`.replace(/,\}$/, "}"));
+    const object = writer.takeWritten().toString();
+    writer.string(`{${contextJson}${object.slice(1)}`.replace(/,\}$/, "}"));
   });
 }
 
@@ -311,15 +318,15 @@ function memberOf(property: Property, value: unknown): Property {
   return { ...property, type: "Edm.String" };
 }
 
-async function serviceDocument(answering: Answering): Promise<ODataResponse> {
-  const { model } = answering;
-  const writing = writingFor(answering);
+async function serviceDocument(call: ServiceCall): Promise<ODataResponse> {
+  const { model } = call;
+  const context = writeContextOf(call);
   const sets = [...model.sets.values()].filter(({ isHidden }) => !isHidden).map(({ name }) => name);
   const functions = [...model.functions.values()].filter(({ parameters }) => parameters.length === 0);
   const value = [
     ...sets.map((name) => ({ name, kind: "EntitySet", url: name })),
     ...functions.map(({ name }) => ({ name, kind: "FunctionImport", url: name })),
   ];
-  const body = `{${contextMember(writing, "")}"value":${JSON.stringify(value)}}`;
-  return { status: 200, headers: { "Content-Type": writing.contentType }, body };
+  const body = `{${contextMember(context, "")}"value":${JSON.stringify(value)}}`;
+  return { status: 200, headers: { "Content-Type": context.contentType }, body };
 }

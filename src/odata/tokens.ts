@@ -23,7 +23,7 @@ export type Token =
       readonly at: number;
     }
   /** A literal of a kind that no set has: an enumeration member, a shape on a map. */
-  | { readonly kind: "foreign"; readonly text: string; readonly at: number }
+  | { readonly kind: "unsupported"; readonly text: string; readonly at: number }
   | { readonly kind: "name" | "sign"; readonly text: string; readonly at: number }
   | { readonly kind: "end"; readonly text: ""; readonly at: number };
 
@@ -45,7 +45,7 @@ const literal =
   (type: LiteralType, read: (text: string, at: number) => LiteralValue): Make =>
   (text, at) => ({ kind: "literal", type, value: read(text, at), at });
 
-const foreign: Make = (text, at) => ({ kind: "foreign", text, at });
+const unsupported: Make = (text, at) => ({ kind: "unsupported", text, at });
 const name: Make = (text, at) => ({ kind: "name", text, at });
 const sign: Make = (text, at) => ({ kind: "sign", text, at });
 
@@ -53,12 +53,12 @@ const sign: Make = (text, at) => ({ kind: "sign", text, at });
 const unquoted = (text: string): string => text.slice(text.indexOf("'") + 1, -1).replaceAll("''", "'");
 
 /** The first that fits counts. What ends in a letter or digit must not run on in one. */
-const kinds: readonly { readonly pattern: RegExp; readonly make: Make; readonly isWord?: true }[] = [
+const tokenKinds: readonly { readonly pattern: RegExp; readonly make: Make; readonly isWord?: true }[] = [
   { pattern: pattern(quoted), make: literal("Edm.String", unquoted) },
   { pattern: pattern(`duration${quoted}`, "i"), make: literal("Edm.Duration", durationMs) },
   { pattern: pattern(`binary${quoted}`, "i"), make: literal("Edm.Binary", unquoted) },
-  { pattern: pattern(`(?:geography|geometry)${quoted}`, "i"), make: foreign },
-  { pattern: pattern(`${identifier}(?:\\.${identifier})+${quoted}`), make: foreign },
+  { pattern: pattern(`(?:geography|geometry)${quoted}`, "i"), make: unsupported },
+  { pattern: pattern(`${identifier}(?:\\.${identifier})+${quoted}`), make: unsupported },
   {
     pattern: pattern(`${digits}{8}-(?:${digits}{4}-){3}${digits}{12}`),
     make: literal("Edm.Guid", (text) => text.toLowerCase()),
@@ -66,12 +66,12 @@ const kinds: readonly { readonly pattern: RegExp; readonly make: Make; readonly 
   },
   {
     pattern: pattern(`${day}T${clock}(?:Z|[+-]\\d{2}:\\d{2})`, "i"),
-    make: literal("Edm.DateTimeOffset", momentMs),
+    make: literal("Edm.DateTimeOffset", timestampMs),
     isWord: true,
   },
   {
     pattern: pattern(day),
-    make: literal("Edm.Date", (text, at) => momentMs(`${text}T00:00Z`, at)),
+    make: literal("Edm.Date", (text, at) => timestampMs(`${text}T00:00Z`, at)),
     isWord: true,
   },
   { pattern: pattern(clock), make: literal("Edm.TimeOfDay", (text) => text), isWord: true },
@@ -87,7 +87,7 @@ const kinds: readonly { readonly pattern: RegExp; readonly make: Make; readonly 
   { pattern: pattern("null(?![\\w.(/])", "i"), make: literal("null", () => null), isWord: true },
   { pattern: pattern(`@${dotted}(?:#${identifier})?`), make: name, isWord: true },
   { pattern: pattern(`\\$?${dotted}(?:\\.\\*)?`), make: name, isWord: true },
-  { pattern: pattern('"(?:[^"\\\\]|\\\\.)*"'), make: foreign },
+  { pattern: pattern('"(?:[^"\\\\]|\\\\.)*"'), make: unsupported },
   { pattern: pattern("[()[\\]{},:/=*-]"), make: sign },
 ];
 
@@ -96,7 +96,7 @@ function pattern(source: string, flags = ""): RegExp {
 }
 
 const blank = /[ \t]*/y;
-const runOn = /[\p{L}\p{N}_'"]/uy;
+const wordCharacter = /[\p{L}\p{N}_'"]/uy;
 
 /** All tokens, the end last. */
 export function tokensOf(text: string): readonly Token[] {
@@ -116,13 +116,13 @@ function skipBlanks(text: string, at: number): number {
 }
 
 function tokenAt(text: string, at: number): [Token, end: number] {
-  for (const { pattern, make, isWord } of kinds) {
+  for (const { pattern, make, isWord } of tokenKinds) {
     pattern.lastIndex = at;
     const found = pattern.exec(text)?.[0];
     if (found === undefined) continue;
     const end = at + found.length;
-    runOn.lastIndex = end;
-    if (isWord && runOn.test(text)) break;
+    wordCharacter.lastIndex = end;
+    if (isWord && wordCharacter.test(text)) break;
     return [make(found, at), end];
   }
   throw syntax(problemAt(text, at), at);
@@ -144,12 +144,12 @@ function infinity(text: string): number {
   return text.startsWith("-") ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
-const momentParts =
+const timestampParts =
   /^(-?\d{4,})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d):(\d\d))$/i;
 
 /** Fractions beyond milliseconds are dropped (docs/reference/odata.md#values). */
-function momentMs(text: string, at: number): number {
-  const parts = momentParts.exec(text)!;
+function timestampMs(text: string, at: number): number {
+  const parts = timestampParts.exec(text)!;
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map((part) => Number(part ?? 0));
   const fraction = Number((parts[7] ?? "").slice(0, 3).padEnd(3, "0"));
   const zone = (Number(parts[9] ?? 0) * 60 + Number(parts[10] ?? 0)) * (parts[8] === "-" ? -1 : 1);

@@ -3,12 +3,12 @@
 // Some clients fetch what is referenced, with the credentials of the request: so nothing foreign is.
 import { element } from "./csdl-xml.ts";
 
-interface Term {
+interface VocabularyTerm {
   readonly name: string;
   readonly type: string;
 }
 
-const terms: Readonly<Record<string, readonly Term[]>> = {
+const terms: Readonly<Record<string, readonly VocabularyTerm[]>> = {
   "Org.OData.Core.V1": [
     { name: "AutoExpand", type: "Org.OData.Core.V1.Tag" },
     { name: "OptionalParameter", type: "Edm.ComplexType" },

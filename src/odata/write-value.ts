@@ -4,10 +4,10 @@ import type { BufferWriter } from "../lib/buffer-writer.ts";
 import { numberBytesMax, writeInteger, writeNumber } from "../lib/number-text.ts";
 import { timeBytesMax, timeText, writeTime } from "../lib/time-text.ts";
 import { dynamicJson } from "./dynamic-json.ts";
-import { namespace, type Property } from "./model.ts";
+import { type OpenComplexType, type Property, typeNameOf } from "./model.ts";
 import { encodeName } from "./names.ts";
 
-export interface Format {
+export interface JsonFormat {
   /** How much an answer says of itself besides the data. */
   readonly level: "none" | "minimal" | "full";
   /** 64-bit integers and counts are texts. */
@@ -25,79 +25,79 @@ export const code = { quote: 34, comma: 44, opening: 91, closing: 93, closingBra
 
 /** Writes a value of the property; an absent one as null, an absent list as an empty one. */
 export function writeValue(
-  sheet: BufferWriter,
+  writer: BufferWriter,
   value: unknown,
   { type, isList }: Property,
-  format: Format,
+  format: JsonFormat,
 ): void {
-  if (isList) writeList(sheet, (value ?? []) as readonly unknown[], type, format);
-  else if (value === undefined || value === null) sheet.string("null");
-  else writeOne(sheet, value, type, format);
+  if (isList) writeList(writer, (value ?? []) as readonly unknown[], type, format);
+  else if (value === undefined || value === null) writer.string("null");
+  else writeSingle(writer, value, type, format);
 }
 
 function writeList(
-  sheet: BufferWriter,
+  writer: BufferWriter,
   values: readonly unknown[],
   type: Property["type"],
-  format: Format,
+  format: JsonFormat,
 ): void {
-  sheet.byte(code.opening);
+  writer.byte(code.opening);
   for (let at = 0; at < values.length; at++) {
-    if (at > 0) sheet.byte(code.comma);
-    writeOne(sheet, values[at], type, format);
+    if (at > 0) writer.byte(code.comma);
+    writeSingle(writer, values[at], type, format);
   }
-  sheet.byte(code.closing);
+  writer.byte(code.closing);
 }
 
 /**
  * One function with the most common types first, and not one made for each property: of a hundred thousand
  * values either is as fast, but the first thousands of a process are written before it is compiled.
  */
-function writeOne(sheet: BufferWriter, value: unknown, type: Property["type"], format: Format): void {
+function writeSingle(writer: BufferWriter, value: unknown, type: Property["type"], format: JsonFormat): void {
   if (type === "Edm.String") {
-    if (typeof value === "string") sheet.jsonString(value);
-    else writeQuoted(sheet, value as number);
-  } else if (type === "Edm.DateTimeOffset") writeMoment(sheet, value as number);
-  else if (type === "Edm.Double") writeDouble(sheet, value as number);
+    if (typeof value === "string") writer.jsonString(value);
+    else writeQuoted(writer, value as number);
+  } else if (type === "Edm.DateTimeOffset") writeTimestamp(writer, value as number);
+  else if (type === "Edm.Double") writeDouble(writer, value as number);
   else if (type === "Edm.Int64") {
-    if (format.isIeee754Compatible) writeQuoted(sheet, value as number);
-    else writeDouble(sheet, value as number);
-  } else if (type === "Edm.Boolean") sheet.string(value === true ? "true" : "false");
-  else sheet.string(objectJson(value as Members, type, format));
+    if (format.isIeee754Compatible) writeQuoted(writer, value as number);
+    else writeDouble(writer, value as number);
+  } else if (type === "Edm.Boolean") writer.string(value === true ? "true" : "false");
+  else writer.string(objectJson(value as Members, type, format));
 }
 
 /** A whole number as a text. */
-function writeQuoted(sheet: BufferWriter, value: number): void {
-  sheet.ensure(numberBytesMax + 2);
-  const { bytes, at } = sheet;
+function writeQuoted(writer: BufferWriter, value: number): void {
+  writer.ensure(numberBytesMax + 2);
+  const { bytes, at } = writer;
   bytes[at] = code.quote;
-  const end = writeInteger(sheet.view, at + 1, value);
+  const end = writeInteger(writer.view, at + 1, value);
   bytes[end] = code.quote;
-  sheet.at = end + 1;
+  writer.at = end + 1;
 }
 
-function writeMoment(sheet: BufferWriter, ms: number): void {
-  sheet.ensure(timeBytesMax + 2);
-  const { bytes, at } = sheet;
+function writeTimestamp(writer: BufferWriter, ms: number): void {
+  writer.ensure(timeBytesMax + 2);
+  const { bytes, at } = writer;
   bytes[at] = code.quote;
-  const end = writeTime(sheet, at + 1, ms);
+  const end = writeTime(writer, at + 1, ms);
   bytes[end] = code.quote;
-  sheet.at = end + 1;
+  writer.at = end + 1;
 }
 
-function writeDouble(sheet: BufferWriter, value: number): void {
+function writeDouble(writer: BufferWriter, value: number): void {
   if (Number.isFinite(value)) {
-    sheet.ensure(numberBytesMax);
+    writer.ensure(numberBytesMax);
     // Minus zero is written as zero.
-    sheet.at = writeNumber(sheet.view, sheet.at, value + 0);
-  } else sheet.string(doubleJson(value));
+    writer.at = writeNumber(writer.view, writer.at, value + 0);
+  } else writer.string(doubleJson(value));
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-function objectJson(value: Members, type: Property["type"], { level }: Format): string {
-  if (type === "RawData") return dynamicJson(value, type, level === "none");
-  return openJson(value, level === "full" ? `"@odata.type":"#${namespace}.${type}"` : "");
+function objectJson(value: Members, type: OpenComplexType, { level }: JsonFormat): string {
+  if (type.hasMixedMembers) return dynamicJson(value, type, level === "none");
+  return openJson(value, level === "full" ? `"@odata.type":"#${typeNameOf(type)}"` : "");
 }
 
 /** An open object of texts; `first` is its control information. */

@@ -1,14 +1,14 @@
 // Assets over OData: the set Assets with its tree, and the functions AssetsRoots and AssetsSearch.
 import type { RequestContext } from "../../context.ts";
 import {
+  type EntityModelPart,
+  type EntitySetQuery,
   entityFunction,
   entitySet,
   entityType,
-  type ModelPart,
   navigation,
-  type SetQuestion,
 } from "../../odata/model.ts";
-import { column, idOf, type Operand, ofRelated } from "../../odata/operand.ts";
+import { column, type Operand, ofRelated, parseId } from "../../odata/operand.ts";
 import { id, metadata, required, text, time } from "../../odata/property.ts";
 import { searchFunction } from "../../odata/search.ts";
 import { and, equals, oneOf, startsWith, underAsset } from "../../query/filter.ts";
@@ -59,13 +59,16 @@ function rootId(): Operand {
   return {
     type: "Edm.String",
     equals(value) {
-      const root = value === null ? undefined : idOf(value);
+      const root = value === null ? undefined : parseId(value);
       return root === undefined ? oneOf("id", []) : startsWith("path", `/${root}/`);
     },
   };
 }
 
-async function read(ctx: RequestContext, { filter, page, needs }: SetQuestion): Promise<Page<AssetEntity>> {
+async function read(
+  ctx: RequestContext,
+  { filter, page, needs }: EntitySetQuery,
+): Promise<Page<AssetEntity>> {
   const found = await listAssets(ctx, { filter, page });
   return needs.has("ParentExternalId") ? { ...found, items: await withParents(ctx, found.items) } : found;
 }
@@ -103,7 +106,7 @@ const tree = [
     join: { own: (row) => row.path.slice(0, 1), theirs: byOwnId, filter: withIds },
   }),
   navigation<AssetEntity, AssetEntity>({
-    ...{ ...toAsset, name: "Parent", partner: "Children", constraint: ["ParentId", "Id"] },
+    ...{ ...toAsset, name: "Parent", isRecursive: true, partner: "Children", constraint: ["ParentId", "Id"] },
     join: {
       own: (row) => (row.parentId === undefined ? [] : [row.parentId]),
       theirs: byOwnId,
@@ -111,7 +114,7 @@ const tree = [
     },
   }),
   navigation<AssetEntity, AssetEntity>({
-    ...{ ...toAsset, name: "Children", isMany: true, partner: "Parent" },
+    ...{ ...toAsset, name: "Children", isMany: true, isRecursive: true, partner: "Parent" },
     join: {
       own: byOwnId,
       theirs: (row) => (row.parentId === undefined ? [] : [row.parentId]),
@@ -119,7 +122,7 @@ const tree = [
     },
   }),
   navigation<AssetEntity, AssetEntity>({
-    ...{ ...toAsset, name: "Subtree", isMany: true },
+    ...{ ...toAsset, name: "Subtree", isMany: true, isExcludedFromWildcard: true },
     join: {
       own: byOwnId,
       theirs: (row) => row.path,
@@ -130,7 +133,7 @@ const tree = [
 
 const roots = equals("depth", 0);
 
-export const assetModel: ModelPart = {
+export const assetModel: EntityModelPart = {
   types: [asset],
   sets: [assets],
   navigations: tree,

@@ -2,7 +2,7 @@
 import type { RequestContext } from "../../context.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
-import { entitySet, entityType, type ModelPart, type Property } from "../../odata/model.ts";
+import { type EntityModelPart, entitySet, entityType, type Property } from "../../odata/model.ts";
 import { column } from "../../odata/operand.ts";
 import { required, text, time } from "../../odata/property.ts";
 import { rangeIn, valuesIn } from "../../query/conjuncts.ts";
@@ -86,10 +86,10 @@ async function countOf(ctx: RequestContext, plan: Plan): Promise<number> {
 
 const value: Property<ResultRow> = {
   ...{ name: "Value", type: "Edm.Double", get: (row) => row.value },
-  asked: { kind: "value", operand: column("value", "Edm.Double") },
+  queryable: { kind: "value", operand: column("value", "Edm.Double") },
 };
 
-export const calculatedModel: ModelPart = {
+export const calculatedModel: EntityModelPart = {
   types: [
     entityType<ResultRow>({
       ...{ name: "DataPointSynthetic", key: "Id" },

@@ -4,12 +4,12 @@ import { fail } from "../../errors.ts";
 import { wordsIn } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
 import {
+  type EntityModelPart,
+  type EntitySetQuery,
   entityFunction,
   entitySet,
   entityType,
-  type ModelPart,
   navigation,
-  type SetQuestion,
 } from "../../odata/model.ts";
 import { column } from "../../odata/operand.ts";
 import { id, idList, metadata, required, text, time } from "../../odata/property.ts";
@@ -38,7 +38,7 @@ const event = entityType<Event>({
   ],
 });
 
-const read = (ctx: RequestContext, { filter, page }: Pick<SetQuestion, "filter" | "page">) =>
+const read = (ctx: RequestContext, { filter, page }: Pick<EntitySetQuery, "filter" | "page">) =>
   listEvents(ctx, { filter, page, direction: "ascending" });
 
 const events = entitySet<Event>({
@@ -68,7 +68,7 @@ function hasWords(text: string): Filter {
   );
 }
 
-export const eventModel: ModelPart = {
+export const eventModel: EntityModelPart = {
   types: [event],
   sets: [events],
   navigations: [

@@ -1,6 +1,12 @@
 // Files over OData: the set Files, the assets they hang on, and links to their bytes.
 import type { RequestContext } from "../../context.ts";
-import { entitySet, entityType, type ModelPart, navigation, type SetQuestion } from "../../odata/model.ts";
+import {
+  type EntityModelPart,
+  type EntitySetQuery,
+  entitySet,
+  entityType,
+  navigation,
+} from "../../odata/model.ts";
 import { column, idColumn, type Operand } from "../../odata/operand.ts";
 import { flag, id, idList, metadata, required, text, time } from "../../odata/property.ts";
 import { valuesIn } from "../../query/conjuncts.ts";
@@ -66,7 +72,7 @@ const downloadUrl = entityType<Download>({
 /** Links to the files that the filter names; they are made when they are asked for. */
 async function readLinks(
   ctx: RequestContext,
-  { filter, page }: Pick<SetQuestion, "filter" | "page">,
+  { filter, page }: Pick<EntitySetQuery, "filter" | "page">,
 ): Promise<Page<Download>> {
   const { values = [], rest } = valuesIn(filter, "fileId");
   const [start = 0] = (page.after ?? []) as readonly number[];
@@ -85,7 +91,7 @@ const links = entitySet<Download>({
   position: (row) => [row.fileId],
 });
 
-export const fileModel: ModelPart = {
+export const fileModel: EntityModelPart = {
   types: [file, downloadUrl],
   sets: [files, links],
   navigations: [

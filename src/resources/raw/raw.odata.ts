@@ -5,16 +5,17 @@ import { parseJson } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import { plainData } from "../../odata/dynamic-json.ts";
 import {
+  type EntityInsert,
+  type EntityModelPart,
+  type EntitySetQuery,
   entitySet,
   entityType,
-  type Inserted,
-  type ModelPart,
   navigation,
+  type OpenComplexType,
   type Property,
-  type SetQuestion,
 } from "../../odata/model.ts";
-import { addressIn } from "../../odata/names.ts";
-import { anyMember, column } from "../../odata/operand.ts";
+import { pathWithKey } from "../../odata/names.ts";
+import { column, typedMember } from "../../odata/operand.ts";
 import { idList, required, text, time } from "../../odata/property.ts";
 import { splitBy } from "../../query/conjuncts.ts";
 import { and, between, equals, type Filter, oneOf, or } from "../../query/filter.ts";
@@ -61,6 +62,8 @@ const table = entityType<Place>({
   properties: [required(text("Table", (row) => row.table, column("table"))), databaseOf(), assetIds],
 });
 
+const rawDataType: OpenComplexType = { name: "RawData", hasMixedMembers: true };
+
 const row = entityType<RowEntity>({
   name: "Row",
   key: "Key",
@@ -68,8 +71,8 @@ const row = entityType<RowEntity>({
     required(text("Key", (one) => one.key, column("key"))),
     time("LastUpdatedTime", (one) => one.lastUpdatedTime, "lastUpdatedTime"),
     {
-      ...{ name: "RawData", type: "RawData", get: (one) => parseJson(one.columns) },
-      asked: { kind: "members", member: anyMember("data") },
+      ...{ name: "RawData", type: rawDataType, get: (one) => parseJson(one.columns) },
+      queryable: { kind: "members", member: typedMember("data") },
     },
     databaseOf(),
     { ...text<RowEntity>("Table", (one) => one.table, column("table")), isDynamic: true },
@@ -158,7 +161,7 @@ const tables = entitySet<Place>({
     return count;
   },
   position: ({ database, table }) => [database, table],
-  address: ({ database, table }) => addressIn(addressIn("Raw", database, "Tables"), table),
+  entityPath: ({ database, table }) => pathWithKey(pathWithKey("Raw", database, "Tables"), table),
   async insert(ctx, { body, container }) {
     const parent = (container as Named | undefined)?.name ?? keyIn(body, "Database", limits.nameLengthMax);
     const name = keyIn(body, "Table", limits.nameLengthMax);
@@ -188,7 +191,7 @@ const sifting = (ctx: RequestContext, place: Place, filter: Filter) => {
 };
 
 /** One table after the other; without a filter by names, of all databases. */
-async function readAll(ctx: RequestContext, { filter, page }: SetQuestion): Promise<Page<RowEntity>> {
+async function readAll(ctx: RequestContext, { filter, page }: EntitySetQuery): Promise<Page<RowEntity>> {
   const { on, rest } = splitBy(filter, places);
   const [database, table, key] = (page.after ?? []) as readonly (string | undefined)[];
   const items: RowEntity[] = [];
@@ -236,13 +239,13 @@ const rows = entitySet<RowEntity>({
     return count;
   },
   position: positionOf,
-  address: (one) =>
-    addressIn(`${addressIn(addressIn("Raw", one.database, "Tables"), one.table)}/Rows`, one.key),
+  entityPath: (one) =>
+    pathWithKey(`${pathWithKey(pathWithKey("Raw", one.database, "Tables"), one.table)}/Rows`, one.key),
   insert,
 });
 
 /** Numbers in the data stay as they were written, where nothing in it has to be read differently. */
-async function insert(ctx: RequestContext, { body, container }: Inserted): Promise<RowEntity> {
+async function insert(ctx: RequestContext, { body, container }: EntityInsert): Promise<RowEntity> {
   const parent = container as Place | undefined;
   const place = {
     database: parent?.database ?? keyIn(body, "Database", limits.nameLengthMax),
@@ -261,7 +264,7 @@ async function insert(ctx: RequestContext, { body, container }: Inserted): Promi
 }
 
 /** The text that names what is inserted. */
-function keyIn(body: Inserted["body"], name: string, lengthMax: number): string {
+function keyIn(body: EntityInsert["body"], name: string, lengthMax: number): string {
   const value = body[name];
   if (
     typeof value === "string" &&
@@ -282,7 +285,7 @@ function placeNamed(key: string | number): Filter {
   return and(equals("database", database), equals("table", table));
 }
 
-export const rawModel: ModelPart = {
+export const rawModel: EntityModelPart = {
   types: [database, table, row],
   sets: [databases, tables, rows],
   navigations: [

@@ -1,9 +1,9 @@
 // Relationships over OData: the set Relationships, and the resources at their ends by external id.
 import {
+  type EntityModelPart,
   entitySet,
   entityType,
-  type Key,
-  type ModelPart,
+  type JoinKey,
   type Navigation,
   navigation,
 } from "../../odata/model.ts";
@@ -28,7 +28,7 @@ const relationship = entityType<Relationship>({
     time("EndTime", (row) => row.endTime, "endTime"),
     {
       ...{ name: "Confidence", type: "Edm.Double", get: (row) => row.confidence },
-      asked: { kind: "value", operand: column("confidence", "Edm.Double") },
+      queryable: { kind: "value", operand: column("confidence", "Edm.Double") },
     },
     dataSetId(),
     labels(),
@@ -63,7 +63,7 @@ const resource = entityType<Resource>({
 const keyOf = (type: ResourceType, externalId: string) => `${type}:${externalId}`;
 
 /** A resource is a name; whether something has it shows in its navigations. */
-function named(keys: readonly Key[], externalIds: readonly Key[]): Resource[] {
+function named(keys: readonly JoinKey[], externalIds: readonly JoinKey[]): Resource[] {
   const typed = keys.map((key): Resource => {
     const [type = "", ...rest] = String(key).split(":");
     return { type: type as ResourceType, externalId: rest.join(":") };
@@ -77,7 +77,7 @@ const resources = entitySet<Resource>({
     const { values: keys = [], rest } = valuesIn(filter, "resource");
     const { values: externalIds = [] } = valuesIn(rest, "externalId");
     const [start = 0] = (page.after ?? []) as readonly number[];
-    const all = named(keys as readonly Key[], externalIds as readonly Key[]);
+    const all = named(keys as readonly JoinKey[], externalIds as readonly JoinKey[]);
     const end = start + page.limit;
     return { items: all.slice(start, end), ...(end < all.length && { next: [end] }) };
   },
@@ -108,7 +108,7 @@ interface Embedded {
 /** The resource of one type; of several with one external id the first. */
 const embedded = (name: string, { to, type, otherwise }: Embedded): Navigation =>
   navigation<Resource, Readonly<Record<string, string>>>({
-    ...{ from: "Resource", name, to, isAutoExpanded: true, reads: "ExternalId" },
+    ...{ from: "Resource", name, to, isAutoExpanded: true, joinProperty: "ExternalId" },
     join: {
       own: (row) => (row.type === undefined || row.type === type ? [row.externalId] : []),
       theirs: (row) => [externalIdOf(otherwise)(row)!],
@@ -116,7 +116,7 @@ const embedded = (name: string, { to, type, otherwise }: Embedded): Navigation =
     },
   });
 
-export const relationshipModel: ModelPart = {
+export const relationshipModel: EntityModelPart = {
   types: [relationship, resource],
   sets: [relationships, resources],
   navigations: [

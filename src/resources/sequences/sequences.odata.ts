@@ -2,15 +2,16 @@
 import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import {
+  type EntityModelPart,
+  type EntitySetQuery,
   entitySet,
   entityType,
-  type ModelPart,
   navigation,
+  type OpenComplexType,
   type Property,
-  type SetQuestion,
 } from "../../odata/model.ts";
-import { addressIn } from "../../odata/names.ts";
-import { anyMember, column, type Operand } from "../../odata/operand.ts";
+import { pathWithKey } from "../../odata/names.ts";
+import { column, type Operand, typedMember } from "../../odata/operand.ts";
 import { id, metadata, required, text, time } from "../../odata/property.ts";
 import { valuesIn } from "../../query/conjuncts.ts";
 import { equals, everything, type Filter, oneOf, some } from "../../query/filter.ts";
@@ -126,12 +127,12 @@ const sifting = (ctx: RequestContext, filter: Filter) => {
 };
 
 const sequenceColumns = entitySet<ColumnEntity>({
-  ...{ name: "SequenceColumns", type: "SequenceColumn", saysNothingOfInserts: true },
+  ...{ name: "SequenceColumns", type: "SequenceColumn", omitsInsertRestrictions: true },
   read: (ctx, { filter, page }) =>
     filteredPage(ctx, { ...sifting(ctx, filter), page, position: (one) => [one.sequenceId, one.at] }),
   count: (ctx, filter) => filteredCount(ctx, sifting(ctx, filter), limits.odataPageMax),
   position: (row) => [row.sequenceId, row.at],
-  address: (row) => addressIn(addressIn("Sequences", String(row.sequenceId), "Columns"), nameOf(row)),
+  entityPath: (row) => pathWithKey(pathWithKey("Sequences", String(row.sequenceId), "Columns"), nameOf(row)),
 });
 
 interface RowEntity {
@@ -140,14 +141,16 @@ interface RowEntity {
   readonly data: Readonly<Record<string, string | number>>;
 }
 
+const rowDataType: OpenComplexType = { name: "SequenceRowData" };
+
 const sequenceRow = entityType<RowEntity>({
   name: "SequenceRow",
   key: "RowNumber",
   properties: [
     required(text("RowNumber", (row) => String(row.rowNumber), rowNumbers())),
     {
-      ...{ name: "RowData", type: "SequenceRowData", get: (row) => row.data },
-      asked: { kind: "members", member: anyMember("data") },
+      ...{ name: "RowData", type: rowDataType, get: (row) => row.data },
+      queryable: { kind: "members", member: typedMember("data") },
     },
     sequenceId(),
   ],
@@ -215,12 +218,13 @@ const siftingRows = (ctx: RequestContext, filter: Filter) => {
 const rowPosition = (row: RowEntity) => [row.sequenceId, String(row.rowNumber)];
 
 const sequenceRows = entitySet<RowEntity>({
-  ...{ name: "SequenceRows", type: "SequenceRow", saysNothingOfInserts: true },
-  read: (ctx, { filter, page }: SetQuestion) =>
+  ...{ name: "SequenceRows", type: "SequenceRow", omitsInsertRestrictions: true },
+  read: (ctx, { filter, page }: EntitySetQuery) =>
     filteredPage(ctx, { ...siftingRows(ctx, filter), page, position: rowPosition }),
   count: (ctx, filter) => filteredCount(ctx, siftingRows(ctx, filter), limits.odataPageMax),
   position: rowPosition,
-  address: (row) => addressIn(addressIn("Sequences", String(row.sequenceId), "Rows"), String(row.rowNumber)),
+  entityPath: (row) =>
+    pathWithKey(pathWithKey("Sequences", String(row.sequenceId), "Rows"), String(row.rowNumber)),
 });
 
 const assetOf = ({ assetId }: Sequence) => (assetId === undefined ? [] : [assetId]);
@@ -230,7 +234,7 @@ const bySequence = {
   filter: (ids: readonly (string | number)[]) => oneOf("sequenceId", ids),
 };
 
-export const sequenceModel: ModelPart = {
+export const sequenceModel: EntityModelPart = {
   types: [sequence, sequenceColumn, sequenceRow],
   sets: [sequences, sequenceRows, sequenceColumns],
   navigations: [
@@ -240,7 +244,7 @@ export const sequenceModel: ModelPart = {
     }),
     navigation<Sequence, ColumnEntity>({
       ...{ from: "Sequence", name: "Columns", to: "SequenceColumns", isMany: true, isAutoExpanded: true },
-      elements: { operand: ofColumn, some: (part) => some("columns", part) },
+      queryable: { operand: ofColumn, toFilter: (part) => some("columns", part) },
       join: bySequence,
     }),
     navigation<Sequence, RowEntity>({

@@ -1,6 +1,12 @@
 // Declares time series for OData: the set Timeseries, its asset, and the function TimeseriesSearch.
 
-import { entitySet, entityType, type ModelPart, navigation, type Readable } from "../../odata/model.ts";
+import {
+  type EntityModelPart,
+  type EntityReader,
+  entitySet,
+  entityType,
+  navigation,
+} from "../../odata/model.ts";
 import { column } from "../../odata/operand.ts";
 import { flag, id, metadata, required, text, time } from "../../odata/property.ts";
 import { searchFunction } from "../../odata/search.ts";
@@ -48,7 +54,7 @@ const fieldsFor = (needs: ReadonlySet<string>): readonly string[] => [
   ...new Set([...alwaysRead, ...[...needs].flatMap((name) => readFor[name] ?? [])]),
 ];
 
-const read: Readable<TimeSeries>["read"] = (ctx, { filter, page, needs }) =>
+const read: EntityReader<TimeSeries>["read"] = (ctx, { filter, page, needs }) =>
   listTimeSeries(ctx, { filter, page, fields: fieldsFor(needs) });
 
 const timeSeries = entitySet<TimeSeries>({
@@ -65,7 +71,7 @@ const timeSeries = entitySet<TimeSeries>({
 
 const assetOf = ({ assetId }: TimeSeries) => (assetId === undefined ? [] : [assetId]);
 
-export const timeSeriesModel: ModelPart = {
+export const timeSeriesModel: EntityModelPart = {
   types: [series],
   sets: [timeSeries],
   navigations: [

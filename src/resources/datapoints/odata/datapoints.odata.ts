@@ -5,20 +5,20 @@ import { parseJson } from "../../../lib/json.ts";
 import { type Granularity, parseGranularity } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
 import {
-  type Arguments,
   type EntityFunction,
+  type EntityModelPart,
+  type EntityReader,
+  type EntitySetQuery,
   type EntityType,
   entityFunction,
   entitySet,
   entityType,
-  type ModelPart,
+  type FunctionArguments,
   type Navigation,
   navigation,
   type Property,
-  type Readable,
-  type SetQuestion,
 } from "../../../odata/model.ts";
-import { column, idOf, type Operand } from "../../../odata/operand.ts";
+import { column, type Operand, parseId } from "../../../odata/operand.ts";
 import { id, required, text, time } from "../../../odata/property.ts";
 import { rangeIn, valuesIn } from "../../../query/conjuncts.ts";
 import { and, equals, type Filter, nothing, oneOf } from "../../../query/filter.ts";
@@ -56,7 +56,7 @@ const double = (
   field: string,
 ): Property<PointRow> => ({
   ...{ name, type: "Edm.Double", get },
-  asked: { kind: "value", operand: column(field, "Edm.Double") },
+  queryable: { kind: "value", operand: column(field, "Edm.Double") },
 });
 
 const aggregateNames: readonly AggregateName[] = [
@@ -123,7 +123,7 @@ const points = (name: string, type: string, isString: boolean) =>
 /** Reads the latest points of the series that the filter names, a page of series at a time. */
 async function latestOf(
   ctx: RequestContext,
-  { filter, page }: Pick<SetQuestion, "filter" | "page">,
+  { filter, page }: Pick<EntitySetQuery, "filter" | "page">,
 ): Promise<Page<PointRow>> {
   const { values = [], rest } = valuesIn(filter, "seriesId");
   const [start = 0] = (page.after ?? []) as readonly number[];
@@ -212,9 +212,9 @@ const functions: readonly EntityFunction[] = [
  * (docs/reference/odata.md#functions).
  */
 function aggregates(
-  args: Arguments,
+  args: FunctionArguments,
   seriesFor: (ctx: RequestContext) => Promise<readonly SeriesRef[]>,
-): Readable<PointRow> {
+): EntityReader<PointRow> {
   const granularity = parseGranularity(args["Granularity"] as string);
   if (!granularity)
     throw fail("key-invalid", { problem: "Granularity takes a number and d, h, m or s, such as 1h" });
@@ -234,7 +234,7 @@ function aggregates(
     const series = await seriesFor(ctx);
     return { series, range, rest: filter, aggregates: { names, granularity }, selected };
   };
-  const planFor = (ctx: RequestContext, { filter, needs }: SetQuestion) => plan(ctx, filter, needs);
+  const planFor = (ctx: RequestContext, { filter, needs }: EntitySetQuery) => plan(ctx, filter, needs);
   return {
     read: async (ctx, query) => pageOf(ctx, await planFor(ctx, query), query.page),
     readColumns: async (ctx, query) => columnsOf(ctx, await planFor(ctx, query), query.page),
@@ -259,7 +259,7 @@ function tagsIn(text: string): readonly string[] {
 async function seriesNamed(ctx: RequestContext, tags: readonly string[]): Promise<SeriesRef[]> {
   const byId = await resolveSeries(
     ctx,
-    tags.map((tag) => idOf(tag) ?? 0),
+    tags.map((tag) => parseId(tag) ?? 0),
     "READ",
   );
   const byExternalId = await seriesWithExternalIds(
@@ -284,4 +284,4 @@ async function seriesWithExternalIds(
   return new Map(items.map((series) => [series.externalId, series]));
 }
 
-export const datapointModel: ModelPart = { types, sets, navigations, functions };
+export const datapointModel: EntityModelPart = { types, sets, navigations, functions };

@@ -2,8 +2,8 @@
 import type { RequestContext } from "../../../context.ts";
 import type { TimeRange } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
-import type { Cells, ColumnPage, Run } from "../../../odata/columns.ts";
-import type { SetQuestion } from "../../../odata/model.ts";
+import type { ColumnBatch, ColumnPage, PropertyColumn } from "../../../odata/column-page.ts";
+import type { EntitySetQuery } from "../../../odata/model.ts";
 import type { Filter } from "../../../query/filter.ts";
 import { type LengthBound, lengthOfValue } from "../../../query/length-bound.ts";
 import type { RowsToFilter } from "../../../query/memory-filter.compute.ts";
@@ -160,7 +160,7 @@ interface ChunkPage {
 }
 
 /** A page ends when it is full, or after `odataPointsScannedMax` rows have been filtered. */
-async function chunkPage(ctx: RequestContext, plan: Plan, page: SetQuestion["page"]): Promise<ChunkPage> {
+async function chunkPage(ctx: RequestContext, plan: Plan, page: EntitySetQuery["page"]): Promise<ChunkPage> {
   const chunks: Chunk[] = [];
   let [left, scannedRows] = [page.limit, 0];
   const after = page.after as readonly number[] | undefined;
@@ -191,7 +191,7 @@ function isTooLong({ columns: [values] }: Chunk, bound: LengthBound): boolean {
 export async function pageOf(
   ctx: RequestContext,
   plan: Plan,
-  page: SetQuestion["page"],
+  page: EntitySetQuery["page"],
 ): Promise<Page<PointRow>> {
   const { chunks, ...rest } = await chunkPage(ctx, plan, page);
   return { items: chunks.flatMap((chunk) => rowsOf(chunk, plan.aggregates)), ...rest };
@@ -201,13 +201,13 @@ export async function pageOf(
 export async function columnsOf(
   ctx: RequestContext,
   plan: Plan,
-  page: SetQuestion["page"],
+  page: EntitySetQuery["page"],
 ): Promise<ColumnPage> {
   const { chunks, ...rest } = await chunkPage(ctx, plan, page);
   const names = plan.aggregates?.names ?? [];
-  const runs = chunks.map(({ seriesId, times, columns }): Run => {
+  const runs = chunks.map(({ seriesId, times, columns }): ColumnBatch => {
     const doubles = columns as readonly Float64Array[];
-    const own: Record<string, Cells> = {
+    const own: Record<string, PropertyColumn> = {
       Id: { kind: "numbered", beginning: `${seriesId}_`, values: times },
       TimeStamp: { kind: "times", values: times },
       TimeseriesId: { kind: "same", text: String(seriesId) },
@@ -215,9 +215,9 @@ export async function columnsOf(
     if (!plan.aggregates) own["Value"] = { kind: "doubles", values: doubles[0]! };
     for (const [at, name] of names.entries())
       own[propertyOf(name)] = { kind: "doubles", values: doubles[at]!, isNaNAbsent: true };
-    return { count: times.length, cells: own };
+    return { count: times.length, columns: own };
   });
-  return { runs, ...rest };
+  return { batches: runs, ...rest };
 }
 
 /** The number of rows. The store counts points without a filter, without reading them. */

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Failure } from "../errors.ts";
 
-export interface Refused {
+export interface ODataErrorResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -11,7 +11,7 @@ export interface Refused {
  * `details[0].code` is the failure: `filter-syntax` is `FilterSyntax`
  * (docs/reference/odata.md#errors-of-odata).
  */
-export function refusalOf({ failure, status, message }: Failure): Refused {
+export function odataErrorOf({ failure, status, message }: Failure): ODataErrorResponse {
   const start = `HTTP ${status} ${STATUS_CODES[status]}`;
   const text = message.startsWith(start) ? message : `${start}: ${message}`;
   const reason = failure.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());

@@ -1,16 +1,13 @@
 // What an answer holds of each entity: the properties selected, the navigations expanded, and how deep.
-import type { RequestContext } from "../context.ts";
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { everything, type Filter } from "../query/filter.ts";
-import { filterOf } from "./filter.ts";
-import type { EntitySet, EntityType, Model, Navigation, Property } from "./model.ts";
+import { parseFilter, type QueryContext } from "./filter.ts";
+import type { EntityModel, EntitySet, EntityType, Navigation, Property } from "./model.ts";
 import { decodeName } from "./names.ts";
-import { parseExpression } from "./parse-expression.ts";
-import { checkRestrictions } from "./restrictions.ts";
-import { checkDepth, type Expanded, readExpand, readSelect, type Selected } from "./select-expand.ts";
+import { checkDepth, type ExpandItem, readExpand, readSelect, type SelectedPath } from "./select-expand.ts";
 
-export interface Shape {
+export interface Projection {
   readonly set: EntitySet;
   readonly type: EntityType;
   /** In the order of the model. */
@@ -19,20 +16,20 @@ export interface Shape {
   readonly members: ReadonlyMap<string, ReadonlySet<string>>;
   readonly expansions: readonly Expansion[];
   /** What context addresses say of it: `(Id,Parent(Id,Name))`, or nothing. */
-  readonly fragment: string;
+  readonly contextFragment: string;
 }
 
-/** What records of this shape are read for; `by` leads to them. */
-export const needsOf = ({ properties, expansions }: Shape, by?: Navigation): ReadonlySet<string> =>
+/** What records of this projection are read for; `by` leads to them. */
+export const neededNames = ({ properties, expansions }: Projection, by?: Navigation): ReadonlySet<string> =>
   new Set([
     ...properties.map(({ name }) => name),
     ...expansions.map(({ navigation }) => navigation.name),
-    ...[by?.partner, by?.reads].filter((name) => name !== undefined),
+    ...[by?.partner, by?.joinProperty].filter((name) => name !== undefined),
   ]);
 
 export interface Expansion {
   readonly navigation: Navigation;
-  readonly shape: Shape;
+  readonly projection: Projection;
   readonly filter: Filter;
   readonly top: number | undefined;
   readonly isCounted: boolean;
@@ -40,58 +37,58 @@ export interface Expansion {
   readonly options: ReadonlyMap<string, string>;
 }
 
-/** Whose entities are asked for, by whom. */
-export interface Asked {
-  readonly ctx: RequestContext;
-  readonly model: Model;
-  readonly aliases: ReadonlyMap<string, string>;
-}
-
 type Options = ReadonlyMap<string, string>;
 
 /** What `$select` and `$expand` ask of the entities of a set. Refuses more expansions than the limit. */
-export function shapeOf(asked: Asked, set: EntitySet, options: Options): Shape {
+export function readProjection(context: QueryContext, set: EntitySet, options: Options): Projection {
   const expand = options.get("$expand");
   const expanded = expand === undefined ? [] : readExpand(expand);
-  const shape = shapeAt(asked, set, { options, expanded, depth: 1 });
-  if (expansionsIn(shape) > limits.odataExpansionsMax) {
+  const projection = projectionAt(context, set, { options, expanded, depth: 1 });
+  if (expansionsIn(projection) > limits.odataExpansionsMax) {
     const problem = `it names more than ${limits.odataExpansionsMax} navigations`;
     throw fail("query-option-invalid", { option: "$expand", problem });
   }
-  return shape;
+  return projection;
 }
 
-const expansionsIn = ({ expansions }: Shape): number =>
-  expansions.reduce((sum, { shape }) => sum + 1 + expansionsIn(shape), 0);
+const expansionsIn = ({ expansions }: Projection): number =>
+  expansions.reduce((sum, { projection }) => sum + 1 + expansionsIn(projection), 0);
 
 interface Nesting {
   readonly options: Options;
-  readonly expanded: readonly Expanded[];
+  readonly expanded: readonly ExpandItem[];
   readonly depth: number;
 }
 
-function shapeAt(asked: Asked, set: EntitySet, { options, expanded, depth }: Nesting): Shape {
-  const type = asked.model.typeOf(set);
+function projectionAt(
+  context: QueryContext,
+  set: EntitySet,
+  { options, expanded, depth }: Nesting,
+): Projection {
+  const type = context.model.typeOf(set);
   const select = options.get("$select");
   const selected = select === undefined ? undefined : readSelect(select);
   if (expanded.length > 0) checkDepth(depth);
-  const always = automaticOf(asked.model, type, { expanded, selected });
-  const expansions = [...always, ...expanded].flatMap((one) => expansionsOf(asked, set, one, depth));
+  const always = autoExpandedOf(context.model, type, { expanded, selected });
+  const expansions = [...always, ...expanded].flatMap((one) => expansionsOf(context, set, one, depth));
   const names = expansions.map(({ navigation }) => navigation.name);
   const twice = names.find((name, at) => names.indexOf(name) < at);
   if (twice) throw fail("query-option-invalid", { option: "$expand", problem: `it names ${twice} twice` });
   const { properties, members } = propertiesOf(type, selected);
-  const fragment = fragmentOf(selected && namesOf(asked.model, type, selected), expansions);
-  return { set, type, properties, members, expansions, fragment };
+  const fragment = fragmentOf(selected && selectedNames(context.model, type, selected), expansions);
+  return { set, type, properties, members, expansions, contextFragment: fragment };
 }
 
 /** Navigations that come with every entity, unless the request expands them itself or selects others. */
-function automaticOf(
-  model: Model,
+function autoExpandedOf(
+  model: EntityModel,
   type: EntityType,
-  asked: { readonly expanded: readonly Expanded[]; readonly selected: readonly Selected[] | undefined },
-): Expanded[] {
-  const { expanded, selected = [["*"]] } = asked;
+  request: {
+    readonly expanded: readonly ExpandItem[];
+    readonly selected: readonly SelectedPath[] | undefined;
+  },
+): ExpandItem[] {
+  const { expanded, selected = [["*"]] } = request;
   const names = [...model.navigationsOf(type).values()]
     .filter((one) => one.isAutoExpanded)
     .map(({ name }) => name);
@@ -102,7 +99,7 @@ function automaticOf(
     .map((name) => ({ name, options: new Map() }));
 }
 
-function propertiesOf(type: EntityType, selected: readonly Selected[] | undefined) {
+function propertiesOf(type: EntityType, selected: readonly SelectedPath[] | undefined) {
   const members = new Map<string, Set<string>>();
   const whole = new Set<string>();
   for (const [name, ...rest] of selected ?? []) {
@@ -116,28 +113,32 @@ function propertiesOf(type: EntityType, selected: readonly Selected[] | undefine
 }
 
 /** The properties selected in the order of the model, behind them names that no entity has. */
-function namesOf(model: Model, type: EntityType, selected: readonly Selected[]): string[] {
+function selectedNames(model: EntityModel, type: EntityType, selected: readonly SelectedPath[]): string[] {
   const navigations = model.navigationsOf(type);
   const all = new Set(selected.map((path) => path.join("/")));
   const names = [...all].filter((name) => !navigations.has(name));
-  const place = (name: string) => type.properties.findIndex((one) => one.name === name.split("/", 1)[0]);
-  const known = names.filter((name) => place(name) >= 0).sort((a, b) => place(a) - place(b));
-  return [...known, ...names.filter((name) => place(name) < 0)];
+  const indexOf = (name: string) => type.properties.findIndex((one) => one.name === name.split("/", 1)[0]);
+  const known = names.filter((name) => indexOf(name) >= 0).sort((a, b) => indexOf(a) - indexOf(b));
+  return [...known, ...names.filter((name) => indexOf(name) < 0)];
 }
 
 /** A plain expansion adds nothing in OData 4.0. */
 function fragmentOf(selected: readonly string[] | undefined, expansions: readonly Expansion[]): string {
-  const nested = expansions.filter(({ shape }) => shape.fragment !== "");
+  const nested = expansions.filter(({ projection }) => projection.contextFragment !== "");
   const parts = [
     ...(selected ?? []),
-    ...nested.map(({ navigation, shape }) => `${navigation.name}${shape.fragment}`),
+    ...nested.map(({ navigation, projection }) => `${navigation.name}${projection.contextFragment}`),
   ];
   return parts.length === 0 ? "" : `(${parts.join(",")})`;
 }
 
-/** `*` expands every navigation that can be but `Subtree`, which can be the whole project. */
-function expansionsOf(asked: Asked, set: EntitySet, expanded: Expanded, depth: number): Expansion[] {
-  const navigations = asked.model.navigationsOf(asked.model.typeOf(set));
+function expansionsOf(
+  context: QueryContext,
+  set: EntitySet,
+  expanded: ExpandItem,
+  depth: number,
+): Expansion[] {
+  const navigations = context.model.navigationsOf(context.model.typeOf(set));
   if (expanded.name !== "*") {
     const navigation = navigations.get(expanded.name);
     if (!navigation)
@@ -146,20 +147,19 @@ function expansionsOf(asked: Asked, set: EntitySet, expanded: Expanded, depth: n
         problem: `${set.name} has no navigation ${expanded.name}`,
       });
     if (navigation.isPathOnly) throw fail("not-expandable", { navigation: navigation.name, set: set.name });
-    return [expansionOf(asked, navigation, expanded, depth)];
+    return [expansionOf(context, navigation, expanded, depth)];
   }
-  const all = [...navigations.values()].filter((one) => !one.isPathOnly && one.name !== "Subtree");
-  return all.map((navigation) => expansionOf(asked, navigation, expanded, depth));
+  const all = [...navigations.values()].filter((one) => !one.isPathOnly && !one.isExcludedFromWildcard);
+  return all.map((navigation) => expansionOf(context, navigation, expanded, depth));
 }
 
 function expansionOf(
-  asked: Asked,
+  context: QueryContext,
   navigation: Navigation,
-  { options, name }: Expanded,
+  { options, name }: ExpandItem,
   depth: number,
 ): Expansion {
-  const { model, ctx, aliases } = asked;
-  const set = model.sets.get(navigation.to)!;
+  const set = context.model.sets.get(navigation.to)!;
   for (const option of ["$orderby", "$search", "$compute", "$apply"])
     if (options.has(option)) throw fail("query-option-not-supported", { option: `${option} within $expand` });
   refuseSkip(options.get("$skip"));
@@ -168,18 +168,25 @@ function expansionOf(
     ...(inner === undefined ? [] : readExpand(inner)),
     ...furtherLevels(navigation, name, options),
   ];
-  const shape = shapeAt(asked, set, { options, expanded, depth: depth + 1 });
+  const projection = projectionAt(context, set, { options, expanded, depth: depth + 1 });
   const text = options.get("$filter");
-  const filter = text === undefined ? everything : filterFor({ ctx, model, aliases }, set, text);
+  const filter = text === undefined ? everything : parseFilter(context, set, text);
   const top = readTop(options.get("$top"));
-  return { navigation, shape, filter, top, isCounted: readFlag("$count", options.get("$count")), options };
+  return {
+    navigation,
+    projection: projection,
+    filter,
+    top,
+    isCounted: readFlag("$count", options.get("$count")),
+    options,
+  };
 }
 
 /** `$levels=2` is the same expansion once more inside of it. */
-function furtherLevels(navigation: Navigation, name: string, options: Options): Expanded[] {
+function furtherLevels(navigation: Navigation, name: string, options: Options): ExpandItem[] {
   const sent = options.get("$levels");
   if (sent === undefined) return [];
-  if (!["Children", "Parent"].includes(navigation.name))
+  if (!navigation.isRecursive)
     throw fail("query-option-not-supported", { option: `$levels of ${navigation.name}` });
   const levels = sent === "max" ? 4 : Number(sent);
   checkDepth(levels);
@@ -190,13 +197,6 @@ function furtherLevels(navigation: Navigation, name: string, options: Options): 
       options: new Map([...options, ["$levels", String(levels - 1)]]),
     },
   ];
-}
-
-/** A filter within the rules of its set. */
-export function filterFor({ ctx, model, aliases }: Asked, set: EntitySet, text: string): Filter {
-  const expression = parseExpression(text, aliases);
-  checkRestrictions(expression, set);
-  return filterOf(expression, { ctx, model, type: model.typeOf(set) });
 }
 
 /** A whole number from 0. */

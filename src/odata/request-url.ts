@@ -4,21 +4,21 @@
 // Routers and form decoders are no alternative: they decode `%2F` before they split, turn `+` in a time zone
 // into a blank, and keep the last of two equal options (docs/reference/odata.md#requests-and-formats).
 import { fail } from "../errors.ts";
-import type { Expression } from "./expression.ts";
+import type { FilterExpression } from "./expression.ts";
 import { parseExpression } from "./parse-expression.ts";
 import { syntax } from "./tokens.ts";
 
 /** One step of a path: `Assets`, `Assets('101')`, `AssetsSearch(Search='pump')`, `$count`. */
-export interface Segment {
+export interface PathSegment {
   readonly name: string;
   /** What stands in its parentheses, decoded; absent without parentheses. */
-  readonly inside?: string;
+  readonly parentheses?: string;
 }
 
-export interface Target {
-  readonly segments: readonly Segment[];
+export interface RequestUrl {
+  readonly segments: readonly PathSegment[];
   /** The path, decoded: what a token for a further page is bound to. */
-  readonly resource: string;
+  readonly decodedPath: string;
   /** System options by their names in small letters with `$`. */
   readonly options: ReadonlyMap<string, string>;
   /** Values of parameter aliases by name, with `@`. */
@@ -29,7 +29,7 @@ export interface Target {
 }
 
 /** `rest` is what follows the root of the service in the request line. Refuses options given twice. */
-export function readTarget(rest: string): Target {
+export function parseRequestUrl(rest: string): RequestUrl {
   const [path, query] = splitOnce(rest, "?");
   const options = new Map<string, string>();
   const aliases = new Map<string, string>();
@@ -45,9 +45,11 @@ export function readTarget(rest: string): Target {
   const segments = path
     .split("/")
     .filter((one) => one !== "")
-    .map(segmentOf);
-  const resource = segments.map(({ name, inside }) => name + (inside === undefined ? "" : `(${inside})`));
-  return { segments, resource: resource.join("/"), options, aliases, path, query };
+    .map(parseSegment);
+  const resource = segments.map(
+    ({ name, parentheses: inside }) => name + (inside === undefined ? "" : `(${inside})`),
+  );
+  return { segments, decodedPath: resource.join("/"), options, aliases, path, query };
 }
 
 /** Options that are known, or look like it; 4.01 has them without `$` and in any case as well. */
@@ -87,18 +89,21 @@ function withoutPlus(sent: string): string {
   });
 }
 
-function segmentOf(sent: string): Segment {
+function parseSegment(sent: string): PathSegment {
   const text = decodeURIComponent(sent);
   const at = text.indexOf("(");
   if (at < 0) return { name: text };
   if (!text.endsWith(")")) throw syntax("')' is missing at the end of a path segment", text.length);
-  return { name: text.slice(0, at), inside: text.slice(at + 1, -1) };
+  return { name: text.slice(0, at), parentheses: text.slice(at + 1, -1) };
 }
 
 /** The arguments in a segment's parentheses: one without a name under `""`, others by name. */
-export function argumentsIn(inside: string, aliases: Target["aliases"]): ReadonlyMap<string, Expression> {
-  const given = new Map<string, Expression>();
-  for (const { text, at } of pieces(inside, ",")) {
+export function argumentsIn(
+  inside: string,
+  aliases: RequestUrl["aliases"],
+): ReadonlyMap<string, FilterExpression> {
+  const given = new Map<string, FilterExpression>();
+  for (const { text, at } of splitList(inside, ",")) {
     const [, name = "", value = ""] = /^\s*(?:([\p{L}_][\p{L}\p{Nd}_]*)\s*=)?(.*)$/su.exec(text)!;
     if (given.has(name)) throw syntax(name === "" ? "one key is enough" : `${name} is given twice`, at);
     given.set(name, parseExpression(value, aliases));
@@ -107,15 +112,15 @@ export function argumentsIn(inside: string, aliases: Target["aliases"]): Readonl
   return given;
 }
 
-export interface Piece {
+export interface ListItem {
   readonly text: string;
   readonly at: number;
 }
 
 /** The pieces between separators that stand neither in quotes nor in parentheses; none of an empty text. */
-export function pieces(text: string, separator: "," | ";" | "/"): Piece[] {
+export function splitList(text: string, separator: "," | ";" | "/"): ListItem[] {
   if (text.trim() === "") return [];
-  const found: Piece[] = [];
+  const found: ListItem[] = [];
   let [start, depth] = [0, 0];
   for (let at = 0; at <= text.length; at++) {
     const letter = text[at];
