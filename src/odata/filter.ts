@@ -147,7 +147,8 @@ class Binder {
     });
     const operand = this.#valueOf(left, literals.find(({ type }) => type !== "null")?.type ?? "Edm.String");
     const values = literals.map((literal) => operandValue(operand.type, literal, nameOf(left)));
-    const nonNull = values.filter((value) => value !== null);
+    const isPresent = (value: Scalar | null): value is Scalar => value !== null && isStorable(value);
+    const nonNull = values.filter(isPresent);
     const present = operand.oneOf?.(nonNull) ?? or(...nonNull.map((value) => operand.equals(value)));
     return values.includes(null) ? or(operand.equals(null), present) : present;
   }
@@ -236,14 +237,16 @@ function constant({ type, value, at }: Literal, wanted: boolean): Filter {
   return value === wanted ? everything : nothing;
 }
 
+/** No record equals NaN or an infinity, whatever the store would say of them. */
+const isStorable = (value: Scalar | null): boolean => typeof value !== "number" || Number.isFinite(value);
+
 function compared(
   operand: Operand,
   operator: Comparison,
   value: Scalar | null,
   { names, at }: PropertyPath,
 ): Filter {
-  if (operator === "eq")
-    return Number.isFinite(value ?? 0) || typeof value !== "number" ? operand.equals(value) : nothing;
+  if (operator === "eq") return isStorable(value) ? operand.equals(value) : nothing;
   if (operator === "ne") return not(compared(operand, "eq", value, { kind: "path", names, at }));
   if (value === null || Number.isNaN(value)) return nothing;
   if (operand.type === "Edm.Boolean" || typeof value === "boolean")

@@ -85,6 +85,17 @@ test("rows page by page, over all tables too, each once; filtered by their data"
   assert.deepEqual(await found("Rows?$filter=RawData/a_x002E_b eq 1", "Key"), ["x"]);
 });
 
+test("in and eq agree on numbers that are not finite", async () => {
+  const path = "Raw('it''s%2Fodd')/Tables('pumps')/Rows";
+  for (const value of ["INF", "-INF", "NaN"]) {
+    assert.deepEqual(await found(`${path}?$filter=RawData/big eq ${value}`, "Key"), []);
+    assert.deepEqual(await found(`${path}?$filter=RawData/big in (${value})`, "Key"), []);
+    assert.deepEqual(await found(`${path}?$filter=not (RawData/big in (1,${value}))`, "Key"), ["x"]);
+  }
+  assert.deepEqual(await found(`${path}?$filter=RawData/a_x002E_b in (NaN,1)`, "Key"), ["x"]);
+  assert.deepEqual(await found(`${path}?$filter=RawData/n in (INF,null)`, "Key"), ["x"]);
+});
+
 test("data of any JSON is written so that its types can be told", async () => {
   const { json } = await ask("Raw('it''s%2Fodd')/Tables('pumps')/Rows('x')");
   assert.deepEqual(json?.["RawData"], {
