@@ -19,7 +19,7 @@ const capability = (name: string, value: AnnotationValue): Annotation => ({
   value,
 });
 
-/** Of a navigation whose entity comes with every answer. */
+/** Marks a navigation whose entity is part of every response. */
 export const autoExpand: Annotation = { term: "Org.OData.Core.V1.AutoExpand", value: true };
 
 const levels = ["minimal", "full", "none"];

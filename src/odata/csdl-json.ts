@@ -1,4 +1,4 @@
-// `$metadata` in JSON, made from the model (CSDL JSON 4.01, which 4.0 services may offer as well).
+// Writes `$metadata` as JSON (CSDL JSON 4.01, which services of version 4.0 may also offer).
 import { type Annotation, type AnnotationValue, autoExpand, ofContainer, ofSet } from "./annotations.ts";
 import {
   type EntityFunction,
@@ -14,7 +14,7 @@ import {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The whole document. Unlike in XML, what does not say otherwise is not nullable. */
+/** The whole document. In CSDL JSON, unlike XML, a type is not nullable unless it says so. */
 export function csdlJson(model: EntityModel): Json {
   const types = [...model.types.values()].map((type) => [type.name, entityTypeJson(model, type)]);
   const opens = model.complexTypes.map(({ name }) => [name, { $Kind: "ComplexType", $OpenType: true }]);
@@ -34,7 +34,7 @@ const referenceOf = (name: string) => [
   { $Include: [{ $Namespace: `Org.OData.${name}.V1` }] },
 ];
 
-/** JSON leaves the type of strings out. */
+/** CSDL JSON omits the type of strings. */
 const typed = (type: string): Json => (type === "Edm.String" ? {} : { $Type: type });
 
 function entityTypeJson(model: EntityModel, type: EntityType): Json {

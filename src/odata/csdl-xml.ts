@@ -1,4 +1,4 @@
-// `$metadata` in XML, made from the model (CSDL XML 4.0).
+// Writes `$metadata` as XML (CSDL XML 4.0).
 import { type Annotation, type AnnotationValue, autoExpand, ofContainer, ofSet } from "./annotations.ts";
 import {
   type EntityFunction,
@@ -14,7 +14,6 @@ import {
 
 type Attributes = Readonly<Record<string, string | undefined>>;
 
-/** The whole document. */
 export function csdlXml(model: EntityModel): string {
   const schema = element(
     "Schema",
@@ -159,7 +158,7 @@ function annotationXml({ term, value }: Annotation): string {
   return element("Annotation", { Term: term, ...attributes }, children);
 }
 
-/** A value as attributes of the element that has it, or as elements within. */
+/** A value as attributes of the element, or as child elements. */
 function valueXml(value: AnnotationValue): [Attributes, string[]] {
   if (typeof value === "boolean") return [{ Bool: String(value) }, []];
   if (typeof value === "string") return [{ String: value }, []];

@@ -1,5 +1,5 @@
-// Converts open JSON data to and from OData: annotates types that a reader cannot tell, and encodes names
-// that are no identifiers (docs/reference/odata.md#open-members).
+// Converts open JSON data to and from OData: annotates types that JSON does not show, and encodes names
+// that are not identifiers (docs/reference/odata.md#open-members).
 import { fail } from "../errors.ts";
 import { parseJson } from "../lib/json.ts";
 import { JsonText } from "../lib/json-reader.ts";
@@ -9,7 +9,9 @@ import { decodeName, encodeName } from "./names.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The object as JSON; `type` is the open type of objects within it, `isPlain` leaves annotations out. */
+/**
+ * Writes the object as JSON. `type` is the open type of nested objects; `isPlain` omits the annotations.
+ */
 export function dynamicJson(value: Members, type: OpenComplexType, isPlain: boolean): string {
   return `{${membersJson(value, type, isPlain).join(",")}}`;
 }
@@ -23,7 +25,7 @@ function membersJson(value: Members, type: OpenComplexType, isPlain: boolean): s
   });
 }
 
-/** A value, and what a reader cannot tell of its type. */
+/** A value as JSON, with its type when JSON does not show it. */
 function memberJson(
   value: unknown,
   type: OpenComplexType,
@@ -36,7 +38,7 @@ function memberJson(
   return [`{${[...control, ...membersJson(value as Members, type, isPlain)].join(",")}}`];
 }
 
-/** Lists of one type stay lists; all others are their JSON as a text. */
+/** A list with elements of one type stays a list. Any other list becomes a string that holds its JSON. */
 function listJson(
   list: readonly unknown[],
   type: OpenComplexType,
@@ -56,8 +58,8 @@ function elementType(value: unknown, type: OpenComplexType): string | undefined 
 }
 
 /**
- * The open object of an entity that was sent, as JSON: its own text where nothing in it has to be read as
- * OData, else without control information and with its names decoded. None is `{}`.
+ * The open object of an inserted entity as JSON. Returns it as it was sent if nothing in it needs decoding;
+ * otherwise removes control information and decodes the names. An absent object is `{}`.
  */
 export function plainData(sent: unknown, name: string): string {
   if (sent === undefined) return "{}";

@@ -1,4 +1,4 @@
-// Refusals as OData clients read them: the platform's text under the platform's members, the code as a text.
+// Writes refusals as OData error responses: the platform's message, with the status as a string in `code`.
 import { STATUS_CODES } from "node:http";
 import type { Failure } from "../errors.ts";
 
@@ -8,7 +8,7 @@ export interface ODataErrorResponse {
 }
 
 /**
- * `details[0].code` is the failure: `filter-syntax` is `FilterSyntax`
+ * `details[0].code` is the name of the error in the catalogue: `filter-syntax` becomes `FilterSyntax`
  * (docs/reference/odata.md#errors-of-odata).
  */
 export function odataErrorOf({ failure, status, message }: Failure): ODataErrorResponse {

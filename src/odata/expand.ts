@@ -1,4 +1,4 @@
-// Brings expanded entities to those they belong to: one question a navigation, however many there are.
+// Reads expanded entities: one query for each navigation, however many entities are expanded.
 import type { RequestContext } from "../context.ts";
 import { Failure } from "../errors.ts";
 import { limits } from "../limits.ts";
@@ -8,21 +8,21 @@ import type { Position } from "../query/page.ts";
 import type { EntityRecord, JoinKey } from "./model.ts";
 import { type Expansion, neededNames, type Projection } from "./projection.ts";
 
-/** An entity with what was expanded of it, in the sequence of the expansions of its projection. */
+/** An entity with its expanded entities, in the order of the projection's expansions. */
 export interface Entity {
   readonly row: EntityRecord;
   readonly expanded: readonly (Entity | undefined | EntityList)[];
 }
 
-/** Expanded entities of one entity. */
+/** The expanded entities of one entity and one navigation. */
 export interface EntityList {
   readonly items: readonly Entity[];
   readonly count?: number;
-  /** Where the rest begins. */
+  /** The position after which the rest starts; absent when nothing is left. */
   readonly next?: Position;
 }
 
-/** How many entities may still be expanded in this response, and how long they may be together. */
+/** How many more entities this response may expand, and how long they may be together. */
 interface Budget {
   left: number;
   readonly bound: LengthBound;
@@ -30,17 +30,15 @@ interface Budget {
 
 const nothing: Entity["expanded"] = [];
 
-/**
- * What expanded entities may add to the length of a page: they are written with the entity they belong to.
- */
+/** The part of a page's length bound that expanded entities may use. */
 const expandedShare = 1 / 4;
 
-/** How many fewer rows or entities are tried when expansions were too long. */
+/** Divides the number of rows and expanded entities for each retry when they were too long. */
 const shrinkFactor = 4;
 
 /**
- * The rows with what is expanded of them. When the expansions are too long together, only the first rows, and
- * of the last one left only as many expanded entities as fit. Counts all of it against `bound`.
+ * Expands the rows. If the expansions are too long together, returns fewer rows, and at the limit one row
+ * with as many expanded entities as fit. Counts the length against `bound`.
  */
 export async function expandFitting(
   ctx: RequestContext,
@@ -78,7 +76,7 @@ async function expandRows(
   return rows.map((row, at) => ({ row, expanded: columns.map((column) => column[at]) }));
 }
 
-/** For each row the one entity it names, if the caller may see it. */
+/** Expands a navigation to one entity; an entity that the caller may not see is undefined. */
 async function expandOne(
   ctx: RequestContext,
   rows: readonly EntityRecord[],
@@ -94,13 +92,14 @@ async function expandOne(
     for await (const page of pagesOf(ctx, expansion, { keys, limit: keys.size, bound: budget.bound }))
       found = found.length === 0 ? page : [...found, ...page];
   } catch (problem) {
-    // Nobody asked for it: to a caller without the right it is as if there were none.
+    // The request did not name this expansion, so a caller without the right gets none instead of a
+    // refusal.
     const isForbidden = problem instanceof Failure && problem.status === 403;
     if (!isForbidden || !expansion.navigation.isAutoExpanded) throw problem;
   }
   const entities = await expandRows(ctx, found, expansion.projection, budget);
   const isEachFound = keys.size === rows.length && entities.length === rows.length;
-  // Each has one of its own, and they have come in the same order: nothing has to be looked up.
+  // Fast path: each row has its own entity and the order is the same, so no lookup is needed.
   if (isEachFound && entities.every(({ row }, at) => join.theirs(row)[0] === own[at])) return entities;
   const byKey = new Map<JoinKey, Entity>();
   for (const entity of entities)
@@ -119,7 +118,7 @@ interface Related {
   hasMore: boolean;
 }
 
-/** For each row the entities that belong to it, as many as the answer has room for. */
+/** Expands a navigation to many entities, as many for each row as the response can hold. */
 async function expandMany(
   ctx: RequestContext,
   rows: readonly EntityRecord[],
@@ -149,7 +148,7 @@ async function expandMany(
 const nextOf = ({ projection }: Expansion, { rows }: Related) =>
   rows.length > 0 ? { next: projection.set.position(rows.at(-1)!) } : {};
 
-/** What was gathered whole needs no counting. */
+/** Counts only where more entities exist than were read. */
 const countOf = async (
   ctx: RequestContext,
   keys: readonly JoinKey[],
@@ -159,8 +158,8 @@ const countOf = async (
   hasMore ? projection.set.count(ctx, and(navigation.join.filter(keys), filter)) : rows.length;
 
 /**
- * Reads what belongs to any of the rows until each has `each` or all is read. Rows that have theirs are asked
- * for no longer, so that a large collection of one does not cost the others.
+ * Reads related entities until each row has `each` of them or all are read. The keys of a complete row
+ * leave the query, so that one large collection does not slow the others down.
  */
 async function readRelated(
   ctx: RequestContext,
@@ -189,8 +188,8 @@ async function readRelated(
 }
 
 /**
- * Pages of what belongs to the keys, which may become fewer on the way; ends when none is left, and when what
- * was read is too long.
+ * Reads pages of entities related to the keys. The caller may remove keys between pages. Ends when no key
+ * or no page is left, or when the length bound is reached.
  */
 async function* pagesOf(
   ctx: RequestContext,

@@ -1,10 +1,10 @@
-// The tree that the text of an expression means, before any entity type has a say in it.
+// The syntax tree of a filter expression, independent of entity types.
 import type { LiteralType, LiteralValue } from "./tokens.ts";
 
 export type Comparison = "eq" | "ne" | "gt" | "ge" | "lt" | "le";
 export type Arithmetic = "add" | "sub" | "mul" | "div" | "divby" | "mod";
 
-/** `at` counts the characters before it in the decoded text. */
+/** `at` is the offset in the decoded string. */
 export type FilterExpression =
   | Literal
   | PropertyPath
@@ -23,7 +23,7 @@ export type FilterExpression =
       readonly items: readonly FilterExpression[];
       readonly at: number;
     }
-  /** Grammar that no entity set here has a use for, by the name it is refused with. */
+  /** Valid OData that no entity set supports, with the name for the refusal. */
   | { readonly kind: "unsupported"; readonly feature: string; readonly at: number };
 
 export interface Literal {
@@ -58,7 +58,7 @@ export interface Binary {
   readonly at: number;
 }
 
-/** The precedence of operators, which all associate to the left (docs/reference/odata.md#filter-language). */
+/** Operator precedence; all operators associate to the left (docs/reference/odata.md#filter-language). */
 const precedences: Readonly<Record<string, number>> = {
   or: 1,
   and: 2,
@@ -80,7 +80,7 @@ const precedences: Readonly<Record<string, number>> = {
 
 export const precedenceOf = (word: string): number => precedences[word.toLowerCase()] ?? 0;
 
-/** Fewest and most arguments of every function of OData 4.01, its name in small letters. */
+/** The fewest and most arguments of each function of OData 4.01, by its name in lower case. */
 export const functions: Readonly<Record<string, readonly [fewest: number, most: number]>> = {
   contains: [2, 2],
   startswith: [2, 2],

@@ -1,9 +1,9 @@
-// Translates the tree of a `$filter` to the query tree of the stores, or refuses parts that are not served.
+// Translates a `$filter` to a filter of the stores, and refuses expressions that are not served.
 //
-// Rows are never filtered after they were read: an expression without a condition in the query tree is
-// refused. OData has true, false and null; the query tree has no null. So `recordsWhere` selects the records for
-// which an expression is true, or those for which it is false; null is in neither
-// (docs/reference/odata.md#filter-language).
+// An expression without a counterpart in the stores is refused: rows are never filtered after they were
+// read. OData expressions are true, false or null, and a store filter selects or does not. So
+// `recordsWhere` selects the records for which an expression is true, or those for which it is false; null
+// is in neither set (docs/reference/odata.md#filter-language).
 import type { RequestContext } from "../context.ts";
 import { type Failure, fail } from "../errors.ts";
 import {
@@ -23,17 +23,17 @@ import { absent, type Operand, type PrimitiveType } from "./operand.ts";
 import { type Aliases, parseExpression } from "./parse-expression.ts";
 import { checkRestrictions } from "./restrictions.ts";
 
-/** What expressions of a request are read with. */
+/** The request that a filter or projection belongs to. */
 export interface QueryContext {
   readonly ctx: RequestContext;
   readonly model: EntityModel;
-  /** Values of the parameter aliases, by their names with `@`. */
+  /** Parameter aliases: values by names with `@`. */
   readonly aliases: Aliases;
 }
 
 /**
- * Translates a `$filter` on entities of the set. Refuses syntax errors and wrong types (400), expressions that
- * the set does not allow (400), and those that are not served (501).
+ * Translates a `$filter` on entities of the set. Refuses syntax errors, wrong types and what the set does
+ * not allow (400), and expressions that are not served (501).
  */
 export function parseFilter({ ctx, model, aliases }: QueryContext, set: EntitySet, text: string): Filter {
   const expression = parseExpression(text, aliases);
@@ -60,7 +60,7 @@ class Binder {
     this.#variables = variables;
   }
 
-  /** The records for which the expression is `wanted`. */
+  /** The records for which the expression is true, or for which it is false. */
   recordsWhere(expression: FilterExpression, wanted: boolean): Filter {
     switch (expression.kind) {
       case "literal":
@@ -108,7 +108,7 @@ class Binder {
     }
   }
 
-  /** Comparisons are never null: null is equal to null alone, and neither before nor after anything. */
+  /** Comparisons are never null: null equals only null, and is neither less nor greater than any value. */
   #comparison(operator: Comparison, left: FilterExpression, right: FilterExpression): Filter {
     if (left.kind === "literal" && right.kind !== "literal")
       return this.#comparison(mirrored[operator], right, left);
@@ -119,7 +119,7 @@ class Binder {
     return compared(operand, operator, value, left);
   }
 
-  /** A condition compared with true or false. */
+  /** A condition compared with `true` or `false`. */
   #outcome(operator: Comparison, left: FilterExpression, right: Literal): Filter {
     if (left.kind === "literal") throw notServed("The comparison of two values", left.at);
     const condition = this.recordsWhere(left, right.value === true);
@@ -180,7 +180,7 @@ class Binder {
     return wanted ? condition : not(condition);
   }
 
-  /** What a path asks about; one that no record has, of the type that it is compared with. */
+  /** The operand of a path. A property that no record has gets the type it is compared with. */
   #valueOf(path: PropertyPath, comparedWith: Literal["type"]): Operand {
     const [first, second, ...rest] = path.names as [string, ...string[]];
     const element = this.#variables.get(first);
@@ -237,7 +237,7 @@ function constant({ type, value, at }: Literal, wanted: boolean): Filter {
   return value === wanted ? everything : nothing;
 }
 
-/** No record equals NaN or an infinity, whatever the store would say of them. */
+/** No record equals NaN or an infinity. */
 const isStorable = (value: Scalar | null): boolean => typeof value !== "number" || Number.isFinite(value);
 
 function compared(
@@ -259,7 +259,7 @@ function compared(
   return operand.between(isAbove ? { from: bound } : { to: bound });
 }
 
-/** Literal types by the types of the properties that they can be compared with. */
+/** The literal types that each property type can be compared with. */
 const comparable: Readonly<Record<PrimitiveType, readonly Literal["type"][]>> = {
   "Edm.String": ["Edm.String"],
   "Edm.Boolean": ["Edm.Boolean"],
@@ -276,7 +276,7 @@ const examples: Readonly<Record<PrimitiveType, string>> = {
   "Edm.Int64": "whole numbers",
 };
 
-/** What no member of an open object is. */
+/** Literal types that members of open objects never have. */
 const notInOpenObjects: readonly Literal["type"][] = [
   "Edm.DateTimeOffset",
   "Edm.Date",
@@ -284,7 +284,7 @@ const notInOpenObjects: readonly Literal["type"][] = [
   "Edm.Binary",
 ];
 
-/** A literal as a property of this type is compared with it. */
+/** Converts a literal to a value that the operand's type compares with. */
 function operandValue(
   type: Operand["type"],
   { type: given, value, at }: Literal,

@@ -1,18 +1,22 @@
-// Inserts of one entity into a set, or below another entity (docs/reference/odata.md#inserts).
+// Inserts one entity into a set, or into the collection of another entity
+// (docs/reference/odata.md#inserts).
 import type { RequestContext } from "../context.ts";
 import { fail } from "../errors.ts";
 import { type EntityModel, type EntityRecord, isOpenComplex } from "./model.ts";
 import type { RequestHeaders } from "./negotiate.ts";
 import type { EntityCollection } from "./resolve-path.ts";
 
-/** Whether entities can be inserted where the request leads. */
+/** Whether entities can be inserted into this collection. */
 export const isInsertable = ({ set, isWholeSet, container }: EntityCollection): boolean =>
   set.insert !== undefined && (isWholeSet || container !== undefined);
 
-/** A JSON body; the members at this path stay as they were written (`JsonText`). */
+/**
+ * Reads the JSON body. The member at the path `keptText` stays as it was sent (`JsonText`), so that numbers
+ * keep their digits.
+ */
 export type ReadJsonBody = (keptText?: readonly string[]) => Promise<unknown>;
 
-/** The members of the entity in the body; those of open types stay as they were written. */
+/** The members of the entity in the body; open objects stay as they were sent. */
 export async function readEntityBody(
   { type }: EntityCollection,
   headers: RequestHeaders,
@@ -27,7 +31,7 @@ export async function readEntityBody(
   return body as Readonly<Record<string, unknown>>;
 }
 
-/** Makes the entity; refuses (409) one that exists, and (501) one with others inside of it. */
+/** Inserts the entity. Refuses (409) an existing entity and (501) an entity with nested entities. */
 export async function insertEntity(
   { ctx, model }: { readonly ctx: RequestContext; readonly model: EntityModel },
   of: EntityCollection,

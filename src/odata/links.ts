@@ -1,4 +1,4 @@
-// The addresses in answers: context, entities, navigations, and links to what did not fit.
+// The URLs in responses: contexts, entities, navigations, and next pages.
 import type { RequestContext } from "../context.ts";
 import type { Position } from "../query/page.ts";
 import type { EntityRecord } from "./model.ts";
@@ -10,7 +10,7 @@ import { pathByKey } from "./resolve-path.ts";
 export class Links {
   readonly #ctx: RequestContext;
   readonly #url: RequestUrl;
-  /** The root of the service, absolute, without a slash at its end. */
+  /** The absolute URL of the service, without a trailing slash. */
   readonly root: string;
 
   constructor(ctx: RequestContext, root: string, url: RequestUrl) {
@@ -27,7 +27,7 @@ export class Links {
     return `${this.root}/${entityPath(projection, row)}`;
   }
 
-  /** The request once more, from where the page ended. */
+  /** The URL of the next page: the request's URL with the token. */
   next(token: string): string {
     const { path, query } = this.#url;
     const isOld = (option: string) => /^(\$|%24)?skiptoken=/i.test(option);
@@ -35,7 +35,7 @@ export class Links {
     return `${this.root}${path}?${[...options, `$skiptoken=${token}`].join("&")}`;
   }
 
-  /** The rest of an expanded collection, by its own path. */
+  /** The URL of the rest of an expanded collection. */
   rest(
     of: Projection,
     row: EntityRecord,
@@ -59,11 +59,11 @@ export class Links {
   }
 }
 
-/** Where an entity is below the root. */
+/** The path of an entity, relative to the service. */
 export const entityPath = ({ set, type }: Pick<Projection, "set" | "type">, row: EntityRecord): string =>
   set.entityPath?.(row) ?? pathByKey({ path: set.name, type }, row);
 
-/** The options of an expansion as a request by its path has them, where levels are an expansion. */
+/** The options of an expansion as options of a request; `$levels` becomes a nested `$expand`. */
 function optionsOnOwnPath({ navigation, options }: Expansion): [string, string][] {
   const { $levels: levels, ...plain } = Object.fromEntries(options);
   const depth = levels === "max" ? 4 : Number(levels ?? 1);

@@ -1,8 +1,9 @@
-// The entity model as data: what rooms say of their entity types, sets, navigations and functions.
+// The entity model as data: entity types, sets, navigations and functions, as resource modules declare
+// them.
 //
-// A room's `*.odata.ts` describes its part; `src/app.ts` names the parts, and from the whole come paths,
-// `$metadata`, filters, expansion and the bytes of answers. A set is read by a function of its room, with the
-// caller in hand, so that rights hold here as they do over REST.
+// Each `*.odata.ts` declares the part of its resource, and `src/app.ts` assembles the parts. Paths,
+// `$metadata`, filters, expansions and responses are derived from the model. A set is read by a function of
+// its resource module with the request's context, so the caller's rights apply as in REST.
 import type { RequestContext } from "../context.ts";
 import { invariant } from "../lib/invariant.ts";
 import type { Filter } from "../query/filter.ts";
@@ -10,46 +11,50 @@ import type { Page, PageQuery, Position } from "../query/page.ts";
 import type { ColumnPage } from "./column-page.ts";
 import type { Operand, PrimitiveType } from "./operand.ts";
 
-/** What the names of types and bound functions begin with. */
+/** The namespace of types and bound functions. */
 export const namespace = "DataPlatform.V1";
 
-/** A record that stands for an entity. The kernel does not look into it. */
+/** The record of an entity. Only the functions of its resource module know its fields. */
 export type EntityRecord = Readonly<Record<string, unknown>>;
 
-/** What of a property a filter can ask: a value, the members of an object, the elements of a list. */
+/**
+ * How a filter can use a property: as a value, by the members of an object, or by the elements of a list.
+ */
 export type Queryable =
   | { readonly kind: "value"; readonly operand: Operand | ((ctx: RequestContext) => Operand) }
   | { readonly kind: "members"; readonly member: (key: string) => Operand }
   | { readonly kind: "elements"; readonly elements: QueryableElements };
 
 export interface QueryableElements {
-  /** A plain element's value, or by its name a member of an element that is an object. */
+  /** The element itself, or the members of an element that is an object, by name. */
   readonly operand: Operand | Readonly<Record<string, Operand>>;
-  /** Some element meets the condition, which is about the operands. */
+  /** Matches records in which at least one element meets the condition on the operands. */
   toFilter(part: Filter): Filter;
 }
 
 export interface Property<From = EntityRecord> {
   readonly name: string;
-  /** Of each element, for a list. */
+  /** The type of an element if the property is a list. */
   readonly type: PrimitiveType | OpenComplexType;
   readonly isList?: true;
   readonly isRequired?: true;
-  /** Times in milliseconds, ids as numbers or texts, open objects as objects; undefined is null. */
+  /**
+   * Returns times in milliseconds, ids as numbers or strings, and open objects as objects; undefined
+   * becomes null.
+   */
   readonly get: (row: From) => unknown;
   readonly queryable?: Queryable;
-  /** Not declared in `$metadata`, though it is always there: the types are open. */
+  /** A dynamic property: part of every entity, but not declared in `$metadata`. */
   readonly isDynamic?: true;
 }
 
 /** A complex type whose objects have any members. */
 export interface OpenComplexType {
   readonly name: string;
-  /** Members are values of any JSON type, nested ones included. Otherwise all members are strings. */
+  /** Members are values of any JSON type. Otherwise all members are strings. */
   readonly hasMixedMembers?: true;
 }
 
-/** Whether values of the property are objects with any members. */
 export const isOpenComplex = (type: PrimitiveType | OpenComplexType): type is OpenComplexType =>
   typeof type !== "string";
 
@@ -59,97 +64,99 @@ export const typeNameOf = (type: PrimitiveType | OpenComplexType): string =>
 
 export interface EntityType<From = EntityRecord> {
   readonly name: string;
-  /** The name of its key property, a text. */
+  /** The name of the key property, which is a string. */
   readonly key: string;
   readonly properties: readonly Property<From>[];
-  /** Its entities stand for bytes, which are to be had at an address. */
+  /** Media entities: the bytes of the entity are at this URL. */
   readonly stream?: (row: From) => { readonly url: string; readonly contentType?: string };
 }
 
 export interface EntitySetQuery {
   readonly filter: Filter;
   readonly page: PageQuery;
-  /** The names of the properties, navigations and functions that the records are needed for. */
+  /** The properties, navigations and functions for which the records are read. */
   readonly needs: ReadonlySet<string>;
 }
 
-/** How records of some kind are read, a page at a time and by number. */
+/** Reads the records of an entity set, or of a function's result. */
 export interface EntityReader<From = EntityRecord> {
   readonly read: (ctx: RequestContext, question: EntitySetQuery) => Promise<Page<From>>;
-  /** `needs` as of `read`; everything when absent. */
+  /** `needs` as in `read`; absent means everything. */
   readonly count: (ctx: RequestContext, filter: Filter, needs?: EntitySetQuery["needs"]) => Promise<number>;
-  /** The same page by columns, for sets of very many small records: the properties asked, of every row. */
+  /**
+   * Reads the same page as columns, for sets of very many small records: only the requested properties.
+   */
   readonly readColumns?: (ctx: RequestContext, question: EntitySetQuery) => Promise<ColumnPage>;
 }
 
 export interface EntitySet<From = EntityRecord> extends EntityReader<From> {
   readonly name: string;
-  /** The name of its entity type. */
+  /** The name of the entity type. */
   readonly type: string;
-  /** Left out of the service document. */
+  /** The service document does not list the set. */
   readonly isHidden?: true;
   readonly isCountable?: true;
   readonly requiresFilter?: true;
-  /** Properties that no filter may use, and those that take a single `eq`. */
+  /** Properties that no filter may use, and properties that allow only one `eq`. */
   readonly nonFilterable?: readonly string[];
   readonly singleValue?: readonly string[];
-  /** The platform does not say whether entities can be inserted; they cannot. */
+  /** `$metadata` does not say whether entities can be inserted. They cannot. */
   readonly omitsInsertRestrictions?: true;
-  /** The other properties take several ranges and searches, joined by `or`. */
+  /** All other properties allow several ranges and searches joined by `or`. */
   readonly isMultiRange?: true;
-  /** `limits.odataPageMax` when absent. */
+  /** Default: `limits.odataPageMax`. */
   readonly pageMax?: number;
-  /** The address of an entity below the root, where that is not the set's with a key. */
+  /** The path of an entity, for sets whose entities are not addressed as `Set('key')`. */
   readonly entityPath?: (row: From) => string;
-  /** Makes an entity; refuses (409) one whose key is taken, and (404) an unknown container. */
+  /** Creates an entity. Refuses a key that exists (409) and an unknown container (404). */
   readonly insert?: (ctx: RequestContext, inserted: EntityInsert) => Promise<From>;
-  /** Where a record stands in the order of `read`. */
+  /** The position of a record in the order of `read`. */
   readonly position: (row: From) => Position;
 }
 
-/** An entity as it was sent. */
+/** The body of an insert. */
 export interface EntityInsert {
-  /** Objects of open types are `JsonText`, as they have to stay as they were written. */
+  /** Open objects are `JsonText`, so that they are stored as they were sent. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** The entity that is to contain it, when its path says so. */
+  /** The entity whose collection the path names. */
   readonly container?: EntityRecord;
 }
 
-/** How the records at one end of a navigation are found from those at the other, for many at once. */
+/** How a navigation finds the records at its target end, for many source records at once. */
 export interface Join<From = EntityRecord, To = EntityRecord> {
-  /** What a record is bound by; several for a list of links, none for no link. */
+  /** The keys that bind a record: several for a list of links, none without a link. */
   readonly own: (row: From) => readonly JoinKey[];
   readonly theirs: (row: To) => readonly JoinKey[];
-  /** The records at the other end that are bound by one of these. */
+  /** The target records that are bound by one of the keys. */
   readonly filter: (keys: readonly JoinKey[]) => Filter;
 }
 
 export type JoinKey = string | number;
 
 export interface Navigation<From = EntityRecord, To = EntityRecord> {
-  /** The name of the entity type it starts from. */
+  /** The name of the source entity type. */
   readonly from: string;
   readonly name: string;
-  /** The name of the entity set it leads to. */
+  /** The name of the target entity set. */
   readonly to: string;
   readonly isMany?: true;
   readonly isRequired?: true;
   readonly partner?: string;
-  /** The property of the other end that `join` reads, where `partner` does not say it. */
+  /** The target property that `join` reads, if `partner` does not name it. */
   readonly joinProperty?: string;
-  /** What a filter can ask of the entities at its end, within `any` and `all`. */
+  /** How `any` and `all` filter by the target entities. */
   readonly queryable?: QueryableElements;
-  /** A property of this end and the one of the other end that it is equal to. */
+  /** A property of the source that always equals a property of the target. */
   readonly constraint?: readonly [own: string, theirs: string];
-  /** Its entity is always part of an answer, as far as the caller may see it. */
+  /** The target entity is part of every response if the caller may see it. */
   readonly isAutoExpanded?: true;
-  /** Only its path is served: a request cannot expand it. */
+  /** The navigation can be followed by its path, but not expanded. */
   readonly isPathOnly?: true;
-  /** `$expand=*` leaves it out, as it can hold the whole project. */
+  /** `$expand=*` omits the navigation, as it can return the whole project. */
   readonly isExcludedFromWildcard?: true;
-  /** Leads to entities of the same type, and `$levels` can expand it several levels deep. */
+  /** The target has the same type, and `$levels` expands the navigation several levels deep. */
   readonly isRecursive?: true;
-  /** The entities at its end belong to the one it starts from, and are part of its address. */
+  /** The target entities belong to the source entity, and their paths start with its path. */
   readonly isContained?: true;
   readonly join: Join<From, To>;
 }
@@ -160,22 +167,22 @@ export interface FunctionParameter {
   readonly isOptional?: true;
 }
 
-/** Values of parameters by name; those left out are absent. */
+/** Argument values by parameter name; omitted arguments are absent. */
 export type FunctionArguments = Readonly<Record<string, string | number | undefined>>;
 
-/** A function that answers a collection. */
+/** A function that returns a collection. */
 export interface EntityFunction<From = EntityRecord> {
   readonly name: string;
   readonly parameters: readonly FunctionParameter[];
-  /** The name of the entity set that its results belong to, or are like those of. */
+  /** The entity set of the results. */
   readonly set: string;
-  /** The name of the entity type that it is called on, by the name of a parameter that is not sent. */
+  /** The entity type that the function is bound to, and the name of the binding parameter. */
   readonly boundTo?: { readonly type: string; readonly parameter: string };
-  /** With what it answers, for these arguments. Refuses arguments that it cannot take. */
+  /** Returns a reader of the results. Refuses invalid arguments. */
   readonly results: (given: FunctionArguments, boundTo?: EntityRecord) => EntityReader<From>;
 }
 
-/** What one room adds to the model. */
+/** What one resource module adds to the model. */
 export interface EntityModelPart {
   readonly types?: readonly EntityType[];
   readonly sets?: readonly EntitySet[];
@@ -183,7 +190,8 @@ export interface EntityModelPart {
   readonly functions?: readonly EntityFunction[];
 }
 
-// The kernel handles records of all kinds; these let a room write down its own with their types.
+// Functions of the model take records of any type; these four let a module declare its own with their
+// types.
 export const entityType = <From>(given: EntityType<From>) => given as unknown as EntityType;
 export const entitySet = <From>(given: EntitySet<From>) => given as unknown as EntitySet;
 export const navigation = <From, To>(given: Navigation<From, To>) => given as unknown as Navigation;
@@ -191,25 +199,25 @@ export const entityFunction = <From>(given: EntityFunction<From>) => given as un
 
 export interface EntityModel {
   readonly types: ReadonlyMap<string, EntityType>;
-  /** Those of all properties, by name. */
+  /** The open complex types of all properties, by name. */
   readonly complexTypes: readonly OpenComplexType[];
   readonly sets: ReadonlyMap<string, EntitySet>;
-  /** Those that are called on the service. */
+  /** Unbound functions. */
   readonly functions: ReadonlyMap<string, EntityFunction>;
-  /** Those that are called on entities of a type, by name. */
+  /** Functions bound to a type, by name. */
   functionsOf(type: EntityType): ReadonlyMap<string, EntityFunction>;
   typeOf(set: EntitySet): EntityType;
-  /** Those that start from entities of a type, by name. */
+  /** Navigations from a type, by name. */
   navigationsOf(type: EntityType): ReadonlyMap<string, Navigation>;
 }
 
-/** All functions, those called on the service first. */
+/** All functions, unbound ones first. */
 export const functionsIn = (model: EntityModel): EntityFunction[] => [
   ...model.functions.values(),
   ...[...model.types.values()].flatMap((type) => [...model.functionsOf(type).values()]),
 ];
 
-/** The model of all parts; a name that leads nowhere is a fault of ours. */
+/** Assembles the model. A name that no part declares is an error of ours. */
 export function assembleModel(parts: readonly EntityModelPart[]): EntityModel {
   const types = byName(parts.flatMap((part) => part.types ?? []));
   const sets = byName(parts.flatMap((part) => part.sets ?? []));

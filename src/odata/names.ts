@@ -1,9 +1,9 @@
-// Encodes names of open members that are no OData identifiers (docs/reference/odata.md#open-members).
+// Encodes names of open members that are not OData identifiers (docs/reference/odata.md#open-members).
 
 const plain = /^[\p{L}_][\p{L}\p{Nd}_]{0,127}$/u;
 const escapes = /_x[0-9A-Fa-f]{4}_/g;
 
-/** A name that every client can read; `a.b` becomes `a_x002E_b`. */
+/** An identifier for the name: `a.b` becomes `a_x002E_b`. */
 export function encodeName(name: string): string {
   if (plain.test(name) && !name.includes("_x")) return name;
   let encoded = "";
@@ -19,12 +19,11 @@ export function encodeName(name: string): string {
 const codeOf = (letter: string): string =>
   `_x${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}_`;
 
-/** `Assets('101')`, and what is below it by a navigation, as part of an address. */
+/** `Assets('101')`, or `Assets('101')/Children` with a navigation, encoded for a URL. */
 export function pathWithKey(base: string, key: string, navigation?: string): string {
   const entity = `${base}('${encodeURIComponent(key.replaceAll("'", "''"))}')`;
   return navigation === undefined ? entity : `${entity}/${navigation}`;
 }
 
-/** The name that was encoded. */
 export const decodeName = (name: string): string =>
   name.replace(escapes, (code) => String.fromCharCode(Number.parseInt(code.slice(2, 6), 16)));

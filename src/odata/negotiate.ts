@@ -4,7 +4,7 @@ import type { JsonFormat } from "./write-value.ts";
 
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Refuses versions of OData before 4.0. Headers of version 3 are of no concern here. */
+/** Refuses versions of OData before 4.0. Headers of version 3 are ignored. */
 export function checkVersions(headers: RequestHeaders): void {
   const max = textOf(headers["odata-maxversion"]);
   if (max !== undefined && !(Number.parseFloat(max) >= 4))
@@ -34,7 +34,10 @@ function mediaTypes(header: string): MediaType[] {
   return all.filter(({ type, quality }) => type !== "" && quality > 0);
 }
 
-/** How to write data. `$format` wins over `Accept`; 406 when neither names a form of JSON. */
+/**
+ * The JSON format of a response. `$format` overrides `Accept`; refuses (406) a request that accepts no
+ * JSON.
+ */
 export function formatOf(headers: RequestHeaders, option: string | undefined): JsonFormat {
   const wanted = option ?? textOf(headers["accept"]);
   if (wanted === undefined) return formatWith(new Map());
@@ -55,11 +58,10 @@ function formatWith(parameters: ReadonlyMap<string, string>): JsonFormat {
   };
 }
 
-/** The content type of JSON in this format. */
 export const contentTypeOf = ({ level, isIeee754Compatible }: JsonFormat): string =>
   `application/json;odata.metadata=${level}${isIeee754Compatible ? ";IEEE754Compatible=true" : ""}`;
 
-/** XML unless the client accepts JSON alone (docs/reference/odata.md#metadata). */
+/** XML, unless the client accepts only JSON (docs/reference/odata.md#metadata). */
 export function metadataFormatOf(headers: RequestHeaders, option: string | undefined): "xml" | "json" {
   if (option !== undefined) {
     const word = option.toLowerCase().split(";", 1)[0]!.trim();
@@ -77,7 +79,7 @@ export interface Preferences {
   readonly returned?: "minimal" | "representation";
 }
 
-/** The preferences that are honoured; all others are passed over. */
+/** The supported preferences of the request; others are ignored. */
 export function preferencesOf(headers: RequestHeaders): Preferences {
   const prefer = textOf(headers["prefer"]) ?? "";
   const size = /(?:^|[,;\s])(?:odata\.)?maxpagesize\s*=\s*"?(\d{1,9})"?/i.exec(prefer)?.[1];

@@ -1,4 +1,4 @@
-// What a filter can ask of a property: each comparison as a condition in the query tree.
+// Operands of filters: what each comparison with a property means as a filter of the stores.
 import {
   and,
   type Bound,
@@ -19,10 +19,10 @@ import {
   textHas,
 } from "../query/filter.ts";
 
-/** Types that a property has in a filter, and that its values are written as. */
+/** The types of properties in filters and responses. */
 export type PrimitiveType = "Edm.String" | "Edm.Boolean" | "Edm.DateTimeOffset" | "Edm.Double" | "Edm.Int64";
 
-/** Members of some open objects hold values of any of these types. */
+/** A member of an open object, which can hold a value of any type. */
 export type AnyType = "any";
 
 export interface Range {
@@ -31,12 +31,12 @@ export interface Range {
 }
 
 /**
- * One value of a record as a filter sees it. Values are given as the property's type has them: texts for
- * identifiers, milliseconds since 1970 for times. What is absent here cannot be asked.
+ * One value of a record in a filter. Values have the form of the property's type: strings for ids,
+ * milliseconds since 1970 for times. Methods that are absent are not supported.
  */
 export interface Operand {
   readonly type: PrimitiveType | AnyType;
-  /** `null` asks for records without the value. */
+  /** `null` matches records without the value. */
   equals(value: Scalar | null): Filter;
   oneOf?(values: readonly Scalar[]): Filter;
   /** False for records without the value. */
@@ -45,7 +45,7 @@ export interface Operand {
   has?(test: TextTest, text: string): Filter;
 }
 
-/** A column that holds what the property holds. */
+/** A column that holds the property's value. */
 export const column = (field: string, type: PrimitiveType = "Edm.String"): Operand => ({
   type,
   equals: (value) => equals(field, value),
@@ -54,7 +54,7 @@ export const column = (field: string, type: PrimitiveType = "Edm.String"): Opera
   ...(type === "Edm.String" && { has: (test: TextTest, text: string) => textHas(test, field, text) }),
 });
 
-/** A column of ids, which are decimal texts on the wire. */
+/** A column of ids, which are decimal strings in OData. */
 export const idColumn = (field: string): Operand => ({
   type: "Edm.String",
   equals(value) {
@@ -71,13 +71,13 @@ export const idColumn = (field: string): Operand => ({
   has: (test, text) => textHas(test, field, text),
 });
 
-/** The id that a text names; undefined for one that is no id. */
+/** The id in a string, or undefined if the string is not an id. */
 export function parseId(text: Scalar): number | undefined {
   const id = typeof text === "string" && /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
   return Number.isSafeInteger(id) ? id : undefined;
 }
 
-/** The value of `first`, or of `second` for records that lack the first. */
+/** The value of `first`, or the value of `second` for records without the first. */
 export function firstPresent(first: Operand, second: Operand): Operand {
   const either = (condition: (operand: Operand) => Filter) =>
     or(condition(first), and(first.equals(null), condition(second)));
@@ -93,7 +93,7 @@ export function firstPresent(first: Operand, second: Operand): Operand {
   };
 }
 
-/** A value that no record has. */
+/** A property that no record has. */
 export const absent = (type: PrimitiveType = "Edm.String"): Operand => ({
   type,
   equals: (value) => (value === null ? everything : nothing),
@@ -101,7 +101,7 @@ export const absent = (type: PrimitiveType = "Edm.String"): Operand => ({
   has: () => nothing,
 });
 
-/** The value under a key of the open object that a column holds. */
+/** The string under a key of the open object in a column. */
 export const stringMember =
   (field: string) =>
   (key: string): Operand => {
@@ -116,7 +116,7 @@ export const stringMember =
     };
   };
 
-/** The value of any type under a key of the open object that a field holds. */
+/** The value of any type under a key of the open object in a field. */
 export const typedMember =
   (field: string) =>
   (key: string): Operand => ({
@@ -126,11 +126,11 @@ export const typedMember =
     has: (test, part) => some(field, and(equals("key", key), textHas(test, "value", part))),
   });
 
-/** The member is absent or null. */
+/** Matches records whose member is absent or null. */
 const hasNoValue = (field: string, key: string): Filter =>
   not(some(field, and(equals("key", key), not(equals("value", null)))));
 
-/** A value of the record of `table` that a column names, as far as that record meets `visible`. */
+/** A property of a related record: the record of `table` whose id is in `field`, if it meets `visible`. */
 export function ofRelated(
   { field, table, visible }: { readonly field: string; readonly table: string; readonly visible: Filter },
   operand: Operand,
@@ -145,7 +145,7 @@ export function ofRelated(
   };
 }
 
-/** The ids in the list that a column holds; by one of them records are found from an index. */
+/** Matches records whose id list has an element that meets the condition; equality uses an index. */
 export function idListHas(field: string, part: Filter): Filter {
   if (part.kind === "or") return or(...part.parts.map((one) => idListHas(field, one)));
   const { value, values = [value] } = part as { value?: Scalar | null; values?: readonly Scalar[] };

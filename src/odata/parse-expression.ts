@@ -1,8 +1,8 @@
-// Reads the grammar of OData expressions: recursive descent, operators by how tightly they bind.
+// Parses OData expressions by recursive descent with operator precedence.
 //
-// Written by hand, as no parser of the npm registry gets `not`, `in` and the precedence of operators right
-// (docs/decisions). What is grammar but has no meaning here becomes `foreign`, so that it is refused as not
-// supported and not as wrong.
+// The parser is our own, as no parser in the npm registry gets `not`, `in` and the operator precedence
+// right (docs/decisions). Valid OData that no entity set supports becomes an `unsupported` node, so that it
+// is refused as not supported (501) and not as a syntax error (400).
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import {
@@ -14,15 +14,18 @@ import {
 } from "./expression.ts";
 import { syntax, type Token, tokensOf } from "./tokens.ts";
 
-/** The values of parameter aliases by name (`@p1`), as texts. */
+/** The values of parameter aliases by name (`@p1`), as strings. */
 export type Aliases = ReadonlyMap<string, string>;
 
-/** Refuses what is no expression, and one that is too long, too deep or has too many parts. */
+/**
+ * Parses an expression. Refuses syntax errors, and expressions that are too long, too deep or have too many
+ * parts.
+ */
 export function parseExpression(text: string, aliases: Aliases): FilterExpression {
   return new Parser(text, aliases, { parts: 0, depth: 0 }).whole();
 }
 
-/** What all texts of one expression share: an alias is a text of its own. */
+/** The size of an expression, with the aliases in it. */
 interface ExpressionSize {
   parts: number;
   depth: number;
@@ -82,7 +85,7 @@ class Parser {
     return syntax(`expected ${wanted} but found ${found}`, at);
   }
 
-  /** Within one more level of nesting. */
+  /** Reads one more level of nesting. */
   #deeper<Result>(read: () => Result): Result {
     if (++this.#spent.depth > limits.odataExpressionDepthMax)
       throw fail("filter-too-large", { what: "levels of nesting", limit: limits.odataExpressionDepthMax });
@@ -91,7 +94,7 @@ class Parser {
     return result;
   }
 
-  /** Operands and the operators between them that bind tighter than `weakest`. */
+  /** Reads operands and the operators between them that bind tighter than `weakest`. */
   #operation(weakest: number): FilterExpression {
     let left = this.#operand();
     for (;;) {
@@ -139,7 +142,7 @@ class Parser {
     return this.#path(word, at);
   }
 
-  /** A word with nothing behind it that it could be an operator of. */
+  /** Whether the word just read is a path: what follows cannot be the operand of a prefix operator. */
   #endsPath(): boolean {
     const { kind } = this.#next;
     return kind === "end" || (kind === "sign" && !["(", "-"].includes(this.#nextText));
@@ -156,7 +159,7 @@ class Parser {
     return { kind: "unsupported", feature: `A path behind ${word}(...)`, at };
   }
 
-  /** Expressions between parentheses, perhaps named (`Word=...`), perhaps none. */
+  /** Reads expressions in parentheses, possibly named (`Word=...`), possibly none. */
   #list(): FilterExpression[] {
     this.#expect("(");
     const parts: FilterExpression[] = [];
@@ -174,7 +177,9 @@ class Parser {
     return this.#operation(0);
   }
 
-  /** The values behind `in`: literals, or one expression, which is a list itself (OData 4.01). */
+  /**
+   * Reads the values after `in`: a list of literals, or an expression that is itself a list (OData 4.01).
+   */
   #items(): FilterExpression[] {
     const { at } = this.#next;
     const [first] = this.#nextText;
@@ -212,7 +217,7 @@ class Parser {
     return { kind: "path", names, at };
   }
 
-  /** What stands behind a `/`: a name, or what ends or estranges the path. */
+  /** Reads the segment after a `/`: a name, or an expression that ends the path or is not supported. */
   #segment(path: PropertyPath): string | Exclude<FilterExpression, PropertyPath> {
     const token = this.#take();
     const { at } = token;
@@ -242,7 +247,7 @@ class Parser {
     return { kind: "lambda", path, quantifier, variable: variable.text, body, at };
   }
 
-  /** The expression an alias stands for; one without a value is null. Annotations look alike. */
+  /** Reads a parameter alias, whose value is null if the request has none, or an annotation. */
   #alias(word: string, at: number): FilterExpression {
     if (word.includes(".") || word.includes("#") || this.#nextText === "/") {
       this.#further();
@@ -253,12 +258,12 @@ class Parser {
     return this.#deeper(() => new Parser(text, this.#aliases, this.#spent).whole());
   }
 
-  /** Segments behind something that is refused whatever they are. */
+  /** Skips further segments of an expression that is refused in any case. */
   #further(): void {
     while (this.#takeSign("/")) this.#segment({ kind: "path", names: [], at: this.#next.at });
   }
 
-  /** A list or an object in JSON, its values expressions. */
+  /** Reads a JSON list or object whose values are expressions. */
   #json(opening: "[" | "{", at: number): FilterExpression {
     const closing = opening === "[" ? "]" : "}";
     const feature = opening === "[" ? "A list in brackets" : "An object in braces";

@@ -1,4 +1,5 @@
-// What an answer holds of each entity: the properties selected, the navigations expanded, and how deep.
+// Reads `$select` and `$expand` into a projection: the properties and expansions of each entity in a
+// response.
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { everything, type Filter } from "../query/filter.ts";
@@ -12,14 +13,14 @@ export interface Projection {
   readonly type: EntityType;
   /** In the order of the model. */
   readonly properties: readonly Property[];
-  /** Of open objects the members selected; all where there is none. */
+  /** The selected members of open objects; an absent entry selects all members. */
   readonly members: ReadonlyMap<string, ReadonlySet<string>>;
   readonly expansions: readonly Expansion[];
-  /** What context addresses say of it: `(Id,Parent(Id,Name))`, or nothing. */
+  /** The projection in context URLs: `(Id,Parent(Id,Name))`, or empty. */
   readonly contextFragment: string;
 }
 
-/** What records of this projection are read for; `by` leads to them. */
+/** The properties and navigations that records are read for. `by` is the navigation that led to them. */
 export const neededNames = ({ properties, expansions }: Projection, by?: Navigation): ReadonlySet<string> =>
   new Set([
     ...properties.map(({ name }) => name),
@@ -33,13 +34,13 @@ export interface Expansion {
   readonly filter: Filter;
   readonly top: number | undefined;
   readonly isCounted: boolean;
-  /** As sent, for links to the rest. */
+  /** As sent, for links to the rest of the collection. */
   readonly options: ReadonlyMap<string, string>;
 }
 
 type Options = ReadonlyMap<string, string>;
 
-/** What `$select` and `$expand` ask of the entities of a set. Refuses more expansions than the limit. */
+/** The projection of a request for entities of the set. Refuses more expansions than the limit. */
 export function readProjection(context: QueryContext, set: EntitySet, options: Options): Projection {
   const expand = options.get("$expand");
   const expanded = expand === undefined ? [] : readExpand(expand);
@@ -79,7 +80,9 @@ function projectionAt(
   return { set, type, properties, members, expansions, contextFragment: fragment };
 }
 
-/** Navigations that come with every entity, unless the request expands them itself or selects others. */
+/**
+ * Navigations that are always expanded, unless the request expands them itself or does not select them.
+ */
 function autoExpandedOf(
   model: EntityModel,
   type: EntityType,
@@ -112,7 +115,7 @@ function propertiesOf(type: EntityType, selected: readonly SelectedPath[] | unde
   return { properties, members: isAll ? new Map<string, Set<string>>() : members };
 }
 
-/** The properties selected in the order of the model, behind them names that no entity has. */
+/** The selected properties in the order of the model, then selected names that the model does not have. */
 function selectedNames(model: EntityModel, type: EntityType, selected: readonly SelectedPath[]): string[] {
   const navigations = model.navigationsOf(type);
   const all = new Set(selected.map((path) => path.join("/")));
@@ -122,7 +125,7 @@ function selectedNames(model: EntityModel, type: EntityType, selected: readonly 
   return [...known, ...names.filter((name) => indexOf(name) < 0)];
 }
 
-/** A plain expansion adds nothing in OData 4.0. */
+/** OData 4.0 does not list expansions without nested options. */
 function fragmentOf(selected: readonly string[] | undefined, expansions: readonly Expansion[]): string {
   const nested = expansions.filter(({ projection }) => projection.contextFragment !== "");
   const parts = [
@@ -182,7 +185,7 @@ function expansionOf(
   };
 }
 
-/** `$levels=2` is the same expansion once more inside of it. */
+/** `$levels=2` repeats the expansion once inside itself. */
 function furtherLevels(navigation: Navigation, name: string, options: Options): ExpandItem[] {
   const sent = options.get("$levels");
   if (sent === undefined) return [];
@@ -199,7 +202,6 @@ function furtherLevels(navigation: Navigation, name: string, options: Options): 
   ];
 }
 
-/** A whole number from 0. */
 export function readTop(sent: string | undefined): number | undefined {
   if (sent === undefined) return undefined;
   if (!/^\d{1,15}$/.test(sent))
@@ -213,7 +215,7 @@ export function readFlag(option: string, sent: string | undefined): boolean {
   return sent?.toLowerCase() === "true";
 }
 
-/** OpenUI5 sends `$skip=0`; a larger one is not served (docs/reference/odata.md#order-of-checks). */
+/** OpenUI5 sends `$skip=0`; greater values are not supported (docs/reference/odata.md#order-of-checks). */
 export function refuseSkip(sent: string | undefined): void {
   if (sent === undefined || sent === "0") return;
   if (!/^\d+$/.test(sent))

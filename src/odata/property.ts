@@ -1,4 +1,4 @@
-// The properties that entity types have, each written down in one line by its room.
+// Declares the properties of entity types in one line each.
 import type { RequestContext } from "../context.ts";
 import type { OpenComplexType, Property } from "./model.ts";
 import { column, idColumn, idListHas, type Operand, stringMember } from "./operand.ts";
@@ -8,7 +8,7 @@ type OperandSource = Operand | ((ctx: RequestContext) => Operand);
 
 const value = (operand: OperandSource) => ({ kind: "value", operand }) as const;
 
-/** A text, and how a filter finds it. */
+/** A string. */
 export const text = <From>(
   name: string,
   get: Getter<From, string>,
@@ -18,13 +18,13 @@ export const text = <From>(
   queryable: value(asked),
 });
 
-/** The id of a record, in the column `field`: a text, which is made of the number where it is written. */
+/** The id of a record in the column `field`: a number in the record, a string in OData. */
 export const id = <From>(name: string, get: Getter<From, number>, field: string): Property<From> => ({
   ...{ name, type: "Edm.String", get },
   queryable: value(idColumn(field)),
 });
 
-/** The ids of records that a record hangs on, in the list that the column `field` holds. */
+/** The ids of linked records, in the list in the column `field`. */
 export const idList = <From>(
   name: string,
   get: Getter<From, readonly number[]>,
@@ -38,7 +38,7 @@ export const idList = <From>(
   },
 });
 
-/** A moment, in milliseconds since 1970 in the column `field`. */
+/** A time in milliseconds since 1970, in the column `field`. */
 export const time = <From>(name: string, get: Getter<From, number>, field: string): Property<From> => ({
   ...{ name, type: "Edm.DateTimeOffset", get },
   queryable: value(column(field, "Edm.DateTimeOffset")),
@@ -53,7 +53,6 @@ export const flag = <From>(
   queryable: value(asked),
 });
 
-/** Pairs of texts, in the column `metadata`. */
 const metaDataType: OpenComplexType = { name: "MetaData" };
 
 export const metadata = <From extends { readonly metadata: object }>(): Property<From> => ({
@@ -62,7 +61,7 @@ export const metadata = <From extends { readonly metadata: object }>(): Property
   queryable: { kind: "members", member: stringMember("metadata") },
 });
 
-/** The same property, which every record has. */
+/** Declares a property that every record has. */
 export const required = <From>(property: Property<From>): Property<From> => ({
   ...property,
   isRequired: true,

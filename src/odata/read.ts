@@ -1,4 +1,4 @@
-// Reads a page of a collection as a request asks for it, and tells where the next one starts.
+// Reads a page of a collection, and signs the token of the next page.
 import type { RequestContext } from "../context.ts";
 import { Failure, fail } from "../errors.ts";
 import { limits } from "../limits.ts";
@@ -18,17 +18,17 @@ import { usesProperty } from "./restrictions.ts";
 
 export interface CollectionQuery {
   readonly filter: Filter;
-  /** Rows still wanted, over this page and those after it. */
+  /** How many rows the client still wants, over this page and the next ones. */
   readonly rowsLeft: number;
   readonly pageMax: number;
   readonly after: Position | undefined;
   readonly isCounted: boolean;
   readonly projection: Projection;
-  /** What a token for a further page is bound to. */
+  /** The request that a token for the next page is valid for. */
   readonly tokenBinding: unknown;
 }
 
-/** Entities, or what is written of very many by columns. */
+/** Entities, or columns of very many rows. */
 export type PageContent = { readonly items: readonly Entity[] } | { readonly runs: readonly ColumnBatch[] };
 
 export interface CollectionPage {
@@ -42,7 +42,7 @@ export interface CollectionRequest {
   readonly ctx: RequestContext;
   readonly model: EntityModel;
   readonly url: RequestUrl;
-  /** The page size that the client prefers. */
+  /** The page size in the request's `Prefer` header. */
   readonly preferredPageSize: number | undefined;
 }
 
@@ -57,14 +57,14 @@ const supportedOptions: ReadonlySet<string> = new Set([
   "$skiptoken",
 ]);
 
-/** Refuses (501) system query options that no request here may have. */
+/** Refuses (501) system query options that are not supported. */
 export function refuseUnsupportedOptions({ options }: RequestUrl): void {
   for (const option of options.keys())
     if (!supportedOptions.has(option)) throw fail("query-option-not-supported", { option });
   refuseSkip(options.get("$skip"));
 }
 
-/** What is asked of a collection. Refuses options that cannot be read, and filters against the rules. */
+/** Reads the options of a collection. Refuses invalid options and filters that the set does not allow. */
 export function readCollectionQuery(
   { ctx, model, url, preferredPageSize }: CollectionRequest,
   of: EntityCollection,
@@ -90,7 +90,7 @@ export function readCollectionQuery(
   };
 }
 
-/** What `$filter` and the path ask together. */
+/** Combines `$filter` with the filter of the path. */
 export function collectionFilter(
   { ctx, model, url }: Omit<CollectionRequest, "preferredPageSize">,
   of: EntityCollection,
@@ -100,7 +100,7 @@ export function collectionFilter(
   return and(of.filter, text === undefined ? everything : parseFilter({ ctx, model, aliases }, of.set, text));
 }
 
-/** One page, with the number of all if that is asked; by columns where that is possible and will do. */
+/** Reads one page, with the total count if requested; as columns if the set and the request allow it. */
 export async function readCollection(
   ctx: RequestContext,
   of: EntityCollection,
@@ -118,12 +118,11 @@ export async function readCollection(
 
 interface FetchedPage {
   readonly content: PageContent;
-  /** How many rows that is. */
   readonly rowCount: number;
   readonly next?: Position | undefined;
 }
 
-/** Of a point or a bucket as it is written, about. */
+/** The approximate length of a datapoint or aggregate in a response. */
 const rowBytes = 200;
 
 async function fetchPage(
@@ -162,7 +161,7 @@ interface PagePosition {
   readonly rowsLeft: number;
 }
 
-/** A cursor of the kernel for REST, with the rows still owed before the position. */
+/** The token of the next page: a signed position with the number of rows that the client still wants. */
 function signToken(ctx: RequestContext, bound: unknown, { after, rowsLeft: wanted }: PagePosition): string {
   return ctx.cursors.sign(bound, { after: [Number.isFinite(wanted) ? wanted : -1, ...after] });
 }
@@ -178,12 +177,12 @@ function readToken(ctx: RequestContext, bound: unknown, token: string): PagePosi
   }
 }
 
-/** The `$skiptoken` of the rest of an expanded collection, read by its own path with the options given. */
+/** The `$skiptoken` for the rest of an expanded collection at its own path. */
 export function skipTokenFor(ctx: RequestContext, bound: unknown, after: Position, wanted: number): string {
   return signToken(ctx, bound, { after, rowsLeft: wanted });
 }
 
-/** Without a filter only a preview of a whole set is returned (docs/odata.md#required-filters). */
+/** Refuses to return a whole set without a filter, except a preview (docs/odata.md#required-filters). */
 function requireFilter(
   { set, isWholeSet }: Pick<EntityCollection, "isWholeSet"> & { readonly set: EntitySet },
   filter: string | undefined,

@@ -1,34 +1,34 @@
-// Parses the address of a request: splits it into segments and options first, then decodes each. The server
-// has refused addresses that do not decode.
+// Parses the URL of a request: splits it into segments and options, then decodes each. The server has
+// already refused URLs that do not decode.
 //
-// Routers and form decoders are no alternative: they decode `%2F` before they split, turn `+` in a time zone
-// into a blank, and keep the last of two equal options (docs/reference/odata.md#requests-and-formats).
+// URL routers and form decoders cannot be used: they decode `%2F` before they split, turn `+` in a time
+// zone into a blank, and keep the last of two equal options (docs/reference/odata.md#requests-and-formats).
 import { fail } from "../errors.ts";
 import type { FilterExpression } from "./expression.ts";
 import { parseExpression } from "./parse-expression.ts";
 import { syntax } from "./tokens.ts";
 
-/** One step of a path: `Assets`, `Assets('101')`, `AssetsSearch(Search='pump')`, `$count`. */
+/** One segment of a path: `Assets`, `Assets('101')`, `AssetsSearch(Search='pump')`, `$count`. */
 export interface PathSegment {
   readonly name: string;
-  /** What stands in its parentheses, decoded; absent without parentheses. */
+  /** The decoded text in the parentheses; absent without parentheses. */
   readonly parentheses?: string;
 }
 
 export interface RequestUrl {
   readonly segments: readonly PathSegment[];
-  /** The path, decoded: what a token for a further page is bound to. */
+  /** The decoded path, which a token for the next page is bound to. */
   readonly decodedPath: string;
-  /** System options by their names in small letters with `$`. */
+  /** System query options by their names in lower case with `$`. */
   readonly options: ReadonlyMap<string, string>;
   /** Values of parameter aliases by name, with `@`. */
   readonly aliases: ReadonlyMap<string, string>;
-  /** Path and options as sent, for links to further pages. */
+  /** Path and query string as sent, for links to the next page. */
   readonly path: string;
   readonly query: string;
 }
 
-/** `rest` is what follows the root of the service in the request line. Refuses options given twice. */
+/** Parses what follows the root of the service in the request line. Refuses repeated options. */
 export function parseRequestUrl(rest: string): RequestUrl {
   const [path, query] = splitOnce(rest, "?");
   const options = new Map<string, string>();
@@ -52,7 +52,7 @@ export function parseRequestUrl(rest: string): RequestUrl {
   return { segments, decodedPath: resource.join("/"), options, aliases, path, query };
 }
 
-/** Options that are known, or look like it; 4.01 has them without `$` and in any case as well. */
+/** The name of a system query option. OData 4.01 allows it without `$` and in any case. */
 function systemName(name: string): string | undefined {
   const small = name.toLowerCase();
   if (small.startsWith("$")) return small;
@@ -77,7 +77,7 @@ function splitOnce(text: string, separator: string): [string, string] {
 const plusOrQuote = /'|%27|\+/gi;
 const zone = /^\+\d\d(:|%3A)\d\d/i;
 
-/** With each `+` that stands for a blank turned into one: not in texts, time zones and exponents. */
+/** Encodes each `+` outside strings, time zones and exponents as a blank, and all others as `%2B`. */
 function withoutPlus(sent: string): string {
   if (!sent.includes("+")) return sent;
   let isText = false;
@@ -97,7 +97,7 @@ function parseSegment(sent: string): PathSegment {
   return { name: text.slice(0, at), parentheses: text.slice(at + 1, -1) };
 }
 
-/** The arguments in a segment's parentheses: one without a name under `""`, others by name. */
+/** The arguments in a segment's parentheses by name; an argument without a name is under `""`. */
 export function argumentsIn(
   inside: string,
   aliases: RequestUrl["aliases"],
@@ -117,7 +117,7 @@ export interface ListItem {
   readonly at: number;
 }
 
-/** The pieces between separators that stand neither in quotes nor in parentheses; none of an empty text. */
+/** Splits a list at separators outside quotes and parentheses; an empty string has no items. */
 export function splitList(text: string, separator: "," | ";" | "/"): ListItem[] {
   if (text.trim() === "") return [];
   const found: ListItem[] = [];

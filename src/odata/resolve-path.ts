@@ -1,4 +1,4 @@
-// Follows the path of a request through the model to what it names: a set, an entity, a property, a number.
+// Resolves the path of a request to what it names: a collection, an entity, a property, a count.
 import type { RequestContext } from "../context.ts";
 import { type Failure, fail } from "../errors.ts";
 import { and, everything, type Filter } from "../query/filter.ts";
@@ -21,29 +21,28 @@ import { decodeName, pathWithKey } from "./names.ts";
 import type { Operand } from "./operand.ts";
 import { argumentsIn, type PathSegment } from "./request-url.ts";
 
-/** Entities of a set, or those of it that a navigation or a function leads to. */
+/** The entities of a set, or those that a navigation or function leads to. */
 export interface EntityCollection extends EntityReader {
   readonly kind: "collection";
   readonly set: EntitySet;
   readonly type: EntityType;
-  /** Which of what `read` answers belong to it. */
+  /** Which entities of the set belong to the collection. */
   readonly filter: Filter;
-  /** What its entities are below: `Assets`, `Raw('a')/Tables`. */
+  /** The path prefix of its entities: `Assets`, `Raw('a')/Tables`. */
   readonly path: string;
-  /** What context addresses say of it, where that is not its address. */
+  /** The collection in context URLs, if it is not `path`. */
   readonly context?: string;
-  /** The entity that contains it. */
   readonly container?: EntityRecord;
-  /** Addressed by its own name, so that its set may require a filter. */
+  /** Named directly by its set, so the set's required filter applies. */
   readonly isWholeSet: boolean;
 }
 
-/** One entity, to be read; there may be none. */
+/** One entity that has not been read yet; it may not exist. */
 export interface EntityRef {
   readonly kind: "entity";
   readonly collection: EntityCollection;
   readonly filter: Filter;
-  /** Said when there is no such entity; absent where that is an answer (204). */
+  /** The message if the entity does not exist. Absent if that is not an error (204). */
   readonly notFoundProblem?: string;
 }
 
@@ -63,7 +62,9 @@ export type ResolvedPath =
       readonly isRaw: boolean;
     };
 
-/** Refuses (404) a path that leads nowhere, and (501) what of OData's paths is not served. */
+/**
+ * Resolves a path. Refuses unknown paths (404) and parts of OData's path syntax that are not served (501).
+ */
 export async function resolvePath(
   context: QueryContext,
   segments: readonly PathSegment[],
@@ -101,7 +102,7 @@ function notFound(name: string, from: string): Failure {
   return fail("resource-not-found", { problem: `There is no ${name} in ${from}` });
 }
 
-/** What a function answers; of one that is called on an entity, `row` is that. */
+/** The results of a function; `row` is the entity that it is bound to. */
 function functionResults(
   context: QueryContext,
   called: EntityFunction,
@@ -246,7 +247,7 @@ function resolveFromProperty(
   return { ...resolved, member: key, path: `${path}/${name}` };
 }
 
-/** The entity; undefined where there need not be one. Refuses (404) one that is missing. */
+/** Reads the entity. Refuses (404) a missing one, unless that is not an error. */
 export async function readEntity(
   ctx: RequestContext,
   { collection: of, filter, notFoundProblem: missing }: EntityRef,
@@ -258,7 +259,7 @@ export async function readEntity(
   return row;
 }
 
-/** `Assets('101')`, as it can be part of an address. */
+/** `Assets('101')`, encoded for a URL. */
 export function pathByKey(
   { path, type }: Pick<EntityCollection, "path" | "type">,
   row: EntityRecord,

@@ -3,7 +3,9 @@ import { fail } from "../errors.ts";
 import type { FilterExpression, PropertyPath } from "./expression.ts";
 import type { EntitySet } from "./model.ts";
 
-/** Refuses properties that the set does not filter by, and any use but one `eq` of those with one value. */
+/**
+ * Refuses properties that the set does not filter by, and anything but one `eq` on single-value properties.
+ */
 export function checkRestrictions(expression: FilterExpression, set: EntitySet): void {
   const { name, nonFilterable = [], singleValue = [] } = set;
   const used = propertyUses(expression);
@@ -16,12 +18,12 @@ export function checkRestrictions(expression: FilterExpression, set: EntitySet):
   }
 }
 
-/** Whether the filter is about any property at all. */
+/** Whether the filter uses any property of the entity. */
 export const usesProperty = (expression: FilterExpression): boolean => propertyUses(expression).length > 0;
 
 interface PropertyUse {
   readonly property: string;
-  /** As `P eq value`, joined to the rest by `and` alone. */
+  /** Used as `P eq value`, and combined with other conditions only by `and`. */
   readonly isSingleValue: boolean;
 }
 
@@ -41,7 +43,7 @@ const useOf = ({ names }: PropertyPath, isOneValue: boolean): PropertyUse => ({
   isSingleValue: isOneValue,
 });
 
-/** The paths that begin at the entity itself, and not at the variable of a lambda. */
+/** Paths from the entity itself, without paths from lambda variables. */
 function pathsIn(expression: FilterExpression, variables: ReadonlySet<string>): PropertyPath[] {
   const inAll = (all: readonly FilterExpression[]) => all.flatMap((one) => pathsIn(one, variables));
   switch (expression.kind) {

@@ -1,5 +1,4 @@
-// Search functions (`AssetsSearch`): the records of a set whose texts have all words, in the order of the
-// set.
+// Search functions (`AssetsSearch`): records whose fields contain all words, in the order of the set.
 import { fail } from "../errors.ts";
 import { wordsIn } from "../lib/text.ts";
 import { and, words } from "../query/filter.ts";
@@ -8,11 +7,11 @@ import { type EntityFunction, type EntityReader, entityFunction } from "./model.
 interface SearchableSet<Found> extends Pick<EntityReader<Found>, "read" | "count"> {
   readonly name: string;
   readonly set: string;
-  /** Whose words count. */
+  /** The fields that are searched. */
   readonly fields: readonly string[];
 }
 
-/** Refuses a `Search` without any word. */
+/** Declares the search function of a set. Refuses a `Search` without words. */
 export const searchFunction = <Found>({
   name,
   set,

@@ -1,4 +1,4 @@
-// Reads `$select` and `$expand`: which properties of an entity an answer has, and which others come with it.
+// Parses `$select` and `$expand`.
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { type ListItem, splitList } from "./request-url.ts";
@@ -7,7 +7,7 @@ import { syntax } from "./tokens.ts";
 /** A path of names: `Name`, `MetaData/serial_no`, `*`. */
 export type SelectedPath = readonly string[];
 
-/** One navigation to follow, or all of them (`*`), with the options in its parentheses. */
+/** One navigation, or all of them (`*`), with the options in its parentheses. */
 export interface ExpandItem {
   readonly name: string;
   readonly options: ReadonlyMap<string, string>;
@@ -16,7 +16,7 @@ export interface ExpandItem {
 const identifier = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*$/u;
 const qualified = /^[\p{L}\p{Nl}_][\p{L}\p{Nd}_]*(\.[\p{L}\p{Nl}_][\p{L}\p{Nd}_]*)*(\.\*)?$/u;
 
-/** What `$select` names. Names of types, operations and annotations are refused as not supported (501). */
+/** Parses `$select`. Refuses names of types, operations and annotations as not supported (501). */
 export function readSelect(text: string): SelectedPath[] {
   const items = splitList(text, ",");
   if (items.length === 0) throw fail("query-option-invalid", { option: "$select", problem: "it is empty" });
@@ -33,7 +33,7 @@ export function readSelect(text: string): SelectedPath[] {
 const isSegment = (name: string): boolean =>
   name === "*" || identifier.test(name) || qualified.test(name.replace(/^@/, ""));
 
-/** What `$expand` names, each at most `limits.odataExpandDepthMax` levels deep. */
+/** Parses one level of `$expand`. */
 export function readExpand(text: string): ExpandItem[] {
   const items = splitList(text, ",");
   if (items.length === 0) throw fail("query-option-invalid", { option: "$expand", problem: "it is empty" });
@@ -48,7 +48,7 @@ export function readExpand(text: string): ExpandItem[] {
   });
 }
 
-/** Grammar of `$expand` that is not served; what is no grammar at all is wrong instead. */
+/** Refuses valid `$expand` syntax that is not served (501), and invalid options (400). */
 function refuseUnsupported(
   path: string,
   names: readonly string[],
@@ -87,7 +87,7 @@ function splitParentheses({ text, at }: ListItem): { text: string; inside?: stri
   return { text: trimmed.slice(0, open), inside: trimmed.slice(open + 1, -1) };
 }
 
-/** The options in parentheses, with `$` before their names; aliases among them are left out. */
+/** The options in parentheses, with `$` before their names. Aliases are skipped. */
 function optionsIn(inside: string): Map<string, string> {
   const options = new Map<string, string>();
   for (const { text, at } of splitList(inside, ";")) {
@@ -102,7 +102,7 @@ function optionsIn(inside: string): Map<string, string> {
   return options;
 }
 
-/** Refuses to go deeper than the limit. */
+/** Refuses expansions nested deeper than the limit. */
 export function checkDepth(depth: number): void {
   if (depth > limits.odataExpandDepthMax)
     throw fail("query-option-invalid", {

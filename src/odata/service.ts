@@ -1,4 +1,4 @@
-// One request to the entity-model interface, from its address to the bytes of its answer.
+// Handles one OData request, from its URL to the bytes of the response.
 import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
 import type { RequestContext } from "../context.ts";
@@ -39,9 +39,9 @@ import { plainText, writeValue } from "./write-value.ts";
 
 export interface ODataRequest {
   readonly method: string;
-  /** What follows the root in the request line, as it was sent. */
+  /** The request URL after the root of the service, as sent. */
   readonly rest: string;
-  /** The absolute address of the service, without a slash at its end. */
+  /** The absolute URL of the service, without a trailing slash. */
   readonly root: string;
   readonly headers: RequestHeaders;
   readonly readJsonBody: ReadJsonBody;
@@ -51,15 +51,15 @@ export interface ODataResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** Instead of `body`, of what is long. */
+  /** Replaces `body` in long responses. */
   readonly stream?: Readable;
-  /** To be called when nobody needs the body any more. */
+  /** Frees the buffers of the body; call it when the body is sent or the client is gone. */
   readonly release?: () => void;
 }
 
 export type ODataService = (ctx: RequestContext, request: ODataRequest) => Promise<ODataResponse>;
 
-/** Everything that one request is answered with. */
+/** A request with everything needed to respond. */
 interface ServiceCall {
   readonly ctx: RequestContext;
   readonly model: EntityModel;
@@ -68,7 +68,10 @@ interface ServiceCall {
   readonly links: Links;
 }
 
-/** The service of a model. It checks a request in a fixed order (docs/reference/odata.md#order-of-checks). */
+/**
+ * Builds the service of a model. It checks requests in a fixed order
+ * (docs/reference/odata.md#order-of-checks).
+ */
 export function odataService(model: EntityModel): ODataService {
   const documents = metadataDocuments(model);
   return async (ctx, request) => {
@@ -96,7 +99,7 @@ function checkMethod(
   if (!allowed.includes(method)) throw fail("method-not-allowed", { method, path: resource || "/", allowed });
 }
 
-/** 201 with the entity, or 204 when the client has no use for it. */
+/** Returns 201 with the entity, or 204 if the client prefers no content. */
 async function insertResponse(call: ServiceCall, of: EntityCollection): Promise<ODataResponse> {
   const { ctx, model, request, url, links } = call;
   refuseUnsupportedOptions(url);
@@ -140,7 +143,7 @@ function responseAt(call: ServiceCall, resolved: Exclude<ResolvedPath, { kind: "
   }
 }
 
-/** Both documents are made once; clients ask whether theirs is still good. */
+/** Both documents are built once. ETags let clients revalidate their copies. */
 function metadataDocuments(model: EntityModel) {
   const texts = { xml: csdlXml(model), json: JSON.stringify(csdlJson(model)) };
   const tagOf = (text: string) => `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
@@ -197,7 +200,7 @@ const pageBufferBytes = 2 * 1024 * 1024;
 /** The buffers of responses; most pages fit in one. */
 export const pageBuffers = (): BufferPool =>
   new BufferPool({ bytesMin: pageBufferBytes, idleBytesMax: 4 * pageBufferBytes });
-/** A sheet is full when an entity of usual size might not fit any more. */
+/** A buffer counts as full when an entity of usual size might not fit. */
 const fullBytes = pageBufferBytes - 256 * 1024;
 
 interface EntitiesBody {
@@ -205,7 +208,7 @@ interface EntitiesBody {
   readonly layout: EntityLayout;
 }
 
-/** A page of entities, as a stream of sheets if one is not enough. */
+/** A page of entities; if it does not fit in one buffer, a stream of buffers. */
 async function entitiesResponse(
   { responseBuffers }: RequestContext,
   headers: ODataResponse["headers"],
@@ -228,7 +231,7 @@ async function entitiesResponse(
   return { status: 200, headers, ...content, release: () => writer.release() };
 }
 
-/** An answer written on a writer, which is used again once that is sent. */
+/** A response written into a pooled buffer. */
 function bufferedResponse(
   { responseBuffers }: RequestContext,
   headers: ODataResponse["headers"],
@@ -261,7 +264,7 @@ async function expandEntity(ctx: RequestContext, row: EntityRecord, projection: 
   return entity!;
 }
 
-/** What the options of collections are for. */
+/** Refuses options that apply only to collections. */
 function refuseOptions({ options }: RequestUrl, names: readonly string[]): void {
   for (const option of names)
     if (options.has(option))
@@ -273,10 +276,10 @@ async function countResponse(call: ServiceCall, of: EntityCollection): Promise<O
   return { status: 200, headers: { "Content-Type": "text/plain" }, body: String(count) };
 }
 
-/** Links to bytes expire. */
+/** Links to bytes expire, so caches must not keep them. */
 const noStore = { "Cache-Control": "no-store" };
 
-/** Sends the client where the bytes are. */
+/** Redirects the client to the bytes. */
 async function streamResponse({ ctx }: ServiceCall, of: EntityRef): Promise<ODataResponse> {
   const row = await readEntity(ctx, { notFoundProblem: "There are no bytes yet", ...of }, new Set());
   const { url } = of.collection.type.stream!(row!);
@@ -304,13 +307,13 @@ async function propertyResponse(
     writer.string(isObject ? "" : `{${contextJson}"value":`);
     writeValue(writer, value, shown, context.format);
     if (!isObject) return writer.string("}");
-    // The members of an open object stand beside the context.
+    // The members of an open object follow the context in one object.
     const object = writer.takeWritten().toString();
     writer.string(`{${contextJson}${object.slice(1)}`.replace(/,\}$/, "}"));
   });
 }
 
-/** A member of open data as a property of its own. */
+/** A member of an open object as a property. */
 function memberOf(property: Property, value: unknown): Property {
   if (typeof value === "number") return { ...property, type: "Edm.Double" };
   if (typeof value === "boolean") return { ...property, type: "Edm.Boolean" };

@@ -1,7 +1,7 @@
-// Cuts the text of an expression into tokens: literals of every EDM type, names, operators, punctuation.
+// Splits an expression into tokens: literals of all EDM types, names, operators, punctuation.
 import { fail } from "../errors.ts";
 
-/** What a literal without a name of its own is in EDM; `null` belongs to every type. */
+/** The EDM type of a literal; `null` belongs to every type. */
 export type LiteralType =
   | "Edm.String"
   | "Edm.Boolean"
@@ -22,12 +22,12 @@ export type Token =
       readonly value: LiteralValue;
       readonly at: number;
     }
-  /** A literal of a kind that no set has: an enumeration member, a shape on a map. */
+  /** A literal that no set supports: an enumeration member or a geometry. */
   | { readonly kind: "unsupported"; readonly text: string; readonly at: number }
   | { readonly kind: "name" | "sign"; readonly text: string; readonly at: number }
   | { readonly kind: "end"; readonly text: ""; readonly at: number };
 
-/** Moments in milliseconds since 1970; durations in milliseconds; other literals as they are written. */
+/** Times in milliseconds since 1970, durations in milliseconds, other literals as written. */
 export type LiteralValue = string | number | bigint | boolean | null;
 
 const quoted = "'(?:[^']|'')*'";
@@ -49,10 +49,10 @@ const unsupported: Make = (text, at) => ({ kind: "unsupported", text, at });
 const name: Make = (text, at) => ({ kind: "name", text, at });
 const sign: Make = (text, at) => ({ kind: "sign", text, at });
 
-/** Of `prefix'text'`, the text with its quotes made single. */
+/** The string in `prefix'string'`, with doubled quotes undone. */
 const unquoted = (text: string): string => text.slice(text.indexOf("'") + 1, -1).replaceAll("''", "'");
 
-/** The first that fits counts. What ends in a letter or digit must not run on in one. */
+/** The first matching pattern wins. After a word token, no letter, digit or quote may follow. */
 const tokenKinds: readonly { readonly pattern: RegExp; readonly make: Make; readonly isWord?: true }[] = [
   { pattern: pattern(quoted), make: literal("Edm.String", unquoted) },
   { pattern: pattern(`duration${quoted}`, "i"), make: literal("Edm.Duration", durationMs) },
@@ -98,7 +98,7 @@ function pattern(source: string, flags = ""): RegExp {
 const blank = /[ \t]*/y;
 const wordCharacter = /[\p{L}\p{N}_'"]/uy;
 
-/** All tokens, the end last. */
+/** All tokens; the last one is the end. */
 export function tokensOf(text: string): readonly Token[] {
   const tokens: Token[] = [];
   for (let at = skipBlanks(text, 0); at < text.length; ) {
@@ -147,7 +147,7 @@ function infinity(text: string): number {
 const timestampParts =
   /^(-?\d{4,})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d):(\d\d))$/i;
 
-/** Fractions beyond milliseconds are dropped (docs/reference/odata.md#values). */
+/** Ignores fractions finer than milliseconds (docs/reference/odata.md#values). */
 function timestampMs(text: string, at: number): number {
   const parts = timestampParts.exec(text)!;
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map((part) => Number(part ?? 0));

@@ -1,6 +1,6 @@
-// The terms that `$metadata` uses, declared where it says that they are.
+// Serves the vocabularies that `$metadata` references, reduced to the terms in use.
 //
-// Some clients fetch what is referenced, with the credentials of the request: so nothing foreign is.
+// Some clients fetch references with the credentials of the request, so no reference leads to another host.
 import { element } from "./csdl-xml.ts";
 
 interface VocabularyTerm {
@@ -32,7 +32,7 @@ const terms: Readonly<Record<string, readonly VocabularyTerm[]>> = {
   ],
 };
 
-/** The document of this name (`Org.OData.Core.V1.xml`), if there is one. */
+/** The document with this name (`Org.OData.Core.V1.xml`), or undefined. */
 export function vocabulary(file: string): string | undefined {
   const name = file.replace(/\.xml$/, "");
   const declared = Object.hasOwn(terms, name) ? terms[name] : undefined;

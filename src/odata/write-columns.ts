@@ -1,4 +1,5 @@
-// Answers of very many rows: written from columns into bytes, never an object or a text a row.
+// Writes pages of very many rows from columns directly into bytes, without an object or string for each
+// row.
 import { type BufferWriter, BytesLiteral } from "../lib/buffer-writer.ts";
 import { numberBytesMax, writeInteger, writeNumber } from "../lib/number-text.ts";
 import { timeBytesMax, writeTime } from "../lib/time-text.ts";
@@ -7,18 +8,18 @@ import { doubleJson } from "./write-value.ts";
 
 type VaryingColumn = Exclude<PropertyColumn, { kind: "same" }>;
 
-/** A row is its head, the varying cells with labels between them, and a tail. */
+/** A row in JSON: a head, the varying values with labels between them, and a tail. */
 interface RowLayout {
   readonly head: string;
   readonly cells: readonly VaryingColumn[];
-  /** Before each varying cell but the first. */
+  /** The labels before each varying value except the first. */
   readonly labels: readonly BytesLiteral[];
-  /** The tail of a row, a comma and the head of the next. */
+  /** The tail of a row, a comma and the head of the next row. */
   readonly separator: BytesLiteral;
   readonly rowBytesMax: number;
 }
 
-/** Writes the rows as objects of these properties, with commas between them. */
+/** Writes the rows as JSON objects with the given properties, separated by commas. */
 export function writeBatches(
   writer: BufferWriter,
   runs: readonly ColumnBatch[],
@@ -36,7 +37,7 @@ export function writeBatches(
 
 function layoutOf({ columns: cells }: ColumnBatch, properties: readonly string[]): RowLayout {
   const varying: VaryingColumn[] = [];
-  /** What stands before the first varying cell, between each two and behind the last. */
+  /** The constant JSON before the first varying value, between values, and after the last one. */
   const texts = ["{"];
   for (const [at, name] of properties.entries()) {
     const cell = cells[name]!;
@@ -82,7 +83,7 @@ function writeBatch(
     }
     at = joint.write(view, at);
   }
-  // Of the last joint only the tail belongs to the row.
+  // The last separator contains a comma and the head of a row that does not follow.
   writer.at = at - head.length - 1;
 }
 
@@ -90,7 +91,7 @@ function writeCell(writer: BufferWriter, at: number, cell: VaryingColumn, row: n
   const value = cell.values[row]!;
   if (cell.kind === "times") return writeTime(writer, at, value);
   if (cell.kind === "numbered") return writeInteger(writer.view, at, value);
-  // Minus zero is written as zero.
+  // Writes minus zero as zero.
   if (Number.isFinite(value)) return writeNumber(writer.view, at, value + 0);
   const text = Number.isNaN(value) && cell.isNaNAbsent ? "null" : doubleJson(value);
   return at + writer.bytes.write(text, at);

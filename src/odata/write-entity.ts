@@ -1,4 +1,4 @@
-// Entities as JSON: what is written of each is decided once for an answer, and then done for every record.
+// Writes entities as JSON. A layout is computed once for a response and applied to each record.
 import { type BufferWriter, BytesLiteral } from "../lib/buffer-writer.ts";
 import type { Entity, EntityList } from "./expand.ts";
 import type { Links } from "./links.ts";
@@ -12,10 +12,10 @@ export interface WriteContext {
   readonly links: Links;
 }
 
-/** What is written of every entity of a projection. */
+/** How to write each entity of a projection. */
 export interface EntityLayout {
   readonly format: JsonFormat;
-  /** What opens an entity that has control information, or nothing at all. */
+  /** The start of an entity that has control information or no members at all. */
   readonly head: string;
   readonly control: ((row: EntityRecord) => string) | undefined;
   readonly properties: readonly PropertyLayout[];
@@ -24,10 +24,10 @@ export interface EntityLayout {
 
 interface PropertyLayout {
   readonly property: Property;
-  /** What opens the entity or divides the property from the one before it, and its name. */
+  /** The JSON before the value: the start of the entity or a comma, and the property's name. */
   readonly label: BytesLiteral;
   readonly get: Property["get"];
-  /** The members selected of an open object; all where it is absent. */
+  /** The selected members of an open object; absent selects all. */
   readonly members: ReadonlySet<string> | undefined;
 }
 
@@ -35,16 +35,16 @@ interface ExpansionLayout {
   readonly isMany: boolean;
   readonly label: BytesLiteral;
   readonly layout: EntityLayout;
-  /** What stands before the label when there is a number, which ends without its digits. */
+  /** The JSON before the count, if the expansion is counted. */
   readonly countHead: string;
   readonly labelAfterCount: BytesLiteral;
-  /** Where the rest of what belongs to the row is. */
+  /** The JSON of the link to the rest of the collection. */
   readonly nextLinkOf: (row: EntityRecord, expanded: EntityList) => string;
 }
 
 /**
- * The layout of entities of this projection, each with its own control information; `context` is what stands
- * before that in an answer of one entity: with a comma behind it, or nothing.
+ * The layout of a projection's entities. `contextJson` is the context in a response of one entity, with a
+ * trailing comma, or empty.
  */
 export function layoutOf(context: WriteContext, projection: Projection, contextJson = ""): EntityLayout {
   const { format } = context;
@@ -94,7 +94,6 @@ function expansionLayout(
   };
 }
 
-/** Writes entities with commas between them. */
 function writeEntities(writer: BufferWriter, layout: EntityLayout, entities: readonly Entity[]): void {
   for (let at = 0; at < entities.length; at++) {
     if (at > 0) writer.byte(code.comma);
@@ -153,7 +152,7 @@ function writeMany(
 const picked = (value: EntityRecord | undefined, wanted: ReadonlySet<string>) =>
   value && Object.fromEntries(Object.entries(value).filter(([name]) => wanted.has(name)));
 
-/** What a reader cannot tell from the JSON itself. */
+/** The type of a value, if JSON does not show it. */
 function typeAnnotation({ type, isList }: Property): string | undefined {
   const plain = typeNameOf(type).replace(/^Edm\./, "");
   if (isList) return `#Collection(${plain})`;
@@ -163,7 +162,9 @@ function typeAnnotation({ type, isList }: Property): string | undefined {
 export const countJson = (count: number, { isIeee754Compatible }: JsonFormat): string =>
   isIeee754Compatible ? `"${count}"` : String(count);
 
-/** What an entity says of itself before its data: where its bytes are, with full metadata all the rest. */
+/**
+ * The control information of an entity: the URL of its bytes, and all other information in full metadata.
+ */
 function controlOf(
   context: WriteContext,
   projection: Projection,
@@ -180,7 +181,7 @@ function controlOf(
   };
 }
 
-/** What an entity is, and where it and its neighbours are. */
+/** The control information of full metadata: type, ids, navigations and functions. */
 function fullControl({ model, links }: WriteContext, projection: Projection): (row: EntityRecord) => string {
   const navigations = [...model.navigationsOf(projection.type).keys()];
   const functions = [...model.functionsOf(projection.type).keys()];

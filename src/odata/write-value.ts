@@ -1,5 +1,5 @@
-// Writes values of every type as the JSON of OData (docs/reference/odata.md#values), directly into bytes:
-// most of a response is values, and a string for each would cost more than the rest.
+// Writes values as the JSON of OData (docs/reference/odata.md#values) directly into bytes. Most of a
+// response is values, and creating a string for each would dominate its cost.
 import type { BufferWriter } from "../lib/buffer-writer.ts";
 import { numberBytesMax, writeInteger, writeNumber } from "../lib/number-text.ts";
 import { timeBytesMax, timeText, writeTime } from "../lib/time-text.ts";
@@ -8,22 +8,22 @@ import { type OpenComplexType, type Property, typeNameOf } from "./model.ts";
 import { encodeName } from "./names.ts";
 
 export interface JsonFormat {
-  /** How much an answer says of itself besides the data. */
+  /** How much metadata the response contains. */
   readonly level: "none" | "minimal" | "full";
-  /** 64-bit integers and counts are texts. */
+  /** 64-bit integers and counts are strings. */
   readonly isIeee754Compatible: boolean;
 }
 
-/** JSON has no such numbers; OData writes them as texts. */
+/** JSON has no NaN and no infinities; OData writes them as strings. */
 export function doubleJson(value: number): string {
   if (Number.isFinite(value)) return value === 0 ? "0" : String(value);
   return Number.isNaN(value) ? '"NaN"' : value > 0 ? '"INF"' : '"-INF"';
 }
 
-/** Characters of ASCII that JSON is made of. */
+/** ASCII codes. */
 export const code = { quote: 34, comma: 44, opening: 91, closing: 93, closingBrace: 125 } as const;
 
-/** Writes a value of the property; an absent one as null, an absent list as an empty one. */
+/** Writes a property's value: an absent value as null, an absent list as an empty list. */
 export function writeValue(
   writer: BufferWriter,
   value: unknown,
@@ -50,8 +50,8 @@ function writeList(
 }
 
 /**
- * One function with the most common types first, and not one made for each property: of a hundred thousand
- * values either is as fast, but the first thousands of a process are written before it is compiled.
+ * Compares types in order of frequency. A closure for each property is as fast over 100,000 values, but
+ * slower for the first thousands in a process, before the function is compiled.
  */
 function writeSingle(writer: BufferWriter, value: unknown, type: Property["type"], format: JsonFormat): void {
   if (type === "Edm.String") {
@@ -66,7 +66,7 @@ function writeSingle(writer: BufferWriter, value: unknown, type: Property["type"
   else writer.string(objectJson(value as Members, type, format));
 }
 
-/** A whole number as a text. */
+/** Writes an integer as a string. */
 function writeQuoted(writer: BufferWriter, value: number): void {
   writer.ensure(numberBytesMax + 2);
   const { bytes, at } = writer;
@@ -88,7 +88,7 @@ function writeTimestamp(writer: BufferWriter, ms: number): void {
 function writeDouble(writer: BufferWriter, value: number): void {
   if (Number.isFinite(value)) {
     writer.ensure(numberBytesMax);
-    // Minus zero is written as zero.
+    // Writes minus zero as zero.
     writer.at = writeNumber(writer.view, writer.at, value + 0);
   } else writer.string(doubleJson(value));
 }
@@ -100,7 +100,7 @@ function objectJson(value: Members, type: OpenComplexType, { level }: JsonFormat
   return openJson(value, level === "full" ? `"@odata.type":"#${typeNameOf(type)}"` : "");
 }
 
-/** An open object of texts; `first` is its control information. */
+/** Writes an open object of strings; `first` is its control information. */
 function openJson(value: object, first: string): string {
   let json = first;
   for (const [name, one] of Object.entries(value))
@@ -108,7 +108,7 @@ function openJson(value: object, first: string): string {
   return `{${json}}`;
 }
 
-/** A value outside of JSON, as `$value` answers it. */
+/** The value as `$value` returns it. */
 export function plainText(property: Property, value: unknown): string {
   if (property.type === "Edm.DateTimeOffset") return timeText(value as number);
   return property.type === "Edm.Double" ? doubleJson(value as number).replaceAll('"', "") : String(value);
