@@ -53,14 +53,14 @@ import { datapointModel } from "./resources/datapoints/odata/datapoints.odata.ts
 import { datapointBuffers } from "./resources/datapoints/responses.rest.ts";
 import { eventModel } from "./resources/events/events.odata.ts";
 import { eventRoutes } from "./resources/events/events.rest.ts";
+import { namedTypeRoutes } from "./resources/events/named-types.rest.ts";
 import { eventTable, eventTransformerTable, semanticTypeTable } from "./resources/events/schema.ts";
-import { termRoutes } from "./resources/events/terms.rest.ts";
 import { fileLinkRoutes } from "./resources/files/blobs.rest.ts";
 import { fileModel } from "./resources/files/files.odata.ts";
 import { fileRoutes } from "./resources/files/files.rest.ts";
 import { finishRemovals } from "./resources/files/removals.ts";
 import { attachmentTable, fileTable, removalTable, uploadTable } from "./resources/files/schema.ts";
-import { endExpiredUploads } from "./resources/files/uploads.ts";
+import { deleteExpiredUploads } from "./resources/files/uploads.ts";
 import { groupRoutes } from "./resources/groups/groups.rest.ts";
 import { securityCategoryTable } from "./resources/groups/schema.ts";
 import { securityCategoryRoutes } from "./resources/groups/security-categories.rest.ts";
@@ -83,7 +83,7 @@ import { rawRoutes } from "./resources/raw/raw.rest.ts";
 import {
   ownedRawRows,
   rawDatabaseTable,
-  rawErasureTable,
+  rawDeletionTable,
   rawRowTable,
   rawTableTable,
 } from "./resources/raw/schema.ts";
@@ -92,7 +92,7 @@ import { relationshipRoutes } from "./resources/relationships/relationships.rest
 import { relationshipTable } from "./resources/relationships/schema.ts";
 import {
   ownedSequenceRows,
-  sequenceErasureTable,
+  sequenceDeletionTable,
   sequenceRowTable,
   sequenceTable,
 } from "./resources/sequences/schema.ts";
@@ -131,7 +131,7 @@ export const tables: readonly AnyTable[] = [
   semanticTypeTable,
   sequenceTable,
   sequenceRowTable,
-  sequenceErasureTable,
+  sequenceDeletionTable,
   relationshipTable,
   fileTable,
   uploadTable,
@@ -140,7 +140,7 @@ export const tables: readonly AnyTable[] = [
   rawDatabaseTable,
   rawTableTable,
   rawRowTable,
-  rawErasureTable,
+  rawDeletionTable,
   modelTable,
   sourcePackageTable,
   versionTable,
@@ -165,7 +165,7 @@ export const routes: readonly Route[] = withSingleDeletes([
   ...calculatedRoutes,
   ...analyticsRoutes,
   ...eventRoutes,
-  ...termRoutes,
+  ...namedTypeRoutes,
   ...sequenceRoutes,
   ...relationshipRoutes,
   ...fileRoutes,
@@ -340,7 +340,7 @@ function sweepUploads(services: Services, log: Logger): () => Promise<void> {
   let sweep = Promise.resolve();
   const begin = () => {
     sweep = sweep
-      .then(() => endExpiredUploads(services))
+      .then(() => deleteExpiredUploads(services))
       .catch((problem: unknown) => log.error({ err: problem }, "Could not take expired uploads away"));
   };
   begin();

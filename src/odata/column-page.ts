@@ -1,4 +1,5 @@
-// Pages of many small records as columns: the values of each property in arrays, not an object for each record.
+// Pages of many small records as columns: the values of each property in arrays, not an object for each
+// record.
 import type { Position } from "../query/page.ts";
 
 /** The values of one property in a batch of rows. */

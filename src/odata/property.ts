@@ -12,10 +12,10 @@ const value = (operand: OperandSource) => ({ kind: "value", operand }) as const;
 export const text = <From>(
   name: string,
   get: Getter<From, string>,
-  asked: OperandSource,
+  operand: OperandSource,
 ): Property<From> => ({
   ...{ name, type: "Edm.String", get },
-  queryable: value(asked),
+  queryable: value(operand),
 });
 
 /** The id of a record in the column `field`: a number in the record, a string in OData. */
@@ -47,10 +47,10 @@ export const time = <From>(name: string, get: Getter<From, number>, field: strin
 export const flag = <From>(
   name: string,
   get: Getter<From, boolean>,
-  asked: OperandSource,
+  operand: OperandSource,
 ): Property<From> => ({
   ...{ name, type: "Edm.Boolean", isRequired: true, get },
-  queryable: value(asked),
+  queryable: value(operand),
 });
 
 const metaDataType: OpenComplexType = { name: "MetaData" };

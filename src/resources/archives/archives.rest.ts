@@ -5,8 +5,8 @@ import { emptyResponse, emptySchema } from "../../rest/envelope.ts";
 import { bulk, idField, itemsBody, timeField } from "../../rest/fields.ts";
 import { oneOfWords, required } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
-import { readRestoredRows } from "../raw/row-texts.rest.ts";
-import { inTable, restoredRowsBody } from "../raw/shapes.rest.ts";
+import { readRestoredRows } from "../raw/row-json.rest.ts";
+import { inTable, restoredRowsBody } from "../raw/schemas.rest.ts";
 import { restoreRawRows, restoreTimes, timedResources } from "./archives.ts";
 
 const times = {

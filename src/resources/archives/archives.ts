@@ -9,20 +9,20 @@ import type { CatalogWriter, Stored, Table } from "../../storage/catalog.ts";
 import { assetTable } from "../assets/schema.ts";
 import { eventTable } from "../events/schema.ts";
 import { fileTable } from "../files/schema.ts";
-import type { TableName } from "../raw/places.ts";
-import { type NewRow, putRows } from "../raw/rows.ts";
+import { type NewRawRow, putRows } from "../raw/rows.ts";
+import type { TableName } from "../raw/tables.ts";
 import { relationshipTable } from "../relationships/schema.ts";
 import { type SequenceColumn, sequenceTable } from "../sequences/schema.ts";
 import { timeSeriesTable } from "../timeseries/schema.ts";
 import { seriesScope } from "../timeseries/timeseries.ts";
 
-interface Timed extends Stored {
+interface TimedRecord extends Stored {
   readonly createdTime: number;
   readonly lastUpdatedTime: number;
 }
 
 /** The records that carry times: their tables, and who may write them. */
-const timed = {
+const timedTables = {
   assets: { acl: "assetsAcl", table: assetTable },
   timeseries: { acl: "timeSeriesAcl", table: timeSeriesTable },
   events: { acl: "eventsAcl", table: eventTable },
@@ -31,18 +31,18 @@ const timed = {
   relationships: { acl: "relationshipsAcl", table: relationshipTable },
 } as const satisfies Readonly<Record<string, { readonly acl: Acl; readonly table: unknown }>>;
 
-export const timedResources = Object.keys(timed) as (keyof typeof timed)[];
-export type TimedResource = keyof typeof timed;
+export const timedResources = Object.keys(timedTables) as (keyof typeof timedTables)[];
+export type TimedResource = keyof typeof timedTables;
 
 /** Milliseconds since 1970. */
-export interface Times {
+export interface RecordTimes {
   readonly id: number;
   readonly createdTime: number;
   readonly lastUpdatedTime: number;
   /** Of files alone: when their bytes had come. */
   readonly uploadedTime?: number | undefined;
   /** Of sequences alone: the times of their columns. */
-  readonly columns?: readonly Omit<Times, "columns" | "uploadedTime">[] | undefined;
+  readonly columns?: readonly Omit<RecordTimes, "columns" | "uploadedTime">[] | undefined;
 }
 
 /**
@@ -52,18 +52,18 @@ export interface Times {
 export async function restoreTimes(
   ctx: RequestContext,
   resource: TimedResource,
-  times: readonly Times[],
+  times: readonly RecordTimes[],
 ): Promise<void> {
   requireCapability(ctx.caller, "projectsAcl", "UPDATE");
-  const { acl, table } = timed[resource];
+  const { acl, table } = timedTables[resource];
   const scope = resource === "timeseries" ? seriesScope(ctx, "WRITE") : scopeOf(ctx.caller, acl, "WRITE");
   const named = { ids: times.map(({ id }) => id), field: "items" };
   await ctx.catalog.write(ctx.project, async (tx) => {
-    const any: Table<Timed> = table as unknown as Table<Timed>;
+    const any: Table<TimedRecord> = table as unknown as Table<TimedRecord>;
     await existingRecords(tx, any, scope, named);
     await tx.setColumns(any, ["createdTime", "lastUpdatedTime"], times);
     if (resource === "files") await setUploaded(tx, times);
-    if (resource === "sequences") await setOfColumns(tx, scope, times);
+    if (resource === "sequences") await setColumnTimes(tx, scope, times);
   });
 }
 
@@ -71,32 +71,36 @@ export async function restoreTimes(
 export async function restoreRawRows(
   ctx: RequestContext,
   table: TableName,
-  rows: readonly NewRow[],
+  rows: readonly NewRawRow[],
 ): Promise<void> {
   requireCapability(ctx.caller, "projectsAcl", "UPDATE");
   await putRows(ctx, table, { rows, ensureParent: true });
 }
 
-async function setUploaded(tx: CatalogWriter, times: readonly Times[]): Promise<void> {
+async function setUploaded(tx: CatalogWriter, times: readonly RecordTimes[]): Promise<void> {
   const uploaded = times.flatMap(({ id, uploadedTime }) =>
     uploadedTime === undefined ? [] : [{ id, uploadedTime }],
   );
   await tx.setColumns(fileTable, ["uploadedTime"], uploaded);
 }
 
-async function setOfColumns(tx: CatalogWriter, scope: Filter, times: readonly Times[]): Promise<void> {
+async function setColumnTimes(
+  tx: CatalogWriter,
+  scope: Filter,
+  times: readonly RecordTimes[],
+): Promise<void> {
   const named = { ids: times.map(({ id }) => id), field: "items" };
   const sequences = await existingRecords(tx, sequenceTable, scope, named);
   const changed = sequences.map(({ id, columns }, at) => ({
     id,
-    columns: columnsWith(columns, times[at]?.columns ?? [], at),
+    columns: columnsWithTimes(columns, times[at]?.columns ?? [], at),
   }));
   await tx.setColumns(sequenceTable, ["columns"], changed);
 }
 
-function columnsWith(
+function columnsWithTimes(
   columns: readonly SequenceColumn[],
-  times: NonNullable<Times["columns"]>,
+  times: NonNullable<RecordTimes["columns"]>,
   item: number,
 ): SequenceColumn[] {
   const byId = new Map(times.map((one) => [one.id, one]));

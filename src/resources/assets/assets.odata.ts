@@ -143,7 +143,7 @@ export const assetModel: EntityModelPart = {
       parameters: [],
       set: "Assets",
       results: () => ({
-        read: (ctx, question) => read(ctx, { ...question, filter: and(roots, question.filter) }),
+        read: (ctx, query) => read(ctx, { ...query, filter: and(roots, query.filter) }),
         count: (ctx, filter) => countAssets(ctx, and(roots, filter)),
       }),
     }),

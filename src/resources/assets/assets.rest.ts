@@ -24,7 +24,7 @@ import { commonOverwriteOf } from "../common/changes.ts";
 import { commonChangeOf, commonFilter, recordName, recordNameIn } from "../common/fields.rest.ts";
 import {
   type Asset,
-  type AssetsWanted,
+  type AssetsQuery,
   createAssets,
   deleteAssets,
   divideAssets,
@@ -40,27 +40,27 @@ import type { AssetChange } from "./changes.ts";
 import { listFilter, searchOfBody } from "./filters.rest.ts";
 import {
   assetChange,
+  assetIdParameter,
+  assetJson,
   assetPatch,
-  assetShape,
+  assetSchema,
   identifiedChange,
   listQuery,
   newAsset,
-  oneAsset,
   pageBounds,
   searchBody,
   searchQuery,
-  shapeIn,
   subtreeQuery,
-  subtreeShape,
+  subtreeSchema,
   wholeAsset,
-} from "./shapes.rest.ts";
+} from "./schemas.rest.ts";
 
 const read = { versions: apiVersions, capability: ["assetsAcl", "READ"] } as const;
 const write = { versions: apiVersions, capability: ["assetsAcl", "WRITE"] } as const;
 const ids = itemsBody(idField("Which asset"), { min: 1 });
 const names = itemsBody(recordName("Which asset"), { min: 1 });
-const assetItems = (version: ApiVersion) => ({ schema: itemsSchema(assetShape(version)) });
-const assetPage = (version: ApiVersion) => ({ schema: pageSchema(assetShape(version)) });
+const assetItems = (version: ApiVersion) => ({ schema: itemsSchema(assetSchema(version)) });
+const assetPage = (version: ApiVersion) => ({ schema: pageSchema(assetSchema(version)) });
 
 const listing = {
   ...read,
@@ -152,7 +152,7 @@ export const assetRoutes: readonly Route[] = [
     method: "GET",
     path: "/assets/{assetId}",
     summary: "Read an asset; in 0.4, or with depth, limit or cursor, with what is below it",
-    parameters: oneAsset,
+    parameters: assetIdParameter,
     query: subtreeQuery,
     response: assetPage,
     handle: readOne,
@@ -162,7 +162,7 @@ export const assetRoutes: readonly Route[] = [
     method: "PATCH",
     path: "/assets/{assetId}",
     summary: "Change an asset, by changes or by plain values",
-    parameters: oneAsset,
+    parameters: assetIdParameter,
     body: json(assetPatch),
     response: assetItems,
     handle: patchOne,
@@ -172,37 +172,37 @@ export const assetRoutes: readonly Route[] = [
     method: "GET",
     path: "/assets/{assetId}/subtree",
     summary: "List an asset and everything below it",
-    parameters: oneAsset,
+    parameters: assetIdParameter,
     query: subtreeQuery,
-    response: (version) => ({ schema: pageSchema(subtreeShape(version)) }),
-    handle: async (ctx, asked) => withoutEmptyMetadata(await listBelow(ctx, asked)),
+    response: (version) => ({ schema: pageSchema(subtreeSchema(version)) }),
+    handle: async (ctx, request) => withoutEmptyMetadata(await listBelow(ctx, request)),
   }),
   route({
     ...write,
     method: "POST",
     path: "/assets/{assetId}/update",
     summary: "Change an asset",
-    parameters: oneAsset,
+    parameters: assetIdParameter,
     body: json(assetChange),
     response: assetItems,
     handle: updateOne,
   }),
 ];
 
-interface Asked<Query, Body = undefined> {
+interface BodyRequest<Query, Body = undefined> {
   readonly version: ApiVersion;
   readonly query: Query;
   readonly body: Body;
 }
 
-interface AskedOfOne<Query, Body = undefined> extends Asked<Query, Body> {
-  readonly path: ParameterValues<typeof oneAsset>;
+interface AssetRequest<Query, Body = undefined> extends BodyRequest<Query, Body> {
+  readonly path: ParameterValues<typeof assetIdParameter>;
 }
 
 type Items<Item extends TSchema> = { readonly items: readonly Static<Item>[] };
 type Subtree = ParameterValues<typeof subtreeQuery>;
 
-async function create(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof newAsset>>) {
+async function create(ctx: RequestContext, { version, body }: BodyRequest<unknown, Items<typeof newAsset>>) {
   const items = await mapInSlices(body.items, ({ id: given, parentId, types, ...item }, index) => {
     if (given !== undefined)
       throw fail("field-invalid", {
@@ -212,65 +212,67 @@ async function create(ctx: RequestContext, { version, body }: Asked<unknown, Ite
       });
     return { ...item, ...parent(parentId), ...(types && { types }) };
   });
-  return itemsResponse((await createAssets(ctx, items)).map(shapeIn(version)));
+  return itemsResponse((await createAssets(ctx, items)).map(assetJson(version)));
 }
 
 const parent = (sent: number | string | undefined) => (sent === undefined ? {} : { parentId: Number(sent) });
 
-async function list(ctx: RequestContext, { version, query }: Asked<ParameterValues<typeof listQuery>>) {
-  const wanted = { filter: listFilter(query), under: query.path?.at(-1), depth: query.depth };
-  const { data } = await answerPage(ctx, { version, query, wanted }, (page) =>
-    listAssets(ctx, { ...wanted, page }),
+async function list(ctx: RequestContext, { version, query }: BodyRequest<ParameterValues<typeof listQuery>>) {
+  const assetsQuery = { filter: listFilter(query), under: query.path?.at(-1), depth: query.depth };
+  const { data } = await pageResponse(ctx, { version, query, assetsQuery: assetsQuery }, (page) =>
+    listAssets(ctx, { ...assetsQuery, page }),
   );
   return { data: query.onlyCursors ? { ...data, items: [] } : data };
 }
 
-async function listBelow(ctx: RequestContext, { version, path, query }: AskedOfOne<Subtree>) {
-  const wanted = { filter: everything, under: path.assetId, depth: query.depth };
-  return answerPage(ctx, { version, query, wanted }, (page) => listSubtree(ctx, { ...wanted, page }));
+async function listBelow(ctx: RequestContext, { version, path, query }: AssetRequest<Subtree>) {
+  const assetsQuery = { filter: everything, under: path.assetId, depth: query.depth };
+  return pageResponse(ctx, { version, query, assetsQuery: assetsQuery }, (page) =>
+    listSubtree(ctx, { ...assetsQuery, page }),
+  );
 }
 
 /** The clients of 2019-03 and 2019-05 expect no empty `metadata` below `/subtree`. */
 const withoutEmptyMetadata = ({ data }: Awaited<ReturnType<typeof listBelow>>) => ({
   data: {
     ...data,
-    items: (data.items as readonly ReturnType<ReturnType<typeof shapeIn>>[]).map((asset) => ({
+    items: (data.items as readonly ReturnType<ReturnType<typeof assetJson>>[]).map((asset) => ({
       ...asset,
       metadata: Object.keys(asset.metadata).length > 0 ? asset.metadata : undefined,
     })),
   },
 });
 
-async function readOne(ctx: RequestContext, asked: AskedOfOne<Subtree>) {
-  const { depth, limit, cursor } = asked.query;
+async function readOne(ctx: RequestContext, request: AssetRequest<Subtree>) {
+  const { depth, limit, cursor } = request.query;
   const isSubtree = [depth, limit, cursor].some((sent) => sent !== undefined);
-  if (isSubtree || asked.version === "0.4") return listBelow(ctx, asked);
-  return itemsResponse([shapeIn(asked.version)(await getAsset(ctx, asked.path.assetId))]);
+  if (isSubtree || request.version === "0.4") return listBelow(ctx, request);
+  return itemsResponse([assetJson(request.version)(await getAsset(ctx, request.path.assetId))]);
 }
 
-interface Listing {
+interface PageRequest {
   readonly version: ApiVersion;
   readonly query: { readonly cursor: string | undefined; readonly limit: number | undefined };
-  readonly wanted: Omit<AssetsWanted, "page">;
+  readonly assetsQuery: Omit<AssetsQuery, "page">;
 }
 
-function answerPage(
+function pageResponse(
   ctx: RequestContext,
-  { version, query, wanted }: Listing,
+  { version, query, assetsQuery }: PageRequest,
   read: (page: PageQuery) => Promise<Page<Asset>>,
 ) {
   const { cursor, limit = pageBounds.byDefault } = query;
   const place = {
-    collection: collectionOf(ctx, wanted),
+    collection: collectionOf(ctx, assetsQuery),
     cursor,
     limit: Math.min(limit, pageBounds.max),
-    ...(wanted.under === undefined && { whole: collectionOf(ctx, allAssets) }),
+    ...(assetsQuery.under === undefined && { whole: collectionOf(ctx, allAssets) }),
   };
-  return listResponse(ctx, place, read, shapeIn(version));
+  return listResponse(ctx, place, read, assetJson(version));
 }
 
 /** What a cursor is bound to: the list it continues, in whichever version it was asked for. */
-const collectionOf = (ctx: RequestContext, { filter, under, depth }: Omit<AssetsWanted, "page">) => [
+const collectionOf = (ctx: RequestContext, { filter, under, depth }: Omit<AssetsQuery, "page">) => [
   "assets",
   ctx.project,
   filter,
@@ -280,7 +282,7 @@ const collectionOf = (ctx: RequestContext, { filter, under, depth }: Omit<Assets
 
 const allAssets = { filter: everything };
 
-async function divide(ctx: RequestContext, { query }: Asked<{ readonly divisions: number }>) {
+async function divide(ctx: RequestContext, { query }: BodyRequest<{ readonly divisions: number }>) {
   const cuts = await divideAssets(ctx, Math.min(query.divisions, limits.cursorDivisionsMax));
   const collection = collectionOf(ctx, allAssets);
   const cursors = [undefined, ...cuts].map((after, index) => {
@@ -290,24 +292,30 @@ async function divide(ctx: RequestContext, { query }: Asked<{ readonly divisions
   return itemsResponse(cursors);
 }
 
-function searchByQuery(ctx: RequestContext, { version, query }: Asked<ParameterValues<typeof searchQuery>>) {
-  return searchResponse(ctx, textSearchOf(query, commonFilter(query)), searchAssets, shapeIn(version));
+function searchByQuery(
+  ctx: RequestContext,
+  { version, query }: BodyRequest<ParameterValues<typeof searchQuery>>,
+) {
+  return searchResponse(ctx, textSearchOf(query, commonFilter(query)), searchAssets, assetJson(version));
 }
 
-function searchByBody(ctx: RequestContext, asked: Asked<unknown, Static<typeof searchBody>>) {
-  return searchResponse(ctx, searchOfBody(asked.body), searchAssets, shapeIn(asked.version));
+function searchByBody(ctx: RequestContext, request: BodyRequest<unknown, Static<typeof searchBody>>) {
+  return searchResponse(ctx, searchOfBody(request.body), searchAssets, assetJson(request.version));
 }
 
-async function byIds(ctx: RequestContext, { version, body }: Asked<unknown, Static<typeof names>>) {
-  return batchesResponse(getAssets(ctx, body.items.map(recordNameIn)), shapeIn(version));
+async function byIds(ctx: RequestContext, { version, body }: BodyRequest<unknown, Static<typeof names>>) {
+  return batchesResponse(getAssets(ctx, body.items.map(recordNameIn)), assetJson(version));
 }
 
-async function remove(ctx: RequestContext, { body }: Asked<unknown, Static<typeof ids>>) {
+async function remove(ctx: RequestContext, { body }: BodyRequest<unknown, Static<typeof ids>>) {
   await deleteAssets(ctx, body.items);
   return emptyResponse;
 }
 
-async function overwrite(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof wholeAsset>>) {
+async function overwrite(
+  ctx: RequestContext,
+  { version, body }: BodyRequest<unknown, Items<typeof wholeAsset>>,
+) {
   const assets = await mapInSlices(body.items, (sent) => ({
     id: sent.id,
     name: sent.name,
@@ -326,27 +334,27 @@ async function overwrite(ctx: RequestContext, { version, body }: Asked<unknown, 
 
 async function updateMany(
   ctx: RequestContext,
-  { version, body }: Asked<unknown, Items<typeof identifiedChange>>,
+  { version, body }: BodyRequest<unknown, Items<typeof identifiedChange>>,
 ) {
   const changes = await mapInSlices(body.items, (sent, index) => changeOf(sent.id, sent, `items[${index}].`));
-  return itemsResponse((await updateAssets(ctx, changes)).map(shapeIn(version)));
+  return itemsResponse((await updateAssets(ctx, changes)).map(assetJson(version)));
 }
 
 async function updateOne(
   ctx: RequestContext,
-  { version, path, body }: AskedOfOne<unknown, Static<typeof assetChange>>,
+  { version, path, body }: AssetRequest<unknown, Static<typeof assetChange>>,
 ) {
   const { assetId } = path;
   requireIdOfPath(body.id, assetId);
-  return itemsResponse([shapeIn(version)(await updateAsset(ctx, changeOf(assetId, body, "")))]);
+  return itemsResponse([assetJson(version)(await updateAsset(ctx, changeOf(assetId, body, "")))]);
 }
 
-async function patchOne(ctx: RequestContext, asked: AskedOfOne<unknown, Static<typeof assetPatch>>) {
-  const changes = Object.entries(asked.body).map(([field, sent]) => [
+async function patchOne(ctx: RequestContext, request: AssetRequest<unknown, Static<typeof assetPatch>>) {
+  const changes = Object.entries(request.body).map(([field, sent]) => [
     field,
     field === "id" ? sent : asSetter(field, sent),
   ]);
-  return updateOne(ctx, { ...asked, body: Object.fromEntries(changes) });
+  return updateOne(ctx, { ...request, body: Object.fromEntries(changes) });
 }
 
 /** A plain value or list sets the field; an object changes it, unless it is itself the metadata to set. */

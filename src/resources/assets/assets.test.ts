@@ -13,13 +13,13 @@ import type { PageQuery } from "../../query/page.ts";
 import type { Stored, Table } from "../../storage/catalog.ts";
 import {
   type Asset,
-  type AssetsWanted,
+  type AssetsQuery,
   createAssets,
   deleteAssets,
   divideAssets,
   getAsset,
   getAssets,
-  inKnownSubtrees,
+  limitToVisibleSubtrees,
   listAssets,
   listSubtree,
   updateAsset,
@@ -28,7 +28,7 @@ import {
 import { unknownAssets } from "./links.ts";
 import { writeRows } from "./rows.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
-import { findParents, placeNodes } from "./tree.ts";
+import { resolveParents, treePositions } from "./tree.ts";
 
 interface Tag extends Stored {
   readonly assetId?: number;
@@ -47,7 +47,7 @@ const tagTable: Table<Tag> = {
 const catalogs = await openCatalogs([assetTable, tagTable]);
 const scenario = scenariosIn(catalogs);
 
-async function all(ctx: RequestContext, wanted: Partial<AssetsWanted> = {}): Promise<Asset[]> {
+async function all(ctx: RequestContext, wanted: Partial<AssetsQuery> = {}): Promise<Asset[]> {
   const found: Asset[] = [];
   for (let page: PageQuery | undefined = { limit: 3 }; page; ) {
     const { items, next } = await listAssets(ctx, { filter: everything, ...wanted, page });
@@ -94,7 +94,7 @@ test("of references to a parent, parentRefId counts first, then parentName, then
     { name: "e", parentId: 5 },
     { name: "f", parentName: "f" },
   ];
-  assert.deepEqual(findParents(items), [
+  assert.deepEqual(resolveParents(items), [
     undefined,
     undefined,
     { item: 0 },
@@ -121,9 +121,9 @@ test("a chain longer than the limit is refused, one of exactly the limit is not"
       name: `${id}`,
       ...(id > 0 && { parentId: id - 1 }),
     }));
-  const deepest = placeNodes(chain(limits.assetDepthMax).reverse(), new Map()).get(limits.assetDepthMax);
+  const deepest = treePositions(chain(limits.assetDepthMax).reverse(), new Map()).get(limits.assetDepthMax);
   assert.equal(deepest?.depth, limits.assetDepthMax);
-  assert.throws(() => placeNodes(chain(limits.assetDepthMax + 1), new Map()), refusal("asset-too-deep"));
+  assert.throws(() => treePositions(chain(limits.assetDepthMax + 1), new Map()), refusal("asset-too-deep"));
 });
 
 scenario("two updates in one request may swap the places and the names of assets", async (ctx) => {
@@ -252,7 +252,7 @@ scenario("subtrees of hidden assets match nothing, however deep in a question", 
     ],
   });
   const within = (who: RequestContext) =>
-    ctx.catalog.read(ctx.project, (tx) => inKnownSubtrees(who, tx, "eventsAcl", nest(asked)));
+    ctx.catalog.read(ctx.project, (tx) => limitToVisibleSubtrees(who, tx, "eventsAcl", nest(asked)));
   assert.deepEqual(await within(reader), nest(underAsset([motor.id])));
   assert.deepEqual(await within(ctx), nest(asked));
 });

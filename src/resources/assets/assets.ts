@@ -10,34 +10,40 @@ import { byId, type OrderBy, type Page, type PageQuery, type Position } from "..
 import { readPage } from "../../query/read-page.ts";
 import { searchByText, type TextSearch } from "../../query/text-search.ts";
 import type { CatalogReader, CatalogWriter } from "../../storage/catalog.ts";
-import { type RecordName, recordsNamed } from "../common/external-ids.ts";
+import { type RecordName, recordsByName } from "../common/external-ids.ts";
 import { type CommonFields, commonFieldsOf } from "../common/schema.ts";
-import type { Typed } from "./asset-types/schema.ts";
+import type { TypedRow } from "./asset-types/schema.ts";
 import {
+  type AssetTypeValues,
   changeTypes,
-  type TypeGiven,
-  type TypeHeld,
+  type TypeInput,
   typeDefinitions,
-  typesHeld,
+  typeValuesOf,
 } from "./asset-types/values.ts";
 import { type AssetChange, changeRows, moveSubtrees } from "./changes.ts";
-import { inKnownSubtrees } from "./links.ts";
+import { limitToVisibleSubtrees } from "./links.ts";
 import { type AssetWrite, assetType, existingRows, rowsUnder, visibleRows, writeRows } from "./rows.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
-import { ambiguousParent, findParents, type ParentFound, type ParentReferences, placeNodes } from "./tree.ts";
+import {
+  ambiguousParent,
+  type ParentReferences,
+  type ResolvedParent,
+  resolveParents,
+  treePositions,
+} from "./tree.ts";
 
 export {
   existingAssets,
-  inKnownSubtrees,
-  knownAssetRows,
+  limitToVisibleSubtrees,
   refuseUnknownAssets,
   singleLinks,
+  visibleAssetRows,
 } from "./links.ts";
 
-export interface Asset extends Omit<AssetRow, "path" | keyof Typed> {
+export interface Asset extends Omit<AssetRow, "path" | keyof TypedRow> {
   /** The ids from the root down to the asset itself. */
   readonly path: readonly number[];
-  readonly types: readonly TypeHeld[];
+  readonly types: readonly AssetTypeValues[];
 }
 
 export interface NewAsset extends ParentReferences, CommonFields {
@@ -45,10 +51,10 @@ export interface NewAsset extends ParentReferences, CommonFields {
   readonly metadata?: Readonly<Record<string, string>>;
   readonly source?: string;
   readonly sourceId?: string;
-  readonly types?: readonly TypeGiven[];
+  readonly types?: readonly TypeInput[];
 }
 
-export interface AssetsWanted {
+export interface AssetsQuery {
   readonly filter: Filter;
   /** Only this asset and everything below it; nothing when there is no such asset. */
   readonly under?: number | undefined;
@@ -72,7 +78,7 @@ const byPath: readonly OrderBy[] = [{ field: "path", direction: "ascending" }];
  */
 export async function createAssets(ctx: RequestContext, items: readonly NewAsset[]): Promise<Asset[]> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
-  const parents = findParents(items);
+  const parents = resolveParents(items);
   return writeAssets(ctx, scope, "insert", async (tx) => {
     const ids = items.map(() => ctx.ids.next());
     const parentIds = await parentIdsOf(tx, scope, parents, ids);
@@ -83,7 +89,7 @@ export async function createAssets(ctx: RequestContext, items: readonly NewAsset
 async function parentIdsOf(
   tx: CatalogReader,
   scope: Filter,
-  parents: readonly ParentFound[],
+  parents: readonly ResolvedParent[],
   ids: readonly number[],
 ): Promise<(number | undefined)[]> {
   const named = new Map<string, number>();
@@ -104,14 +110,14 @@ async function parentIdsOf(
 async function newRows(
   tx: CatalogReader,
   scope: Filter,
-  wanted: {
+  batch: {
     readonly items: readonly NewAsset[];
     readonly ids: readonly number[];
     readonly parentIds: readonly (number | undefined)[];
     readonly nowMs: number;
   },
 ): Promise<AssetRow[]> {
-  const { items, ids, parentIds, nowMs } = wanted;
+  const { items, ids, parentIds, nowMs } = batch;
   const own = new Set<number | undefined>([...ids, undefined]);
   const outsideIds = [...new Set(parentIds.filter((id) => !own.has(id)) as number[])];
   const outside = await existingRows(tx, scope, { ids: outsideIds, field: "parentId" });
@@ -119,7 +125,7 @@ async function newRows(
     const parentId = parentIds[index];
     return { id: ids[index]!, name, ...(parentId !== undefined && { parentId }) };
   });
-  const places = placeNodes(nodes, new Map(outside.map((row) => [row.id, row])));
+  const places = treePositions(nodes, new Map(outside.map((row) => [row.id, row])));
   const typed = items.flatMap(({ types = [] }) => types.map((type) => type.id));
   const definitions = await typeDefinitions(tx, typed);
   return mapInSlices(items, (item, index) => {
@@ -141,25 +147,25 @@ async function newRows(
 }
 
 /** One page of the assets the caller may see. */
-export async function listAssets(ctx: RequestContext, wanted: AssetsWanted): Promise<Page<Asset>> {
+export async function listAssets(ctx: RequestContext, query: AssetsQuery): Promise<Page<Asset>> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
-  const { under } = wanted;
+  const { under } = query;
   return ctx.catalog.read(ctx.project, async (tx) => {
-    if (under === undefined) return pageBelow(tx, scope, undefined, wanted);
+    if (under === undefined) return pageBelow(tx, scope, undefined, query);
     const root = (await visibleRows(tx, scope, [under])).get(under);
-    return root ? pageBelow(tx, scope, root, wanted) : { items: [] };
+    return root ? pageBelow(tx, scope, root, query) : { items: [] };
   });
 }
 
 /** As `listAssets`, from the asset `under` downwards; refuses (404) an unknown one. */
 export async function listSubtree(
   ctx: RequestContext,
-  wanted: AssetsWanted & { readonly under: number },
+  query: AssetsQuery & { readonly under: number },
 ): Promise<Page<Asset>> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
-    const [root] = await existingRows(tx, scope, { ids: [wanted.under], field: "assetId", status: 404 });
-    return pageBelow(tx, scope, root, wanted);
+    const [root] = await existingRows(tx, scope, { ids: [query.under], field: "assetId", status: 404 });
+    return pageBelow(tx, scope, root, query);
   });
 }
 
@@ -167,17 +173,17 @@ async function pageBelow(
   tx: CatalogReader,
   scope: Filter,
   root: AssetRow | undefined,
-  { filter, depth, page }: AssetsWanted,
+  { filter, depth, page }: AssetsQuery,
 ): Promise<Page<Asset>> {
   const deepest = { value: (root?.depth ?? 0) + (depth ?? 0), inclusive: true };
-  const wanted = and(
+  const matching = and(
     scope,
     filter,
     root && startsWith("path", root.path),
     depth === undefined ? undefined : between("depth", { to: deepest }),
   );
   const order = root ? byPath : byDepth;
-  const found = await readPage(tx, assetTable, { filter: wanted, order, page });
+  const found = await readPage(tx, assetTable, { filter: matching, order, page });
   return { ...found, items: await assetsOf(tx, found.items) };
 }
 
@@ -207,7 +213,7 @@ export async function getAsset(ctx: RequestContext, id: number): Promise<Asset> 
 
 /** In the order asked, in batches; refuses (400) unknown and repeated ones. */
 export const getAssets = (ctx: RequestContext, names: readonly RecordName[]) =>
-  recordsNamed(ctx, { ...assetType, scope: scopeOf(ctx.caller, "assetsAcl", "READ") }, names, assetsOf);
+  recordsByName(ctx, { ...assetType, scope: scopeOf(ctx.caller, "assetsAcl", "READ") }, names, assetsOf);
 
 /**
  * The names and sources of all assets that the caller may see and that meet the filter, page by page, each in
@@ -217,13 +223,13 @@ export async function* assetNames(
   ctx: RequestContext,
   filter: Filter,
 ): AsyncGenerator<readonly Pick<AssetRow, "name" | "source">[]> {
-  const wanted = and(scopeOf(ctx.caller, "assetsAcl", "READ"), filter);
+  const visible = and(scopeOf(ctx.caller, "assetsAcl", "READ"), filter);
   const limit = limits.assetNamesAtOnce;
   for (let after: Position | undefined; ; ) {
     ctx.signal.throwIfAborted();
     const page = { limit, ...(after && { after }) };
-    const question = { filter: wanted, order: byId, page, fields: ["id", "name", "source"] };
-    const rows = await ctx.catalog.read(ctx.project, (tx) => tx.find(assetTable, question));
+    const query = { filter: visible, order: byId, page, fields: ["id", "name", "source"] };
+    const rows = await ctx.catalog.read(ctx.project, (tx) => tx.find(assetTable, query));
     yield rows;
     if (rows.length < limit) return;
     after = [rows.at(-1)!.id];
@@ -231,11 +237,11 @@ export async function* assetNames(
 }
 
 /** Best matches first. */
-export async function searchAssets(ctx: RequestContext, wanted: TextSearch): Promise<Asset[]> {
+export async function searchAssets(ctx: RequestContext, query: TextSearch): Promise<Asset[]> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
-    const filter = and(scope, await inKnownSubtrees(ctx, tx, "assetsAcl", wanted.filter));
-    return assetsOf(tx, await searchByText(tx, assetTable, { ...wanted, filter }));
+    const filter = and(scope, await limitToVisibleSubtrees(ctx, tx, "assetsAcl", query.filter));
+    return assetsOf(tx, await searchByText(tx, assetTable, { ...query, filter }));
   });
 }
 
@@ -263,7 +269,11 @@ async function update(
   const write = () =>
     writeAssets(ctx, scope, "replace", async (tx) => {
       const before = await existingRows(tx, scope, { ids: changes.map(({ id }) => id), ...named });
-      const after = await changeRows(tx, before, { changes, placeOf, nowMs: ctx.system.nowMs() });
+      const after = await changeRows(tx, before, {
+        changes,
+        fieldPrefix: placeOf,
+        nowMs: ctx.system.nowMs(),
+      });
       return moveSubtrees(tx, scope, { before, after });
     });
   const mayMove = changes.some(({ parentId }) => parentId !== undefined);
@@ -278,9 +288,9 @@ export async function deleteAssets(ctx: RequestContext, ids: readonly number[]):
   const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
   const remove = async (tx: CatalogWriter) => {
     await refuseUnknownIds(tx, assetTable, scope, { ids, field: "items" });
-    const doomed: number[] = [];
-    for await (const { id } of rowsUnder(tx, ids)) doomed.push(id);
-    await tx.clearAssetLinks(doomed);
+    const removed: number[] = [];
+    for await (const { id } of rowsUnder(tx, ids)) removed.push(id);
+    await tx.clearAssetLinks(removed);
     await tx.remove(assetTable, underAsset(ids));
   };
   await ctx.generations.of(ctx.project).scopes.during(() => ctx.catalog.write(ctx.project, remove));
@@ -309,7 +319,7 @@ async function assetsOf(tx: CatalogReader, rows: readonly AssetRow[]): Promise<A
   );
   return mapInSlices(rows, (row) => {
     const { path, typeIds, fieldValues, ...others } = row;
-    return { ...others, path: idsIn(path), types: typesHeld(row, definitions) };
+    return { ...others, path: idsIn(path), types: typeValuesOf(row, definitions) };
   });
 }
 

@@ -6,14 +6,14 @@ import type { CatalogReader } from "../../storage/catalog.ts";
 import { type CommonChange, changeRecord } from "../common/changes.ts";
 import {
   changeTypes,
-  type TypeGiven,
+  type TypeInput,
   type TypesChange,
   typeDefinitions,
-  typesNamed,
+  typeIdsIn,
 } from "./asset-types/values.ts";
-import { existingRows, rowsUnder, visibleRows } from "./rows.ts";
+import { type AssetWrite, existingRows, rowsUnder, visibleRows } from "./rows.ts";
 import type { AssetRow } from "./schema.ts";
-import { placeNodes } from "./tree.ts";
+import { treePositions } from "./tree.ts";
 
 /** Values to set; `null` clears, `undefined` leaves. A `parentId` moves the asset, `null` makes it a root. */
 export interface AssetChange extends CommonChange {
@@ -25,24 +25,24 @@ export interface AssetChange extends CommonChange {
   readonly sourceId?: string | null | undefined;
   readonly parentId?: number | null | undefined;
   /** A list is all types that the asset has from now on. */
-  readonly types?: readonly TypeGiven[] | TypesChange | undefined;
+  readonly types?: readonly TypeInput[] | TypesChange | undefined;
 }
 
-interface ChangesPlanned {
+interface ChangeBatch {
   readonly changes: readonly AssetChange[];
   readonly nowMs: number;
   /** Where the caller wrote the change of this index, for refusals: `items[0].`. */
-  readonly placeOf: (index: number) => string;
+  readonly fieldPrefix: (index: number) => string;
 }
 
 /** The records with the changes in them, in the same order. */
 export async function changeRows(
   tx: CatalogReader,
   rows: readonly AssetRow[],
-  { changes, nowMs, placeOf }: ChangesPlanned,
+  { changes, nowMs, fieldPrefix: placeOf }: ChangeBatch,
 ): Promise<AssetRow[]> {
   const typeIds = changes.map(({ types }, index) =>
-    types ? [...typesNamed(types), ...(rows[index]!.typeIds ?? [])] : [],
+    types ? [...typeIdsIn(types), ...(rows[index]!.typeIds ?? [])] : [],
   );
   const definitions = await typeDefinitions(tx, typeIds.flat());
   return mapInSlices(rows, (row, index) => {
@@ -62,10 +62,10 @@ export async function moveSubtrees(
   tx: CatalogReader,
   scope: Filter,
   { before, after }: { readonly before: readonly AssetRow[]; readonly after: readonly AssetRow[] },
-): Promise<{ readonly rows: readonly AssetRow[]; readonly following: readonly AssetRow[] }> {
+): Promise<AssetWrite> {
   const moved = after.filter((row, index) => row.parentId !== before[index]!.parentId);
-  if (moved.length === 0) return { rows: after, following: [] };
-  if (scope.kind !== "everything") await refuseForeignPlaces(tx, scope, { before, moved });
+  if (moved.length === 0) return { rows: after, descendants: [] };
+  if (scope.kind !== "everything") await refuseMovesOutOfScope(tx, scope, { before, moved });
   const nodes = new Map<number, AssetRow>();
   for await (const row of rowsUnder(
     tx,
@@ -74,18 +74,18 @@ export async function moveSubtrees(
     nodes.set(row.id, row);
   for (const row of after) if (nodes.has(row.id)) nodes.set(row.id, row);
   const outside = await parentsOutside(tx, scope, moved, nodes);
-  const places = placeNodes([...nodes.values()], outside);
+  const places = treePositions([...nodes.values()], outside);
   const requested = new Set(after.map((row) => row.id));
   const placed = (row: AssetRow): AssetRow => ({ ...row, ...places.get(row.id) });
-  const following = [...nodes.values()].filter((row) => !requested.has(row.id));
-  return { rows: after.map(placed), following: following.map(placed) };
+  const descendants = [...nodes.values()].filter((row) => !requested.has(row.id));
+  return { rows: after.map(placed), descendants: descendants.map(placed) };
 }
 
 /**
  * Refuses (403) to take an asset from below one that the caller may not write, or to make it a root: its
  * place is part of what lies above it, also where the caller may change all of the asset itself.
  */
-async function refuseForeignPlaces(
+async function refuseMovesOutOfScope(
   tx: CatalogReader,
   scope: Filter,
   { before, moved }: { readonly before: readonly AssetRow[]; readonly moved: readonly AssetRow[] },

@@ -7,8 +7,8 @@ import type { TextSearch } from "../../query/text-search.ts";
 import type { ParameterValues } from "../../rest/parameters.ts";
 import { metadataFilter, textSearchOf } from "../../rest/search.ts";
 import { commonBodyFilter, commonFilter, equalTo } from "../common/fields.rest.ts";
-import { haveTypes } from "./asset-types/values.ts";
-import type { listQuery, searchBody } from "./shapes.rest.ts";
+import { filterByTypes } from "./asset-types/values.ts";
+import type { listQuery, searchBody } from "./schemas.rest.ts";
 
 /** Every condition of the list except those on the tree. */
 export function listFilter(query: ParameterValues<typeof listQuery>): Filter {
@@ -28,7 +28,7 @@ export function searchOfBody({ search, filter, ...options }: Static<typeof searc
   const fields = types.reduce((count, one) => count + (one.fields?.length ?? 0), 0);
   if (fields > limits.searchFieldsMax)
     throw fail("too-many", { field: "filter.types[].fields", limit: limits.searchFieldsMax, got: fields });
-  const asked = {
+  const textQuery = {
     ...search,
     ...{ metadata, assetSubtrees },
     minCreatedTime: createdTime?.min,
@@ -37,5 +37,5 @@ export function searchOfBody({ search, filter, ...options }: Static<typeof searc
     maxLastUpdatedTime: lastUpdatedTime?.max,
     ...options,
   };
-  return textSearchOf(asked, and(haveTypes(types), commonBodyFilter(common)));
+  return textSearchOf(textQuery, and(filterByTypes(types), commonBodyFilter(common)));
 }

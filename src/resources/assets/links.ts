@@ -30,7 +30,7 @@ export async function unknownAssets(
 /**
  * Of these assets the ones that the caller may know of when it comes to records that `acl` is about, by id.
  */
-export const knownAssetRows = (
+export const visibleAssetRows = (
   ctx: RequestContext,
   tx: CatalogReader,
   acl: Acl,
@@ -77,7 +77,7 @@ export async function refuseUnknownAssets(
  * The filter of a question about records that `acl` is about, without the subtrees of assets that the caller
  * may not know of: they match as little as those of assets that do not exist.
  */
-export async function inKnownSubtrees(
+export async function limitToVisibleSubtrees(
   ctx: RequestContext,
   tx: CatalogReader,
   acl: Acl,

@@ -30,8 +30,8 @@ export async function visibleRows(
  * These assets in the order of the ids. Refuses repeated ids, unknown ids and those outside of `scope`;
  * `field` is the member of the request that holds them.
  */
-export const existingRows = (tx: CatalogReader, scope: Filter, wanted: IdsNamed): Promise<AssetRow[]> =>
-  existingRecords(tx, assetTable, scope, wanted);
+export const existingRows = (tx: CatalogReader, scope: Filter, query: IdsNamed): Promise<AssetRow[]> =>
+  existingRecords(tx, assetTable, scope, query);
 
 /** Those of these assets that exist, each with the assets above it. */
 export async function ancestorsOf(
@@ -59,7 +59,7 @@ export async function* rowsUnder(tx: CatalogReader, ids: readonly number[]): Asy
 export interface AssetWrite {
   readonly rows: readonly AssetRow[];
   /** Assets that merely stand elsewhere afterwards. */
-  readonly following?: readonly AssetRow[];
+  readonly descendants?: readonly AssetRow[];
 }
 
 /**
@@ -75,33 +75,33 @@ export async function writeRows(
   let rows: readonly AssetRow[] = [];
   try {
     await ctx.catalog.write(ctx.project, async (tx) => {
-      const { following = [], ...planned } = await plan(tx);
+      const { descendants = [], ...planned } = await plan(tx);
       rows = planned.rows;
       await refuseTakenExternalIds(tx, assetType, rows);
       await tx[how](assetTable, rows);
-      await tx.setColumns(assetTable, ["path", "depth"], following);
-      await refuseOutsideScope(tx, assetTable, scope, { acl: "assetsAcl", rows: [...rows, ...following] });
+      await tx.setColumns(assetTable, ["path", "depth"], descendants);
+      await refuseOutsideScope(tx, assetTable, scope, { acl: "assetsAcl", rows: [...rows, ...descendants] });
     });
   } catch (problem) {
     if (!(problem instanceof UniqueViolation)) throw problem;
-    throw await clashOf(ctx, rows);
+    throw await conflictError(ctx, rows);
   }
 }
 
-async function clashOf(ctx: RequestContext, rows: readonly AssetRow[]): Promise<Error> {
+async function conflictError(ctx: RequestContext, rows: readonly AssetRow[]): Promise<Error> {
   return ctx.catalog.read(ctx.project, async (tx) => {
-    const sameSource = await clashing(tx, rows, ["source", "sourceId"]);
+    const sameSource = await conflicting(tx, rows, ["source", "sourceId"]);
     if (sameSource.length > 0)
       return fail("asset-duplicates", {
         duplicates: sameSource.map(({ source, sourceId }) => ({ source: source!, sourceId: sourceId! })),
       });
-    const sameName = await clashing(tx, rows, ["parentId", "name"]);
+    const sameName = await conflicting(tx, rows, ["parentId", "name"]);
     return fail("asset-name-taken", { names: sameName.map(({ name }) => name) });
   });
 }
 
 /** The records whose pair of values belongs to an earlier one of them or to a stored one. */
-async function clashing(
+async function conflicting(
   tx: CatalogReader,
   rows: readonly AssetRow[],
   [first, second]: readonly ["source", "sourceId"] | readonly ["parentId", "name"],

@@ -1,9 +1,9 @@
 // What assets ask of the catalog: their columns, and what must be found fast or be unique.
 import type { Stored, Table } from "../../storage/catalog.ts";
 import { type CommonFields, commonColumns } from "../common/schema.ts";
-import type { Typed } from "./asset-types/schema.ts";
+import type { TypedRow } from "./asset-types/schema.ts";
 
-export interface AssetRow extends Stored, Typed, CommonFields {
+export interface AssetRow extends Stored, TypedRow, CommonFields {
   readonly name: string;
   readonly description?: string;
   /** Absent on a root. */

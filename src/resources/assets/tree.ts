@@ -13,7 +13,7 @@ export interface ParentReferences {
 }
 
 /** Another item of the request, an existing asset by its id or by its name, or none. */
-export type ParentFound =
+export type ResolvedParent =
   | { readonly item: number }
   | { readonly id: number }
   | { readonly name: string }
@@ -24,15 +24,15 @@ export type ParentFound =
  * Refuses a `refId` that is used twice, a `parentRefId` that no item has, and a `parentName` that several
  * other items have.
  */
-export function findParents(items: readonly ParentReferences[]): ParentFound[] {
+export function resolveParents(items: readonly ParentReferences[]): ResolvedParent[] {
   const refIds = new Map<string, number>();
   for (const [index, { refId }] of items.entries()) {
     if (refId !== undefined && refIds.has(refId)) throw repeatedRefId(index, refId);
     if (refId !== undefined) refIds.set(refId, index);
   }
-  const wanted = new Set(items.map(({ parentName }) => parentName));
-  const asked = [...items.keys()].filter((index) => wanted.has(items[index]!.name));
-  const named = Map.groupBy(asked, (index) => items[index]!.name);
+  const parentNames = new Set(items.map(({ parentName }) => parentName));
+  const possibleParents = [...items.keys()].filter((index) => parentNames.has(items[index]!.name));
+  const named = Map.groupBy(possibleParents, (index) => items[index]!.name);
   return items.map(({ parentRefId, parentName, parentId }, index) => {
     if (parentRefId !== undefined) return { item: itemWith(refIds, parentRefId, index) };
     if (parentName === undefined) return parentId === undefined ? undefined : { id: parentId };
@@ -73,7 +73,7 @@ export interface Node {
   readonly parentId?: number;
 }
 
-export interface Place {
+export interface TreePosition {
   readonly path: string;
   readonly depth: number;
 }
@@ -82,43 +82,46 @@ export interface Place {
  * Where nodes stand once each hangs under its parent, which is another node or among `outside`.
  * Refuses parents that lead back to the node itself, and trees that grow too deep.
  */
-export function placeNodes(nodes: readonly Node[], outside: ReadonlyMap<number, Place>): Map<number, Place> {
+export function treePositions(
+  nodes: readonly Node[],
+  outside: ReadonlyMap<number, TreePosition>,
+): Map<number, TreePosition> {
   const byId = new Map(nodes.map((node) => [node.id, node]));
-  const places = new Map<number, Place>();
+  const places = new Map<number, TreePosition>();
   for (const node of nodes) {
-    for (const one of unplacedAbove(node, byId, places).reverse()) {
+    for (const one of withoutPosition(node, byId, places).reverse()) {
       const parentId = one.parentId;
       const parent = parentId === undefined ? undefined : (places.get(parentId) ?? outside.get(parentId));
       invariant(
         parent !== undefined || parentId === undefined,
         "a parent is another node or among those outside",
       );
-      places.set(one.id, placeBelow(parent, one));
+      places.set(one.id, positionBelow(parent, one));
     }
   }
   return places;
 }
 
 /** The node itself, its parent and so on, up to the first that has a place. */
-function unplacedAbove(
+function withoutPosition(
   start: Node,
   byId: ReadonlyMap<number, Node>,
-  places: ReadonlyMap<number, Place>,
+  places: ReadonlyMap<number, TreePosition>,
 ): Node[] {
   const chain = new Set<Node>();
   let node: Node | undefined = start;
   while (node && !places.has(node.id)) {
-    if (chain.has(node)) throw fail("asset-circle", { names: circleFrom([...chain], node) });
+    if (chain.has(node)) throw fail("asset-circle", { names: cycleFrom([...chain], node) });
     chain.add(node);
     node = node.parentId === undefined ? undefined : byId.get(node.parentId);
   }
   return [...chain];
 }
 
-const circleFrom = (chain: readonly Node[], again: Node) =>
+const cycleFrom = (chain: readonly Node[], again: Node) =>
   [...chain.slice(chain.indexOf(again)), again].map((node) => node.name);
 
-function placeBelow(parent: Place | undefined, node: Node): Place {
+function positionBelow(parent: TreePosition | undefined, node: Node): TreePosition {
   const depth = parent ? parent.depth + 1 : 0;
   if (depth > limits.assetDepthMax)
     throw fail("asset-too-deep", { name: node.name, limit: limits.assetDepthMax });

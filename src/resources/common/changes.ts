@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import type { CommonFields, CommonFieldsGiven } from "./schema.ts";
+import type { CommonFields, CommonFieldsInput } from "./schema.ts";
 
 /** First `set`, or the elements held, then the elements to add, then those to remove. */
 export interface ListChange<Item> {
@@ -21,7 +21,7 @@ export interface CommonChange {
 }
 
 /** Overwrites a record: absent fields stay, because published clients do not know these fields. */
-export const commonOverwriteOf = (given: CommonFieldsGiven): CommonChange => ({
+export const commonOverwriteOf = (given: CommonFieldsInput): CommonChange => ({
   externalId: given.externalId,
   dataSetId: given.dataSetId,
   labels: given.labels && { set: given.labels },
@@ -29,12 +29,12 @@ export const commonOverwriteOf = (given: CommonFieldsGiven): CommonChange => ({
   sourceModifiedTime: given.sourceModifiedTime,
 });
 
-type Values = Readonly<Record<string, unknown>>;
+type ChangedValues = Readonly<Record<string, unknown>>;
 
 /** The record with these values; `null` clears, `undefined` leaves. The same object when nothing changes. */
 export function changeValues<Row extends { readonly lastUpdatedTime: number }>(
   row: Row,
-  values: Values,
+  values: ChangedValues,
   nowMs: number,
 ): Row {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
@@ -46,7 +46,7 @@ export function changeValues<Row extends { readonly lastUpdatedTime: number }>(
 /** As `changeValues`, for records with the common fields. */
 export function changeRecord<Row extends CommonFields & { readonly lastUpdatedTime: number }>(
   row: Row,
-  { labels, ...values }: CommonChange & Values,
+  { labels, ...values }: CommonChange & ChangedValues,
   nowMs: number,
 ): Row {
   const changed = changeList(row.labels, labels, { field: "labels", limit: limits.labelsMax });

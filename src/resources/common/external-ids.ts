@@ -40,14 +40,14 @@ export async function takenExternalIds<Row extends Stored & { readonly externalI
   const named = rows.filter((row) => row.externalId !== undefined);
   if (named.length === 0) return [];
   const externalIds = named.map((row) => row.externalId!);
-  const held = await rowsNamed(tx, table, externalIds);
+  const held = await rowsByExternalId(tx, table, externalIds);
   const holders = new Map(held.map((row) => [row.externalId, row.id]));
   const isHeld = (row: Row) => holders.has(row.externalId) && holders.get(row.externalId) !== row.id;
   return [...new Set([...named.filter(isHeld).map((row) => row.externalId!), ...duplicatesIn(externalIds)])];
 }
 
 /** Which records, and how unknown external ids are refused; 400 when absent. */
-export interface ExternalIdsNamed {
+export interface ExternalIdsQuery {
   readonly externalIds: readonly string[];
   readonly status?: 404;
   /** What is needed of the records, `namesOnly` included; all of them when absent. */
@@ -66,11 +66,11 @@ export const namesOnly = ["id", "externalId"];
 export async function existingByExternalId<Row extends Stored & { readonly externalId?: string }>(
   tx: CatalogReader,
   { table, noun, scope }: RecordType<Row> & { readonly scope: Filter },
-  { externalIds, fields, bound, ...how }: ExternalIdsNamed,
+  { externalIds, fields, bound, ...how }: ExternalIdsQuery,
 ): Promise<Row[]> {
   const repeated = duplicatesIn(externalIds);
   if (repeated.length > 0) throw fail("external-ids-repeated", { field: "items", externalIds: repeated });
-  const rows = await rowsNamed(tx, table, externalIds, { scope, fields, bound });
+  const rows = await rowsByExternalId(tx, table, externalIds, { scope, fields, bound });
   const found = new Map(rows.map((row) => [row.externalId, row]));
   const unknown = externalIds.filter((one) => !found.has(one));
   if (unknown.length > 0) throw fail("external-ids-unknown", { what: noun, externalIds: unknown, ...how });
@@ -90,17 +90,17 @@ export async function idsOf<Row extends Stored & { readonly externalId?: string 
   return names.map((name) => (typeof name === "number" ? name : ids.get(name.externalId)!));
 }
 
-interface RowsWanted {
+interface RowOptions {
   readonly scope?: Filter;
   readonly fields?: readonly string[] | undefined;
   readonly bound?: LengthBound | undefined;
 }
 
-async function rowsNamed<Row extends Stored>(
+async function rowsByExternalId<Row extends Stored>(
   tx: CatalogReader,
   table: Table<Row>,
   externalIds: readonly string[],
-  { scope, fields = Object.keys(table.columns), bound }: RowsWanted = {},
+  { scope, fields = Object.keys(table.columns), bound }: RowOptions = {},
 ): Promise<Row[]> {
   const filter = and(scope, oneOf("externalId", [...new Set(externalIds)]));
   const page = { limit: externalIds.length, ...(bound && { bound }) };
@@ -111,7 +111,7 @@ async function rowsNamed<Row extends Stored>(
  * The records with these names in the same order, in batches, as `make` gives them to the caller. Refuses
  * (400) unknown and repeated ones.
  */
-export function recordsNamed<Row extends Stored & { readonly externalId?: string }, Item>(
+export function recordsByName<Row extends Stored & { readonly externalId?: string }, Item>(
   ctx: RequestContext,
   type: RecordType<Row> & { readonly scope: Filter },
   names: readonly RecordName[],

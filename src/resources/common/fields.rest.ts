@@ -52,9 +52,9 @@ export const commonPatch = Object.fromEntries(
   ]),
 );
 
-const sentChanges = Type.Object(commonChanges);
+const changesSchema = Type.Object(commonChanges);
 
-export const commonChangeOf = (sent: Static<typeof sentChanges>): CommonChange => ({
+export const commonChangeOf = (sent: Static<typeof changesSchema>): CommonChange => ({
   externalId: changed(sent.externalId),
   dataSetId: changed(sent.dataSetId),
   labels: listChangeOf(sent.labels),
@@ -62,7 +62,7 @@ export const commonChangeOf = (sent: Static<typeof sentChanges>): CommonChange =
   sourceModifiedTime: changed(sent.sourceModifiedTime),
 });
 
-interface SentList<Item> {
+interface ListInput<Item> {
   readonly set?: readonly Item[] | null | undefined;
   readonly setNull?: boolean | null | undefined;
   readonly add?: readonly Item[] | null | undefined;
@@ -70,7 +70,7 @@ interface SentList<Item> {
 }
 
 /** `{"set":null}` alone clears, as `{"setNull":true}` does (docs/reference/common.md#changes). */
-export function listChangeOf<Item>(sent: SentList<Item> | null | undefined): ListChange<Item> | undefined {
+export function listChangeOf<Item>(sent: ListInput<Item> | null | undefined): ListChange<Item> | undefined {
   if (!sent) return undefined;
   const { set, setNull, add, remove } = sent;
   const isCleared = setNull || (set === null && add === undefined && remove === undefined);
@@ -112,13 +112,13 @@ export const commonBodyFilterMembers = {
   sourceModifiedTime: span,
 };
 
-const sentFilter = Type.Object(commonBodyFilterMembers);
+const filterSchema = Type.Object(commonBodyFilterMembers);
 
 export const commonBodyFilter = ({
   sourceCreatedTime,
   sourceModifiedTime,
   ...sent
-}: Static<typeof sentFilter>): Filter =>
+}: Static<typeof filterSchema>): Filter =>
   commonFilter({
     ...sent,
     minSourceCreatedTime: sourceCreatedTime?.min,

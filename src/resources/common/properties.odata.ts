@@ -6,7 +6,9 @@ import { id, text } from "../../odata/property.ts";
 import { and, everything, hasOneOf, hasOnly, not, some, textHas } from "../../query/filter.ts";
 import type { CommonFields } from "./schema.ts";
 
-type Named<Field extends string> = { readonly externalId?: string } & { readonly [Name in Field]?: string };
+type ExternallyNamed<Field extends string> = { readonly externalId?: string } & {
+  readonly [Name in Field]?: string;
+};
 
 /**
  * `ExternalId` of a record: its external id, else the value of the column `otherwise`. Published clients send
@@ -14,7 +16,7 @@ type Named<Field extends string> = { readonly externalId?: string } & { readonly
  */
 export const externalIdOf =
   <Field extends string>(otherwise: Field) =>
-  (row: Named<Field>): string | undefined =>
+  (row: ExternallyNamed<Field>): string | undefined =>
     row.externalId ?? row[otherwise];
 
 export const externalIdOperand = (otherwise: string): Operand =>
@@ -22,7 +24,8 @@ export const externalIdOperand = (otherwise: string): Operand =>
 
 export const externalId = <From extends object, Field extends string>(
   otherwise: Field,
-): Property<From & Named<Field>> => text("ExternalId", externalIdOf(otherwise), externalIdOperand(otherwise));
+): Property<From & ExternallyNamed<Field>> =>
+  text("ExternalId", externalIdOf(otherwise), externalIdOperand(otherwise));
 
 export const dataSetId = <From extends CommonFields>(): Property<From> =>
   id("DataSetId", (row) => row.dataSetId, "dataSetId");

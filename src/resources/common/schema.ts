@@ -15,10 +15,10 @@ export interface CommonFields {
 const optional = (type: Column["type"]): Column => ({ type, optional: true });
 
 /** The common fields of a request, where a member may also be `undefined`. */
-export type CommonFieldsGiven = { readonly [Name in keyof CommonFields]?: CommonFields[Name] | undefined };
+export type CommonFieldsInput = { readonly [Name in keyof CommonFields]?: CommonFields[Name] | undefined };
 
 /** The common fields of a record or of a request, without other members. */
-export const commonFieldsOf = (given: CommonFieldsGiven): CommonFields => ({
+export const commonFieldsOf = (given: CommonFieldsInput): CommonFields => ({
   ...(given.externalId !== undefined && { externalId: given.externalId }),
   ...(given.dataSetId !== undefined && { dataSetId: given.dataSetId }),
   ...(given.labels?.length && { labels: [...new Set(given.labels)] }),

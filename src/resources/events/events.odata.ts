@@ -55,14 +55,14 @@ const events = entitySet<Event>({
 
 /** Every word occurs in the description, the type, the subtype or the source. */
 function hasWords(text: string): Filter {
-  const wanted = wordsIn(text);
-  if (wanted.length === 0)
+  const searched = wordsIn(text);
+  if (searched.length === 0)
     throw fail("key-invalid", {
       problem: "The parameter Search of EventsSearch holds no word to search for",
     });
   const fields = ["type", "subtype", "source"];
   return and(
-    ...wanted.map((word) =>
+    ...searched.map((word) =>
       or(words(["description"], word), ...fields.map((field) => containsIgnoringCase(field, word))),
     ),
   );

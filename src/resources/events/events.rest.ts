@@ -25,7 +25,7 @@ import {
   deleteEvents,
   divideEvents,
   type Event,
-  type EventsWanted,
+  type EventsQuery,
   getEvent,
   getEvents,
   getEventsByReference,
@@ -34,28 +34,28 @@ import {
   updateEvent,
   updateEvents,
 } from "./events.ts";
-import { listQuery, listWanted, searchQuery, searchWanted } from "./filters.rest.ts";
+import { eventsQueryOf, listQuery, searchQuery, searchQueryOf } from "./filters.rest.ts";
 import {
   changeOf,
   changeOfPatch,
   eventChange,
   eventIds,
-  eventIn,
+  eventJson,
   eventPatch,
-  eventShape,
+  eventSchema,
   identifiedChange,
   newEvent,
   newEventOf,
-  overwriteIn,
+  overwriteOf,
   wholeEvent,
-} from "./shapes.rest.ts";
+} from "./schemas.rest.ts";
 
 const read = { versions: apiVersions, capability: ["eventsAcl", "READ"] } as const;
 const write = { versions: apiVersions, capability: ["eventsAcl", "WRITE"] } as const;
 const ids = itemsBody(eventIds, { min: 1 });
 const names = itemsBody(recordName("Which event"), { min: 1 });
 const oneEvent = { eventId: id("The event") };
-const items = (version: ApiVersion) => ({ schema: itemsSchema(eventShape(version)) });
+const items = (version: ApiVersion) => ({ schema: itemsSchema(eventSchema(version)) });
 const empty = () => ({ schema: emptySchema });
 
 const reference = Type.Object({
@@ -82,7 +82,7 @@ export const eventRoutes: readonly Route[] = [
     path: "/events",
     summary: "List events by their start; those without one come last",
     query: listQuery,
-    response: (version) => ({ schema: pageSchema(eventShape(version)) }),
+    response: (version) => ({ schema: pageSchema(eventSchema(version)) }),
     handle: list,
   }),
   route({
@@ -102,7 +102,7 @@ export const eventRoutes: readonly Route[] = [
     query: searchQuery,
     response: items,
     handle: (ctx, { version, query }) =>
-      searchResponse(ctx, searchWanted(query), searchEvents, eventIn(version)),
+      searchResponse(ctx, searchQueryOf(query), searchEvents, eventJson(version)),
   }),
   route({
     ...read,
@@ -112,7 +112,7 @@ export const eventRoutes: readonly Route[] = [
     body: json(names),
     response: items,
     handle: (ctx, { version, body }) =>
-      batchesResponse(getEvents(ctx, body.items.map(recordNameIn)), eventIn(version)),
+      batchesResponse(getEvents(ctx, body.items.map(recordNameIn)), eventJson(version)),
   }),
   route({
     ...read,
@@ -163,7 +163,7 @@ export const eventRoutes: readonly Route[] = [
     parameters: oneEvent,
     response: items,
     handle: async (ctx, { version, path }) =>
-      itemsResponse([eventIn(version)(await getEvent(ctx, path.eventId))]),
+      itemsResponse([eventJson(version)(await getEvent(ctx, path.eventId))]),
   }),
   route({
     ...write,
@@ -173,7 +173,7 @@ export const eventRoutes: readonly Route[] = [
     parameters: oneEvent,
     body: json(eventPatch),
     response: items,
-    handle: (ctx, asked) => updateOne(ctx, { ...asked, body: changeOfPatch(asked.body) }),
+    handle: (ctx, request) => updateOne(ctx, { ...request, body: changeOfPatch(request.body) }),
   }),
   route({
     ...write,
@@ -187,7 +187,7 @@ export const eventRoutes: readonly Route[] = [
   }),
 ];
 
-interface Asked<Query, Body = undefined> {
+interface BodyRequest<Query, Body = undefined> {
   readonly version: ApiVersion;
   readonly query: Query;
   readonly body: Body;
@@ -197,31 +197,31 @@ type Items<Item extends TSchema> = { readonly items: readonly Static<Item>[] };
 
 const idIn = (sent: Static<typeof eventIds>) => (typeof sent === "number" ? sent : sent.id);
 
-async function create(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof newEvent>>) {
+async function create(ctx: RequestContext, { version, body }: BodyRequest<unknown, Items<typeof newEvent>>) {
   return itemsResponse(
-    (await createEvents(ctx, await mapInSlices(body.items, newEventOf))).map(eventIn(version)),
+    (await createEvents(ctx, await mapInSlices(body.items, newEventOf))).map(eventJson(version)),
   );
 }
 
-function list(ctx: RequestContext, { version, query }: Asked<ParameterValues<typeof listQuery>>) {
-  const wanted = listWanted(query);
-  const collection = collectionOf(ctx, wanted);
-  const whole = collectionOf(ctx, { filter: everything, direction: wanted.direction });
-  const read = (page: PageQuery) => listEvents(ctx, { ...wanted, page });
+function list(ctx: RequestContext, { version, query }: BodyRequest<ParameterValues<typeof listQuery>>) {
+  const eventsQuery = eventsQueryOf(query);
+  const collection = collectionOf(ctx, eventsQuery);
+  const whole = collectionOf(ctx, { filter: everything, direction: eventsQuery.direction });
+  const read = (page: PageQuery) => listEvents(ctx, { ...eventsQuery, page });
   const { cursor, limit } = query;
-  return listResponse<Event>(ctx, { cursor, limit, collection, whole }, read, eventIn(version));
+  return listResponse<Event>(ctx, { cursor, limit, collection, whole }, read, eventJson(version));
 }
 
 /** What a cursor is bound to: the list it continues, in whichever version it was asked for. */
-const collectionOf = (ctx: RequestContext, wanted: Omit<EventsWanted, "page">) => [
+const collectionOf = (ctx: RequestContext, eventsQuery: Omit<EventsQuery, "page">) => [
   "events",
   ctx.project,
-  wanted.filter,
-  [wanted.startFrom, wanted.startTo],
-  wanted.direction,
+  eventsQuery.filter,
+  [eventsQuery.startFrom, eventsQuery.startTo],
+  eventsQuery.direction,
 ];
 
-async function divide(ctx: RequestContext, { query }: Asked<{ readonly divisions: number }>) {
+async function divide(ctx: RequestContext, { query }: BodyRequest<{ readonly divisions: number }>) {
   const cuts = await divideEvents(ctx, Math.min(query.divisions, limits.cursorDivisionsMax));
   const collection = collectionOf(ctx, { filter: everything, direction: "ascending" });
   const cursors = [undefined, ...cuts].map((after, index) => {
@@ -231,35 +231,40 @@ async function divide(ctx: RequestContext, { query }: Asked<{ readonly divisions
   return itemsResponse(cursors);
 }
 
-function byReference(ctx: RequestContext, { version, body }: Asked<unknown, Static<typeof reference>>) {
+function byReference(ctx: RequestContext, { version, body }: BodyRequest<unknown, Static<typeof reference>>) {
   const { transformerId, eventReferenceKeys: referenceKeys } = body;
   const found = getEventsByReference(ctx, { transformerId, referenceKeys });
-  return batchesResponse(found, eventIn(version));
+  return batchesResponse(found, eventJson(version));
 }
 
-async function overwrite(ctx: RequestContext, { version, body }: Asked<unknown, Items<typeof wholeEvent>>) {
-  await updateEvents(ctx, await mapInSlices(body.items, overwriteIn(version)));
+async function overwrite(
+  ctx: RequestContext,
+  { version, body }: BodyRequest<unknown, Items<typeof wholeEvent>>,
+) {
+  await updateEvents(ctx, await mapInSlices(body.items, overwriteOf(version)));
   return emptyResponse;
 }
 
 async function updateMany(
   ctx: RequestContext,
-  { version, body }: Asked<unknown, Items<typeof identifiedChange>>,
+  { version, body }: BodyRequest<unknown, Items<typeof identifiedChange>>,
 ) {
   const changes = await mapInSlices(body.items, (sent, index) =>
     changeOf(sent.id, sent, { version, prefix: `items[${index}].` }),
   );
-  return itemsResponse((await updateEvents(ctx, changes)).map(eventIn(version)));
+  return itemsResponse((await updateEvents(ctx, changes)).map(eventJson(version)));
 }
 
 async function updateOne(
   ctx: RequestContext,
-  asked: Asked<unknown, Static<typeof eventChange>> & { readonly path: ParameterValues<typeof oneEvent> },
+  request: BodyRequest<unknown, Static<typeof eventChange>> & {
+    readonly path: ParameterValues<typeof oneEvent>;
+  },
 ) {
-  const { path, body, version } = asked;
+  const { path, body, version } = request;
   const { eventId } = path;
   requireIdOfPath(body.id, eventId);
   return itemsResponse([
-    eventIn(version)(await updateEvent(ctx, changeOf(eventId, body, { version, prefix: "" }))),
+    eventJson(version)(await updateEvent(ctx, changeOf(eventId, body, { version, prefix: "" }))),
   ]);
 }

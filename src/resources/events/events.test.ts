@@ -17,7 +17,7 @@ import {
   type Event,
   type EventChange,
   type EventOrder,
-  type EventsWanted,
+  type EventsQuery,
   getEvent,
   getEvents,
   getEventsByReference,
@@ -27,9 +27,9 @@ import {
   updateEvent,
   updateEvents,
 } from "./events.ts";
+import { createNamedTypes, deleteNamedTypes, listNamedTypes } from "./named-types.ts";
 import { writeRows } from "./rows.ts";
 import { eventTable, eventTransformerTable, rowOf, semanticTypeTable } from "./schema.ts";
-import { createTerms, deleteTerms, listTerms } from "./terms.ts";
 
 const catalogs = await openCatalogs([assetTable, eventTable, eventTransformerTable, semanticTypeTable]);
 const scenario = scenariosIn(catalogs);
@@ -38,7 +38,7 @@ const plain = (more: Partial<NewEvent> = {}): NewEvent => ({ metadata: {}, asset
 const idsOf = (events: readonly Event[]) => events.map(({ id }) => id);
 
 /** Every page forwards, which read backwards must be the same. */
-async function all(ctx: RequestContext, wanted: Partial<EventsWanted> = {}): Promise<Event[]> {
+async function all(ctx: RequestContext, wanted: Partial<EventsQuery> = {}): Promise<Event[]> {
   const ask = (page: PageQuery) =>
     listEvents(ctx, { filter: everything, direction: "ascending", ...wanted, page });
   const pages = [await ask({ limit: 3 })];
@@ -154,7 +154,7 @@ scenario("another project sees nothing of all this, and may use the same sources
 
 scenario("a caller without the capability is refused in every function", async (ctx) => {
   const [event] = await createEvents(ctx, [plain()]);
-  const [term] = await createTerms(ctx, "transformers", [{ name: "t" }]);
+  const [term] = await createNamedTypes(ctx, "transformers", [{ name: "t" }]);
   const only = (action: "READ" | "WRITE") => ({
     ...ctx,
     caller: {
@@ -177,13 +177,13 @@ scenario("a caller without the capability is refused in every function", async (
     () => createEvents(only("READ"), [plain()]),
     () => updateEvent(only("READ"), { id: event!.id, type: "x" }),
     () => deleteEvents(only("READ"), [event!.id]),
-    () => listTerms(only("WRITE"), "transformers", page),
-    () => createTerms(only("READ"), "semanticTypes", [{ name: "x" }]),
-    () => deleteTerms(only("READ"), "transformers", [term!.id]),
+    () => listNamedTypes(only("WRITE"), "transformers", page),
+    () => createNamedTypes(only("READ"), "semanticTypes", [{ name: "x" }]),
+    () => deleteNamedTypes(only("READ"), "transformers", [term!.id]),
   ])
     await assert.rejects(call, refusal("forbidden"));
   assert.deepEqual(await all(ctx), [event]);
-  assert.deepEqual((await listTerms(ctx, "transformers", page)).items, [term]);
+  assert.deepEqual((await listNamedTypes(ctx, "transformers", page)).items, [term]);
 });
 
 scenario(

@@ -11,8 +11,8 @@ import { byId, type OrderBy, type Page, type PageQuery, type Position } from "..
 import { readPage } from "../../query/read-page.ts";
 import { readInBatches } from "../../query/read-within.ts";
 import { searchByText, type TextSearch } from "../../query/text-search.ts";
-import { inKnownSubtrees, refuseUnknownAssets } from "../assets/assets.ts";
-import { type RecordName, recordsNamed } from "../common/external-ids.ts";
+import { limitToVisibleSubtrees, refuseUnknownAssets } from "../assets/assets.ts";
+import { type RecordName, recordsByName } from "../common/external-ids.ts";
 import { changeRow, type EventChange, eventType, refuseUnknownSemanticTypes, writeRows } from "./rows.ts";
 import { type Event, eventOf, eventTable, rowOf } from "./schema.ts";
 
@@ -24,7 +24,7 @@ export type NewEvent = Omit<Event, "id" | "createdTime" | "lastUpdatedTime">;
 /** By start, then by id; events without a start come last. */
 export type EventOrder = OrderBy["direction"];
 
-export interface EventsWanted {
+export interface EventsQuery {
   readonly filter: Filter;
   /** Earliest and latest start, ms, both inclusive; either leaves out events without a start. */
   readonly startFrom?: number | undefined;
@@ -61,12 +61,12 @@ export async function createEvents(ctx: RequestContext, items: readonly NewEvent
 }
 
 /** One page of the events the caller may see. */
-export async function listEvents(ctx: RequestContext, wanted: EventsWanted): Promise<Page<Event>> {
-  const { direction, page } = wanted;
+export async function listEvents(ctx: RequestContext, query: EventsQuery): Promise<Page<Event>> {
+  const { direction, page } = query;
   const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
   const found = await ctx.catalog.read(ctx.project, async (tx) => {
-    const asked = await inKnownSubtrees(ctx, tx, "eventsAcl", wanted.filter);
-    const filter = and(scope, asked, startsWithin(wanted));
+    const visible = await limitToVisibleSubtrees(ctx, tx, "eventsAcl", query.filter);
+    const filter = and(scope, visible, startsWithin(query));
     return readPage(tx, eventTable, { filter, order: byStart(direction), page });
   });
   return { ...found, items: found.items.map(eventOf) };
@@ -76,12 +76,12 @@ export async function listEvents(ctx: RequestContext, wanted: EventsWanted): Pro
 export async function countEvents(ctx: RequestContext, filter: Filter): Promise<number> {
   const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
   return ctx.catalog.read(ctx.project, async (tx) =>
-    tx.count(eventTable, and(scope, await inKnownSubtrees(ctx, tx, "eventsAcl", filter))),
+    tx.count(eventTable, and(scope, await limitToVisibleSubtrees(ctx, tx, "eventsAcl", filter))),
   );
 }
 
 /** Asked of the column that the list is ordered by, so that one index answers both. */
-function startsWithin({ startFrom, startTo, direction }: EventsWanted): Filter | undefined {
+function startsWithin({ startFrom, startTo, direction }: EventsQuery): Filter | undefined {
   if (startFrom === undefined && startTo === undefined) return undefined;
   const { eventTimeMsMax } = limits;
   return between(startField(direction), {
@@ -109,7 +109,7 @@ export async function getEvent(ctx: RequestContext, id: number): Promise<Event> 
 /** In the order asked, in batches; refuses (400) unknown and repeated ones. */
 export const getEvents = (ctx: RequestContext, names: readonly RecordName[]) => {
   const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
-  return recordsNamed(ctx, { ...eventType, scope }, names, async (_tx, rows) => rows.map(eventOf));
+  return recordsByName(ctx, { ...eventType, scope }, names, async (_tx, rows) => rows.map(eventOf));
 };
 
 /**
@@ -129,8 +129,8 @@ export async function* getEventsByReference(
   const limit = limits.listItemsMax;
   const order = byStart("ascending");
   const fields = ["id", "referenceKey", "startOrLast"];
-  const question = { filter, order, page: { limit: limit + 1 }, fields };
-  const rows = await ctx.catalog.read(ctx.project, (tx) => tx.find(eventTable, question));
+  const query = { filter, order, page: { limit: limit + 1 }, fields };
+  const rows = await ctx.catalog.read(ctx.project, (tx) => tx.find(eventTable, query));
   if (rows.length > limit)
     throw fail("field-invalid", {
       field: "eventReferenceKeys",
@@ -143,8 +143,8 @@ export async function* getEventsByReference(
     check: async () => {}, // An event that goes meanwhile is left out, as one that was never there.
     read: async (ids, bound) => {
       const page = { limit: ids.length, ...(bound && { bound }) };
-      const question = { filter: oneOf("id", ids), order: byId, page };
-      const found = await ctx.catalog.read(ctx.project, (tx) => tx.find(eventTable, question));
+      const query = { filter: oneOf("id", ids), order: byId, page };
+      const found = await ctx.catalog.read(ctx.project, (tx) => tx.find(eventTable, query));
       const byIds = new Map(found.map((row) => [row.id, row]));
       return ids.flatMap((id) => byIds.get(id) ?? []).map(eventOf);
     },
@@ -152,11 +152,11 @@ export async function* getEventsByReference(
 }
 
 /** Best matches first, or in the order asked, where events that lack the value come last. */
-export async function searchEvents(ctx: RequestContext, wanted: TextSearch): Promise<Event[]> {
+export async function searchEvents(ctx: RequestContext, query: TextSearch): Promise<Event[]> {
   const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
   const rows = await ctx.catalog.read(ctx.project, async (tx) => {
-    const filter = and(scope, await inKnownSubtrees(ctx, tx, "eventsAcl", wanted.filter));
-    return searchByText(tx, eventTable, { ...wanted, filter });
+    const filter = and(scope, await limitToVisibleSubtrees(ctx, tx, "eventsAcl", query.filter));
+    return searchByText(tx, eventTable, { ...query, filter });
   });
   return rows.map(eventOf);
 }

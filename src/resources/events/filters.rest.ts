@@ -25,11 +25,11 @@ import {
 } from "../../rest/parameters.ts";
 import { during, searchParameters, textSearchOf } from "../../rest/search.ts";
 import { commonFilter, commonQuery, equalTo } from "../common/fields.rest.ts";
-import type { EventsWanted } from "./events.ts";
+import type { EventsQuery } from "./events.ts";
 
 const time = (which: string) => integer(`${which}, in ms since 1970, inclusive`);
 
-const further = {
+const otherParameters = {
   tagId: text("Events with this tag, or of the asset with this id"),
   semanticTypeId: integer("Events with a phrase of this semantic type"),
   semanticPhrase: text("Events with a phrase of exactly this text; with `semanticTypeId` of that type"),
@@ -37,7 +37,7 @@ const further = {
 };
 
 const common = {
-  ...further,
+  ...otherParameters,
   type: text("Events of exactly this type"),
   subtype: text("Events of exactly this subtype"),
   minStartTime: time("Earliest start"),
@@ -82,7 +82,7 @@ export const searchQuery = {
 };
 
 /** Refuses filters that published clients know to be disabled beside `assetId`. */
-export function listWanted(query: ParameterValues<typeof listQuery>): Omit<EventsWanted, "page"> {
+export function eventsQueryOf(query: ParameterValues<typeof listQuery>): Omit<EventsQuery, "page"> {
   const { assetId, assetSubtrees, hasDescription } = query;
   const disabled = disabledByAsset.filter((name) => query[name] !== undefined);
   if (assetId !== undefined && disabled.length > 0)
@@ -99,7 +99,7 @@ export function listWanted(query: ParameterValues<typeof listQuery>): Omit<Event
         : hasDescription
           ? not(withoutDescription)
           : withoutDescription,
-      furtherFilter(query),
+      otherFilters(query),
     ),
     startFrom: query.minStartTime,
     startTo: query.maxStartTime,
@@ -109,7 +109,7 @@ export function listWanted(query: ParameterValues<typeof listQuery>): Omit<Event
 
 const withoutDescription: Filter = or(equals("description", null), equals("description", ""));
 
-export function searchWanted({ sort, ...query }: ParameterValues<typeof searchQuery>): TextSearch {
+export function searchQueryOf({ sort, ...query }: ParameterValues<typeof searchQuery>): TextSearch {
   const { assetIds } = query;
   const further = and(
     equalTo("type", query.type),
@@ -117,19 +117,19 @@ export function searchWanted({ sort, ...query }: ParameterValues<typeof searchQu
     during("startTime", query.minStartTime, query.maxStartTime),
     during("endTime", query.minEndTime, query.maxEndTime),
     assetIds && hasOneOf("assetIds", assetIds),
-    furtherFilter(query),
+    otherFilters(query),
   );
   const direction = query.dir === "asc" ? "ascending" : "descending";
   return { ...textSearchOf(query, further), sort: sort && { field: sort, direction } };
 }
 
 /** The conditions that lists and searches share, beside those of published clients. */
-function furtherFilter({
+function otherFilters({
   tagId,
   semanticTypeId,
   semanticPhrase,
   ...query
-}: ParameterValues<typeof further>): Filter {
+}: ParameterValues<typeof otherParameters>): Filter {
   const phrase = and(equalTo("semanticTypeId", semanticTypeId), equalTo("text", semanticPhrase));
   return and(
     commonFilter(query),

@@ -103,23 +103,24 @@ export async function writeRows(
   } catch (problem) {
     if (!(problem instanceof UniqueViolation)) throw problem;
     // Told apart in a transaction of its own: what clashed may have gone since, and then nothing clashes.
-    return write(refuseClashes);
+    return write(refuseConflicts);
   }
 }
 
-type Sourced = EventRow & { readonly source: string; readonly sourceId: string };
+type WithSource = EventRow & { readonly source: string; readonly sourceId: string };
 
-const isSourced = (row: EventRow): row is Sourced => row.source !== undefined && row.sourceId !== undefined;
+const hasSource = (row: EventRow): row is WithSource =>
+  row.source !== undefined && row.sourceId !== undefined;
 
-const pairOf = ({ source, sourceId }: Sourced) => JSON.stringify([source, sourceId]);
+const pairOf = ({ source, sourceId }: WithSource) => JSON.stringify([source, sourceId]);
 
 /** Of events that the caller may not write the answer tells no more than what was sent: no id. */
-async function refuseClashes(tx: CatalogReader, scope: Filter, rows: readonly EventRow[]): Promise<void> {
-  const sourced = rows.filter(isSourced);
+async function refuseConflicts(tx: CatalogReader, scope: Filter, rows: readonly EventRow[]): Promise<void> {
+  const sourced = rows.filter(hasSource);
   const own = new Set(rows.map((row) => row.id));
-  const stored = (await holdersOf(tx, everything, sourced)).filter((row) => !own.has(row.id));
+  const stored = (await rowsBySource(tx, everything, sourced)).filter((row) => !own.has(row.id));
   if (stored.length > 0) {
-    const seen = new Set((await holdersOf(tx, scope, stored)).map((row) => row.id));
+    const seen = new Set((await rowsBySource(tx, scope, stored)).map((row) => row.id));
     throw fail("event-duplicates", {
       duplicates: stored.map(({ id, source, sourceId }) => ({
         ...(seen.has(id) && { id }),
@@ -139,13 +140,17 @@ async function refuseClashes(tx: CatalogReader, scope: Filter, rows: readonly Ev
 }
 
 /** The stored events of the scope that have a source and source id of these, in the order of these. */
-async function holdersOf(tx: CatalogReader, scope: Filter, sourced: readonly Sourced[]): Promise<Sourced[]> {
+async function rowsBySource(
+  tx: CatalogReader,
+  scope: Filter,
+  sourced: readonly WithSource[],
+): Promise<WithSource[]> {
   const groups = [...Map.groupBy(sourced, ({ source }) => source)].map(([source, group]) =>
     and(equals("source", source), oneOf("sourceId", [...new Set(group.map((row) => row.sourceId))])),
   );
   if (groups.length === 0) return [];
   const page = { limit: sourced.length };
   const rows = await tx.find(eventTable, { filter: and(scope, or(...groups)), order: byId, page });
-  const held = new Map(rows.filter(isSourced).map((row) => [pairOf(row), row]));
+  const held = new Map(rows.filter(hasSource).map((row) => [pairOf(row), row]));
   return [...new Set(sourced.map(pairOf))].map((pair) => held.get(pair)).filter((row) => row !== undefined);
 }

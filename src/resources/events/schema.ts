@@ -88,12 +88,12 @@ export const eventTable: Table<EventRow> = {
 };
 
 /** An event transformer or a semantic type: a name and a description. */
-export interface Term extends Stored {
+export interface EventNamedType extends Stored {
   readonly name: string;
   readonly description?: string;
 }
 
-const termTable = (name: string): Table<Term> => ({
+const namedTypeTable = (name: string): Table<EventNamedType> => ({
   name,
   belongsTo: "project",
   columns: { id: required("integer"), name: required("text"), description: optional("text") },
@@ -103,7 +103,7 @@ const termTable = (name: string): Table<Term> => ({
 });
 
 /** Processes that make events of raw data. */
-export const eventTransformerTable = termTable("event_transformers");
+export const eventTransformerTable = namedTypeTable("event_transformers");
 
 /** Meanings of pieces of data. */
-export const semanticTypeTable = termTable("semantic_types");
+export const semanticTypeTable = namedTypeTable("semantic_types");

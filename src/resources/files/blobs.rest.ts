@@ -4,9 +4,9 @@ import { fail } from "../../errors.ts";
 import { required, text } from "../../rest/parameters.ts";
 import { type LinkRequest, type LinkResponse, type LinkRoute, linkRoute } from "../../rest/route.ts";
 import type { BlobKey, BlobLink, ByteRange } from "../../storage/blobs.ts";
-import type { Content } from "./schema.ts";
-import { contentTypeIn } from "./shapes.rest.ts";
-import { contentToRead, receiveUpload, type Sent } from "./uploads.ts";
+import type { FileContent } from "./schema.ts";
+import { contentTypeIn } from "./schemas.rest.ts";
+import { contentToRead, receiveUpload, type UploadRequest } from "./uploads.ts";
 
 const token = { token: required(text("Purpose, file, expiry and signature")) };
 
@@ -32,24 +32,28 @@ export const fileLinkRoutes: readonly LinkRoute[] = [
   }),
 ];
 
-type Asked = LinkRequest<typeof token>;
+type FileLinkRequest = LinkRequest<typeof token>;
 
-async function upload(services: Services, asked: Asked): Promise<LinkResponse> {
-  const key = keyIn(services, asked, "upload");
-  const { isComplete, received } = await receiveUpload(services, key, sentIn(asked));
+async function upload(services: Services, request: FileLinkRequest): Promise<LinkResponse> {
+  const key = keyIn(services, request, "upload");
+  const { isComplete, received } = await receiveUpload(services, key, uploadRequestOf(request));
   if (isComplete) return { status: 200, headers: {}, json: {} };
   return { status: 308, headers: received === 0 ? {} : { Range: `bytes=0-${received - 1}` } };
 }
 
 /** What the link stands for; refuses (403) one that is forged, expired, or for something else. */
-function keyIn({ blobs, system }: Services, { path }: Asked, purpose: BlobLink["purpose"]): BlobKey {
+function keyIn(
+  { blobs, system }: Services,
+  { path }: FileLinkRequest,
+  purpose: BlobLink["purpose"],
+): BlobKey {
   const link = blobs.readLink(path.token);
   if (link?.purpose !== purpose) throw fail("link-invalid", {});
   if (link.expiresMs < system.nowMs()) throw fail("link-expired", {});
   return link.key;
 }
 
-function sentIn({ headers, body }: Asked): Sent {
+function uploadRequestOf({ headers, body }: FileLinkRequest): UploadRequest {
   const encoding = headers["content-encoding"];
   if (typeof encoding === "string" && !/^\s*(identity)?\s*$/i.test(encoding))
     throw fail("upload-packed", { encoding });
@@ -57,7 +61,7 @@ function sentIn({ headers, body }: Asked): Sent {
   const contentType = plainType(headers["content-type"]);
   const range = headers["content-range"];
   if (range === undefined)
-    return { start: 0, length: declared, total: declared, isWhole: true, bytes: body, contentType };
+    return { start: 0, length: declared, total: declared, isWhole: true, body: body, contentType };
   const { start, length, total } = contentRange(range);
   if (declared !== undefined && declared !== length && headers["transfer-encoding"] === undefined)
     throw fail("field-invalid", {
@@ -66,7 +70,7 @@ function sentIn({ headers, body }: Asked): Sent {
       got: `${range}`,
     });
   const isWhole = start === 0 && length > 0 && length === total;
-  return { start, length, total, isWhole, bytes: body, contentType };
+  return { start, length, total, isWhole, body: body, contentType };
 }
 
 /** Clients often call any file a form or plain bytes: neither says a thing. */
@@ -91,22 +95,22 @@ function contentRange(sent: string | string[]): { start: number; length: number;
   return { start, length: end - start, total };
 }
 
-async function download(services: Services, asked: Asked): Promise<LinkResponse> {
-  const key = keyIn(services, asked, "download");
+async function download(services: Services, request: FileLinkRequest): Promise<LinkResponse> {
+  const key = keyIn(services, request, "download");
   const { file, bytes } = await contentToRead(services, key);
   const headers = {
-    ...describing(file, key),
+    ...contentHeaders(file, key),
     "Accept-Ranges": "bytes",
   };
-  const range = rangeIn(asked.headers, `"${key.id}"`, bytes);
+  const range = rangeIn(request.headers, `"${key.id}"`, bytes);
   if (range === "beyond") {
     const refusal = fail("range-beyond-end", { bytes });
     return { status: 416, headers: { "Content-Range": `bytes */${bytes}` }, refusal };
   }
   const piece = range ?? { start: 0, end: bytes };
   const length = piece.end - piece.start;
-  const stream = asked.isHead || length === 0 ? undefined : await services.blobs.open(key, piece);
-  if (!asked.isHead && length > 0 && !stream) throw fail("link-gone", {});
+  const stream = request.isHead || length === 0 ? undefined : await services.blobs.open(key, piece);
+  if (!request.isHead && length > 0 && !stream) throw fail("link-gone", {});
   return {
     status: range ? 206 : 200,
     headers: {
@@ -119,7 +123,7 @@ async function download(services: Services, asked: Asked): Promise<LinkResponse>
 }
 
 /** Browsers are to keep what they get, not to show or run it as a page of this server. */
-const describing = (file: Content, key: BlobKey) => ({
+const contentHeaders = (file: FileContent, key: BlobKey) => ({
   "Content-Type": file.contentType ?? "application/octet-stream",
   "Content-Disposition": `attachment; ${namedInHeader(file.name)}`,
   "X-Content-Type-Options": "nosniff",
@@ -132,14 +136,18 @@ const describing = (file: Content, key: BlobKey) => ({
 /** For old clients and for those that know RFC 8187. */
 function namedInHeader(name: string): string {
   const ascii = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, "_");
-  const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, asCode);
+  const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, percentEncoded);
   return `filename="${ascii}"; filename*=UTF-8''${encoded}`;
 }
 
-const asCode = (mark: string) => `%${mark.charCodeAt(0).toString(16)}`;
+const percentEncoded = (mark: string) => `%${mark.charCodeAt(0).toString(16)}`;
 
 /** One range; several, and any after the file has changed (`If-Range`), are answered with all bytes. */
-function rangeIn(headers: Asked["headers"], tag: string, bytes: number): ByteRange | "beyond" | undefined {
+function rangeIn(
+  headers: FileLinkRequest["headers"],
+  tag: string,
+  bytes: number,
+): ByteRange | "beyond" | undefined {
   const condition = headers["if-range"];
   if (condition !== undefined && condition !== tag) return undefined;
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(`${headers["range"]}`.trim()) ?? [];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { oneOf } from "../../query/filter.ts";
-import { noteRemovals } from "./removals.ts";
+import { recordRemovals } from "./removals.ts";
 import { fileTable } from "./schema.ts";
 
 let server: TestServer;
@@ -28,7 +28,7 @@ test("a record that is gone takes its bytes along at the next start", async () =
   assert.ok(existsSync(path));
   await server.app.services.catalog.write(key.project, async (tx) => {
     await tx.remove(fileTable, oneOf("id", [fileId]));
-    await noteRemovals(tx, [key.id]);
+    await recordRemovals(tx, [key.id]);
   });
   await server.restart();
   assert.ok(!existsSync(path));

@@ -38,9 +38,9 @@ import {
   changeOf,
   contentTypeIn,
   fileChange,
-  fileIn,
+  fileJson,
   filePatch,
-  fileShape,
+  fileSchema,
   identifiedChange,
   listFilter,
   listQuery,
@@ -50,7 +50,7 @@ import {
   searchFilter,
   searchQuery,
   wholeFile,
-} from "./shapes.rest.ts";
+} from "./schemas.rest.ts";
 import { startUpload } from "./uploads.ts";
 
 const read = { versions: apiVersions, capability: ["filesAcl", "READ"] } as const;
@@ -58,7 +58,7 @@ const write = { versions: apiVersions, capability: ["filesAcl", "WRITE"] } as co
 const withNulls = <Schema>(schema: Schema) => ({ kind: "json", schema, nulls: "kept" }) as const;
 const ids = itemsBody(idField("Which file"), { min: 1 });
 const names = itemsBody(recordName("Which file"), { min: 1 });
-const items = (version: ApiVersion) => ({ schema: itemsSchema(fileShape(version)) });
+const items = (version: ApiVersion) => ({ schema: itemsSchema(fileSchema(version)) });
 const link = () => ({
   schema: dataSchema(Type.String({ description: "An address that needs no credentials" })),
 });
@@ -86,7 +86,7 @@ const list = {
   method: "GET",
   summary: "List files, in the order they were made",
   query: listed,
-  response: (version: ApiVersion) => ({ schema: pageSchema(fileShape(version)) }),
+  response: (version: ApiVersion) => ({ schema: pageSchema(fileSchema(version)) }),
   handle: listPage,
 } as const;
 
@@ -162,7 +162,7 @@ export const fileRoutes: readonly Route[] = [
     parameters: oneFile,
     response: items,
     handle: async (ctx, { path, version }) =>
-      itemsResponse([fileIn(version)(await getFile(ctx, path.fileId))]),
+      itemsResponse([fileJson(version)(await getFile(ctx, path.fileId))]),
   }),
   route({
     ...read,
@@ -170,8 +170,9 @@ export const fileRoutes: readonly Route[] = [
     path: "/storage/{fileId}/info",
     summary: "Read what is known of a file, by itself",
     parameters: oneFile,
-    response: (version) => ({ schema: dataSchema(fileShape(version)) }),
-    handle: async (ctx, { path, version }) => dataResponse(fileIn(version)(await getFile(ctx, path.fileId))),
+    response: (version) => ({ schema: dataSchema(fileSchema(version)) }),
+    handle: async (ctx, { path, version }) =>
+      dataResponse(fileJson(version)(await getFile(ctx, path.fileId))),
   }),
   route({ ...download, path: "/files/{fileId}/downloadlink" }),
   route({ ...download, path: "/storage/{fileId}" }),
@@ -183,7 +184,7 @@ export const fileRoutes: readonly Route[] = [
     body: json(names),
     response: items,
     handle: async (ctx, { body, version }) =>
-      batchesResponse(getFiles(ctx, body.items.map(recordNameIn)), fileIn(version)),
+      batchesResponse(getFiles(ctx, body.items.map(recordNameIn)), fileJson(version)),
   }),
   route({
     ...write,
@@ -216,18 +217,18 @@ type Items<Item extends TSchema> = { readonly items: readonly Static<Item>[] };
 
 async function startOne(
   ctx: RequestContext,
-  asked: {
+  request: {
     readonly query: ParameterValues<typeof startQuery>;
     readonly body: Static<typeof newFile>;
     readonly headers: Headers;
   },
 ) {
   const { fileId, url } = await startUpload(ctx, {
-    file: newFileOf(asked.body),
-    resumable: asked.query.resumable ?? true,
-    overwrite: asked.query.overwrite ?? false,
-    contentType: contentTypeIn(asked.headers["x-upload-content-type"]),
-    baseUrl: baseUrlOf(ctx, asked.headers),
+    file: newFileOf(request.body),
+    resumable: request.query.resumable ?? true,
+    overwrite: request.query.overwrite ?? false,
+    contentType: contentTypeIn(request.headers["x-upload-content-type"]),
+    baseUrl: baseUrlOf(ctx, request.headers),
   });
   return dataResponse({ fileId, uploadURL: url });
 }
@@ -240,14 +241,14 @@ function listPage(
   const newestFirst = query.sort === "DESC";
   const collection = ["files", ctx.project, filter, newestFirst];
   const read = (page: PageQuery) => listFiles(ctx, { filter, newestFirst, page });
-  return listResponse(ctx, { cursor: query.cursor, limit: query.limit, collection }, read, fileIn(version));
+  return listResponse(ctx, { cursor: query.cursor, limit: query.limit, collection }, read, fileJson(version));
 }
 
 async function search(
   ctx: RequestContext,
   { query, version }: { readonly version: ApiVersion; readonly query: ParameterValues<typeof searchQuery> },
 ) {
-  return searchResponse(ctx, textSearchOf(query, searchFilter(query)), searchFiles, fileIn(version));
+  return searchResponse(ctx, textSearchOf(query, searchFilter(query)), searchFiles, fileJson(version));
 }
 
 async function linkTo(
@@ -266,15 +267,15 @@ async function deleteOne(ctx: RequestContext, { path }: { readonly path: Paramet
 
 async function updateOne(
   ctx: RequestContext,
-  asked: {
+  request: {
     readonly version: ApiVersion;
     readonly path: ParameterValues<typeof oneFile>;
     readonly body: Static<typeof fileChange>;
   },
 ) {
-  requireIdOfPath(asked.body.id, asked.path.fileId);
-  const updated = await updateFile(ctx, asked.path.fileId, changeOf(asked.body));
-  return itemsResponse([fileIn(asked.version)(updated)]);
+  requireIdOfPath(request.body.id, request.path.fileId);
+  const updated = await updateFile(ctx, request.path.fileId, changeOf(request.body));
+  return itemsResponse([fileJson(request.version)(updated)]);
 }
 
 async function updateMany(ctx: RequestContext, { body }: { readonly body: Items<typeof identifiedChange> }) {

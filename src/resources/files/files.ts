@@ -11,23 +11,23 @@ import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchByText, type TextSearch } from "../../query/text-search.ts";
-import { inKnownSubtrees } from "../assets/assets.ts";
-import { type RecordName, recordsNamed, refuseTakenExternalIds } from "../common/external-ids.ts";
+import { limitToVisibleSubtrees } from "../assets/assets.ts";
+import { type RecordName, recordsByName, refuseTakenExternalIds } from "../common/external-ids.ts";
 import { changeFile, type FileChange } from "./changes.ts";
-import { noteRemovals, removeBlobs } from "./removals.ts";
+import { recordRemovals, removeBlobs } from "./removals.ts";
 import { existingRows, fileRecords, refuseNewLinks, visibleRows, writeFiles } from "./rows.ts";
 import { fileTable, type StoredFile, uploadTable } from "./schema.ts";
 
 /** One page of the files the caller may see, in the order they were made or the other way round. */
 export async function listFiles(
   ctx: RequestContext,
-  wanted: { readonly filter: Filter; readonly newestFirst: boolean; readonly page: PageQuery },
+  query: { readonly filter: Filter; readonly newestFirst: boolean; readonly page: PageQuery },
 ): Promise<Page<StoredFile>> {
   const scope = scopeOf(ctx.caller, "filesAcl", "READ");
-  const order = wanted.newestFirst ? [{ field: "id", direction: "descending" } as const] : byId;
+  const order = query.newestFirst ? [{ field: "id", direction: "descending" } as const] : byId;
   return ctx.catalog.read(ctx.project, async (tx) => {
-    const filter = and(scope, await inKnownSubtrees(ctx, tx, "filesAcl", wanted.filter));
-    return readPage(tx, fileTable, { filter, order, page: wanted.page });
+    const filter = and(scope, await limitToVisibleSubtrees(ctx, tx, "filesAcl", query.filter));
+    return readPage(tx, fileTable, { filter, order, page: query.page });
   });
 }
 
@@ -35,19 +35,19 @@ export async function listFiles(
 export async function countFiles(ctx: RequestContext, filter: Filter): Promise<number> {
   const scope = scopeOf(ctx.caller, "filesAcl", "READ");
   return ctx.catalog.read(ctx.project, async (tx) =>
-    tx.count(fileTable, and(scope, await inKnownSubtrees(ctx, tx, "filesAcl", filter))),
+    tx.count(fileTable, and(scope, await limitToVisibleSubtrees(ctx, tx, "filesAcl", filter))),
   );
 }
 
 /** Best matches first; files have no description to be searched. */
 export async function searchFiles(
   ctx: RequestContext,
-  wanted: Omit<TextSearch, "description" | "query">,
+  query: Omit<TextSearch, "description" | "query">,
 ): Promise<StoredFile[]> {
   const scope = scopeOf(ctx.caller, "filesAcl", "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
-    const filter = and(scope, await inKnownSubtrees(ctx, tx, "filesAcl", wanted.filter));
-    return searchByText(tx, fileTable, { ...wanted, filter });
+    const filter = and(scope, await limitToVisibleSubtrees(ctx, tx, "filesAcl", query.filter));
+    return searchByText(tx, fileTable, { ...query, filter });
   });
 }
 
@@ -63,7 +63,7 @@ export async function getFile(ctx: RequestContext, id: number): Promise<StoredFi
 /** In the order asked, in batches; refuses (400) unknown and repeated ones. */
 export const getFiles = (ctx: RequestContext, names: readonly RecordName[]) => {
   const scope = scopeOf(ctx.caller, "filesAcl", "READ");
-  return recordsNamed(ctx, { ...fileRecords, scope }, names, async (_tx, rows) => rows);
+  return recordsByName(ctx, { ...fileRecords, scope }, names, async (_tx, rows) => rows);
 };
 
 /**
@@ -143,7 +143,7 @@ async function update(
   });
 }
 
-export interface Deleted {
+export interface DeletedFiles {
   readonly deleted: readonly number[];
   /** Named by the caller, but there is no such file. */
   readonly failed: readonly number[];
@@ -153,9 +153,9 @@ export interface Deleted {
  * Deletes those of these files that exist, with their bytes and the uploads under way to them, and says which
  * do not exist. Once the records are gone, the bytes follow even if the process dies in between.
  */
-export async function deleteFiles(ctx: RequestContext, asked: readonly number[]): Promise<Deleted> {
+export async function deleteFiles(ctx: RequestContext, sentIds: readonly number[]): Promise<DeletedFiles> {
   const scope = scopeOf(ctx.caller, "filesAcl", "WRITE");
-  const ids = [...new Set(asked)];
+  const ids = [...new Set(sentIds)];
   const { found, blobs } = await ctx.catalog.write(ctx.project, async (tx) => {
     const found = await visibleRows(tx, scope, ids);
     const existing = [...found.keys()];
@@ -165,7 +165,7 @@ export async function deleteFiles(ctx: RequestContext, asked: readonly number[])
     const contents = [...found.values()].flatMap(({ content }) => content ?? []);
     const blobs = [...contents, ...uploads.map(({ id }) => id)];
     await tx.remove(fileTable, oneOf("id", existing));
-    await noteRemovals(tx, blobs);
+    await recordRemovals(tx, blobs);
     return { found, blobs };
   });
   await removeBlobs(ctx, ctx.project, blobs);

@@ -13,7 +13,7 @@ import { removalTable, uploadTable } from "./schema.ts";
 export type BlobStores = Pick<Services, "catalog" | "blobs" | "uploads">;
 
 /** Notes that these blobs have to go, and ends the uploads among them. */
-export async function noteRemovals(tx: CatalogWriter, blobs: readonly number[]): Promise<void> {
+export async function recordRemovals(tx: CatalogWriter, blobs: readonly number[]): Promise<void> {
   await tx.remove(uploadTable, oneOf("id", blobs));
   await tx.insert(
     removalTable,
@@ -35,12 +35,12 @@ export async function removeBlobs(
 /** Finishes, before requests are served, the removals that a crash interrupted. */
 export async function finishRemovals(stores: BlobStores): Promise<void> {
   for (const project of await projectIds(stores)) {
-    for (let ids = await someLeft(stores, project); ids.length > 0; ids = await someLeft(stores, project))
+    for (let ids = await hasMore(stores, project); ids.length > 0; ids = await hasMore(stores, project))
       await removeBlobs(stores, project, ids);
   }
 }
 
-async function someLeft({ catalog }: BlobStores, project: ProjectId): Promise<number[]> {
+async function hasMore({ catalog }: BlobStores, project: ProjectId): Promise<number[]> {
   const page = { limit: limits.itemsPerWriteMax };
   const found = await catalog.read(project, (tx) =>
     tx.find(removalTable, { filter: everything, order: byId, page }),

@@ -24,8 +24,8 @@ export async function visibleRows(
 }
 
 /** These files in the order asked. Refuses repeated ids, and ids outside of `scope`, which look unknown. */
-export const existingRows = (tx: CatalogReader, scope: Filter, wanted: IdsNamed): Promise<StoredFile[]> =>
-  existingRecords(tx, fileTable, scope, wanted);
+export const existingRows = (tx: CatalogReader, scope: Filter, query: IdsNamed): Promise<StoredFile[]> =>
+  existingRecords(tx, fileTable, scope, query);
 
 /** The file of this directory and name, seen by the caller or not. */
 export async function fileNamed(
@@ -72,12 +72,16 @@ export async function writeFiles<Answer>(
     return await ctx.catalog.write(ctx.project, (tx) => work(tx, planned));
   } catch (problem) {
     if (!(problem instanceof UniqueViolation)) throw problem;
-    throw await ctx.catalog.read(ctx.project, (tx) => clashOf(tx, scope, planned));
+    throw await ctx.catalog.read(ctx.project, (tx) => conflictError(tx, scope, planned));
   }
 }
 
 /** Of files that the caller may not write the answer tells no more than what was sent: no id. */
-async function clashOf(tx: CatalogReader, scope: Filter, planned: readonly StoredFile[]): Promise<Error> {
+async function conflictError(
+  tx: CatalogReader,
+  scope: Filter,
+  planned: readonly StoredFile[],
+): Promise<Error> {
   const ids = new Set(planned.map(({ id }) => id));
   const taken = new Set<string>();
   const duplicates: { id?: number; source: string; sourceId: string }[] = [];

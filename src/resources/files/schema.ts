@@ -3,7 +3,7 @@ import type { Column, Stored, Table } from "../../storage/catalog.ts";
 import { type CommonFields, commonColumns } from "../common/schema.ts";
 
 /** Bytes that come by a link, and what they are called when they are downloaded. */
-export interface Content extends Stored {
+export interface FileContent extends Stored {
   readonly name: string;
   /** The blob with the bytes; absent until they have all come. */
   readonly content?: number;
@@ -17,7 +17,7 @@ export interface Content extends Stored {
 }
 
 /** A stored file, in the form of all code except the JSON shapes. */
-export interface StoredFile extends Content, CommonFields {
+export interface StoredFile extends FileContent, CommonFields {
   /** Empty when there is none; unique in the project together with the name. */
   readonly directory: string;
   readonly source?: string;
@@ -59,7 +59,7 @@ export const fileTable: Table<StoredFile> = {
 };
 
 /** Bytes that belong to a record of another room, which decides who may have them. */
-export type Attachment = Content;
+export type Attachment = FileContent;
 
 export const attachmentTable: Table<Attachment> = {
   name: "file_attachments",
@@ -130,9 +130,9 @@ export const uploadTable: Table<Upload> = {
 };
 
 /** A blob that no record names any more and that may still be there; the id is the blob's own. */
-export type Removal = Stored;
+export type BlobRemoval = Stored;
 
-export const removalTable: Table<Removal> = {
+export const removalTable: Table<BlobRemoval> = {
   name: "file_removals",
   belongsTo: "project",
   columns: { id: required("integer") },

@@ -9,7 +9,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { realSystem } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
-import { endExpiredUploads } from "./uploads.ts";
+import { deleteExpiredUploads } from "./uploads.ts";
 
 let server: TestServer;
 let skippedMs = 0;
@@ -352,14 +352,14 @@ test("links expire, and what an expired upload has left is taken away", async ()
   try {
     skippedMs += limits.uploadLinkMs + 1;
     assert.deepEqual(await put(single.url, "x"), expired);
-    await endExpiredUploads(server.app.services);
+    await deleteExpiredUploads(server.app.services);
     assert.equal((await put(pieces.url, "2", { "content-range": "bytes 2-2/4" })).range, "bytes=0-2");
     assert.equal((await fetch(link)).status, 200);
     skippedMs += limits.downloadLinkMs;
     assert.equal((await fetch(link)).status, 403);
     skippedMs += limits.resumableLinkMs;
     assert.deepEqual(await progressOf(pieces.url), expired);
-    await endExpiredUploads(server.app.services);
+    await deleteExpiredUploads(server.app.services);
     assert.ok(blobFiles().every((name) => files.includes(name) && !name.endsWith(".part")));
     assert.equal(await textOf(fileId), "kept");
   } finally {
@@ -430,7 +430,7 @@ test("an overwritten file gets its new description together with its bytes, or n
   const abandoned = await startDescribed({ source: "never" });
   skippedMs = limits.resumableLinkMs + 1;
   try {
-    await endExpiredUploads(server.app.services);
+    await deleteExpiredUploads(server.app.services);
     assert.deepEqual(await infoOf(abandoned.fileId), abandoned.before);
     assert.equal(await textOf(abandoned.fileId), "old bytes");
   } finally {

@@ -19,11 +19,11 @@ import { commonOverwriteOf } from "../common/changes.ts";
 import { refuseTakenExternalIds, takenExternalIds } from "../common/external-ids.ts";
 import { projectIds } from "../projects/projects.ts";
 import { changeFile } from "./changes.ts";
-import { type BlobStores, noteRemovals, removeBlobs } from "./removals.ts";
+import { type BlobStores, recordRemovals, removeBlobs } from "./removals.ts";
 import { fileNamed, fileOfSource, fileRecords, refuseNewLinks, visibleRows, writeFiles } from "./rows.ts";
 import {
   attachmentTable,
-  type Content,
+  type FileContent,
   fileTable,
   type NewFile,
   removalTable,
@@ -32,7 +32,7 @@ import {
   uploadTable,
 } from "./schema.ts";
 
-export interface UploadWanted {
+export interface UploadInput {
   readonly file: NewFile;
   readonly resumable: boolean;
   readonly overwrite: boolean;
@@ -49,7 +49,7 @@ export interface UploadWanted {
  */
 export async function startUpload(
   ctx: RequestContext,
-  { file, resumable, overwrite, contentType, baseUrl }: UploadWanted,
+  { file, resumable, overwrite, contentType, baseUrl }: UploadInput,
 ): Promise<{ readonly fileId: number; readonly url: string }> {
   const scope = scopeOf(ctx.caller, "filesAcl", "WRITE");
   const nowMs = ctx.system.nowMs();
@@ -106,7 +106,7 @@ const overwritten = (held: StoredFile, file: NewFile, nowMs: number): StoredFile
   );
 
 /** What one request brings: a question how far the upload is, or bytes. */
-export interface Sent {
+export interface UploadRequest {
   /** Where the first byte belongs. */
   readonly start: number;
   /** How many bytes there should be; unknown when they simply end. 0 with a total is a question. */
@@ -115,12 +115,12 @@ export interface Sent {
   readonly total: number | undefined;
   /** A request with the whole file and nothing but it. */
   readonly isWhole: boolean;
-  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly body: AsyncIterable<Uint8Array>;
   readonly contentType: string | undefined;
 }
 
 /** How far an upload has come: `received` bytes are on disk; when it is complete they are the file's. */
-export interface Progress {
+export interface UploadProgress {
   readonly isComplete: boolean;
   readonly received: number;
 }
@@ -130,9 +130,13 @@ export interface Progress {
  * ends that one (409). Refuses an upload that is unknown (404) or complete (409), bytes that end early (400),
  * and pieces where only a whole file may come (400). Whatever it refuses, no file changes.
  */
-export function receiveUpload(services: Services, key: BlobKey, sent: Sent): Promise<Progress> {
+export function receiveUpload(
+  services: Services,
+  key: BlobKey,
+  sent: UploadRequest,
+): Promise<UploadProgress> {
   return services.uploads.run(key.id, async (signal) => {
-    const { upload, file } = await services.catalog.read(key.project, (tx) => find(tx, key.id));
+    const { upload, file } = await services.catalog.read(key.project, (tx) => findUpload(tx, key.id));
     const isQuestion = sent.length === 0 && !sent.isWhole;
     if (!upload) {
       if (!file) throw fail("link-gone", {});
@@ -143,33 +147,33 @@ export function receiveUpload(services: Services, key: BlobKey, sent: Sent): Pro
     if (!upload.resumable && !sent.isWhole) throw fail("upload-not-resumable", {});
     if (isQuestion && sent.total !== upload.received) return { isComplete: false, received: upload.received };
     if (sent.start > upload.received) return { isComplete: false, received: upload.received };
-    const received = await takeBytes(services, { key, upload, sent, signal });
+    const received = await writeBody(services, { key, upload, sent, signal });
     const isLast = sent.isWhole || received === sent.total;
     return isLast ? complete(services, key, sent) : { isComplete: false, received };
   });
 }
 
-async function find(tx: CatalogReader, id: number): Promise<{ upload?: Upload; file?: Content }> {
+async function findUpload(tx: CatalogReader, id: number): Promise<{ upload?: Upload; file?: FileContent }> {
   const [upload] = await tx.get(uploadTable, [id]);
   if (upload) return { upload };
   const filter = equals("content", id);
-  const question = { filter, order: byId, page: { limit: 1 } };
-  const [file = (await tx.find(attachmentTable, question))[0]] = await tx.find(fileTable, question);
+  const query = { filter, order: byId, page: { limit: 1 } };
+  const [file = (await tx.find(attachmentTable, query))[0]] = await tx.find(fileTable, query);
   return file ? { file } : {};
 }
 
-interface Taking {
+interface UploadWrite {
   readonly key: BlobKey;
   readonly upload: Upload;
-  readonly sent: Sent;
+  readonly sent: UploadRequest;
   readonly signal: AbortSignal;
 }
 
 /** Adds what is sent to the blob; what breaks off is kept if the client may go on with it, else removed. */
-async function takeBytes(services: Services, { key, upload, sent, signal }: Taking): Promise<number> {
+async function writeBody(services: Services, { key, upload, sent, signal }: UploadWrite): Promise<number> {
   const at = sent.isWhole ? 0 : upload.received;
   if (at < upload.received) await saveReceived(services, key, at);
-  const taken = new Taken(sent, at - sent.start, signal);
+  const taken = new UploadBody(sent, at - sent.start, signal);
   const received = await services.blobs.put({ key, offset: at, bytes: taken.bytes() });
   const problem = taken.problem();
   if (problem && !upload.resumable) await services.blobs.remove(key);
@@ -179,14 +183,14 @@ async function takeBytes(services: Services, { key, upload, sent, signal }: Taki
 }
 
 /** The bytes of one request: without those that are there already, counted, and ended when they break off. */
-class Taken {
-  readonly #sent: Sent;
+class UploadBody {
+  readonly #sent: UploadRequest;
   readonly #skip: number;
   readonly #signal: AbortSignal;
   #arrived = 0;
   #problem: Error | undefined;
 
-  constructor(sent: Sent, skip: number, signal: AbortSignal) {
+  constructor(sent: UploadRequest, skip: number, signal: AbortSignal) {
     this.#sent = sent;
     this.#skip = skip;
     this.#signal = signal;
@@ -197,7 +201,7 @@ class Taken {
     const limit = limits.fileBytesMax;
     const stopped = () => fail("upload-taken-over", {});
     try {
-      for await (const chunk of interruptible(this.#sent.bytes, this.#signal)) {
+      for await (const chunk of interruptible(this.#sent.body, this.#signal)) {
         const before = this.#arrived;
         this.#arrived += chunk.length;
         if (this.#sent.start + this.#arrived > limit) throw fail("body-too-large", { what: "sent", limit });
@@ -205,7 +209,7 @@ class Taken {
         if (piece.length > 0) yield piece;
       }
     } catch (problem) {
-      this.#problem = this.#signal.aborted ? stopped() : brokenOff(problem);
+      this.#problem = this.#signal.aborted ? stopped() : incompleteBody(problem);
     }
     if (this.#signal.aborted) this.#problem ??= stopped();
   }
@@ -219,14 +223,14 @@ class Taken {
   problem(): Error | undefined {
     const { length = this.#arrived } = this.#sent;
     if (this.#problem) return this.#problem;
-    if (this.#arrived < length) return brokenOff(undefined);
+    if (this.#arrived < length) return incompleteBody(undefined);
     if (this.isTooLong)
       return fail("field-invalid", { field: "body", expected: `${length} bytes`, got: `${this.#arrived}` });
     return undefined;
   }
 }
 
-const brokenOff = (problem: unknown): Error => {
+const incompleteBody = (problem: unknown): Error => {
   if (problem instanceof Error && problem.name === "Failure") return problem;
   return fail("request-malformed", { problem: "the body ends before its announced length" });
 };
@@ -273,15 +277,15 @@ async function saveReceived({ catalog }: Services, key: BlobKey, received: numbe
 }
 
 /** Makes the bytes the file's. They are all on disk. */
-async function complete(services: Services, key: BlobKey, sent: Sent): Promise<Progress> {
+async function complete(services: Services, key: BlobKey, sent: UploadRequest): Promise<UploadProgress> {
   await services.blobs.complete(key);
   const { bytes } = (await services.blobs.stat(key))!;
   const given = { id: key.id, bytes, contentType: sent.contentType, nowMs: services.system.nowMs() };
   const { gone, refusal } = await services.catalog.write(key.project, async (tx) => {
     const [upload] = await tx.get(uploadTable, [key.id]);
     return upload?.isAttachment
-      ? giveTo(tx, attachmentTable, { upload, given })
-      : giveTo(tx, fileTable, { upload, given, describe: describeFile });
+      ? assignContent(tx, attachmentTable, { upload, given })
+      : assignContent(tx, fileTable, { upload, given, describe: describeFile });
   });
   // Not through `removeBlobs`, which would wait for the very request that this is.
   for (const id of gone) await services.blobs.remove({ project: key.project, id });
@@ -290,16 +294,16 @@ async function complete(services: Services, key: BlobKey, sent: Sent): Promise<P
   return { isComplete: true, received: bytes };
 }
 
-interface Given {
+interface NewContent {
   readonly id: number;
   readonly bytes: number;
   readonly contentType: string | undefined;
   readonly nowMs: number;
 }
 
-interface Giving<File> {
+interface Assignment<File> {
   readonly upload: Upload | undefined;
-  readonly given: Given;
+  readonly given: NewContent;
   /** The file as its upload describes it; a failure when it cannot be that any more. */
   readonly describe?: (tx: CatalogReader, file: File, upload: Upload) => Promise<File | Failure>;
 }
@@ -324,10 +328,10 @@ async function describeFile(
 }
 
 /** What has to go: the bytes that the file had, or these, when the file may not have them any more. */
-async function giveTo<File extends Content>(
+async function assignContent<File extends FileContent>(
   tx: CatalogWriter,
   table: Table<File>,
-  { upload, given, describe }: Giving<File>,
+  { upload, given, describe }: Assignment<File>,
 ): Promise<{ gone: number[]; refusal?: Error }> {
   const [file] = upload ? await tx.get(table, [upload.fileId]) : [];
   // Who took the upload away has noted its blob and waits for this request to end.
@@ -337,7 +341,7 @@ async function giveTo<File extends Content>(
     ? fail("file-exists", { names: [file.name] })
     : ((await describe?.(tx, file, upload)) ?? file);
   if (described instanceof Failure) {
-    await noteRemovals(tx, [given.id]);
+    await recordRemovals(tx, [given.id]);
     return { gone: [given.id], refusal: described };
   }
   const { contentType: _, ...rest } = described;
@@ -353,19 +357,19 @@ async function giveTo<File extends Content>(
   await tx.replace(table, [after as unknown as File]);
   await tx.remove(uploadTable, equals("id", given.id));
   const gone = file.content === undefined ? [] : [file.content];
-  await noteRemovals(tx, gone);
+  await recordRemovals(tx, gone);
   return { gone };
 }
 
 /** Ends uploads whose links have expired, and takes away what came of them; those under way may finish. */
-export async function endExpiredUploads(stores: BlobStores & Pick<Services, "system">): Promise<void> {
+export async function deleteExpiredUploads(stores: BlobStores & Pick<Services, "system">): Promise<void> {
   const filter = between("expiresTime", { to: { value: stores.system.nowMs(), inclusive: true } });
   const page = { limit: limits.itemsPerWriteMax };
   for (const project of await projectIds(stores)) {
     const ids = await stores.catalog.write(project, async (tx) => {
       const expired = await tx.find(uploadTable, { filter, order: byId, page });
       const idle = expired.map(({ id }) => id).filter((id) => !stores.uploads.has(id));
-      await noteRemovals(tx, idle);
+      await recordRemovals(tx, idle);
       return idle;
     });
     await removeBlobs(stores, project, ids);
@@ -376,8 +380,8 @@ export async function endExpiredUploads(stores: BlobStores & Pick<Services, "sys
 export async function contentToRead(
   services: Services,
   key: BlobKey,
-): Promise<{ readonly file: Content; readonly bytes: number }> {
-  const { file } = await services.catalog.read(key.project, (tx) => find(tx, key.id));
+): Promise<{ readonly file: FileContent; readonly bytes: number }> {
+  const { file } = await services.catalog.read(key.project, (tx) => findUpload(tx, key.id));
   const found = file && (await services.blobs.stat(key));
   if (!file || !found) throw fail("link-gone", {});
   return { file, bytes: found.bytes };

@@ -10,44 +10,47 @@ import {
 import { fail } from "../../errors.ts";
 import { idDigits, idField } from "../../rest/fields.ts";
 
-type Kind = CapabilityScope["kind"];
-type SentIds = readonly (number | string)[];
-interface SentScope {
-  readonly subtreeIds?: SentIds;
-  readonly ids?: SentIds;
+type ScopeKind = CapabilityScope["kind"];
+type IdsInput = readonly (number | string)[];
+interface ScopeInput {
+  readonly subtreeIds?: IdsInput;
+  readonly ids?: IdsInput;
 }
 
 /** As the schema below has checked it: every member that is known is right. */
-export type SentCapability = Readonly<
-  Record<string, { readonly actions: readonly Action[]; readonly scope: Readonly<Record<string, SentScope>> }>
+export type CapabilityInput = Readonly<
+  Record<
+    string,
+    { readonly actions: readonly Action[]; readonly scope: Readonly<Record<string, ScopeInput>> }
+  >
 >;
 
 const acls = Object.keys(aclRules) as Acl[];
-const scopesOf = (acl: Acl): readonly Kind[] => aclRules[acl].scopes;
+const scopesOf = (acl: Acl): readonly ScopeKind[] => aclRules[acl].scopes;
 const scopeName = {
   all: "all",
   own: "currentuserscope",
   subtrees: "assetIdScope",
   ids: "idscope",
-} as const satisfies Record<Kind, string>;
+} as const satisfies Record<ScopeKind, string>;
 
-const sentIds = (description: string) =>
+const idsInputSchema = (description: string) =>
   Type.Array(Type.Union([idField("An id"), Type.String({ pattern: idDigits })]), { description });
-const shownIds = (description: string) => Type.Array(Type.String(), { description });
+const idsSchema = (description: string) => Type.Array(Type.String(), { description });
 
-const scopesWith = (ids: typeof sentIds | typeof shownIds) => ({
+const scopesWith = (ids: typeof idsInputSchema | typeof idsSchema) => ({
   all: Type.Object({}, { description: "Everything" }),
   own: Type.Object({}, { description: "What belongs to the caller" }),
   subtrees: Type.Object({ subtreeIds: ids("Assets; what is or hangs on one of them or below") }),
   ids: Type.Object({ ids: ids("These records alone") }),
 });
 
-const sentScopes = scopesWith(sentIds);
-const shownScopes = scopesWith(shownIds);
+const scopeInputSchema = scopesWith(idsInputSchema);
+const scopeSchema = scopesWith(idsSchema);
 
 /** One member for each type of capability; `others` says what becomes of unknown types and scopes. */
 const capabilityWith = (
-  scopes: typeof sentScopes | typeof shownScopes,
+  scopes: typeof scopeInputSchema | typeof scopeSchema,
   { title, ...others }: { title: string; additionalProperties?: boolean },
 ) =>
   Type.Object(
@@ -63,13 +66,13 @@ const capabilityWith = (
   );
 
 /** Open: `capabilitiesFrom` refuses unknown types and scopes, because rights must never be ignored. */
-export const capabilityField = Type.Unsafe<SentCapability>(
-  capabilityWith(sentScopes, { title: "NewCapability", additionalProperties: true }),
+export const capabilityField = Type.Unsafe<CapabilityInput>(
+  capabilityWith(scopeInputSchema, { title: "NewCapability", additionalProperties: true }),
 );
-export const capabilityShape = capabilityWith(shownScopes, { title: "Capability" });
+export const capabilitySchema = capabilityWith(scopeSchema, { title: "Capability" });
 
 /** The capabilities in one object of the wire, of which clients send several types at once. */
-export function capabilitiesFrom(sent: SentCapability, field: string): Capability[] {
+export function capabilitiesFrom(sent: CapabilityInput, field: string): Capability[] {
   const types = Object.keys(sent);
   if (types.length === 0) throw refusal(field, acls, "none");
   return types.map((type) => {
@@ -80,7 +83,7 @@ export function capabilitiesFrom(sent: SentCapability, field: string): Capabilit
   });
 }
 
-function scopeFrom(acl: Acl, sent: Readonly<Record<string, SentScope>>, field: string): CapabilityScope {
+function scopeFrom(acl: Acl, sent: Readonly<Record<string, ScopeInput>>, field: string): CapabilityScope {
   const allowed = scopesOf(acl);
   const names = Object.keys(sent);
   const kind = allowed.find((one) => scopeName[one] === names[0]);
@@ -102,7 +105,7 @@ const refusal = (field: string, allowed: readonly string[], got: string) =>
     got,
   });
 
-const idsFrom = (sent: SentIds, field: string): number[] =>
+const idsFrom = (sent: IdsInput, field: string): number[] =>
   [...new Set(sent.map(Number))].map((id, index) => {
     if (Number.isSafeInteger(id)) return id;
     throw fail("field-invalid", { field: `${field}[${index}]`, expected: "an id", got: String(sent[index]) });
@@ -110,10 +113,10 @@ const idsFrom = (sent: SentIds, field: string): number[] =>
 
 /** The form that `capabilitiesFrom` reads; ids are returned as strings (docs/access.md#capabilities). */
 export const capabilityOf = ({ acl, actions, scope }: Capability) => ({
-  [acl]: { actions, scope: { [scopeName[scope.kind]]: scopeShown(scope) } },
+  [acl]: { actions, scope: { [scopeName[scope.kind]]: scopeJson(scope) } },
 });
 
-function scopeShown(scope: CapabilityScope) {
+function scopeJson(scope: CapabilityScope) {
   if (scope.kind === "subtrees") return { subtreeIds: scope.assetIds.map(String) };
   return scope.kind === "ids" ? { ids: scope.ids.map(String) } : {};
 }

@@ -16,9 +16,9 @@ import {
 import { changeObject, idField, idsBody, itemsBody, nameField, textField } from "../../rest/fields.ts";
 import { boolean, id, pageSize } from "../../rest/parameters.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
-import { userOf, userShape } from "../identities/accounts.rest.ts";
+import { userOf, userSchema } from "../identities/accounts.rest.ts";
 import { projectOf, projectShape } from "../projects/projects.rest.ts";
-import { capabilitiesFrom, capabilityField, capabilityOf, capabilityShape } from "./capabilities.rest.ts";
+import { capabilitiesFrom, capabilityField, capabilityOf, capabilitySchema } from "./capabilities.rest.ts";
 import {
   addMembers,
   createGroups,
@@ -76,7 +76,7 @@ const groupShape = Type.Object(
   {
     id: Type.Integer(),
     ...named,
-    capabilities: Type.Array(capabilityShape),
+    capabilities: Type.Array(capabilitySchema),
     isDeleted: Type.Boolean(),
     deletedTime: Type.Optional(Type.Integer()),
   },
@@ -176,7 +176,7 @@ function memberRoutes(): Route[] {
       path: "/groups/{groupId}/users",
       summary: "List the service accounts in a group, ordered by id",
       parameters: one,
-      response: () => ({ schema: itemsSchema(userShape) }),
+      response: () => ({ schema: itemsSchema(userSchema) }),
       handle: async (ctx, { path }) => itemsResponse((await listMembers(ctx, path.groupId)).map(userOf)),
     }),
     route({

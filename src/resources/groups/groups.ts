@@ -89,7 +89,7 @@ function changedGroup(group: Group, change: GroupChange): Group {
   return Object.fromEntries(members.filter(([, value]) => value !== null)) as unknown as Group;
 }
 
-export interface GroupsWanted {
+export interface GroupsQuery {
   /** All of the project that the caller may see, or those alone that the caller is in. */
   readonly all: boolean;
   readonly includeDeleted?: boolean | undefined;
@@ -99,7 +99,7 @@ export interface GroupsWanted {
 /** One page of groups, by id. */
 export async function listGroups(
   ctx: RequestContext,
-  { all, includeDeleted, page }: GroupsWanted,
+  { all, includeDeleted, page }: GroupsQuery,
 ): Promise<Page<Group>> {
   const own = all ? undefined : oneOf("id", ctx.caller.groupIds);
   const filter = and(groupsFor(ctx, "LIST"), own, includeDeleted ? undefined : liveIn(ctx.project));

@@ -38,8 +38,8 @@ export async function listCategories(
   ctx: RequestContext,
   { direction, page }: { readonly direction: OrderBy["direction"]; readonly page: PageQuery },
 ): Promise<Page<SecurityCategory>> {
-  const question = { filter: scopeFor(ctx, "LIST"), order: [{ field: "id", direction }], page };
-  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, securityCategoryTable, question));
+  const query = { filter: scopeFor(ctx, "LIST"), order: [{ field: "id", direction }], page };
+  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, securityCategoryTable, query));
 }
 
 /** One category that the caller may see; refuses (404) any other. */

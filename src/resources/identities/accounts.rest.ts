@@ -18,7 +18,7 @@ import { type Account, createAccounts, deleteAccounts, getAccount, listAccounts 
 
 const common = { versions: apiVersions } as const;
 
-export const userShape = Type.Object(
+export const userSchema = Type.Object(
   {
     id: Type.Integer(),
     uniqueName: Type.String(),
@@ -55,7 +55,7 @@ export const accountRoutes: readonly Route[] = [
     path: "/users",
     summary: "Create service accounts",
     body: { kind: "json", schema: itemsBody(newUser, { min: 1 }) },
-    response: () => ({ schema: itemsSchema(userShape) }),
+    response: () => ({ schema: itemsSchema(userSchema) }),
     created: ["0.6"],
     handle: async (ctx, { body }) => {
       const items = body.items.map(({ uniqueName, groups = [] }) => ({ uniqueName, groupIds: groups }));
@@ -69,7 +69,7 @@ export const accountRoutes: readonly Route[] = [
     path: "/users",
     summary: "List service accounts, ordered by id",
     query: listQuery,
-    response: () => ({ schema: pageSchema(userShape) }),
+    response: () => ({ schema: pageSchema(userSchema) }),
     handle: (ctx, { query: { includeDeleted, ...place } }) => {
       const collection = ["users", ctx.project, includeDeleted];
       const read = (page: PageQuery) => listAccounts(ctx, { includeDeleted, page });
@@ -83,7 +83,7 @@ export const accountRoutes: readonly Route[] = [
     path: "/users/{userId}",
     summary: "Read a service account",
     parameters: { userId: id("The service account") },
-    response: () => ({ schema: itemsSchema(userShape) }),
+    response: () => ({ schema: itemsSchema(userSchema) }),
     handle: async (ctx, { path }) => itemsResponse([userOf(await getAccount(ctx, path.userId))]),
   }),
   route({

@@ -51,7 +51,7 @@ export async function createAccounts(ctx: RequestContext, items: readonly NewAcc
   });
 }
 
-export interface AccountsWanted {
+export interface AccountsQuery {
   readonly includeDeleted?: boolean | undefined;
   readonly page: PageQuery;
 }
@@ -59,7 +59,7 @@ export interface AccountsWanted {
 /** One page of the accounts that the caller may see, by id. */
 export async function listAccounts(
   ctx: RequestContext,
-  { includeDeleted, page }: AccountsWanted,
+  { includeDeleted, page }: AccountsQuery,
 ): Promise<Page<Account>> {
   const seen = accountsFor(ctx, "LIST");
   const filter = includeDeleted ? seen : and(seen, liveIn(ctx.project));

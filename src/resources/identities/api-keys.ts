@@ -58,10 +58,10 @@ export async function createApiKeys(
     await existingRecords(tx, accountTable, accounts, named);
     const made = await mapInSlices(items, ({ accountId }, index) => {
       const expiresTime = ends[index];
-      const wanted = { name: "made over the API", accountId, madeBy };
+      const byOwner = { name: "made over the API", accountId, madeBy };
       return ctx.keys.draft(
         { id: ctx.project, urlName },
-        { ...wanted, ...(expiresTime !== undefined && { expiresTime }) },
+        { ...byOwner, ...(expiresTime !== undefined && { expiresTime }) },
       );
     });
     await tx.insert(
@@ -91,7 +91,7 @@ async function refuseStronger(ctx: RequestContext, accounts: readonly Account[])
     await ctx.rights.refuseUnheldGroups(ctx.caller, { groupIds, field: `A key of the user ${id}` });
 }
 
-export interface ApiKeysWanted {
+export interface ApiKeysQuery {
   /** Of all accounts, of this one, or of the caller. */
   readonly of: "all" | "caller" | number;
   readonly includeDeleted?: boolean | undefined;
@@ -101,12 +101,12 @@ export interface ApiKeysWanted {
 /** One page of the keys that the caller may see, by id. */
 export async function listApiKeys(
   ctx: RequestContext,
-  { of, includeDeleted, page }: ApiKeysWanted,
+  { of, includeDeleted, page }: ApiKeysQuery,
 ): Promise<Page<ApiKey>> {
   const owner = of === "caller" ? ctx.caller.userId : of;
-  const wanted = owner === "all" ? everything : owner === undefined ? nothing : equals("accountId", owner);
+  const byOwner = owner === "all" ? everything : owner === undefined ? nothing : equals("accountId", owner);
   const inProject = includeDeleted ? equals("projectId", ctx.project) : liveIn(ctx.project);
-  const filter = and(inProject, ownedBy(ctx, "LIST", "accountId"), wanted);
+  const filter = and(inProject, ownedBy(ctx, "LIST", "accountId"), byOwner);
   return ctx.catalog.read("system", (tx) => readPage(tx, apiKeyTable, { filter, order: byId, page }));
 }
 

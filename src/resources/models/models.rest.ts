@@ -5,27 +5,34 @@ import { emptyResponse, emptySchema } from "../../rest/envelope.ts";
 import { change, changed, changeObject, idField } from "../../rest/fields.ts";
 import { id } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
-import { createModel, deleteModel, getModel, listModels, type Model, updateModel } from "./models.ts";
+import {
+  createModel,
+  deleteModel,
+  getModel,
+  listModels,
+  type PredictionModel,
+  updateModel,
+} from "./models.ts";
 import { scheduleRoutes } from "./schedules/schedules.rest.ts";
 import {
   anyJson,
   body,
   describedChange,
-  describedIn,
+  describedJson,
   describedMembers,
   describedOf,
   descriptionChangeOf,
+  enabledWhen,
   listing,
   newDescribed,
   nothing,
   orNull,
   projectMember,
   read,
-  recordAnswer,
-  recordShape,
-  whileOn,
+  recordResponse,
+  recordSchema,
   write,
-} from "./shapes.rest.ts";
+} from "./schemas.rest.ts";
 import { sourcePackageRoutes } from "./source-packages/source-packages.rest.ts";
 import { versionRoutes } from "./versions/versions.rest.ts";
 
@@ -54,16 +61,16 @@ const modelShape = Type.Object(
   { title: "Model" },
 );
 
-const modelIn = (model: Model, { caller }: RequestContext) => ({
-  ...describedIn(model),
+const modelIn = (model: PredictionModel, { caller }: RequestContext) => ({
+  ...describedJson(model),
   project: caller.project,
   activeVersionId: model.activeVersionId ?? null,
   inputFields: model.inputFields ?? null,
   outputFields: model.outputFields ?? null,
 });
 
-const answer = () => ({ schema: recordShape(modelShape) });
-const answered = (ctx: RequestContext, model: Model) => recordAnswer(modelIn(model, ctx));
+const answer = () => ({ schema: recordSchema(modelShape) });
+const answered = (ctx: RequestContext, model: PredictionModel) => recordResponse(modelIn(model, ctx));
 const oneModel = { modelId: id("The model") };
 
 const ownRoutes: readonly Route[] = [
@@ -131,7 +138,7 @@ const ownRoutes: readonly Route[] = [
   }),
 ];
 
-export const modelRoutes: readonly Route[] = whileOn([
+export const modelRoutes: readonly Route[] = enabledWhen([
   ...sourcePackageRoutes,
   ...scheduleRoutes,
   ...ownRoutes,

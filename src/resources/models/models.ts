@@ -12,13 +12,13 @@ import {
   listRecords,
   requireRecord,
 } from "./records.ts";
-import { dropSchedulesOf } from "./schedules/schedules.ts";
-import { type Model, modelTable, versionTable } from "./schema.ts";
-import { dropVersions } from "./versions/versions.ts";
+import { deleteSchedulesOf } from "./schedules/schedules.ts";
+import { modelTable, type PredictionModel, versionTable } from "./schema.ts";
+import { deleteVersionsOf } from "./versions/versions.ts";
 
-export type { Model } from "./schema.ts";
+export type { PredictionModel } from "./schema.ts";
 
-export type NewModel = Omit<Model, "id" | "createdTime" | "isDeprecated" | "activeVersionId">;
+export type NewModel = Omit<PredictionModel, "id" | "createdTime" | "isDeprecated" | "activeVersionId">;
 
 export interface ModelChange extends DescriptionChange {
   readonly activeVersionId?: number | null | undefined;
@@ -26,26 +26,31 @@ export interface ModelChange extends DescriptionChange {
 
 const named = (id: number) => ({ id, field: "modelId" });
 
-export async function createModel(ctx: RequestContext, item: NewModel): Promise<Model> {
+export async function createModel(ctx: RequestContext, item: NewModel): Promise<PredictionModel> {
   requireCapability(ctx.caller, "modelHostingAcl", "WRITE");
-  const model: Model = { ...item, id: ctx.ids.next(), isDeprecated: false, createdTime: ctx.system.nowMs() };
+  const model: PredictionModel = {
+    ...item,
+    id: ctx.ids.next(),
+    isDeprecated: false,
+    createdTime: ctx.system.nowMs(),
+  };
   await ctx.catalog.write(ctx.project, (tx) => tx.insert(modelTable, [model]));
   return model;
 }
 
 /** One page, oldest first. */
-export const listModels = (ctx: RequestContext, page: PageQuery): Promise<Page<Model>> =>
+export const listModels = (ctx: RequestContext, page: PageQuery): Promise<Page<PredictionModel>> =>
   listRecords(ctx, modelTable, everything, page);
 
 /** Refuses (404) an unknown one. */
-export const getModel = (ctx: RequestContext, id: number): Promise<Model> =>
+export const getModel = (ctx: RequestContext, id: number): Promise<PredictionModel> =>
   ctx.catalog.read(ctx.project, (tx) =>
     requireRecord(tx, ctx, { table: modelTable, action: "READ" }, named(id)),
   );
 
 /** Refuses (404) an unknown one, and (400) to make a version active that is not one of the model's. */
-export const updateModel = (ctx: RequestContext, id: number, change: ModelChange): Promise<Model> =>
-  changeRecord<Model>(ctx, modelTable, named(id), async (row, tx) => {
+export const updateModel = (ctx: RequestContext, id: number, change: ModelChange): Promise<PredictionModel> =>
+  changeRecord<PredictionModel>(ctx, modelTable, named(id), async (row, tx) => {
     const { activeVersionId } = change;
     const changed = changeDescription(row, change);
     if (activeVersionId === undefined) return changed;
@@ -66,8 +71,8 @@ export async function deleteModel(ctx: RequestContext, id: number): Promise<void
     const versions = await tx.find(versionTable, { filter, order: byId, page: { limit } });
     const versionIds = versions.map((version) => version.id);
     await tx.remove(modelTable, oneOf("id", [id]));
-    const scheduleIds = await dropSchedulesOf(tx, id);
-    return { blobs: await dropVersions(tx, versionIds), running: [...versionIds, ...scheduleIds] };
+    const scheduleIds = await deleteSchedulesOf(tx, id);
+    return { blobs: await deleteVersionsOf(tx, versionIds), running: [...versionIds, ...scheduleIds] };
   });
   await Promise.all(running.map((one) => ctx.models.jobs.cancel(one)));
   await removeBlobs(ctx, ctx.project, blobs);

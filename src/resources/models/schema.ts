@@ -10,7 +10,7 @@ export interface Described extends Stored {
   readonly createdTime: number;
 }
 
-export interface Model extends Described {
+export interface PredictionModel extends Described {
   /** The version that answers for the model. */
   readonly activeVersionId?: number;
   /** Any JSON: what the model takes and gives, for people. */
@@ -94,7 +94,7 @@ export const described = {
 
 const plain = { belongsTo: "project", indexes: [], unique: [], wordsOf: [] } as const;
 
-export const modelTable: Table<Model> = {
+export const modelTable: Table<PredictionModel> = {
   ...plain,
   name: "models",
   columns: {

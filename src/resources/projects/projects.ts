@@ -210,8 +210,8 @@ function withSecretsOf(old: Authentication | undefined, content: Authentication)
   if (providerOf(old)?.issuer !== providerOf(content)?.issuer) return content;
   const merged: Record<string, unknown> = { ...content };
   for (const [part, secret] of secrets) {
-    const kept = old?.[part]?.[secret];
-    if (content[part] && kept !== undefined) merged[part] = { [secret]: kept, ...content[part] };
+    const oldSecret = old?.[part]?.[secret];
+    if (content[part] && oldSecret !== undefined) merged[part] = { [secret]: oldSecret, ...content[part] };
   }
   return merged;
 }

@@ -10,8 +10,8 @@ import { bytesOrStream, textChunks } from "../../lib/streams.ts";
 import { shortened } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
 import { requireUtf8 } from "../../rest/text-body.ts";
-import { boundedColumns } from "./row-texts.rest.ts";
-import type { NewRow, RawRow } from "./rows.ts";
+import { refuseLongColumns } from "./row-json.rest.ts";
+import type { NewRawRow, RawRow } from "./rows.ts";
 
 export const csvType = "text/csv";
 
@@ -24,26 +24,26 @@ const plainCell = (text: string): string => (/[",\r\n]|^\s|\s$/.test(text) ? quo
  * Columns are those requested, otherwise all that the rows have, in the order of their first occurrence.
  * Missing values and `null` are empty cells; arrays and objects are their JSON text.
  */
-export async function csvAnswer(
+export async function csvResponse(
   rows: readonly RawRow[],
   names: readonly string[] | undefined,
   cellText: CellText = asItIs,
 ) {
-  const places = await placesIn(rows, names);
+  const places = await columnPositions(rows, names);
   const pieces = textChunks([csvLines(rows, places, cellText)]);
   const contentType = `${csvType}; charset=utf-8`;
   return { contentType, ...(await bytesOrStream(pieces, limits.responsePieceBytes)) };
 }
 
 /** Which column each name has. Looks at the names of all rows when none are asked for. */
-async function placesIn(rows: readonly RawRow[], names: readonly string[] | undefined) {
+async function columnPositions(rows: readonly RawRow[], names: readonly string[] | undefined) {
   const places = new Map((names ?? []).map((name, index) => [name, index]));
   if (names) return places;
   let looked = 0;
   for (const { columns } of rows) {
     for (const { name } of membersIn(columns, 0)) if (!places.has(name)) places.set(name, places.size);
     looked += columns.length;
-    if (looked < pieceBytes) continue;
+    if (looked < chunkBytes) continue;
     looked = 0;
     await turn();
   }
@@ -76,12 +76,12 @@ function cellOf(written: string, cellText: CellText): string {
  * The rows of a CSV text whose first header cell is `key`. Every cell is a text, as CSV knows no other kind;
  * an empty one is no column, which is how `csvAnswer` writes one that is missing.
  */
-export async function readCsvRows(body: Buffer): Promise<NewRow[]> {
+export async function readCsvRows(body: Buffer): Promise<NewRawRow[]> {
   requireUtf8(body);
   const records = parse({ bom: true, skip_empty_lines: true });
   // An error of any part destroys the parser, and is thrown where the records are read.
-  pipeline(withLinesBounded(piecesOf(body), limits.rawCsvLineBytesMax), records, () => undefined);
-  const rows: NewRow[] = [];
+  pipeline(withLinesBounded(chunksOf(body), limits.rawCsvLineBytesMax), records, () => undefined);
+  const rows: NewRawRow[] = [];
   let header: readonly string[] | undefined;
   try {
     for await (const record of records as AsyncIterable<readonly string[]>) {
@@ -98,11 +98,11 @@ export async function readCsvRows(body: Buffer): Promise<NewRow[]> {
 }
 
 /** Small enough that other requests have their turn between two of them. */
-const pieceBytes = 16 * 1024;
+const chunkBytes = 16 * 1024;
 
-async function* piecesOf(body: Buffer): AsyncGenerator<Buffer> {
-  for (let at = 0; at < body.length; at += pieceBytes) {
-    yield body.subarray(at, at + pieceBytes);
+async function* chunksOf(body: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < body.length; at += chunkBytes) {
+    yield body.subarray(at, at + chunkBytes);
     await turn();
   }
 }
@@ -121,7 +121,7 @@ function checkedHeader(names: readonly string[]): readonly string[] {
   return names;
 }
 
-function rowOf(names: readonly string[], [key = "", ...cells]: readonly string[], index: number): NewRow {
+function rowOf(names: readonly string[], [key = "", ...cells]: readonly string[], index: number): NewRawRow {
   if (key === "" || key.length > limits.rawKeyLengthMax || key.includes("\0"))
     throw fail("field-invalid", {
       field: `items[${index}].key`,
@@ -131,7 +131,7 @@ function rowOf(names: readonly string[], [key = "", ...cells]: readonly string[]
   const members = cells.flatMap((cell, place) =>
     cell === "" ? [] : [`${JSON.stringify(names[place + 1])}:${JSON.stringify(cell)}`],
   );
-  return { key, columns: boundedColumns(`{${members.join(",")}}`, index) };
+  return { key, columns: refuseLongColumns(`{${members.join(",")}}`, index) };
 }
 
 const notCsv = (problem: string) => fail("body-not-csv", { problem: shortened(problem) });

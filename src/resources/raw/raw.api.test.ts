@@ -8,7 +8,7 @@ import type { Capability } from "../../access/capabilities.ts";
 import { everything, oneOf } from "../../query/filter.ts";
 import { projectIds } from "../projects/projects.ts";
 import { createTables, listTables } from "./raw.ts";
-import { rawErasureTable, rawRowTable } from "./schema.ts";
+import { rawDeletionTable, rawRowTable } from "./schema.ts";
 
 let server: TestServer;
 before(async () => {
@@ -348,7 +348,7 @@ async function left(keys: readonly string[]) {
   const [project] = await projectIds(services);
   return services.catalog.read(project!, async (tx) => ({
     rows: await tx.count(rawRowTable, oneOf("key", keys)),
-    erasures: await tx.count(rawErasureTable, everything),
+    erasures: await tx.count(rawDeletionTable, everything),
   }));
 }
 

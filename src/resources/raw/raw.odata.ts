@@ -27,36 +27,36 @@ import {
   createTables,
   listDatabases,
   listTables,
-  type Named,
+  type NamedRecord,
 } from "./raw.ts";
 import { countRows, getRow, listRows, putRows, type RawRow } from "./rows.ts";
 
 /** A database's table as an entity. */
-interface Place {
+interface TableEntity {
   readonly database: string;
   readonly table: string;
   readonly assetIds?: readonly number[];
 }
 
-type RowEntity = Place & RawRow;
+type RowEntity = TableEntity & RawRow;
 
-const databaseOf = <From extends Pick<Place, "database">>(): Property<From> => ({
+const databaseOf = <From extends Pick<TableEntity, "database">>(): Property<From> => ({
   ...text<From>("Database", (row) => row.database, column("database")),
   isDynamic: true,
 });
 
-const database = entityType<Named>({
+const database = entityType<NamedRecord>({
   name: "Raw",
   key: "Database",
   properties: [required(text("Database", (row) => row.name, column("name")))],
 });
 
-const assetIds: Property<Place> = {
-  ...idList<Place>("AssetIds", (row) => row.assetIds, "assetIds"),
+const assetIds: Property<TableEntity> = {
+  ...idList<TableEntity>("AssetIds", (row) => row.assetIds, "assetIds"),
   isDynamic: true,
 };
 
-const table = entityType<Place>({
+const table = entityType<TableEntity>({
   name: "Table",
   key: "Table",
   properties: [required(text("Table", (row) => row.table, column("table"))), databaseOf(), assetIds],
@@ -79,7 +79,7 @@ const row = entityType<RowEntity>({
   ],
 });
 
-const databases = entitySet<Named>({
+const databases = entitySet<NamedRecord>({
   ...{ name: "Raw", type: "Raw", requiresFilter: true },
   read: (ctx, { filter, page }) => listDatabases(ctx, page, filter),
   count: countDatabases,
@@ -94,33 +94,33 @@ const databases = entitySet<Named>({
 });
 
 /** The tables, by their databases and then by name, that meet a filter by the names of both. */
-async function* placesIn(
+async function* tablesIn(
   ctx: RequestContext,
   filter: Filter,
   [database, table]: readonly (string | undefined)[] = [],
-): AsyncGenerator<Place> {
+): AsyncGenerator<TableEntity> {
   const named = (field: string) => splitBy(filter, [field]).on;
   const { rest } = splitBy(filter, ["database"]);
   const ofBoth = splitBy(rest, ["table"]).rest;
   const from =
     database === undefined ? undefined : between("name", { from: { value: database, inclusive: true } });
-  const wanted = and(from, renamed(named("database"), "name"));
-  for await (const { name } of databasesMeeting(ctx, wanted)) {
+  const databaseFilter = and(from, withField(named("database"), "name"));
+  for await (const { name } of databasesMeeting(ctx, databaseFilter)) {
     const start = name === database && table !== undefined ? { after: [table] } : {};
-    const tables = renamed(named("table"), "name");
+    const tables = withField(named("table"), "name");
     for await (const page of pagesOf((page) => listTables(ctx, name, { ...start, ...page }, tables))) {
       const found = page.map((table) => ({
         ...{ database: name, table: table.name },
         ...(table.assetIds && { assetIds: table.assetIds }),
       }));
-      yield* await filteredItems(ctx, { filter: ofBoth, fieldOf: placeValue }, found);
+      yield* await filteredItems(ctx, { filter: ofBoth, fieldOf: tableField }, found);
     }
   }
 }
 
-const placeValue = (place: Place, field: string) => place[field as keyof Place];
+const tableField = (place: TableEntity, field: string) => place[field as keyof TableEntity];
 
-async function* databasesMeeting(ctx: RequestContext, filter: Filter): AsyncGenerator<Named> {
+async function* databasesMeeting(ctx: RequestContext, filter: Filter): AsyncGenerator<NamedRecord> {
   for await (const page of pagesOf((page) => listDatabases(ctx, page, filter))) yield* page;
 }
 
@@ -135,18 +135,18 @@ async function* pagesOf<Item>(
 }
 
 /** A condition on names as the room has them: each in a table of its own. */
-function renamed(filter: Filter, field: string): Filter {
+function withField(filter: Filter, field: string): Filter {
   if (filter.kind === "and" || filter.kind === "or")
-    return { ...filter, parts: filter.parts.map((part) => renamed(part, field)) };
-  if (filter.kind === "not") return { ...filter, part: renamed(filter.part, field) };
+    return { ...filter, parts: filter.parts.map((part) => withField(part, field)) };
+  if (filter.kind === "not") return { ...filter, part: withField(filter.part, field) };
   return "field" in filter ? ({ ...filter, field } as Filter) : filter;
 }
 
-const tables = entitySet<Place>({
+const tables = entitySet<TableEntity>({
   ...{ name: "Tables", type: "Table", requiresFilter: true },
   async read(ctx, { filter, page }) {
-    const items: Place[] = [];
-    for await (const place of placesIn(ctx, filter, page.after as readonly string[] | undefined)) {
+    const items: TableEntity[] = [];
+    for await (const place of tablesIn(ctx, filter, page.after as readonly string[] | undefined)) {
       if (items.length === page.limit) {
         const { database, table } = items.at(-1)!;
         return { items, next: [database, table] };
@@ -157,13 +157,14 @@ const tables = entitySet<Place>({
   },
   async count(ctx, filter) {
     let count = 0;
-    for await (const _ of placesIn(ctx, filter)) count++;
+    for await (const _ of tablesIn(ctx, filter)) count++;
     return count;
   },
   position: ({ database, table }) => [database, table],
   entityPath: ({ database, table }) => pathWithKey(pathWithKey("Raw", database, "Tables"), table),
   async insert(ctx, { body, container }) {
-    const parent = (container as Named | undefined)?.name ?? keyIn(body, "Database", limits.nameLengthMax);
+    const parent =
+      (container as NamedRecord | undefined)?.name ?? keyIn(body, "Database", limits.nameLengthMax);
     const name = keyIn(body, "Table", limits.nameLengthMax);
     const { items } = await listTables(ctx, parent, { limit: 1 }, oneOf("name", [name]));
     if (items.length > 0) throw fail("entity-exists", { what: `table ${name} in ${parent}` });
@@ -172,12 +173,12 @@ const tables = entitySet<Place>({
   },
 });
 
-const places = ["database", "table"];
-const inStore = ["key", "lastUpdatedTime"];
+const tableNameFields = ["database", "table"];
+const storedFields = ["key", "lastUpdatedTime"];
 
 /** The rows of a table, as far as the store can tell which; the rest of a filter is for the data. */
-const sifting = (ctx: RequestContext, place: Place, filter: Filter) => {
-  const { on, rest } = splitBy(filter, inStore);
+const memoryFilterOf = (ctx: RequestContext, place: TableEntity, filter: Filter) => {
+  const { on, rest } = splitBy(filter, storedFields);
   return {
     filter: rest,
     read: async (page: PageQuery): Promise<Page<RowEntity>> => {
@@ -192,15 +193,15 @@ const sifting = (ctx: RequestContext, place: Place, filter: Filter) => {
 
 /** One table after the other; without a filter by names, of all databases. */
 async function readAll(ctx: RequestContext, { filter, page }: EntitySetQuery): Promise<Page<RowEntity>> {
-  const { on, rest } = splitBy(filter, places);
+  const { on, rest } = splitBy(filter, tableNameFields);
   const [database, table, key] = (page.after ?? []) as readonly (string | undefined)[];
   const items: RowEntity[] = [];
-  const startOf = (place: Place) =>
+  const startOf = (place: TableEntity) =>
     key !== undefined && place.database === database && place.table === table ? { after: [key] } : {};
-  for await (const place of placesFrom(ctx, on, { database, table })) {
+  for await (const place of tablesFrom(ctx, on, { database, table })) {
     const left = page.limit - items.length;
     const found = await filteredPage<RowEntity>(ctx, {
-      ...sifting(ctx, place, rest),
+      ...memoryFilterOf(ctx, place, rest),
       page: { ...startOf(place), limit: Math.max(1, left) },
       position: (one) => [one.key],
     });
@@ -214,27 +215,27 @@ async function readAll(ctx: RequestContext, { filter, page }: EntitySetQuery): P
 const positionOf = (one: RowEntity) => [one.database, one.table, one.key];
 
 /** The place itself, and those behind it. */
-async function* placesFrom(
+async function* tablesFrom(
   ctx: RequestContext,
   filter: Filter,
   { database, table }: { readonly database: string | undefined; readonly table: string | undefined },
-): AsyncGenerator<Place> {
+): AsyncGenerator<TableEntity> {
   if (database !== undefined && table !== undefined) yield { database, table };
-  yield* placesIn(ctx, filter, [database, table]);
+  yield* tablesIn(ctx, filter, [database, table]);
 }
 
 const rows = entitySet<RowEntity>({
   ...{ name: "Rows", type: "Row", requiresFilter: true, pageMax: limits.odataRowsPageMax },
   read: readAll,
   async count(ctx, filter) {
-    const { on, rest } = splitBy(filter, places);
+    const { on, rest } = splitBy(filter, tableNameFields);
     let count = 0;
-    for await (const place of placesIn(ctx, on)) {
-      const asked = sifting(ctx, place, rest);
-      const isPlain = asked.filter.kind === "everything";
+    for await (const place of tablesIn(ctx, on)) {
+      const memoryFilter = memoryFilterOf(ctx, place, rest);
+      const isPlain = memoryFilter.filter.kind === "everything";
       count += isPlain
-        ? await countRows(ctx, place, splitBy(rest, inStore).on)
-        : await filteredCount(ctx, asked, limits.odataPageMax);
+        ? await countRows(ctx, place, splitBy(rest, storedFields).on)
+        : await filteredCount(ctx, memoryFilter, limits.odataPageMax);
     }
     return count;
   },
@@ -246,7 +247,7 @@ const rows = entitySet<RowEntity>({
 
 /** Numbers in the data stay as they were written, where nothing in it has to be read differently. */
 async function insert(ctx: RequestContext, { body, container }: EntityInsert): Promise<RowEntity> {
-  const parent = container as Place | undefined;
+  const parent = container as TableEntity | undefined;
   const place = {
     database: parent?.database ?? keyIn(body, "Database", limits.nameLengthMax),
     table: parent?.table ?? keyIn(body, "Table", limits.nameLengthMax),
@@ -278,9 +279,9 @@ function keyIn(body: EntityInsert["body"], name: string, lengthMax: number): str
 }
 
 /** A table by both of its names, as one key. */
-const placeKey = ({ database, table }: Place) => JSON.stringify([database, table]);
+const tableKey = ({ database, table }: TableEntity) => JSON.stringify([database, table]);
 
-function placeNamed(key: string | number): Filter {
+function tableByKey(key: string | number): Filter {
   const [database, table] = parseJson(String(key)) as [string, string];
   return and(equals("database", database), equals("table", table));
 }
@@ -289,7 +290,7 @@ export const rawModel: EntityModelPart = {
   types: [database, table, row],
   sets: [databases, tables, rows],
   navigations: [
-    navigation<Named, Place>({
+    navigation<NamedRecord, TableEntity>({
       ...{ from: "Raw", name: "Tables", to: "Tables", isMany: true, isContained: true },
       join: {
         own: ({ name }) => [name],
@@ -297,12 +298,12 @@ export const rawModel: EntityModelPart = {
         filter: (names) => oneOf("database", names),
       },
     }),
-    navigation<Place, RowEntity>({
+    navigation<TableEntity, RowEntity>({
       ...{ from: "Table", name: "Rows", to: "Rows", isMany: true, isContained: true },
       join: {
-        own: (one) => [placeKey(one)],
-        theirs: (one) => [placeKey(one)],
-        filter: (keys) => or(...keys.map(placeNamed)),
+        own: (one) => [tableKey(one)],
+        theirs: (one) => [tableKey(one)],
+        filter: (keys) => or(...keys.map(tableByKey)),
       },
     }),
   ],

@@ -23,7 +23,7 @@ import { bulk, json } from "../../rest/fields.ts";
 import { itemsTextResponse } from "../../rest/items-json.ts";
 import type { ParameterValues } from "../../rest/parameters.ts";
 import { apiVersions, type BytesResponse, type Route, route, type StreamResponse } from "../../rest/route.ts";
-import { csvAnswer, csvType, readCsvRows } from "./csv.rest.ts";
+import { csvResponse, csvType, readCsvRows } from "./csv.rest.ts";
 import {
   createDatabases,
   createTables,
@@ -31,29 +31,29 @@ import {
   deleteTables,
   listDatabases,
   listTables,
-  type Named,
+  type NamedRecord,
   withTablesOf,
 } from "./raw.ts";
-import { readRows, rowTexts } from "./row-texts.rest.ts";
-import { deleteRows, getRow, listRows, type NewRow, putRows } from "./rows.ts";
+import { readRows, rowsJson } from "./row-json.rest.ts";
+import { deleteRows, getRow, listRows, type NewRawRow, putRows } from "./rows.ts";
 import {
-  databaseShape,
+  databaseSchema,
   databasesBody,
-  ensuring,
+  ensureParentParameter,
   inDatabase,
   inTable,
   keysBody,
-  linkedTableShape,
+  linkedTableSchema,
   namesQuery,
   newTablesBody,
   ofRow,
   recursive,
   rowQuery,
-  rowShape,
+  rowSchema,
   rowsBody,
   rowsQuery,
   tablesBody,
-} from "./shapes.rest.ts";
+} from "./schemas.rest.ts";
 
 const listing = { method: "GET", versions: apiVersions, capability: ["rawAcl", "LIST"] } as const;
 const reading = { method: "GET", versions: apiVersions, capability: ["rawAcl", "READ"] } as const;
@@ -66,9 +66,9 @@ const databaseRoutes: readonly Route[] = [
     path: "/raw",
     summary: "List databases, by name",
     query: namesQuery,
-    response: () => ({ schema: pageSchema(databaseShape) }),
+    response: () => ({ schema: pageSchema(databaseSchema) }),
     handle: async (ctx, { query: { assetId, ...query } }) =>
-      answerNames(ctx, {
+      namesResponse(ctx, {
         query,
         collection: ["raw", ctx.project, assetId],
         read: async (page) =>
@@ -81,7 +81,7 @@ const databaseRoutes: readonly Route[] = [
     path: "/raw/create",
     summary: "Create databases; those that exist stay as they are",
     body: json(databasesBody),
-    response: () => ({ schema: itemsSchema(databaseShape) }),
+    response: () => ({ schema: itemsSchema(databaseSchema) }),
     created: ["0.6"],
     createdName: "dbName",
     handle: async (ctx, { body }) => {
@@ -112,14 +112,14 @@ const tableRoutes: readonly Route[] = [
     summary: "List the tables of a database, by name",
     parameters: inDatabase,
     query: namesQuery,
-    response: () => ({ schema: pageSchema(linkedTableShape) }),
+    response: () => ({ schema: pageSchema(linkedTableSchema) }),
     handle: (ctx, { path, query: { assetId, ...query } }) =>
-      answerNames(ctx, {
+      namesResponse(ctx, {
         query,
         collection: ["raw", ctx.project, path.database, assetId],
         read: (page) => {
-          const wanted = assetId === undefined ? everything : hasOneOf("assetIds", [assetId]);
-          return listTables(ctx, path.database, page, wanted);
+          const byAsset = assetId === undefined ? everything : hasOneOf("assetIds", [assetId]);
+          return listTables(ctx, path.database, page, byAsset);
         },
         shape: ({ name, assetIds = [] }) => ({
           tableName: name,
@@ -132,9 +132,9 @@ const tableRoutes: readonly Route[] = [
     path: "/raw/{database}/create",
     summary: "Create tables; those that exist change their links to assets, if these are sent",
     parameters: inDatabase,
-    query: ensuring("the database"),
+    query: ensureParentParameter("the database"),
     body: json(newTablesBody),
-    response: () => ({ schema: itemsSchema(linkedTableShape) }),
+    response: () => ({ schema: itemsSchema(linkedTableSchema) }),
     created: ["0.6"],
     createdName: "tableName",
     handle: async (ctx, { path, query, body }) => {
@@ -165,8 +165,8 @@ const rowRoutes: readonly Route[] = [
     summary: "List the rows of a table, by key; as CSV with `Accept: text/csv`",
     parameters: inTable,
     query: rowsQuery,
-    response: () => ({ schema: pageSchema(rowShape), otherContentTypes: [csvType], hasNextLink: true }),
-    handle: answerRows,
+    response: () => ({ schema: pageSchema(rowSchema), otherContentTypes: [csvType], hasNextLink: true }),
+    handle: rowsResponse,
   }),
   route({
     ...reading,
@@ -174,10 +174,10 @@ const rowRoutes: readonly Route[] = [
     summary: "Read a row",
     parameters: ofRow,
     query: rowQuery,
-    response: () => ({ schema: itemsSchema(rowShape) }),
+    response: () => ({ schema: itemsSchema(rowSchema) }),
     handle: async (ctx, { path, query }) => {
       const row = await getRow(ctx, path, path.key);
-      return itemsTextResponse(itemsResponse([]), [rowTexts([row], query.columns)]);
+      return itemsTextResponse(itemsResponse([]), [rowsJson([row], query.columns)]);
     },
   }),
   route({
@@ -186,7 +186,7 @@ const rowRoutes: readonly Route[] = [
     path: "/raw/{database}/{table}/create",
     summary: "Write rows; those with the same key are replaced",
     parameters: inTable,
-    query: ensuring("the database and the table"),
+    query: ensureParentParameter("the database and the table"),
     body: {
       kind: "bytes",
       ...bulk,
@@ -201,7 +201,7 @@ const rowRoutes: readonly Route[] = [
     path: "/raw/{database}/{table}/csv",
     summary: "Write rows from CSV whose first header cell is `key`; every cell is a text",
     parameters: inTable,
-    query: ensuring("the database and the table"),
+    query: ensureParentParameter("the database and the table"),
     body: {
       kind: "bytes",
       ...bulk,
@@ -228,26 +228,26 @@ const rowRoutes: readonly Route[] = [
 
 export const rawRoutes: readonly Route[] = [...databaseRoutes, ...tableRoutes, ...rowRoutes];
 
-interface NamesAsked {
+interface NamesRequest {
   readonly query: Omit<ParameterValues<typeof namesQuery>, "assetId">;
   /** What a cursor is bound to. */
   readonly collection: readonly unknown[];
-  readonly read: (page: PageQuery) => Promise<Page<Named>>;
-  readonly shape: (item: Named) => Static<typeof databaseShape> | Static<typeof linkedTableShape>;
+  readonly read: (page: PageQuery) => Promise<Page<NamedRecord>>;
+  readonly shape: (item: NamedRecord) => Static<typeof databaseSchema> | Static<typeof linkedTableSchema>;
 }
 
-const answerNames = (ctx: RequestContext, { query, collection, read, shape }: NamesAsked) =>
+const namesResponse = (ctx: RequestContext, { query, collection, read, shape }: NamesRequest) =>
   listResponse(ctx, { ...query, collection }, read, shape);
 
-interface RowsAsked {
+interface RowsRequest {
   readonly path: ParameterValues<typeof inTable>;
   readonly query: ParameterValues<typeof rowsQuery>;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-async function answerRows(
+async function rowsResponse(
   ctx: RequestContext,
-  { path, query, headers }: RowsAsked,
+  { path, query, headers }: RowsRequest,
 ): Promise<BytesResponse | StreamResponse> {
   const filter = lastUpdated(query);
   const collection = ["raw", ctx.project, path.database, path.table, filter];
@@ -257,12 +257,12 @@ async function answerRows(
   if (headers["accept"]?.includes(csvType)) {
     const nextCursor = found.next && ctx.cursors.sign(collection, { after: found.next });
     return {
-      ...(await csvAnswer(found.items, query.columns, cellTextFor(query))),
+      ...(await csvResponse(found.items, query.columns, cellTextFor(query))),
       ...(nextCursor && { nextCursor }),
     };
   }
   const wrapper = pageResponse(ctx, collection, { asked, found: { ...found, items: [] } }, () => null);
-  return itemsTextResponse(wrapper, [rowTexts(found.items, query.columns)]);
+  return itemsTextResponse(wrapper, [rowsJson(found.items, query.columns)]);
 }
 
 /** After `min` and up to `max`. */
@@ -277,12 +277,12 @@ function lastUpdated({
   });
 }
 
-interface Written {
+interface RowsWrite {
   readonly path: ParameterValues<typeof inTable>;
   readonly query: { readonly ensureParent: boolean | undefined };
 }
 
-async function write(ctx: RequestContext, { path, query }: Written, rows: readonly NewRow[]) {
+async function write(ctx: RequestContext, { path, query }: RowsWrite, rows: readonly NewRawRow[]) {
   await putRows(ctx, path, { rows, ensureParent: query.ensureParent ?? false });
   return emptyResponse;
 }

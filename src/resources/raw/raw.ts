@@ -8,19 +8,19 @@ import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import type { CatalogReader, CatalogWriter } from "../../storage/catalog.ts";
 import { noteErasures } from "../../storage/erasures.ts";
+import { ownedRawRows, rawDatabaseTable, rawTableTable, type TableRecord } from "./schema.ts";
 import {
   byName,
   ensureDatabases,
   ensureTables,
   existingDatabases,
   existingTables,
+  type TableInput,
   type TableName,
-  type TableWanted,
-} from "./places.ts";
-import { ownedRawRows, rawDatabaseTable, rawTableTable, type TableRecord } from "./schema.ts";
+} from "./tables.ts";
 
 /** What a list of databases or tables shows of each. */
-export interface Named {
+export interface NamedRecord {
   readonly name: string;
   /** Of tables alone. */
   readonly assetIds?: readonly number[];
@@ -39,17 +39,17 @@ export async function withTablesOf(ctx: RequestContext, assetId: number): Promis
 export async function listDatabases(
   ctx: RequestContext,
   page: PageQuery,
-  wanted: Filter = everything,
-): Promise<Page<Named>> {
-  const filter = and(scopeOf(ctx.caller, "rawAcl", "LIST"), wanted);
+  condition: Filter = everything,
+): Promise<Page<NamedRecord>> {
+  const filter = and(scopeOf(ctx.caller, "rawAcl", "LIST"), condition);
   return ctx.catalog.read(ctx.project, (tx) =>
     readPage(tx, rawDatabaseTable, { filter, order: byName, page }),
   );
 }
 
 /** How many of the databases that the caller may see meet the filter. */
-export async function countDatabases(ctx: RequestContext, wanted: Filter): Promise<number> {
-  const filter = and(scopeOf(ctx.caller, "rawAcl", "LIST"), wanted);
+export async function countDatabases(ctx: RequestContext, condition: Filter): Promise<number> {
+  const filter = and(scopeOf(ctx.caller, "rawAcl", "LIST"), condition);
   return ctx.catalog.read(ctx.project, (tx) => tx.count(rawDatabaseTable, filter));
 }
 
@@ -107,12 +107,12 @@ export async function listTables(
   ctx: RequestContext,
   database: string,
   page: PageQuery,
-  wanted: Filter = everything,
-): Promise<Page<Named>> {
+  condition: Filter = everything,
+): Promise<Page<NamedRecord>> {
   const scope = scopeOf(ctx.caller, "rawAcl", "LIST");
   return ctx.catalog.read(ctx.project, async (tx) => {
     const [found] = await existingDatabases(tx, scope, [database]);
-    const filter = and(scope, equals("databaseId", found!.id), wanted);
+    const filter = and(scope, equals("databaseId", found!.id), condition);
     return readPage(tx, rawTableTable, { filter, order: byName, page });
   });
 }
@@ -124,7 +124,7 @@ export async function listTables(
 export async function createTables(
   ctx: RequestContext,
   database: string,
-  { tables, ensureParent }: { readonly tables: readonly TableWanted[]; readonly ensureParent: boolean },
+  { tables, ensureParent }: { readonly tables: readonly TableInput[]; readonly ensureParent: boolean },
 ): Promise<void> {
   const scope = scopeOf(ctx.caller, "rawAcl", "WRITE");
   await ctx.catalog.write(ctx.project, async (tx) => {

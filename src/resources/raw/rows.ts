@@ -6,10 +6,10 @@ import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
 import type { Page, PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import type { CatalogWriter } from "../../storage/catalog.ts";
-import { byKey, ensureDatabases, ensureTables, existingTable, type TableName } from "./places.ts";
 import { type RowRecord, rawRowTable } from "./schema.ts";
+import { byKey, ensureDatabases, ensureTables, existingTable, type TableName } from "./tables.ts";
 
-export interface NewRow {
+export interface NewRawRow {
   readonly key: string;
   /** The JSON text of an object. */
   readonly columns: string;
@@ -17,7 +17,7 @@ export interface NewRow {
   readonly lastUpdatedTime?: number;
 }
 
-export type RawRow = Required<NewRow>;
+export type RawRow = Required<NewRawRow>;
 
 /**
  * Writes all of these rows or none; a row whose key exists is replaced, of several with one key the last one
@@ -26,7 +26,7 @@ export type RawRow = Required<NewRow>;
 export async function putRows(
   ctx: RequestContext,
   name: TableName,
-  { rows, ensureParent }: { readonly rows: readonly NewRow[]; readonly ensureParent: boolean },
+  { rows, ensureParent }: { readonly rows: readonly NewRawRow[]; readonly ensureParent: boolean },
 ): Promise<void> {
   const scope = scopeOf(ctx.caller, "rawAcl", "WRITE");
   await ctx.catalog.write(ctx.project, async (tx) => {

@@ -68,7 +68,7 @@ export const rawRowTable: Table<RowRecord> = {
 };
 
 /** A table whose record is gone and whose rows may still be there; the id is the table's own. */
-export const rawErasureTable: Table<Stored> = {
+export const rawDeletionTable: Table<Stored> = {
   name: "raw_erasures",
   belongsTo: "project",
   columns: { id: { type: "integer", optional: false } },
@@ -77,4 +77,4 @@ export const rawErasureTable: Table<Stored> = {
   wordsOf: [],
 };
 
-export const ownedRawRows: OwnedRows = { rows: rawRowTable, erasures: rawErasureTable };
+export const ownedRawRows: OwnedRows = { rows: rawRowTable, erasures: rawDeletionTable };

@@ -78,7 +78,7 @@ const newRelationship = Type.Object(
   { title: "NewRelationship" },
 );
 
-const relationshipShape = Type.Object(
+const relationshipSchema = Type.Object(
   {
     id: Type.Integer(),
     ...writable,
@@ -92,7 +92,7 @@ const relationshipShape = Type.Object(
 const which = externalIdField("Which relationship");
 const named = itemsBody(Type.Union([which, Type.Object({ externalId: which })]), { min: 1 });
 const one = { externalId: required(text("The external id of the relationship")) };
-const items = () => ({ schema: itemsSchema(relationshipShape) });
+const items = () => ({ schema: itemsSchema(relationshipSchema) });
 const empty = () => ({ schema: emptySchema });
 
 const { externalId, dataSetId, labels } = commonQuery("Relationships");
@@ -117,7 +117,7 @@ export const relationshipRoutes: readonly Route[] = [
     body: json(itemsBody(newRelationship, { min: 1 }), bulk),
     response: items,
     handle: async (ctx, { body }) =>
-      shown(await createRelationships(ctx, await mapInSlices(body.items, newRelationshipOf))),
+      relationshipJson(await createRelationships(ctx, await mapInSlices(body.items, newRelationshipOf))),
   }),
   route({
     ...read,
@@ -125,7 +125,7 @@ export const relationshipRoutes: readonly Route[] = [
     path: "/relationships",
     summary: "List relationships, ordered by id",
     query: listQuery,
-    response: () => ({ schema: pageSchema(relationshipShape) }),
+    response: () => ({ schema: pageSchema(relationshipSchema) }),
     handle: list,
   }),
   route({
@@ -135,7 +135,7 @@ export const relationshipRoutes: readonly Route[] = [
     summary: "Read relationships by external id, in the order asked",
     body: { kind: "json", schema: named },
     response: items,
-    handle: (ctx, { body }) => batchesResponse(getRelationships(ctx, externalIdsIn(body)), shownOf),
+    handle: (ctx, { body }) => batchesResponse(getRelationships(ctx, externalIdsIn(body)), relationshipsJson),
   }),
   route({
     ...write,
@@ -156,7 +156,7 @@ export const relationshipRoutes: readonly Route[] = [
     summary: "Read a relationship",
     parameters: one,
     response: items,
-    handle: async (ctx, { path }) => shown([await getRelationship(ctx, path.externalId)]),
+    handle: async (ctx, { path }) => relationshipJson([await getRelationship(ctx, path.externalId)]),
   }),
   route({
     ...write,
@@ -175,9 +175,9 @@ export const relationshipRoutes: readonly Route[] = [
 const externalIdsIn = ({ items }: Static<typeof named>) =>
   items.map((item) => (typeof item === "string" ? item : item.externalId));
 
-const shown = (found: readonly Relationship[]) => itemsResponse(found.map(shownOf));
+const relationshipJson = (found: readonly Relationship[]) => itemsResponse(found.map(relationshipsJson));
 
-const shownOf = (found: Relationship) => ({
+const relationshipsJson = (found: Relationship) => ({
   id: found.id,
   externalId: found.externalId,
   sourceType: found.sourceType,
@@ -220,5 +220,5 @@ function list(ctx: RequestContext, { query }: { readonly query: ParameterValues<
   const filter = and(commonFilter({ externalId, dataSetId, labels }), ...atEnds);
   const collection = ["relationships", ctx.project, filter, assetId];
   const read = (page: PageQuery) => listRelationships(ctx, { filter, assetId, page });
-  return listResponse(ctx, { cursor, limit, collection }, read, shownOf);
+  return listResponse(ctx, { cursor, limit, collection }, read, relationshipsJson);
 }

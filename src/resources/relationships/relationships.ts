@@ -10,9 +10,9 @@ import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { readInBatches } from "../../query/read-within.ts";
 import type { CatalogReader } from "../../storage/catalog.ts";
-import { knownAssetRows } from "../assets/assets.ts";
+import { visibleAssetRows } from "../assets/assets.ts";
 import {
-  type ExternalIdsNamed,
+  type ExternalIdsQuery,
   existingByExternalId,
   namesOnly,
   refuseTakenExternalIds,
@@ -47,7 +47,7 @@ export async function createRelationships(
   });
 }
 
-export interface RelationshipsWanted {
+export interface RelationshipsQuery {
   readonly filter: Filter;
   /** Those with this asset at either end. */
   readonly assetId?: number | undefined;
@@ -57,18 +57,18 @@ export interface RelationshipsWanted {
 /** One page of the relationships the caller may see, by id. */
 export async function listRelationships(
   ctx: RequestContext,
-  { filter, assetId, page }: RelationshipsWanted,
+  { filter, assetId, page }: RelationshipsQuery,
 ): Promise<Page<Relationship>> {
   return ctx.catalog.read(ctx.project, async (tx) => {
     const ofAsset = assetId === undefined ? undefined : await touching(ctx, tx, assetId);
-    const wanted = and(scopeFor(ctx, "READ"), filter, ofAsset);
-    return readPage(tx, relationshipTable, { filter: wanted, order: byId, page });
+    const visible = and(scopeFor(ctx, "READ"), filter, ofAsset);
+    return readPage(tx, relationshipTable, { filter: visible, order: byId, page });
   });
 }
 
 /** Nothing touches an asset that the caller may not know of, or that has no external id. */
 async function touching(ctx: RequestContext, tx: CatalogReader, assetId: number): Promise<Filter> {
-  const asset = (await knownAssetRows(ctx, tx, "relationshipsAcl", [assetId])).get(assetId);
+  const asset = (await visibleAssetRows(ctx, tx, "relationshipsAcl", [assetId])).get(assetId);
   const externalId = asset && (asset.externalId ?? asset.sourceId);
   if (externalId === undefined) return nothing;
   const atEnd = (type: string, id: string) => and(equals(type, "asset"), equals(id, externalId));
@@ -77,8 +77,8 @@ async function touching(ctx: RequestContext, tx: CatalogReader, assetId: number)
 
 /** How many of the relationships that the caller may see meet the filter. */
 export async function countRelationships(ctx: RequestContext, filter: Filter): Promise<number> {
-  const wanted = and(scopeFor(ctx, "READ"), filter);
-  return ctx.catalog.read(ctx.project, (tx) => tx.count(relationshipTable, wanted));
+  const visible = and(scopeFor(ctx, "READ"), filter);
+  return ctx.catalog.read(ctx.project, (tx) => tx.count(relationshipTable, visible));
 }
 
 /** Refuses (404) an unknown one. */
@@ -98,7 +98,7 @@ export function getRelationships(
   });
 }
 
-async function read(ctx: RequestContext, named: ExternalIdsNamed): Promise<Relationship[]> {
+async function read(ctx: RequestContext, named: ExternalIdsQuery): Promise<Relationship[]> {
   const scope = scopeFor(ctx, "READ");
   return ctx.catalog.read(ctx.project, (tx) =>
     existingByExternalId(tx, { ...relationshipType, scope }, named),
@@ -118,7 +118,7 @@ export async function deleteRelationship(ctx: RequestContext, externalId: string
   return remove(ctx, { externalIds: [externalId], status: 404 });
 }
 
-async function remove(ctx: RequestContext, named: ExternalIdsNamed): Promise<void> {
+async function remove(ctx: RequestContext, named: ExternalIdsQuery): Promise<void> {
   const scope = scopeFor(ctx, "WRITE");
   await ctx.catalog.write(ctx.project, async (tx) => {
     const type = { ...relationshipType, scope };

@@ -1,5 +1,5 @@
 // Values of the cells of a sequence: what a column of some type can hold without losing a digit.
-import type { ValueType } from "./schema.ts";
+import type { ColumnValueType } from "./schema.ts";
 
 /**
  * A text in a STRING column, a number in a DOUBLE column; in a LONG column a number, or its digits as a text
@@ -11,14 +11,14 @@ const longMin = -(2n ** 63n);
 export const longMax = 2n ** 63n - 1n;
 
 /** What a refusal says a column of this type takes. */
-export const expectedBy: Readonly<Record<ValueType, string>> = {
+export const expectedBy: Readonly<Record<ColumnValueType, string>> = {
   STRING: "a text",
   DOUBLE: "a number that 64 bits hold exactly as written",
   LONG: "an integer of 64 bits, as a text where it is beyond 2^53",
 };
 
 /** The value as a column of this type holds it; `undefined` when it would not be the same value. */
-export function cellOf(type: ValueType, sent: string | number): Cell | undefined {
+export function cellOf(type: ColumnValueType, sent: string | number): Cell | undefined {
   if (type === "STRING") return typeof sent === "string" ? sent : undefined;
   if (type === "DOUBLE") return typeof sent === "string" ? doubleIn(sent) : finite(sent);
   const long = longIn(sent);

@@ -5,12 +5,12 @@ import { limits } from "../../limits.ts";
 import { changeValues } from "../common/changes.ts";
 import type { Sequence, SequenceColumn } from "./schema.ts";
 
-export type Pairs = Readonly<Record<string, string>>;
+export type MetadataPairs = Readonly<Record<string, string>>;
 
 /** First `set`, or the pairs held, then what to add, then the keys to take away. */
 export interface PairsChange {
-  readonly set?: Pairs | undefined;
-  readonly add?: Pairs | undefined;
+  readonly set?: MetadataPairs | undefined;
+  readonly add?: MetadataPairs | undefined;
   readonly remove?: readonly string[] | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface ColumnChange extends TextChange {
 export type NewColumn = Omit<SequenceColumn, "id" | "slot" | "createdTime" | "lastUpdatedTime">;
 
 interface Changeable {
-  readonly metadata: Pairs;
+  readonly metadata: MetadataPairs;
   readonly lastUpdatedTime: number;
 }
 
@@ -50,7 +50,7 @@ export function changeRecord<Row extends Changeable>(
   return changeValues(row, { ...change, metadata: pairs }, nowMs);
 }
 
-function changePairs(held: Pairs, { set, add, remove }: PairsChange): Pairs {
+function changePairs(held: MetadataPairs, { set, add, remove }: PairsChange): MetadataPairs {
   const gone = new Set(remove);
   const pairs = new Map([...Object.entries(set ?? held), ...Object.entries(add ?? {})]);
   const left = [...pairs].filter(([key]) => !gone.has(key));
@@ -61,13 +61,17 @@ function changePairs(held: Pairs, { set, add, remove }: PairsChange): Pairs {
   return Object.fromEntries(left);
 }
 
-interface Birth {
+interface CreationContext {
   readonly nextId: () => number;
   readonly nowMs: number;
 }
 
 /** The sequence with these columns behind those it has; refuses (400) too many, and repeated external ids. */
-export function withColumns(sequence: Sequence, added: readonly NewColumn[], birth: Birth): Sequence {
+export function withColumns(
+  sequence: Sequence,
+  added: readonly NewColumn[],
+  birth: CreationContext,
+): Sequence {
   const { nextId, nowMs } = birth;
   const columns = added.map((column, at) => ({
     ...column,

@@ -14,9 +14,9 @@ import { bulk, idField, rowNumberDigits, storable } from "../../rest/fields.ts";
 import type { ParameterValues } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { exact, longIn, longMax } from "./cells.ts";
-import { type ColumnWanted, readRows, type SequenceRow, writeRows } from "./rows.ts";
+import { type ColumnQuery, readRows, type SequenceRow, writeRows } from "./rows.ts";
 import type { SequenceColumn } from "./schema.ts";
-import { oneSequence } from "./shapes.rest.ts";
+import { sequenceIdParameter } from "./schemas.rest.ts";
 
 const versions = ["0.5", "0.6"] as const;
 const csvType = "text/csv";
@@ -49,26 +49,26 @@ const postBody = Type.Object({
   }),
 });
 
-const columnWanted = Type.Object({
+const columnQuery = Type.Object({
   id: Type.Optional(idField("Which column")),
   externalId: Type.Optional(Type.String({ description: "Which column, when there is no id" })),
 });
 
-const question = Type.Object({
+const rowsQuery = Type.Object({
   inclusiveFrom: Type.Optional(rowNumber),
   inclusiveTo: Type.Optional(rowNumber),
   exclusiveTo: Type.Optional(rowNumber),
   limit: Type.Optional(Type.Integer({ minimum: 0 })),
   columnIds: Type.Optional(Type.Array(Type.Integer(), { maxItems: limits.sequenceColumnsMax })),
-  columns: Type.Optional(Type.Array(columnWanted, { maxItems: limits.sequenceColumnsMax })),
+  columns: Type.Optional(Type.Array(columnQuery, { maxItems: limits.sequenceColumnsMax })),
   cursor: Type.Optional(Type.String({ description: "`nextCursor` of an earlier answer" })),
 });
 
-const getBody = Type.Object({ items: Type.Array(question, { minItems: 1, maxItems: 1 }) });
+const getBody = Type.Object({ items: Type.Array(rowsQuery, { minItems: 1, maxItems: 1 }) });
 
 const textOrNull = Type.Union([Type.String(), Type.Null()]);
 
-const shownRow = Type.Object(
+const rowSchema = Type.Object(
   {
     rowNumber: Type.Union([Type.Integer(), Type.String()]),
     values: Type.Array(
@@ -78,11 +78,11 @@ const shownRow = Type.Object(
   { title: "SequenceRow" },
 );
 
-const shownColumn = Type.Object({ id: Type.Integer(), externalId: textOrNull, name: textOrNull });
+const columnSchema = Type.Object({ id: Type.Integer(), externalId: textOrNull, name: textOrNull });
 
-const dataShape = Type.Object({
+const dataSchema = Type.Object({
   data: Type.Object({
-    items: Type.Array(Type.Object({ columns: Type.Array(shownColumn), rows: Type.Array(shownRow) })),
+    items: Type.Array(Type.Object({ columns: Type.Array(columnSchema), rows: Type.Array(rowSchema) })),
     nextCursor: Type.Optional(Type.String()),
   }),
 });
@@ -94,7 +94,7 @@ export const dataRoutes: readonly Route[] = [
     method: "POST",
     path: "/sequences/{sequenceId}/postdata",
     summary: "Write rows of a sequence; a row takes the place of one with the same number",
-    parameters: oneSequence,
+    parameters: sequenceIdParameter,
     body: { kind: "json", ...bulk, schema: postBody, nulls: "kept" },
     response: () => ({ schema: emptySchema }),
     handle: write,
@@ -105,15 +105,15 @@ export const dataRoutes: readonly Route[] = [
     method: "POST",
     path: "/sequences/{sequenceId}/getdata",
     summary: "Read rows of a sequence in the order of their numbers, as JSON or as CSV",
-    parameters: oneSequence,
+    parameters: sequenceIdParameter,
     query: csvQuery,
     body: { kind: "json", schema: getBody },
-    response: () => ({ schema: dataShape, otherContentTypes: [csvType] }),
+    response: () => ({ schema: dataSchema, otherContentTypes: [csvType] }),
     handle: read,
   }),
 ];
 
-type Path = ParameterValues<typeof oneSequence>;
+type Path = ParameterValues<typeof sequenceIdParameter>;
 
 async function write(
   ctx: RequestContext,
@@ -137,36 +137,36 @@ function rowNumberIn(sent: number | string, field: string): bigint {
 
 async function read(
   ctx: RequestContext,
-  asked: {
+  request: {
     readonly path: Path;
     readonly query: ParameterValues<typeof csvQuery>;
     readonly body: Static<typeof getBody>;
     readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   },
 ) {
-  const [sent] = asked.body.items;
+  const [sent] = request.body.items;
   const { limit = limits.sequenceRowsPerReadDefault, cursor } = sent!;
-  const wanted = { sequenceId: asked.path.sequenceId, ...rangeOf(sent!), columns: columnsOf(sent!) };
-  const { from, to, ...others } = wanted;
+  const selection = { sequenceId: request.path.sequenceId, ...rangeOf(sent!), columns: columnsOf(sent!) };
+  const { from, to, ...others } = selection;
   const collection = ["sequence rows", ctx.project, others, `${from}`, `${to}`];
   const page = pageQueryOf(ctx, collection, {
     cursor,
     limit: Math.min(limit, limits.sequenceRowsPerReadMax),
   });
-  const read = (bound: LengthBound) => readRows(ctx, { ...wanted, page: { ...page, bound } });
+  const read = (bound: LengthBound) => readRows(ctx, { ...selection, page: { ...page, bound } });
   const found = await readWithin(ctx.memory, read);
   const { next, items: rows } = found.page;
   const nextCursor = next && ctx.cursors.sign(collection, { after: next });
   const table = { columns: found.columns, rows };
-  const isCsv = asked.headers["accept"]?.includes(csvType);
+  const isCsv = request.headers["accept"]?.includes(csvType);
   const [contentType, lines] = isCsv
-    ? [`${csvType}; charset=utf-8`, csvLines(table, cellTextFor(asked.query))]
-    : ["application/json; charset=utf-8", jsonPieces(table, nextCursor)];
+    ? [`${csvType}; charset=utf-8`, csvLines(table, cellTextFor(request.query))]
+    : ["application/json; charset=utf-8", jsonChunks(table, nextCursor)];
   return { contentType, ...(await bytesOrStream(textChunks([lines]), limits.responsePieceBytes)) };
 }
 
 /** Published clients name the end in two ways; the smaller end counts. */
-function rangeOf({ inclusiveFrom = 0, inclusiveTo, exclusiveTo }: Static<typeof question>) {
+function rangeOf({ inclusiveFrom = 0, inclusiveTo, exclusiveTo }: Static<typeof rowsQuery>) {
   const ends = [
     inclusiveTo === undefined ? longMax : rowNumberIn(inclusiveTo, "items[0].inclusiveTo"),
     exclusiveTo === undefined ? longMax : rowNumberIn(exclusiveTo, "items[0].exclusiveTo") - 1n,
@@ -175,7 +175,7 @@ function rangeOf({ inclusiveFrom = 0, inclusiveTo, exclusiveTo }: Static<typeof 
   return { from, to: ends[0] < ends[1] ? ends[0] : ends[1] };
 }
 
-function columnsOf({ columnIds = [], columns = [] }: Static<typeof question>): ColumnWanted[] {
+function columnsOf({ columnIds = [], columns = [] }: Static<typeof rowsQuery>): ColumnQuery[] {
   return [
     ...columnIds.map((id, at) => ({ id, field: `items[0].columnIds[${at}]` })),
     ...columns.map((column, at) => {
@@ -193,7 +193,7 @@ interface RowTable {
 }
 
 /** Rows can have two million cells: they are written one by one, and never an object a cell. */
-function* jsonPieces({ columns, rows }: RowTable, nextCursor: string | undefined): Generator<string> {
+function* jsonChunks({ columns, rows }: RowTable, nextCursor: string | undefined): Generator<string> {
   const heads = columns.map(({ id, externalId = null, name = null }) => ({ id, externalId, name }));
   const labels = columns.map(({ id }) => `{"columnId":${id},"value":`);
   yield `{"data":{"items":[{"columns":${JSON.stringify(heads)},"rows":[`;

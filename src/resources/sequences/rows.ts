@@ -11,7 +11,7 @@ import { type Cell, cellOf, expectedBy, longMax } from "./cells.ts";
 import { existingSequences, inPath } from "./records.ts";
 import { type Sequence, type SequenceColumn, type StoredRow, sequenceRowTable } from "./schema.ts";
 
-export interface NewRow {
+export interface NewSequenceRow {
   /** From 0 to 2^63 - 1. */
   readonly rowNumber: bigint;
   /** `null` leaves the cell empty. */
@@ -21,20 +21,20 @@ export interface NewRow {
 }
 
 /** By external id or by id. */
-export interface ColumnWanted {
+export interface ColumnQuery {
   readonly id?: number | undefined;
   readonly externalId?: string | undefined;
   /** What the caller named it in, for refusals. */
   readonly field: string;
 }
 
-export interface RowsWanted {
+export interface SequenceRowsQuery {
   readonly sequenceId: number;
   /** Row numbers, both inclusive. */
   readonly from: bigint;
   readonly to: bigint;
   /** None is all of them. */
-  readonly columns: readonly ColumnWanted[];
+  readonly columns: readonly ColumnQuery[];
   readonly page: PageQuery;
 }
 
@@ -44,7 +44,7 @@ export interface SequenceRow {
   readonly cells: readonly (Cell | undefined)[];
 }
 
-export interface RowsFound {
+export interface SequenceRows {
   readonly columns: readonly SequenceColumn[];
   readonly page: Page<SequenceRow>;
 }
@@ -61,7 +61,7 @@ const stored = (rowNumber: bigint) => `${rowNumber}`.padStart(`${longMax}`.lengt
 export async function writeRows(
   ctx: RequestContext,
   sequenceId: number,
-  rows: readonly NewRow[],
+  rows: readonly NewSequenceRow[],
 ): Promise<void> {
   const limit = limits.sequenceRowsPerWriteMax;
   if (rows.length > limit) throw fail("too-many", { field: "rows", limit, got: rows.length });
@@ -78,7 +78,7 @@ export async function writeRows(
 }
 
 function cellsOf(
-  { values, field }: NewRow,
+  { values, field }: NewSequenceRow,
   columns: ReadonlyMap<number, SequenceColumn>,
 ): Readonly<Record<string, Cell>> {
   const cells: Record<string, Cell> = {};
@@ -112,19 +112,19 @@ function shown(value: unknown): string {
 }
 
 /** One page of rows, by number; refuses (404) an unknown sequence and (400) unknown columns. */
-export async function readRows(ctx: RequestContext, wanted: RowsWanted): Promise<RowsFound> {
-  const { sequenceId, from, to, page } = wanted;
+export async function readRows(ctx: RequestContext, query: SequenceRowsQuery): Promise<SequenceRows> {
+  const { sequenceId, from, to, page } = query;
   const scope = scopeOf(ctx.caller, "sequencesAcl", "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
     const [sequence] = await existingSequences(tx, scope, inPath(sequenceId));
-    const columns = columnsOf(sequence!, wanted.columns);
+    const columns = columnsOf(sequence!, query.columns);
     const range = {
       from: { value: stored(from), inclusive: true },
       to: { value: stored(to), inclusive: true },
     };
     const filter = and(equals("sequenceId", sequenceId), between("rowNumber", range));
-    const question = { filter, order: byRowNumber, page };
-    const found = to < from ? { items: [] } : await readPage(tx, sequenceRowTable, question);
+    const rowQuery = { filter, order: byRowNumber, page };
+    const found = to < from ? { items: [] } : await readPage(tx, sequenceRowTable, rowQuery);
     const rowOf = ({ rowNumber, cells }: StoredRow) => ({
       rowNumber: BigInt(rowNumber),
       cells: columns.map(({ slot }) => cells[slot]),
@@ -133,9 +133,9 @@ export async function readRows(ctx: RequestContext, wanted: RowsWanted): Promise
   });
 }
 
-function columnsOf({ columns }: Sequence, wanted: readonly ColumnWanted[]): readonly SequenceColumn[] {
-  if (wanted.length === 0) return columns;
-  const found = wanted.map(({ id, externalId, field }) => {
+function columnsOf({ columns }: Sequence, requested: readonly ColumnQuery[]): readonly SequenceColumn[] {
+  if (requested.length === 0) return columns;
+  const found = requested.map(({ id, externalId, field }) => {
     const column = columns.find((one) => (id === undefined ? one.externalId === externalId : one.id === id));
     if (column) return column;
     throw fail("field-invalid", {

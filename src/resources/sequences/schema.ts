@@ -2,8 +2,8 @@
 import type { Stored, Table } from "../../storage/catalog.ts";
 import type { OwnedRows } from "../../storage/erasures.ts";
 
-export const valueTypes = ["STRING", "DOUBLE", "LONG"] as const;
-export type ValueType = (typeof valueTypes)[number];
+export const columnValueTypes = ["STRING", "DOUBLE", "LONG"] as const;
+export type ColumnValueType = (typeof columnValueTypes)[number];
 
 export interface SequenceColumn {
   readonly id: number;
@@ -14,7 +14,7 @@ export interface SequenceColumn {
   readonly externalId?: string;
   readonly description?: string;
   /** Decided at creation. */
-  readonly valueType: ValueType;
+  readonly valueType: ColumnValueType;
   readonly metadata: Readonly<Record<string, string>>;
   /** Milliseconds since 1970. */
   readonly createdTime: number;
@@ -82,7 +82,7 @@ export const sequenceRowTable: Table<StoredRow> = {
 };
 
 /** A sequence whose record is gone and whose rows may still be there; the id is the sequence's own. */
-export const sequenceErasureTable: Table<Stored> = {
+export const sequenceDeletionTable: Table<Stored> = {
   name: "sequence_erasures",
   belongsTo: "project",
   columns: { id: { type: "integer", optional: false } },
@@ -91,4 +91,4 @@ export const sequenceErasureTable: Table<Stored> = {
   wordsOf: [],
 };
 
-export const ownedSequenceRows: OwnedRows = { rows: sequenceRowTable, erasures: sequenceErasureTable };
+export const ownedSequenceRows: OwnedRows = { rows: sequenceRowTable, erasures: sequenceDeletionTable };

@@ -117,7 +117,7 @@ async function columnsIn(
   }
 }
 
-const sifting = (ctx: RequestContext, filter: Filter) => {
+const columnMemoryFilter = (ctx: RequestContext, filter: Filter) => {
   const { ids, rest } = sequencesNamed(filter);
   return {
     filter: rest,
@@ -129,8 +129,12 @@ const sifting = (ctx: RequestContext, filter: Filter) => {
 const sequenceColumns = entitySet<ColumnEntity>({
   ...{ name: "SequenceColumns", type: "SequenceColumn", omitsInsertRestrictions: true },
   read: (ctx, { filter, page }) =>
-    filteredPage(ctx, { ...sifting(ctx, filter), page, position: (one) => [one.sequenceId, one.at] }),
-  count: (ctx, filter) => filteredCount(ctx, sifting(ctx, filter), limits.odataPageMax),
+    filteredPage(ctx, {
+      ...columnMemoryFilter(ctx, filter),
+      page,
+      position: (one) => [one.sequenceId, one.at],
+    }),
+  count: (ctx, filter) => filteredCount(ctx, columnMemoryFilter(ctx, filter), limits.odataPageMax),
   position: (row) => [row.sequenceId, row.at],
   entityPath: (row) => pathWithKey(pathWithKey("Sequences", String(row.sequenceId), "Columns"), nameOf(row)),
 });
@@ -201,7 +205,7 @@ const rowEntity = (
   };
 };
 
-const siftingRows = (ctx: RequestContext, filter: Filter) => {
+const rowMemoryFilter = (ctx: RequestContext, filter: Filter) => {
   const { ids, rest } = sequencesNamed(filter);
   const { values, rest: further } = valuesIn(rest, "rowNumber");
   const [number, ...others] = values ?? [];
@@ -220,8 +224,8 @@ const rowPosition = (row: RowEntity) => [row.sequenceId, String(row.rowNumber)];
 const sequenceRows = entitySet<RowEntity>({
   ...{ name: "SequenceRows", type: "SequenceRow", omitsInsertRestrictions: true },
   read: (ctx, { filter, page }: EntitySetQuery) =>
-    filteredPage(ctx, { ...siftingRows(ctx, filter), page, position: rowPosition }),
-  count: (ctx, filter) => filteredCount(ctx, siftingRows(ctx, filter), limits.odataPageMax),
+    filteredPage(ctx, { ...rowMemoryFilter(ctx, filter), page, position: rowPosition }),
+  count: (ctx, filter) => filteredCount(ctx, rowMemoryFilter(ctx, filter), limits.odataPageMax),
   position: rowPosition,
   entityPath: (row) =>
     pathWithKey(pathWithKey("Sequences", String(row.sequenceId), "Rows"), String(row.rowNumber)),

@@ -23,6 +23,26 @@ import { during } from "../../rest/search.ts";
 import { equalTo, recordNameIn } from "../common/fields.rest.ts";
 import { dataRoutes } from "./data.rest.ts";
 import {
+  columnChangeOf,
+  columnChanges,
+  columnIds,
+  listQuery,
+  newColumnOf,
+  newColumns,
+  newSequenceOf,
+  newSequences,
+  searchQuery,
+  sequenceChange,
+  sequenceChangeOf,
+  sequenceChanges,
+  sequenceIdParameter,
+  sequenceIds,
+  sequenceJson,
+  sequenceNames,
+  sequencePatch,
+  sequenceSchema,
+} from "./schemas.rest.ts";
+import {
   addColumns,
   createSequences,
   deleteColumns,
@@ -37,37 +57,17 @@ import {
   updateSequence,
   updateSequences,
 } from "./sequences.ts";
-import {
-  columnChangeOf,
-  columnChanges,
-  columnIds,
-  listQuery,
-  newColumnOf,
-  newColumns,
-  newSequenceOf,
-  newSequences,
-  oneSequence,
-  searchQuery,
-  sequenceChange,
-  sequenceChangeOf,
-  sequenceChanges,
-  sequenceIds,
-  sequenceNames,
-  sequencePatch,
-  sequenceShape,
-  shownSequence,
-} from "./shapes.rest.ts";
 
 const versions = ["0.5", "0.6"] as const;
 const read = { versions, capability: ["sequencesAcl", "READ"] } as const;
 const write = { versions, capability: ["sequencesAcl", "WRITE"] } as const;
-const items = () => ({ schema: itemsSchema(sequenceShape) });
+const items = () => ({ schema: itemsSchema(sequenceSchema) });
 const empty = () => ({ schema: emptySchema });
 
 const changeOfOne = {
   ...write,
   summary: "Change a sequence",
-  parameters: oneSequence,
+  parameters: sequenceIdParameter,
   body: { kind: "json", schema: sequenceChange, nulls: "kept" },
   response: items,
   handle: updateOne,
@@ -90,7 +90,7 @@ const recordRoutes: readonly Route[] = [
     path: "/sequences",
     summary: "List sequences, ordered by id",
     query: listQuery,
-    response: () => ({ schema: pageSchema(sequenceShape) }),
+    response: () => ({ schema: pageSchema(sequenceSchema) }),
     handle: list,
   }),
   route({
@@ -109,8 +109,7 @@ const recordRoutes: readonly Route[] = [
     summary: "Read sequences by id or external id, in the order asked",
     body: { kind: "json", schema: sequenceNames },
     response: items,
-    handle: (ctx, { body }) =>
-      batchesResponse(getSequences(ctx, body.items.map(recordNameIn)), shownSequence),
+    handle: (ctx, { body }) => batchesResponse(getSequences(ctx, body.items.map(recordNameIn)), sequenceJson),
   }),
   route({
     ...write,
@@ -144,7 +143,7 @@ const recordRoutes: readonly Route[] = [
     method: "GET",
     path: "/sequences/{sequenceId}",
     summary: "Read a sequence",
-    parameters: oneSequence,
+    parameters: sequenceIdParameter,
     response: items,
     handle: async (ctx, { path }) => shown([await getSequence(ctx, path.sequenceId)]),
   }),
@@ -153,7 +152,7 @@ const recordRoutes: readonly Route[] = [
     method: "DELETE",
     path: "/sequences/{sequenceId}",
     summary: "Delete a sequence with its rows",
-    parameters: oneSequence,
+    parameters: sequenceIdParameter,
     response: empty,
     handle: async (ctx, { path }) => {
       await deleteSequence(ctx, path.sequenceId);
@@ -171,7 +170,7 @@ const recordRoutes: readonly Route[] = [
   route({ ...changeOfOne, method: "POST", path: "/sequences/{sequenceId}/update" }),
 ];
 
-const ofColumns = { ...write, method: "POST", parameters: oneSequence, response: items } as const;
+const ofColumns = { ...write, method: "POST", parameters: sequenceIdParameter, response: items } as const;
 
 const columnRoutes: readonly Route[] = [
   route({
@@ -203,7 +202,7 @@ const columnRoutes: readonly Route[] = [
 
 export const sequenceRoutes: readonly Route[] = [...recordRoutes, ...columnRoutes, ...dataRoutes];
 
-const shown = (sequences: readonly Sequence[]) => itemsResponse(sequences.map(shownSequence));
+const shown = (sequences: readonly Sequence[]) => itemsResponse(sequences.map(sequenceJson));
 
 function list(ctx: RequestContext, { query }: { readonly query: ParameterValues<typeof listQuery> }) {
   const { externalId, name, assetId, dataSetId, path } = query;
@@ -216,12 +215,12 @@ function list(ctx: RequestContext, { query }: { readonly query: ParameterValues<
   );
   const collection = ["sequences", ctx.project, filter];
   const read = (page: PageQuery) => listSequences(ctx, { filter, page });
-  return listResponse(ctx, { cursor: query.cursor, limit: query.limit, collection }, read, shownSequence);
+  return listResponse(ctx, { cursor: query.cursor, limit: query.limit, collection }, read, sequenceJson);
 }
 
 function search(ctx: RequestContext, { query }: { readonly query: ParameterValues<typeof searchQuery> }) {
   const { sort, dir, offset = 0 } = query;
-  const wanted: TextSearch = {
+  const textSearch: TextSearch = {
     ...query,
     filter: searchFilter(query),
     boostName: query.boostName ?? false,
@@ -229,7 +228,7 @@ function search(ctx: RequestContext, { query }: { readonly query: ParameterValue
     limit: query.limit,
     offset,
   };
-  return searchResponse(ctx, wanted, searchSequences, shownSequence);
+  return searchResponse(ctx, textSearch, searchSequences, sequenceJson);
 }
 
 const searchFilter = (query: ParameterValues<typeof searchQuery>): Filter =>
@@ -249,7 +248,10 @@ async function updateOne(
   {
     path,
     body,
-  }: { readonly path: ParameterValues<typeof oneSequence>; readonly body: Static<typeof sequenceChange> },
+  }: {
+    readonly path: ParameterValues<typeof sequenceIdParameter>;
+    readonly body: Static<typeof sequenceChange>;
+  },
 ) {
   const { sequenceId } = path;
   requireIdOfPath(body.id, sequenceId);

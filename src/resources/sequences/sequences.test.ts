@@ -13,13 +13,13 @@ import { Erasures } from "../../storage/erasures.ts";
 import { createAssets, deleteAssets } from "../assets/assets.ts";
 import { assetTable } from "../assets/schema.ts";
 import { type Cell, cellOf, longMax } from "./cells.ts";
-import { type RowsFound, readRows, writeRows } from "./rows.ts";
+import { readRows, type SequenceRows, writeRows } from "./rows.ts";
 import {
+  type ColumnValueType,
   ownedSequenceRows,
-  sequenceErasureTable,
+  sequenceDeletionTable,
   sequenceRowTable,
   sequenceTable,
-  type ValueType,
 } from "./schema.ts";
 import {
   addColumns,
@@ -37,13 +37,13 @@ import {
   updateSequences,
 } from "./sequences.ts";
 
-const catalogs = await openCatalogs([assetTable, sequenceTable, sequenceRowTable, sequenceErasureTable]);
+const catalogs = await openCatalogs([assetTable, sequenceTable, sequenceRowTable, sequenceDeletionTable]);
 const contextOver = (catalog: Catalog) =>
   newContext(catalog, { erasures: new Erasures(catalog, [ownedSequenceRows], assert.ifError) });
 const scenario = scenariosIn(catalogs, contextOver);
 
-const types: readonly ValueType[] = ["STRING", "DOUBLE", "LONG"];
-const column = (valueType: ValueType, more: object = {}) => ({ valueType, metadata: {}, ...more });
+const types: readonly ColumnValueType[] = ["STRING", "DOUBLE", "LONG"];
+const column = (valueType: ColumnValueType, more: object = {}) => ({ valueType, metadata: {}, ...more });
 const curve = (more: Partial<NewSequence> = {}): NewSequence => ({
   metadata: {},
   columns: types.map((type) => column(type)),
@@ -63,7 +63,7 @@ interface Asked {
   readonly page?: PageQuery;
 }
 
-const read = (ctx: RequestContext, { id }: Sequence, asked: Asked = {}): Promise<RowsFound> =>
+const read = (ctx: RequestContext, { id }: Sequence, asked: Asked = {}): Promise<SequenceRows> =>
   readRows(ctx, {
     sequenceId: id,
     from: asked.from ?? 0n,
@@ -72,7 +72,7 @@ const read = (ctx: RequestContext, { id }: Sequence, asked: Asked = {}): Promise
     page: asked.page ?? { limit: limits.sequenceRowsPerReadMax },
   });
 
-const rowsOf = ({ page }: RowsFound) => page.items.map(({ rowNumber, cells }) => [rowNumber, ...cells]);
+const rowsOf = ({ page }: SequenceRows) => page.items.map(({ rowNumber, cells }) => [rowNumber, ...cells]);
 
 /** A row of texts by column, as `writeRows` takes it. */
 const row = (rowNumber: bigint, cells: Readonly<Record<number, Cell | null>>) => ({
@@ -81,7 +81,7 @@ const row = (rowNumber: bigint, cells: Readonly<Record<number, Cell | null>>) =>
   field: "row",
 });
 
-const cells: readonly [type: ValueType, sent: Cell, held: Cell | undefined][] = [
+const cells: readonly [type: ColumnValueType, sent: Cell, held: Cell | undefined][] = [
   ["STRING", "", ""],
   ["STRING", "5", "5"],
   ["STRING", 5, undefined],
@@ -144,7 +144,7 @@ const someRowNumber = fc.oneof(
   fc.bigInt(0n, 12n),
   fc.constantFrom(99n, 100n, 2n ** 53n, 2n ** 53n + 1n, longMax - 1n, longMax),
 );
-const someCell: Readonly<Record<ValueType, fc.Arbitrary<Cell | null>>> = {
+const someCell: Readonly<Record<ColumnValueType, fc.Arbitrary<Cell | null>>> = {
   STRING: fc.oneof(fc.string({ unit: "grapheme" }), fc.constant(null)),
   DOUBLE: fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(null)),
   LONG: fc.oneof(
@@ -158,11 +158,11 @@ const someCells = fc.record(
   { requiredKeys: [] },
 );
 
-type Cells = Partial<Record<ValueType, Cell | null>>;
+type Cells = Partial<Record<ColumnValueType, Cell | null>>;
 type Step =
   | { readonly do: "write"; readonly rows: readonly (readonly [bigint, Cells])[] }
   | { readonly do: "read"; readonly from: bigint; readonly to: bigint; readonly limit: number }
-  | { readonly do: "replace column"; readonly type: ValueType };
+  | { readonly do: "replace column"; readonly type: ColumnValueType };
 
 const someStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
@@ -192,7 +192,7 @@ class Model {
     this.#sequence = sequence;
   }
 
-  #columnId(type: ValueType): number {
+  #columnId(type: ColumnValueType): number {
     return this.#sequence.columns.find(({ valueType }) => valueType === type)!.id;
   }
 
@@ -207,7 +207,7 @@ class Model {
       row(
         number,
         Object.fromEntries(
-          Object.entries(held).map(([type, cell]) => [this.#columnId(type as ValueType), cell]),
+          Object.entries(held).map(([type, cell]) => [this.#columnId(type as ColumnValueType), cell]),
         ),
       ),
     );
@@ -215,7 +215,7 @@ class Model {
     for (const [number, held] of rows) this.rows.set(number, held);
   }
 
-  async #replaceColumn(type: ValueType): Promise<void> {
+  async #replaceColumn(type: ColumnValueType): Promise<void> {
     const { id } = this.#sequence;
     await addColumns(this.#ctx, id, [column(type)]);
     this.#sequence = await deleteColumns(this.#ctx, id, [this.#columnId(type)]);
@@ -226,7 +226,7 @@ class Model {
     const columnIds = types.map((type) => this.#columnId(type));
     const found: unknown[][] = [];
     for (let page: PageQuery | undefined = { limit }; page; ) {
-      const answer: RowsFound = await read(this.#ctx, this.#sequence, { from, to, columnIds, page });
+      const answer: SequenceRows = await read(this.#ctx, this.#sequence, { from, to, columnIds, page });
       assert.ok(answer.page.items.length <= limit);
       found.push(...rowsOf(answer).map((cells) => cells.map(plain)));
       page = answer.page.next && { limit, after: answer.page.next };
@@ -273,7 +273,7 @@ scenario("rows belong to their sequence and go with it", async (ctx) => {
   assert.deepEqual(rowsOf(await read(ctx, other!)), [[7n, `${other!.id}`, undefined, undefined]]);
   await ctx.erasures.settled();
   const left = (table: AnyTable) => ctx.catalog.read(ctx.project, (tx) => tx.count(table, everything));
-  assert.deepEqual([await left(sequenceRowTable), await left(sequenceErasureTable)], [1, 0]);
+  assert.deepEqual([await left(sequenceRowTable), await left(sequenceDeletionTable)], [1, 0]);
 });
 
 scenario("another project sees neither sequences nor rows", async (ctx) => {

@@ -11,8 +11,8 @@ import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import { searchByText, type TextSearch } from "../../query/text-search.ts";
 import { noteErasures } from "../../storage/erasures.ts";
-import { inKnownSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
-import { type RecordName, recordsNamed, refuseTakenExternalIds } from "../common/external-ids.ts";
+import { limitToVisibleSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
+import { type RecordName, recordsByName, refuseTakenExternalIds } from "../common/external-ids.ts";
 import {
   type ColumnChange,
   changeRecord,
@@ -69,8 +69,8 @@ export async function listSequences(
 ): Promise<Page<Sequence>> {
   const scope = scopeFor(ctx, "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
-    const wanted = and(scope, await inKnownSubtrees(ctx, tx, "sequencesAcl", filter));
-    return readPage(tx, sequenceTable, { filter: wanted, order: byId, page });
+    const visible = and(scope, await limitToVisibleSubtrees(ctx, tx, "sequencesAcl", filter));
+    return readPage(tx, sequenceTable, { filter: visible, order: byId, page });
   });
 }
 
@@ -78,7 +78,7 @@ export async function listSequences(
 export async function countSequences(ctx: RequestContext, filter: Filter): Promise<number> {
   const scope = scopeFor(ctx, "READ");
   return ctx.catalog.read(ctx.project, async (tx) =>
-    tx.count(sequenceTable, and(scope, await inKnownSubtrees(ctx, tx, "sequencesAcl", filter))),
+    tx.count(sequenceTable, and(scope, await limitToVisibleSubtrees(ctx, tx, "sequencesAcl", filter))),
   );
 }
 
@@ -91,14 +91,14 @@ export async function getSequence(ctx: RequestContext, id: number): Promise<Sequ
 
 /** In the order asked, in batches; refuses (400) unknown and repeated ones. */
 export const getSequences = (ctx: RequestContext, names: readonly RecordName[]) =>
-  recordsNamed(ctx, { ...sequenceType, scope: scopeFor(ctx, "READ") }, names, async (_tx, rows) => rows);
+  recordsByName(ctx, { ...sequenceType, scope: scopeFor(ctx, "READ") }, names, async (_tx, rows) => rows);
 
 /** Best matches first. */
-export async function searchSequences(ctx: RequestContext, wanted: TextSearch): Promise<Sequence[]> {
+export async function searchSequences(ctx: RequestContext, query: TextSearch): Promise<Sequence[]> {
   const scope = scopeFor(ctx, "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
-    const filter = and(scope, await inKnownSubtrees(ctx, tx, "sequencesAcl", wanted.filter));
-    return searchByText(tx, sequenceTable, { ...wanted, filter });
+    const filter = and(scope, await limitToVisibleSubtrees(ctx, tx, "sequencesAcl", query.filter));
+    return searchByText(tx, sequenceTable, { ...query, filter });
   });
 }
 

@@ -52,7 +52,7 @@ export class NameTrie<Value> {
   *search(
     pattern: string,
     { least, most }: { readonly least: number; readonly most: number },
-    found: Found<Value>,
+    found: NameFound<Value>,
   ): Generator<number, void> {
     const rows = this.#rowsOf(pattern);
     try {
@@ -65,7 +65,7 @@ export class NameTrie<Value> {
     }
   }
   /** Returns the number of nodes it has seen. */
-  #walk({ length, values, nodes, ends }: Trie<Value>, search: Search, found: Found<Value>): number {
+  #walk({ length, values, nodes, ends }: Trie<Value>, search: Search, found: NameFound<Value>): number {
     const { pattern, rows, least, most } = search;
     const { bits, words } = rows;
     const [columns, rowOf] = [this.#columns, this.#rowOf];
@@ -104,7 +104,7 @@ export class NameTrie<Value> {
   }
 
   /** The places of each character in the pattern, as bits; the pattern begins at bit `centre`. */
-  #rowsOf(pattern: string): Rows {
+  #rowsOf(pattern: string): DistanceRows {
     const words = ((pattern.length + centre + distanceMax) >>> 5) + 2;
     const bits = new Int32Array(words * (1 + new Set(pattern.split("")).size));
     let rows = 0;
@@ -118,9 +118,9 @@ export class NameTrie<Value> {
   }
 }
 
-type Found<Value> = (value: Value, distance: number) => void;
+type NameFound<Value> = (value: Value, distance: number) => void;
 
-interface Rows {
+interface DistanceRows {
   readonly bits: Int32Array;
   /** Of one row. */
   readonly words: number;
@@ -128,7 +128,7 @@ interface Rows {
 
 interface Search {
   readonly pattern: string;
-  readonly rows: Rows;
+  readonly rows: DistanceRows;
   readonly least: number;
   readonly most: number;
 }

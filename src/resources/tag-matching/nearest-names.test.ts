@@ -6,7 +6,7 @@ import { compareText } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
 import { NameTrie } from "./name-trie.ts";
 import { type Bounds, NearestNames } from "./nearest-names.ts";
-import { type Match, plainForm } from "./similarity.ts";
+import { type NameMatch, plainForm } from "./similarity.ts";
 
 test("case, separators and leading zeros do not count, the places of letters and digits do", () => {
   const same = ["21-PT-0019", "21_pt_19", "21PT19", " 021 / Pt / 19 ", "２１PT19"];
@@ -30,13 +30,13 @@ function editsBetween(a: string, b: string): number {
 
 type Named = readonly [name: string, platform: string | undefined];
 
-function naiveMatches(tag: string, names: readonly Named[], { scoreMax, matchesMax }: Bounds): Match[] {
+function naiveMatches(tag: string, names: readonly Named[], { scoreMax, matchesMax }: Bounds): NameMatch[] {
   const distinct = new Map(names.map((one) => [JSON.stringify(one), one]));
   const all = [...distinct.values()].map(([name, platform]) => {
     return { name, platform, score: editsBetween(plainForm(tag), plainForm(name)) };
   });
   const near = all.filter(({ score }) => score <= scoreMax);
-  const rank = ({ score, name, platform }: Match) =>
+  const rank = ({ score, name, platform }: NameMatch) =>
     [score, name === tag ? 0 : 1, name, platform ?? "", platform === undefined ? 0 : 1] as const;
   const sorted = near.sort((a, b) => {
     const [one, other] = [rank(a), rank(b)];

@@ -1,21 +1,21 @@
 // The names nearest to each of some tags, found batch by batch, so that memory does not grow with the names.
 import { limits } from "../../limits.ts";
 import { NameTrie } from "./name-trie.ts";
-import { compareMatches, type Match, plainForm } from "./similarity.ts";
+import { compareMatches, type NameMatch, plainForm } from "./similarity.ts";
 
 interface Named {
   readonly name: string;
   readonly platform: string | undefined;
 }
 
-interface Wanted {
+interface NearestQuery {
   readonly tag: string;
   readonly plain: string;
-  found: Match[];
+  found: NameMatch[];
   /** The greatest score that can still be among the best. */
   worst: number;
   /** Once there are enough matches: the last of the best. */
-  last?: Match;
+  last?: NameMatch;
 }
 
 /** Bounds of a search: the greatest score, inclusive, and the number of matches for each tag. */
@@ -32,7 +32,7 @@ const plainFormCost = 5;
 
 /** Takes names page by page and keeps the nearest to each tag. */
 export class NearestNames {
-  readonly #wanted: ReadonlyMap<string, Wanted>;
+  readonly #queries: ReadonlyMap<string, NearestQuery>;
   readonly #matchesMax: number;
   /** The batch: names by their plain forms, how many they are, and the characters of the plain forms. */
   #byPlain = new Map<string, Named[]>();
@@ -43,7 +43,7 @@ export class NearestNames {
 
   constructor(tags: readonly string[], { scoreMax, matchesMax }: Bounds) {
     this.#matchesMax = matchesMax;
-    this.#wanted = new Map(
+    this.#queries = new Map(
       tags.map((tag) => [tag, { tag, plain: plainForm(tag), found: [], worst: scoreMax }]),
     );
   }
@@ -54,7 +54,7 @@ export class NearestNames {
   }
 
   /** The matches of each of these tags, best first, among all names added so far. */
-  best(tags: readonly string[]): Generator<number, Match[][]> {
+  best(tags: readonly string[]): Generator<number, NameMatch[][]> {
     return inSteps(this.#best(tags));
   }
 
@@ -73,11 +73,11 @@ export class NearestNames {
     yield compared;
   }
 
-  *#best(tags: readonly string[]): Generator<number, Match[][]> {
+  *#best(tags: readonly string[]): Generator<number, NameMatch[][]> {
     yield* this.#searchBatch();
-    const found: Match[][] = [];
+    const found: NameMatch[][] = [];
     for (const tag of tags) {
-      found.push(this.#bestOf(this.#wanted.get(tag)!));
+      found.push(this.#bestOf(this.#queries.get(tag)!));
       yield found.at(-1)!.length * tag.length;
     }
     return found;
@@ -104,8 +104,8 @@ export class NearestNames {
     this.#characters = 0;
     // Most tags need the same distance, so the search begins at the least that any tag needed.
     let first: number | undefined;
-    for (const wanted of this.#wanted.values()) {
-      const needed = yield* this.#searchFor(wanted, trie, first ?? 0);
+    for (const query of this.#queries.values()) {
+      const needed = yield* this.#searchFor(query, trie, first ?? 0);
       first = Math.min(first ?? needed, needed);
     }
   }
@@ -114,42 +114,42 @@ export class NearestNames {
    * Searches at growing distances, from `first` on, until there are enough; returns the least that was
    * needed.
    */
-  *#searchFor(wanted: Wanted, trie: NameTrie<Named[]>, first: number): Generator<number, number> {
-    let most = Math.min(first, wanted.worst);
+  *#searchFor(query: NearestQuery, trie: NameTrie<Named[]>, first: number): Generator<number, number> {
+    let most = Math.min(first, query.worst);
     for (let least = 0; ; least = most) {
       const keepAll = (names: readonly Named[], score: number) => {
-        for (const { name, platform } of names) this.#keep(wanted, { name, platform, score });
+        for (const { name, platform } of names) this.#keep(query, { name, platform, score });
       };
-      for (const compared of trie.search(wanted.plain, { least, most }, keepAll)) {
+      for (const compared of trie.search(query.plain, { least, most }, keepAll)) {
         yield compared + this.#kept;
         this.#kept = 0;
       }
-      this.#cut(wanted);
-      if (most >= wanted.worst) return wanted.worst;
+      this.#cut(query);
+      if (most >= query.worst) return query.worst;
       most += 1;
     }
   }
 
-  #keep(wanted: Wanted, match: Match): void {
+  #keep(query: NearestQuery, match: NameMatch): void {
     this.#kept += match.name.length;
-    if (wanted.last && compareMatches(wanted.tag, match, wanted.last) >= 0) return;
-    wanted.found.push(match);
-    if (wanted.found.length >= 4 * this.#matchesMax) this.#cut(wanted);
+    if (query.last && compareMatches(query.tag, match, query.last) >= 0) return;
+    query.found.push(match);
+    if (query.found.length >= 4 * this.#matchesMax) this.#cut(query);
   }
 
   /** Forgets the matches beyond those wanted; from then on a match must be better than the last of them. */
-  #cut(wanted: Wanted): void {
-    if (wanted.found.length < this.#matchesMax) return;
-    wanted.found = this.#bestOf(wanted);
-    if (wanted.found.length < this.#matchesMax) return;
-    wanted.last = wanted.found.at(-1)!;
-    wanted.worst = wanted.last.score;
+  #cut(query: NearestQuery): void {
+    if (query.found.length < this.#matchesMax) return;
+    query.found = this.#bestOf(query);
+    if (query.found.length < this.#matchesMax) return;
+    query.last = query.found.at(-1)!;
+    query.worst = query.last.score;
   }
 
   /** The same name of the same platform counts once. */
-  #bestOf({ tag, found }: Wanted): Match[] {
+  #bestOf({ tag, found }: NearestQuery): NameMatch[] {
     const sorted = found.toSorted((a, b) => compareMatches(tag, a, b));
-    const isNew = (one: Match, at: number) => at === 0 || compareMatches(tag, sorted[at - 1]!, one) !== 0;
+    const isNew = (one: NameMatch, at: number) => at === 0 || compareMatches(tag, sorted[at - 1]!, one) !== 0;
     return sorted.filter(isNew).slice(0, this.#matchesMax);
   }
 }

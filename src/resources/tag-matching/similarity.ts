@@ -2,7 +2,7 @@
 // matches.
 import { compareText, foldCase } from "../../lib/text.ts";
 
-export interface Match {
+export interface NameMatch {
   readonly name: string;
   readonly platform: string | undefined;
   /** Single-character edits between the plain forms of tag and name; 0 is the best. */
@@ -20,7 +20,7 @@ export const plainForm = (tag: string): string =>
     .join("-");
 
 /** By score; then names that equal the tag exactly, then by name and platform. */
-export function compareMatches(tag: string, a: Match, b: Match): number {
+export function compareMatches(tag: string, a: NameMatch, b: NameMatch): number {
   return (
     a.score - b.score ||
     Number(b.name === tag) - Number(a.name === tag) ||

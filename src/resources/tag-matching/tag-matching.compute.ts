@@ -2,23 +2,23 @@
 // tags.
 import type { Computation } from "../../compute/computation.ts";
 import { type Bounds, NearestNames } from "./nearest-names.ts";
-import type { Match } from "./similarity.ts";
+import type { NameMatch } from "./similarity.ts";
 
 export interface TagsToMatch extends Bounds {
   readonly tags: readonly string[];
 }
 
-export type TagQuestion =
-  | { readonly kind: "add"; readonly names: readonly Omit<Match, "score">[] }
+export type TagQuery =
+  | { readonly kind: "add"; readonly names: readonly Omit<NameMatch, "score">[] }
   | { readonly kind: "best"; readonly tags: readonly string[] };
 
-export type TagMatching = Computation<TagsToMatch, TagQuestion, readonly (readonly Match[])[]>;
+export type TagMatching = Computation<TagsToMatch, TagQuery, readonly (readonly NameMatch[])[]>;
 
 export const computation: TagMatching = ({ tags, ...bounds }) => {
   const nearest = new NearestNames(tags, bounds);
-  return function* (question) {
-    if (question.kind === "best") return yield* nearest.best(question.tags);
-    yield* nearest.add(question.names);
+  return function* (query) {
+    if (query.kind === "best") return yield* nearest.best(query.tags);
+    yield* nearest.add(query.names);
     return [];
   };
 };

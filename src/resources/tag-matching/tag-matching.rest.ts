@@ -6,10 +6,10 @@ import { limits } from "../../limits.ts";
 import { itemsSchema } from "../../rest/envelope.ts";
 import { textField } from "../../rest/fields.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
-import type { Match } from "./similarity.ts";
+import type { NameMatch } from "./similarity.ts";
 import { matchTags } from "./tag-matching.ts";
 
-const question = Type.Object({
+const tagQuery = Type.Object({
   tagIds: Type.Array(textField("A tag", { max: limits.nameLengthMax }), { maxItems: limits.tagsPerMatchMax }),
   metadata: Type.Optional(
     Type.Object({
@@ -47,7 +47,7 @@ export const tagMatchingRoutes: readonly Route[] = [
     versions: apiVersions,
     capability: ["assetsAcl", "READ"],
     summary: "Find the assets whose names come nearest to tags of other systems",
-    body: { kind: "json", schema: question },
+    body: { kind: "json", schema: tagQuery },
     response: () => ({ schema: itemsSchema(tagShape) }),
     handle: async (ctx, { body }) => {
       const { tagIds, metadata = {} } = body;
@@ -69,7 +69,7 @@ const tagsPerStep = 20;
 async function* itemsJson(
   ctx: RequestContext,
   tagIds: readonly string[],
-  found: readonly (readonly Match[])[],
+  found: readonly (readonly NameMatch[])[],
 ): AsyncGenerator<Buffer> {
   yield Buffer.from('{"data":{"items":[');
   for (let from = 0; from < tagIds.length; from += tagsPerStep)
@@ -83,7 +83,7 @@ async function* itemsJson(
   yield Buffer.from("]}}");
 }
 
-const shown = ({ name, score, platform }: Match) => ({
+const shown = ({ name, score, platform }: NameMatch) => ({
   ...{ tagId: name, score },
   platform: platform ?? null,
 });

@@ -4,10 +4,10 @@ import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import { equals, everything } from "../../query/filter.ts";
 import { assetNames } from "../assets/assets.ts";
-import type { Match } from "./similarity.ts";
+import type { NameMatch } from "./similarity.ts";
 import type { TagMatching } from "./tag-matching.compute.ts";
 
-export interface TagsWanted {
+export interface TagsQuery {
   readonly tags: readonly string[];
   /** The greatest score of a match, inclusive; at 0 tags may differ in their way of writing alone. */
   readonly scoreMax: number;
@@ -30,10 +30,10 @@ const tagsAtOnce = 50;
  * asset's source. All names are read from the catalog, so that no match is out of date. The compute thread
  * compares them.
  */
-export async function matchTags(ctx: RequestContext, wanted: TagsWanted): Promise<(readonly Match[])[]> {
-  const { tags, platform } = wanted;
+export async function matchTags(ctx: RequestContext, query: TagsQuery): Promise<(readonly NameMatch[])[]> {
+  const { tags, platform } = query;
   if (tags.length === 0) return [];
-  const scoreMax = Math.min(Math.floor(wanted.scoreMax), limits.tagEditsMax);
+  const scoreMax = Math.min(Math.floor(query.scoreMax), limits.tagEditsMax);
   const start = { tags, scoreMax, matchesMax: limits.tagMatchesMax };
   const filter = platform === undefined ? everything : equals("source", platform);
   return ctx.computing.session(ctx, { module, start }, async (ask) => {
@@ -46,7 +46,7 @@ export async function matchTags(ctx: RequestContext, wanted: TagsWanted): Promis
       added.catch(() => {}); // It is raised where it is awaited.
     }
     await added;
-    const found: (readonly Match[])[] = [];
+    const found: (readonly NameMatch[])[] = [];
     for (let at = 0; at < tags.length; at += tagsAtOnce)
       found.push(...(await ask({ kind: "best", tags: tags.slice(at, at + tagsAtOnce) })));
     return found;

@@ -12,7 +12,7 @@ import { readPage } from "../../query/read-page.ts";
 import { readInBatches } from "../../query/read-within.ts";
 import { searchByText, type TextSearch } from "../../query/text-search.ts";
 import type { CatalogQuery } from "../../storage/catalog.ts";
-import { inKnownSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
+import { limitToVisibleSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
 import { idsOf, type RecordName, refuseTakenExternalIds } from "../common/external-ids.ts";
 import { changeSeries, type SeriesChange } from "./changes.ts";
 import { deleteDatapoints, removeRecords } from "./pending-deletions.ts";
@@ -54,7 +54,7 @@ export async function listTimeSeries(
 ): Promise<Page<TimeSeries>> {
   const scope = seriesScope(ctx, "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
-    const visible = and(scope, await inKnownSubtrees(ctx, tx, "timeSeriesAcl", filter));
+    const visible = and(scope, await limitToVisibleSubtrees(ctx, tx, "timeSeriesAcl", filter));
     return readPage(tx, timeSeriesTable, { ...rest, filter: visible, order: byName });
   });
 }
@@ -63,7 +63,7 @@ export async function listTimeSeries(
 export async function countTimeSeries(ctx: RequestContext, filter: Filter): Promise<number> {
   const scope = seriesScope(ctx, "READ");
   return ctx.catalog.read(ctx.project, async (tx) =>
-    tx.count(timeSeriesTable, and(scope, await inKnownSubtrees(ctx, tx, "timeSeriesAcl", filter))),
+    tx.count(timeSeriesTable, and(scope, await limitToVisibleSubtrees(ctx, tx, "timeSeriesAcl", filter))),
   );
 }
 
@@ -97,7 +97,7 @@ export function getManyTimeSeries(
 export async function searchTimeSeries(ctx: RequestContext, wanted: TextSearch): Promise<TimeSeries[]> {
   const scope = seriesScope(ctx, "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
-    const filter = and(scope, await inKnownSubtrees(ctx, tx, "timeSeriesAcl", wanted.filter));
+    const filter = and(scope, await limitToVisibleSubtrees(ctx, tx, "timeSeriesAcl", wanted.filter));
     return searchByText(tx, timeSeriesTable, { ...wanted, filter });
   });
 }

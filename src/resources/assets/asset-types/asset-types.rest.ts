@@ -23,20 +23,20 @@ import {
   getAssetType,
   getAssetTypes,
   listAssetTypes,
+  type NameChange,
   type NewField,
-  type TermChange,
   updateAssetTypes,
   updateFields,
 } from "./asset-types.ts";
-import { assetTypeShape, newAssetType, newField, oneAssetType, termChange } from "./shapes.rest.ts";
+import { assetTypeSchema, nameChange, newAssetType, newField, oneAssetType } from "./schemas.rest.ts";
 
 const common = { versions: ["0.6"] } as const;
 const read = { ...common, capability: ["assetsAcl", "READ"] } as const;
 const write = { ...common, capability: ["assetsAcl", "WRITE"] } as const;
-const items = () => ({ schema: itemsSchema(assetTypeShape) });
+const items = () => ({ schema: itemsSchema(assetTypeSchema) });
 const empty = () => ({ schema: emptySchema });
 const changes = (which: string) =>
-  ({ kind: "json", schema: itemsBody(termChange(which), { min: 1 }) }) as const;
+  ({ kind: "json", schema: itemsBody(nameChange(which), { min: 1 }) }) as const;
 const fieldsBody = itemsBody(newField, { min: 1, max: limits.assetTypeFieldsMax });
 
 const ofAll: readonly Route[] = [
@@ -65,7 +65,7 @@ const ofAll: readonly Route[] = [
       cursor: cursorParameter,
       limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
     },
-    response: () => ({ schema: pageSchema(assetTypeShape) }),
+    response: () => ({ schema: pageSchema(assetTypeSchema) }),
     handle: (ctx, { query }) => {
       const collection = ["assetTypes", ctx.project];
       const read = (page: PageQuery) => listAssetTypes(ctx, page);
@@ -158,6 +158,6 @@ const newFieldOf = ({ name, description, valueType }: Static<typeof newField>): 
   ...(description !== undefined && { description }),
 });
 
-function changeOf({ id, name, description }: Static<ReturnType<typeof termChange>>): TermChange {
+function changeOf({ id, name, description }: Static<ReturnType<typeof nameChange>>): NameChange {
   return { id, name: changed(name) ?? undefined, description: changed(description) };
 }

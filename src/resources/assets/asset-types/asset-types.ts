@@ -25,7 +25,7 @@ export type NewField = Omit<TypeField, "id">;
 export type NewAssetType = Omit<AssetType, "id" | "fields"> & { readonly fields: readonly NewField[] };
 
 /** Values to set; `null` clears, `undefined` leaves. What the values of a field are never changes. */
-export interface TermChange {
+export interface NameChange {
   readonly id: number;
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
@@ -49,8 +49,8 @@ export async function createAssetTypes(
 /** One page of all types, oldest first. */
 export async function listAssetTypes(ctx: RequestContext, page: PageQuery): Promise<Page<AssetType>> {
   requireCapability(ctx.caller, "assetsAcl", "READ");
-  const question = { filter: everything, order: byId, page };
-  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, assetTypeTable, question));
+  const query = { filter: everything, order: byId, page };
+  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, assetTypeTable, query));
 }
 
 /** Refuses (404) an unknown one. */
@@ -84,10 +84,10 @@ async function read(ctx: RequestContext, named: IdsNamed): Promise<AssetType[]> 
 /** All of them or none, in the order sent; refuses (400) unknown and repeated ids. */
 export async function updateAssetTypes(
   ctx: RequestContext,
-  changes: readonly TermChange[],
+  changes: readonly NameChange[],
 ): Promise<AssetType[]> {
   return replaceTypes(ctx, { ids: changes.map(({ id }) => id), field: "items" }, async (_tx, types) =>
-    types.map((type, index) => changeTerm(type, changes[index]!)),
+    types.map((type, index) => changeName(type, changes[index]!)),
   );
 }
 
@@ -122,12 +122,12 @@ export async function addFields(
 export async function updateFields(
   ctx: RequestContext,
   typeId: number,
-  changes: readonly TermChange[],
+  changes: readonly NameChange[],
 ): Promise<AssetType> {
   const changeOf = new Map(changes.map((change) => [change.id, change]));
   return changeFields(ctx, typeId, async (_tx, type) => {
     fieldsNamed(type, changes);
-    return type.fields.map((field) => changeTerm(field, changeOf.get(field.id) ?? { id: field.id }));
+    return type.fields.map((field) => changeName(field, changeOf.get(field.id) ?? { id: field.id }));
   });
 }
 
@@ -141,14 +141,14 @@ export async function deleteFields(
   ids: readonly number[],
 ): Promise<void> {
   await changeFields(ctx, typeId, async (tx, type) => {
-    const doomed = fieldsNamed(
+    const removed = fieldsNamed(
       type,
       ids.map((id) => ({ id })),
     );
     const filter = or(...ids.map((id) => hasMember("fieldValues", `${id}`)));
     const isOf = ({ id }: TypeField, asset: AssetRow) => Object.hasOwn(asset.fieldValues!, id);
-    await refuseInUse(tx, [...doomed], { filter, isOf });
-    return type.fields.filter((field) => !doomed.has(field));
+    await refuseInUse(tx, [...removed], { filter, isOf });
+    return type.fields.filter((field) => !removed.has(field));
   });
 }
 
@@ -177,7 +177,7 @@ async function replaceTypes(
   });
 }
 
-function changeTerm<Term extends AssetType | TypeField>(term: Term, { name, description }: TermChange): Term {
+function changeName<Term extends AssetType | TypeField>(term: Term, { name, description }: NameChange): Term {
   const { description: before, ...others } = term;
   const after = description === undefined ? before : description;
   const changed = { ...others, ...(name !== undefined && { name }), ...(after && { description: after }) };
@@ -192,13 +192,13 @@ function fieldsNamed(type: AssetType, named: readonly { readonly id: number }[])
 }
 
 /** Looks at the assets of the whole project: also those that the caller may not see would lose values. */
-async function refuseInUse<Doomed extends AssetType | TypeField>(
+async function refuseInUse<Removed extends AssetType | TypeField>(
   tx: CatalogReader,
-  doomed: readonly Doomed[],
-  { filter, isOf }: { filter: Filter; isOf: (one: Doomed, asset: AssetRow) => boolean },
+  removed: readonly Removed[],
+  { filter, isOf }: { filter: Filter; isOf: (one: Removed, asset: AssetRow) => boolean },
 ): Promise<void> {
   const [asset] = await tx.find(assetTable, { filter, order: byId, page: { limit: 1 } });
   if (!asset) return;
-  const inUse = doomed.filter((one) => isOf(one, asset));
+  const inUse = removed.filter((one) => isOf(one, asset));
   throw fail("asset-type-in-use", { inUse: inUse.map(({ id, name }) => ({ id, name })) });
 }

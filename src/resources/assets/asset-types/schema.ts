@@ -2,8 +2,8 @@
 import type { Stored, Table } from "../../../storage/catalog.ts";
 
 /** What the values of a field are; a `Long` is an integer that JSON numbers hold exactly. */
-export const valueTypes = ["String", "Long", "Double", "Boolean"] as const;
-export type ValueType = (typeof valueTypes)[number];
+export const fieldValueTypes = ["String", "Long", "Double", "Boolean"] as const;
+export type FieldValueType = (typeof fieldValueTypes)[number];
 
 export type FieldValue = string | number | boolean;
 
@@ -13,7 +13,7 @@ export interface TypeField {
   /** Fields of one type may share a name. */
   readonly name: string;
   readonly description?: string;
-  readonly valueType: ValueType;
+  readonly valueType: FieldValueType;
 }
 
 export interface AssetType extends Stored {
@@ -23,7 +23,7 @@ export interface AssetType extends Stored {
 }
 
 /** What an asset's record holds of its types; both absent when it has none. */
-export interface Typed {
+export interface TypedRow {
   /** In the order they were given to the asset. */
   readonly typeIds?: readonly number[];
   /** By the id of the field. */

@@ -8,30 +8,30 @@ import {
   type AssetType,
   assetTypeTable,
   type FieldValue,
-  type Typed,
+  type FieldValueType,
+  type TypedRow,
   type TypeField,
-  type ValueType,
 } from "./schema.ts";
 
-interface FieldGiven {
+interface FieldInput {
   readonly id: number;
   readonly value: FieldValue;
 }
 
 /** A type with the values that an asset has of it; fields without a value are left out. */
-export interface TypeGiven {
+export interface TypeInput {
   readonly id: number;
-  readonly fields?: readonly FieldGiven[] | undefined;
+  readonly fields?: readonly FieldInput[] | undefined;
 }
 
 /** Applied in this order; absent members change nothing. */
 export interface TypesChange {
   /** All types that the asset has from now on. */
-  readonly set?: readonly TypeGiven[] | undefined;
+  readonly set?: readonly TypeInput[] | undefined;
   /** Ids of types; those that the asset does not have change nothing. */
   readonly remove?: readonly number[] | undefined;
   /** A type that the asset has already is given anew, with these values alone. */
-  readonly add?: readonly TypeGiven[] | undefined;
+  readonly add?: readonly TypeInput[] | undefined;
   /** Other values of types that the asset has. */
   readonly edit?: readonly TypeEdit[] | undefined;
 }
@@ -39,19 +39,19 @@ export interface TypesChange {
 interface TypeEdit {
   readonly id: number;
   /** All values of the type from now on. */
-  readonly set?: readonly FieldGiven[] | undefined;
+  readonly set?: readonly FieldInput[] | undefined;
   /** Ids of fields; those without a value change nothing. */
   readonly remove?: readonly number[] | undefined;
-  readonly add?: readonly FieldGiven[] | undefined;
+  readonly add?: readonly FieldInput[] | undefined;
 }
 
 /** A condition on assets: they have the type, and each of these fields with such a value. */
-export interface TypeWanted {
+export interface TypeFilter {
   readonly id: number;
-  readonly fields?: readonly FieldWanted[] | undefined;
+  readonly fields?: readonly FieldFilter[] | undefined;
 }
 
-interface FieldWanted {
+interface FieldFilter {
   readonly id: number;
   readonly value?: FieldValue | undefined;
   /** Both inclusive. */
@@ -60,30 +60,33 @@ interface FieldWanted {
 }
 
 /** A type of an asset as answers show it. */
-export interface TypeHeld {
+export interface AssetTypeValues {
   readonly id: number;
   readonly name: string;
   readonly fields: readonly (Omit<TypeField, "description"> & { readonly value: FieldValue })[];
 }
 
-export type Definitions = ReadonlyMap<number, AssetType>;
+export type TypeDefinitions = ReadonlyMap<number, AssetType>;
 
 /** These types by id, without those that do not exist. */
-export async function typeDefinitions(tx: CatalogReader, ids: Iterable<number>): Promise<Definitions> {
+export async function typeDefinitions(tx: CatalogReader, ids: Iterable<number>): Promise<TypeDefinitions> {
   const distinct = [...new Set(ids)];
   if (distinct.length === 0) return new Map();
-  const question = { filter: oneOf("id", distinct), order: byId, page: { limit: distinct.length } };
-  return new Map((await tx.find(assetTypeTable, question)).map((type) => [type.id, type]));
+  const query = { filter: oneOf("id", distinct), order: byId, page: { limit: distinct.length } };
+  return new Map((await tx.find(assetTypeTable, query)).map((type) => [type.id, type]));
 }
 
 /** The ids of all types that a change names. */
-export function typesNamed(change: TypesChange | readonly TypeGiven[]): number[] {
+export function typeIdsIn(change: TypesChange | readonly TypeInput[]): number[] {
   const { set = [], remove = [], add = [], edit = [] } = isList(change) ? { set: change } : change;
   return [...remove, ...[...set, ...add, ...edit].map(({ id }) => id)];
 }
 
 /** What the record of an asset with this has to show, in the order of its types and of their fields. */
-export const typesHeld = ({ typeIds = [], fieldValues = {} }: Typed, definitions: Definitions): TypeHeld[] =>
+export const typeValuesOf = (
+  { typeIds = [], fieldValues = {} }: TypedRow,
+  definitions: TypeDefinitions,
+): AssetTypeValues[] =>
   typeIds.map((typeId) => {
     const { id, name, fields } = definitions.get(typeId)!;
     const held = fields.filter((field) => Object.hasOwn(fieldValues, field.id));
@@ -99,10 +102,10 @@ export const typesHeld = ({ typeIds = [], fieldValues = {} }: Typed, definitions
   });
 
 /** Assets that meet all of these conditions. */
-export const haveTypes = (wanted: readonly TypeWanted[]): Filter =>
-  and(...wanted.flatMap(({ id, fields = [] }) => [hasOneOf("typeIds", [id]), ...fields.map(hasValue)]));
+export const filterByTypes = (filters: readonly TypeFilter[]): Filter =>
+  and(...filters.flatMap(({ id, fields = [] }) => [hasOneOf("typeIds", [id]), ...fields.map(fieldFilter)]));
 
-const hasValue = ({ id, value, min, max }: FieldWanted): Filter =>
+const fieldFilter = ({ id, value, min, max }: FieldFilter): Filter =>
   hasMember("fieldValues", `${id}`, {
     ...(value !== undefined && { value }),
     ...(min !== undefined && { from: { value: min, inclusive: true } }),
@@ -115,16 +118,16 @@ const hasValue = ({ id, value, min, max }: FieldWanted): Filter =>
  * their field's `valueType` says, edits of a type that the asset does not have, and more than the limits.
  */
 export function changeTypes(
-  before: Typed,
-  change: TypesChange | readonly TypeGiven[],
-  { definitions, place }: { readonly definitions: Definitions; readonly place: string },
-): Typed {
-  if (isList(change)) return typedBy(given(change, place, definitions), place);
+  before: TypedRow,
+  change: TypesChange | readonly TypeInput[],
+  { definitions, place }: { readonly definitions: TypeDefinitions; readonly place: string },
+): TypedRow {
+  if (isList(change)) return typedBy(inputValues(change, place, definitions), place);
   const { set, remove = [], add = [], edit = [] } = change;
-  const held = set ? given(set, `${place}.set`, definitions) : valuesHeld(before, definitions);
+  const held = set ? inputValues(set, `${place}.set`, definitions) : storedValues(before, definitions);
   for (const [index, id] of remove.entries())
     held.delete(typeAt(`${place}.remove[${index}]`, id, definitions).id);
-  for (const [id, values] of given(add, `${place}.add`, definitions)) held.set(id, values);
+  for (const [id, values] of inputValues(add, `${place}.add`, definitions)) held.set(id, values);
   refuseTwice(edit, `${place}.edit`);
   for (const [index, one] of edit.entries()) {
     const at = `${place}.edit[${index}]`;
@@ -136,23 +139,23 @@ export function changeTypes(
   return typedBy(held, place);
 }
 
-const isList = (change: TypesChange | readonly TypeGiven[]): change is readonly TypeGiven[] =>
+const isList = (change: TypesChange | readonly TypeInput[]): change is readonly TypeInput[] =>
   Array.isArray(change);
 
 type FieldValues = Map<number, FieldValue>;
 
-const valuesHeld = (before: Typed, definitions: Definitions): Map<number, FieldValues> =>
+const storedValues = (before: TypedRow, definitions: TypeDefinitions): Map<number, FieldValues> =>
   new Map(
-    typesHeld(before, definitions).map(({ id, fields }) => [
+    typeValuesOf(before, definitions).map(({ id, fields }) => [
       id,
       new Map(fields.map((field) => [field.id, field.value])),
     ]),
   );
 
-function given(
-  types: readonly TypeGiven[],
+function inputValues(
+  types: readonly TypeInput[],
   place: string,
-  definitions: Definitions,
+  definitions: TypeDefinitions,
 ): Map<number, FieldValues> {
   refuseTwice(types, place);
   return new Map(
@@ -163,7 +166,7 @@ function given(
   );
 }
 
-function typeAt(place: string, id: number, definitions: Definitions): AssetType {
+function typeAt(place: string, id: number, definitions: TypeDefinitions): AssetType {
   const type = definitions.get(id);
   if (!type) throw refusal(place, "the id of an asset type", id);
   return type;
@@ -182,7 +185,7 @@ function editValues(before: FieldValues, { set, remove = [], add = [] }: TypeEdi
   return values;
 }
 
-function valuesOf(fields: readonly FieldGiven[], { type, place }: OfType): FieldValues {
+function valuesOf(fields: readonly FieldInput[], { type, place }: OfType): FieldValues {
   refuseTwice(fields, place);
   return new Map(
     fields.map(({ id, value }, index) => {
@@ -199,7 +202,7 @@ function fieldAt(place: string, id: number, type: AssetType): TypeField {
   return field;
 }
 
-const fits: Readonly<Record<ValueType, (value: FieldValue) => boolean>> = {
+const fits: Readonly<Record<FieldValueType, (value: FieldValue) => boolean>> = {
   String: (value) => typeof value === "string",
   Long: Number.isSafeInteger,
   Double: Number.isFinite,
@@ -215,7 +218,7 @@ function refuseTwice(list: readonly { readonly id: number }[], place: string): v
 const refusal = (field: string, expected: string, got: unknown) =>
   fail("field-invalid", { field, expected, got: JSON.stringify(got) });
 
-function typedBy(held: ReadonlyMap<number, FieldValues>, place: string): Typed {
+function typedBy(held: ReadonlyMap<number, FieldValues>, place: string): TypedRow {
   if (held.size === 0) return {};
   const typeIds = [...held.keys()];
   const fieldValues = Object.fromEntries([...held.values()].flatMap((values) => [...values]));

@@ -8,7 +8,7 @@ import { limits } from "../../../limits.ts";
 import { and, equals, oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
 import type { CatalogReader, CatalogWriter, ProjectId } from "../../../storage/catalog.ts";
-import { noteRemovals } from "../removals.ts";
+import { recordRemovals } from "../removals.ts";
 import { type Attachment, attachmentTable, removalTable, type Upload, uploadTable } from "../schema.ts";
 
 export type { Attachment } from "../schema.ts";
@@ -17,12 +17,13 @@ export type { Attachment } from "../schema.ts";
 export async function expectBytes(
   tx: CatalogWriter,
   { ids, system }: Pick<Services, "ids" | "system">,
-  wanted: { readonly id?: number; readonly name: string },
+  attachment: { readonly id?: number; readonly name: string },
 ): Promise<Upload> {
   const nowMs = system.nowMs();
-  const id = wanted.id ?? ids.next();
+  const id = attachment.id ?? ids.next();
   const times = { createdTime: nowMs, lastUpdatedTime: nowMs };
-  if (wanted.id === undefined) await tx.insert(attachmentTable, [{ id, name: wanted.name, ...times }]);
+  if (attachment.id === undefined)
+    await tx.insert(attachmentTable, [{ id, name: attachment.name, ...times }]);
   const upload: Upload = {
     ...{ id: ids.next(), fileId: id, isAttachment: true },
     ...{ resumable: true, overwrite: true, received: 0 },
@@ -74,7 +75,7 @@ export async function storeAttachment(
   give: (tx: CatalogWriter, attachment: Attachment) => Promise<void>,
 ): Promise<void> {
   const key = { project, id: ids.next() };
-  await catalog.write(project, (tx) => noteRemovals(tx, [key.id]));
+  await catalog.write(project, (tx) => recordRemovals(tx, [key.id]));
   const contentBytes = await blobs.put({ key, offset: 0, bytes: given.bytes });
   await blobs.complete(key);
   const nowMs = system.nowMs();
@@ -90,21 +91,24 @@ export async function storeAttachment(
 /**
  * Takes no more bytes for these; answers the blobs that `removeBlobs` is to take away after the transaction.
  */
-export async function endUploadsTo(tx: CatalogWriter, attachments: readonly number[]): Promise<number[]> {
+export async function cancelUploadsTo(tx: CatalogWriter, attachments: readonly number[]): Promise<number[]> {
   const filter = and(equals("isAttachment", true), oneOf("fileId", attachments));
   const limit = await tx.count(uploadTable, filter);
   const uploads = await tx.find(uploadTable, { filter, order: byId, page: { limit } });
   const blobs = uploads.map(({ id }) => id);
-  await noteRemovals(tx, blobs);
+  await recordRemovals(tx, blobs);
   return blobs;
 }
 
 /** Takes these away; answers the blobs that `removeBlobs` is to take away after the transaction. */
-export async function dropAttachments(tx: CatalogWriter, attachments: readonly number[]): Promise<number[]> {
-  const uploads = await endUploadsTo(tx, attachments);
+export async function deleteAttachments(
+  tx: CatalogWriter,
+  attachments: readonly number[],
+): Promise<number[]> {
+  const uploads = await cancelUploadsTo(tx, attachments);
   const held = await tx.get(attachmentTable, attachments);
   const contents = held.flatMap(({ content }) => content ?? []);
-  await noteRemovals(tx, contents);
+  await recordRemovals(tx, contents);
   await tx.remove(attachmentTable, oneOf("id", attachments));
   return [...uploads, ...contents];
 }

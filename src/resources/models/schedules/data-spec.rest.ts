@@ -8,7 +8,7 @@ import { limits } from "../../../limits.ts";
 import { fileAlias, idField, nameField, seriesAlias } from "../../../rest/fields.ts";
 import { gapFillings } from "../../analytics/matching/grid-rows.ts";
 import { readAggregate, readGranularity } from "../../datapoints/queries.rest.ts";
-import { orNull } from "../shapes.rest.ts";
+import { orNull } from "../schemas.rest.ts";
 import {
   type FrameColumns,
   granularityOf,
@@ -27,8 +27,8 @@ const byName = <Item extends TSchema>(item: Item, pattern: string) =>
     additionalProperties: item,
   });
 
-const moment = Type.Union([Type.Integer(), Type.String()]);
-const words = Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 20 })]);
+const timestamp = Type.Union([Type.Integer(), Type.String()]);
+const strings = Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 20 })]);
 const wholeMs = (minimum: number) => Type.Integer({ minimum, maximum: limits.timeMsMax });
 
 const inputSeries = Type.Object({
@@ -49,7 +49,7 @@ const outputs = byName(
 const times = {
   stride: optional(wholeMs(1)),
   windowSize: optional(wholeMs(1)),
-  start: optional(moment),
+  start: optional(timestamp),
   slack: optional(wholeMs(-1)),
 };
 
@@ -57,17 +57,17 @@ const frame = Type.Object({
   timeSeries: Type.Array(
     Type.Object({
       id: idField("The time series"),
-      aggregates: optional(words),
+      aggregates: optional(strings),
       missingDataStrategy: optional(Type.Enum([...gapFillings])),
       label: optional(nameField("What its columns are called")),
     }),
     { maxItems: limits.seriesPerReadMax },
   ),
-  aggregates: optional(words),
+  aggregates: optional(strings),
   granularity: optional(Type.String()),
   missingDataStrategy: optional(Type.Enum([...gapFillings])),
-  start: optional(moment),
-  end: optional(moment),
+  start: optional(timestamp),
+  end: optional(timestamp),
   label: optional(nameField("What the table is called; default when absent")),
 });
 
@@ -89,11 +89,11 @@ export const dataSpecs = {
   outputDataSpec: optional(Type.Object({ ...older, timeSeries: optional(outputs) })),
 };
 
-const sentSpecs = () => Type.Object(dataSpecs);
-export type SentSpecs = Static<ReturnType<typeof sentSpecs>>;
+const dataSpecsInput = () => Type.Object(dataSpecs);
+export type DataSpecsInput = Static<ReturnType<typeof dataSpecsInput>>;
 
 /** What the sent specs mean; refuses (400) what is missing or does not fit together. */
-export function specIn(ctx: RequestContext, sent: SentSpecs): ScheduleSpec {
+export function specIn(ctx: RequestContext, sent: DataSpecsInput): ScheduleSpec {
   const nowMs = ctx.system.nowMs();
   const at = sent.inputDataSpec ? "inputDataSpec." : "dataSpec.";
   const given = sent.inputDataSpec ?? sent.dataSpec ?? {};
@@ -156,7 +156,7 @@ function columnsIn(
 }
 
 /** In the older form outputs are the series of a table, by their labels. */
-function outputsIn({ dataSpec, outputDataSpec }: SentSpecs): ScheduleSpec["outputs"] {
+function outputsIn({ dataSpec, outputDataSpec }: DataSpecsInput): ScheduleSpec["outputs"] {
   const named = Object.entries(outputDataSpec?.timeSeries ?? dataSpec?.output?.timeSeries ?? {});
   const listed = (outputDataSpec?.timeSeriesDataSpecs ?? []).flatMap((one) => one.timeSeries);
   return [
@@ -165,13 +165,13 @@ function outputsIn({ dataSpec, outputDataSpec }: SentSpecs): ScheduleSpec["outpu
   ];
 }
 
-type SentTimes = NonNullable<SentSpecs["inputDataSpec"]>;
+type TimesInput = NonNullable<DataSpecsInput["inputDataSpec"]>;
 
 /**
  * The older form may leave its times to the `start` and `end` of its first table: the first window, which
  * moves on by its own length.
  */
-function timesIn(sent: SentTimes, { at, nowMs }: { readonly at: string; readonly nowMs: number }) {
+function timesIn(sent: TimesInput, { at, nowMs }: { readonly at: string; readonly nowMs: number }) {
   const [first] = sent.timeSeriesDataSpecs ?? [];
   const ms = (value: string | number | null | undefined, field: string) => {
     if (value == null) return undefined;

@@ -56,7 +56,7 @@ async function readSeries(
 ): Promise<Record<string, Points>> {
   const answers = await readMany(
     ctx,
-    series.map((one) => questionOf(one, window)),
+    series.map((one) => datapointsQuery(one, window)),
   );
   const found: Record<string, Points> = {};
   for (const [index, { rows, query: question }] of answers.entries()) {
@@ -72,7 +72,7 @@ async function readSeries(
   return found;
 }
 
-function questionOf(
+function datapointsQuery(
   { id, aggregate, granularity, includeOutside = false }: InputSeries,
   range: TimeRange,
 ): SeriesQuery {
@@ -124,14 +124,14 @@ type Json = Readonly<Record<string, unknown>>;
  * as the schedule's, with the window's times in it.
  */
 export function instanceOf(spec: ScheduleSpec, window: TimeRange): Json {
-  return spec.frames.length > 0 ? olderForm(spec, window) : newerForm(spec, window);
+  return spec.frames.length > 0 ? inputByPosition(spec, window) : inputByName(spec, window);
 }
 
-function newerForm({ series, files }: ScheduleSpec, { startMs, endMs }: TimeRange): Json {
+function inputByName({ series, files }: ScheduleSpec, { startMs, endMs }: TimeRange): Json {
   const timeSeries = series.map(({ alias, id, aggregate, granularity, includeOutside }) => {
     const outside = includeOutside && { includeOutsidePoints: true };
-    const asked = aggregate !== undefined && { aggregate, granularity };
-    return [alias, { id, start: startMs, end: endMs, ...asked, ...outside }] as const;
+    const aggregateOptions = aggregate !== undefined && { aggregate, granularity };
+    return [alias, { id, start: startMs, end: endMs, ...aggregateOptions, ...outside }] as const;
   });
   return {
     timeSeries: Object.fromEntries(timeSeries),
@@ -140,7 +140,7 @@ function newerForm({ series, files }: ScheduleSpec, { startMs, endMs }: TimeRang
   };
 }
 
-function olderForm({ frames, files }: ScheduleSpec, { startMs, endMs }: TimeRange): Json {
+function inputByPosition({ frames, files }: ScheduleSpec, { startMs, endMs }: TimeRange): Json {
   return {
     timeSeriesDataSpecs: frames.map(({ label, granularity, series }) => ({
       ...{ label, granularity, start: startMs, end: endMs },

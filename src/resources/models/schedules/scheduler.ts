@@ -40,13 +40,13 @@ export async function runDueSchedules(services: Services, project: KeyProject): 
   );
 }
 
-interface Work {
+interface ScheduleContext {
   readonly services: Services;
   readonly project: KeyProject;
   readonly signal: AbortSignal;
 }
 
-async function runWindows(work: Work, id: number): Promise<void> {
+async function runWindows(work: ScheduleContext, id: number): Promise<void> {
   while (!work.signal.aborted) {
     const claimed = (await isWaiting(work, id)) ? undefined : await claim(work, id);
     if (!claimed) return;
@@ -54,13 +54,13 @@ async function runWindows(work: Work, id: number): Promise<void> {
   }
 }
 
-interface Claimed {
+interface ClaimedRun {
   readonly schedule: Schedule;
   readonly run: ScheduleRun;
 }
 
 /** The next window of a schedule, if it is due and no other one is under way; what is too old is skipped. */
-function claim({ services, project }: Work, id: number): Promise<Claimed | undefined> {
+function claim({ services, project }: ScheduleContext, id: number): Promise<ClaimedRun | undefined> {
   const nowMs = services.system.nowMs();
   return services.catalog.write(project.id, async (tx) => {
     const [schedule] = await tx.get(scheduleTable, [id]);
@@ -104,27 +104,27 @@ async function dropOldest(tx: CatalogWriter, scheduleId: number): Promise<void> 
 }
 
 /** With an endless slack a window waits until each of its series has a point at or after its end. */
-async function isWaiting(work: Work, id: number): Promise<boolean> {
+async function isWaiting(work: ScheduleContext, id: number): Promise<boolean> {
   const [schedule] = await work.services.catalog.read(work.project.id, (tx) => tx.get(scheduleTable, [id]));
   if (schedule?.spec.slackMs !== -1) return false;
   const { spec, nextEnd } = schedule;
-  const ctx = await contextOf(work, schedule).catch(asNothing);
+  const ctx = await contextOf(work, schedule).catch(ignoreMissing);
   if (!ctx) return false; // The run will tell why.
   const ids = [...spec.series, ...spec.frames.flatMap(({ series }) => series)].map((one) => one.id);
-  const series = await requireSeries(ctx, ids, "READ").catch(asNothing);
+  const series = await requireSeries(ctx, ids, "READ").catch(ignoreMissing);
   if (!series) return false;
   const questions = series.map((one) => ({ series: one.id, isString: one.isString }));
   const latest = await ctx.points.latest(questions, limits.timeMsMax);
   return latest.some((one) => one === undefined || one.timeMs < nextEnd);
 }
 
-function asNothing(problem: unknown): undefined {
+function ignoreMissing(problem: unknown): undefined {
   if (!(problem instanceof Failure)) throw problem;
 }
 
 /** Acts with the rights that the schedule's account has now; refuses one that was deleted or lost them. */
 async function contextOf(
-  { services, project, signal }: Work,
+  { services, project, signal }: ScheduleContext,
   { accountId }: Schedule,
 ): Promise<RequestContext> {
   const { id: projectId, urlName } = project;
@@ -134,22 +134,22 @@ async function contextOf(
   return { ...services, caller, project: projectId, signal, memory: unboundedMemory };
 }
 
-async function runWindow(work: Work, claimed: Claimed): Promise<void> {
+async function runWindow(work: ScheduleContext, claimed: ClaimedRun): Promise<void> {
   try {
     const prediction = await predictWindow(work, claimed);
     const points = await write(work, claimed, prediction);
     await finish(work, claimed, { status: "SUCCEEDED", points });
   } catch (problem) {
-    if (work.signal.aborted && !(problem instanceof Written)) return giveBack(work, claimed);
+    if (work.signal.aborted && !(problem instanceof Written)) return releaseRun(work, claimed);
     const reason = problem instanceof Written ? problem.cause : problem;
     if (!(reason instanceof Failure)) work.services.models.report(reason);
-    const told =
+    const problemText =
       reason instanceof Failure ? reason.message : "A fault of the server; its log has the details";
-    await finish(work, claimed, { status: "FAILED", problem: told });
+    await finish(work, claimed, { status: "FAILED", problem: problemText });
   }
 }
 
-async function predictWindow(work: Work, { schedule, run }: Claimed): Promise<unknown> {
+async function predictWindow(work: ScheduleContext, { schedule, run }: ClaimedRun): Promise<unknown> {
   const { spec, modelId, args } = schedule;
   const ctx = await contextOf(work, schedule);
   const version = await activeVersion(ctx, modelId);
@@ -171,12 +171,16 @@ async function refuseForeignAuthor(ctx: RequestContext, schedule: Schedule, auth
   const caller = author === 0 ? undefined : await ctx.keys.callerAs(author, ctx.caller);
   if (!caller && author !== 0) return;
   const isAllowed =
-    caller && (await refuseUnknownData({ ...ctx, caller }, schedule.spec).then(() => true, asNothing));
+    caller && (await refuseUnknownData({ ...ctx, caller }, schedule.spec).then(() => true, ignoreMissing));
   if (!isAllowed) throw fail("model-author-refused", {});
 }
 
 /** From here on a stop has to wait: half of an output must not be taken for none. */
-async function write(work: Work, { schedule, run }: Claimed, prediction: unknown): Promise<number> {
+async function write(
+  work: ScheduleContext,
+  { schedule, run }: ClaimedRun,
+  prediction: unknown,
+): Promise<number> {
   work.signal.throwIfAborted();
   try {
     const ctx = await contextOf({ ...work, signal: new AbortController().signal }, schedule);
@@ -191,14 +195,21 @@ class Written extends Error {}
 type Outcome = Pick<ScheduleRun, "status" | "problem" | "points">;
 
 /** Nothing is written when the schedule was deleted meanwhile. */
-async function finish({ services, project }: Work, { run }: Claimed, outcome: Outcome): Promise<void> {
+async function finish(
+  { services, project }: ScheduleContext,
+  { run }: ClaimedRun,
+  outcome: Outcome,
+): Promise<void> {
   await services.catalog.write(project.id, async (tx) => {
     const [row] = await tx.get(scheduleRunTable, [run.id]);
     if (row) await tx.replace(scheduleRunTable, [{ ...row, ...outcome, endedTime: services.system.nowMs() }]);
   });
 }
 
-async function giveBack({ services, project }: Work, { schedule, run }: Claimed): Promise<void> {
+async function releaseRun(
+  { services, project }: ScheduleContext,
+  { schedule, run }: ClaimedRun,
+): Promise<void> {
   await services.catalog.write(project.id, async (tx) => {
     await tx.remove(scheduleRunTable, equals("id", run.id));
     const [row] = await tx.get(scheduleTable, [schedule.id]);

@@ -7,7 +7,7 @@ import { id } from "../../../rest/parameters.ts";
 import { type Route, route } from "../../../rest/route.ts";
 import {
   body,
-  describedIn,
+  describedJson,
   describedMembers,
   describedOf,
   jsonObject,
@@ -16,10 +16,10 @@ import {
   nothing,
   orNull,
   read,
-  recordAnswer,
-  recordShape,
+  recordResponse,
+  recordSchema,
   write,
-} from "../shapes.rest.ts";
+} from "../schemas.rest.ts";
 import { dataSpecs, specIn } from "./data-spec.rest.ts";
 import {
   createSchedule,
@@ -58,7 +58,7 @@ const scheduleShape = Type.Object(
 );
 
 const scheduleIn = (schedule: Schedule) => ({
-  ...describedIn(schedule),
+  ...describedJson(schedule),
   ...{ modelId: schedule.modelId, args: schedule.args, dataSpec: null },
   ...schedule.sent,
 });
@@ -83,8 +83,8 @@ const runIn = ({ problem, endedTime, points, ...run }: ScheduleRun) => ({
   ...{ errorMsg: problem ?? null, completedTime: endedTime ?? null, datapoints: points ?? null },
 });
 
-const answer = () => ({ schema: recordShape(scheduleShape) });
-const answered = (schedule: Schedule) => recordAnswer(scheduleIn(schedule));
+const answer = () => ({ schema: recordSchema(scheduleShape) });
+const answered = (schedule: Schedule) => recordResponse(scheduleIn(schedule));
 const parameters = { scheduleId: id("The schedule") };
 const place = "/analytics/models/schedules";
 const one = `${place}/{scheduleId}`;

@@ -80,21 +80,21 @@ export const deprecateSchedule = (ctx: RequestContext, id: number): Promise<Sche
 export async function deleteSchedule(ctx: RequestContext, id: number): Promise<void> {
   await ctx.catalog.write(ctx.project, async (tx) => {
     await requireRecord(tx, ctx, { table: scheduleTable, action: "WRITE" }, named(id));
-    await drop(tx, [id]);
+    await deleteRows(tx, [id]);
   });
   await ctx.models.jobs.cancel(id);
 }
 
 /** Takes those of a model away with their runs; answers their ids. */
-export async function dropSchedulesOf(tx: CatalogWriter, modelId: number): Promise<number[]> {
+export async function deleteSchedulesOf(tx: CatalogWriter, modelId: number): Promise<number[]> {
   const filter = equals("modelId", modelId);
   const limit = await tx.count(scheduleTable, filter);
   const ids = (await tx.find(scheduleTable, { filter, order: byId, page: { limit } })).map(({ id }) => id);
-  await drop(tx, ids);
+  await deleteRows(tx, ids);
   return ids;
 }
 
-async function drop(tx: CatalogWriter, ids: readonly number[]): Promise<void> {
+async function deleteRows(tx: CatalogWriter, ids: readonly number[]): Promise<void> {
   await tx.remove(scheduleTable, oneOf("id", ids));
   await tx.remove(scheduleRunTable, oneOf("scheduleId", ids));
 }

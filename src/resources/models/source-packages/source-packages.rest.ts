@@ -10,21 +10,21 @@ import { type Route, route } from "../../../rest/route.ts";
 import { sourceOperations } from "../schema.ts";
 import {
   body,
-  describedIn,
+  describedJson,
   describedMembers,
   describedOf,
   listing,
-  membersAnswer,
-  membersShape,
+  membersResponse,
+  membersSchema,
   newDescribed,
   nothing,
   orNull,
   projectMember,
   read,
-  recordAnswer,
-  recordShape,
+  recordResponse,
+  recordSchema,
   write,
-} from "../shapes.rest.ts";
+} from "../schemas.rest.ts";
 import {
   codeLink,
   createSourcePackage,
@@ -65,15 +65,15 @@ const sourcePackageShape = Type.Object(
 );
 
 const shapeOf = ({ source, isUploaded }: SourcePackageState, { caller }: RequestContext) => ({
-  ...describedIn(source),
+  ...describedJson(source),
   ...{ project: caller.project, isUploaded },
   packageName: source.packageName,
   availableOperations: source.availableOperations,
   runtimeVersion: source.runtimeVersion,
 });
 
-const answer = () => ({ schema: recordShape(sourcePackageShape) });
-const answered = (ctx: RequestContext, state: SourcePackageState) => recordAnswer(shapeOf(state, ctx));
+const answer = () => ({ schema: recordSchema(sourcePackageShape) });
+const answered = (ctx: RequestContext, state: SourcePackageState) => recordResponse(shapeOf(state, ctx));
 const empty = () => ({ schema: emptySchema });
 const onePackage = { sourcePackageId: id("The source package") };
 const place = "/analytics/models/sourcepackages";
@@ -86,9 +86,11 @@ export const sourcePackageRoutes: readonly Route[] = [
     path: place,
     summary: "Create a source package; its tar.gz is then PUT to `uploadUrl`",
     body: body(newSourcePackage),
-    response: () => ({ schema: membersShape(Type.Object({ id: Type.Integer(), uploadUrl: Type.String() })) }),
+    response: () => ({
+      schema: membersSchema(Type.Object({ id: Type.Integer(), uploadUrl: Type.String() })),
+    }),
     handle: async (ctx, { body, headers }) =>
-      membersAnswer(await createSourcePackage(ctx, newOf(body), baseUrlOf(ctx, headers))),
+      membersResponse(await createSourcePackage(ctx, newOf(body), baseUrlOf(ctx, headers))),
   }),
   listing({
     path: place,
@@ -122,10 +124,10 @@ export const sourcePackageRoutes: readonly Route[] = [
     ...{ ...read, ...ofOne, method: "GET" },
     path: `${ofOne.path}/code`,
     summary: "A link to the archive that needs no credentials and expires",
-    response: () => ({ schema: membersShape(Type.Object({ downloadUrl: Type.String() })) }),
+    response: () => ({ schema: membersSchema(Type.Object({ downloadUrl: Type.String() })) }),
     handle: async (ctx, { path, headers }) => {
       const downloadUrl = await codeLink(ctx, path.sourcePackageId, baseUrlOf(ctx, headers));
-      return membersAnswer({ downloadUrl });
+      return membersResponse({ downloadUrl });
     },
   }),
   route({

@@ -9,7 +9,7 @@ import {
   type Attachment,
   attachmentLink,
   attachments,
-  dropAttachments,
+  deleteAttachments,
   expectBytes,
   uploadLink,
 } from "../../files/attachments/attachments.ts";
@@ -115,7 +115,7 @@ export async function deleteCode(ctx: RequestContext, id: number): Promise<void>
   let blobs: number[] = [];
   await changeRecord(ctx, sourcePackageTable, named(id), async ({ codeId, ...row }, tx) => {
     if (codeId === undefined) throw fail("source-code-deleted", { name: row.name });
-    blobs = await dropAttachments(tx, [codeId]);
+    blobs = await deleteAttachments(tx, [codeId]);
     return row;
   });
   await removeBlobs(ctx, ctx.project, blobs);
@@ -126,7 +126,7 @@ export async function deleteSourcePackage(ctx: RequestContext, id: number): Prom
   const blobs = await ctx.catalog.write(ctx.project, async (tx) => {
     const source = await requireRecord(tx, ctx, { table: sourcePackageTable, action: "WRITE" }, named(id));
     await tx.remove(sourcePackageTable, equals("id", id));
-    return dropAttachments(tx, source.codeId === undefined ? [] : [source.codeId]);
+    return deleteAttachments(tx, source.codeId === undefined ? [] : [source.codeId]);
   });
   await removeBlobs(ctx, ctx.project, blobs);
 }

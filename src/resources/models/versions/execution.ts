@@ -67,7 +67,7 @@ async function mayHaveKey(
 }
 
 /** Keeps what a run has printed, in place of the oldest; nothing when the version was deleted meanwhile. */
-export async function keepLog(
+export async function recordLog(
   { catalog, ids }: Services,
   project: ProjectId,
   version: number,

@@ -15,8 +15,8 @@ import { storeAttachment } from "../../files/attachments/attachments.ts";
 import { removeBlobs } from "../../files/removals.ts";
 import { artifactTable, type Version, versionTable } from "../schema.ts";
 import { fileNameOf } from "./artifacts.ts";
-import { keepLog, keyFor, loadable } from "./execution.ts";
-import { dropArtifacts } from "./rows.ts";
+import { keyFor, loadable, recordLog } from "./execution.ts";
+import { deleteArtifactsOf } from "./rows.ts";
 
 /** Begins the job that the state of a version asks for; returns at once. */
 export function startJob(services: Services, project: KeyProject, versionId: number): void {
@@ -53,7 +53,7 @@ async function runJob(job: Job): Promise<void> {
 async function finish({ services, project, versionId }: Job, problem: string | undefined): Promise<void> {
   const blobs = await services.catalog.write(project.id, async (tx) => {
     const [row] = await tx.get(versionTable, [versionId]);
-    return row ? settle(tx, [row], { problem, nowMs: services.system.nowMs() }) : [];
+    return row ? finishVersion(tx, [row], { problem, nowMs: services.system.nowMs() }) : [];
   });
   await removeBlobs(services, project.id, blobs);
 }
@@ -63,7 +63,7 @@ interface Outcome {
   readonly nowMs: number;
 }
 
-async function settle(
+async function finishVersion(
   tx: CatalogWriter,
   rows: readonly Version[],
   { problem, nowMs }: Outcome,
@@ -73,7 +73,7 @@ async function settle(
     rows.map((row) => after(row, problem, nowMs)),
   );
   const failed = rows.filter(({ status }) => status === "TRAINING" && problem !== undefined);
-  return dropArtifacts(
+  return deleteArtifactsOf(
     tx,
     failed.map(({ id }) => id),
   );
@@ -134,7 +134,7 @@ async function run(job: Job, version: Version): Promise<string | undefined> {
     : { ...common, operation: "load", artifacts };
   const { log: lines, problem } = await models.runner.run(task, signal);
   const operation = isTraining ? "train" : "predict";
-  await keepLog(services, project.id, version.id, { operation, lines });
+  await recordLog(services, project.id, version.id, { operation, lines });
   return problem;
 }
 
@@ -151,9 +151,12 @@ async function jobCaller(
   return caller;
 }
 
-type Kept = { readonly name: string; readonly bytes: AsyncIterable<Uint8Array> };
+type StoredArtifact = { readonly name: string; readonly bytes: AsyncIterable<Uint8Array> };
 
-async function keepArtifact({ services, project, versionId }: Job, { name, bytes }: Kept): Promise<void> {
+async function keepArtifact(
+  { services, project, versionId }: Job,
+  { name, bytes }: StoredArtifact,
+): Promise<void> {
   const given = { name: fileNameOf(name), bytes };
   await storeAttachment(services, project.id, given, async (tx, { id }) => {
     const [version] = await tx.get(versionTable, [versionId]);
@@ -171,7 +174,7 @@ export async function unfinishedJobs(services: Services, project: KeyProject): P
     const rows = await tx.find(versionTable, { filter: unfinished, order: byId, page: { limit } });
     const problem = "The server stopped while this ran; deploy it again, or train another version";
     const ran = rows.filter(({ jobStartedTime }) => jobStartedTime !== undefined);
-    const blobs = await settle(tx, ran, { problem, nowMs: services.system.nowMs() });
+    const blobs = await finishVersion(tx, ran, { problem, nowMs: services.system.nowMs() });
     return { waiting: rows.filter((row) => !ran.includes(row)).map(({ id }) => id), blobs };
   });
   await removeBlobs(services, project.id, blobs);

@@ -6,10 +6,10 @@ import { equals } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
 import { requireRecord } from "../records.ts";
 import { type Log, type LogOperation, logTable, modelTable, type Version } from "../schema.ts";
-import { keepLog, keyFor, loadable } from "./execution.ts";
+import { keyFor, loadable, recordLog } from "./execution.ts";
 import { requireState, requireVersion, type VersionKey } from "./rows.ts";
 
-export type PredictionWanted = Pick<Prediction, "instances" | "args" | "data" | "files">;
+export type PredictionInput = Pick<Prediction, "instances" | "args" | "data" | "files">;
 
 /**
  * The version that answers for a model; refuses (404) an unknown model, (400) one without an active version.
@@ -30,14 +30,14 @@ export function activeVersion(ctx: RequestContext, modelId: number): Promise<Ver
 export async function predict(
   ctx: RequestContext,
   version: Version,
-  wanted: PredictionWanted,
+  wanted: PredictionInput,
 ): Promise<ModelOutcome> {
   requireState(version, ["READY"]);
   const given = await loadable(ctx, ctx.project, version);
   const lendKey = () => keyFor(ctx, ctx.caller, version);
   const common = { ...given, ...wanted, project: ctx.caller.project, lendKey };
   const outcome = await ctx.models.runner.run({ ...common, operation: "predict" }, ctx.signal);
-  await keepLog(ctx, ctx.project, version.id, { operation: "predict", lines: outcome.log });
+  await recordLog(ctx, ctx.project, version.id, { operation: "predict", lines: outcome.log });
   return outcome;
 }
 

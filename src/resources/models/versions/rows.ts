@@ -5,7 +5,7 @@ import { fail } from "../../../errors.ts";
 import { equals, oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
 import type { CatalogReader, CatalogWriter } from "../../../storage/catalog.ts";
-import { dropAttachments } from "../../files/attachments/attachments.ts";
+import { deleteAttachments } from "../../files/attachments/attachments.ts";
 import { requireRecord } from "../records.ts";
 import { type Artifact, artifactTable, type Version, type VersionState, versionTable } from "../schema.ts";
 
@@ -41,9 +41,9 @@ export async function artifactsOf(tx: CatalogReader, versionIds: readonly number
 }
 
 /** Takes the artifacts of these versions away; answers the blobs to remove after the transaction. */
-export async function dropArtifacts(tx: CatalogWriter, versionIds: readonly number[]): Promise<number[]> {
+export async function deleteArtifactsOf(tx: CatalogWriter, versionIds: readonly number[]): Promise<number[]> {
   const ids = (await artifactsOf(tx, versionIds)).map(({ id }) => id);
-  const blobs = await dropAttachments(tx, ids);
+  const blobs = await deleteAttachments(tx, ids);
   await tx.remove(artifactTable, oneOf("versionId", versionIds));
   return blobs;
 }

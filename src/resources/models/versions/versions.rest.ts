@@ -13,23 +13,23 @@ import { versionStates } from "../schema.ts";
 import {
   body,
   describedChange,
-  describedIn,
+  describedJson,
   describedMembers,
   describedOf,
   descriptionChangeOf,
   jsonObject,
   listing,
-  membersAnswer,
-  membersShape,
+  membersResponse,
+  membersSchema,
   newDescribed,
   nothing,
   orNull,
   projectMember,
   read,
-  recordAnswer,
-  recordShape,
+  recordResponse,
+  recordSchema,
   write,
-} from "../shapes.rest.ts";
+} from "../schemas.rest.ts";
 import { artifactLink, listArtifacts, uploadArtifact } from "./artifacts.ts";
 import { activeVersion, predict, readLogs } from "./predictions.ts";
 import {
@@ -85,7 +85,7 @@ const versionShape = Type.Object(
 );
 
 const versionIn = (version: Version, { caller }: RequestContext) => ({
-  ...describedIn(version),
+  ...describedJson(version),
   project: caller.project,
   modelId: version.modelId,
   status: version.status,
@@ -117,10 +117,12 @@ const predictionShape = Type.Object(
 const codeFailed = 500;
 
 const predicted = ({ problem, predictions }: ModelOutcome) =>
-  problem === undefined ? membersAnswer({ predictions }) : { error: { message: problem, code: codeFailed } };
+  problem === undefined
+    ? membersResponse({ predictions })
+    : { error: { message: problem, code: codeFailed } };
 
-const answer = () => ({ schema: recordShape(versionShape) });
-const answered = (ctx: RequestContext, version: Version) => recordAnswer(versionIn(version, ctx));
+const answer = () => ({ schema: recordSchema(versionShape) });
+const answered = (ctx: RequestContext, version: Version) => recordResponse(versionIn(version, ctx));
 const model = "/analytics/models/{modelId}";
 const version = `${model}/versions/{versionId}`;
 const oneModel = { modelId: id("The model") };
@@ -201,7 +203,7 @@ const kept: readonly Route[] = [
   }),
 ];
 
-const asked = { ...read, method: "PUT", body: body(predictionWanted) } as const;
+const predictRoute = { ...read, method: "PUT", body: body(predictionWanted) } as const;
 const prediction = () => ({ schema: predictionShape });
 const questionOf = ({ instances, args }: Static<typeof predictionWanted>) => ({
   instances,
@@ -210,14 +212,14 @@ const questionOf = ({ instances, args }: Static<typeof predictionWanted>) => ({
 
 const used: readonly Route[] = [
   route({
-    ...{ ...asked, parameters: oneModel, response: prediction },
+    ...{ ...predictRoute, parameters: oneModel, response: prediction },
     path: `${model}/predict`,
     summary: "Ask the active version of a model for predictions",
     handle: async (ctx, { path, body }) =>
       predicted(await predict(ctx, await activeVersion(ctx, path.modelId), questionOf(body))),
   }),
   route({
-    ...{ ...asked, parameters, response: prediction },
+    ...{ ...predictRoute, parameters, response: prediction },
     path: `${version}/predict`,
     summary: "Ask a version for predictions",
     handle: async (ctx, { path, body }) =>
@@ -230,11 +232,11 @@ const used: readonly Route[] = [
     query: { logType: oneOfWords("Which runs; both when absent", ["train", "predict", "both"] as const) },
     response: () => {
       const lines = Type.Array(Type.String());
-      return { schema: membersShape(Type.Object({ predict: lines, train: lines })) };
+      return { schema: membersSchema(Type.Object({ predict: lines, train: lines })) };
     },
     handle: async (ctx, { path, query: { logType = "both" } }) => {
       const logs = await readLogs(ctx, keyIn(path));
-      return membersAnswer({
+      return membersResponse({
         predict: logType === "train" ? [] : logs.predict,
         train: logType === "predict" ? [] : logs.train,
       });
@@ -257,10 +259,10 @@ const artifacts: readonly Route[] = [
     ...{ ...read, method: "GET", parameters: oneArtifact, takesRest: true },
     path: `${version}/artifacts/{name}`,
     summary: "A link to an artifact that needs no credentials and expires",
-    response: () => ({ schema: membersShape(Type.Object({ downloadUrl: Type.String() })) }),
+    response: () => ({ schema: membersSchema(Type.Object({ downloadUrl: Type.String() })) }),
     handle: async (ctx, { path, headers }) => {
-      const wanted = { name: path.name, baseUrl: baseUrlOf(ctx, headers) };
-      return membersAnswer({ downloadUrl: await artifactLink(ctx, keyIn(path), wanted) });
+      const link = { name: path.name, baseUrl: baseUrlOf(ctx, headers) };
+      return membersResponse({ downloadUrl: await artifactLink(ctx, keyIn(path), link) });
     },
   }),
   route({
@@ -268,10 +270,10 @@ const artifacts: readonly Route[] = [
     path: `${version}/artifacts/upload`,
     summary: "A link that an artifact is PUT to, until the version is deployed",
     body: body(Type.Object({ name: nameField("A path such as folder/file.txt") })),
-    response: () => ({ schema: membersShape(Type.Object({ uploadUrl: Type.String() })) }),
+    response: () => ({ schema: membersSchema(Type.Object({ uploadUrl: Type.String() })) }),
     handle: async (ctx, { path, body, headers }) => {
-      const wanted = { name: body.name, baseUrl: baseUrlOf(ctx, headers) };
-      return membersAnswer({ uploadUrl: await uploadArtifact(ctx, keyIn(path), wanted) });
+      const link = { name: body.name, baseUrl: baseUrlOf(ctx, headers) };
+      return membersResponse({ uploadUrl: await uploadArtifact(ctx, keyIn(path), link) });
     },
   }),
 ];

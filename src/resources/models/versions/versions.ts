@@ -5,7 +5,7 @@ import { fail } from "../../../errors.ts";
 import { equals, oneOf } from "../../../query/filter.ts";
 import type { Page, PageQuery } from "../../../query/page.ts";
 import type { CatalogReader, CatalogWriter } from "../../../storage/catalog.ts";
-import { endUploadsTo } from "../../files/attachments/attachments.ts";
+import { cancelUploadsTo } from "../../files/attachments/attachments.ts";
 import { removeBlobs } from "../../files/removals.ts";
 import {
   changeDescription,
@@ -16,8 +16,8 @@ import {
 } from "../records.ts";
 import {
   logTable,
-  type Model,
   modelTable,
+  type PredictionModel,
   type SourcePackage,
   sourcePackageTable,
   type TrainingDetails,
@@ -28,7 +28,7 @@ import { codeOf } from "../source-packages/source-packages.ts";
 import { startJob } from "./jobs.ts";
 import {
   artifactsOf,
-  dropArtifacts,
+  deleteArtifactsOf,
   requireState,
   requireVersion,
   type VersionKey,
@@ -99,7 +99,7 @@ export async function deployVersion(ctx: RequestContext, key: VersionKey): Promi
   const version = await changeRecord<Version>(ctx, versionTable, versionNamed(key), async (row, tx) => {
     requireState(row, ["AWAITING_MANUAL_DEPLOYMENT", "FAILED"]);
     await codeOf(tx, await sourceFor(tx, { sourcePackageId: row.sourcePackageId }));
-    blobs = await endUploadsTo(
+    blobs = await cancelUploadsTo(
       tx,
       (await artifactsOf(tx, [key.id])).map(({ id }) => id),
     );
@@ -143,16 +143,16 @@ export async function deleteVersion(ctx: RequestContext, key: VersionKey): Promi
     await requireVersion(tx, ctx, key, "WRITE");
     const [model] = await tx.get(modelTable, [key.modelId]);
     const { activeVersionId, ...without } = model!;
-    if (activeVersionId === key.id) await tx.replace<Model>(modelTable, [without]);
-    return dropVersions(tx, [key.id]);
+    if (activeVersionId === key.id) await tx.replace<PredictionModel>(modelTable, [without]);
+    return deleteVersionsOf(tx, [key.id]);
   });
   await ctx.models.jobs.cancel(key.id);
   await removeBlobs(ctx, ctx.project, blobs);
 }
 
 /** Takes versions away with all that is theirs; answers the blobs to remove after the transaction. */
-export async function dropVersions(tx: CatalogWriter, ids: readonly number[]): Promise<number[]> {
-  const blobs = await dropArtifacts(tx, ids);
+export async function deleteVersionsOf(tx: CatalogWriter, ids: readonly number[]): Promise<number[]> {
+  const blobs = await deleteArtifactsOf(tx, ids);
   await tx.remove(logTable, oneOf("versionId", ids));
   await tx.remove(versionTable, oneOf("id", ids));
   return blobs;

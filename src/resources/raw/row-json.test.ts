@@ -4,8 +4,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Failure } from "../../errors.ts";
 import { parseJson } from "../../lib/json.ts";
-import { csvAnswer, readCsvRows } from "./csv.rest.ts";
-import { readRows, rowTexts } from "./row-texts.rest.ts";
+import { csvResponse, readCsvRows } from "./csv.rest.ts";
+import { readRows, rowsJson } from "./row-json.rest.ts";
 
 interface SentRow {
   readonly key: string;
@@ -68,7 +68,7 @@ test("a body with a byte changed is refused or means what JSON.parse finds", asy
 test("chosen columns are those of all, in their order", () => {
   fc.assert(
     fc.property(columns, fc.array(name, { maxLength: 3 }), (all, wanted) => {
-      const [text] = rowTexts([{ key: "k", columns: JSON.stringify(all), lastUpdatedTime: 1 }], wanted);
+      const [text] = rowsJson([{ key: "k", columns: JSON.stringify(all), lastUpdatedTime: 1 }], wanted);
       const expected = Object.fromEntries(Object.entries(all).filter(([one]) => wanted.includes(one)));
       assert.deepEqual(parseJson(text!), { key: "k", columns: expected, lastUpdatedTime: 1 });
     }),
@@ -92,7 +92,7 @@ test("texts survive the way out as CSV and in again", async () => {
         columns: JSON.stringify(one.columns),
         lastUpdatedTime: 1,
       }));
-      const written = (await csvAnswer(stored, undefined)) as { bytes: Buffer };
+      const written = (await csvResponse(stored, undefined)) as { bytes: Buffer };
       const back = await readCsvRows(written.bytes);
       assert.deepEqual(
         back.map((one) => ({ key: one.key, columns: parseJson(one.columns) })),

@@ -160,11 +160,11 @@ const isSetter = (value: object) => {
 
 const isText = (value: unknown): value is string => typeof value === "string";
 
-type Sent = Static<typeof wholeEvent>;
+type EventInput = Static<typeof wholeEvent>;
 
 /** Both spellings of metadata as texts, and besides as sent where not all values are texts. */
 function metadataOf(
-  { metadata, additionalData }: Pick<Sent, "metadata" | "additionalData">,
+  { metadata, additionalData }: Pick<EventInput, "metadata" | "additionalData">,
   prefix: string,
 ): Partial<Pick<Event, "metadata" | "sentMetadata">> {
   if (metadata || !additionalData) return metadata ? { metadata } : {};
@@ -209,7 +209,7 @@ export function newEventOf(sent: Static<typeof newEvent>, index: number): NewEve
 
 /** The links and tags of a new event; numbers among the tags are links. */
 function newLinksOf(
-  { assetIds = [], tagIds = [] }: Pick<Sent, "assetIds" | "tagIds">,
+  { assetIds = [], tagIds = [] }: Pick<EventInput, "assetIds" | "tagIds">,
   prefix: string,
 ): Pick<Event, "assetIds" | "tags"> {
   const set = [...assetIds, ...tagIds.filter(isId)];
@@ -222,9 +222,9 @@ function newLinksOf(
  * All members that published clients of the version know are overwritten. Others stay when they are not sent:
  * these clients would clear them without knowing.
  */
-export const overwriteIn =
+export const overwriteOf =
   (version: ApiVersion) =>
-  (sent: Sent, index: number): EventChange => {
+  (sent: EventInput, index: number): EventChange => {
     const { metadata = {}, sentMetadata = null } = metadataOf(sent, `items[${index}].`);
     const [ofOld, ofNew] = version === "0.4" ? [null, undefined] : [undefined, null];
     const links = linksChangeOf(version, {
@@ -249,7 +249,7 @@ export const overwriteIn =
     };
   };
 
-interface Place {
+interface ChangeContext {
   readonly version: ApiVersion;
   /** Where the caller wrote the change, for refusals: `items[0].`. */
   readonly prefix: string;
@@ -258,7 +258,7 @@ interface Place {
 export function changeOf(
   id: number,
   sent: Static<typeof eventChange>,
-  { version, prefix }: Place,
+  { version, prefix }: ChangeContext,
 ): EventChange {
   return {
     id,
@@ -282,15 +282,15 @@ function metadataChange(sent: Static<typeof eventChange>, prefix: string) {
   const metadata = changed(sent.metadata);
   const additionalData = changed(sent.additionalData);
   if (metadata === undefined && additionalData === undefined) return {};
-  const wanted = {
+  const eventInput = {
     ...(metadata && { metadata }),
     ...(additionalData && { additionalData }),
   };
-  const { metadata: texts = {}, sentMetadata = null } = metadataOf(wanted, prefix);
+  const { metadata: texts = {}, sentMetadata = null } = metadataOf(eventInput, prefix);
   return { metadata: texts, sentMetadata };
 }
 
-interface SentLinks {
+interface LinksInput {
   readonly assetIds: ListChange<number> | undefined;
   readonly tagIds: ListChange<number | string> | undefined;
 }
@@ -299,7 +299,7 @@ interface SentLinks {
  * Strings among the tags change the tags, numbers the links. Only 0.4 shows the links among the tags: in
  * newer versions a list of strings alone, or an empty one, leaves the links.
  */
-function linksChangeOf(version: ApiVersion, { assetIds, tagIds }: SentLinks) {
+function linksChangeOf(version: ApiVersion, { assetIds, tagIds }: LinksInput) {
   if (!tagIds) return { assetIds };
   const lists = [tagIds.set, tagIds.add, tagIds.remove];
   const isAboutLinks = version === "0.4" || lists.some((list) => list?.some(isId));
@@ -342,7 +342,7 @@ const outOld = {
 };
 
 /** One event in an answer of this version. */
-export const eventShape = (version: ApiVersion) =>
+export const eventSchema = (version: ApiVersion) =>
   version === "0.4"
     ? Type.Object({ ...outOld, additionalData, tagIds: tags }, { title: "Event" })
     : Type.Object(
@@ -362,7 +362,7 @@ export const eventShape = (version: ApiVersion) =>
       );
 
 /** Makes what a client of this version is shown of an event. */
-export const eventIn =
+export const eventJson =
   (version: ApiVersion) =>
   ({ id, startTime, endTime, description, type, subtype, assetIds, metadata, ...event }: Event) => ({
     ...{ id, startTime, endTime, description, type, subtype },

@@ -7,16 +7,16 @@ import { cursorParameter } from "../../rest/envelope.ts";
 import { idField, itemsBody, nameField, textField, timeField } from "../../rest/fields.ts";
 import { boolean, integer, type Parameter, pageSize, required, text } from "../../rest/parameters.ts";
 
-export const databaseShape = Type.Object(
+export const databaseSchema = Type.Object(
   { dbName: nameField("The name of the database") },
   { title: "RawDatabase" },
 );
-const tableShape = Type.Object({ tableName: nameField("The name of the table") }, { title: "RawTable" });
+const tableSchema = Type.Object({ tableName: nameField("The name of the table") }, { title: "RawTable" });
 
 /** As a list shows it, and as it is made; in the names of tables to delete links mean nothing. */
-export const linkedTableShape = Type.Object(
+export const linkedTableSchema = Type.Object(
   {
-    ...tableShape.properties,
+    ...tableSchema.properties,
     assetIds: Type.Optional(
       Type.Array(idField("An asset"), {
         description:
@@ -37,7 +37,7 @@ const columnsField = Type.Unsafe<object>({
   description: "Values of any kind under their names, kept exactly as sent",
 });
 
-export const rowShape = Type.Object(
+export const rowSchema = Type.Object(
   {
     key: Type.String(),
     columns: columnsField,
@@ -46,9 +46,9 @@ export const rowShape = Type.Object(
   { title: "RawRow" },
 );
 
-export const databasesBody = itemsBody(databaseShape, { min: 1 });
-export const newTablesBody = itemsBody(linkedTableShape, { min: 1 });
-export const tablesBody = itemsBody(tableShape, { min: 1 });
+export const databasesBody = itemsBody(databaseSchema, { min: 1 });
+export const newTablesBody = itemsBody(linkedTableSchema, { min: 1 });
+export const tablesBody = itemsBody(tableSchema, { min: 1 });
 const newRow = { key: keyField, columns: Type.Optional(columnsField) };
 export const rowsBody = itemsBody(Type.Object(newRow));
 export const restoredRowsBody = itemsBody(
@@ -66,7 +66,7 @@ export const ofRow = { ...inTable, key: required(text("The key of the row")) };
 export const recursive = {
   recursive: boolean("Delete also databases that hold tables, with all of their rows; false when absent"),
 };
-export const ensuring = (what: string) => ({
+export const ensureParentParameter = (what: string) => ({
   ensureParent: boolean(`Make ${what} when missing; false when absent`),
 });
 
@@ -84,9 +84,9 @@ const columns: Parameter<readonly string[] | undefined> = {
   description: "Only these columns, their names separated by commas; `,` for none",
   required: false,
   decode: (sent) => {
-    const asked = sent.filter((one) => one !== "");
-    if (asked.length === 0) return undefined;
-    return asked.flatMap((one) => one.split(",")).filter((name) => name !== "");
+    const lists = sent.filter((one) => one !== "");
+    if (lists.length === 0) return undefined;
+    return lists.flatMap((one) => one.split(",")).filter((name) => name !== "");
   },
 };
 

@@ -6,8 +6,8 @@ import { JsonText } from "../../lib/json-reader.ts";
 import { membersIn } from "../../lib/json-text.ts";
 import { limits } from "../../limits.ts";
 import { type BodyDecoder, jsonDecoder } from "../../rest/json.ts";
-import type { NewRow, RawRow } from "./rows.ts";
-import { restoredRowsBody, rowsBody } from "./shapes.rest.ts";
+import type { NewRawRow, RawRow } from "./rows.ts";
+import { restoredRowsBody, rowsBody } from "./schemas.rest.ts";
 
 /** The rows of `{"items":[{"key","columns"},...]}`; no columns are `{}`. */
 export const readRows = rowsReader(rowsBody, ({ key }) => ({ key }));
@@ -20,20 +20,20 @@ export const readRestoredRows = rowsReader(restoredRowsBody, ({ key, lastUpdated
 
 function rowsReader<Body extends typeof rowsBody | typeof restoredRowsBody>(
   schema: Body,
-  known: (item: Static<Body>["items"][number]) => Omit<NewRow, "columns">,
-): BodyDecoder<NewRow[]> {
+  known: (item: Static<Body>["items"][number]) => Omit<NewRawRow, "columns">,
+): BodyDecoder<NewRawRow[]> {
   const decode = jsonDecoder<Static<Body>>(schema, { keptText: ["items", "columns"] });
   return async (body, sent) => {
     const { items } = await decode(body, sent);
     return items.map((item, index) => ({
       ...known(item),
-      columns: boundedColumns(JsonText.of(item.columns) ?? "{}", index),
+      columns: refuseLongColumns(JsonText.of(item.columns) ?? "{}", index),
     }));
   };
 }
 
 /** A row whose columns are longer than the limit is refused; `index` is its place in the request. */
-export function boundedColumns(columns: string, index: number): string {
+export function refuseLongColumns(columns: string, index: number): string {
   if (columns.length <= limits.rawColumnsLengthMax) return columns;
   throw fail("field-invalid", {
     field: `items[${index}].columns`,
@@ -43,16 +43,16 @@ export function boundedColumns(columns: string, index: number): string {
 }
 
 /** The rows as JSON texts, with these columns alone if any are named. */
-export function rowTexts(rows: readonly RawRow[], names: readonly string[] | undefined): Iterable<string> {
-  const wanted = names && new Set(names);
+export function rowsJson(rows: readonly RawRow[], names: readonly string[] | undefined): Iterable<string> {
+  const selectedNames = names && new Set(names);
   return rows.values().map(({ key, columns, lastUpdatedTime }) => {
-    const shown = wanted ? selected(columns, wanted) : columns;
+    const shown = selectedNames ? selected(columns, selectedNames) : columns;
     return `{"key":${JSON.stringify(key)},"columns":${shown},"lastUpdatedTime":${lastUpdatedTime}}`;
   });
 }
 
-function selected(columns: string, wanted: ReadonlySet<string>): string {
-  if (wanted.size === 0) return "{}";
-  const members = membersIn(columns, 0).filter(({ name }) => wanted.has(name));
+function selected(columns: string, selectedNames: ReadonlySet<string>): string {
+  if (selectedNames.size === 0) return "{}";
+  const members = membersIn(columns, 0).filter(({ name }) => selectedNames.has(name));
   return `{${members.map(({ start, end }) => columns.slice(start, end)).join(",")}}`;
 }

@@ -10,11 +10,11 @@ import {
   textField,
 } from "../../../rest/fields.ts";
 import { id } from "../../../rest/parameters.ts";
-import { valueTypes } from "./schema.ts";
+import { fieldValueTypes } from "./schema.ts";
 
 const typeId = idField("Which type");
 const fieldId = idField("Which field of the type");
-const valueType = Type.Enum([...valueTypes], {
+const valueType = Type.Enum([...fieldValueTypes], {
   description: "What its values are; a Long is an integer between -2^53 and 2^53",
 });
 const value = Type.Union([Type.String(), Type.Number(), Type.Boolean()]);
@@ -37,29 +37,32 @@ export const newAssetType = Type.Object(
   { title: "NewAssetType" },
 );
 
-const term = { id: Type.Integer(), name: Type.String(), description: Type.Optional(Type.String()) };
+const nameFields = { id: Type.Integer(), name: Type.String(), description: Type.Optional(Type.String()) };
 
-export const assetTypeShape = Type.Object(
-  { ...term, fields: Type.Array(Type.Object({ ...term, valueType }, { title: "AssetTypeField" })) },
+export const assetTypeSchema = Type.Object(
+  {
+    ...nameFields,
+    fields: Type.Array(Type.Object({ ...nameFields, valueType }, { title: "AssetTypeField" })),
+  },
   { title: "AssetType" },
 );
 
 /** Of a type or of a field. */
-export const termChange = (which: string) =>
+export const nameChange = (which: string) =>
   changeObject({ id: idField(which), name: changeOfRequired(name), description: change(description) });
 
 export const oneAssetType = { typeId: id("The asset type") };
 
-const fieldGiven = Type.Object({
+const fieldInput = Type.Object({
   id: fieldId,
   value: Type.Union([textField("A String", { max: limits.textLengthMax }), Type.Number(), Type.Boolean()], {
     description: "As the `valueType` of the field says",
   }),
 });
 
-const fieldsGiven = list(fieldGiven, limits.assetTypeFieldsMax);
-const typeGiven = Type.Object({ id: typeId, fields: fieldsGiven });
-export const typesGiven = Type.Array(typeGiven, {
+const fieldInputs = list(fieldInput, limits.assetTypeFieldsMax);
+const typeInput = Type.Object({ id: typeId, fields: fieldInputs });
+export const typeInputs = Type.Array(typeInput, {
   description: "Its types and their values, which responses of 0.6 show",
   maxItems: limits.assetTypesMax,
 });
@@ -67,22 +70,22 @@ export const typesGiven = Type.Array(typeGiven, {
 /** Of the types of an asset: done in the order `set`, `remove`, `add`, `edit`. */
 export const typesChange = changeObject(
   {
-    set: Type.Optional(typesGiven),
+    set: Type.Optional(typeInputs),
     setNull: Type.Optional(Type.Boolean()),
     remove: list(typeId, limits.assetTypesMax),
-    add: list(typeGiven, limits.assetTypesMax),
+    add: list(typeInput, limits.assetTypesMax),
     edit: list(
       changeObject({
         id: typeId,
         set: Type.Optional(
-          Type.Array(fieldGiven, {
+          Type.Array(fieldInput, {
             description: "All values of the type from now on; `remove` clears values",
             minItems: 1,
             maxItems: limits.assetTypeFieldsMax,
           }),
         ),
         remove: list(fieldId, limits.assetTypeFieldsMax),
-        add: fieldsGiven,
+        add: fieldInputs,
       }),
       limits.assetTypesMax,
     ),
@@ -90,7 +93,7 @@ export const typesChange = changeObject(
   { description: "Done in the order set, remove, add, edit" },
 );
 
-export const typesHeldShape = Type.Array(
+export const typeValuesSchema = Type.Array(
   Type.Object({
     id: Type.Integer(),
     name: Type.String(),
@@ -103,7 +106,7 @@ export const typesHeldShape = Type.Array(
 const bound = Type.Optional(Type.Union([Type.String(), Type.Number()], { description: "Inclusive" }));
 
 /** Of a search: assets that have all of these types, and of each field such a value. */
-export const typesWanted = Type.Array(
+export const typeFilters = Type.Array(
   Type.Object({
     id: typeId,
     fields: list(

@@ -18,7 +18,7 @@ import { boolean, id, idList, integer, metadata, oneOfWords, pageSize, text } fr
 import { patchBody } from "../../rest/patch.ts";
 import { dataSetIdField, externalIdField, recordName } from "../common/fields.rest.ts";
 import type { ColumnChange, NewColumn, PairsChange, SequenceChange } from "./changes.ts";
-import { type Sequence, type SequenceColumn, valueTypes } from "./schema.ts";
+import { columnValueTypes, type Sequence, type SequenceColumn } from "./schema.ts";
 import type { NewSequence } from "./sequences.ts";
 
 const name = nameField("What people call it");
@@ -26,7 +26,7 @@ const externalId = externalIdField("Its id elsewhere, unique");
 const description = textField("What it holds");
 const pairs = "Key and value pairs of the caller's choice";
 const assetId = idField("The asset it hangs on");
-const valueType = Type.Enum([...valueTypes], { description: "Decided at creation" });
+const valueType = Type.Enum([...columnValueTypes], { description: "Decided at creation" });
 
 const writable = {
   id: Type.Optional(Type.Unknown({ description: "Refused: the service assigns ids" })),
@@ -142,7 +142,7 @@ const shared = {
   lastUpdatedTime: Type.Integer(),
 };
 
-export const sequenceShape = Type.Object(
+export const sequenceSchema = Type.Object(
   {
     ...shared,
     assetId: Type.Optional(Type.Integer()),
@@ -152,7 +152,7 @@ export const sequenceShape = Type.Object(
   { title: "Sequence" },
 );
 
-const shownMembers = (row: Sequence | SequenceColumn) => ({
+const sharedJson = (row: Sequence | SequenceColumn) => ({
   id: row.id,
   name: row.name ?? null,
   externalId: row.externalId ?? null,
@@ -162,14 +162,14 @@ const shownMembers = (row: Sequence | SequenceColumn) => ({
   lastUpdatedTime: row.lastUpdatedTime,
 });
 
-export const shownSequence = (sequence: Sequence) => ({
-  ...shownMembers(sequence),
+export const sequenceJson = (sequence: Sequence) => ({
+  ...sharedJson(sequence),
   assetId: sequence.assetId,
   dataSetId: sequence.dataSetId,
-  columns: sequence.columns.map((column) => ({ ...shownMembers(column), valueType: column.valueType })),
+  columns: sequence.columns.map((column) => ({ ...sharedJson(column), valueType: column.valueType })),
 });
 
-export const oneSequence = { sequenceId: id("The id of the sequence") };
+export const sequenceIdParameter = { sequenceId: id("The id of the sequence") };
 
 export const listQuery = {
   externalId: text("The sequence of exactly this external id"),

@@ -139,7 +139,7 @@ export const changeOf = (sent: Static<typeof fileChange>): FileChange => ({
 
 const time = (description: string) => Type.Integer({ description: `${description}, in ms since 1970` });
 
-export const fileShape = (version: ApiVersion) =>
+export const fileSchema = (version: ApiVersion) =>
   Type.Object(
     {
       id: Type.Integer(),
@@ -162,7 +162,7 @@ export const fileShape = (version: ApiVersion) =>
   );
 
 /** A file as a version shows it. */
-export const fileIn = (version: ApiVersion) => (file: StoredFile) => ({
+export const fileJson = (version: ApiVersion) => (file: StoredFile) => ({
   id: file.id,
   fileName: file.name,
   directory: file.directory === "" ? undefined : file.directory,
@@ -233,10 +233,10 @@ export const searchFilter = (query: ParameterValues<typeof searchQuery>): Filter
     commonFilter(query),
   );
 
-function uploadedOrNot(wanted: boolean | undefined): Filter | undefined {
-  if (wanted === undefined) return undefined;
+function uploadedOrNot(isUploaded: boolean | undefined): Filter | undefined {
+  if (isUploaded === undefined) return undefined;
   const isWithout = equals("content", null);
-  return wanted ? not(isWithout) : isWithout;
+  return isUploaded ? not(isWithout) : isWithout;
 }
 
 /** A media type as it may stand in a header of an answer; anything else is none. */

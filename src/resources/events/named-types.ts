@@ -9,35 +9,43 @@ import { everything, oneOf, some } from "../../query/filter.ts";
 import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import type { CatalogReader, Table } from "../../storage/catalog.ts";
-import { eventTable, eventTransformerTable, semanticTypeTable, type Term } from "./schema.ts";
+import { type EventNamedType, eventTable, eventTransformerTable, semanticTypeTable } from "./schema.ts";
 
-export type { Term } from "./schema.ts";
+export type { EventNamedType as Term } from "./schema.ts";
 
 const tables = { transformers: eventTransformerTable, semanticTypes: semanticTypeTable };
-export type TermKind = keyof typeof tables;
+export type NamedTypeKind = keyof typeof tables;
 
-export async function listTerms(ctx: RequestContext, kind: TermKind, page: PageQuery): Promise<Page<Term>> {
+export async function listNamedTypes(
+  ctx: RequestContext,
+  kind: NamedTypeKind,
+  page: PageQuery,
+): Promise<Page<EventNamedType>> {
   requireCapability(ctx.caller, "eventsAcl", "READ");
-  const question = { filter: everything, order: byId, page };
-  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, tables[kind], question));
+  const query = { filter: everything, order: byId, page };
+  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, tables[kind], query));
 }
 
 /** Refuses (404) an unknown id. */
-export async function getTerm(ctx: RequestContext, kind: TermKind, id: number): Promise<Term> {
+export async function getNamedType(
+  ctx: RequestContext,
+  kind: NamedTypeKind,
+  id: number,
+): Promise<EventNamedType> {
   requireCapability(ctx.caller, "eventsAcl", "READ");
   const which = { ids: [id], field: "id", status: 404 } as const;
   const [term] = await ctx.catalog.read(ctx.project, (tx) =>
-    existingRecords<Term>(tx, tables[kind], everything, which),
+    existingRecords<EventNamedType>(tx, tables[kind], everything, which),
   );
   return term!;
 }
 
 /** All of them or none, in the order sent; equal names are no clash. */
-export async function createTerms(
+export async function createNamedTypes(
   ctx: RequestContext,
-  kind: TermKind,
-  items: readonly Omit<Term, "id">[],
-): Promise<Term[]> {
+  kind: NamedTypeKind,
+  items: readonly Omit<EventNamedType, "id">[],
+): Promise<EventNamedType[]> {
   requireCapability(ctx.caller, "eventsAcl", "WRITE");
   const rows = items.map((item) => ({ ...item, id: ctx.ids.next() }));
   await ctx.catalog.write(ctx.project, (tx) => tx.insert(tables[kind], rows));
@@ -48,13 +56,13 @@ export async function createTerms(
  * All of them or none; refuses (400) unknown and repeated ids, and (409) semantic types of which an event has
  * a phrase, also when the caller may not see that event. Events keep references to a deleted transformer.
  */
-export async function deleteTerms(
+export async function deleteNamedTypes(
   ctx: RequestContext,
-  kind: TermKind,
+  kind: NamedTypeKind,
   ids: readonly number[],
 ): Promise<void> {
   requireCapability(ctx.caller, "eventsAcl", "WRITE");
-  const table: Table<Term> = tables[kind];
+  const table: Table<EventNamedType> = tables[kind];
   await ctx.catalog.write(ctx.project, async (tx) => {
     const terms = await existingRecords(tx, table, everything, { ids, field: "items" });
     if (kind === "semanticTypes") await refuseInUse(tx, terms);
@@ -62,7 +70,7 @@ export async function deleteTerms(
   });
 }
 
-async function refuseInUse(tx: CatalogReader, types: readonly Term[]): Promise<void> {
+async function refuseInUse(tx: CatalogReader, types: readonly EventNamedType[]): Promise<void> {
   const ids = types.map(({ id }) => id);
   const filter = some("semanticPhrases", oneOf("semanticTypeId", ids));
   const [event] = await tx.find(eventTable, { filter, order: byId, page: { limit: 1 } });

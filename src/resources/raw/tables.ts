@@ -32,11 +32,11 @@ export async function existingDatabases(
 export async function existingTables(
   tx: CatalogReader,
   scope: Filter,
-  wanted: { readonly database: string; readonly tables: readonly string[] },
+  query: { readonly database: string; readonly tables: readonly string[] },
 ): Promise<TableRecord[]> {
-  const [database] = await existingDatabases(tx, scope, [wanted.database]);
-  const found = await tablesNamed(tx, database!.id, wanted.tables);
-  const unknown = missingNames(wanted.tables, found);
+  const [database] = await existingDatabases(tx, scope, [query.database]);
+  const found = await tablesNamed(tx, database!.id, query.tables);
+  const unknown = missingNames(query.tables, found);
   if (unknown.length > 0) throw fail("raw-tables-unknown", { names: unknown });
   return found;
 }
@@ -65,7 +65,7 @@ export async function ensureDatabases(
 }
 
 /** A table to make, or to link to other assets when it exists and these are given. */
-export interface TableWanted {
+export interface TableInput {
   readonly name: string;
   readonly assetIds?: readonly number[] | undefined;
 }
@@ -77,7 +77,7 @@ export interface TableWanted {
 export async function ensureTables(
   ctx: RequestContext,
   tx: CatalogWriter,
-  { databaseId, tables }: { readonly databaseId: number; readonly tables: readonly TableWanted[] },
+  { databaseId, tables }: { readonly databaseId: number; readonly tables: readonly TableInput[] },
 ): Promise<TableRecord[]> {
   const names = tables.map(({ name }) => name);
   const found = await tablesNamed(tx, databaseId, names);
@@ -93,7 +93,7 @@ async function linkTables(
   ctx: RequestContext,
   tx: CatalogWriter,
   records: readonly TableRecord[],
-  tables: readonly TableWanted[],
+  tables: readonly TableInput[],
 ): Promise<TableRecord[]> {
   const given = new Map(tables.flatMap(({ name, assetIds }) => (assetIds ? [[name, assetIds]] : [])));
   const after = records.map(({ assetIds: held, ...record }): TableRecord => {

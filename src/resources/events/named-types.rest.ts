@@ -15,24 +15,30 @@ import {
 import { idsBody, itemsBody, nameField, textField } from "../../rest/fields.ts";
 import { id, pageSize } from "../../rest/parameters.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
-import { createTerms, deleteTerms, getTerm, listTerms, type TermKind } from "./terms.ts";
+import {
+  createNamedTypes,
+  deleteNamedTypes,
+  getNamedType,
+  listNamedTypes,
+  type NamedTypeKind,
+} from "./named-types.ts";
 
 const members = {
   name: nameField("What it is called"),
   description: Type.Optional(textField("What it stands for")),
 };
-const newTerm = Type.Object(members, { title: "NewTerm" });
-const termShape = Type.Object({ id: Type.Integer(), ...members }, { title: "Term" });
+const newNamedType = Type.Object(members, { title: "NewTerm" });
+const namedTypeSchema = Type.Object({ id: Type.Integer(), ...members }, { title: "Term" });
 
 const read = { versions: apiVersions, capability: ["eventsAcl", "READ"] } as const;
 const write = { versions: apiVersions, capability: ["eventsAcl", "WRITE"] } as const;
 
-export const termRoutes: readonly Route[] = [
+export const namedTypeRoutes: readonly Route[] = [
   ...routesOf("transformers", "/eventtransformers", "event transformer"),
   ...routesOf("semanticTypes", "/semantictypes", "semantic type"),
 ];
 
-function routesOf(kind: TermKind, path: string, what: string): Route[] {
+function routesOf(kind: NamedTypeKind, path: string, what: string): Route[] {
   return [
     route({
       ...read,
@@ -43,10 +49,10 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
         cursor: cursorParameter,
         limit: pageSize({ byDefault: limits.listItemsMax, max: limits.listItemsMax }),
       },
-      response: () => ({ schema: pageSchema(termShape) }),
+      response: () => ({ schema: pageSchema(namedTypeSchema) }),
       handle: (ctx, { query }) => {
         const collection = [kind, ctx.project];
-        const read = (page: PageQuery) => listTerms(ctx, kind, page);
+        const read = (page: PageQuery) => listNamedTypes(ctx, kind, page);
         return listResponse(ctx, { ...query, collection }, read, (term) => term);
       },
     }),
@@ -55,14 +61,14 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
       method: "POST",
       path,
       summary: `Create ${what}s`,
-      body: { kind: "json", schema: itemsBody(newTerm, { min: 1 }) },
-      response: () => ({ schema: itemsSchema(termShape) }),
+      body: { kind: "json", schema: itemsBody(newNamedType, { min: 1 }) },
+      response: () => ({ schema: itemsSchema(namedTypeSchema) }),
       handle: async (ctx, { body }) => {
         const items = body.items.map(({ name, description }) => ({
           name,
           ...(description !== undefined && { description }),
         }));
-        return itemsResponse(await createTerms(ctx, kind, items));
+        return itemsResponse(await createNamedTypes(ctx, kind, items));
       },
     }),
     route({
@@ -71,8 +77,8 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
       path: `${path}/{id}`,
       summary: `Read one ${what}`,
       parameters: { id: id(`The ${what}`) },
-      response: () => ({ schema: itemsSchema(termShape) }),
-      handle: async (ctx, { path }) => itemsResponse([await getTerm(ctx, kind, path.id)]),
+      response: () => ({ schema: itemsSchema(namedTypeSchema) }),
+      handle: async (ctx, { path }) => itemsResponse([await getNamedType(ctx, kind, path.id)]),
     }),
     route({
       ...write,
@@ -82,7 +88,7 @@ function routesOf(kind: TermKind, path: string, what: string): Route[] {
       body: idsBody("Which one"),
       response: () => ({ schema: emptySchema }),
       handle: async (ctx, { body }) => {
-        await deleteTerms(ctx, kind, body.items);
+        await deleteNamedTypes(ctx, kind, body.items);
         return emptyResponse;
       },
     }),

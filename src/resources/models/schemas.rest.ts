@@ -26,13 +26,13 @@ export const read = { ...common, capability: ["modelHostingAcl", "READ"] } as co
 export const write = { ...common, capability: ["modelHostingAcl", "WRITE"] } as const;
 
 /** The same routes, refused while no code is run here. */
-export const whileOn = (routes: readonly Route[]): Route[] =>
+export const enabledWhen = (routes: readonly Route[]): Route[] =>
   routes.map((one) => ({
     ...one,
-    handle: async (ctx, question) => {
+    handle: async (ctx, request) => {
       const { refusal } = ctx.models;
       if (refusal) throw fail("models-unavailable", { why: refusal });
-      return one.handle(ctx, question);
+      return one.handle(ctx, request);
     },
   }));
 
@@ -65,13 +65,13 @@ export const newDescribed = {
   metadata: optional(metadataField("Pairs of your own")),
 };
 
-export interface SentDescribed {
+export interface DescribedInput {
   readonly name: string;
   readonly description?: string | null;
   readonly metadata?: Readonly<Record<string, string>> | null;
 }
 
-export const describedOf = ({ name, description, metadata }: SentDescribed) => ({
+export const describedOf = ({ name, description, metadata }: DescribedInput) => ({
   name,
   ...(typeof description === "string" && { description }),
   metadata: metadata ?? {},
@@ -88,7 +88,7 @@ export const describedMembers = {
 
 export const projectMember = { project: Type.String() };
 
-export const describedIn = ({ id, name, description, createdTime, metadata, isDeprecated }: Described) => ({
+export const describedJson = ({ id, name, description, createdTime, metadata, isDeprecated }: Described) => ({
   ...{ id, name, description: description ?? null, createdTime, metadata, isDeprecated },
 });
 
@@ -119,16 +119,16 @@ const pageParameters = {
  * One record in the two forms of the published clients: those of 2019-03 read `data.items`, older ones the
  * members beside `data` (docs/reference/models.md#responses-of-model-hosting).
  */
-export const recordAnswer = <Row extends object>(row: Row) => ({ ...itemsResponse([row]), ...row });
-export const recordShape = (item: TObject) =>
+export const recordResponse = <Row extends object>(row: Row) => ({ ...itemsResponse([row]), ...row });
+export const recordSchema = (item: TObject) =>
   Type.Object({ ...itemsSchema(item).properties, ...item.properties });
 
 /** As `recordAnswer`, of members that are not a record. */
-export const membersAnswer = <Data extends object>(data: Data) => ({ ...dataResponse(data), ...data });
-export const membersShape = (members: TObject) => Type.Object({ data: members, ...members.properties });
+export const membersResponse = <Data extends object>(data: Data) => ({ ...dataResponse(data), ...data });
+export const membersSchema = (members: TObject) => Type.Object({ data: members, ...members.properties });
 
 /** A page; its items and cursor are beside `data` as well, where older clients read them. */
-const pageShape = (item: TSchema) =>
+const pageResponseSchema = (item: TSchema) =>
   Type.Object({
     ...pageSchema(item).properties,
     items: Type.Array(item),
@@ -158,14 +158,16 @@ export const listing = <Row, PathParameters extends Path>(given: Listing<Row, Pa
   summary: given.summary,
   parameters: given.parameters,
   query: pageParameters,
-  response: () => ({ schema: pageShape(given.item) }),
-  handle: async (ctx, question) => {
-    const path = question.path as ParameterValues<PathParameters>;
-    const query = question.query as ParameterValues<typeof pageParameters>;
+  response: () => ({ schema: pageResponseSchema(given.item) }),
+  handle: async (ctx, request) => {
+    const path = request.path as ParameterValues<PathParameters>;
+    const query = request.query as ParameterValues<typeof pageParameters>;
     const collection = [given.path, ctx.project, path];
-    const asked = pageQueryOf(ctx, collection, query);
-    const found = await readWithin(ctx.memory, (bound) => given.list(ctx, { ...asked, bound }, path));
-    const { data } = pageResponse(ctx, collection, { asked, found }, (row) => given.shape(row, ctx));
+    const pageQuery = pageQueryOf(ctx, collection, query);
+    const found = await readWithin(ctx.memory, (bound) => given.list(ctx, { ...pageQuery, bound }, path));
+    const { data } = pageResponse(ctx, collection, { asked: pageQuery, found }, (row) =>
+      given.shape(row, ctx),
+    );
     const { items, nextCursor } = data;
     return { data, items, ...(nextCursor !== undefined && { nextCursor }) };
   },

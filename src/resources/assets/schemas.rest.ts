@@ -14,7 +14,7 @@ import {
   commonQuery,
 } from "../common/fields.rest.ts";
 import { commonFieldsOf } from "../common/schema.ts";
-import { typesChange, typesGiven, typesHeldShape, typesWanted } from "./asset-types/shapes.rest.ts";
+import { typeFilters, typeInputs, typesChange, typeValuesSchema } from "./asset-types/schemas.rest.ts";
 import type { Asset } from "./assets.ts";
 
 const time = (description: string) => Type.Integer({ description: `${description}, in ms since 1970` });
@@ -35,23 +35,23 @@ const members = {
 };
 
 const asset = Type.Object(members, { title: "Asset" });
-const typedAsset = Type.Object({ ...members, types: typesHeldShape }, { title: "Asset" });
+const typedAsset = Type.Object({ ...members, types: typeValuesSchema }, { title: "Asset" });
 
 /** What an asset looks like in an answer: 0.6 alone knows types. */
-export const assetShape = (version: ApiVersion) => (version === "0.6" ? typedAsset : asset);
+export const assetSchema = (version: ApiVersion) => (version === "0.6" ? typedAsset : asset);
 
 const withoutMetadata = { metadata: Type.Optional(metadataField("Absent when there is none")) };
 const inSubtree = Type.Object({ ...members, ...withoutMetadata }, { title: "AssetInSubtree" });
 const typedInSubtree = Type.Object(
-  { ...members, ...withoutMetadata, types: typesHeldShape },
+  { ...members, ...withoutMetadata, types: typeValuesSchema },
   { title: "AssetInSubtree" },
 );
 
 /** As `assetShape`, of `/subtree`. */
-export const subtreeShape = (version: ApiVersion) => (version === "0.6" ? typedInSubtree : inSubtree);
+export const subtreeSchema = (version: ApiVersion) => (version === "0.6" ? typedInSubtree : inSubtree);
 
 /** An asset as a version shows it; the .NET SDK of 0.5 requires a description. */
-export const shapeIn = (version: ApiVersion) => (asset: Asset) => ({
+export const assetJson = (version: ApiVersion) => (asset: Asset) => ({
   id: asset.id,
   name: asset.name,
   description: asset.description ?? (version === "0.5" ? "" : undefined),
@@ -88,7 +88,7 @@ const writable = {
   sourceId: Type.Optional(fields.sourceId),
   ...commonMembers,
   parentId: Type.Optional(parentId),
-  types: Type.Optional(typesGiven),
+  types: Type.Optional(typeInputs),
 };
 
 const reference = (description: string) => Type.Optional(textField(description));
@@ -138,7 +138,7 @@ export const assetPatch = changeObject({
   sourceId: valueOrSetter(fields.sourceId),
   ...commonPatch,
   parentId: valueOrSetter(parentId),
-  types: Type.Optional(Type.Union([typesGiven, typesChange])),
+  types: Type.Optional(Type.Union([typeInputs, typesChange])),
 });
 
 const span = Type.Optional(
@@ -156,7 +156,7 @@ export const searchBody = Type.Object({
   filter: Type.Optional(
     Type.Object({
       metadata: Type.Optional(metadataField("Pairs that the asset has")),
-      types: Type.Optional(typesWanted),
+      types: Type.Optional(typeFilters),
       assetSubtrees: Type.Optional(Type.Array(Type.Integer(), { maxItems: limits.itemsPerWriteMax })),
       createdTime: span,
       lastUpdatedTime: span,
@@ -170,7 +170,7 @@ export const searchBody = Type.Object({
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.searchItemsMax })),
 });
 
-export const oneAsset = { assetId: id("The asset") };
+export const assetIdParameter = { assetId: id("The asset") };
 
 export const pageBounds = { byDefault: limits.assetsListDefault, max: limits.listItemsMax };
 const depth = (from: string) => integer(`How many levels below ${from} to go`, { min: 0 });
