@@ -1,5 +1,6 @@
 // Datapoints in an archive: the protobuf messages of the API (docs/reference/datapoints.md#protobuf). They
 // are copied and never decoded into numbers, so that every bit of every value is preserved.
+import { varintBytesMax, writeVarint } from "../lib/varint.ts";
 import { BadArchive } from "./format.ts";
 
 /** Points of one series as a `TimeseriesData` message holds them. */
@@ -61,8 +62,6 @@ function varint(bytes: Buffer, start: number): { value: number; end: number } {
 }
 
 function varintOf(value: number): Buffer {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
-  return Buffer.of(...bytes, rest);
+  const bytes = Buffer.alloc(varintBytesMax);
+  return bytes.subarray(0, writeVarint(bytes, 0, value));
 }

@@ -3,6 +3,7 @@
 import { fail } from "../../errors.ts";
 import type { BufferWriter } from "../../lib/buffer-writer.ts";
 import { notUtf8At, textOf } from "../../lib/utf8.ts";
+import { writeVarint } from "../../lib/varint.ts";
 import { limits } from "../../limits.ts";
 import type { PointColumns } from "../../storage/points.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
@@ -271,13 +272,5 @@ function writeTime(bytes: Buffer, at: number, timeMs: number): number {
   let end = at + 1;
   for (; rest > 127n; rest >>= 7n) bytes[end++] = Number(rest & 127n) | 128;
   bytes[end] = Number(rest);
-  return end + 1;
-}
-
-function writeVarint(bytes: Buffer, at: number, value: number): number {
-  let rest = value;
-  let end = at;
-  for (; rest > 127; rest = Math.floor(rest / 128)) bytes[end++] = (rest % 128) | 128;
-  bytes[end] = rest;
   return end + 1;
 }
