@@ -45,6 +45,9 @@ export interface WritePlan {
   readonly state: CacheState;
 }
 
+/** Scope id of callers without bounds. */
+const allSeries = 0;
+
 /** Shorter lists are resolved faster than a plan is found. */
 const planLengthMin = 8;
 
@@ -55,6 +58,7 @@ export class SeriesCache {
   /** By project and first name of the list: a client sends the same list in each scan cycle. */
   readonly #plans = new LruCache<string, WritePlan>(limits.writePlansMax);
   readonly #counts = { used: 0, made: 0 };
+  #lastScopeId = allSeries;
 
   constructor(generations: Generations) {
     this.#generations = generations;
@@ -68,10 +72,16 @@ export class SeriesCache {
   of(project: ProjectId): ProjectSeries {
     const existing = this.#projects.get(project);
     if (existing !== undefined) return existing;
-    const created = new ProjectSeries(this.#generations.of(project));
+    const created = new ProjectSeries(this.#generations.of(project), this.#newScopeId);
     this.#projects.set(project, created);
     return created;
   }
+
+  /** An id that no scope has had before: plans outlive the series of their project in memory. */
+  readonly #newScopeId = (): number => {
+    this.#lastScopeId += 1;
+    return this.#lastScopeId;
+  };
 
   /** The plan of the last list that started with this key. Check it with `use` once all keys are known. */
   planStartingWith(project: ProjectId, key: SeriesKey): WritePlan | undefined {
@@ -99,9 +109,6 @@ export class SeriesCache {
 
 const planKey = (project: ProjectId, name: SeriesKey): string => `${project} ${name}`;
 
-/** Scope id of callers without bounds. */
-const allSeries = 0;
-
 function isCurrent({ series, scopes }: ProjectGenerations, state: CacheState): boolean {
   if (!series.isUnchangedSince(state.series)) return false;
   return state.scopeId === allSeries || scopes.isUnchangedSince(state.scopes);
@@ -123,10 +130,11 @@ class ProjectSeries {
   readonly #entries = new LruCache<SeriesKey, Entry>(limits.seriesKeysCachedMax);
   #scopeIds = new LruCache<string, number>(limits.scopesCachedMax);
   #scopesGeneration = 0;
-  #lastScopeId = allSeries;
+  readonly #newScopeId: () => number;
 
-  constructor(generations: ProjectGenerations) {
+  constructor(generations: ProjectGenerations, newScopeId: () => number) {
     this.#generations = generations;
+    this.#newScopeId = newScopeId;
   }
 
   stateFor(scope: Filter): CacheState {
@@ -173,8 +181,8 @@ class ProjectSeries {
     const text = JSON.stringify(scope);
     const existing = this.#scopeIds.get(text);
     if (existing !== undefined) return existing;
-    this.#lastScopeId += 1;
-    this.#scopeIds.set(text, this.#lastScopeId);
-    return this.#lastScopeId;
+    const created = this.#newScopeId();
+    this.#scopeIds.set(text, created);
+    return created;
   }
 }

@@ -5,6 +5,7 @@ import { newContext } from "../../../../test/support/context.ts";
 import { insertContext } from "../../../../test/support/insert-context.ts";
 import { refusal } from "../../../../test/support/refusal.ts";
 import type { RequestContext } from "../../../context.ts";
+import { limits } from "../../../limits.ts";
 import { openNaiveCatalog } from "../../../storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "../../../storage/conformance/naive-points.ts";
 import { createAssets, updateAsset } from "../../assets/assets.ts";
@@ -123,6 +124,15 @@ describe("write plans", () => {
     await assert.rejects(insert(3, caller), isUnknown("s2"));
     await insert(4);
     assert.deepEqual(await valuesOf(series[2]!.id), [1, 2, 4]);
+  });
+
+  it("are of no use to another scope after the series of the project have left memory", async () => {
+    const all = await setting();
+    const { ctx, yard, insert, series, valuesOf } = all;
+    await insert(1, bounded(all));
+    for (let i = 1; i <= 2 * limits.projectsCachedMax; i++) ctx.seriesCache.of(ctx.project + i);
+    await assert.rejects(insert(2, bounded({ ...all, plant: yard })), isUnknown(...names));
+    assert.deepEqual(await valuesOf(series[0]!.id), [1]);
   });
 
   it("belong to one project", async () => {
