@@ -1,14 +1,11 @@
 // The one place that names every room and the backends, and puts them together into a serving application.
-
 import { hkdfSync } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { adoptKeys } from "./access/administrators.ts";
 import { ApiKeys } from "./access/api-keys.ts";
-import { endedSessionTable } from "./access/ended-sessions.ts";
 import { Generations } from "./access/generations.ts";
 import { Rights } from "./access/rights.ts";
-import { accountTable, apiKeyTable, groupTable } from "./access/schema.ts";
 import { openAuthenticators } from "./authenticators.ts";
 import { Computing } from "./compute/computing.ts";
 import type { Settings } from "./config.ts";
@@ -32,163 +29,22 @@ import type { System } from "./lib/system.ts";
 import { limits } from "./limits.ts";
 import { closeWithin, listenAt } from "./listening.ts";
 import { openModelHosting } from "./model-hosting.ts";
-import { assembleModel } from "./odata/model.ts";
 import { pageBuffers } from "./odata/service.ts";
 import { cursorSigner } from "./query/cursor.ts";
-import { analyticsRoutes } from "./resources/analytics/analytics.rest.ts";
 import { failInterruptedJobs } from "./resources/analytics/analytics.ts";
-import { jobTable } from "./resources/analytics/schema.ts";
-import { archiveRoutes } from "./resources/archives/archives.rest.ts";
-import { assetTypeRoutes } from "./resources/assets/asset-types/asset-types.rest.ts";
-import { assetTypeTable } from "./resources/assets/asset-types/schema.ts";
-import { assetModel } from "./resources/assets/assets.odata.ts";
-import { assetRoutes } from "./resources/assets/assets.rest.ts";
 import { ancestorsOf } from "./resources/assets/rows.ts";
-import { assetTable } from "./resources/assets/schema.ts";
-import { calculatedModel } from "./resources/calculated/calculated.odata.ts";
-import { calculatedRoutes } from "./resources/calculated/calculated.rest.ts";
-import { datapointRoutes } from "./resources/datapoints/datapoints.rest.ts";
 import { InsertBuffers } from "./resources/datapoints/inserts/insert-buffers.ts";
-import { datapointModel } from "./resources/datapoints/odata/datapoints.odata.ts";
 import { datapointBuffers } from "./resources/datapoints/responses.rest.ts";
-import { eventModel } from "./resources/events/events.odata.ts";
-import { eventRoutes } from "./resources/events/events.rest.ts";
-import { namedTypeRoutes } from "./resources/events/named-types.rest.ts";
-import { eventTable, eventTransformerTable, semanticTypeTable } from "./resources/events/schema.ts";
-import { fileLinkRoutes } from "./resources/files/blobs.rest.ts";
-import { fileModel } from "./resources/files/files.odata.ts";
-import { fileRoutes } from "./resources/files/files.rest.ts";
 import { finishRemovals } from "./resources/files/removals.ts";
-import { attachmentTable, fileTable, removalTable, uploadTable } from "./resources/files/schema.ts";
 import { deleteExpiredUploads } from "./resources/files/uploads.ts";
-import { groupRoutes } from "./resources/groups/groups.rest.ts";
-import { securityCategoryTable } from "./resources/groups/schema.ts";
-import { securityCategoryRoutes } from "./resources/groups/security-categories.rest.ts";
-import { accountRoutes } from "./resources/identities/accounts.rest.ts";
-import { apiKeyRoutes } from "./resources/identities/api-keys.rest.ts";
-import { modelRoutes } from "./resources/models/models.rest.ts";
-import { scheduleRunTable, scheduleTable } from "./resources/models/schedules/schema.ts";
-import {
-  artifactTable,
-  logTable,
-  modelTable,
-  sourcePackageTable,
-  versionTable,
-} from "./resources/models/schema.ts";
-import { projectRoutes } from "./resources/projects/projects.rest.ts";
 import { defaultGroupOf, ensureProject, projectIds } from "./resources/projects/projects.ts";
-import { projectTable } from "./resources/projects/schema.ts";
-import { rawModel } from "./resources/raw/raw.odata.ts";
-import { rawRoutes } from "./resources/raw/raw.rest.ts";
-import {
-  ownedRawRows,
-  rawDatabaseTable,
-  rawDeletionTable,
-  rawRowTable,
-  rawTableTable,
-} from "./resources/raw/schema.ts";
-import { relationshipModel } from "./resources/relationships/relationships.odata.ts";
-import { relationshipRoutes } from "./resources/relationships/relationships.rest.ts";
-import { relationshipTable } from "./resources/relationships/schema.ts";
-import {
-  ownedSequenceRows,
-  sequenceDeletionTable,
-  sequenceRowTable,
-  sequenceTable,
-} from "./resources/sequences/schema.ts";
-import { sequenceModel } from "./resources/sequences/sequences.odata.ts";
-import { sequenceRoutes } from "./resources/sequences/sequences.rest.ts";
-import { tagMatchingRoutes } from "./resources/tag-matching/tag-matching.rest.ts";
 import { finishDeletions } from "./resources/timeseries/pending-deletions.ts";
-import { pendingDeletionTable, timeSeriesTable } from "./resources/timeseries/schema.ts";
 import { SeriesCache } from "./resources/timeseries/series-cache.ts";
-import { timeSeriesModel } from "./resources/timeseries/timeseries.odata.ts";
-import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
-import { openApiOf } from "./rest/openapi.ts";
-import { type ApiVersion, type Authenticators, apiVersions, type Route } from "./rest/route.ts";
-import { withSingleDeletes } from "./rest/single-deletes.ts";
-import type { AnyTable, Catalog } from "./storage/catalog.ts";
+import { describe, linkRoutes, model, ownedRows, routes, tables } from "./resources.ts";
+import { type Authenticators, apiVersions } from "./rest/route.ts";
+import type { Catalog } from "./storage/catalog.ts";
 import { Erasures } from "./storage/erasures.ts";
-import { manifestTable } from "./storage/manifest.ts";
 import { openSqlCatalog } from "./storage/sql/sql-catalog.ts";
-
-/** The record of the data folder, and every table of every resource. */
-export const tables: readonly AnyTable[] = [
-  manifestTable,
-  projectTable,
-  apiKeyTable,
-  accountTable,
-  groupTable,
-  securityCategoryTable,
-  endedSessionTable,
-  assetTable,
-  assetTypeTable,
-  timeSeriesTable,
-  pendingDeletionTable,
-  jobTable,
-  eventTable,
-  eventTransformerTable,
-  semanticTypeTable,
-  sequenceTable,
-  sequenceRowTable,
-  sequenceDeletionTable,
-  relationshipTable,
-  fileTable,
-  uploadTable,
-  attachmentTable,
-  removalTable,
-  rawDatabaseTable,
-  rawTableTable,
-  rawRowTable,
-  rawDeletionTable,
-  modelTable,
-  sourcePackageTable,
-  versionTable,
-  artifactTable,
-  logTable,
-  scheduleTable,
-  scheduleRunTable,
-];
-
-/** Every operation of every room. */
-export const routes: readonly Route[] = withSingleDeletes([
-  ...projectRoutes,
-  ...accountRoutes,
-  ...apiKeyRoutes,
-  ...groupRoutes,
-  ...securityCategoryRoutes,
-  ...assetRoutes,
-  ...assetTypeRoutes,
-  ...tagMatchingRoutes,
-  ...timeSeriesRoutes,
-  ...datapointRoutes,
-  ...calculatedRoutes,
-  ...analyticsRoutes,
-  ...eventRoutes,
-  ...namedTypeRoutes,
-  ...sequenceRoutes,
-  ...relationshipRoutes,
-  ...fileRoutes,
-  ...rawRoutes,
-  ...archiveRoutes,
-  ...modelRoutes,
-]);
-
-/** The entity model: what every room adds to it. */
-export const model = assembleModel([
-  assetModel,
-  timeSeriesModel,
-  datapointModel,
-  calculatedModel,
-  eventModel,
-  fileModel,
-  rawModel,
-  sequenceModel,
-  relationshipModel,
-]);
-
-/** The OpenAPI description of one version. */
-export const describe = (version: ApiVersion) => openApiOf(version, routes, loginRoutes, fileLinkRoutes);
 
 export interface App {
   readonly services: Services;
@@ -305,7 +161,7 @@ async function finishLeftWork(services: Services): Promise<void> {
 }
 
 const erasuresIn = (catalog: Catalog, log: Logger) =>
-  new Erasures(catalog, [ownedRawRows, ownedSequenceRows], (problem) =>
+  new Erasures(catalog, ownedRows, (problem) =>
     log.error({ err: problem }, "Could not take rows away whose raw table or sequence is gone"),
   );
 
@@ -363,7 +219,7 @@ function addRoutes(http: FastifyInstance, kernel: Kernel & Authenticators, watch
   const served = new ServedPaths(http);
   registerRoutes(http, kernel, routes);
   registerOpenRoutes(http, kernel, loginRoutes);
-  registerLinkRoutes(http, services, fileLinkRoutes);
+  registerLinkRoutes(http, services, linkRoutes);
   registerOData(http, kernel, model);
   for (const version of apiVersions) addDescription(http, version, () => describe(version));
   addHealth(http, { ...services, refusals }, log);

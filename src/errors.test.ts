@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { describe } from "./app.ts";
 import { catalogue, fail } from "./errors.ts";
+import { describe } from "./resources.ts";
 import { patternWords } from "./rest/fields.ts";
 import { apiVersions } from "./rest/route.ts";
 

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { describe, routes } from "../src/app.ts";
+import { describe, routes } from "../src/resources.ts";
 import { apiVersions, pathOf } from "../src/rest/route.ts";
 
 const update = process.env["GOLDEN"] === "update";

@@ -1,28 +1,11 @@
 // Which part of the house may import which: arrows run downwards, rooms know only the rooms to their left.
 import { posix } from "node:path";
 import { isImportDeclaration, isStringLiteral } from "typescript/unstable/ast/is";
+import { resourceNames } from "../../src/transfers.ts";
 import { type Finding, isTest, lineOf, type Source } from "./source.ts";
 
-/** The rooms in the only order in which they may import each other. */
-const rooms = [
-  "common",
-  "projects",
-  "identities",
-  "groups",
-  "assets",
-  "tag-matching",
-  "timeseries",
-  "datapoints",
-  "calculated",
-  "analytics",
-  "events",
-  "files",
-  "raw",
-  "sequences",
-  "relationships",
-  "models",
-  "archives",
-] as const;
+/** The resources in the order in which they may import each other. */
+const rooms: readonly string[] = ["common", ...resourceNames];
 
 type Part =
   | "top"
@@ -107,6 +90,13 @@ function problemWith(from: string, { target, typesOnly }: Import): string | unde
   if (target.startsWith("src/storage/conformance/") && !from.startsWith("src/storage/conformance/"))
     return `production code imports the conformance suite ${target}`;
   const [here, there] = [partOf(from), partOf(target)];
+  if (isClientFile(target) && !isClientFile(from) && here !== "top")
+    return `${from} may not import ${target}, which is a client of the server`;
+  if (isClientFile(from)) {
+    if (isClientFile(target) && here === there) return problemBetweenRooms(from, target);
+    if (mayImport.import.includes(there) || there === "import") return undefined;
+    return `${from} is a client of the server and may not import ${target}`;
+  }
   if (here === "room") {
     const problem = problemInRoom(from, target, typesOnly);
     if (problem !== "none of the room's own rules") return problem;
@@ -121,11 +111,7 @@ function problemWith(from: string, { target, typesOnly }: Import): string | unde
 
 function problemInRoom(from: string, target: string, typesOnly: boolean): string | undefined {
   const there = partOf(target);
-  if (there === "room") {
-    const [room, other] = [placeOf(from, 2), placeOf(target, 2)];
-    if (positionOf(other) <= positionOf(room)) return undefined;
-    return `the room ${room} may not import ${other}, which stands to its right`;
-  }
+  if (there === "room") return problemBetweenRooms(from, target);
   const dialect = dialectOf(from);
   if (there === "rest" || there === "odata")
     return dialect === there ? undefined : `only *.${there}.ts files may import the kernel ${target}`;
@@ -134,12 +120,22 @@ function problemInRoom(from: string, target: string, typesOnly: boolean): string
   return "none of the room's own rules";
 }
 
+function problemBetweenRooms(from: string, target: string): string | undefined {
+  const [room, other] = [placeOf(from, 2), placeOf(target, 2)];
+  if (positionOf(other) <= positionOf(room)) return undefined;
+  return `${room} may not import ${other}, which comes after it in src/transfers.ts`;
+}
+
+/** Files of a resource that commands load without the server. */
+export const isClientFile = (path: string): boolean =>
+  path.startsWith("src/resources/") && /\.(archive|import)\.ts$/.test(path);
+
 export const dialectOf = (path: string): string | undefined => /\.(rest|odata)\.ts$/.exec(path)?.[1];
 
 const placeOf = (path: string, depth: number): string => path.split("/")[depth] ?? "";
 
 function positionOf(room: string): number {
-  const position = (rooms as readonly string[]).indexOf(room);
+  const position = rooms.indexOf(room);
   return position < 0 ? Number.POSITIVE_INFINITY : position;
 }
 

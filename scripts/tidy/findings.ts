@@ -12,7 +12,7 @@ import {
   isPropertyAssignment,
   isStringLiteral,
 } from "typescript/unstable/ast/is";
-import { arrowFindings, dialectOf } from "./arrows.ts";
+import { arrowFindings, dialectOf, isClientFile } from "./arrows.ts";
 import { moduleStateFindings } from "./module-state.ts";
 import { type Finding, isTest, lineOf, linesIn, nodesOf, type Source } from "./source.ts";
 
@@ -157,8 +157,8 @@ const wireWords: ReadonlySet<string> = new Set(["tagId", "nextCursor", "previous
  */
 function wireFindings(source: Source): Finding[] {
   const { path } = source;
-  const speaksWire =
-    /^src\/(rest|odata|http|import|archive|client)\//.test(path) || dialectOf(path) !== undefined;
+  const isOfWire = /^src\/(rest|odata|http|import|archive|client)\//.test(path);
+  const speaksWire = isOfWire || dialectOf(path) !== undefined || isClientFile(path);
   if (!path.startsWith("src/") || isTest(path) || speaksWire) return [];
   return [...nodesOf(source.tree)].flatMap((node) => {
     if (!isIdentifier(node) && !isStringLiteral(node) && !isNoSubstitutionTemplateLiteral(node)) return [];
@@ -227,12 +227,12 @@ function unusedFindings(sources: readonly Source[]): Finding[] {
 const exported = /^export (?:async )?(?:const|function\*?|class) (\w+)/;
 const comments = /\/\/.*|\/\*[\s\S]*?\*\//g;
 
-/** A part of a room that has a folder of its own counts by itself. */
+/** A part of a resource that has a folder of its own counts by itself; clients of the server do not count. */
 function roomFindings(sources: readonly Source[]): Finding[] {
   const files = new Map<string, string[]>();
   for (const { path } of sources) {
     const room = /^src\/resources\/(.+)\/[^/]+$/.exec(path)?.[1];
-    if (room && !isTest(path)) files.set(room, [...(files.get(room) ?? []), path]);
+    if (room && !isTest(path) && !isClientFile(path)) files.set(room, [...(files.get(room) ?? []), path]);
   }
   return [...files].flatMap(([room, paths]) => {
     const problem = `the room ${room} has ${paths.length} files, at most ${bounds.roomFiles}`;

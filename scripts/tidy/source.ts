@@ -73,4 +73,6 @@ export const lineOf = (source: Source, node: Node): number =>
 export const linesIn = (source: Source, node: Node): number =>
   source.tree.getLineAndCharacterOfPosition(node.getEnd()).line + 2 - lineOf(source, node);
 
-export const isTest = (path: string): boolean => /\.test\.ts$/.test(path) || path.startsWith("test/");
+/** Tests and what only they import: `*.samples.ts` has the sample records of a resource. */
+export const isTest = (path: string): boolean =>
+  /\.(test|samples)\.ts$/.test(path) || path.startsWith("test/");

@@ -5,12 +5,16 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { type Fault, type Passed, withFaults } from "../../test/support/faulty-proxy.ts";
 import { temporaryFolder } from "../../test/support/folder.ts";
-import { type AskProject, askerOf, fillProject, readProject } from "../../test/support/random-project.ts";
+import { type AskProject, askerOf } from "../../test/support/sample-part.ts";
+import { fillProject, readProject } from "../../test/support/samples.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
-import { routes } from "../app.ts";
 import { exitCodes, type Surroundings } from "../client/command.ts";
 import { limits } from "../limits.ts";
+import { everything } from "../query/filter.ts";
 import { ensureProject } from "../resources/projects/projects.ts";
+import { routes, tables } from "../resources.ts";
+import type { Table } from "../storage/catalog.ts";
+import { archiveParts } from "../transfers.ts";
 import { exportArchive } from "./export.ts";
 import { importArchive } from "./restore.ts";
 import { ArchiveWriter } from "./writer.ts";
@@ -43,10 +47,10 @@ async function run(command: Command, words: readonly string[], key: string) {
 }
 
 const exported = (file: string, address = server.baseUrl) =>
-  run(exportArchive, ["--output", file, "--server", address], server.key);
+  run(exportArchive(archiveParts), ["--output", file, "--server", address], server.key);
 
 const restored = (file: string, { project, key }: Copy, address = server.baseUrl) =>
-  run(importArchive, [file, "--project", project, "--server", address], key);
+  run(importArchive(archiveParts), [file, "--project", project, "--server", address], key);
 
 interface Copy {
   readonly project: string;
@@ -67,10 +71,9 @@ async function assertSame(copy: Copy): Promise<void> {
 }
 
 /** The lists that an archive holds, of records with members of their own. */
-const listed = [
-  ...["/assets", "/assets/types", "/timeseries", "/events", "/eventtransformers", "/semantictypes"],
-  ...["/securitycategories", "/files", "/sequences", "/relationships", "/raw", "/raw/{database}"],
-];
+const listed = archiveParts
+  .flatMap(({ lists }) => lists)
+  .flatMap((list) => (list === "raw" ? ["/raw", "/raw/{database}"] : [`/${list}`]));
 
 test("every member that a list can show is in the project that is exported", async () => {
   const ask = askerOf(server);
@@ -113,6 +116,22 @@ test("a restored project is the same, to the last record, point, byte and letter
   await assertSame(copy);
   assert.deepEqual(readdirSync(folder), ["plant.tar.zst"]);
 });
+
+test("each archived table has as many records in the restored project, and some", async () => {
+  const { catalog } = server.app.services;
+  const [from, to] = await Promise.all([server.project, "copy ü"].map(projectIdOf));
+  const archived = archiveParts.flatMap((part) => part.tables).filter((name) => name !== "projects");
+  for (const name of archived) {
+    const table = tables.find((one) => one.name === name) as Table<object>;
+    const [there, here] = await Promise.all(
+      [from!, to!].map((project) => catalog.read(project, (tx) => tx.count(table, everything))),
+    );
+    assert.ok(there! > 0, `fillProject makes no records of ${name}`);
+    assert.equal(here, there, name);
+  }
+});
+
+const projectIdOf = async (urlName: string) => (await ensureProject(server.app.services, urlName)).project.id;
 
 test("an archive in gzip restores as well", async () => {
   const file = join(folder, "plant.tar.gz");
@@ -195,23 +214,40 @@ test("what cannot begin says why", async () => {
   const here = { project: server.project, key: server.key, ask: askerOf(server) };
   const other = await emptyProject("other");
   const cases: readonly (readonly [() => ReturnType<typeof run>, RegExp])[] = [
-    [() => restored(archive, here), /The project demo already holds assets/],
+    [() => restored(archive, here), /The project demo already holds securitycategories/],
     [
       () => restored(archive, { ...other, project: "elsewhere" }),
       /The key is for the project other, not for elsewhere/,
     ],
     [() => restored(join(folder, "none"), other), /There is no file/],
     [() => restored(archive, { ...other, key: "wrong" }), /401|does not know this API key/],
-    [() => run(importArchive, [archive], server.key), /Name the project to fill/],
-    [() => run(importArchive, [archive, "--colour"], server.key), /Unknown option/],
+    [() => run(importArchive(archiveParts), [archive], server.key), /Name the project to fill/],
+    [() => run(importArchive(archiveParts), [archive, "--colour"], server.key), /Unknown option/],
     [() => exported(archive), /exists already/],
-    [() => run(exportArchive, [], server.key), /Name the file to make/],
+    [() => run(exportArchive(archiveParts), [], server.key), /Name the file to make/],
   ];
   for (const [begin, text] of cases) {
     const { code, said } = await begin();
     assert.equal(code, exitCodes.notBegun, said);
     assert.match(said, text);
   }
+});
+
+test("an archive with an unknown section is refused before anything is written", async () => {
+  const file = join(folder, "newer.tar.zst");
+  const sections = [
+    ...archiveParts.flatMap((part) => part.sections),
+    { kind: "info", name: "sounds" } as const,
+  ];
+  const writer = new ArchiveWriter(file, "demo", sections);
+  await writer.begin();
+  await writer.add("sounds", Buffer.from("{}\n"), 1);
+  await writer.finish();
+  const copy = await emptyProject("newer");
+  const { code, said } = await restored(file, copy);
+  assert.equal(code, exitCodes.notBegun, said);
+  assert.match(said, /The archive has the section sounds, which this program does not know/);
+  assert.ok(!existsSync(`${file}.newer.import.db`));
 });
 
 test("an archive with a line or an entry without an end is refused by its place", async () => {
@@ -228,7 +264,11 @@ test("an archive with a line or an entry without an end is refused by its place"
   ] as const;
   for (const [index, [section, bytes, text]] of cases.entries()) {
     const file = join(folder, `endless ${index}.tar.zst`);
-    const writer = new ArchiveWriter(file, "demo");
+    const writer = new ArchiveWriter(
+      file,
+      "demo",
+      archiveParts.flatMap(({ sections }) => sections),
+    );
     await writer.begin();
     await writer.add(section, bytes, 1);
     await writer.finish();

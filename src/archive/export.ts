@@ -3,8 +3,8 @@ import { parseArgs } from "node:util";
 import { exitCodes, keyOf, type Surroundings, serverOf, UsageError } from "../client/command.ts";
 import { Connection, ServerProblem } from "../client/connection.ts";
 import { count, duration, StatusLine } from "../client/progress.ts";
-import { exportSections, Stopped } from "./export-sections.ts";
-import { BadArchive, type Manifest, type SectionName, sections } from "./format.ts";
+import { BadArchive, type Manifest } from "./format.ts";
+import { type ArchivePart, Stopped } from "./section.ts";
 import { ArchiveWriter } from "./writer.ts";
 
 export const exportUsage = `Usage: millrace export --output <file> [options]
@@ -22,44 +22,46 @@ begin.`;
 
 const known = { output: { type: "string" }, server: { type: "string" }, key: { type: "string" } } as const;
 
-/** Runs the command and answers its exit code; everything a user should know is written to `output`. */
-export async function exportArchive(words: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { output, env, abort, stop } = surroundings;
-  let writer: ArchiveWriter | undefined;
-  try {
-    const { values } = parseArgs({ args: [...words], options: known });
-    if (values.output === undefined) throw new UsageError("Name the file to make: --output plant.tar.zst");
-    const target = { server: serverOf(values.server), key: keyOf(values.key, env) };
-    const connection = new Connection(target, abort);
-    await connection.login();
-    writer = new ArchiveWriter(values.output, connection.project);
-    output.write(`Project ${connection.project} at ${target.server} into ${values.output}\n`);
-    const startedMs = performance.now();
-    const shown = new Shown(output);
+/** The command that writes these parts. Its messages go to `output`; it returns the exit code. */
+export const exportArchive =
+  (parts: readonly ArchivePart[]) =>
+  async (words: readonly string[], surroundings: Surroundings): Promise<number> => {
+    const sections = parts.flatMap((part) => part.sections);
+    const { output, env, abort, stop } = surroundings;
+    let writer: ArchiveWriter | undefined;
     try {
-      await writer.begin();
-      await exportSections({
-        connection,
-        writer,
-        stop,
-        progress: (name, records) => shown.add(name, records),
+      const { values } = parseArgs({ args: [...words], options: known });
+      if (values.output === undefined) throw new UsageError("Name the file to make: --output plant.tar.zst");
+      const target = { server: serverOf(values.server), key: keyOf(values.key, env) };
+      const connection = new Connection(target, abort);
+      await connection.login();
+      writer = new ArchiveWriter(values.output, connection.project, sections);
+      output.write(`Project ${connection.project} at ${target.server} into ${values.output}\n`);
+      const startedMs = performance.now();
+      const shown = new ExportProgress(
+        output,
+        sections.map(({ name }) => name),
+      );
+      try {
+        await writer.begin();
+        const progress = (name: string, records: number) => shown.add(name, records);
+        for (const part of parts) await part.export({ connection, writer, stop, progress });
+      } finally {
+        shown.end();
+      }
+      describe(await writer.finish(), (performance.now() - startedMs) / 1000).forEach((line) => {
+        output.write(`${line}\n`);
       });
-    } finally {
-      shown.end();
+      return exitCodes.loaded;
+    } catch (problem) {
+      await writer?.abandon();
+      const isStop = problem instanceof Stopped || abort.aborted;
+      if (!isStop && !isExpected(problem)) throw problem;
+      output.write(`${isStop ? "Stopped" : (problem as Error).message}\n`);
+      if (writer) output.write("No file was made.\n");
+      return writer ? exitCodes.interrupted : exitCodes.notBegun;
     }
-    describe(await writer.finish(), (performance.now() - startedMs) / 1000).forEach((line) => {
-      output.write(`${line}\n`);
-    });
-    return exitCodes.loaded;
-  } catch (problem) {
-    await writer?.abandon();
-    const isStop = problem instanceof Stopped || abort.aborted;
-    if (!isStop && !isExpected(problem)) throw problem;
-    output.write(`${isStop ? "Stopped" : (problem as Error).message}\n`);
-    if (writer) output.write("No file was made.\n");
-    return writer ? exitCodes.interrupted : exitCodes.notBegun;
-  }
-}
+  };
 
 const isExpected = (problem: unknown): boolean =>
   problem instanceof UsageError ||
@@ -72,23 +74,25 @@ function describe({ sections }: Manifest, seconds: number): string[] {
   return [...lines, `Complete in ${duration(seconds)}`];
 }
 
-/** The sections on their way: how much of the one at work there is so far, and how fast it grows. */
-class Shown {
+/** Shows the records of the current section that are written so far. */
+class ExportProgress {
   readonly #line: StatusLine;
-  readonly #records = new Map<SectionName, number>();
+  readonly #sections: readonly string[];
+  readonly #records = new Map<string, number>();
   readonly #startedMs = performance.now();
 
-  constructor(output: Surroundings["output"]) {
+  constructor(output: Surroundings["output"], sections: readonly string[]) {
+    this.#sections = sections;
     this.#line = new StatusLine(output);
   }
 
-  add(section: SectionName, records: number): void {
-    const so = (this.#records.get(section) ?? 0) + records;
-    this.#records.set(section, so);
+  add(section: string, records: number): void {
+    const written = (this.#records.get(section) ?? 0) + records;
+    this.#records.set(section, written);
     this.#line.show(() => {
       const seconds = Math.max(0.001, (performance.now() - this.#startedMs) / 1000);
-      const share = sections.indexOf(section) / sections.length;
-      return { share, text: `  ${section}: ${count(so)}  ${duration(seconds)} so far` };
+      const share = this.#sections.indexOf(section) / this.#sections.length;
+      return { share, text: `  ${section}: ${count(written)}  ${duration(seconds)} so far` };
     });
   }
 

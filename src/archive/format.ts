@@ -1,4 +1,4 @@
-// The archive's words: its sections in the order in which they are restored, its first and last entries.
+// The format of an archive: its first and last entries, and the figures of its sections.
 //
 // docs/archive.md describes the format; a change of it here is a change there, and of the version.
 import { createHash, type Hash } from "node:crypto";
@@ -6,37 +6,10 @@ import { createHash, type Hash } from "node:crypto";
 export const formatName = "millrace-archive";
 export const formatVersion = 1;
 
-/** The first entry: what this is, so that other files and newer archives are told at once. */
+/** The first entry; by it a reader recognizes other files and newer archives at once. */
 export const headName = "millrace-archive.json";
-/** The last entry: what all of the others hold. */
+/** The last entry, with the figures of all others. */
 export const manifestName = "manifest.json";
-
-/**
- * What others refer to comes before them; the points of some series directly after these, and so the bytes of
- * a file and the rows of a sequence.
- */
-export const sections = [
-  "project",
-  "assettypes",
-  "assets",
-  "securitycategories",
-  "timeseries",
-  "datapoints",
-  "eventtransformers",
-  "semantictypes",
-  "events",
-  "files",
-  "file-bytes",
-  "raw",
-  "sequences",
-  "sequence-rows",
-  "relationships",
-] as const;
-export type SectionName = (typeof sections)[number];
-
-/** Where the API has the records of a section that is a list of them. */
-export const resourceOf = (section: SectionName): string =>
-  section === "assettypes" ? "assets/types" : section;
 
 export interface Head {
   readonly format: string;
@@ -46,8 +19,9 @@ export interface Head {
   readonly exportedTime: number;
 }
 
-export interface Section {
-  readonly name: SectionName;
+/** What a manifest says of one section. */
+export interface SectionFigures {
+  readonly name: string;
   readonly entries: number;
   /** Lines of the section; of `datapoints` the points, of `file-bytes` the files. */
   readonly records: number;
@@ -58,17 +32,17 @@ export interface Section {
 
 export interface Manifest extends Head {
   readonly finishedTime: number;
-  readonly sections: readonly Section[];
+  readonly sections: readonly SectionFigures[];
 }
 
-/** The figures of a section while its entries pass by. */
+/** Counts and hashes the entries of a section. */
 export class Tally {
   readonly #hash: Hash = createHash("sha256");
   #entries = 0;
   #records = 0;
   #bytes = 0;
 
-  /** Answers the number of the entry that begins. */
+  /** Returns the number of the new entry. */
   beginEntry(records = 0): number {
     this.#records += records;
     this.#entries += 1;
@@ -80,7 +54,7 @@ export class Tally {
     this.#bytes += bytes.length;
   }
 
-  finish(name: SectionName): Section {
+  finish(name: string): SectionFigures {
     return {
       name,
       entries: this.#entries,
@@ -91,8 +65,8 @@ export class Tally {
   }
 }
 
-/** The archive cannot be read, or is not what it says; the message tells which. */
+/** The archive cannot be read or is invalid; the message says why. */
 export class BadArchive extends Error {}
 
-/** Bytes of an entry of lines, about: what is gathered before it is written. */
+/** Lines are collected until they have about this many bytes, and become one entry. */
 export const entryBytes = 4 * 2 ** 20;

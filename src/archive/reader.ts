@@ -15,8 +15,6 @@ import {
   headName,
   type Manifest,
   manifestName,
-  type SectionName,
-  sections,
   Tally,
 } from "./format.ts";
 
@@ -24,7 +22,7 @@ export interface Entry {
   readonly name: string;
   readonly size: number;
   /** Undefined for the first and the last entry. */
-  readonly section: SectionName | undefined;
+  readonly section: string | undefined;
   /** Read to the end, or not at all. */
   readonly body: AsyncIterable<Uint8Array>;
 }
@@ -47,7 +45,7 @@ export async function* entriesOf(file: string, onBytes?: (bytes: number) => void
   const tar = ReadableStream.from<Uint8Array>(unpacked).pipeThrough(createTarDecoder({ strict: true }));
   try {
     for await (const { header, body } of tar as AsyncIterable<ParsedTarEntry>) {
-      const section = sections.find((name) => header.name.startsWith(`${name}/`));
+      const section = /^([^/]+)\//.exec(header.name)?.[1];
       const chunks = body as AsyncIterable<Uint8Array>;
       let isRead = false;
       const read = async function* () {

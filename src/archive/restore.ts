@@ -9,7 +9,8 @@ import { Ledger } from "../client/ledger.ts";
 import { count, duration, Progress } from "../client/progress.ts";
 import { BadArchive, type Manifest } from "./format.ts";
 import { entriesOf, verified } from "./reader.ts";
-import { nothingRestored, type Restored, Restorer } from "./restore-sections.ts";
+import { nothingRestored, type Restored, Restorer } from "./restorer.ts";
+import type { ArchivePart, Section } from "./section.ts";
 
 export const restoreUsage = `Usage: millrace import archive <file> --project <name> [options]
 
@@ -32,36 +33,45 @@ const known = {
   state: { type: "string" },
 } as const;
 
-/** Runs the command and answers its exit code; everything a user should know is written to `output`. */
-export async function importArchive(words: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { output, abort } = surroundings;
-  let ledger: Ledger<Restored> | undefined;
-  try {
-    const options = optionsOf(words, surroundings.env);
-    const connection = new Connection(options, abort);
-    await connection.login();
-    refuseOtherProject(options.project, connection.project);
-    const manifest = await verifiedWithProgress(options.file, surroundings);
-    const decides = [connection.projectId, manifest.exportedTime, manifest.sections];
-    ledger = new Ledger(options.stateFile, decides, nothingRestored);
-    const isResumed = ledger.progress !== nothingRestored;
-    if (isResumed) output.write("Going on where it stopped\n");
-    else await refuseUnlessEmpty(connection);
-    return await run({ file: options.file, manifest, connection, ledger, isResumed, surroundings });
-  } catch (problem) {
-    const isExpected =
-      problem instanceof UsageError || problem instanceof ServerProblem || problem instanceof BadArchive;
-    if (!isExpected && !abort.aborted) throw problem;
-    output.write(`${abort.aborted ? "Aborted" : (problem as Error).message}\n`);
-    if (ledger === undefined || ledger.progress === nothingRestored) {
-      ledger?.remove();
-      return exitCodes.notBegun;
+/** The command that restores these parts. Its messages go to `output`; it returns the exit code. */
+export const importArchive =
+  (parts: readonly ArchivePart[]) =>
+  async (words: readonly string[], surroundings: Surroundings): Promise<number> => {
+    const sections = parts.flatMap((part) => part.sections);
+    const { output, abort } = surroundings;
+    let ledger: Ledger<Restored> | undefined;
+    try {
+      const options = optionsOf(words, surroundings.env);
+      const connection = new Connection(options, abort);
+      await connection.login();
+      refuseOtherProject(options.project, connection.project);
+      const manifest = await verifiedWithProgress(options.file, surroundings);
+      refuseUnknownSections(manifest, sections);
+      const decides = [connection.projectId, manifest.exportedTime, manifest.sections];
+      ledger = new Ledger(options.stateFile, decides, nothingRestored);
+      const isResumed = ledger.progress !== nothingRestored;
+      if (isResumed) output.write("Going on where it stopped\n");
+      else
+        await refuseUnlessEmpty(
+          connection,
+          parts.flatMap(({ lists }) => lists),
+        );
+      const { file } = options;
+      return await run({ file, manifest, sections, connection, ledger, isResumed, surroundings });
+    } catch (problem) {
+      const isExpected =
+        problem instanceof UsageError || problem instanceof ServerProblem || problem instanceof BadArchive;
+      if (!isExpected && !abort.aborted) throw problem;
+      output.write(`${abort.aborted ? "Aborted" : (problem as Error).message}\n`);
+      if (ledger === undefined || ledger.progress === nothingRestored) {
+        ledger?.remove();
+        return exitCodes.notBegun;
+      }
+      ledger.close();
+      output.write("Run the same command again to go on from where it stopped.\n");
+      return exitCodes.interrupted;
     }
-    ledger.close();
-    output.write("Run the same command again to go on from where it stopped.\n");
-    return exitCodes.interrupted;
-  }
-}
+  };
 
 function optionsOf(words: readonly string[], env: NodeJS.ProcessEnv) {
   const { values, positionals } = parsed(words);
@@ -108,23 +118,17 @@ async function verifiedWithProgress(file: string, { output }: Surroundings): Pro
   }
 }
 
-const holders = [
-  "assets/types",
-  "assets",
-  "securitycategories",
-  "timeseries",
-  "events",
-  "eventtransformers",
-  "semantictypes",
-  "files",
-  "raw",
-  "sequences",
-  "relationships",
-] as const;
+/** Its records would be lost silently. */
+function refuseUnknownSections(manifest: Manifest, sections: readonly Section[]): void {
+  const isKnown = (one: string) => sections.some(({ name }) => name === one);
+  const unknown = manifest.sections.find(({ name, entries }) => entries > 0 && !isKnown(name));
+  if (unknown)
+    throw new BadArchive(`The archive has the section ${unknown.name}, which this program does not know`);
+}
 
-/** What is there could clash with what comes, and what would be whose could never be told again. */
-async function refuseUnlessEmpty(connection: Connection): Promise<void> {
-  for (const resource of holders) {
+/** Records of the target could have the names and external ids of archived ones. */
+async function refuseUnlessEmpty(connection: Connection, lists: readonly string[]): Promise<void> {
+  for (const resource of lists) {
     const path = `${connection.pathOf(resource, "0.6")}?limit=1`;
     const { data } = (await connection.json("GET", path)) as { data: { items: unknown[] } };
     if (data.items.length > 0)
@@ -137,18 +141,20 @@ async function refuseUnlessEmpty(connection: Connection): Promise<void> {
 interface Run {
   readonly file: string;
   readonly manifest: Manifest;
+  readonly sections: readonly Section[];
   readonly connection: Connection;
   readonly ledger: Ledger<Restored>;
   readonly isResumed: boolean;
   readonly surroundings: Surroundings;
 }
 
-async function run({ file, manifest, connection, ledger, isResumed, surroundings }: Run): Promise<number> {
+async function run(one: Run): Promise<number> {
+  const { file, manifest, sections, connection, ledger, isResumed, surroundings } = one;
   const { output, stop } = surroundings;
   const startedMs = performance.now();
   ledger.note({ ...ledger.progress }); // From now on something may be there.
   const creations = new CreateOnce(connection, ledger, { isResumed });
-  const restorer = new Restorer({ connection, ledger, creations });
+  const restorer = new Restorer({ sections, connection, ledger, creations });
   const totalBytes = manifest.sections.reduce((sum, { bytes }) => sum + bytes, 0);
   const progress = new Progress(output, totalBytes, { bytes: 0, points: 0, unit: "entries" });
   output.write(`${file}, exported from ${manifest.project}, into ${connection.project}\n`);

@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { constants, createGzip, createZstdCompress } from "node:zlib";
 import { createTarPacker } from "modern-tar";
 import { UsageError } from "../client/command.ts";
+import { invariant } from "../lib/invariant.ts";
 import {
   formatName,
   formatVersion,
@@ -13,10 +14,9 @@ import {
   headName,
   type Manifest,
   manifestName,
-  type SectionName,
-  sections,
   Tally,
 } from "./format.ts";
+import type { Section } from "./section.ts";
 
 export class ArchiveWriter {
   readonly #file: string;
@@ -24,12 +24,13 @@ export class ArchiveWriter {
   readonly #head: Head;
   readonly #tar = createTarPacker();
   readonly #written: Promise<void>;
-  readonly #tallies = new Map(sections.map((name) => [name, new Tally()]));
+  readonly #sections: ReadonlyMap<string, { readonly section: Section; readonly tally: Tally }>;
 
-  /** Refuses to take the place of a file. */
-  constructor(file: string, project: string) {
+  /** Refuses to replace a file. */
+  constructor(file: string, project: string, sections: readonly Section[]) {
     if (existsSync(file)) throw new UsageError(`${file} exists already; name another file, or remove it`);
     this.#file = file;
+    this.#sections = new Map(sections.map((section) => [section.name, { section, tally: new Tally() }]));
     this.#partial = `${file}.partial`;
     this.#head = { format: formatName, version: formatVersion, project, exportedTime: Date.now() };
     const packed = file.endsWith(".gz")
@@ -47,23 +48,23 @@ export class ArchiveWriter {
   }
 
   /** One more entry of a section, with this many records. */
-  async add(section: SectionName, bytes: Uint8Array, records: number): Promise<void> {
-    const tally = this.#tallies.get(section)!;
+  async add(name: string, bytes: Uint8Array, records: number): Promise<void> {
+    const { section, tally } = this.#sectionOf(name);
     const number = tally.beginEntry(records);
     tally.add(bytes);
-    const suffix = section === "datapoints" ? "pb" : "jsonl";
-    await this.#entry(`${section}/${String(number).padStart(6, "0")}.${suffix}`, bytes);
+    const { extension = "jsonl" } = section.kind === "bytes" ? section : {};
+    await this.#entry(`${name}/${String(number).padStart(6, "0")}.${extension}`, bytes);
   }
 
   /**
    * As `add`, one record in an entry of its own name, of exactly `size` bytes that are never all in memory.
    */
   async addStream(
-    section: SectionName,
+    section: string,
     { name, size }: { readonly name: string; readonly size: number },
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<void> {
-    const tally = this.#tallies.get(section)!;
+    const { tally } = this.#sectionOf(section);
     tally.beginEntry(1);
     const sink = this.#tar.controller.add({ ...header(`${section}/${name}`), size }).getWriter();
     for await (const chunk of bytes) {
@@ -75,7 +76,7 @@ export class ArchiveWriter {
 
   /** Writes the manifest and gives the file its name, once all of it is on disk. */
   async finish(): Promise<Manifest> {
-    const done = sections.map((name) => this.#tallies.get(name)!.finish(name));
+    const done = [...this.#sections].map(([name, { tally }]) => tally.finish(name));
     const manifest: Manifest = { ...this.#head, finishedTime: Date.now(), sections: done };
     await this.#entry(manifestName, jsonBytes(manifest));
     this.#tar.controller.finalize();
@@ -89,6 +90,12 @@ export class ArchiveWriter {
     this.#tar.controller.error(new Error("The export ended early"));
     await this.#written.catch(() => {});
     rmSync(this.#partial, { force: true });
+  }
+
+  #sectionOf(name: string) {
+    const found = this.#sections.get(name);
+    invariant(found !== undefined, `${name} is a section of archives`);
+    return found;
   }
 
   async #entry(name: string, bytes: Uint8Array): Promise<void> {

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { idsOf, startTestServer, type TestServer } from "../../test/support/server.ts";
-import { routes } from "../app.ts";
 import { realSystem } from "../lib/system.ts";
 import { limits } from "../limits.ts";
+import { routes } from "../resources.ts";
 import { effectOf, pathOf, type Route } from "../rest/route.ts";
 import type { WatchedDisk } from "../storage/disk-space.ts";
 

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
 import { type Acl, type Action, aclRules } from "../access/capabilities.ts";
-import { routes } from "../app.ts";
 import { ensureProject } from "../resources/projects/projects.ts";
+import { routes } from "../resources.ts";
 import { pathOf } from "../rest/route.ts";
 
 const reasons = {

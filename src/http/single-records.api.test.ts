@@ -1,6 +1,7 @@
 // One record by the address of its own: DELETE deletes it, and PATCH takes plain values, for every resource.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { singles } from "../../test/support/samples.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
 
 let server: TestServer;
@@ -12,18 +13,7 @@ after(() => server.close());
 type Item = Readonly<Record<string, unknown>>;
 
 /** Creates two records: one that is deleted, and one that stays. */
-const creations: readonly [path: string, items: readonly Item[]][] = [
-  ["/assets", [{ name: "a" }, { name: "b" }]],
-  ["/assets/types", [{ name: "a" }, { name: "b" }]],
-  ["/timeseries", [{ name: "a" }, { name: "b" }]],
-  ["/events", [{ type: "a" }, { type: "b" }]],
-  ["/eventtransformers", [{ name: "a" }, { name: "b" }]],
-  ["/semantictypes", [{ name: "a" }, { name: "b" }]],
-  ["/sequences", ["a", "b"].map((name) => ({ name, columns: [{ name, valueType: "LONG" }] }))],
-  ["/groups", [{ name: "a" }, { name: "b" }]],
-  ["/securitycategories", [{ name: "a" }, { name: "b" }]],
-  ["/users", [{ uniqueName: "a" }, { uniqueName: "b" }]],
-];
+const creations = singles.map(([list, items]) => [`/${list}`, items] as const);
 
 const left = async (path: string): Promise<unknown[]> => {
   const { items } = await server.ask.v06(`GET ${path}${path === "/groups" ? "?all=true" : ""}`);

@@ -7,10 +7,10 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { SignJWT } from "jose";
 import { client, signed, signingKey, startProvider, type TestProvider } from "../../test/support/provider.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
-import { routes } from "../app.ts";
 import { realSystem } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import { ensureProject, setAuthentication } from "../resources/projects/projects.ts";
+import { routes } from "../resources.ts";
 import { pathOf } from "../rest/route.ts";
 
 let clockMs = 0;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
-import { routes } from "../app.ts";
+import { routes } from "../resources.ts";
 
 let server: TestServer;
 before(async () => {

@@ -9,6 +9,8 @@ import { withFaults } from "../../test/support/faulty-proxy.ts";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
 import { exitCodes } from "../client/command.ts";
+import { assetImport } from "../resources/assets/assets.import.ts";
+import { rawImport } from "../resources/raw/raw.import.ts";
 import { importCsv } from "./import-csv.ts";
 import { importRecords } from "./import-records.ts";
 
@@ -20,7 +22,7 @@ before(async () => {
 after(() => server.close());
 
 const never = new AbortController().signal;
-const commands = { csv: importCsv, assets: importRecords("assets"), raw: importRecords("raw") };
+const commands = { csv: importCsv, assets: importRecords(assetImport), raw: importRecords(rawImport) };
 
 interface Import {
   readonly name: string;

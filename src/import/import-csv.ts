@@ -7,7 +7,7 @@ import { limits } from "../limits.ts";
 import { Api } from "./api.ts";
 import { type Batch, batchesOf } from "./batches.ts";
 import { load } from "./load.ts";
-import { type ImportOptions, readOptions } from "./options.ts";
+import { type ImportOptions, readOptions, usage } from "./options.ts";
 import { createMissing, type Plan, planOf } from "./plan.ts";
 import { Report } from "./report.ts";
 import { rowsOf } from "./rows.ts";
@@ -15,7 +15,15 @@ import { type Acknowledged, nothingYet, State } from "./state.ts";
 import { requireEncoding, UnreadableFile } from "./text-file.ts";
 import { Epochs } from "./times.ts";
 
-/** Runs the command and answers its exit code; everything a user should know is written to `output`. */
+/** A command of `millrace import`. */
+export interface ImportCommand {
+  readonly name: string;
+  readonly usage: string;
+  /** Writes its messages to the output of its surroundings; returns the exit code. */
+  run(words: readonly string[], surroundings: Surroundings): Promise<number>;
+}
+
+/** Runs the command; returns its exit code. */
 export async function importCsv(words: readonly string[], surroundings: Surroundings): Promise<number> {
   const { output } = surroundings;
   let begun = false;
@@ -43,6 +51,8 @@ export async function importCsv(words: readonly string[], surroundings: Surround
     return begun ? exitCodes.interrupted : exitCodes.notBegun;
   }
 }
+
+export const csvImport: ImportCommand = { name: "csv", usage, run: importCsv };
 
 const isExpected = (problem: unknown): boolean =>
   problem instanceof UsageError || problem instanceof ServerProblem || problem instanceof UnreadableFile;

@@ -8,8 +8,8 @@ import { temporaryFolder } from "../../test/support/folder.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
 import { exitCodes } from "../client/command.ts";
 import { limits } from "../limits.ts";
+import { recordKinds } from "../transfers.ts";
 import { importRecords } from "./import-records.ts";
-import type { Kind } from "./record-loaders.ts";
 
 const folder = temporaryFolder();
 let server: TestServer;
@@ -27,13 +27,16 @@ interface Import {
   readonly address?: string;
 }
 
-async function imported(kind: Kind, { name, lines, words = [], address = server.baseUrl }: Import) {
+async function imported(kind: string, { name, lines, words = [], address = server.baseUrl }: Import) {
   const file = join(folder, name);
   writeFileSync(file, `${lines.join("\n")}\n`);
   const said: string[] = [];
   const output = { write: (text: string) => said.push(text) };
   const surroundings = { env: { MILLRACE_KEY: server.key }, output, stop: never, abort: never };
-  const code = await importRecords(kind)([file, "--server", address, ...words], surroundings);
+  const code = await importRecords(recordKinds.find(({ name }) => name === kind)!)(
+    [file, "--server", address, ...words],
+    surroundings,
+  );
   return { code, said: said.join("") };
 }
 
@@ -225,7 +228,7 @@ test("raw rows keep their values to the letter", async () => {
 });
 
 test("what cannot begin says why", async () => {
-  const cases: readonly (readonly [Kind, Import, RegExp])[] = [
+  const cases: readonly (readonly [string, Import, RegExp])[] = [
     [
       "assets",
       { name: "x.csv", lines: ["name,colour", "a,b"] },

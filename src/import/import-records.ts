@@ -1,4 +1,4 @@
-// `millrace import assets|events|raw`: from the words of the command line to the exit code.
+// `millrace import` of one kind of records: from the words of the command line to the exit code.
 import { statSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { exitCodes, keyOf, type Surroundings, serverOf, UsageError } from "../client/command.ts";
@@ -7,25 +7,21 @@ import { Ledger } from "../client/ledger.ts";
 import { count, Progress } from "../client/progress.ts";
 import { limits } from "../limits.ts";
 import { encodingOf } from "./options.ts";
-import { fieldsOf, isField, Refused } from "./record-items.ts";
-import { type Kind, type Loader, loaders, type Prepared } from "./record-loaders.ts";
-import { type FileRecord, formatOf, type Reading, recordsOf } from "./records.ts";
+import { fieldNames, isField, Refused } from "./record-items.ts";
+import type { Loader, Prepared, RecordKind, RecordOptions, Refuse } from "./record-kind.ts";
+import { type FileRecord, formatOf, recordsOf } from "./records.ts";
 import { Report } from "./report.ts";
 import { openingOf } from "./rows.ts";
 import { encodings, requireEncoding, UnreadableFile } from "./text-file.ts";
 
-export const recordsUsage = `Usage: millrace import assets <file> [options]
-       millrace import events <file> [options]
-       millrace import raw <file> --database NAME --table NAME [options]
+/** The help of the commands of these kinds. */
+export const recordsUsage = (
+  kinds: readonly RecordKind[],
+): string => `Usage:${kinds.map(lineOf).join("\n      ")}
 
 Loads records from CSV (a header line) or JSON lines (.jsonl, .ndjson; an object a line).
 
-  assets  ${fieldsOf("assets")}
-          id is the file's own; a parent is one of the file, in any order, or of the server: by parentId,
-          by parentName, or by parentSource and parentSourceId
-  events  ${fieldsOf("events")}
-          times in ISO 8601 or ms since 1970; several assets are separated by semicolons
-  raw     any columns; JSON values stay as they are written
+${kinds.map(helpOf).join("\n")}
 
   --server URL          the server (http://127.0.0.1:8787)
   --key KEY             API key (or the environment variable MILLRACE_KEY)
@@ -42,6 +38,14 @@ Loads records from CSV (a header line) or JSON lines (.jsonl, .ndjson; an object
 Ends with 0 when everything is loaded, 3 when some lines were refused, 2 when nothing was begun, 1 when it was
 interrupted; run the same command again to go on.`;
 
+const lineOf = ({ name, needsTable }: RecordKind): string =>
+  ` millrace import ${name} <file>${needsTable ? " --database NAME --table NAME" : ""} [options]`;
+
+const helpOf = ({ name, help }: RecordKind): string =>
+  help.map((line, at) => `  ${(at === 0 ? name : "").padEnd(nameCharacters)}${line}`).join("\n");
+
+const nameCharacters = 8;
+
 const known = {
   server: { type: "string" },
   key: { type: "string" },
@@ -57,21 +61,9 @@ const known = {
   report: { type: "string" },
 } as const;
 
-export interface RecordOptions extends Reading {
-  readonly kind: Kind;
-  readonly server: string;
-  readonly key: string;
-  readonly database: string;
-  readonly table: string;
-  readonly keyColumn: string;
-  readonly dryRun: boolean;
-  readonly stateFile: string;
-  readonly reportFile: string;
-}
-
-/** Runs the command for one kind of records; answers its exit code. */
+/** The command for one kind of records; it returns the exit code. */
 export const importRecords =
-  (kind: Kind) =>
+  (kind: RecordKind) =>
   async (words: readonly string[], surroundings: Surroundings): Promise<number> => {
     const { output, abort } = surroundings;
     let begun = false;
@@ -79,11 +71,11 @@ export const importRecords =
     try {
       const options = optionsOf(kind, words, surroundings.env);
       await requireEncoding(options);
-      await refuseStrangers(options);
+      await refuseUnknownColumns(kind, options);
       const connection = new Connection(options, abort);
       await connection.login();
       const decides = [
-        kind,
+        kind.name,
         connection.projectId,
         options.database,
         options.table,
@@ -95,11 +87,11 @@ export const importRecords =
       const isResumed = ledger.progress !== nothingYet;
       ledger.note({ begun: true });
       begun = !options.dryRun;
-      output.write(`${options.file}: ${kind} into project ${connection.project} at ${options.server}\n`);
+      output.write(`${options.file}: ${kind.name} into project ${connection.project} at ${options.server}\n`);
       if (options.dryRun) output.write("Dry run: nothing is written\n");
       if (isResumed) output.write("Going on where it stopped\n");
-      const loader = loaders[kind]({ options, connection, ledger, isResumed });
-      return await run({ options, loader, ledger, surroundings });
+      const loader = kind.loader({ options, connection, ledger, isResumed });
+      return await run({ noun: kind.noun, options, loader, ledger, surroundings });
     } catch (problem) {
       const isExpected =
         problem instanceof UsageError ||
@@ -115,17 +107,17 @@ export const importRecords =
 
 const nothingYet = {};
 
-function optionsOf(kind: Kind, words: readonly string[], env: NodeJS.ProcessEnv): RecordOptions {
+function optionsOf(kind: RecordKind, words: readonly string[], env: NodeJS.ProcessEnv): RecordOptions {
   const { values, positionals } = parsed(words);
   const [file, ...more] = positionals;
   if (file === undefined) throw new UsageError("Name the file to import");
   if (more.length > 0) throw new UsageError(`One file at a time, but there is also ${more.join(" ")}`);
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new UsageError(`There is no file ${file}`);
   const { database = "", table = "" } = values;
-  if (kind === "raw" && (database === "" || table === ""))
+  if (kind.needsTable && (database === "" || table === ""))
     throw new UsageError("Say where the rows go: --database NAME --table NAME");
   return {
-    ...{ kind, file, database, table },
+    ...{ file, database, table },
     format: formatOf(file, values.format),
     encoding: encodingOf(values.encoding),
     delimiter: values.delimiter === "\\t" ? "\t" : (values.delimiter ?? ","),
@@ -153,27 +145,31 @@ function mappingOf(given: string): [column: string, field: string] {
   return [given.slice(0, at), given.slice(at + 1)];
 }
 
-/** Columns of CSV are the same for all lines, so that a strange one is a mistake to be told at once. */
-async function refuseStrangers({ kind, format, map, ...csv }: RecordOptions): Promise<void> {
-  if (format !== "csv" || kind === "raw") return;
+/** All lines of a CSV file have the same columns, so that an unknown one is refused before the first line. */
+async function refuseUnknownColumns(
+  { name, fields }: RecordKind,
+  { format, map, ...csv }: RecordOptions,
+): Promise<void> {
+  if (format !== "csv" || !fields) return;
   const { header } = await openingOf(csv);
-  const fields = header.cells.map((name) => map.get(name) ?? name);
-  const stranger = fields.find((field) => field !== "" && !isField(kind, field));
-  if (stranger === undefined) return;
+  const columns = header.cells.map((column) => map.get(column) ?? column);
+  const unknown = columns.find((column) => column !== "" && !isField(fields, column));
+  if (unknown === undefined) return;
   throw new UsageError(
-    `${kind} have no field ${stranger}, but ${fieldsOf(kind)}; ` +
-      `--map "${stranger}=metadata.${stranger}" keeps it, --map "${stranger}=" leaves it out`,
+    `${name} have no field ${unknown}, but ${fieldNames(fields)}; ` +
+      `--map "${unknown}=metadata.${unknown}" keeps it, --map "${unknown}=" leaves it out`,
   );
 }
 
 interface Run {
+  readonly noun: string;
   readonly options: RecordOptions;
   readonly loader: Loader;
   readonly ledger: Ledger<object>;
   readonly surroundings: Surroundings;
 }
 
-async function run({ options, loader, ledger, surroundings }: Run): Promise<number> {
+async function run({ noun, options, loader, ledger, surroundings }: Run): Promise<number> {
   const { output, stop } = surroundings;
   const report = new Report(options.reportFile, 0);
   const refused = new Set<number>();
@@ -183,12 +179,11 @@ async function run({ options, loader, ledger, surroundings }: Run): Promise<numb
       value === undefined ? "" : String(typeof value === "object" ? JSON.stringify(value) : value);
     report.add([{ line, column: field, value: shown, reason: message }]);
   };
-  const unit = options.kind === "raw" ? "rows" : options.kind;
-  const progress = new Progress(output, statSync(options.file).size, { bytes: 0, points: 0, unit });
+  const progress = new Progress(output, statSync(options.file).size, { bytes: 0, points: 0, unit: noun });
   let loaded = 0;
   try {
     await loader.prepare?.();
-    // Each pass makes what the one before has made parents for; all but assets need a single one.
+    // A pass may create records whose parents the pass before created; only assets need more than one.
     for (let made = 1; made > 0 && !stop.aborted; ) {
       made = 0;
       let batch: Prepared[] = [];
@@ -212,7 +207,7 @@ async function run({ options, loader, ledger, surroundings }: Run): Promise<numb
   } finally {
     progress.end();
   }
-  output.write(`${count(loaded)} ${unit} ${options.dryRun ? "would be loaded" : "loaded"}\n`);
+  output.write(`${count(loaded)} ${noun} ${options.dryRun ? "would be loaded" : "loaded"}\n`);
   for (const line of report.summary()) output.write(`${line}\n`);
   if (stop.aborted) {
     ledger.close();
@@ -234,5 +229,3 @@ async function preparedOf(loader: Loader, record: FileRecord, refuse: Refuse): P
     return undefined;
   }
 }
-
-type Refuse = Parameters<Loader["load"]>[1];

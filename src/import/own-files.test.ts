@@ -62,7 +62,7 @@ for (const [what, plant] of Object.entries(plants))
     test("an archive is not written through", async () => {
       const { target, path } = planted("x.millrace.partial", plant);
       const file = path.slice(0, -".partial".length);
-      const writer = new ArchiveWriter(file, "demo");
+      const writer = new ArchiveWriter(file, "demo", []);
       await writer.begin();
       await writer.finish();
       assert.equal(readFileSync(target, "utf8"), "mine");

@@ -1,5 +1,4 @@
-// What records of a file become: assets, events and raw rows as the API takes them, or why they cannot.
-import { parseJson } from "../lib/json.ts";
+// Converts the fields of a record of a file to members of the API; refuses invalid values.
 import type { FileRecord } from "./records.ts";
 import { parseIso } from "./times.ts";
 
@@ -15,10 +14,13 @@ export class Refused extends Error {
   }
 }
 
-const texts = {
-  assets: ["name", "description", "source", "sourceId", "externalId"],
-  events: ["description", "type", "subtype", "source", "sourceId", "externalId"],
-} as const;
+/** The fields of a kind of records in files. */
+export interface RecordFields {
+  /** Strings that the API takes under the same name. */
+  readonly strings: readonly string[];
+  /** All other fields but `metadata.*`. */
+  readonly others: readonly string[];
+}
 
 /** Members that assets, events and series share, beside the external id. */
 export interface CommonMembers {
@@ -30,34 +32,22 @@ export interface CommonMembers {
 
 export const commonNames = ["dataSetId", "labels", "sourceCreatedTime", "sourceModifiedTime"] as const;
 
-const common = [...commonNames, "metadata"] as const;
-
-const others = {
-  assets: [
-    ...["id", "parentId", "parentName", "parentSource", "parentSourceId", "parentExternalId"],
-    ...common,
-  ],
-  events: [
-    ...["startTime", "endTime", "assetIds", "assetNames", "assetExternalIds", "tagIds", "semanticPhrases"],
-    ...common,
-  ],
-} as const;
-
-export type RecordKind = keyof typeof texts;
+/** Fields of files that most records share; `plainMembers` reads them. */
+export const commonFields: readonly string[] = [...commonNames, "metadata"];
 
 /** Whether a record of this kind may have the field. */
-export const isField = (kind: RecordKind, field: string): boolean =>
-  [...texts[kind], ...others[kind]].some((one) => one === field) || field.startsWith("metadata.");
+export const isField = ({ strings, others }: RecordFields, field: string): boolean =>
+  strings.includes(field) || others.includes(field) || field.startsWith("metadata.");
 
-export const fieldsOf = (kind: RecordKind): string =>
-  [...texts[kind], ...others[kind], "metadata.*"].join(", ");
+export const fieldNames = ({ strings, others }: RecordFields): string =>
+  [...strings, ...others, "metadata.*"].join(", ");
 
-/** The members that are plain texts, the metadata, and the fields that assets and events share. */
-export function plainMembers(kind: RecordKind, { fields }: FileRecord): Record<string, unknown> {
+/** The strings, the metadata and the common fields of a record as members of the API. */
+export function plainMembers(kind: RecordFields, { fields }: FileRecord): Record<string, unknown> {
   const stranger = [...fields.keys()].find((field) => !isField(kind, field));
   if (stranger !== undefined)
     throw new Refused(stranger, fields.get(stranger), "not a field of these records");
-  const plain = texts[kind].flatMap((name) => {
+  const plain = kind.strings.flatMap((name) => {
     const value = fields.get(name);
     return value === undefined ? [] : [[name, textOf(value)]];
   });
@@ -87,19 +77,6 @@ export const timesIn = (fields: FileRecord["fields"], names: readonly string[]):
       return value === undefined ? [] : [[name, timeOf(name, value)]];
     }),
   );
-
-/** The tags of an event: a number in JSON is the id of an asset, everything else is a string. */
-export const tagsIn = (value: unknown): (string | number)[] =>
-  Array.isArray(value) ? value.map((one) => (typeof one === "number" ? one : textOf(one))) : listOf(value);
-
-/** The semantic phrases of an event: a list of JSON, which is the text of a cell in CSV. */
-export function phrasesIn(value: unknown): unknown[] {
-  try {
-    const list = typeof value === "string" ? parseJson(value) : value;
-    if (Array.isArray(list)) return list;
-  } catch {}
-  throw new Refused("semanticPhrases", value, "not a JSON list of phrases");
-}
 
 function metadataOf(fields: FileRecord["fields"]): Record<string, string> {
   const whole = fields.get("metadata") ?? {};
@@ -142,22 +119,4 @@ export function idIn(field: string, value: unknown): number {
   const id = Number(textOf(value));
   if (!Number.isSafeInteger(id) || id < 1) throw new Refused(field, value, "not an id");
   return id;
-}
-
-/**
- * A raw row as JSON text. Members of JSON stay as they are written: those of `columns` when there is nothing
- * but it beside the key, else all but the key.
- */
-export function rawRowOf({ fields, written }: FileRecord, keyColumn: string): string {
-  const key = fields.get(keyColumn);
-  if (key === undefined) throw new Refused(keyColumn, "", "missing: the row has no key");
-  const named = JSON.stringify(textOf(key));
-  const rest = [...(written ?? [...fields].map(([name, value]) => [name, JSON.stringify(value)] as const))];
-  const members = rest.filter(([name]) => name !== keyColumn);
-  const only = members.length === 1 ? members[0] : undefined;
-  const isWhole = written && only?.[0] === "columns" && only[1].startsWith("{");
-  const columns = isWhole
-    ? only[1]
-    : `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`;
-  return `{"key":${named},"columns":${columns}}`;
 }

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { model } from "../app.ts";
+import { model } from "../resources.ts";
 import { csdlJson } from "./csdl-json.ts";
 import { csdlXml } from "./csdl-xml.ts";
 

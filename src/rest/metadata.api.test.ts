@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Answer, startTestServer, type TestServer } from "../../test/support/server.ts";
-import { routes } from "../app.ts";
+import { routes } from "../resources.ts";
 import type { ApiVersion } from "./route.ts";
 import { textPlacesOf } from "./text-places.ts";
 

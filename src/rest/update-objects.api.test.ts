@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
-import { routes } from "../app.ts";
+import { routes } from "../resources.ts";
 import { pathOf, type Route } from "./route.ts";
 
 let server: TestServer;

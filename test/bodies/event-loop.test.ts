@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, before, type TestContext, test } from "node:test";
-import { model, routes } from "../../src/app.ts";
+import { model, routes } from "../../src/resources.ts";
 import type { Route } from "../../src/rest/route.ts";
 import { isLong } from "../support/proof.ts";
 import { largestRequests } from "./largest.ts";

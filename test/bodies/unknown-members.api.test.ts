@@ -2,8 +2,8 @@
 // of them with such members added everywhere, and give the same answers.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { routes, tables } from "../../src/app.ts";
 import { realSystem, type System } from "../../src/lib/system.ts";
+import { routes, tables } from "../../src/resources.ts";
 import type { ApiVersion, Route } from "../../src/rest/route.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 import { addressOf } from "./address.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { limits } from "../../limits.ts";
-import { archiveRoutes } from "./archives.rest.ts";
+import { resources } from "../../resources.ts";
 
 let server: TestServer;
 before(async () => {
@@ -123,7 +123,7 @@ test("no restored number breaks a list: each that a body can hold is refused bey
     );
   const before = await state();
   let refused = 0;
-  for (const { path, body } of archiveRoutes)
+  for (const { path, body } of resources.archives.routes)
     for (const target of path.includes("raw") ? ["hostile/rows"] : Object.keys(ids)) {
       const item = { id: ids[target], ...times, uploadedAt: 3, columns: [{ id: column, ...times }] };
       const good = { items: [path.includes("raw") ? { key: "a", lastUpdatedTime: 6 } : item] };

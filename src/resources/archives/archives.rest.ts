@@ -5,9 +5,10 @@ import { emptyResponse, emptySchema } from "../../rest/envelope.ts";
 import { bulk, idField, itemsBody, timeField } from "../../rest/fields.ts";
 import { oneOfWords, required } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
+import type { TimedRecords } from "../common/restored-times.ts";
 import { readRestoredRows } from "../raw/row-json.rest.ts";
 import { inTable, restoredRowsBody } from "../raw/schemas.rest.ts";
-import { restoreRawRows, restoreTimes, timedResources } from "./archives.ts";
+import { restoreRawRows, restoreTimes } from "./archives.ts";
 
 const times = {
   createdTime: timeField("When it was created"),
@@ -39,16 +40,17 @@ const restoring = {
   response: () => ({ schema: emptySchema }),
 } as const;
 
-export const archiveRoutes: readonly Route[] = [
+/** `timed` has the records whose times can be restored, by the path of their list. */
+export const archiveRoutes = (timed: Readonly<Record<string, TimedRecords>>): readonly Route[] => [
   route({
     ...restoring,
     path: "/restore/times/{resource}",
     summary: "Give records that were restored from an archive the times that they had",
-    parameters: { resource: required(oneOfWords("What kind of records", timedResources)) },
+    parameters: { resource: required(oneOfWords("What kind of records", Object.keys(timed))) },
     body: { kind: "json", schema: body },
     handle: async (ctx, { path, body }) => {
       const items = body.items.map(({ uploadedAt, ...item }) => ({ ...item, uploadedTime: uploadedAt }));
-      await restoreTimes(ctx, path.resource, items);
+      await restoreTimes(ctx, timed[path.resource]!, items);
       return emptyResponse;
     },
   }),

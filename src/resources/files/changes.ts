@@ -1,5 +1,6 @@
-// What an update does to the record of a file.
+// Changes the record of a file: by an update, and by the restore of its times.
 import { limits } from "../../limits.ts";
+import type { CatalogWriter } from "../../storage/catalog.ts";
 import {
   type CommonChange,
   changeList,
@@ -7,7 +8,8 @@ import {
   type ListChange,
   nullIfEmpty,
 } from "../common/changes.ts";
-import type { StoredFile } from "./schema.ts";
+import { type RecordTimes, timedRecords } from "../common/restored-times.ts";
+import { fileTable, type StoredFile } from "./schema.ts";
 
 /** Values to set; `null` clears a member, an absent one stays. */
 export interface FileChange extends CommonChange {
@@ -32,4 +34,16 @@ export function changeFile(file: StoredFile, change: FileChange, nowMs: number):
     tags: nullIfEmpty(changeList(file.tags, change.tags, boundsOf("tags"))),
   };
   return changeRecord(file, values, nowMs);
+}
+
+export const timedFiles = timedRecords(fileTable, {
+  acl: "filesAcl",
+  restoreMore: (tx, _, times) => restoreUploadTimes(tx, times),
+});
+
+async function restoreUploadTimes(tx: CatalogWriter, times: readonly RecordTimes[]): Promise<void> {
+  const uploaded = times.flatMap(({ id, uploadedTime }) =>
+    uploadedTime === undefined ? [] : [{ id, uploadedTime }],
+  );
+  await tx.setColumns(fileTable, ["uploadedTime"], uploaded);
 }

@@ -1,9 +1,13 @@
-// What updates do to the record of a sequence and to its columns.
+// Changes the record of a sequence and its columns: by updates, and by the restore of their times.
 import { fail } from "../../errors.ts";
 import { duplicatesIn } from "../../lib/duplicates.ts";
 import { limits } from "../../limits.ts";
+import { existingRecords } from "../../query/existing.ts";
+import type { Filter } from "../../query/filter.ts";
+import type { CatalogWriter } from "../../storage/catalog.ts";
 import { changeValues } from "../common/changes.ts";
-import type { Sequence, SequenceColumn } from "./schema.ts";
+import { type RecordTimes, timedRecords } from "../common/restored-times.ts";
+import { type Sequence, type SequenceColumn, sequenceTable } from "./schema.ts";
 
 export type MetadataPairs = Readonly<Record<string, string>>;
 
@@ -143,3 +147,38 @@ function checked(sequence: Sequence): Sequence {
 
 const tooLong = (field: string, most: number, length: number) =>
   fail("field-invalid", { field, expected: `at most ${most} characters in all`, got: `${length}` });
+
+export const timedSequences = timedRecords(sequenceTable, {
+  acl: "sequencesAcl",
+  restoreMore: restoreColumnTimes,
+});
+
+async function restoreColumnTimes(
+  tx: CatalogWriter,
+  scope: Filter,
+  times: readonly RecordTimes[],
+): Promise<void> {
+  const named = { ids: times.map(({ id }) => id), field: "items" };
+  const sequences = await existingRecords(tx, sequenceTable, scope, named);
+  const changed = sequences.map(({ id, columns }, at) => ({
+    id,
+    columns: columnsWith(columns, times[at]?.columns ?? [], at),
+  }));
+  await tx.setColumns(sequenceTable, ["columns"], changed);
+}
+
+function columnsWith(
+  columns: readonly SequenceColumn[],
+  times: NonNullable<RecordTimes["columns"]>,
+  item: number,
+): SequenceColumn[] {
+  const byId = new Map(times.map((one) => [one.id, one]));
+  const unknown = times.findIndex(({ id }) => !columns.some((column) => column.id === id));
+  if (unknown >= 0)
+    throw fail("field-invalid", {
+      field: `items[${item}].columns[${unknown}].id`,
+      expected: "the id of a column of this sequence",
+      got: `${times[unknown]!.id}`,
+    });
+  return columns.map((column) => ({ ...column, ...byId.get(column.id) }));
+}

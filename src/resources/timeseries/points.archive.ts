@@ -1,7 +1,7 @@
 // Datapoints in an archive: the protobuf messages of the API (docs/reference/datapoints.md#protobuf). They
 // are copied and never decoded into numbers, so that every bit of every value is preserved.
-import { varintBytesMax, writeVarint } from "../lib/varint.ts";
-import { BadArchive } from "./format.ts";
+import { BadArchive } from "../../archive/format.ts";
+import { varintBytesMax, writeVarint } from "../../lib/varint.ts";
 
 /** Points of one series as a `TimeseriesData` message holds them. */
 export interface PointsFound {
@@ -41,8 +41,8 @@ export function pointsIn(message: Buffer): PointsFound {
 const timeOf = (message: Buffer, at: number): number =>
   message[at] === timeTag ? varint(message, at + 1).value : 0;
 
-/** A series' piece of a `MultiNamedTimeseriesData`; such pieces after each other are one message. */
-export function namedPiece(name: string, { named }: PointsFound): Buffer[] {
+/** The points of a series in a `MultiNamedTimeseriesData`; concatenated ones are one message. */
+export function namedPoints(name: string, { named }: PointsFound): Buffer[] {
   const text = Buffer.from(name);
   const nameField = Buffer.concat([Buffer.of((1 << 3) | lengthDelimited), varintOf(text.length), text]);
   const length = varintOf(nameField.length + named.length);
