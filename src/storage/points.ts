@@ -41,13 +41,13 @@ export interface PointColumns<Values = Float64Array | readonly string[]> {
   readonly values: Values;
 }
 
-export interface SeriesRef {
+export interface PointSeries {
   readonly series: SeriesId;
   /** Type of the values, from the series' catalog record. A series never mixes numbers and strings. */
   readonly isString: boolean;
 }
 
-export interface ScanQuery extends SeriesRef, TimeRange {
+export interface ScanQuery extends PointSeries, TimeRange {
   /** The result has fewer points than this only when the range holds fewer. */
   readonly limit: number;
   /** Adds the last point before `startMs` and the first at or after `endMs`. They count towards `limit`. */
@@ -115,7 +115,7 @@ export interface PointsStore {
   scan(query: ScanQuery): Promise<PointColumns>;
   aggregate(query: AggregateQuery): Promise<AggregateColumns>;
   /** Returns for each series, in order, its last point strictly before `beforeMs`; undefined without one. */
-  latest(series: readonly SeriesRef[], beforeMs: number): Promise<(Point | undefined)[]>;
+  latest(series: readonly PointSeries[], beforeMs: number): Promise<(Point | undefined)[]>;
   /** Deletes the points in the range; without a range, all points of the series. */
   delete(series: SeriesId, range?: TimeRange): Promise<void>;
   stats(): Promise<PointsStats>;

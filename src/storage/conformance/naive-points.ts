@@ -8,11 +8,11 @@ import type {
   PointBatch,
   PointColumns,
   PointRuns,
+  PointSeries,
   PointsStats,
   PointsStore,
   ScanQuery,
   SeriesId,
-  SeriesRef,
 } from "../points.ts";
 import { firstAtOrAfter, naiveAggregate } from "./naive-aggregate.ts";
 
@@ -47,7 +47,7 @@ export class NaivePointsStore implements PointsStore {
     return naiveAggregate({ times, values: values as number[] }, query);
   }
 
-  async latest(series: readonly SeriesRef[], beforeMs: number): Promise<(Point | undefined)[]> {
+  async latest(series: readonly PointSeries[], beforeMs: number): Promise<(Point | undefined)[]> {
     return series.map((one) => {
       const { times, values } = this.#read(one.series);
       const index = firstAtOrAfter(times, beforeMs) - 1;

@@ -10,7 +10,7 @@ import type { Damage, PointColumns, SeriesId } from "../points.ts";
 import { DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
 import { BucketCache } from "./bucket-cache.ts";
 import { addChecksum, blockChecksumOf, decodeRow, encodeRow, type RowContent } from "./checksummed-row.ts";
-import { type Kind, numbers } from "./columns.ts";
+import { numbers, type ValueKind } from "./columns.ts";
 import {
   RowCheck,
   readStateSql,
@@ -45,7 +45,7 @@ type StoredRow = BlockBounds & { readonly header: Uint8Array };
 /** The times of a block that cannot be read. */
 export interface DamagedRange {
   readonly series: SeriesId;
-  readonly kind: Kind;
+  readonly kind: ValueKind;
   readonly firstMs: number;
   readonly lastMs: number;
 }
@@ -57,18 +57,18 @@ interface DamagedRow extends DamagedRange {
 }
 
 /** Numbers and strings of one series are stored apart, as separate kinds. */
-export interface SeriesKey {
+export interface PointSetKey {
   readonly series: SeriesId;
-  readonly kind: Kind;
+  readonly kind: ValueKind;
 }
 
 /** A block or its row is damaged. It must be quarantined before the operation is tried again. */
 export class DamageFound extends Error {
-  readonly key: SeriesKey;
+  readonly key: PointSetKey;
   /** Without a checksum when the row itself is damaged. */
   readonly row: BlockBounds & { readonly checksum?: number };
   readonly damage: DamagedBlock;
-  constructor(key: SeriesKey, row: DamageFound["row"], damage: DamagedBlock) {
+  constructor(key: PointSetKey, row: DamageFound["row"], damage: DamagedBlock) {
     super(damage.message);
     this.name = "DamageFound";
     this.key = key;
@@ -206,12 +206,12 @@ export class BlockTable {
   }
 
   /** The last block that starts before `beforeMs`. Throws `DamageFound`. */
-  lastBefore(key: SeriesKey, beforeMs: number): BlockRow | undefined {
+  lastBefore(key: PointSetKey, beforeMs: number): BlockRow | undefined {
     return rowOf(key, this.#statements.before.get(key.series, key.kind, beforeMs));
   }
 
   /** The first block that starts at or after `fromMs`. Throws `DamageFound`. */
-  firstFrom(key: SeriesKey, fromMs: number): BlockRow | undefined {
+  firstFrom(key: PointSetKey, fromMs: number): BlockRow | undefined {
     return rowOf(key, this.#statements.from.get(key.series, key.kind, fromMs));
   }
 
@@ -219,7 +219,7 @@ export class BlockTable {
    * The blocks that overlap [startMs, endMs), in order. Blocks must not change during the iteration. Throws
    * `DamageFound`.
    */
-  *overlapping(key: SeriesKey, startMs: number, endMs: number): Generator<BlockRow> {
+  *overlapping(key: PointSetKey, startMs: number, endMs: number): Generator<BlockRow> {
     const first = this.lastBefore(key, startMs);
     if (first !== undefined && first.lastMs >= startMs) yield first;
     const { series, kind } = key;
@@ -227,7 +227,7 @@ export class BlockTable {
   }
 
   /** Decodes the points of a block. Throws `DamageFound`. */
-  read(key: SeriesKey, row: BlockRow): PointColumns {
+  read(key: PointSetKey, row: BlockRow): PointColumns {
     return orDamageFound(key, row, () => {
       const data = this.#statements.data.get(row.id) as { bytes: Uint8Array } | undefined;
       if (data === undefined) throw new DamagedBlock("the bytes of the block", "none");
@@ -244,7 +244,7 @@ export class BlockTable {
    * As `read`, from the cache if possible. The arrays belong to the table. Not for use inside a transaction,
    * whose rollback could restore a block that was removed.
    */
-  readCached(key: SeriesKey, row: BlockRow): PointColumns {
+  readCached(key: PointSetKey, row: BlockRow): PointColumns {
     const cached = this.#blocks.get(row.id);
     if (cached !== undefined) return cached;
     const points = this.read(key, row);
@@ -253,7 +253,7 @@ export class BlockTable {
   }
 
   /** The summary of a block of numbers. Throws `DamageFound`. */
-  readSummary(key: SeriesKey, row: BlockRow): Summary {
+  readSummary(key: PointSetKey, row: BlockRow): Summary {
     if (row.summary === undefined) throw new DamageFound(key, row, new DamagedBlock("a summary", "none"));
     return row.summary;
   }
@@ -262,7 +262,7 @@ export class BlockTable {
    * Inside a transaction. There is at least one point. The points are in order and overlap no block of the
    * key.
    */
-  insert({ series, kind }: SeriesKey, { times, values }: PointColumns): void {
+  insert({ series, kind }: PointSetKey, { times, values }: PointColumns): void {
     const count = times.length;
     const [firstMs, lastMs] = [times[0]!, times[count - 1]!];
     invariant(count > 0 && firstMs <= lastMs, "points in a block are in order");
@@ -278,7 +278,7 @@ export class BlockTable {
   }
 
   /** Inside a transaction. */
-  remove(key: SeriesKey, { id, firstMs, lastMs, count, checksum }: BlockRow): void {
+  remove(key: PointSetKey, { id, firstMs, lastMs, count, checksum }: BlockRow): void {
     const { series, kind } = key;
     this.#statements.remove.run(series, kind, firstMs);
     this.#statements.removeData.run(id);
@@ -317,14 +317,14 @@ export class BlockTable {
   }
 
   /** The first damaged block of the key with times in [startMs, endMs]. */
-  damagedIn({ series, kind }: SeriesKey, startMs: number, endMs: number): DamagedRange | undefined {
+  damagedIn({ series, kind }: PointSetKey, startMs: number, endMs: number): DamagedRange | undefined {
     return this.#damaged.find(
       (one) => one.series === series && one.kind === kind && one.firstMs <= endMs && one.lastMs >= startMs,
     );
   }
 
   /** Inside a transaction. Deletes the records of damaged blocks that are wholly in [startMs, endMs). */
-  deleteDamaged({ series, kind }: SeriesKey, startMs: number, endMs: number): void {
+  deleteDamaged({ series, kind }: PointSetKey, startMs: number, endMs: number): void {
     if (this.damagedIn({ series, kind }, startMs, endMs) === undefined) return;
     this.#statements.removeDamaged.run(series, kind, startMs, endMs);
     this.#damaged = this.#readDamaged();
@@ -415,9 +415,9 @@ function createTables(database: DatabaseSync, file: string, identity: ShardIdent
 }
 
 /** Verifies a row. Throws `DamageFound`. */
-function rowOf(key: SeriesKey, row: object): BlockRow;
-function rowOf(key: SeriesKey, row: object | undefined): BlockRow | undefined;
-function rowOf({ series, kind }: SeriesKey, row: object | undefined): BlockRow | undefined {
+function rowOf(key: PointSetKey, row: object): BlockRow;
+function rowOf(key: PointSetKey, row: object | undefined): BlockRow | undefined;
+function rowOf({ series, kind }: PointSetKey, row: object | undefined): BlockRow | undefined {
   if (row === undefined) return undefined;
   const { header, id, firstMs, lastMs, count } = row as StoredRow;
   return orDamageFound({ series, kind }, { id, firstMs, lastMs, count }, () => {
@@ -427,7 +427,7 @@ function rowOf({ series, kind }: SeriesKey, row: object | undefined): BlockRow |
 }
 
 /** Turns a `DamagedBlock` into a `DamageFound`. */
-function orDamageFound<Result>(key: SeriesKey, row: DamageFound["row"], read: () => Result): Result {
+function orDamageFound<Result>(key: PointSetKey, row: DamageFound["row"], read: () => Result): Result {
   try {
     return read();
   } catch (error) {

@@ -5,7 +5,7 @@ import { invariant } from "../../lib/invariant.ts";
 import type { PointColumns } from "../points.ts";
 import { ByteReader, ByteWriter, MalformedBlock } from "./codec/bytes.ts";
 import { integerMax } from "./codec/column.ts";
-import { decompressSection, type Section } from "./codec/compress.ts";
+import { type BlockSection, decompressSection } from "./codec/compress.ts";
 import { readNumbers, writeNumbers } from "./codec/numbers.ts";
 import { isStrings, readStrings, writeStrings } from "./codec/strings.ts";
 import { readTimes, writeTimes } from "./codec/times.ts";
@@ -108,7 +108,7 @@ function read(reader: ByteReader): PointColumns {
   return { times: readTimes(timeSection, bounds), values: readValues(valueSection, count) };
 }
 
-function readValues(section: Section, count: number): Float64Array | string[] {
+function readValues(section: BlockSection, count: number): Float64Array | string[] {
   return isStrings(section.codec) ? readStrings(section, count) : readNumbers(section, count);
 }
 

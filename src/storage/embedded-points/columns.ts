@@ -1,16 +1,16 @@
 // Operations on columns of points in ascending order of time.
 import type { PointColumns } from "../points.ts";
 
-export type Values = PointColumns["values"];
+export type PointValues = PointColumns["values"];
 
 /** The numbers and the strings of one series are stored as separate sets of points. */
-export type Kind = 0 | 1;
-export const numbers: Kind = 0;
-export const strings: Kind = 1;
-export const kindOf = (isString: boolean): Kind => (isString ? strings : numbers);
+export type ValueKind = 0 | 1;
+export const numbers: ValueKind = 0;
+export const strings: ValueKind = 1;
+export const kindOf = (isString: boolean): ValueKind => (isString ? strings : numbers);
 
 /** Empty columns. */
-export function noPointsOf(kind: Kind): PointColumns {
+export function noPointsOf(kind: ValueKind): PointColumns {
   return { times: new Float64Array(0), values: kind === strings ? [] : new Float64Array(0) };
 }
 
@@ -50,7 +50,7 @@ export interface PointRange {
  * Copies the points of all ranges, which are in order and of one kind. Both columns of numbers share one
  * buffer: transferring one to another thread costs half as much as two.
  */
-export function concatRanges(ranges: readonly PointRange[], kind: Kind): PointColumns {
+export function concatRanges(ranges: readonly PointRange[], kind: ValueKind): PointColumns {
   const count = ranges.reduce((sum, { from, to }) => sum + to - from, 0);
   const buffer = new Float64Array(kind === strings ? count : count * 2);
   const times = buffer.subarray(0, count);
@@ -67,7 +67,7 @@ export function concatRanges(ranges: readonly PointRange[], kind: Kind): PointCo
 }
 
 /** Concatenates columns, which are in order and of one kind. A single one is returned as it is. */
-export function concatPoints(all: readonly PointColumns[], kind: Kind): PointColumns {
+export function concatPoints(all: readonly PointColumns[], kind: ValueKind): PointColumns {
   if (all.length === 1) return all[0]!;
   if (kind === strings) {
     return {

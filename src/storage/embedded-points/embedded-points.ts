@@ -18,11 +18,11 @@ import type {
   Point,
   PointBatch,
   PointColumns,
+  PointSeries,
   PointsStats,
   PointsStore,
   ScanQuery,
   SeriesId,
-  SeriesRef,
 } from "../points.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import { type Change, memoryBytesOf, shardOf, shardsOf } from "./change.ts";
@@ -230,7 +230,7 @@ class EmbeddedPoints implements PointsStore {
     return this.#shardOf(query.series).call("aggregate", query);
   }
 
-  async latest(series: readonly SeriesRef[], beforeMs: number): Promise<(Point | undefined)[]> {
+  async latest(series: readonly PointSeries[], beforeMs: number): Promise<(Point | undefined)[]> {
     const { shards, latestPoints } = this.#parts;
     const points = series.map((one) => latestPoints.get(one.series, beforeMs));
     if (!points.includes(undefined)) return points;

@@ -1,7 +1,7 @@
 // Flushes the points of a head to blocks: new full blocks after the existing ones, or, when the head must be
 // emptied, merged into the blocks with their times.
 import type { PointColumns } from "../points.ts";
-import type { BlockRow, BlockTable, SeriesKey } from "./block-table.ts";
+import type { BlockRow, BlockTable, PointSetKey } from "./block-table.ts";
 import { concatPoints, firstAtOrAfter, mergePoints, slicePoints, strings } from "./columns.ts";
 import type { Head } from "./head.ts";
 
@@ -10,12 +10,11 @@ const oversizeMax = 1.5;
 /** A block of strings is also full when it has this many characters. */
 const blockCharacters = 2 ** 17;
 /**
- * A block that is not full is rewritten with newer points, unless it has more than this multiple of their
- * number.
+ * A block that is not full is rewritten with newer points if it has at most this multiple of their number.
  */
 const rewriteRatioMax = 4;
 /**
- * Late points stay in the head until they would fill more blocks than this; then they are merged into blocks.
+ * Late points are merged into blocks when they would fill more than this; until then they stay in the head.
  */
 const lateBlocksMax = 8;
 /** Blocks written in one batch, or up to half as many more when that completes the flush. */
@@ -89,7 +88,7 @@ function batchSize({ blockPoints }: BlockTable, count: number): number {
  */
 function smallBlocksBefore(
   table: BlockTable,
-  key: SeriesKey,
+  key: PointSetKey,
   { last, count }: { last: BlockRow | undefined; count: number },
 ): BlockRow[] {
   const small: BlockRow[] = [];
@@ -104,7 +103,7 @@ function smallBlocksBefore(
 }
 
 /** Blocks that were split by their number of characters have at least half of the maximum. */
-function isFullOfCharacters(table: BlockTable, key: SeriesKey, row: BlockRow): boolean {
+function isFullOfCharacters(table: BlockTable, key: PointSetKey, row: BlockRow): boolean {
   return key.kind === strings && 2 * charactersOf(table.read(key, row)) >= blockCharacters;
 }
 
@@ -113,7 +112,7 @@ const countOf = (rows: readonly BlockRow[]): number => rows.reduce((sum, row) =>
 /** Replaces the blocks by blocks of about equal size, with the points that `combine` returns. */
 function replaceBlocks(
   table: BlockTable,
-  key: SeriesKey,
+  key: PointSetKey,
   rows: readonly BlockRow[],
   combine: (older: readonly PointColumns[]) => PointColumns,
 ): void {
@@ -141,7 +140,7 @@ function charactersOf({ values }: PointColumns): number {
  * Deletes the points in [startMs, endMs) from the blocks. Inside a transaction; throws `DamageFound`. A
  * quarantined block that is only partly in the range stays quarantined.
  */
-export function deleteFromBlocks(table: BlockTable, key: SeriesKey, startMs: number, endMs: number): void {
+export function deleteFromBlocks(table: BlockTable, key: PointSetKey, startMs: number, endMs: number): void {
   table.deleteDamaged(key, startMs, endMs);
   for (const row of [...table.overlapping(key, startMs, endMs)]) {
     const isWhole = row.firstMs >= startMs && row.lastMs < endMs;

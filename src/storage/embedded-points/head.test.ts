@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { randomFrom, seed, times } from "../../../test/support/proof.ts";
-import { type Kind, numbers, strings } from "./columns.ts";
+import { numbers, strings, type ValueKind } from "./columns.ts";
 import { Head } from "./head.ts";
 
 const rounds = times(400, 20_000);
@@ -19,7 +19,7 @@ function someTimes(span: number): Float64Array {
   });
 }
 
-function play(kind: Kind): void {
+function play(kind: ValueKind): void {
   const head = new Head(1, kind);
   const expected = new Map<number, number | string>();
   const span = 1 + whole(random() < 0.1 ? 20_000 : 100);

@@ -1,10 +1,16 @@
 // The head of one series: its newest points, in memory. They are unique in time; the point written last wins.
 //
 // Points in order, the usual case, are appended. Points out of order are kept unsorted after the sorted ones.
-// They are sorted by a read or a flush, or when there are as many as sorted ones, so the cost stays O(n log
-// n).
+// A read or a flush sorts them, and so does an addition when there are more of them than sorted ones.
 import type { PointColumns } from "../points.ts";
-import { firstAtOrAfter, type Kind, mergePoints, slicePoints, strings, type Values } from "./columns.ts";
+import {
+  firstAtOrAfter,
+  mergePoints,
+  type PointValues,
+  slicePoints,
+  strings,
+  type ValueKind,
+} from "./columns.ts";
 
 const capacityMin = 16;
 /** Heads with no more points than this are a plain array: for a million of them, columns would take a GB. */
@@ -20,18 +26,18 @@ const noTimes = new Float64Array(0);
 
 export class Head {
   readonly series: number;
-  readonly kind: Kind;
+  readonly kind: ValueKind;
   /** Number of points that were left after the last flush. */
   countAfterFlush = 0;
   /** Alternating times and values of a small head; undefined once the points are in columns. */
   #pairs: number[] | undefined;
   #times: Float64Array = noTimes;
-  #values: Values;
+  #values: PointValues;
   #count = 0;
   /** The points before this index are sorted and unique. */
   #sorted = 0;
 
-  constructor(series: number, kind: Kind) {
+  constructor(series: number, kind: ValueKind) {
     this.series = series;
     this.kind = kind;
     this.#values = kind === strings ? [] : noTimes;
@@ -43,7 +49,7 @@ export class Head {
     return this.#count;
   }
 
-  /** Copies the points with indexes in [from, to), in any order of time. */
+  /** Adds copies of the points with indexes in [from, to), in any order of time. */
   add(points: PointColumns, from: number, to: number): void {
     if (to - from === 1 && this.#pairs !== undefined && this.#addPair(this.#pairs, points, from)) return;
     this.#reserve(to - from);
@@ -103,6 +109,7 @@ export class Head {
     return true;
   }
 
+  /** Moves the points from this index on by one. */
   #openSlot(at: number): void {
     const count = this.#count++;
     this.#sorted = this.#count;
@@ -112,10 +119,7 @@ export class Head {
     else (this.#values as Float64Array).copyWithin(at + 1, at, count);
   }
 
-  /**
-   * All points, in order. Times and numbers are views, and strings the array itself: valid until the next
-   * change.
-   */
+  /** All points, in order: views, and the array of strings itself, valid until the next change. */
   points(): PointColumns {
     this.#sortAll();
     const values = this.#values;

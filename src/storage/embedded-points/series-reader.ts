@@ -4,7 +4,7 @@ import { fail } from "../../errors.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import type { AggregateColumns, AggregateQuery, Point, PointColumns, ScanQuery } from "../points.ts";
 import { Aggregation, type NumberPoint } from "./aggregate.ts";
-import type { BlockRow, BlockTable, SeriesKey } from "./block-table.ts";
+import type { BlockRow, BlockTable, PointSetKey } from "./block-table.ts";
 import {
   type BlockSum,
   type BucketGrid,
@@ -53,10 +53,10 @@ const summarisedBucketsMax = 16;
 /** Made for one read: nothing is written while it is used. */
 export class SeriesReader {
   readonly #table: BlockTable;
-  readonly #key: SeriesKey;
+  readonly #key: PointSetKey;
   readonly #head: Head | undefined;
 
-  constructor(table: BlockTable, key: SeriesKey, head: Head | undefined) {
+  constructor(table: BlockTable, key: PointSetKey, head: Head | undefined) {
     this.#table = table;
     this.#key = key;
     this.#head = head;

@@ -13,7 +13,7 @@ import {
   type RowKeys,
   storedChecksum,
 } from "./checksummed-row.ts";
-import { type Kind, numbers } from "./columns.ts";
+import { numbers, type ValueKind } from "./columns.ts";
 import { firstSequenceOf } from "./segment.ts";
 import {
   readStateSql,
@@ -26,7 +26,7 @@ import {
 import { summarise } from "./summary.ts";
 
 interface Row extends RowKeys {
-  readonly kind: Kind;
+  readonly kind: ValueKind;
   readonly header: Uint8Array;
   readonly bytes: Uint8Array | null;
 }

@@ -6,14 +6,14 @@ import type {
   Damage,
   Point,
   PointColumns,
+  PointSeries,
   ScanQuery,
-  SeriesRef,
 } from "../points.ts";
 import type { ShardIdentity } from "./shard-state.ts";
 import type { SharedSlice } from "./shared-ring.ts";
 
 export interface LatestQuery {
-  readonly series: readonly SeriesRef[];
+  readonly series: readonly PointSeries[];
   readonly beforeMs: number;
 }
 

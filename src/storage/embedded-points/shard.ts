@@ -7,9 +7,9 @@ import type {
   ScanQuery,
   SeriesId,
 } from "../points.ts";
-import { BlockTable, type BlockTableSettings, DamageFound, type SeriesKey } from "./block-table.ts";
+import { BlockTable, type BlockTableSettings, DamageFound, type PointSetKey } from "./block-table.ts";
 import { type Change, shardOf } from "./change.ts";
-import { type Kind, kindOf, numbers, strings, type Values } from "./columns.ts";
+import { kindOf, numbers, type PointValues, strings, type ValueKind } from "./columns.ts";
 import { deleteFromBlocks, type Flushed, flushFullBlocks, flushOldest } from "./flush.ts";
 import { Head } from "./head.ts";
 import { readRecord } from "./journal-record.ts";
@@ -207,7 +207,7 @@ export class Shard {
     if (head.count === 0 && heads.get(head.series) === head) this.#removeHead(head.series, head.kind);
   }
 
-  #addRuns(runs: PointRuns<Values>, kind: Kind): void {
+  #addRuns(runs: PointRuns<PointValues>, kind: ValueKind): void {
     const cached = this.#cachedRunHeads[kind]!;
     let from = 0;
     for (let run = 0; run < runs.series.length; run++) {
@@ -222,7 +222,7 @@ export class Shard {
 
   #cacheRunHead(
     cached: CachedRunHeads,
-    { run, series, kind }: { run: number; series: number; kind: Kind },
+    { run, series, kind }: { run: number; series: number; kind: ValueKind },
   ): void {
     cached.series[run] = series;
     cached.heads[run] = this.#isOwnSeries(series) ? this.#headOf(series, kind) : undefined;
@@ -233,7 +233,7 @@ export class Shard {
     if (head.count - head.countAfterFlush >= flushAtBlocks * this.#table.blockPoints) this.#toFlush.add(head);
   }
 
-  #headOf(series: SeriesId, kind: Kind): Head {
+  #headOf(series: SeriesId, kind: ValueKind): Head {
     const heads = this.#heads[kind]!;
     const existing = heads.get(series);
     if (existing !== undefined) return existing;
@@ -242,7 +242,7 @@ export class Shard {
     return head;
   }
 
-  #removeHead(series: SeriesId, kind: Kind): void {
+  #removeHead(series: SeriesId, kind: ValueKind): void {
     this.#heads[kind]!.delete(series);
     this.#cachedRunHeads[kind] = { series: [], heads: [] };
   }
@@ -259,8 +259,8 @@ export class Shard {
     }
   }
 
-  #read<Result>(series: SeriesId, kind: Kind, read: (reader: SeriesReader) => Result): Result {
-    const key: SeriesKey = { series, kind };
+  #read<Result>(series: SeriesId, kind: ValueKind, read: (reader: SeriesReader) => Result): Result {
+    const key: PointSetKey = { series, kind };
     return this.#retryQuarantining(() =>
       read(new SeriesReader(this.#table, key, this.#heads[kind]!.get(series))),
     );

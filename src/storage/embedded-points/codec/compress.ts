@@ -13,13 +13,13 @@ const smallestBytes = 256;
 const decompressedBytesMax = 2 ** 28;
 
 /** An encoded section and the id of its codec. */
-export interface Section {
+export interface BlockSection {
   readonly codec: number;
   readonly bytes: Uint8Array;
 }
 
 /** The compressed section if it is clearly smaller, else the section itself. */
-export function compressSection(section: Section): Section {
+export function compressSection(section: BlockSection): BlockSection {
   const { bytes, codec } = section;
   if (bytes.length < smallestBytes || !looksRepetitive(bytes)) return section;
   const writer = new ByteWriter();
@@ -30,7 +30,7 @@ export function compressSection(section: Section): Section {
 }
 
 /** The reverse of `compressSection`. */
-export function decompressSection(section: Section): Section {
+export function decompressSection(section: BlockSection): BlockSection {
   if ((section.codec & compressedFlag) === 0) return section;
   const reader = new ByteReader(section.bytes);
   const length = reader.u32();

@@ -1,6 +1,6 @@
 // Encodes the values of a block of numbers with the codec that makes them smallest.
 import { ByteReader, ByteWriter, MalformedBlock } from "./bytes.ts";
-import { compressSection, type Section } from "./compress.ts";
+import { type BlockSection, compressSection } from "./compress.ts";
 import { readDecimals, writeDecimals } from "./decimal.ts";
 import { readDictionary, writeDictionary } from "./dictionary.ts";
 import { readOrdinals, writeOrdinals } from "./ordinals.ts";
@@ -20,11 +20,11 @@ const numberBytes = 8;
 const goodBytes = (count: number): number => 16 + 4 * count;
 
 /** Writes one or more values without loss. */
-export function writeNumbers(values: Float64Array): Section {
+export function writeNumbers(values: Float64Array): BlockSection {
   if (isConstant(values)) return { codec: numberCodecs.constant, bytes: rawBytes(values.slice(0, 1)) };
   const decimals = decimalSection(values);
   if (decimals !== undefined && decimals.bytes.length <= goodBytes(values.length)) return decimals;
-  let best: Section = { codec: numberCodecs.raw, bytes: rawBytes(values) };
+  let best: BlockSection = { codec: numberCodecs.raw, bytes: rawBytes(values) };
   for (const section of [decimals, ...otherSections(values)]) {
     if (section !== undefined && section.bytes.length < best.bytes.length) best = section;
   }
@@ -32,7 +32,7 @@ export function writeNumbers(values: Float64Array): Section {
 }
 
 /** The reverse of `writeNumbers` for `count` values. */
-export function readNumbers({ codec, bytes }: Section, count: number): Float64Array {
+export function readNumbers({ codec, bytes }: BlockSection, count: number): Float64Array {
   const reader = new ByteReader(bytes);
   switch (codec) {
     case numberCodecs.constant:
@@ -52,7 +52,7 @@ export function readNumbers({ codec, bytes }: Section, count: number): Float64Ar
   }
 }
 
-function decimalSection(values: Float64Array): Section | undefined {
+function decimalSection(values: Float64Array): BlockSection | undefined {
   const writer = new ByteWriter();
   const form = writeDecimals(values, writer);
   if (form === undefined) return undefined;
@@ -63,7 +63,7 @@ function decimalSection(values: Float64Array): Section | undefined {
 }
 
 /** Encodings for numbers that are not short decimals. */
-function* otherSections(values: Float64Array): Generator<Section> {
+function* otherSections(values: Float64Array): Generator<BlockSection> {
   const dictionary = new ByteWriter();
   if (writeDictionary(values, dictionary))
     yield { codec: numberCodecs.dictionary, bytes: dictionary.finish() };

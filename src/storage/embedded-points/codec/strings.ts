@@ -1,7 +1,7 @@
 // Encodes the values of a block of strings: each distinct string once, and its index for each point.
 import { ByteReader, ByteWriter, MalformedBlock } from "./bytes.ts";
 import { readColumn, writeColumn } from "./column.ts";
-import { compressSection, type Section } from "./compress.ts";
+import { type BlockSection, compressSection } from "./compress.ts";
 
 const stringCodec = 16;
 
@@ -13,7 +13,7 @@ export const isStrings = (codec: number): boolean => codec === stringCodec;
 const encodings = ["utf8", "utf16le"] as const;
 
 /** Writes one or more strings without loss, also of unpaired surrogates. */
-export function writeStrings(values: readonly string[]): Section {
+export function writeStrings(values: readonly string[]): BlockSection {
   const indexOf = new Map<string, number>();
   const indexes = new Float64Array(values.length);
   for (const [at, value] of values.entries()) {
@@ -40,7 +40,7 @@ export function writeStrings(values: readonly string[]): Section {
 }
 
 /** The reverse of `writeStrings` for `count` values. */
-export function readStrings({ bytes }: Section, count: number): string[] {
+export function readStrings({ bytes }: BlockSection, count: number): string[] {
   const reader = new ByteReader(bytes);
   const encoding = encodings[reader.u8()];
   const distinct = reader.u32();

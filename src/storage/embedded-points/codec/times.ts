@@ -2,7 +2,7 @@
 // and other times as differences from a regular beat.
 import { ByteReader, ByteWriter, MalformedBlock } from "./bytes.ts";
 import { integerMax, readColumn, unpredicted, writeColumn } from "./column.ts";
-import type { Section } from "./compress.ts";
+import type { BlockSection } from "./compress.ts";
 
 const timeCodecs = { regular: 0, grid: 1, beat: 2 } as const;
 
@@ -32,7 +32,7 @@ interface Shift {
 }
 
 /** Writes ascending times. */
-export function writeTimes(times: Float64Array): Section {
+export function writeTimes(times: Float64Array): BlockSection {
   if (isRegular(times)) return { codec: timeCodecs.regular, bytes: new Uint8Array(0) };
   const stepMs = usualStepOf(times);
   const writer = new ByteWriter();
@@ -50,7 +50,7 @@ export function writeTimes(times: Float64Array): Section {
 }
 
 /** The reverse of `writeTimes`. */
-export function readTimes({ codec, bytes }: Section, bounds: TimeBounds): Float64Array {
+export function readTimes({ codec, bytes }: BlockSection, bounds: TimeBounds): Float64Array {
   const reader = new ByteReader(bytes);
   const { count, firstMs, lastMs } = bounds;
   switch (codec) {
