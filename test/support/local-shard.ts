@@ -1,11 +1,11 @@
-// A shard that runs in the thread of its test, one slice of work a turn, and tells when something was
-// written.
+// A shard that runs in the thread of its test: one slice of work in each turn of the event loop. Calls
+// `onStep` after each write.
 import { readFileSync } from "node:fs";
 import { Shard } from "../../src/storage/embedded-points/shard.ts";
 import type {
   LatestQuery,
+  OpenShardCall,
   RecordToApply,
-  ShardCall,
   ShardSettings,
 } from "../../src/storage/embedded-points/shard-messages.ts";
 import type { OpenedShard, ShardClient } from "../../src/storage/embedded-points/shard-thread.ts";
@@ -19,12 +19,12 @@ export class LocalShard {
   readonly #start: ShardSettings;
   readonly #shard: Shard;
   readonly #onStep: () => void;
-  #completed: { resolve: (answer: undefined) => void; reject: (why: unknown) => void } | undefined;
-  /** Sizes that the log of the database had since it was last on disk as a whole. */
+  #checkpoint: { resolve: (result: undefined) => void; reject: (error: unknown) => void } | undefined;
+  /** Sizes of the write-ahead log since the last truncation. */
   #logSizes: number[] = [0];
-  /** Turns to wait before a slice of work, so that one shard is later than another. */
+  /** Turns to wait before a slice of work, so that one shard is slower than another. */
   readonly #delay: number;
-  /** Why a change could not be applied: no query is answered any more. */
+  /** Why a record could not be applied. From then on every call fails. */
   #stopped: unknown;
   #isClosed = false;
   #isWorking = false;
@@ -36,7 +36,7 @@ export class LocalShard {
     this.#onStep = onStep;
   }
 
-  /** To be handed to the store as `openShard`; `opened` gets to know the shard. */
+  /** For `openShard` of the store's settings. `opened` gets the shards. */
   static opener(
     settings: { delayOf: (shard: number) => number; onStep: () => void },
     opened: LocalShard[] = [],
@@ -44,20 +44,20 @@ export class LocalShard {
     return async (start: ShardSettings): Promise<OpenedShard> => {
       const local = new LocalShard(start, { ...settings, delay: settings.delayOf(start.shard) });
       opened[start.shard] = local;
-      const ask = (call: ShardCall, query: unknown) => local.#ask(call, query);
-      const apply = (change: RecordToApply, onConfirmed: () => void) => {
-        local.#apply(change);
+      const call = (name: OpenShardCall, input: unknown) => local.#call(name, input);
+      const apply = (record: RecordToApply, onConfirmed: () => void) => {
+        local.#apply(record);
         onConfirmed();
       };
-      const thread = { apply, call: ask, close: async () => local.#close() } as ShardClient;
-      return { client: thread, applied: local.#shard.applied };
+      const client = { apply, call, close: async () => local.#close() } as ShardClient;
+      return { client, applied: local.#shard.applied };
     };
   }
 
   /**
-   * What a power cut may leave of the shard: its file, and of the log any beginning that a transaction ended,
-   * or half of one. That SQLite takes a torn log for what its last whole transaction left, and orders the
-   * writes of a checkpoint, is relied on, not proved.
+   * The states of the shard that a power cut may leave: its file, with a log that ends after any transaction
+   * or within one. SQLite is trusted to recover a torn log up to its last whole transaction, and to order the
+   * writes of a checkpoint.
    */
   wrecks(): Wreck[] {
     const { path, file } = this.#start;
@@ -76,27 +76,27 @@ export class LocalShard {
     try {
       if (this.#stopped === undefined && sequence > this.#shard.applied)
         this.#shard.applyRecord(viewOf(place));
-    } catch (why) {
-      this.#stopped = why;
+    } catch (error) {
+      this.#stopped = error;
     }
-    this.#stepDone();
+    this.#afterWrite();
     this.#workSoon();
   }
 
-  async #ask(call: ShardCall, query: unknown): Promise<unknown> {
+  async #call(name: OpenShardCall, input: unknown): Promise<unknown> {
     if (this.#stopped !== undefined) throw this.#stopped;
-    if (call !== "checkpoint") return this.#answers[call](query as never);
-    this.#shard.startCheckpoint(query as number);
+    if (name !== "checkpoint") return this.#handlers[name](input as never);
+    this.#shard.startCheckpoint(input as number);
     this.#workSoon();
     return new Promise((resolve, reject) => {
-      this.#completed = { resolve, reject };
+      this.#checkpoint = { resolve, reject };
     });
   }
 
-  readonly #answers = {
-    scan: (asked: ScanQuery) => this.#shard.scan(asked),
-    aggregate: (asked: AggregateQuery) => this.#shard.aggregate(asked),
-    latest: (asked: LatestQuery) => this.#shard.latest(asked),
+  readonly #handlers = {
+    scan: (query: ScanQuery) => this.#shard.scan(query),
+    aggregate: (query: AggregateQuery) => this.#shard.aggregate(query),
+    latest: (query: LatestQuery) => this.#shard.latest(query),
     stats: () => this.#shard.stats(),
     close: () => this.#close(),
   };
@@ -111,16 +111,16 @@ export class LocalShard {
     this.#isWorking = false;
     if (this.#isClosed || !this.#shard.hasWork) return;
     try {
-      if (this.#shard.work() !== undefined) this.#completed!.resolve(undefined);
-      this.#stepDone();
+      if (this.#shard.work() !== undefined) this.#checkpoint!.resolve(undefined);
+      this.#afterWrite();
       this.#workSoon();
-    } catch (why) {
+    } catch (error) {
       this.#shard.cancelCheckpoint();
-      this.#completed?.reject(why);
+      this.#checkpoint?.reject(error);
     }
   }
 
-  #stepDone(): void {
+  #afterWrite(): void {
     const size = read(`${this.#start.path}-wal`).length;
     if (size < this.#logSizes.at(-1)!) this.#logSizes = [0];
     if (size > this.#logSizes.at(-1)!) this.#logSizes.push(size);

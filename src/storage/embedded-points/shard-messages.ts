@@ -31,6 +31,8 @@ export interface ShardStats {
 
 /** The calls that a shard answers, with the types of their input and result. */
 export interface ShardCalls {
+  /** The first call: returns the sequence number up to which every change is in blocks on disk. */
+  open: { input: undefined; result: number };
   scan: { input: ScanQuery; result: PointColumns };
   aggregate: { input: AggregateQuery; result: AggregateColumns };
   latest: { input: LatestQuery; result: (LatestResult | undefined)[] };
@@ -40,6 +42,8 @@ export interface ShardCalls {
   close: { input: undefined; result: undefined };
 }
 export type ShardCall = keyof ShardCalls;
+/** The calls of an open shard. */
+export type OpenShardCall = Exclude<ShardCall, "open">;
 
 export interface RecordToApply {
   readonly sequence: number;
@@ -51,12 +55,21 @@ export interface RecordToApply {
 
 export type MessageToShard =
   | { readonly kind: "apply"; readonly records: readonly RecordToApply[] }
-  | { readonly kind: "call"; readonly id: number; readonly call: ShardCall; readonly input: unknown };
+  | ({ readonly kind: "call" } & CallMessage);
 
-export type MessageFromShard =
-  | { readonly kind: "opened"; readonly applied: number }
-  /** The shard needs the slices of the next `records` records no more, in the order they were sent. */
-  | { readonly kind: "confirmed"; readonly records: number }
+export interface CallMessage {
+  readonly id: number;
+  readonly call: ShardCall;
+  readonly input: unknown;
+}
+
+/** The shard needs the slices of the next `records` records no more, in the order they were sent. */
+export interface ConfirmedMessage {
+  readonly kind: "confirmed";
+  readonly records: number;
+}
+
+export type CallReply =
   | { readonly kind: "result"; readonly id: number; readonly result: unknown }
   | {
       readonly kind: "failed";
@@ -64,6 +77,8 @@ export type MessageFromShard =
       readonly failure?: FailureMessage;
       readonly problem: string;
     };
+
+export type MessageFromShard = ConfirmedMessage | CallReply;
 
 /** The parts of a `Failure`, whose class does not survive between threads. */
 export interface FailureMessage {

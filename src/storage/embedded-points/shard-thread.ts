@@ -1,10 +1,12 @@
 // The main thread's client of one shard: sends records and calls to its thread, and settles their promises.
 import { Worker } from "node:worker_threads";
 import { fail } from "../../errors.ts";
-import { PendingCalls } from "../../lib/pending-calls.ts";
+import { WorkerRpc } from "../../lib/worker-rpc.ts";
 import type {
+  CallReply,
   MessageFromShard,
   MessageToShard,
+  OpenShardCall,
   RecordToApply,
   ShardCall,
   ShardCalls,
@@ -30,31 +32,30 @@ export interface OpenedShard {
 export class ShardThread {
   readonly #shard: number;
   readonly #worker: Worker;
-  readonly #calls = new PendingCalls();
+  readonly #rpc: WorkerRpc<MessageToShard, CallReply>;
   /** The callbacks of records that the shard has not confirmed, in the order they were sent. */
   readonly #unconfirmed: (() => void)[] = [];
   #batch: RecordToApply[] = [];
   #batchBytes = 0;
   readonly #batchTimer: NodeJS.Timeout;
-  /** Why the thread has ended; undefined while it runs. */
-  #ended: string | undefined;
-  #opening: { resolve: (applied: number) => void; reject: (error: Error) => void } | undefined;
 
   private constructor(settings: ShardSettings) {
     this.#shard = settings.shard;
     this.#worker = new Worker(new URL("./shard-worker.ts", import.meta.url), { workerData: settings });
+    this.#worker.on("message", (message: MessageFromShard) => {
+      if (message.kind === "confirmed") this.#confirm(message.records);
+    });
+    this.#rpc = new WorkerRpc(this.#worker, "its thread");
+    this.#rpc.ended.then(() => this.#confirm(this.#unconfirmed.length));
     this.#batchTimer = setTimeout(() => this.#sendBatch(), batchDelayMs).unref();
-    this.#worker.on("message", (message: MessageFromShard) => this.#receive(message));
-    this.#worker.on("error", (error) => this.#end((error as Error).message));
-    this.#worker.on("exit", () => this.#end("its thread has ended"));
   }
 
   static async open(settings: ShardSettings): Promise<OpenedShard> {
     const client = new ShardThread(settings);
-    const applied = await new Promise<number>((resolve, reject) => {
-      client.#opening = { resolve, reject };
+    const reply = await client.#request("open", undefined).catch((error: Error) => {
+      throw new Error(`shard ${settings.shard} cannot be opened: ${problemOf(error)}`, { cause: error });
     });
-    return { client, applied };
+    return { client, applied: client.#resultOf(reply) as number };
   }
 
   /**
@@ -63,7 +64,7 @@ export class ShardThread {
    * has ended.
    */
   apply(record: RecordToApply, onConfirmed: () => void): void {
-    if (this.#ended !== undefined) {
+    if (this.#rpc.hasEnded) {
       onConfirmed();
       return;
     }
@@ -75,15 +76,15 @@ export class ShardThread {
   }
 
   /** Rejects with the shard's own failure, or with `points-shard-stopped` when its thread has ended. */
-  async call<Call extends ShardCall>(
+  async call<Call extends OpenShardCall>(
     call: Call,
     input: ShardCalls[Call]["input"],
   ): Promise<ShardCalls[Call]["result"]> {
-    if (this.#ended !== undefined) throw this.#stoppedFailure();
-    return this.#calls.start((id) => {
-      this.#sendBatch();
-      this.#post({ kind: "call", id, call, input });
+    this.#sendBatch();
+    const reply = await this.#request(call, input).catch((error: Error) => {
+      throw fail("points-shard-stopped", { shard: this.#shard, problem: problemOf(error) });
     });
+    return this.#resultOf(reply) as ShardCalls[Call]["result"];
   }
 
   /** Closes the shard's file and ends its thread. */
@@ -96,50 +97,28 @@ export class ShardThread {
     }
   }
 
+  #request(call: ShardCall, input: unknown): Promise<CallReply> {
+    return this.#rpc.request({ kind: "call", id: this.#rpc.newId(), call, input });
+  }
+
+  #resultOf(reply: CallReply): unknown {
+    if (reply.kind === "result") return reply.result;
+    const { failure, problem } = reply;
+    if (failure !== undefined) throw fail(failure.code, failure.details as never);
+    throw new Error(`shard ${this.#shard}: ${problem}`);
+  }
+
   #sendBatch(): void {
     if (this.#batch.length === 0) return;
-    this.#post({ kind: "apply", records: this.#batch });
+    this.#rpc.post({ kind: "apply", records: this.#batch });
     this.#batch = [];
     this.#batchBytes = 0;
-  }
-
-  #post(message: MessageToShard): void {
-    this.#worker.postMessage(message);
-  }
-
-  #receive(message: MessageFromShard): void {
-    switch (message.kind) {
-      case "opened":
-        this.#opening?.resolve(message.applied);
-        break;
-      case "confirmed":
-        this.#confirm(message.records);
-        break;
-      case "result":
-        this.#calls.resolve(message.id, message.result);
-        break;
-      case "failed":
-        this.#calls.reject(message.id, this.#errorOf(message));
-    }
-  }
-
-  #errorOf({ failure, problem }: MessageFromShard & { kind: "failed" }): Error {
-    if (failure !== undefined) return fail(failure.code, failure.details as never);
-    return new Error(`shard ${this.#shard}: ${problem}`);
   }
 
   #confirm(records: number): void {
     for (const onConfirmed of this.#unconfirmed.splice(0, records)) onConfirmed();
   }
-
-  #end(problem: string): void {
-    this.#ended ??= problem;
-    this.#opening?.reject(new Error(`shard ${this.#shard} cannot be opened: ${this.#ended}`));
-    this.#calls.rejectAll(() => this.#stoppedFailure());
-    this.#confirm(this.#unconfirmed.length);
-  }
-
-  #stoppedFailure(): Error {
-    return fail("points-shard-stopped", { shard: this.#shard, problem: this.#ended ?? "" });
-  }
 }
+
+/** The message of the error that ended the thread, if there was one. */
+const problemOf = ({ cause, message }: Error): string => (cause instanceof Error ? cause.message : message);

@@ -6,6 +6,7 @@ import { invariant } from "../../lib/invariant.ts";
 import type { PointColumns } from "../points.ts";
 import { Shard } from "./shard.ts";
 import type {
+  CallMessage,
   MessageFromShard,
   MessageToShard,
   RecordToApply,
@@ -43,11 +44,11 @@ class ShardWorker {
     this.#number = settings.shard;
     this.#shard = new Shard(settings.path, settings);
     port.on("message", (message: MessageToShard) => this.#receive(message));
-    this.#send({ kind: "opened", applied: this.#shard.applied });
     if (this.#shard.hasWork) this.#scheduleWork();
   }
 
   readonly #handlers: CallHandlers = {
+    open: (_, id) => this.#sendResult(id, this.#shard.applied),
     scan: (query, id) => this.#sendColumns(id, this.#shard.scan(query)),
     aggregate: (query, id) => this.#sendResult(id, this.#shard.aggregate(query)),
     latest: (query, id) => this.#sendResult(id, this.#shard.latest(query)),
@@ -88,7 +89,7 @@ class ShardWorker {
     this.#unconfirmed = 0;
   }
 
-  #run({ id, call, input }: MessageToShard & { kind: "call" }): void {
+  #run({ id, call, input }: CallMessage): void {
     try {
       if (this.#stopped !== undefined && call !== "close")
         throw fail("points-shard-stopped", { shard: this.#number, problem: this.#stopped });
