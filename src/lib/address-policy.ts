@@ -1,4 +1,4 @@
-// Which addresses the server calls on behalf of a project: the public internet, and networks that the
+// Decides which addresses the server may call for a project: the public internet, and networks that the
 // operator allows.
 import { BlockList, isIPv6 } from "node:net";
 
@@ -17,8 +17,7 @@ export function addressPolicy(networks: readonly string[]): AddressPolicy {
 }
 
 /**
- * Addresses in these networks are not, or not surely, hosts of the public internet (RFC 6890 and its
- * registries).
+ * Networks whose addresses may not be hosts of the public internet (RFC 6890 and its registries).
  */
 const specialNetworks = [
   "0.0.0.0/8", // this host

@@ -1,6 +1,6 @@
-// The address that absolute links in answers begin with.
+// The base URL of absolute links in responses.
 
-/** The public address configured, else the one by which the client of this request has reached the server. */
+/** The configured public address, else the address that the client used for this request. */
 export function baseUrlOf(
   configured: string | undefined,
   headers: Readonly<Record<string, string | string[] | undefined>>,

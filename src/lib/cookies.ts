@@ -1,6 +1,6 @@
-// Cookies as they are sent and set (RFC 6265); their values here need no quoting.
+// Reads and writes cookie headers (RFC 6265) whose values need no quotes.
 
-/** The value of a cookie that was sent; undefined when it was not. */
+/** The value of a cookie in a request; undefined when it has none. */
 export function cookieIn(header: string | undefined, name: string): string | undefined {
   for (const pair of header?.split(";") ?? []) {
     const equals = pair.indexOf("=");
@@ -13,11 +13,11 @@ interface CookieToSet {
   readonly name: string;
   /** Letters, digits and `-._`. */
   readonly value: string;
-  /** 0 takes the cookie away. */
+  /** 0 removes the cookie. */
   readonly maxAgeSeconds: number;
   readonly isSecure: boolean;
 }
 
-/** Out of reach of scripts, and not sent along when another site makes a browser send a request. */
+/** Scripts cannot read the cookie, and browsers do not send it with requests that another site starts. */
 export const setCookie = ({ name, value, maxAgeSeconds, isSecure }: CookieToSet): string =>
   `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;

@@ -1,12 +1,11 @@
-// Small files that are written whole or not at all, also when the power fails, with a checksum of their
-// content.
+// Small files with a checksum that are written atomically, also when the power fails.
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { parseJson } from "./json.ts";
 
 type Content = Readonly<Record<string, number | string>>;
 
-/** Writes the members of `content`, and a checksum of them, as one line of JSON. */
+/** Writes `content` and its checksum as one line of JSON. */
 export async function writeChecked(folder: string, name: string, content: Content): Promise<void> {
   const path = `${folder}/${name}`;
   const draft = `${path}.new`;
@@ -21,7 +20,7 @@ export async function writeChecked(folder: string, name: string, content: Conten
   await syncFolder(folder);
 }
 
-/** Reads such a file without a look at its checksum, which other formats may form otherwise. */
+/** Reads such a file. Does not verify the checksum, because the caller must check the format first. */
 export async function readUnchecked(folder: string, name: string): Promise<Content | undefined> {
   try {
     return parseJson(await readFile(`${folder}/${name}`, "utf8")) as Content;
@@ -38,7 +37,7 @@ export function isIntact({ crc, ...content }: Content): boolean {
 
 const checksumOf = (content: Content): number => crc32(JSON.stringify(content));
 
-/** Makes created, renamed and removed names in a folder survive a loss of power. */
+/** Syncs a folder, so that created, renamed and removed names survive a power failure. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, "r");
   try {
@@ -48,7 +47,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Makes a folder that survives a loss of power; nothing happens when it is there. */
+/** Creates a folder that survives a power failure, unless it exists. */
 export async function makeFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true });
   await syncFolder(`${path}/..`);

@@ -1,7 +1,6 @@
-// Shares one thread between long computations, a few milliseconds at a time, and with the thread's other
-// work.
+// Shares one thread between long computations, a few milliseconds at a time, and with the thread's other work.
 
-/** Steps of one caller that wait, and the virtual time up to which that caller has been served. */
+/** The waiting steps of one caller, and the virtual time up to which the caller has been served. */
 interface Queue {
   readonly steps: (() => void)[];
   servedMs: number;
@@ -15,7 +14,7 @@ interface Queue {
 export class FairScheduler {
   readonly #nowMs: () => number;
   readonly #queues = new Map<string, Queue>();
-  /** The virtual time at which the last step began. A caller who comes back has no credit from before. */
+  /** The virtual time at which the last step started. A caller that returns has no credit from before. */
   #virtualMs = 0;
   #isScheduled = false;
   #busyMs = 0;
@@ -24,7 +23,7 @@ export class FairScheduler {
     this.#nowMs = nowMs;
   }
 
-  /** The time spent in steps so far. */
+  /** The total time of all steps. */
   get busyMs(): number {
     return this.#busyMs;
   }
@@ -32,7 +31,7 @@ export class FairScheduler {
   /** Runs the step in the caller's turn; rejects without running it once the signal is aborted. */
   run<Result>(caller: string, signal: AbortSignal, step: () => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const run = () => {
+      const runStep = () => {
         try {
           signal.throwIfAborted();
           resolve(step());
@@ -40,7 +39,7 @@ export class FairScheduler {
           reject(problem);
         }
       };
-      this.#queueOf(caller).steps.push(run);
+      this.#queueOf(caller).steps.push(runStep);
       this.#schedule();
     });
   }
@@ -60,7 +59,7 @@ export class FairScheduler {
     setImmediate(() => this.#runOne());
   }
 
-  /** One step alone: before the next one, the computation that it belongs to must be able to queue again. */
+  /** Runs a single step: its computation must be able to queue again before the next one runs. */
   #runOne(): void {
     this.#isScheduled = false;
     const queue = this.#next()!;

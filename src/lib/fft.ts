@@ -1,18 +1,18 @@
 // A fast Fourier transform of complex numbers, for the sliding dot products of pattern search.
 
-/** Real and imaginary parts, of the length of the transform. */
+/** Real and imaginary parts, each as long as the transform. */
 export interface Complex {
   readonly re: Float64Array;
   readonly im: Float64Array;
 }
 
 /**
- * Transforms of one length, a power of two. `forward` leaves the spectrum in bit-reversed order and `inverse`
- * takes it in that order, because a product of spectra needs no other one. Both work in place.
+ * Transforms of one length, a power of two. `forward` returns the spectrum in bit-reversed order, and
+ * `inverse` expects that order, because a product of spectra needs no other one. Both work in place.
  */
 export class Fft {
   readonly length: number;
-  /** `cos` and `-sin` of 2πk/length, for half a turn. */
+  /** `cos` and `-sin` of 2πk/length, for k below length/2. */
   readonly #cos: Float64Array;
   readonly #sin: Float64Array;
 

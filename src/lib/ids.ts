@@ -1,4 +1,4 @@
-// Hands out identifiers: positive integers below 2^53, ordered by time, never reused.
+// Generates ids: positive integers below 2^53, ordered by time, never reused.
 import type { System } from "./system.ts";
 
 const epochMs = Date.UTC(2020, 0, 1);
@@ -8,7 +8,7 @@ export class IdSource {
   readonly #system: System;
   #last: number;
 
-  /** `lastUsed` is the highest id ever handed out, so that a clock set back cannot repeat one. */
+  /** `lastUsed` is the highest id in use: a clock that was set back must not repeat an id. */
   constructor(system: System, lastUsed: number) {
     this.#system = system;
     this.#last = lastUsed;

@@ -1,6 +1,6 @@
-// A promise the code makes to itself; breaking it is our fault and ends the request.
+// Checks conditions that only a bug in the server can break; a broken one ends the request.
 
-/** Throws when `holds` is false; `promise`, for the log, says what should have been so. */
+/** Throws when `holds` is false; `promise` states the condition for the log. */
 export function invariant(holds: boolean, promise: string): asserts holds {
   if (!holds) throw new Error(`broken invariant: ${promise}`);
 }

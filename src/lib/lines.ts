@@ -1,4 +1,4 @@
-// Lines of a stream of bytes in bounded memory: a line longer than a bound ends the reading.
+// Splits a stream of bytes into lines in bounded memory: a line above the bound is an error.
 
 /** A line is longer than the reader allows. */
 export class LineTooLong extends Error {
@@ -24,8 +24,8 @@ export interface TextLine {
 const lineFeed = 0x0a;
 
 /**
- * Splits at line feeds alone, because a JSON string may contain every other line separator. The last line
- * needs no line feed. Throws `LineTooLong`.
+ * Splits at line feeds only, because a JSON string may contain any other line separator. The last line needs
+ * no line feed. Throws `LineTooLong`.
  */
 export async function* linesOf(
   source: AsyncIterable<Uint8Array>,
@@ -52,9 +52,7 @@ export async function* linesOf(
   if (heldBytes > 0) yield { text: Buffer.concat(held).toString(), line, endBytes };
 }
 
-/**
- * Passes the chunks on as they are. Throws `LineTooLong` before the chunk in which a line exceeds the bound.
- */
+/** Passes the chunks through. Throws `LineTooLong` before the chunk in which a line exceeds the bound. */
 export async function* withLinesBounded<Chunk extends Uint8Array>(
   source: AsyncIterable<Chunk>,
   bytesMax: number,

@@ -1,15 +1,15 @@
-// A map of bounded size that forgets what was not used lately.
+// A map of bounded size that drops entries that were not used recently.
 //
-// Two generations: what is set or found moves to the young one; when that is full, it becomes the old one and
-// the former old one goes. A hit in the young generation costs one lookup and moves nothing, unlike a strict
-// least-recently-used list, and whatever fits into one generation is never forgotten.
+// It has two generations. An entry that is set or read moves to the young one. When the young one is full, it
+// becomes the old one, and the former old one is dropped. A hit in the young generation costs one lookup and
+// moves nothing, unlike in a strict least-recently-used list.
 
 export class LruCache<Key, Value> {
   readonly #generationMax: number;
   #young = new Map<Key, Value>();
   #old = new Map<Key, Value>();
 
-  /** Holds the last `generationMax` keys used for certain, and never more than twice as many. */
+  /** Always holds the `generationMax` keys used last, and never more than twice as many keys. */
   constructor(generationMax: number) {
     this.#generationMax = generationMax;
   }
@@ -17,9 +17,9 @@ export class LruCache<Key, Value> {
   get(key: Key): Value | undefined {
     const found = this.#young.get(key);
     if (found !== undefined) return found;
-    const kept = this.#old.get(key);
-    if (kept !== undefined) this.set(key, kept);
-    return kept;
+    const old = this.#old.get(key);
+    if (old !== undefined) this.set(key, old);
+    return old;
   }
 
   set(key: Key, value: Value): void {

@@ -1,22 +1,25 @@
-// Jobs that go on after the request that started them: each can be ended, and tells how far it is.
+// Jobs that continue after the request that started them: each can be canceled and reports its progress.
 import { KeyedTaskRunner } from "./keyed-task-runner.ts";
 
 export class RunningJobs {
   readonly #report: (problem: unknown) => void;
-  readonly #turns = new KeyedTaskRunner();
+  readonly #tasks = new KeyedTaskRunner();
   readonly #progress = new Map<number, number>();
 
-  /** `report` hears of faults that no job should have. */
+  /** `report` receives unexpected errors of jobs. */
   constructor(report: (problem: unknown) => void) {
     this.#report = report;
   }
 
-  /** Returns at once. The signal is aborted when the job should end; `tell` takes 0 to 1. */
-  start(id: number, work: (signal: AbortSignal, tell: (progress: number) => void) => Promise<void>): void {
+  /** Returns at once. The signal is aborted when the job is canceled; progress is from 0 to 1. */
+  start(
+    id: number,
+    job: (signal: AbortSignal, setProgress: (progress: number) => void) => Promise<void>,
+  ): void {
     this.#progress.set(id, 0);
-    const tell = (progress: number) => void this.#progress.set(id, progress);
-    this.#turns
-      .run(id, (signal) => work(signal, tell))
+    const setProgress = (progress: number) => void this.#progress.set(id, progress);
+    this.#tasks
+      .run(id, (signal) => job(signal, setProgress))
       .catch(this.#report)
       .finally(() => this.#progress.delete(id));
   }
@@ -30,12 +33,12 @@ export class RunningJobs {
     this.#report(problem);
   }
 
-  /** Ends a job, if it is running, and waits for it. */
+  /** Cancels a job, if it is running, and waits for its end. */
   cancel(id: number): Promise<void> {
-    return this.#turns.cancel(id);
+    return this.#tasks.cancel(id);
   }
 
   cancelAll(): Promise<void> {
-    return this.#turns.cancelAll();
+    return this.#tasks.cancelAll();
   }
 }

@@ -1,34 +1,33 @@
-// Finds the text that some bytes spell without making it anew: names of series come again with every request.
+// A cache from bytes to strings: the names of series are the same in every request.
 //
-// A text made from bytes has to be allocated, and hashed when it is first looked up; one that was made before
-// has both behind it. A slot holds the text that was last made for it, so that what does not fit only costs
-// what it always did.
+// A new string must be allocated, and hashed at its first lookup. A cached one saves both. Each slot holds the
+// last string that was made for it, so a miss costs no more than without the cache.
 
-/** Longer ones are made anew. */
+/** Longer strings are not cached. */
 const lengthMax = 255;
 
 export class StringCache {
   readonly #slots: string[];
   readonly #shift: number;
 
-  /** Has 2 to the power of `slotsBits` slots. */
+  /** The cache has 2 to the power of `slotsBits` slots. */
   constructor(slotsBits = 16) {
     this.#slots = new Array<string>(2 ** slotsBits).fill("");
     this.#shift = 32 - slotsBits;
   }
 
-  /** The text of these bytes, all below 128, whose hash is `hash` (any spread of them over 32 bits). */
+  /** The string of these bytes, which are ASCII; `hash` is any 32-bit hash of them. */
   stringOf(bytes: Buffer, { from, to, hash }: { from: number; to: number; hash: number }): string {
     const slot = Math.imul(hash, 0x9e3779b1) >>> this.#shift;
-    const known = this.#slots[slot]!;
-    if (known.length === to - from && spells(known, bytes, from)) return known;
-    const made = bytes.toString("latin1", from, to);
-    if (made.length <= lengthMax) this.#slots[slot] = made;
-    return made;
+    const cached = this.#slots[slot]!;
+    if (cached.length === to - from && equalsAt(bytes, from, cached)) return cached;
+    const decoded = bytes.toString("latin1", from, to);
+    if (decoded.length <= lengthMax) this.#slots[slot] = decoded;
+    return decoded;
   }
 }
 
-function spells(text: string, bytes: Buffer, from: number): boolean {
-  for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) !== bytes[from + i]) return false;
+function equalsAt(bytes: Buffer, from: number, value: string): boolean {
+  for (let i = 0; i < value.length; i += 1) if (value.charCodeAt(i) !== bytes[from + i]) return false;
   return true;
 }

@@ -9,18 +9,18 @@ export interface System {
    */
   nowMs(): number;
   /**
-   * A clock that never goes back, for durations within this process: ages of caches, throttles, deadlines.
+   * A clock that never goes back, for durations within this process: cache ages, throttles, deadlines.
    */
   monotonicMs(): number;
   randomBytes(count: number): Uint8Array;
-  /** How much room is on the disk that a folder is on. */
+  /** The free space of the disk that a folder is on. */
   freeDiskAt(folder: string): Promise<FreeDisk>;
 }
 
 export interface FreeDisk {
   readonly bytes: number;
   readonly diskBytes: number;
-  /** Files that can still be made; infinite where the file system has no bound. */
+  /** Files that can still be created; infinite if the file system has no limit. */
   readonly files: number;
 }
 

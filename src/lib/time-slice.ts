@@ -1,4 +1,4 @@
-// Long work in slices: other requests have their turn between two of them.
+// Divides long work into slices, so that other requests run between two of them.
 import { setImmediate as turn } from "node:timers/promises";
 
 /** `if (slice.isOver()) await slice.next(signal);` in every loop that may take long. */
@@ -15,7 +15,7 @@ export class TimeSlice {
     return performance.now() >= this.#endsAtMs;
   }
 
-  /** Resolves when others have had their turn; rejects when the work is not wanted any more. */
+  /** Resolves after one turn of the event loop; rejects when the signal is aborted. */
   async next(signal?: AbortSignal): Promise<void> {
     await turn();
     signal?.throwIfAborted();
