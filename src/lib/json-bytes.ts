@@ -1,4 +1,4 @@
-// Reads JSON piece by piece straight from bytes, for the few shapes that come by the million.
+// Scans JSON directly from bytes, for the few forms that clients send by the million.
 
 import type { StringCache } from "./string-cache.ts";
 import { textOf } from "./utf8.ts";
@@ -20,50 +20,50 @@ export const closeBrace = code("}");
 export const openBracket = code("[");
 export const closeBracket = code("]");
 
-/** A member's name as it stands in JSON, for `member`. */
+/** The JSON of a member's name, for `member`. */
 export const memberName = (name: string): Uint8Array => Uint8Array.from(Buffer.from(`"${name}"`));
 
-/** Of a number of nine digits, with its sign and point, and of what follows it. */
+/** A number of nine digits with its sign and point, and the byte after it. */
 const numberBytesMax = 12;
-/** Of milliseconds from 2001-09-09 to 2286-11-20. */
-const momentDigits = 13;
+/** The digits of milliseconds from 2001-09-09 to 2286-11-20. */
+const timeDigits = 13;
 
 const powersOfTen = Float64Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
 
-/** Bytes between two numbers or names, as they stood in a body where they were read piece by piece. */
+/** The bytes between two numbers or names, at the position where they were read part by part. */
 export interface Gap {
   from: number;
-  /** 0: none was read yet. */
+  /** 0 until one was read. */
   length: number;
 }
 
-/** Columns of pairs, `count` of them filled; more are added as far as there is room. */
+/** Columns of pairs, `count` of them filled. Pairs are added until the columns are full. */
 export interface Pairs {
   readonly times: Float64Array;
   readonly values: Float64Array;
   count: number;
 }
 
-/** Whether a text stands in JSON as it is, a byte each of its characters. */
-export const isPlain = (text: string): boolean => /^[ !#-[\]-~]*$/.test(text);
+/** Whether JSON has the string unchanged, one byte a character. */
+export const isPlain = (value: string): boolean => /^[ !#-[\]-~]*$/.test(value);
 
 /**
- * Stands at a place in a body. Each method passes one piece, blanks before it included, and says when
- * that piece is not there; the caller then turns to `JSON.parse`, which finds the words for what is
- * wrong, if anything is.
+ * A position in a body. Each method moves past one token and the blanks before it, and returns false,
+ * `undefined` or NaN if the token is not there. The caller then parses the whole body with another reader,
+ * which reports errors.
  */
 export class JsonBytes {
   readonly #bytes: Buffer;
   readonly #view: DataView;
   readonly #names: StringCache;
   at = 0;
-  /** Where the number or name last read begins. */
+  /** The start of the number or name that was read last. */
   start = 0;
-  /** Where a time of 13 digits stands, and the value of its leading eight; negative: none was read yet. */
-  #momentAt = -1;
-  #momentHead = 0;
+  /** The position of a time of 13 digits, and the value of its first eight; negative until one was read. */
+  #timeAt = -1;
+  #timeHead = 0;
 
-  /** `names` remembers the strings that `name` reads. */
+  /** `names` caches the strings that `name` reads. */
   constructor(bytes: Buffer, names: StringCache) {
     this.#bytes = bytes;
     this.#names = names;
@@ -77,12 +77,12 @@ export class JsonBytes {
     return true;
   }
 
-  /** Nothing but blanks follows. */
+  /** Whether only blanks follow. */
   end(): boolean {
     return this.#blank() === undefined;
   }
 
-  /** A member's name and its colon; stays where it is when another name stands there. */
+  /** Moves past a member's name and its colon; does not move if the name is another one. */
   member(name: Uint8Array): boolean {
     const bytes = this.#bytes;
     if (bytes[this.at]! <= space) this.#blank();
@@ -92,8 +92,8 @@ export class JsonBytes {
     return this.take(colon);
   }
 
-  /** A text without escapes; `undefined` when it is not one, or not UTF-8. */
-  text(): string | undefined {
+  /** Reads a string without escapes; returns `undefined` for anything else, and if it is not UTF-8. */
+  string(): string | undefined {
     if (!this.take(quote)) return undefined;
     const bytes = this.#bytes;
     const from = this.at;
@@ -111,15 +111,15 @@ export class JsonBytes {
   }
 
   /**
-   * As `text`, for texts that come again and again, such as names; fastest for the one that is `expected`,
-   * which is as `isPlain` says.
+   * Like `string`, for strings that repeat, such as names. Fastest for `expected`, a plain string
+   * (`isPlain`).
    */
   name(expected?: string): string | undefined {
     if (!this.take(quote)) return undefined;
     const bytes = this.#bytes;
     const from = this.at;
     this.start = from - 1;
-    if (expected !== undefined && this.#passes(expected)) return expected;
+    if (expected !== undefined && this.#skipString(expected)) return expected;
     let to = from;
     let hash = 0;
     for (;;) {
@@ -127,7 +127,7 @@ export class JsonBytes {
       if (found === quote) break;
       if (found === undefined || found === backslash || found < space || found > 127) {
         this.at = from - 1;
-        return this.text();
+        return this.string();
       }
       hash = Math.imul(hash ^ found, 0x01000193);
       to += 1;
@@ -137,9 +137,9 @@ export class JsonBytes {
   }
 
   /**
-   * A number, the same double as `JSON.parse` finds; NaN when it is not one. Up to nine digits gather in one
-   * integer, wherever the point stands among them; its quotient by an exact power of ten is rounded just
-   * once.
+   * Reads a number, the same double as `JSON.parse`; returns NaN if there is none. Up to nine digits are
+   * collected in one integer, with or without a point among them. Its quotient by an exact power of ten is
+   * rounded only once.
    */
   number(): number {
     const bytes = this.#bytes;
@@ -169,8 +169,8 @@ export class JsonBytes {
   }
 
   /**
-   * A number with more digits, or with an exponent. At most 15 digits are an exact integer; they gather in
-   * two integers of at most nine digits, as that arithmetic is faster than with doubles.
+   * Reads a number with more digits or an exponent. Up to 15 digits are an exact integer. They are collected
+   * in two integers of at most nine digits, because that arithmetic is faster than with doubles.
    */
   #longNumber(start: number, first: number): number {
     const bytes = this.#bytes;
@@ -190,34 +190,34 @@ export class JsonBytes {
     if (digits > 15 || bytes[at] === dot || (bytes[at]! | 32) === smallE) return this.#fraction(start, at);
     this.at = at;
     const whole = digits <= 9 ? low : high * powersOfTen[digits - 9]! + low;
-    if (digits === momentDigits && first === start) this.#noteMoment(start, whole);
+    if (digits === timeDigits && first === start) this.#recordTime(start, whole);
     return first === start ? whole : -whole;
   }
 
-  #noteMoment(at: number, value: number): void {
-    this.#momentAt = at;
-    this.#momentHead = value - (value % 1e5);
+  #recordTime(at: number, value: number): void {
+    this.#timeAt = at;
+    this.#timeHead = value - (value % 1e5);
   }
 
   /**
-   * As `number`, for times in milliseconds: of those between 2001 and 2286 that follow each other the leading
-   * eight of 13 digits are mostly the same, and are compared at once.
+   * Like `number`, for times in milliseconds. Between 2001 and 2286 they have 13 digits, and successive times
+   * mostly share the first eight, which are compared as one word.
    */
-  moment(): number {
+  time(): number {
     const bytes = this.#bytes;
     const at = this.at;
-    const known = this.#momentAt;
-    if (known < 0 || at + momentDigits >= bytes.length || !isSame(this.#view, at, known, 8))
+    const known = this.#timeAt;
+    if (known < 0 || at + timeDigits >= bytes.length || !isSame(this.#view, at, known, 8))
       return this.number();
     const low = fiveDigits(bytes, at + 8);
-    const after = bytes[at + momentDigits]!;
+    const after = bytes[at + timeDigits]!;
     if (low < 0 || (after ^ zero) <= 9 || after === dot || (after | 32) === smallE) return this.number();
     this.start = at;
-    this.at = at + momentDigits;
-    return this.#momentHead + low;
+    this.at = at + timeDigits;
+    return this.#timeHead + low;
   }
 
-  /** Passes a gap, if the same bytes stand here again. */
+  /** Moves past the bytes of a gap, if they are here again. */
   repeat({ from, length }: Gap): boolean {
     const at = this.at;
     if (length === 0 || at + length > this.#bytes.length || !isSame(this.#view, at, from, length))
@@ -227,24 +227,24 @@ export class JsonBytes {
   }
 
   /**
-   * Adds pairs of a time and a number, as `moment` and `number` read them, as long as they come between the
-   * same gaps, are of the usual kind, and the times not later than `latest`. A single loop over local
-   * variables, because by the million the calls cost more than the reading.
+   * Adds pairs of a time and a number, like `time` and `number`, as long as the same gaps are between them,
+   * numbers are short, and times are not later than `latest`. It is a single loop over local variables,
+   * because method calls would cost more than the reading.
    */
   pairs(toTime: Gap, toValue: Gap, pairs: Pairs, latest: number): void {
     const { times, values } = pairs;
     const bytes = this.#bytes;
     const view = this.#view;
-    const known = this.#momentAt;
-    const head = this.#momentHead;
-    const lengthMin = toTime.length + momentDigits + toValue.length + numberBytesMax;
+    const known = this.#timeAt;
+    const head = this.#timeHead;
+    const lengthMin = toTime.length + timeDigits + toValue.length + numberBytesMax;
     if (known < 0 || toTime.length === 0) return;
     let next = this.at;
     for (let { count } = pairs; count < times.length && next + lengthMin <= bytes.length; ) {
       const timeAt = next + toTime.length;
       if (!isSame(view, next, toTime.from, toTime.length) || !isSame(view, timeAt, known, 8)) return;
       const low = fiveDigits(bytes, timeAt + 8);
-      const timeEnd = timeAt + momentDigits;
+      const timeEnd = timeAt + timeDigits;
       if (low < 0 || head + low > latest || !isSame(view, timeEnd, toValue.from, toValue.length)) return;
       const start = timeEnd + toValue.length;
       const first = bytes[start] === minus ? start + 1 : start;
@@ -271,18 +271,18 @@ export class JsonBytes {
     }
   }
 
-  /** Passes a plain text and the quote behind it. */
-  #passes(text: string): boolean {
+  /** Moves past a plain string and the quote after it, if they are here. */
+  #skipString(expected: string): boolean {
     const bytes = this.#bytes;
     const at = this.at;
-    const { length } = text;
+    const { length } = expected;
     if (bytes[at + length] !== quote) return false;
-    for (let i = 0; i < length; i += 1) if (text.charCodeAt(i) !== bytes[at + i]) return false;
+    for (let i = 0; i < length; i += 1) if (expected.charCodeAt(i) !== bytes[at + i]) return false;
     this.at = at + length + 1;
     return true;
   }
 
-  /** The rest of a number whose whole part ends at `wholeEnd`. */
+  /** Reads the rest of a number whose integer part ends at `wholeEnd`. */
   #fraction(start: number, wholeEnd: number): number {
     const bytes = this.#bytes;
     let at = wholeEnd;
@@ -296,8 +296,8 @@ export class JsonBytes {
   }
 
   /**
-   * Where the exponent that begins at `at` ends; `at` itself when it has no digits, where nothing fits
-   * then.
+   * The end of the exponent that starts at `at`; `at` itself if it has no digits, so that the next read
+   * fails.
    */
   #afterExponent(at: number): number {
     const sign = this.#bytes[at + 1];
@@ -307,7 +307,7 @@ export class JsonBytes {
     return end === first ? at : end;
   }
 
-  /** Passes blanks; the byte that then stands there, `undefined` at the end. */
+  /** Moves past blanks and returns the byte after them; `undefined` at the end. */
   #blank(): number | undefined {
     for (;;) {
       const found = this.#bytes[this.at];
@@ -318,8 +318,8 @@ export class JsonBytes {
 }
 
 /**
- * Whether the same bytes stand at both places, of which those at the second are known to be text in JSON: as
- * doubles, eight at a time, these are neither NaN nor zero.
+ * Whether the bytes at both positions are the same. Those at `known` are JSON text. So eight of them, compared
+ * as a double, are neither NaN nor zero.
  */
 function isSame(view: DataView, at: number, known: number, length: number): boolean {
   const last = length - 8;
@@ -332,7 +332,7 @@ function isSame(view: DataView, at: number, known: number, length: number): bool
   return view.getFloat64(at + last, true) === view.getFloat64(known + last, true);
 }
 
-/** The number that five digits spell; negative when they are not digits. */
+/** The value of five digits; negative if they are not digits. */
 function fiveDigits(bytes: Buffer, at: number): number {
   const a = bytes[at]! ^ zero;
   const b = bytes[at + 1]! ^ zero;

@@ -1,5 +1,5 @@
-// Reads JSON from bytes in steps and within bounds: no input holds the thread, and none becomes more values
-// than its reader permits. The values are those of `JSON.parse`.
+// Reads JSON from bytes in steps and within bounds: no input blocks the thread or becomes more values than the
+// bounds allow. The values are those of `JSON.parse`.
 import { invariant } from "./invariant.ts";
 import { JsonBytes } from "./json-bytes.ts";
 import { type Members, put, putTexts, type TextPlace } from "./json-members.ts";
@@ -20,35 +20,35 @@ const minus = code("-");
 const zero = code("0");
 const nine = code("9");
 
-/** How much one JSON text may hold. */
+/** The bounds of one JSON text. */
 export interface JsonBounds {
-  /** Elements and members, those of unknown names included. */
+  /** Elements and members, also those with unknown names. */
   readonly values: number;
-  /** Arrays and objects inside each other. */
+  /** Nested arrays and objects. */
   readonly levels: number;
-  /** Members of one object, because a table of many is made again all at once when it grows. */
+  /** Members of one object, because a large hash table blocks the thread when it grows. */
   readonly members: number;
   /** One string, with its quotes. */
   readonly stringBytes: number;
-  /** One object that is kept as text. */
+  /** One object that is stored as text. */
   readonly textBytes: number;
 }
 
 export interface JsonReading extends JsonBounds {
-  /** Leaves members out that are null. */
+  /** Omits members that are null. */
   readonly dropsNulls?: boolean;
-  /** A key that no object may have. */
+  /** Refuses objects with this key. */
   readonly refusedKey?: string;
   /**
-   * `["items", "columns"]`: objects that are the member `columns` of an object in the list `items` become a
-   * `JsonText` instead of values.
+   * Objects at this path become a `JsonText` instead of values. `["items", "columns"]` is the member
+   * `columns` of each object in the array `items`.
    */
   readonly keptText?: readonly string[];
-  /** In objects at these places, numbers and booleans become strings of their JSON text; null is left out. */
+  /** In objects at these places, numbers and booleans become strings of their JSON text; null is omitted. */
   readonly textPlaces?: readonly TextPlace[];
 }
 
-/** An object as it was written. It has no members. */
+/** An object as the client wrote it. It has no members. */
 export class JsonText {
   readonly #text: string;
 
@@ -64,7 +64,7 @@ export class JsonText {
 /** The input is not JSON. */
 export class JsonMalformed extends Error {}
 
-/** The input has more than its reader permits of `what`. */
+/** The input exceeds the bound named `what`. */
 export class JsonTooLarge extends Error {
   readonly what: keyof JsonBounds;
 
@@ -74,29 +74,29 @@ export class JsonTooLarge extends Error {
   }
 }
 
-/** A number has at most this many bytes: all digits of a double, and as many again. */
+/** The most bytes of a number: twice those that the digits of a double can need. */
 const numberBytesMax = 2_048;
 
 type Expected = "value" | "element" | "first-key" | "key" | "colon" | "comma" | "end";
 
-/** One array or object that is not complete yet; `key` is that of its next member. */
+/** An array or object that is not complete yet; `key` is the key of its next member. */
 interface Level {
   readonly list: unknown[] | undefined;
   readonly members: Members | undefined;
   key: string;
   keys: number;
-  /** Of an object at a text place: the JSON text of members that are numbers, booleans or null. */
+  /** In an object at a text place: the JSON text of members that are numbers, booleans or null. */
   texts: Map<string, string> | undefined;
   readonly textPlace: TextPlace | undefined;
 }
 
-/** Slots for the keys of one document, which repeat from object to object. */
+/** Cache slots for the keys of one document, which repeat from object to object. */
 const keySlotsBits = 8;
 
 /** Reads UTF-8. Call `read` until it returns true; then `value` is complete. */
 export class JsonReader {
   readonly #bytes: Buffer;
-  readonly #pieces: JsonBytes;
+  readonly #scanner: JsonBytes;
   readonly #reading: JsonReading;
   readonly #textPlaces: readonly TextPlace[] | undefined;
   #at = 0;
@@ -105,27 +105,27 @@ export class JsonReader {
   #level: Level = levelOf(undefined, undefined);
   #value: unknown;
   #count = 0;
-  /** Where the object begins whose text is kept, and how many levels are around it. */
+  /** The start of the object that is stored as text, and the number of levels around it. */
   #textAt = -1;
   #textLevels = 0;
-  /** Of the string that was last passed. */
+  /** Whether the last string has an escape. */
   #isEscaped = false;
 
   constructor(bytes: Buffer, reading: JsonReading) {
     this.#bytes = bytes;
-    this.#pieces = new JsonBytes(bytes, new StringCache(keySlotsBits));
+    this.#scanner = new JsonBytes(bytes, new StringCache(keySlotsBits));
     this.#reading = reading;
     this.#textPlaces = reading.textPlaces?.length ? reading.textPlaces : undefined;
-    const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-    if (hasMark) this.#at = 3;
+    const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+    if (hasByteOrderMark) this.#at = 3;
   }
 
-  /** The bytes so far. */
+  /** The number of bytes read so far. */
   get at(): number {
     return this.#at;
   }
 
-  /** The values so far. */
+  /** The number of values so far. */
   get count(): number {
     return this.#count;
   }
@@ -135,7 +135,7 @@ export class JsonReader {
     return this.#value;
   }
 
-  /** Reads on for about so many bytes, at most a string longer; true at the end of the input. */
+  /** Reads about this many bytes more, at most a string longer; returns true at the end of the input. */
   read(bytes: number): boolean {
     const stop = this.#at + bytes;
     while (this.#at < stop) {
@@ -207,7 +207,7 @@ export class JsonReader {
     level.texts.set(level.key, this.#bytes.toString("latin1", start, this.#at));
   }
 
-  /** Of an object that begins here. */
+  /** The text place of an object that starts here. */
   #placeHere(): TextPlace | undefined {
     if (!this.#textPlaces || this.#textAt >= 0) return undefined;
     return this.#textPlaces.find(({ names }) => this.#isAt(names));
@@ -225,13 +225,13 @@ export class JsonReader {
     this.#expected = level.list ? "element" : "first-key";
   }
 
-  /** Whether the value that begins here is at the place whose objects are kept as text. */
+  /** Whether the value that starts here is stored as text. */
   #keepsText(): boolean {
     const names = this.#reading.keptText;
     return names !== undefined && this.#isAt(names);
   }
 
-  /** From the innermost level outwards, so that most values are told apart by their own key. */
+  /** Compares from the innermost level outwards, because the own key of most values already differs. */
   #isAt(names: readonly string[]): boolean {
     if (this.#level.list) return false;
     const outer = this.#outer;
@@ -261,7 +261,7 @@ export class JsonReader {
     return new JsonText(this.#bytes.toString("utf8", start, this.#at));
   }
 
-  /** Puts a complete value into the array or object around it. */
+  /** Adds a complete value to the array or object around it. */
   #add(value: unknown): void {
     const { list, members, key } = this.#level;
     this.#expected = list || members ? "comma" : "end";
@@ -278,7 +278,7 @@ export class JsonReader {
     if (found !== quote) throw this.#unexpected();
     if (this.#textAt < 0 && ++this.#level.keys > this.#reading.members) throw new JsonTooLarge("members");
     const start = this.#at;
-    const end = this.#passString();
+    const end = this.#endOfString();
     if (this.#textAt < 0) {
       const key = this.#isEscaped ? this.#unescaped(start, end) : this.#name(start);
       if (key === this.#reading.refusedKey) throw new JsonMalformed(`a member is named ${key}`);
@@ -288,15 +288,15 @@ export class JsonReader {
     this.#expected = "colon";
   }
 
-  /** A key without escapes, mostly one that was read before. */
+  /** Reads a key without escapes, mostly from the cache. */
   #name(start: number): string {
-    this.#pieces.at = start;
-    return this.#pieces.name()!;
+    this.#scanner.at = start;
+    return this.#scanner.name()!;
   }
 
   #string(): string | undefined {
     const start = this.#at;
-    const end = this.#passString();
+    const end = this.#endOfString();
     this.#at = end;
     if (this.#textAt >= 0) return undefined;
     return this.#isEscaped ? this.#unescaped(start, end) : this.#bytes.toString("utf8", start + 1, end - 1);
@@ -306,8 +306,8 @@ export class JsonReader {
     return JSON.parse(this.#bytes.toString("utf8", start, end)) as string;
   }
 
-  /** The end of the string that begins here. */
-  #passString(): number {
+  /** The end of the string that starts here. */
+  #endOfString(): number {
     const bytes = this.#bytes;
     const start = this.#at;
     const bound = this.#textAt < 0 ? "stringBytes" : "textBytes";
@@ -335,7 +335,7 @@ export class JsonReader {
     throw new JsonMalformed(`a wrong escape at position ${at}`);
   }
 
-  /** Two hexadecimal digits. */
+  /** Whether two hexadecimal digits are here. */
   #isHex(at: number): boolean {
     const bytes = this.#bytes;
     return isHexDigit(bytes[at]!) && isHexDigit(bytes[at + 1]!);
@@ -346,10 +346,10 @@ export class JsonReader {
     const start = this.#at;
     let end = start;
     while (isOfNumber(bytes[end]!)) if (++end - start > numberBytesMax) throw this.#unexpected();
-    this.#pieces.at = start;
-    const value = this.#pieces.number();
+    this.#scanner.at = start;
+    const value = this.#scanner.number();
     if (Number.isNaN(value)) throw this.#unexpected();
-    this.#at = this.#pieces.at;
+    this.#at = this.#scanner.at;
     return value;
   }
 
@@ -384,6 +384,6 @@ const shortEscapes: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
 const isHexDigit = (byte: number): boolean =>
   (byte >= 0x30 && byte <= 0x39) || ((byte | 32) >= 0x61 && (byte | 32) <= 0x66);
 
-/** Digits, signs, the point and the exponent. */
+/** Whether the byte is a digit, a sign, the point or the exponent. */
 const isOfNumber = (byte: number): boolean =>
   (byte >= 0x30 && byte <= 0x39) || byte === 0x2e || byte === 0x2d || byte === 0x2b || (byte | 32) === 0x65;

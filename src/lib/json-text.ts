@@ -12,7 +12,7 @@ const openBracket = code("[");
 const closeBracket = code("]");
 const comma = code(",");
 
-/** A member of an object: its name, and where the whole of it and its value stand in the text. */
+/** A member of an object: its name, and the positions of the member and of its value in the text. */
 export interface MemberSpan {
   readonly name: string;
   readonly start: number;
@@ -20,13 +20,13 @@ export interface MemberSpan {
   readonly end: number;
 }
 
-/** Where a value stands in the text. */
+/** The position of a value in the text. */
 export interface ValueSpan {
   readonly start: number;
   readonly end: number;
 }
 
-/** The members of the object that begins at `at`, as they stand there; a name may come more than once. */
+/** The members of the object that starts at `at`, in their order; a name may repeat. */
 export function membersIn(text: string, at: number): MemberSpan[] {
   const members: MemberSpan[] = [];
   for (let start = afterBlanks(text, at + 1); text.charCodeAt(start) === quote; ) {
@@ -39,7 +39,7 @@ export function membersIn(text: string, at: number): MemberSpan[] {
   return members;
 }
 
-/** The elements of the array that begins at `at`. */
+/** The elements of the array that starts at `at`. */
 export function elementsIn(text: string, at: number): ValueSpan[] {
   const elements: ValueSpan[] = [];
   let start = afterBlanks(text, at + 1);
@@ -53,13 +53,13 @@ export function elementsIn(text: string, at: number): ValueSpan[] {
   }
 }
 
-/** What the string that stands from its opening to behind its closing quote says. */
+/** The value of the string whose quotes are at `start` and before `end`. */
 export function stringIn(text: string, start: number, end: number): string {
   const written = text.slice(start + 1, end - 1);
   return written.includes("\\") ? (parseJson(text.slice(start, end)) as string) : written;
 }
 
-/** Behind the blanks that begin at `at`, if any. */
+/** The position after the blanks at `at`, if any. */
 function afterBlanks(text: string, at: number): number {
   let next = at;
   while (text.charCodeAt(next) <= 32) next += 1;
@@ -82,7 +82,7 @@ function endOfValue(text: string, start: number): number {
   }
 }
 
-/** Behind a number, `true`, `false` or `null`. */
+/** The position after a number, `true`, `false` or `null`. */
 function endOfWord(text: string, start: number): number {
   for (let at = start; ; at += 1) {
     const found = text.charCodeAt(at);
@@ -91,7 +91,7 @@ function endOfWord(text: string, start: number): number {
   }
 }
 
-/** Behind the closing quote of the string that begins at `start`; `indexOf` is slower, as most are short. */
+/** The position after the string that starts at `start`; `indexOf` is slower, because most are short. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; ; at += 1) {
     const found = text.charCodeAt(at);

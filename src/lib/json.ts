@@ -1,24 +1,24 @@
-// The one reader of JSON text, because `JSON.parse` may misread keys (Node 24 and 26):
+// Parses JSON text. All code calls this, because `JSON.parse` may misread keys (Node 24 and 26):
 // https://github.com/nodejs/node/issues/63785
 //
-// After an object with the key `\` was read anywhere in the process, `JSON.parse` may take another key
-// that is written with an escape, such as `"\n"`, for that key. Keys without escapes are always right.
+// After an object with the key `\` was read anywhere in the process, `JSON.parse` may replace another key
+// with an escape, such as `"\n"`, by that key. Keys without escapes are always right.
 import { JsonMalformed, JsonReader, type JsonReading } from "./json-reader.ts";
 
-/** `JSON.parse`, with every key as written. Throws a `SyntaxError` as well. */
+/** `JSON.parse` with the right keys. Throws a `SyntaxError` as well. */
 export function parseJson(text: string): unknown {
   if (!text.includes("\\") || !hasEscapedKey(text)) return JSON.parse(text);
   return read(text, {});
 }
 
 /**
- * As `parseJson`, for free-form pairs: in objects at one of the paths, numbers and booleans become strings of
- * their JSON text, and null is left out.
+ * Like `parseJson`, for free-form pairs: in objects at one of the paths, numbers and booleans become strings
+ * of their JSON text, and null is omitted.
  */
 export const parseJsonTexts = (text: string, ...paths: readonly (readonly string[])[]): unknown =>
   read(text, { textPlaces: paths.map((names) => ({ names })) });
 
-/** As `parseJsonTexts`, for a text that is one object of pairs. */
+/** Like `parseJsonTexts`, for a text that is one object of pairs. */
 export const parsePairs = (text: string): unknown => parseJsonTexts(text, []);
 
 function read(text: string, reading: Pick<JsonReading, "textPlaces">): unknown {
@@ -41,7 +41,7 @@ const unbounded = {
 
 const colon = /\s*:/y;
 
-/** Whether a string with an escape comes before a colon. A pattern would recurse on long strings. */
+/** Whether a string with an escape is before a colon. A regular expression would recurse on long strings. */
 function hasEscapedKey(text: string): boolean {
   for (let start = text.indexOf('"'); start >= 0; ) {
     let end = start + 1;

@@ -1,9 +1,9 @@
-// Numbers as decimal text, written into bytes: what answers with many points spend their time on.
+// Writes numbers as decimal strings into bytes. Responses with many points spend most of their time here.
 //
-// Digits come from tables, three at a time, and are stored as words of four bytes: a word may reach up to
-// three bytes beyond its digits, which are written over by what follows.
+// Digits come from tables, three at a time, and are stored as words of four bytes. A word may extend up to
+// three bytes beyond its digits; the next write overwrites these.
 
-/** No number takes more bytes than this, nor is anything written beyond them. */
+/** No number takes more bytes, and no write goes beyond them. */
 export const numberBytesMax = 25;
 
 const [zero, minus, dot] = [48, 45, 46];
@@ -17,9 +17,9 @@ const fractionWords = wordsOf(fractions);
 const fractionLengths = Uint8Array.from(fractions, (text) => text.length);
 
 /**
- * Writes a finite number at `at` so that reading it gives the same double, and returns where it ends.
- * Integers and numbers with up to six decimals go digit by digit (ten times as fast as `String`): a decimal
- * with at most 15 digits names one double, so that a quotient equal to the number is that number.
+ * Writes a finite number at `at` so that reading it gives the same double, and returns its end. Integers and
+ * numbers with up to six decimals are written by digits, ten times as fast as by `String`. A decimal with at
+ * most 15 digits identifies one double, so if the quotient equals the number, the digits are right.
  */
 export function writeNumber(view: DataView, at: number, value: number): number {
   const size = Math.abs(value);
@@ -33,7 +33,7 @@ export function writeNumber(view: DataView, at: number, value: number): number {
   return point + fractionLengths[rest]!;
 }
 
-/** The same for numbers known to be integers, such as times. */
+/** Like `writeNumber`, for integers such as times. */
 export function writeInteger(view: DataView, at: number, value: number): number {
   const size = Math.abs(value);
   if (size >= 1e15) return writeText(view, at, value);
@@ -45,7 +45,7 @@ export function writeInteger(view: DataView, at: number, value: number): number 
     : writeSix(view, writeWhole(view, start, millions), rest);
 }
 
-/** A whole number from 0 to 999,999 as six digits. */
+/** Writes an integer from 0 to 999,999 as six digits. */
 export function writeSix(view: DataView, at: number, value: number): number {
   const thousands = (value / 1000) | 0;
   view.setInt32(at, padded[thousands]!, true);
@@ -72,7 +72,7 @@ function writeSign(view: DataView, at: number, value: number): number {
   return at + 1;
 }
 
-/** A whole number from 0 to 999,999,999, without leading zeros. */
+/** Writes an integer from 0 to 999,999,999 without leading zeros. */
 function writeWhole(view: DataView, at: number, value: number): number {
   if (value < 1e3) return writePlain(view, at, value);
   if (value < 1e6) {
@@ -85,7 +85,7 @@ function writeWhole(view: DataView, at: number, value: number): number {
   return writeSix(view, writePlain(view, at, millions), value - millions * 1e6);
 }
 
-/** From 0 to 999. */
+/** Writes an integer from 0 to 999. */
 function writePlain(view: DataView, at: number, value: number): number {
   view.setInt32(at, plain[value]!, true);
   return at + (value < 10 ? 1 : value < 100 ? 2 : 3);

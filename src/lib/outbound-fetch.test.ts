@@ -134,7 +134,7 @@ test("an allowed address is called, and gets method, headers and body as they we
 test("a redirect is not followed, and a large answer is not read", async () => {
   assert.match(
     (await failureOf(allowing, `http://127.0.0.1:${port}/moved`)).message,
-    /answers with a redirect$/,
+    /responds with a redirect$/,
   );
   assert.match(
     (await failureOf(allowing, `http://127.0.0.1:${port}/large`)).message,

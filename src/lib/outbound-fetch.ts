@@ -1,9 +1,9 @@
-// Requests to servers that an administrator of a project named: short, small, without redirects, and only to
-// addresses that a policy allows.
+// Sends requests to servers that an administrator of a project named: with a deadline, a bound on the response,
+// no redirects, and only to addresses that a policy allows.
 //
-// A name is resolved once, and the connection goes to an address that was checked (no DNS rebinding). A
-// refused address, an unknown name and a server that cannot be reached all fail at the deadline with one
-// message, so that nobody can explore the server's network with them; `cause` has the reason, for logs.
+// A name is resolved once, and the connection goes to the address that was checked (no DNS rebinding). A
+// refused address, an unknown name and an unreachable server all fail at the deadline with the same message,
+// so that no caller can explore the server's network; `cause` has the reason, for logs.
 import { lookup } from "node:dns";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -11,23 +11,23 @@ import { isIP, type LookupFunction } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import type { AddressPolicy } from "./address-policy.ts";
 
-/** The other server cannot be reached, or answers slowly, with too much or with a redirect. */
+/** The other server cannot be reached, is too slow, or responds with too many bytes or a redirect. */
 export class FetchRefused extends Error {}
 
-interface Sent {
+interface OutboundRequest {
   readonly method?: string;
   readonly headers?: NonNullable<RequestInit["headers"]>;
   readonly body?: RequestInit["body"] | undefined;
 }
 
-/** As `fetch`, with the whole body read; rejects on every fault of the network and with `FetchRefused`. */
-export type OutboundFetch = (address: string, sent: Sent) => Promise<Response>;
+/** Like `fetch`, but reads the whole body. Rejects with `FetchRefused`. */
+export type OutboundFetch = (address: string, request: OutboundRequest) => Promise<Response>;
 
 interface OutboundRules {
   readonly isAllowed: AddressPolicy;
   readonly timeoutMs: number;
   readonly bytesMax: number;
-  /** Whether a failure to connect is reported at once and not at the deadline: for the operator alone. */
+  /** Reports a failure to connect at once and not at the deadline. Only for the operator. */
   readonly failsFast?: boolean;
 }
 
@@ -40,20 +40,20 @@ export function outboundFetch({ isAllowed, timeoutMs, bytesMax, failsFast }: Out
       ...(body != null && { body }),
     });
     const startMs = performance.now();
-    const answer = await send(request, AbortSignal.timeout(timeoutMs)).catch(async (cause: unknown) => {
+    const response = await send(request, AbortSignal.timeout(timeoutMs)).catch(async (cause: unknown) => {
       if (!failsFast) await wait(startMs + timeoutMs - performance.now());
       throw new FetchRefused(`${address} cannot be reached`, { cause });
     });
-    return wholeResponse(answer, { address, bytesMax });
+    return wholeResponse(response, { address, bytesMax });
   };
 }
 
-/** Sends a request on a connection of its own; resolves with the head of the response. */
+/** Sends a request on a new connection; resolves with the head of the response. */
 function senderTo(isAllowed: AddressPolicy) {
   const lookupAllowed = lookupWithin(isAllowed);
   return async (request: Request, signal: AbortSignal): Promise<IncomingMessage> => {
     const url = new URL(request.url);
-    // The lookup is not called for a host that is an address.
+    // `lookup` is not called for a host that is an IP address.
     const host = url.hostname.replace(/^\[|\]$/g, "");
     if (isIP(host) !== 0 && !isAllowed(host)) throw new AddressRefused([host]);
     const body = Buffer.from(await request.arrayBuffer());
@@ -77,7 +77,7 @@ class AddressRefused extends Error {
   }
 }
 
-/** As `dns.lookup`, without the addresses that are not allowed. */
+/** Like `dns.lookup`, but returns only allowed addresses. */
 const lookupWithin =
   (isAllowed: AddressPolicy): LookupFunction =>
   (hostname, options, callback) => {
@@ -91,24 +91,24 @@ const lookupWithin =
   };
 
 async function wholeResponse(
-  answer: IncomingMessage,
+  response: IncomingMessage,
   { address, bytesMax }: { readonly address: string; readonly bytesMax: number },
 ): Promise<Response> {
-  const { statusCode: status = 0 } = answer;
+  const { statusCode: status = 0 } = response;
   const refuse = (reason: string): never => {
-    answer.destroy();
-    throw new FetchRefused(`${address} answers with ${reason}`);
+    response.destroy();
+    throw new FetchRefused(`${address} responds with ${reason}`);
   };
   if (status < 200 || (status >= 300 && status < 400)) refuse("a redirect");
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
+  for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > bytesMax) refuse(`more than ${bytesMax} bytes`);
     chunks.push(chunk);
   }
   const headers = new Headers();
-  for (const [name, values = []] of Object.entries(answer.headersDistinct))
+  for (const [name, values = []] of Object.entries(response.headersDistinct))
     for (const value of values) headers.append(name, value);
   const isBodiless = [204, 205].includes(status);
   return new Response(isBodiless ? null : Buffer.concat(chunks), { status, headers });

@@ -1,11 +1,11 @@
-// Generators between stores and answers: begun early, and gathered into bytes that are sent as they come.
+// Generators between stores and responses: prefetches results, and joins strings into chunks of bytes.
 import { Readable, Writable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 
-/** Lets a generator run up to its first value while its reader is still busy elsewhere. */
+/** Starts a generator, which runs up to its first value before its reader asks for it. */
 function prefetched<Item>(source: AsyncGenerator<Item>): AsyncGenerator<Item> {
   const first = source.next();
-  first.catch(() => {}); // It is raised where the value is read.
+  first.catch(() => {}); // The reader of the value gets the error.
   return continued(first, source);
 }
 
@@ -16,7 +16,7 @@ async function* continued<Item>(first: Promise<IteratorResult<Item>>, rest: Asyn
   yield* rest;
 }
 
-/** What `begin` makes of each item, in order; up to `ahead` of them run before their turn. */
+/** Each item with the generator that `begin` returns for it, in order; up to `ahead` generators start early. */
 export async function* prefetchedAll<Item, Made>(
   items: readonly Item[],
   ahead: number,
@@ -30,12 +30,12 @@ export async function* prefetchedAll<Item, Made>(
   }
 }
 
-/** Characters that are written between two turns of other requests. */
-const pieceLength = 64 * 1024;
+/** Characters of a chunk; other requests run between two chunks. */
+const chunkLength = 64 * 1024;
 
 /**
- * Text gathered into pieces of about 64 KiB, or of one string if that is longer. Strings come in batches,
- * because each of an async iterable costs some microseconds.
+ * Joins strings into chunks of about 64 KiB, or of one string if that is longer. The input is in batches,
+ * because each value of an async iterable costs some microseconds.
  */
 export async function* textChunks(
   batches: Iterable<Iterable<string>> | AsyncIterable<Iterable<string>>,
@@ -46,7 +46,7 @@ export async function* textChunks(
     for (const text of batch) {
       held.push(text);
       length += text.length;
-      if (length < pieceLength) continue;
+      if (length < chunkLength) continue;
       yield Buffer.from(held.join(""));
       held = [];
       length = 0;
@@ -55,51 +55,51 @@ export async function* textChunks(
 }
 
 /**
- * Bytes in memory when they are few, as most answers are, so that they need no stream; else a stream of
- * them.
+ * Returns the bytes if there are at most `bytesMax`, as in most responses, because a stream costs more; else a
+ * stream of them.
  */
 export async function bytesOrStream(
-  pieces: AsyncGenerator<Buffer>,
+  chunks: AsyncGenerator<Buffer>,
   bytesMax: number,
 ): Promise<{ bytes: Buffer } | { stream: Readable }> {
   const held: Buffer[] = [];
   for (let bytes = 0; bytes <= bytesMax; ) {
-    const { done, value } = await pieces.next();
+    const { done, value } = await chunks.next();
     if (done) return { bytes: held.length === 1 ? held[0]! : Buffer.concat(held) };
     held.push(value);
     bytes += value.length;
   }
-  return { stream: streamOf(joined(held, pieces)) };
+  return { stream: streamOf(joined(held, chunks)) };
 }
 
-/** All pieces when they have at most `bytesMax` bytes together; undefined, and no more are made, when not. */
+/** All chunks if they have at most `bytesMax` bytes together; else stops the generator and returns undefined. */
 export async function bufferedChunks(
-  pieces: AsyncGenerator<Buffer>,
+  chunks: AsyncGenerator<Buffer>,
   bytesMax: number,
 ): Promise<readonly Buffer[] | undefined> {
   const held: Buffer[] = [];
   let bytes = 0;
-  for await (const piece of pieces) {
-    held.push(piece);
-    bytes += piece.length;
+  for await (const chunk of chunks) {
+    held.push(chunk);
+    bytes += chunk.length;
     if (bytes > bytesMax) return undefined;
   }
   return held;
 }
 
-/** A stream of the pieces; other requests have their turn between two of them. */
-export const streamOf = (pieces: AsyncIterable<Buffer> | Iterable<Buffer>): Readable =>
-  Readable.from(withTurns(pieces), { objectMode: false });
+/** A stream of the chunks; other requests run between two of them. */
+export const streamOf = (chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Readable =>
+  Readable.from(withTurns(chunks), { objectMode: false });
 
 /**
- * Frees bytes or a column that nobody looks at any more, whoever made it: left to the collector, a fast
- * transfer piles up more than 60 MB of them. What shares its memory with others stays.
+ * Frees the memory of bytes or of a column that are not used any more. Left to the garbage collector, a fast
+ * transfer accumulates more than 60 MB. Memory that is shared with others is not freed.
  */
 export function freeChunk({ buffer, byteLength }: ArrayBufferView): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
-/** Writes to `target` and frees each chunk once it is taken; when either breaks off, so does the other. */
+/** Writes to `target` and frees each chunk once it is written. If one stream is destroyed, so is the other. */
 export function freeingWritable(target: Writable): Writable {
   const sink = new Writable({
     write(chunk: Uint8Array, _encoding, done) {
@@ -118,9 +118,9 @@ export function freeingWritable(target: Writable): Writable {
   return sink;
 }
 
-async function* withTurns(pieces: AsyncIterable<Buffer> | Iterable<Buffer>) {
-  for await (const piece of pieces) {
-    yield piece;
+async function* withTurns(chunks: AsyncIterable<Buffer> | Iterable<Buffer>) {
+  for await (const chunk of chunks) {
+    yield chunk;
     await turn();
   }
 }

@@ -1,7 +1,7 @@
 // Writes times as ISO 8601 strings in UTC, `2024-05-06T07:08:09.123Z`.
 import type { BufferWriter } from "./buffer-writer.ts";
 
-/** The years 1 to 9999 have four digits; times of records can be outside. */
+/** The range of years with four digits; times of records can be outside. */
 const earliestMs = -62_135_596_800_000;
 const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
@@ -11,22 +11,22 @@ export const timeBytesMax = 24;
 const within = (ms: number): number => Math.max(earliestMs, Math.min(ms, latestMs));
 
 /**
- * The string of a time, without a fraction of zero. Times outside of the years are moved to the nearest one.
+ * The string of a time, without a zero fraction. Times outside the years 1 to 9999 become the nearest one.
  */
 export const timeText = (ms: number): string => new Date(within(ms)).toISOString().replace(".000Z", "Z");
 
 const dayMs = 86_400_000;
 const [zero, dash, letterT, colon, dot, letterZ] = [48, 45, 84, 58, 46, 90];
 
-/** The two digits of each number below 100, as they are in memory. */
+/** The two digits of each number below 100, in memory order. */
 const twoDigits = Uint16Array.from(
   { length: 100 },
   (_, value) => zero + Math.floor(value / 10) + 256 * (zero + (value % 10)),
 );
 
 /**
- * As `timeText`: writes it at `at`, where there must be space, and returns where it ends. It takes 31 ns;
- * with the digits of the last day in a cache 27 ns, but 1,400 ns for each other day.
+ * Writes the string of `timeText` at `at`, where there must be space, and returns its end. It takes 31 ns; with
+ * the digits of the last day in a cache 27 ns, but 1,400 ns for each other day.
  */
 export function writeTime({ view }: Pick<BufferWriter, "view">, at: number, ms: number): number {
   const time = within(ms);
@@ -47,14 +47,14 @@ export function writeTime({ view }: Pick<BufferWriter, "view">, at: number, ms: 
   return end + 1;
 }
 
-/** Days from 0000-03-01 to 1970-01-01, days in 400 years, and where leap days change the year in these. */
+/** Days from 0000-03-01 to 1970-01-01, days in 400 years, and the days of these at which leap years shift. */
 const daysToEpoch = 719_468;
 const daysPerEra = 146_097;
 const leapDays = { every4: 1_460, every100: 36_524, every400: 146_096 } as const;
 
 /**
- * Writes `2024-05-06`. Years start in March here, so that a leap day is the last day of a year, and months
- * have 153 days in five (H. Hinnant, chrono-compatible low-level date algorithms).
+ * Writes `2024-05-06`. Years start in March here, so a leap day is the last day of a year, and every five months
+ * have 153 days (H. Hinnant, chrono-compatible low-level date algorithms).
  */
 function writeDay(view: DataView, at: number, day: number): void {
   const shifted = (day + daysToEpoch) | 0;

@@ -7,7 +7,7 @@ import { parseGranularity, parseTimePoint, timePointMs, wholeBuckets } from "./t
 const nowMs = Date.UTC(2026, 0, 15, 12, 30);
 const hour = 3_600_000;
 
-test("a moment is milliseconds, now, or a time ago", () => {
+test("a time is milliseconds, now, or a duration ago", () => {
   const meanings: [string | number, number][] = [
     [1541210091980, 1541210091980],
     ["1541210091980", 1541210091980],
@@ -25,15 +25,15 @@ test("a moment is milliseconds, now, or a time ago", () => {
   ];
   for (const [sent, expected] of meanings) {
     const found = parseTimePoint(sent);
-    assert.ok(found, `${sent} is a moment`);
+    assert.ok(found, `${sent} is a time`);
     assert.equal(timePointMs(found, nowMs), expected, `${sent}`);
   }
 });
 
-test("nothing else is a moment", () => {
+test("nothing else is a time", () => {
   const others = ["", " ", "yesterday", "2h", "h-ago", "1.5h-ago", "2y-ago", "-2h-ago", "1.5", 1.5, 1e17];
   for (const sent of [...others, Number.NaN, "0x10", "1,5", "99999999999999w-ago", "2h-ago "])
-    assert.equal(parseTimePoint(sent), undefined, `${sent} is no moment`);
+    assert.equal(parseTimePoint(sent), undefined, `${sent} is no time`);
 });
 
 test("a granularity is a unit, perhaps after a multiple", () => {

@@ -1,4 +1,4 @@
-// Moments and periods as clients write them, and the buckets of time that a granularity cuts.
+// Parses times and granularities of requests, and computes the buckets of a granularity.
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
@@ -22,7 +22,7 @@ const granularityUnitMs: Record<string, number> = {
   second: secondMs,
 };
 
-/** A point in time, absolute or as far before now as said. */
+/** A time: absolute, or a duration before now. */
 export interface TimePoint {
   readonly kind: "at" | "ago";
   readonly ms: number;
@@ -30,15 +30,15 @@ export interface TimePoint {
 
 export const now: TimePoint = { kind: "ago", ms: 0 };
 
-export const timePointMs = (moment: TimePoint, nowMs: number): number =>
-  moment.kind === "at" ? moment.ms : nowMs - moment.ms;
+export const timePointMs = ({ kind, ms }: TimePoint, nowMs: number): number =>
+  kind === "at" ? ms : nowMs - ms;
 
 /**
  * Epoch milliseconds as a number or in digits (whole floats such as `0.0` too), `now`, or `N<unit>-ago`
  * with the units w d h m s (docs/reference/common.md#times); undefined for anything else.
  */
-export function parseTimePoint(sent: string | number): TimePoint | undefined {
-  const text = String(sent).toLowerCase();
+export function parseTimePoint(input: string | number): TimePoint | undefined {
+  const text = String(input).toLowerCase();
   if (text === "now") return now;
   const [, count, unit] = /^(\d+)([wdhms])-ago$/.exec(text) ?? [];
   const ms = unit
@@ -52,25 +52,25 @@ export function parseTimePoint(sent: string | number): TimePoint | undefined {
 
 export interface Granularity {
   readonly unitMs: number;
-  /** A whole multiple of the unit. */
+  /** A multiple of the unit. */
   readonly bucketMs: number;
 }
 
-/** No bucket is longer than this, so that times stay exact integers. */
+/** The longest bucket, so that times stay exact integers. */
 const bucketMsMax = 100_000 * dayMs;
 
 /**
- * `d`/`day`, `h`/`hour`, `m`/`minute`, `s`/`second`, perhaps after a multiple of at least 1; else
- * undefined.
+ * Parses `d`/`day`, `h`/`hour`, `m`/`minute`, `s`/`second`, optionally after a multiple of at least 1;
+ * returns undefined for anything else.
  */
-export function parseGranularity(sent: string): Granularity | undefined {
-  const [, count = "1", unit = ""] = /^(\d*)([a-z]+)$/.exec(sent.toLowerCase()) ?? [];
+export function parseGranularity(input: string): Granularity | undefined {
+  const [, count = "1", unit = ""] = /^(\d*)([a-z]+)$/.exec(input.toLowerCase()) ?? [];
   const unitMs = granularityUnitMs[unit];
   const bucketMs = Number(count || 1) * (unitMs ?? 0);
   return unitMs && bucketMs > 0 && bucketMs <= bucketMsMax ? { unitMs, bucketMs } : undefined;
 }
 
-/** A stretch of time, in milliseconds since 1970-01-01 UTC. */
+/** A range of times, in milliseconds since 1970-01-01 UTC. */
 export interface TimeRange {
   /** Inclusive. */
   readonly startMs: number;
@@ -79,8 +79,8 @@ export interface TimeRange {
 }
 
 /**
- * The start goes down to the unit in UTC (not to its multiple), the end up, so that the last bucket is
- * whole.
+ * Rounds the start down to the unit in UTC (not to the bucket) and the end up, so that the last bucket is
+ * complete.
  */
 export function wholeBuckets(range: TimeRange, { unitMs, bucketMs }: Granularity): TimeRange {
   const startMs = Math.floor(range.startMs / unitMs) * unitMs;

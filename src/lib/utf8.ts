@@ -1,10 +1,10 @@
-// Finds bytes that are not UTF-8: a decoder would replace them with U+FFFD, and different texts would become
-// one.
+// Finds bytes that are not UTF-8. A decoder would replace them by U+FFFD, so different strings would become
+// the same.
 import { isUtf8 } from "node:buffer";
 
 /** A body or a file has a byte that is not UTF-8. */
 export class NotUtf8 extends Error {
-  /** Of the first byte that is not part of a character, from 0. */
+  /** The first byte that is not part of a character, from 0. */
   readonly offset: number;
 
   constructor(offset: number) {
@@ -30,23 +30,23 @@ export function notUtf8At(bytes: Uint8Array): number | undefined {
   }
 }
 
-/** The text of the bytes from `from` to `to`; undefined when they are not UTF-8. */
+/** The string of the bytes from `from` to `to`; undefined when they are not UTF-8. */
 export function textOf(bytes: Buffer, from: number, to: number): string | undefined {
   const text = bytes.toString("utf8", from, to);
-  // The decoder puts U+FFFD where bytes are not UTF-8; a text may also have one of its own.
+  // The decoder replaces invalid bytes by U+FFFD, but the input can contain that character too.
   return text.includes("\ufffd") && !isUtf8(bytes.subarray(from, to)) ? undefined : text;
 }
 
-/** Large enough for `isUtf8` to be fast, small enough to look at each character of one step. */
+/** Large enough for `isUtf8` to be fast, small enough to check each character of one step. */
 const stepBytes = 2 ** 14;
 
-/** The length of the character that begins with this byte. */
+/** The length of the character that starts with this byte. */
 const characterBytes = (first: number): number =>
   first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 
 const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
 
-/** How many bytes at the end begin a character that the next chunk completes. */
+/** The number of bytes at the end that start a character of the next chunk. */
 function incompleteBytes(bytes: Uint8Array): number {
   for (let count = 1; count <= Math.min(3, bytes.length); count++) {
     const byte = bytes[bytes.length - count]!;
@@ -55,7 +55,7 @@ function incompleteBytes(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Passes the chunks on, characters unbroken. Throws `NotUtf8` before the chunk that is not. */
+/** Passes the chunks through and splits no character. Throws `NotUtf8` before an invalid chunk. */
 export async function* utf8Chunks(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let held: Uint8Array = new Uint8Array(0);
   let passed = 0;

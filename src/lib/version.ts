@@ -1,4 +1,4 @@
-// The product's own version, as package.json says.
+// The version of Millrace, from package.json.
 import { readFileSync } from "node:fs";
 import { parseJson } from "./json.ts";
 

@@ -158,7 +158,7 @@ class InsertScanner {
   /** Reads further points of the series, or the first point of the next one, by the recorded gaps. */
   #repeatedPoint(): boolean {
     if (this.#json.repeat(this.#valueToTime)) {
-      const time = this.#json.moment();
+      const time = this.#json.time();
       if (!(this.#json.repeat(this.#timeToValue) && this.#add(time, this.#json.number()))) return false;
       this.#json.pairs(this.#valueToTime, this.#timeToValue, this.#builder.numbers(), timeMsMax);
       return true;
@@ -166,7 +166,7 @@ class InsertScanner {
     if (!this.#json.repeat(this.#valueToName)) return false;
     const name = this.#json.name(this.#builder.expectedKey(1));
     if (name === undefined || !this.#json.repeat(this.#nameToTime)) return false;
-    const time = this.#json.moment();
+    const time = this.#json.time();
     if (!this.#json.repeat(this.#timeToValue)) return false;
     const value = this.#json.number();
     if (!isPoint(time, value)) return false;
@@ -196,7 +196,7 @@ class InsertScanner {
     let time = isTimeFirst ? this.#json.number() : 0;
     if (isTimeFirst && !this.#json.take(json.comma)) return false;
     if (!this.#json.member(valueName)) return false;
-    const value = this.#json.text();
+    const value = this.#json.string();
     if (!isTimeFirst) {
       if (!(this.#json.take(json.comma) && this.#json.member(timestampName))) return false;
       time = this.#json.number();
