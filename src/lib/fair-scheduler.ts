@@ -1,4 +1,5 @@
-// Shares one thread between long computations, a few milliseconds at a time, and with the thread's other work.
+// Shares one thread between long computations, a few milliseconds at a time, and with the thread's other
+// work.
 
 /** The waiting steps of one caller, and the virtual time up to which the caller has been served. */
 interface Queue {

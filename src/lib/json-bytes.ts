@@ -318,8 +318,8 @@ export class JsonBytes {
 }
 
 /**
- * Whether the bytes at both positions are the same. Those at `known` are JSON text. So eight of them, compared
- * as a double, are neither NaN nor zero.
+ * Whether the bytes at both positions are the same. Those at `known` are JSON text. So eight of them,
+ * compared as a double, are neither NaN nor zero.
  */
 function isSame(view: DataView, at: number, known: number, length: number): boolean {
   const last = length - 8;

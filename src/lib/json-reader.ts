@@ -1,5 +1,5 @@
-// Reads JSON from bytes in steps and within bounds: no input blocks the thread or becomes more values than the
-// bounds allow. The values are those of `JSON.parse`.
+// Reads JSON from bytes in steps and within bounds: no input blocks the thread or becomes more values than
+// the bounds allow. The values are those of `JSON.parse`.
 import { invariant } from "./invariant.ts";
 import { JsonBytes } from "./json-bytes.ts";
 import { type Members, put, putTexts, type TextPlace } from "./json-members.ts";

@@ -1,5 +1,5 @@
-// Sends requests to servers that an administrator of a project named: with a deadline, a bound on the response,
-// no redirects, and only to addresses that a policy allows.
+// Sends requests to servers that an administrator of a project named: with a deadline, a bound on the
+// response, no redirects, and only to addresses that a policy allows.
 //
 // A name is resolved once, and the connection goes to the address that was checked (no DNS rebinding). A
 // refused address, an unknown name and an unreachable server all fail at the deadline with the same message,

@@ -16,7 +16,9 @@ async function* continued<Item>(first: Promise<IteratorResult<Item>>, rest: Asyn
   yield* rest;
 }
 
-/** Each item with the generator that `begin` returns for it, in order; up to `ahead` generators start early. */
+/**
+ * Each item with the generator that `begin` returns for it, in order; up to `ahead` generators start early.
+ */
 export async function* prefetchedAll<Item, Made>(
   items: readonly Item[],
   ahead: number,
@@ -55,8 +57,8 @@ export async function* textChunks(
 }
 
 /**
- * Returns the bytes if there are at most `bytesMax`, as in most responses, because a stream costs more; else a
- * stream of them.
+ * Returns the bytes if there are at most `bytesMax`, as in most responses, because a stream costs more; else
+ * a stream of them.
  */
 export async function bytesOrStream(
   chunks: AsyncGenerator<Buffer>,
@@ -72,7 +74,9 @@ export async function bytesOrStream(
   return { stream: streamOf(joined(held, chunks)) };
 }
 
-/** All chunks if they have at most `bytesMax` bytes together; else stops the generator and returns undefined. */
+/**
+ * All chunks if they have at most `bytesMax` bytes together; else stops the generator and returns undefined.
+ */
 export async function bufferedChunks(
   chunks: AsyncGenerator<Buffer>,
   bytesMax: number,
@@ -99,7 +103,9 @@ export function freeChunk({ buffer, byteLength }: ArrayBufferView): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }
 
-/** Writes to `target` and frees each chunk once it is written. If one stream is destroyed, so is the other. */
+/**
+ * Writes to `target` and frees each chunk once it is written. If one stream is destroyed, so is the other.
+ */
 export function freeingWritable(target: Writable): Writable {
   const sink = new Writable({
     write(chunk: Uint8Array, _encoding, done) {

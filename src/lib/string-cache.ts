@@ -1,7 +1,7 @@
 // A cache from bytes to strings: the names of series are the same in every request.
 //
-// A new string must be allocated, and hashed at its first lookup. A cached one saves both. Each slot holds the
-// last string that was made for it, so a miss costs no more than without the cache.
+// A new string must be allocated, and hashed at its first lookup. A cached one saves both. Each slot holds
+// the last string that was made for it, so a miss costs no more than without the cache.
 
 /** Longer strings are not cached. */
 const lengthMax = 255;
