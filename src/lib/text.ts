@@ -13,7 +13,7 @@ export function compareText(a: string, b: string): number {
 }
 
 /** UTF-16 sorts surrogates (code points from U+10000) below U+E000; this lifts them above U+FFFF. */
-function codePointRank(unit: number): number {
+export function codePointRank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }

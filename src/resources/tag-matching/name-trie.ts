@@ -1,12 +1,19 @@
-// An index of names for searches by edit distance: tries in flat arrays, one for each length of name.
+// An index of names for searches by edit distance: tries in flat arrays, two for each length of name.
 //
 // A search walks a trie with one column of the edit-distance table for each node, so names with a common
 // beginning share its columns. A column is a pair of 32-bit vectors of vertical differences (Myers 1999) in a
 // band around the diagonal that ends in the last cell (Hyyrö 2003). Along that diagonal the distance never
 // falls, and it is a lower bound of the distances of all names below the node: the search skips them once it
 // is too great.
+//
+// A name cut in two has at most one edit in its last part, or at least two of them and so two fewer in its
+// first part. So a walk that permits two edits fewer in the first part, and one through the names written
+// backwards that permits one edit in the last part, find all names. Of names with numbers at their ends both
+// see a third of the nodes that a single walk sees; of others they see more, so the first searches try both
+// ways.
 
 import { invariant } from "../../lib/invariant.ts";
+import { TextColumn } from "../../lib/text-order.ts";
 import { limits } from "../../limits.ts";
 
 /** The greatest distance that a band of 32 bits can hold, with room to spare on both sides. */
@@ -16,72 +23,154 @@ invariant(limits.tagEditsMax <= distanceMax, "every score of a match is within t
 /** The bit of a column at which text and pattern are equally long. */
 const centre = 15;
 
+/** The most edits of the last part of a name in the walk that begins with it. */
+const editsInLast = 1;
+/** Below this distance a single walk sees few nodes. */
+const twoWalksMin = editsInLast + 2;
+/** What a character of a pattern costs before the walks, in nodes: it sets 64 bits. */
+const costOfCharacter = 8;
+/** Searches of each distance that try a way, and how much longer two walks take for a node. */
+const searchesTried = 8;
+const costOfTwoWalks = 1.5;
+
 /** Sorted names of one length as a trie in preorder. */
-interface Trie<Value> {
-  readonly length: number;
-  readonly values: readonly Value[];
+interface Trie {
   /**
    * For each node its depth and character in one word, then the place of the next node that is not below it.
    */
   readonly nodes: Int32Array;
-  /** For each node at the full length, which value its name has. */
+  /** For each node at the full length the number of its name. */
   readonly ends: Int32Array;
+  /** How many nodes each depth has. */
+  readonly widths: Int32Array;
 }
 
-/** Indexes values by their names. */
-export class NameTrie<Value> {
-  readonly #tries: readonly Trie<Value>[];
+/** The names of one length, with their numbers among all names. */
+class NamesOfLength {
+  readonly length: number;
+  readonly #names: TextColumn;
+  readonly #numbers: Int32Array;
+  readonly forward: Trie;
+  #both: { readonly backward: Trie; readonly split: number } | undefined;
+
+  constructor(length: number, names: readonly string[], numbers: Int32Array) {
+    this.length = length;
+    this.#names = TextColumn.of(names);
+    this.#numbers = numbers;
+    this.forward = trieOf(length, this.#names, numbers);
+  }
+
+  /** The trie of the names written backwards, and the depth of the first one at which both are as wide. */
+  get both(): { readonly backward: Trie; readonly split: number } {
+    if (this.#both) return this.#both;
+    const { length, forward } = this;
+    const backward = trieOf(length, this.#names.reversed(), this.#numbers);
+    let split = 0;
+    while (split < length && forward.widths[split]! < backward.widths[length - split]!) split++;
+    this.#both = { backward, split };
+    return this.#both;
+  }
+}
+
+/** A name that was found, as one number: how many edits it has, then its own number. */
+export const hitOf = (number: number, edits: number) => (edits << numberBits) | number;
+export const editsOf = (hit: number) => hit >>> numberBits;
+export const numberOf = (hit: number) => hit & ((1 << numberBits) - 1);
+const numberBits = 20;
+invariant(limits.tagNamesPerBatch < 2 ** numberBits, "each name of a batch has a number");
+
+/** Finds names, which must differ from each other, by their distance from a pattern. */
+export class NameTrie {
+  readonly #lengths: readonly NamesOfLength[];
   /**
    * A column of three numbers for each depth: positive and negative differences, the distance on the
    * diagonal.
    */
   readonly #columns: Int32Array;
-  /** For each character the row of the pattern's bits; row 0 has none. */
-  readonly #rowOf = new Uint16Array(2 ** 16);
+  /** For each character where its row begins among those of the pattern; row 0 has no bits. */
+  readonly #rowOf = new Int32Array(2 ** 16);
+  /** What the search that runs has found, and for each name the last search that found it. */
+  readonly #hits: Int32Array;
+  #hitCount = 0;
+  readonly #foundBy: Int32Array;
+  #searches = 0;
+  /** By distance: how many searches there were with one walk and with two, and the nodes they saw. */
+  readonly #tried = Array.from({ length: distanceMax + 1 }, () => [
+    { searches: 0, seen: 0 },
+    { searches: 0, seen: 0 },
+  ]);
 
-  constructor(named: ReadonlyMap<string, Value>) {
-    const byLength = Map.groupBy(named.keys(), ({ length }) => length);
-    this.#tries = [...byLength].map(([length, names]) => trieOf(length, names.sort(), named));
+  constructor(names: readonly string[]) {
+    const byLength = Map.groupBy(names.keys(), (number) => names[number]!.length);
+    this.#lengths = [...byLength].map(([length, numbers]) => {
+      const some = numbers.map((number) => names[number]!);
+      return new NamesOfLength(length, some, Int32Array.from(numbers));
+    });
     this.#columns = new Int32Array(3 * (1 + Math.max(0, ...byLength.keys())));
+    this.#hits = new Int32Array(names.length);
+    this.#foundBy = new Int32Array(names.length);
   }
 
   /**
-   * Calls `found` for the value of every name whose distance from the pattern is within these bounds,
-   * `distanceMax` at most; yields the numbers of characters compared.
+   * Returns a hit for every name whose distance from the pattern is within these bounds, `distanceMax` at
+   * most, valid until the next search; yields the numbers of characters compared.
    */
   *search(
     pattern: string,
     { least, most }: { readonly least: number; readonly most: number },
-    found: NameFound<Value>,
-  ): Generator<number, void> {
-    const rows = this.#rowsOf(pattern);
+  ): Generator<number, Int32Array> {
+    const rowLength = pattern.length + most + 1;
+    const rows = this.#numberRows(pattern, rowLength);
+    const forward = this.#equalsOf(pattern, rows, rowLength);
+    const backward = this.#equalsOf(pattern.split("").reverse().join(""), rows, rowLength);
+    this.#hitCount = 0;
+    this.#searches += 1;
+    const tried = this.#wayFor(most);
+    const isTwice = tried === this.#tried[most]![1];
+    tried.searches += 1;
     try {
-      for (const trie of this.#tries) {
-        if (Math.abs(pattern.length - trie.length) > most) continue;
-        yield rows.bits.length + this.#walk(trie, { pattern, rows, least, most }, found);
+      yield pattern.length * costOfCharacter;
+      for (const names of this.#lengths) {
+        const { length } = names;
+        const longer = pattern.length - length;
+        if (Math.abs(longer) > most) continue;
+        const all = { length, longer, least, most };
+        const split = isTwice ? names.both.split : 0;
+        const first = { ...all, split, mostAtSplit: most - 1 - editsInLast };
+        let seen = this.#walk(names.forward, forward, first);
+        const last = { ...all, split: length - split, mostAtSplit: editsInLast };
+        if (isTwice) seen += this.#walk(names.both.backward, backward, last);
+        tried.seen += seen;
+        yield seen;
       }
     } finally {
       for (let at = 0; at < pattern.length; at++) this.#rowOf[pattern.charCodeAt(at)] = 0;
     }
+    return this.#hits.subarray(0, this.#hitCount);
   }
+
+  /** The way of the fewest nodes, as far as is known of this distance. */
+  #wayFor(most: number) {
+    const [once, twice] = this.#tried[most]! as [Tried, Tried];
+    if (most < twoWalksMin || once.searches < searchesTried) return once;
+    if (twice.searches < searchesTried) return twice;
+    return (costOfTwoWalks * twice.seen) / twice.searches < once.seen / once.searches ? twice : once;
+  }
+
   /** Returns the number of nodes it has seen. */
-  #walk({ length, values, nodes, ends }: Trie<Value>, search: Search, found: NameFound<Value>): number {
-    const { pattern, rows, least, most } = search;
-    const { bits, words } = rows;
+  #walk({ nodes, ends }: Trie, equals: Int32Array, walk: Walk): number {
+    const { length, longer, least, most, split, mostAtSplit } = walk;
     const [columns, rowOf] = [this.#columns, this.#rowOf];
-    const longer = pattern.length - length;
     const diagonal = centre + longer;
     columns[0] = -1 << centre;
     columns[1] = 0;
     columns[2] = Math.abs(longer);
-    if (length === 0 && columns[2] >= least) found(values[0]!, columns[2]);
+    if (length === 0 && columns[2] >= least) this.#keep(ends[0]!, columns[2]);
     let seen = 0;
     for (let at = 0; at < nodes.length; seen += 1) {
       const node = nodes[at]!;
       const depth = node >>> 16;
-      const word = rowOf[node & 0xffff]! * words + ((depth - 1) >>> 5);
-      const turn = (depth - 1) & 31;
-      const equal = (bits[word]! >>> turn) | ((bits[word + 1]! << 1) << (31 - turn));
+      const equal = equals[rowOf[node & 0xffff]! + depth]!;
       const column = depth * 3;
       const up = columns[column - 3]!;
       const down = columns[column - 2]!;
@@ -94,75 +183,127 @@ export class NameTrie<Value> {
       }
       const right = down | ~(same | up);
       const below = same >>> 1;
-      columns[column] = (same & up) | ~(below | right);
-      columns[column + 1] = below & right;
+      const nextUp = (same & up) | ~(below | right);
+      const nextDown = below & right;
+      columns[column] = nextUp;
+      columns[column + 1] = nextDown;
       columns[column + 2] = distance;
-      if (depth === length && distance >= least) found(values[ends[at >>> 1]!]!, distance);
+      if (distance > mostAtSplit && depth <= split && depth + longer > 0) {
+        if (
+          !isNearAbove(nextUp << (32 - diagonal), nextDown << (32 - diagonal), distance, walk) &&
+          !isNearBelow(nextUp >>> diagonal, nextDown >>> diagonal, distance, walk)
+        ) {
+          at = nodes[at + 1]!;
+          continue;
+        }
+      }
+      if (depth === length && distance >= least) this.#keep(ends[at >>> 1]!, distance);
       at += 2;
     }
     return seen;
   }
 
-  /** The places of each character in the pattern, as bits; the pattern begins at bit `centre`. */
-  #rowsOf(pattern: string): DistanceRows {
-    const words = ((pattern.length + centre + distanceMax) >>> 5) + 2;
-    const bits = new Int32Array(words * (1 + new Set(pattern.split("")).size));
-    let rows = 0;
+  /** Two walks may find a name twice. */
+  #keep(number: number, edits: number): void {
+    if (this.#foundBy[number] === this.#searches) return;
+    this.#foundBy[number] = this.#searches;
+    this.#hits[this.#hitCount++] = hitOf(number, edits);
+  }
+
+  /** Gives each character of the pattern a row of `rowLength`; returns how many rows there are. */
+  #numberRows(pattern: string, rowLength: number): number {
+    let rows = 1;
     for (let at = 0; at < pattern.length; at++) {
       const character = pattern.charCodeAt(at);
-      if (this.#rowOf[character] === 0) this.#rowOf[character] = ++rows;
-      const place = at + centre;
-      bits[this.#rowOf[character]! * words + (place >>> 5)]! |= 1 << (place & 31);
+      if (this.#rowOf[character] === 0) this.#rowOf[character] = rowLength * rows++;
     }
-    return { bits, words };
+    return rows;
+  }
+
+  /** Where the pattern has each character, as the bits of a column: a row of columns for each character. */
+  #equalsOf(pattern: string, rows: number, rowLength: number): Int32Array {
+    const equals = new Int32Array(rows * rowLength);
+    for (let at = 0; at < pattern.length; at++) {
+      const row = this.#rowOf[pattern.charCodeAt(at)]!;
+      const last = at + 1 + centre;
+      for (let depth = Math.max(1, last - 31); depth <= Math.min(last, rowLength - 1); depth++)
+        equals[row + depth]! |= 1 << (last - depth);
+    }
+    return equals;
   }
 }
 
-type NameFound<Value> = (value: Value, distance: number) => void;
-
-interface DistanceRows {
-  readonly bits: Int32Array;
-  /** Of one row. */
-  readonly words: number;
+interface Tried {
+  searches: number;
+  seen: number;
 }
 
-interface Search {
-  readonly pattern: string;
-  readonly rows: DistanceRows;
+interface Walk {
+  /** Of the names, and how much longer the pattern is. */
+  readonly length: number;
+  readonly longer: number;
   readonly least: number;
   readonly most: number;
+  /** Down to this depth only so many edits are permitted. */
+  readonly split: number;
+  readonly mostAtSplit: number;
 }
 
-/** The sorted names must all have this length. */
-function trieOf<Value>(
-  length: number,
-  names: readonly string[],
-  named: ReadonlyMap<string, Value>,
-): Trie<Value> {
-  const shared = names.map((name, at) => (at === 0 ? 0 : sharedLength(names[at - 1]!, name)));
-  const count = shared.reduce((sum, one) => sum + length - one, 0);
-  const nodes = new Int32Array(2 * count);
-  const ends = new Int32Array(count);
+/**
+ * Whether a cell of the column above the diagonal has at most `mostAtSplit` edits, and leads back with at
+ * most `most`: a step away from the diagonal is an edit that is taken back later. The differences start at
+ * the highest bit; `distance` is that on the diagonal.
+ */
+function isNearAbove(up: number, down: number, distance: number, { most, mostAtSplit }: Walk): boolean {
+  for (let edits = distance, steps = 1; ; steps++, up <<= 1, down <<= 1) {
+    edits -= (up >>> 31) - (down >>> 31);
+    if (edits + steps > most) return false;
+    if (edits <= mostAtSplit) return true;
+  }
+}
+
+/** The same below the diagonal; the differences start at the lowest bit. */
+function isNearBelow(up: number, down: number, distance: number, { most, mostAtSplit }: Walk): boolean {
+  for (let edits = distance, steps = 1; ; steps++, up >>>= 1, down >>>= 1) {
+    edits += (up & 1) - (down & 1);
+    if (edits + steps > most) return false;
+    if (edits <= mostAtSplit) return true;
+  }
+}
+
+/** The names must all have this length. */
+function trieOf(length: number, names: TextColumn, numbers: Int32Array): Trie {
+  const order = names.order();
+  const shared = new Int32Array(names.count);
+  for (let at = 1; at < names.count; at++) shared[at] = sharedLength(names, order[at - 1]!, order[at]!);
+  const size = shared.reduce((sum, one) => sum + length - one, 0);
+  const nodes = new Int32Array(2 * size);
+  const ends = new Int32Array(Math.max(1, size));
+  const widths = new Int32Array(length + 1);
   const open = new Int32Array(length + 1);
   let at = 0;
   const close = (depthMin: number) => {
     for (let depth = depthMin; depth <= length; depth++) nodes[open[depth]! + 1] = at;
   };
-  for (const [which, name] of names.entries()) {
-    const from = shared[which]! + 1;
-    if (which > 0) close(from);
+  for (let place = 0; place < names.count; place++) {
+    const which = order[place]!;
+    const from = shared[place]! + 1;
+    if (place > 0) close(from);
     for (let depth = from; depth <= length; depth++, at += 2) {
-      nodes[at] = (depth << 16) | name.charCodeAt(depth - 1);
+      nodes[at] = (depth << 16) | names.units[which * length + depth - 1]!;
+      widths[depth]! += 1;
       open[depth] = at;
     }
-    ends[(at >>> 1) - 1] = which;
+    ends[Math.max(0, (at >>> 1) - 1)] = numbers[which]!;
   }
   close(1);
-  return { length, values: names.map((name) => named.get(name)!), nodes, ends };
+  return { nodes, ends, widths };
 }
 
-function sharedLength(one: string, other: string): number {
-  let at = 0;
-  while (at < one.length && one.charCodeAt(at) === other.charCodeAt(at)) at += 1;
-  return at;
+function sharedLength({ units, starts }: TextColumn, one: number, other: number): number {
+  const [from, to] = [starts[one]!, starts[one + 1]!];
+  const beside = starts[other]! - from;
+  let at = from;
+  while (at < to && units[at] === units[at + beside]) at += 1;
+  return at - from;
 }

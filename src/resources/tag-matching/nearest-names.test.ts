@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { compareText } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
-import { NameTrie } from "./name-trie.ts";
+import { editsOf, NameTrie, numberOf } from "./name-trie.ts";
 import { type Bounds, NearestNames } from "./nearest-names.ts";
 import { type NameMatch, plainForm } from "./similarity.ts";
 
@@ -122,12 +122,16 @@ test("a trie gives the distance of every name up to the greatest, between texts 
     fc.nat(3),
     (pattern, names, most, below) => {
       const least = Math.max(0, most - below);
-      const found: [string, number][] = [];
-      const named = new Map(names.map((name) => [name, name]));
-      finished(new NameTrie(named).search(pattern, { least, most }, (...one) => found.push(one)));
       const all = names.map((name): [string, number] => [name, editsBetween(name, pattern)]);
-      const expected = all.filter(([, distance]) => distance >= least && distance <= most);
-      assert.deepEqual(found.sort(), expected.sort());
+      const expected = all.filter(([, distance]) => distance >= least && distance <= most).sort();
+      const trie = new NameTrie(names);
+      // The first searches walk the names forwards, the next ones backwards as well, the others the shorter
+      // way.
+      for (let search = 1; search <= 20; search++) {
+        const { result } = finished(trie.search(pattern, { least, most }));
+        const found = Array.from(result, (hit): [string, number] => [names[numberOf(hit)]!, editsOf(hit)]);
+        assert.deepEqual(found.sort(), expected);
+      }
     },
   );
   fc.assert(property, { numRuns: 1_000 });

@@ -1,6 +1,8 @@
 // The names nearest to each of some tags, found batch by batch, so that memory does not grow with the names.
+import { compareText } from "../../lib/text.ts";
+import { TextColumn } from "../../lib/text-order.ts";
 import { limits } from "../../limits.ts";
-import { NameTrie } from "./name-trie.ts";
+import { editsOf, hitOf, NameTrie, numberOf } from "./name-trie.ts";
 import { compareMatches, type NameMatch, plainForm } from "./similarity.ts";
 
 interface Named {
@@ -97,7 +99,7 @@ export class NearestNames {
   /** Compares every tag with the batch, and empties it. */
   *#searchBatch(): Generator<number, void> {
     if (this.#count === 0) return;
-    const trie = new NameTrie(this.#byPlain);
+    const batch = new Batch(this.#byPlain);
     yield this.#characters;
     this.#byPlain = new Map();
     this.#count = 0;
@@ -105,7 +107,7 @@ export class NearestNames {
     // Most tags need the same distance, so the search begins at the least that any tag needed.
     let first: number | undefined;
     for (const query of this.#queries.values()) {
-      const needed = yield* this.#searchFor(query, trie, first ?? 0);
+      const needed = yield* this.#searchFor(query, batch, first ?? 0);
       first = Math.min(first ?? needed, needed);
     }
   }
@@ -114,17 +116,16 @@ export class NearestNames {
    * Searches at growing distances, from `first` on, until there are enough; returns the least that was
    * needed.
    */
-  *#searchFor(query: NearestQuery, trie: NameTrie<Named[]>, first: number): Generator<number, number> {
+  *#searchFor(query: NearestQuery, batch: Batch, first: number): Generator<number, number> {
     let most = Math.min(first, query.worst);
     for (let least = 0; ; least = most) {
-      const keepAll = (names: readonly Named[], score: number) => {
-        for (const { name, platform } of names) this.#keep(query, { name, platform, score });
-      };
-      for (const compared of trie.search(query.plain, { least, most }, keepAll)) {
-        yield compared + this.#kept;
-        this.#kept = 0;
-      }
+      const hits = yield* batch.trie.search(query.plain, { least, most });
+      for (const hit of batch.best(hits, this.#matchesMax))
+        for (const { name, platform } of batch.named[numberOf(hit)]!)
+          this.#keep(query, { name, platform, score: editsOf(hit) });
       this.#cut(query);
+      yield hits.length + this.#kept;
+      this.#kept = 0;
       if (most >= query.worst) return query.worst;
       most += 1;
     }
@@ -151,6 +152,41 @@ export class NearestNames {
     const sorted = found.toSorted((a, b) => compareMatches(tag, a, b));
     const isNew = (one: NameMatch, at: number) => at === 0 || compareMatches(tag, sorted[at - 1]!, one) !== 0;
     return sorted.filter(isNew).slice(0, this.#matchesMax);
+  }
+}
+
+/** Names that are searched together. */
+class Batch {
+  readonly trie: NameTrie;
+  /** All names of one plain form, by its number in the trie. */
+  readonly named: readonly (readonly Named[])[];
+  #order: { readonly placeOf: Int32Array; readonly numberAt: Int32Array } | undefined;
+
+  constructor(byPlain: ReadonlyMap<string, readonly Named[]>) {
+    this.trie = new NameTrie([...byPlain.keys()]);
+    this.named = [...byPlain.values()];
+  }
+
+  /**
+   * The best of the hits. A tag near to hundreds of names needs a hundred of them: to compare numbers takes a
+   * tenth of the time that reading their names does.
+   */
+  best(hits: Int32Array, most: number): Int32Array {
+    if (hits.length <= most) return hits;
+    this.#order ??= this.#ordered();
+    const { placeOf, numberAt } = this.#order;
+    const best = hits.map((hit) => hitOf(placeOf[numberOf(hit)]!, editsOf(hit))).sort();
+    return best.subarray(0, most).map((hit) => hitOf(numberAt[numberOf(hit)]!, editsOf(hit)));
+  }
+
+  /** The order of the first name of each plain form, and back. */
+  #ordered() {
+    const lesser = (one: string, other: string) => (compareText(one, other) < 0 ? one : other);
+    const first = this.named.map((names) => names.map(({ name }) => name).reduce(lesser));
+    const numberAt = TextColumn.of(first).order();
+    const placeOf = new Int32Array(numberAt.length);
+    for (const [place, which] of numberAt.entries()) placeOf[which] = place;
+    return { placeOf, numberAt };
   }
 }
 
