@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refusal } from "../../test/support/refusal.ts";
-import { equals, everything, hasOnly, nothing, or, underAsset } from "../query/filter.ts";
+import { equals, everything, hasOnly, nothing, or } from "../query/filter.ts";
+import { underAsset } from "./asset-subtree.ts";
 import { type Caller, knownAssets, membershipOf, scopeOf } from "./caller.ts";
 import type { Acl, Action, Capability, CapabilityScope } from "./capabilities.ts";
 

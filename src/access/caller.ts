@@ -1,7 +1,8 @@
 // Who is asking, and what that caller may do: capabilities as granted, and the filter they put on a question.
 import { fail } from "../errors.ts";
-import { equals, everything, type Filter, hasOnly, nothing, oneOf, or, underAsset } from "../query/filter.ts";
+import { equals, everything, type Filter, hasOnly, nothing, oneOf, or } from "../query/filter.ts";
 import type { ProjectId } from "../storage/catalog.ts";
+import { underAsset } from "./asset-subtree.ts";
 import type { Acl, Action, Capability, CapabilityScope } from "./capabilities.ts";
 import type { Credential } from "./credentials.ts";
 import { scopesOf as scopesIn } from "./grantable.ts";

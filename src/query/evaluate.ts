@@ -9,8 +9,8 @@ export type RecordValues = Readonly<Record<string, unknown>>;
 
 /** What a filter asks beyond the record itself, and only a store can know. */
 export interface RecordContext {
-  /** Whether the record is, or hangs on, an asset in the subtree of one of these. */
-  isUnder(assetIds: readonly number[]): boolean;
+  /** Whether the record is, or links to, a record of the tree in the subtree of one of these. */
+  isInSubtree(tree: string, ids: readonly number[]): boolean;
   /** Whether the table has a record of this id that meets the filter. */
   has(table: string, id: number, filter: Filter): boolean;
 }
@@ -29,8 +29,8 @@ export function matches(filter: Filter, record: RecordValues, around: RecordCont
       return filter.parts.some(every);
     case "not":
       return !every(filter.part);
-    case "underAsset":
-      return around.isUnder(filter.assetIds);
+    case "inSubtree":
+      return around.isInSubtree(filter.tree, filter.ids);
     case "words":
       return hasWords(filter.fields, filter.text, record);
     case "some":
@@ -44,9 +44,9 @@ export function matches(filter: Filter, record: RecordValues, around: RecordCont
   }
 }
 
-/** As `matches`, for records that stand alone: none hangs on an asset or names a record of a table. */
+/** As `matches`, for records of no table: none has links. */
 export const matchesAlone = (filter: Filter, record: RecordValues): boolean =>
-  filter.kind === "everything" || matches(filter, record, { isUnder: () => false, has: () => false });
+  filter.kind === "everything" || matches(filter, record, { isInSubtree: () => false, has: () => false });
 
 type OfOneField = Exclude<Extract<Filter, { readonly field: string }>, { readonly part: Filter }>;
 

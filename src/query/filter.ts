@@ -31,7 +31,7 @@ export type Filter =
     }
   | { readonly kind: "hasOneOf"; readonly field: string; readonly values: readonly (string | number)[] }
   | { readonly kind: "hasOnly"; readonly field: string; readonly values: readonly (string | number)[] }
-  | { readonly kind: "underAsset"; readonly assetIds: readonly number[] }
+  | { readonly kind: "inSubtree"; readonly tree: string; readonly ids: readonly number[] }
   | { readonly kind: "some"; readonly field: string; readonly part: Filter }
   | { readonly kind: "related"; readonly field: string; readonly table: string; readonly part: Filter }
   | { readonly kind: "and" | "or"; readonly parts: readonly Filter[] }
@@ -113,8 +113,11 @@ export const hasOnly = (field: string, values: readonly (string | number)[]): Fi
   values,
 });
 
-/** The record is, or hangs on, an asset in the subtree of one of these assets, their roots included. */
-export const underAsset = (assetIds: readonly number[]): Filter => ({ kind: "underAsset", assetIds });
+/**
+ * The record is, or links to, a record of the table `tree` that is in the subtree of one of these, their
+ * roots included.
+ */
+export const inSubtree = (tree: string, ids: readonly number[]): Filter => ({ kind: "inSubtree", tree, ids });
 
 /**
  * An element of the list, or a pair of the object, that the field holds meets `part`. Its fields are

@@ -1,6 +1,8 @@
 // The parameters of a search that several resources share (docs/reference/common.md#search).
+
+import { underAsset } from "../access/asset-subtree.ts";
 import { limits } from "../limits.ts";
-import { and, between, type Filter, hasMetadata, nothing, underAsset } from "../query/filter.ts";
+import { and, between, type Filter, hasMetadata, nothing } from "../query/filter.ts";
 import type { TextSearch } from "../query/text-search.ts";
 import {
   boolean,

@@ -30,7 +30,7 @@ export interface Table<Row extends object> {
   readonly columns: { readonly [Name in keyof Row]-?: Column };
   /**
    * What records are known by in place of an id: required columns, unique together in a project. For rows by
-   * the million that are put, read and removed by it; they have no words and hang on no assets.
+   * the million that are put, read and removed by it; they have no words and no links.
    */
   readonly key?: readonly (keyof Row & string)[];
   /** Each a list of columns; in project tables the project comes first by itself. */
@@ -41,11 +41,19 @@ export interface Table<Row extends object> {
   readonly sortedBy?: readonly (keyof Row & string)[];
   /** Text columns found by the filter `words`, from an index. */
   readonly wordsOf: readonly (keyof Row & string)[];
-  /**
-   * How `underAsset` reads this table: `path` names the column of an asset's own materialised path
-   * (`/1/7/9/`), `link` the column (an id, or a json array of ids) that names the assets a record hangs on.
-   */
-  readonly underAsset?: { readonly path: keyof Row & string } | { readonly link: keyof Row & string };
+  /** The records are a tree: `path` is the column of the ids from the root to the record, as `/1/7/9/`. */
+  readonly tree?: { readonly path: keyof Row & string };
+  /** Columns that name records of other tables; one at most for each of these. */
+  readonly links?: readonly Link<keyof Row & string>[];
+}
+
+/** A column that names records of another table: an optional id, or a json array of ids. */
+export interface Link<ColumnName extends string = string> {
+  readonly column: ColumnName;
+  /** The name of the other table. */
+  readonly to: string;
+  /** `clear` takes the id of a removed record out of the column. */
+  readonly onDelete: "clear";
 }
 
 /** A table whose rows are not known by type: what a list of all tables holds. */
@@ -109,12 +117,8 @@ export interface CatalogWriter extends CatalogReader {
     columns: readonly Name[],
     rows: readonly Pick<Row, Name | "id">[],
   ): Promise<void>;
-  /** Returns how many records went. */
+  /** Clears the links to these records in all tables, as declared. Returns the number of removed records. */
   remove<Row extends object>(table: Table<Row>, filter: Filter): Promise<number>;
-  /**
-   * Removes these assets from every link column of every table (docs/reference/common.md#links-to-assets).
-   */
-  clearAssetLinks(assetIds: readonly number[]): Promise<void>;
 }
 
 export interface Catalog {
@@ -132,6 +136,17 @@ export function assertPlain(table: AnyTable, columns: readonly string[]): void {
     invariant(isPlain && column in table.columns, `${table.name}.${column} can be written alone`);
   }
 }
+
+/** The link of a table to another one. */
+export const linkTo = (table: AnyTable, other: string): Link | undefined =>
+  table.links?.find(({ to }) => to === other);
+
+/** The links to a table that are cleared when one of its records is removed. */
+export const linksTo = (tables: readonly AnyTable[], { name }: AnyTable) =>
+  tables.flatMap((table) => {
+    const link = linkTo(table, name);
+    return link ? [{ table, column: link.column }] : [];
+  });
 
 /** The key of a table that has one. */
 export function keyOf(table: AnyTable): readonly string[] {

@@ -1,4 +1,6 @@
 // Assets over OData: the set Assets with its tree, and the functions AssetsRoots and AssetsSearch.
+
+import { underAsset } from "../../access/asset-subtree.ts";
 import type { RequestContext } from "../../context.ts";
 import {
   type EntityModelPart,
@@ -11,7 +13,7 @@ import {
 import { column, type Operand, ofRelated, parseId } from "../../odata/operand.ts";
 import { id, metadata, required, text, time } from "../../odata/property.ts";
 import { searchFunction } from "../../odata/search.ts";
-import { and, equals, oneOf, startsWith, underAsset } from "../../query/filter.ts";
+import { and, equals, oneOf, startsWith } from "../../query/filter.ts";
 import type { Page } from "../../query/page.ts";
 import {
   dataSetId,

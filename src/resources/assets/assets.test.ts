@@ -4,11 +4,12 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { newContext, openCatalogs, scenariosIn } from "../../../test/support/context.ts";
 import { refusal } from "../../../test/support/refusal.ts";
+import { underAsset } from "../../access/asset-subtree.ts";
 import { administrator } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { compareText } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
-import { equals, everything, type Filter, underAsset } from "../../query/filter.ts";
+import { equals, everything, type Filter } from "../../query/filter.ts";
 import type { PageQuery } from "../../query/page.ts";
 import type { Stored, Table } from "../../storage/catalog.ts";
 import {
@@ -41,7 +42,12 @@ const tagTable: Table<Tag> = {
     id: { type: "integer", optional: false },
     assetId: { type: "integer", optional: true },
   },
-  ...{ indexes: [], unique: [], wordsOf: [], underAsset: { link: "assetId" } },
+  ...{
+    indexes: [],
+    unique: [],
+    wordsOf: [],
+    links: [{ column: "assetId", to: "assets", onDelete: "clear" }],
+  },
 };
 
 const catalogs = await openCatalogs([assetTable, tagTable]);

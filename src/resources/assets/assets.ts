@@ -1,10 +1,11 @@
 // Assets, the backbone of a plant: a tree of named things that all other resources hang on.
 
+import { underAsset } from "../../access/asset-subtree.ts";
 import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import { refuseUnknownIds } from "../../query/existing.ts";
-import { and, between, equals, type Filter, startsWith, underAsset } from "../../query/filter.ts";
+import { and, between, equals, type Filter, startsWith } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId, type OrderBy, type Page, type PageQuery, type Position } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
@@ -22,7 +23,7 @@ import {
 } from "./asset-types/values.ts";
 import { type AssetChange, changeRows, moveSubtrees } from "./changes.ts";
 import { limitToVisibleSubtrees } from "./links.ts";
-import { type AssetWrite, assetType, existingRows, rowsUnder, visibleRows, writeRows } from "./rows.ts";
+import { type AssetWrite, assetType, existingRows, visibleRows, writeRows } from "./rows.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
 import {
   ambiguousParent,
@@ -288,9 +289,6 @@ export async function deleteAssets(ctx: RequestContext, ids: readonly number[]):
   const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
   const remove = async (tx: CatalogWriter) => {
     await refuseUnknownIds(tx, assetTable, scope, { ids, field: "items" });
-    const removed: number[] = [];
-    for await (const { id } of rowsUnder(tx, ids)) removed.push(id);
-    await tx.clearAssetLinks(removed);
     await tx.remove(assetTable, underAsset(ids));
   };
   await ctx.generations.of(ctx.project).scopes.during(() => ctx.catalog.write(ctx.project, remove));

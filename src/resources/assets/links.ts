@@ -1,9 +1,11 @@
 // Assets as other resources name them, in links and in questions about subtrees: only those one may know of.
+
+import { underAsset } from "../../access/asset-subtree.ts";
 import { knownAssets, scopeOf } from "../../access/caller.ts";
 import type { Acl } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { everything, type Filter, underAsset } from "../../query/filter.ts";
+import { everything, type Filter } from "../../query/filter.ts";
 import type { CatalogReader } from "../../storage/catalog.ts";
 import { visibleRows } from "./rows.ts";
 import type { AssetRow } from "./schema.ts";
@@ -90,14 +92,14 @@ export async function limitToVisibleSubtrees(
 }
 
 function rootsIn(filter: Filter): readonly number[] {
-  if (filter.kind === "underAsset") return filter.assetIds;
+  if (filter.kind === "inSubtree") return filter.ids;
   if ("parts" in filter) return filter.parts.flatMap(rootsIn);
   return "part" in filter ? rootsIn(filter.part) : [];
 }
 
 function withRoots(filter: Filter, known: ReadonlyMap<number, unknown>): Filter {
   const within = (part: Filter) => withRoots(part, known);
-  if (filter.kind === "underAsset") return underAsset(filter.assetIds.filter((id) => known.has(id)));
+  if (filter.kind === "inSubtree") return underAsset(filter.ids.filter((id) => known.has(id)));
   if ("parts" in filter) return { ...filter, parts: filter.parts.map(within) };
   return "part" in filter ? { ...filter, part: within(filter.part) } : filter;
 }

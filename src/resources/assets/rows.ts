@@ -1,10 +1,12 @@
 // Asset records in a transaction: those a caller may touch, whole subtrees, and writes that may clash.
+
+import { underAsset } from "../../access/asset-subtree.ts";
 import { refuseOutsideScope } from "../../access/write-scope.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { existingRecords, type IdsNamed } from "../../query/existing.ts";
-import { and, equals, type Filter, oneOf, underAsset } from "../../query/filter.ts";
+import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import { type Catalog, type CatalogReader, type ProjectId, UniqueViolation } from "../../storage/catalog.ts";
 import { refuseTakenExternalIds } from "../common/external-ids.ts";

@@ -43,5 +43,5 @@ export const assetTable: Table<AssetRow> = {
   unique: [["source", "sourceId"], ["parentId", "name"], ["externalId"]],
   sortedBy: ["createdTime"],
   wordsOf: ["name", "description"],
-  underAsset: { path: "path" },
+  tree: { path: "path" },
 };

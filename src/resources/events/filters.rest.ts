@@ -1,17 +1,9 @@
 // The parameters of event lists and searches, and the questions they ask.
+
+import { underAsset } from "../../access/asset-subtree.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import {
-  and,
-  equals,
-  type Filter,
-  hasOneOf,
-  not,
-  nothing,
-  or,
-  some,
-  underAsset,
-} from "../../query/filter.ts";
+import { and, equals, type Filter, hasOneOf, not, nothing, or, some } from "../../query/filter.ts";
 import type { TextSearch } from "../../query/text-search.ts";
 import { cursorParameter } from "../../rest/envelope.ts";
 import {

@@ -84,7 +84,7 @@ export const eventTable: Table<EventRow> = {
   ],
   unique: [["source", "sourceId"], ["externalId"]],
   wordsOf: ["description"],
-  underAsset: { link: "assetIds" },
+  links: [{ column: "assetIds", to: "assets", onDelete: "clear" }],
 };
 
 /** An event transformer or a semantic type: a name and a description. */

@@ -55,7 +55,7 @@ export const fileTable: Table<StoredFile> = {
   indexes: [["name"], ["content"]],
   unique: [["directory", "name"], ["source", "sourceId"], ["externalId"]],
   wordsOf: ["name"],
-  underAsset: { link: "assetIds" },
+  links: [{ column: "assetIds", to: "assets", onDelete: "clear" }],
 };
 
 /** Bytes that belong to a record of another room, which decides who may have them. */

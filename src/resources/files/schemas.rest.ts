@@ -1,8 +1,9 @@
 // The shapes of files on the wire: what requests may hold, and what answers look like in each version.
 import { type Static, Type } from "typebox";
+import { underAsset } from "../../access/asset-subtree.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { and, equals, type Filter, hasOneOf, not, underAsset } from "../../query/filter.ts";
+import { and, equals, type Filter, hasOneOf, not } from "../../query/filter.ts";
 import {
   change,
   changed,

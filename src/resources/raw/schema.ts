@@ -49,7 +49,7 @@ export const rawTableTable: Table<TableRecord> = {
   indexes: [],
   unique: [["databaseId", "name"]],
   wordsOf: [],
-  underAsset: { link: "assetIds" },
+  links: [{ column: "assetIds", to: "assets", onDelete: "clear" }],
 };
 
 export const rawRowTable: Table<RowRecord> = {

@@ -56,7 +56,7 @@ export const sequenceTable: Table<Sequence> = {
   indexes: [["name"], ["assetId"]],
   unique: [["externalId"]],
   wordsOf: ["name", "description"],
-  underAsset: { link: "assetId" },
+  links: [{ column: "assetId", to: "assets", onDelete: "clear" }],
 };
 
 export interface StoredRow {

@@ -1,8 +1,9 @@
 // Sequences over REST 0.5 and 0.6 (docs/reference/sequences.md): the routes, and the handlers below them.
 
 import type { Static } from "typebox";
+import { underAsset } from "../../access/asset-subtree.ts";
 import type { RequestContext } from "../../context.ts";
-import { and, type Filter, hasMetadata, nothing, oneOf, underAsset } from "../../query/filter.ts";
+import { and, type Filter, hasMetadata, nothing, oneOf } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuery } from "../../query/page.ts";
 import type { TextSearch } from "../../query/text-search.ts";

@@ -42,7 +42,7 @@ export const timeSeriesTable: Table<TimeSeries> = {
   unique: [["name"], ["externalId"]],
   sortedBy: ["createdTime"],
   wordsOf: ["name", "description"],
-  underAsset: { link: "assetId" },
+  links: [{ column: "assetId", to: "assets", onDelete: "clear" }],
 };
 
 /** A series whose record is deleted and whose datapoints may still exist. The id is that of the series. */

@@ -1,16 +1,9 @@
 // Time series over REST 0.4, 0.5 and 0.6 (docs/reference/timeseries.md).
 
 import type { Static } from "typebox";
+import { underAsset } from "../../access/asset-subtree.ts";
 import type { RequestContext } from "../../context.ts";
-import {
-  and,
-  containsIgnoringCase,
-  everything,
-  type Filter,
-  oneOf,
-  startsWith,
-  underAsset,
-} from "../../query/filter.ts";
+import { and, containsIgnoringCase, everything, type Filter, oneOf, startsWith } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuery } from "../../query/page.ts";
 import {

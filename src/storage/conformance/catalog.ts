@@ -8,6 +8,7 @@ import {
   equals,
   everything,
   type Filter,
+  inSubtree,
   oneOf,
   startsWith,
   words,
@@ -247,10 +248,9 @@ const contract: Readonly<Record<string, Scenario>> = {
     await catalog.write(2, async (tx) => {
       await tx.insert(gauges, [{ id: 2, name: "g", placeId: 1 }]);
       assert.equal(await tx.remove(places, everything), 0);
-      await tx.clearAssetLinks([1]);
       assert.deepEqual(await tx.get(places, [1, 2]), []);
       assert.equal(await tx.count(places, everything), 0);
-      assert.equal(await tx.count(gauges, { kind: "underAsset", assetIds: [1] }), 0);
+      assert.equal(await tx.count(gauges, inSubtree("places", [1])), 0);
       assert.equal(await tx.count(places, words(["name"], "place")), 0);
       assert.deepEqual(
         await tx.search(places, { filter: everything, rank: [], order: byId, limit: 9, offset: 0 }),
@@ -260,7 +260,7 @@ const contract: Readonly<Record<string, Scenario>> = {
     });
     assert.deepEqual(await all(catalog, places), one);
     assert.deepEqual(await all(catalog, gauges), [{ id: 1, name: "g", placeId: 1 }]);
-    assert.deepEqual(await all(catalog, gauges, 2), [{ id: 2, name: "g" }]);
+    assert.deepEqual(await all(catalog, gauges, 2), [{ id: 2, name: "g", placeId: 1 }]);
   },
 
   async "system tables are apart from projects"(catalog) {
@@ -334,14 +334,36 @@ const contract: Readonly<Record<string, Scenario>> = {
     assert.equal(await catalog.lastId(), 70);
   },
 
-  async "asset links are cleared in every table that has them"(catalog) {
-    await catalog.write(1, async (tx) => {
-      await tx.insert(gauges, [gauge(1), { ...gauge(2), placeId: 7 }, { ...gauge(3), placeId: 8 }]);
-      await tx.insert(notes, [note(1), note(2, [9, 7, 8]), note(3, [7]), note(4, [9])]);
-      await tx.clearAssetLinks([7, 8, 100]);
-    });
-    assert.deepEqual(await all(catalog, gauges), [gauge(1), gauge(2), gauge(3)]);
-    assert.deepEqual(await all(catalog, notes), [note(1), note(2, [9]), note(3, []), note(4, [9])]);
+  async "links to removed records are cleared in every table, and no other links"(catalog) {
+    const linked = [gauge(1), { ...gauge(2), placeId: 7 }, { ...gauge(3), placeId: 8 }];
+    const listed = [note(1), note(2, [9, 7, 8]), note(3, [7]), note(4, [9, 100])];
+    for (const project of [1, 2])
+      await catalog.write(project, async (tx) => {
+        const at = project * 1_000;
+        const own = <Row extends { readonly id: number }>(row: Row): Row => ({ ...row, id: row.id + at });
+        await tx.insert(gauges, linked.map(own));
+        await tx.insert(notes, listed.map(own));
+      });
+    await catalog.write(1, (tx) =>
+      tx.insert(
+        places,
+        [7, 8, 9].map((id) => place(id)),
+      ),
+    );
+    const held = (project: number) =>
+      catalog.read(project, async (tx) => [
+        (await tx.find(gauges, allBy(byId))).map(({ placeId }) => placeId),
+        (await tx.find(notes, allBy(byId))).map(({ placeIds }) => placeIds),
+      ]);
+    const before = await held(2);
+    await catalog.write(1, (tx) => tx.replace(places, [place(7, { name: "renamed" })]));
+    assert.deepEqual(await held(1), before);
+    await catalog.write(1, (tx) => tx.remove(places, oneOf("id", [7, 8, 100])));
+    assert.deepEqual(await held(1), [
+      [undefined, undefined, undefined],
+      [undefined, [9], [], [9, 100]],
+    ]);
+    assert.deepEqual(await held(2), before);
   },
 
   async "long lists and deep trees of conditions are answered"(catalog) {
@@ -374,9 +396,9 @@ const contract: Readonly<Record<string, Scenario>> = {
     const page = { limit: 20, after: [3] };
     await catalog.read(1, async (tx) => {
       const ask = (filter: Filter) => tx.find(notes, { filter, order: byId, page });
-      for (const kind of ["hasOneOf", "underAsset"] as const) {
+      for (const kind of ["hasOneOf", "inSubtree"] as const) {
         const on = (id: number): Filter =>
-          kind === "underAsset" ? { kind, assetIds: [id] } : { kind, field: "placeIds", values: [id] };
+          kind === "inSubtree" ? inSubtree("places", [id]) : { kind, field: "placeIds", values: [id] };
         assert.deepEqual(await ask(on(20)), few.slice(1));
         assert.deepEqual(await ask(on(10)), rows.slice(3, 23));
         assert.deepEqual(await ask(and(on(10), on(20))), few.slice(1));
@@ -384,7 +406,7 @@ const contract: Readonly<Record<string, Scenario>> = {
         assert.equal(await tx.count(notes, on(10)), many);
       }
     });
-    await catalog.write(1, (tx) => tx.clearAssetLinks([20]));
+    await catalog.write(1, (tx) => tx.remove(places, equals("id", 20)));
     await catalog.read(1, async (tx) => {
       assert.equal(await tx.count(notes, { kind: "hasOneOf", field: "placeIds", values: [20] }), 0);
       assert.equal(await tx.count(notes, { kind: "hasOneOf", field: "placeIds", values: [10] }), many);
@@ -569,7 +591,7 @@ export const comparisons: Readonly<Record<string, Scenario>> = {
             await tx.find(gauges, { filter, order: byId, page: { limit: 2, after: [1] } }),
             await tx.find(notes, { filter: listFilter, order: byId, page: { limit: 2, before: [5] } }),
           ]);
-          for (const one of both) await one.write(1, (tx) => tx.clearAssetLinks([10, 40]));
+          for (const one of both) await one.write(1, (tx) => tx.remove(places, oneOf("id", [10, 40])));
           await same(both, async (tx) => [
             await tx.find(gauges, allBy(byId)),
             await tx.find(notes, allBy(byId)),

@@ -21,6 +21,8 @@ import {
   type CatalogReader,
   type CatalogWriter,
   keyOf,
+  linksTo,
+  linkTo,
   type RankedQuery,
   type Stored,
   type Table,
@@ -183,19 +185,18 @@ class NaiveTransaction implements CatalogReader, CatalogWriter {
 
   async remove<Row extends object>(table: Table<Row>, filter: Filter): Promise<number> {
     const gone = new Set(this.#rows(table, filter));
+    this.#clearLinks(table, new Set([...gone].map((row) => row["id"])));
     this.#change(table, (held) => held.filter(({ row }) => !gone.has(row)));
     return gone.size;
   }
 
-  async clearAssetLinks(assetIds: readonly number[]): Promise<void> {
-    const gone = new Set<unknown>(assetIds);
-    for (const table of this.#tables) {
-      if (!table.underAsset || !("link" in table.underAsset)) continue;
-      const link = table.underAsset.link;
-      this.#change(table, (held) =>
-        held.map((one) => (one.scope === this.#scope ? { ...one, row: unlinked(one.row, link, gone) } : one)),
+  #clearLinks(removed: AnyTable, gone: ReadonlySet<unknown>): void {
+    for (const { table, column } of linksTo(this.#tables, removed))
+      this.#change(table, (rows) =>
+        rows.map((one) =>
+          one.scope === this.#scope ? { ...one, row: unlinked(one.row, column, gone) } : one,
+        ),
       );
-    }
   }
 
   #rows(table: AnyTable, filter: Filter): Held[] {
@@ -209,7 +210,7 @@ class NaiveTransaction implements CatalogReader, CatalogWriter {
 
   #around(table: AnyTable, row: Held): RecordContext {
     return {
-      isUnder: (assetIds) => this.#isUnder(table, row, assetIds),
+      isInSubtree: (tree, ids) => this.#isInSubtree({ table, row }, tree, ids),
       has: (name, id, filter) => {
         const other = this.#tables.find((one) => one.name === name)!;
         return this.#rows(other, and(equals("id", id), filter)).length > 0;
@@ -217,25 +218,23 @@ class NaiveTransaction implements CatalogReader, CatalogWriter {
     };
   }
 
-  #isUnder(table: AnyTable, row: Held, assetIds: readonly number[]): boolean {
-    const { underAsset } = table;
-    invariant(underAsset !== undefined, `${table.name} says how it hangs on assets`);
-    if ("path" in underAsset) return this.#isPathUnder(row[underAsset.path] as string, assetIds);
-    const linked = [row[underAsset.link] ?? []].flat();
-    return this.#paths(linked as number[]).some((path) => this.#isPathUnder(path, assetIds));
+  #isInSubtree(
+    { table, row }: { readonly table: AnyTable; readonly row: Held },
+    tree: string,
+    ids: readonly number[],
+  ): boolean {
+    const link = linkTo(table, tree);
+    invariant(table.name === tree || link !== undefined, `${table.name} declares a link to ${tree}`);
+    const own = link ? [row[link.column] ?? []].flat() : [row["id"]];
+    const roots = this.#paths(tree, ids);
+    return this.#paths(tree, own as number[]).some((path) => roots.some((root) => path.startsWith(root)));
   }
 
-  #isPathUnder(path: string, assetIds: readonly number[]): boolean {
-    return this.#paths(assetIds).some((root) => path.startsWith(root));
-  }
-
-  #paths(assetIds: readonly number[]): string[] {
-    const assets = this.#tables.find(({ underAsset }) => underAsset && "path" in underAsset);
-    if (!assets) return [];
-    const { path } = assets.underAsset as { readonly path: string };
-    return this.#rows(assets, { kind: "oneOf", field: "id", values: assetIds }).map(
-      (row) => row[path] as string,
-    );
+  #paths(tree: string, ids: readonly number[]): string[] {
+    const table = this.#tables.find(({ name }) => name === tree);
+    const path = table?.tree?.path;
+    invariant(table !== undefined && path !== undefined, `${tree} is a tree`);
+    return this.#rows(table, { kind: "oneOf", field: "id", values: ids }).map((row) => row[path] as string);
   }
 
   #change(

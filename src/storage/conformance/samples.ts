@@ -61,7 +61,7 @@ export const places: Table<Place> = {
   unique: [["parentId", "name"]],
   sortedBy: ["depth"],
   wordsOf: ["name", "description"],
-  underAsset: { path: "path" },
+  tree: { path: "path" },
 };
 
 export const gauges: Table<Gauge> = {
@@ -71,7 +71,7 @@ export const gauges: Table<Gauge> = {
   indexes: [["placeId"]],
   unique: [["name"]],
   wordsOf: [],
-  underAsset: { link: "placeId" },
+  links: [{ column: "placeId", to: "places", onDelete: "clear" }],
 };
 
 export const notes: Table<Note> = {
@@ -81,7 +81,7 @@ export const notes: Table<Note> = {
   indexes: [],
   unique: [],
   wordsOf: ["text"],
-  underAsset: { link: "placeIds" },
+  links: [{ column: "placeIds", to: "places", onDelete: "clear" }],
 };
 
 export const secrets: Table<Secret> = {
@@ -243,9 +243,10 @@ const textField = fc.constantFrom("name", "description", "path");
 const numberField = fc.constantFrom("id", "depth", "parentId", "weight");
 const number = fc.oneof(placeId, fc.integer({ min: -1, max: 3 }), fc.double(finite));
 
-const underAsset = fc.record({
-  kind: fc.constant("underAsset" as const),
-  assetIds: fc.array(placeId, { maxLength: 3 }),
+const inSubtree = fc.record({
+  kind: fc.constant("inSubtree" as const),
+  tree: fc.constant("places"),
+  ids: fc.array(placeId, { maxLength: 3 }),
 });
 
 const bound = <Value extends string | number>(value: fc.Arbitrary<Value>) =>
@@ -340,7 +341,7 @@ const leaf: fc.Arbitrary<Filter> = fc.oneof(
     ignoreCase: fc.boolean(),
   }),
   fc.record({ kind: fc.constant("some" as const), field: fc.constant("metadata"), part: pairFilter }),
-  underAsset,
+  inSubtree,
 );
 
 const parent = fc.record({
@@ -367,7 +368,7 @@ export const someFilter: fc.Arbitrary<Filter> = fc.letrec<{ filter: Filter }>((t
 const not = (part: Filter): Filter => ({ kind: "not", part });
 
 /** What a table that only hangs on assets can be asked. */
-export const someLinkFilter: fc.Arbitrary<Filter> = fc.oneof(underAsset, underAsset.map(not));
+export const someLinkFilter: fc.Arbitrary<Filter> = fc.oneof(inSubtree, inSubtree.map(not));
 
 const ofList = fc.record({
   kind: fc.constantFrom("hasOneOf" as const, "hasOnly" as const),

@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { invariant } from "../../lib/invariant.ts";
 import { endOfPrefix, foldCase, wellFormed, wordsIn } from "../../lib/text.ts";
 import type { Bound, Filter, Scalar } from "../../query/filter.ts";
-import type { AnyTable, TransactionScope } from "../catalog.ts";
+import { type AnyTable, linkTo, type TransactionScope } from "../catalog.ts";
 import type { Condition, Expression, Expressions, MemberType, WantedWords } from "./dialect.ts";
 import { columnOf, encodeValue, projectColumn } from "./tables.ts";
 
@@ -149,18 +149,27 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
       where ${recordsWhere(part, { ...plain, table })})`;
     return sql`${fieldOf(subject, field)} in ${ids}`;
   },
-  underAsset({ assetIds }, subject) {
+  inSubtree(filter, subject) {
     const { table } = subject;
-    const { underAsset } = table;
-    invariant(underAsset !== undefined, `${table.name} says how it hangs on assets`);
-    if (subject.oneByOne?.includes("links")) return isUnder(assetIds, subject);
-    const below = idsBelow(assetIds, subject);
-    if ("path" in underAsset) return sql`${columnRef(table, "id")} in ${below}`;
-    const link = columnRef(table, underAsset.link);
-    if (columnOf(table, underAsset.link).type !== "json") return sql`${link} in ${below}`;
-    return listHas(subject, underAsset.link, below);
+    if (subject.oneByOne?.includes("links")) return isInSubtree(filter, subject);
+    const below = idsBelow(filter, subject);
+    if (table.name === filter.tree) return sql`${columnRef(table, "id")} in ${below}`;
+    return linksToOneOf(subject, linkColumn(table, filter.tree), below);
   },
 };
+
+/** The record links in this column to one of the ids of a subquery. */
+export const linksToOneOf = (subject: Subject, column: string, ids: Expression): Condition =>
+  columnOf(subject.table, column).type === "json"
+    ? listHas(subject, column, ids)
+    : sql`${columnRef(subject.table, column)} in ${ids}`;
+
+/** The column of the links to the tree. */
+function linkColumn(table: AnyTable, tree: string): string {
+  const link = linkTo(table, tree);
+  invariant(link !== undefined, `${table.name} declares a link to ${tree}`);
+  return link.column;
+}
 
 /** What a filter by words asks of its table, each word once. */
 export function wantedWords({ fields, text }: FilterOf<"words">, table: AnyTable): WantedWords {
@@ -180,29 +189,29 @@ function listHas({ table, expressions, oneByOne }: Subject, field: string, value
   return sql`exists (select 1 from ${elements} held where held.value in ${values})`;
 }
 
-/** The record, by its own path or those of the assets it hangs on. */
-function isUnder(assetIds: readonly number[], subject: Subject): Condition {
+/** The record, by its own path or those of the records that it links to. */
+function isInSubtree({ tree, ids }: FilterOf<"inSubtree">, subject: Subject): Condition {
   const { table, expressions, scope } = subject;
-  const underAsset = table.underAsset!;
-  const { name, path } = assetTree(subject);
-  if ("path" in underAsset) return expressions.isUnder(columnRef(table, underAsset.path), assetIds);
-  const project = sql.ref(`asset.${projectColumn}`);
-  const link = columnRef(table, underAsset.link);
-  const linked =
-    columnOf(table, underAsset.link).type === "json"
-      ? sql`asset.id in ${expressions.elements(link)}`
-      : sql`asset.id = ${link}`;
+  const { name, path } = treeOf(tree, subject);
+  if (table.name === tree) return expressions.isUnder(sql`${sql.table(table.name)}.${path}`, ids);
+  const project = sql.ref(`linked.${projectColumn}`);
+  const column = linkColumn(table, tree);
+  const link = columnRef(table, column);
+  const isLinked =
+    columnOf(table, column).type === "json"
+      ? sql`linked.id in ${expressions.elements(link)}`
+      : sql`linked.id = ${link}`;
   return sql`exists (
-    select 1 from ${name} asset
-    where ${linked} and ${project} = ${scope} and ${expressions.isUnder(sql`asset.${path}`, assetIds)}
+    select 1 from ${name} linked
+    where ${isLinked} and ${project} = ${scope} and ${expressions.isUnder(sql`linked.${path}`, ids)}
   )`;
 }
 
-/** The filter asks which assets a record is, or hangs on, in a way that an index can answer. */
-export function hangsOnAssets(filter: Filter, subject: Subject): boolean {
-  if (filter.kind === "not") return hangsOnAssets(filter.part, subject);
+/** The filter has a condition on links, or on the own place in a tree, for which there is an index. */
+export function hasIndexedLinks(filter: Filter, subject: Subject): boolean {
+  if (filter.kind === "not") return hasIndexedLinks(filter.part, subject);
   if (filter.kind === "and" || filter.kind === "or")
-    return filter.parts.some((part) => hangsOnAssets(part, subject));
+    return filter.parts.some((part) => hasIndexedLinks(part, subject));
   return gatheredFrom(filter, subject).length > 0;
 }
 
@@ -215,7 +224,7 @@ interface Gathered {
   readonly on: Condition;
 }
 
-/** None unless an index by assets has them. */
+/** None unless an index of links or paths has them. */
 export function gatheredFrom(filter: Filter, subject: Subject): Gathered[] {
   const { table, expressions, scope } = subject;
   const having = (field: string, values: Expression): Gathered[] => {
@@ -223,14 +232,14 @@ export function gatheredFrom(filter: Filter, subject: Subject): Gathered[] {
     return ids ? [{ ids, from: ids, on: sql`${columnRef(table, "id")} = gathered.record` }] : [];
   };
   if (filter.kind === "hasOneOf") return having(filter.field, expressions.listed(filter.values));
-  const { underAsset } = table;
-  if (filter.kind !== "underAsset" || !underAsset) return [];
-  const below = idsBelow(filter.assetIds, subject);
-  if ("path" in underAsset)
+  if (filter.kind !== "inSubtree") return [];
+  const below = idsBelow(filter, subject);
+  if (table.name === filter.tree)
     return [{ ids: below, from: below, on: sql`${columnRef(table, "id")} = gathered.id` }];
-  if (columnOf(table, underAsset.link).type === "json") return having(underAsset.link, below);
+  const column = linkColumn(table, filter.tree);
+  if (columnOf(table, column).type === "json") return having(column, below);
   const inProject = sql`${columnRef(table, projectColumn)} = ${scope}`;
-  const on: Condition = sql`${columnRef(table, underAsset.link)} = gathered.id and ${inProject}`;
+  const on: Condition = sql`${columnRef(table, column)} = gathered.id and ${inProject}`;
   const ids = sql`(select 1 from ${below} gathered cross join ${sql.table(table.name)} where ${on})`;
   return [{ ids, from: below, on }];
 }
@@ -274,25 +283,24 @@ function textCondition(
   return expressions.textHas(expressions.folded(column), foldCase(wellFormed(text)), where);
 }
 
-/** The table that is the asset tree, and its column of paths. */
-function assetTree({ tables }: Subject): { readonly name: Expression; readonly path: Expression } {
-  const assets = tables.find(({ underAsset }) => underAsset && "path" in underAsset);
-  invariant(assets !== undefined, "one of the tables is the asset tree");
-  const { path } = assets.underAsset as { readonly path: string };
-  return { name: sql.table(assets.name), path: sql.ref(path) };
+/** The table of a tree, and its column of paths. */
+function treeOf(tree: string, { tables }: Subject): { readonly name: Expression; readonly path: Expression } {
+  const path = tables.find(({ name }) => name === tree)?.tree?.path;
+  invariant(path !== undefined, `${tree} is a tree`);
+  return { name: sql.table(tree), path: sql.ref(path) };
 }
 
-/** A subquery of the ids of the assets in these subtrees: a range of paths for each root's own path. */
-function idsBelow(assetIds: readonly number[], subject: Subject): Expression {
+/** A subquery of the ids in these subtrees: a range of paths for the path of each root. */
+function idsBelow({ tree, ids }: FilterOf<"inSubtree">, subject: Subject): Expression {
   const { scope, expressions } = subject;
-  const { name, path } = assetTree(subject);
+  const { name, path } = treeOf(tree, subject);
   const [root, below] = [sql`root.${path}`, sql`below.${path}`];
   const project = sql.ref(projectColumn);
   // `/1/7/` has below it what lies from `/1/7/` up to, but without, `/1/70`: `0` follows `/`.
   return sql`(
-    select ${assetIds.length > 1 ? sql`distinct ` : sql``}below.id as id
+    select ${ids.length > 1 ? sql`distinct ` : sql``}below.id as id
     from ${name} root cross join ${name} below
-    where root.id in ${expressions.listed(assetIds)} and root.${project} = ${scope}
+    where root.id in ${expressions.listed(ids)} and root.${project} = ${scope}
       and below.${project} = ${scope} and ${below} >= ${root}
       and ${below} < substr(${root}, 1, length(${root}) - 1) || '0'
   )`;

@@ -7,7 +7,7 @@
 import { sql } from "kysely";
 import { conjunctsOf } from "../../query/conjuncts.ts";
 import { and, type Filter } from "../../query/filter.ts";
-import { columnRef, gatheredFrom, hangsOnAssets, recordsWhere, type Subject } from "./compile-filter.ts";
+import { columnRef, gatheredFrom, hasIndexedLinks, recordsWhere, type Subject } from "./compile-filter.ts";
 import type { Condition, Database, Db, Expression } from "./dialect.ts";
 
 /** A piece of an order to be read. */
@@ -35,7 +35,7 @@ export async function readNearest<Row>(
   const { table, expressions, gathering } = subject;
   const all = (...some: readonly Condition[]) => sql<boolean>`${sql.join([...some, ...within], sql` and `)}`;
   const parts = conjunctsOf(filter);
-  const links = parts.filter((part) => hangsOnAssets(part, subject));
+  const links = parts.filter((part) => hasIndexedLinks(part, subject));
   if (links.length === 0) return read(all(recordsWhere(filter, subject)));
   const met = (some: readonly Filter[]) => recordsWhere(and(...some), { ...subject, oneByOne: ["links"] });
   const others = met(parts.filter((part) => !links.includes(part)));

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { realSystem } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
-import { equals, everything, type Filter, hasOneOf, underAsset, words } from "../../query/filter.ts";
+import { equals, everything, type Filter, hasOneOf, inSubtree, words } from "../../query/filter.ts";
 import { LengthBound } from "../../query/length-bound.ts";
 import { byId } from "../../query/page.ts";
 import type { AnyTable, Catalog, Stored, Table } from "../catalog.ts";
@@ -96,9 +96,12 @@ test("a page by links that are rare is bounded in length each time it is read", 
   ] as const)
     for (const limit of [100, 100, 1_000, 1_000]) {
       const ids = [first, first + each, first + 2 * each];
-      assert.deepEqual(await read(gauges, underAsset([placeId]), limit), ids);
+      assert.deepEqual(await read(gauges, inSubtree("places", [placeId]), limit), ids);
       assert.deepEqual(await read(notes, hasOneOf("placeIds", [placeId]), limit), ids);
-      assert.deepEqual(await read(places, underAsset([placeId]), limit), [placeId, ...ids.slice(0, 2)]);
+      assert.deepEqual(await read(places, inSubtree("places", [placeId]), limit), [
+        placeId,
+        ...ids.slice(0, 2),
+      ]);
     }
 });
 
@@ -187,7 +190,7 @@ test("a file of an older version gains new columns, tables, indexes, words and l
     indexes: [["depth", "name"]],
     wordsOf: ["name"],
   } as unknown as Table<Place>;
-  const { underAsset: __, ...unlinked } = notes;
+  const { links: __, ...unlinked } = notes;
   const before = await open("catalog.db", [older as AnyTable, unlinked as AnyTable]);
   await before.write(1, async (tx) => {
     await tx.insert(older, [place(1, { name: "Pump" }), place(2)]);

@@ -88,13 +88,23 @@ export function checkTables(tables: readonly AnyTable[]): void {
     );
     for (const field of [...table.indexes, ...table.unique, table.wordsOf, table.sortedBy ?? []].flat())
       columnOf(table, field);
-    const { key, underAsset } = table;
-    const isBare = !names.includes("id") && table.wordsOf.length === 0 && !underAsset;
+    const { key, tree, links = [] } = table;
+    const isBare = !names.includes("id") && table.wordsOf.length === 0 && !tree && links.length === 0;
     invariant(!key || isBare, `${table.name} has nothing that goes by an id`);
-    if (!underAsset) continue;
-    const link = columnOf(table, "link" in underAsset ? underAsset.link : underAsset.path);
-    invariant("path" in underAsset || link.type === "json" || link.optional, "an asset link can be cleared");
+    if (tree) invariant(columnOf(table, tree.path).type === "text", `${table.name} has paths`);
+    const targets = links.map(({ to }) => to);
+    invariant(new Set(targets).size === targets.length, `${table.name} has one link to each table`);
+    for (const { column, to } of links) {
+      const { type, optional } = columnOf(table, column);
+      invariant(
+        type === "json" || (type === "integer" && optional),
+        `${table.name}.${column} can be cleared`,
+      );
+      const target = tables.find(({ name }) => name === to);
+      invariant(
+        target !== undefined && !target.key && target.belongsTo === table.belongsTo,
+        `${table.name}.${column} links to records with ids in the same scope`,
+      );
+    }
   }
-  const withPath = tables.filter(({ underAsset }) => underAsset && "path" in underAsset);
-  invariant(withPath.length <= 1, "at most one table is the asset tree");
 }

@@ -4,7 +4,7 @@ import { invariant } from "../../lib/invariant.ts";
 import { wellFormed } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
 import { cutsOf } from "../../query/evaluate.ts";
-import { type Filter, hasOneOf, oneOf } from "../../query/filter.ts";
+import { type Filter, oneOf } from "../../query/filter.ts";
 import { LengthBound } from "../../query/length-bound.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { OrderBy, Position } from "../../query/page.ts";
@@ -14,13 +14,14 @@ import {
   type CatalogQuery,
   type CatalogWriter,
   keyOf,
+  linksTo,
   type RankedQuery,
   type Stored,
   type Table,
   type TransactionScope,
   UniqueViolation,
 } from "../catalog.ts";
-import { columnRef, type Gathering, recordsWhere, type Subject } from "./compile-filter.ts";
+import { columnRef, type Gathering, linksToOneOf, recordsWhere, type Subject } from "./compile-filter.ts";
 import type { Database, Db, Expression, Values } from "./dialect.ts";
 import { readNearest, unlessGivenUp } from "./gathering.ts";
 import { orderList, pagePieces, sortedBy } from "./keyset.ts";
@@ -162,7 +163,7 @@ export class SqlTransaction implements CatalogWriter {
 
   async replace<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
     const ids = new Set(rows.map((row) => row.id));
-    const removed = await this.remove(table, oneOf("id", [...ids]));
+    const removed = await this.#delete(table, oneOf("id", [...ids]));
     await this.#change(() => invariant(removed === ids.size, "only records that exist are replaced"));
     await this.insert(table, rows);
   }
@@ -193,6 +194,11 @@ export class SqlTransaction implements CatalogWriter {
   }
 
   async remove<Row extends object>(table: Table<Row>, filter: Filter): Promise<number> {
+    await this.#clearLinks(table, filter);
+    return this.#delete(table, filter);
+  }
+
+  async #delete(table: AnyTable, filter: Filter): Promise<number> {
     const where = this.#where(table, filter);
     return this.#change(async () => {
       const done = await sql`delete from ${sql.table(table.name)} where ${where}`.execute(this.#db);
@@ -200,17 +206,24 @@ export class SqlTransaction implements CatalogWriter {
     });
   }
 
-  async clearAssetLinks(assetIds: readonly number[]): Promise<void> {
-    const gone = this.#expressions.listed(assetIds);
-    for (const table of this.#binding.tables) {
-      if (!table.underAsset || !("link" in table.underAsset)) continue;
-      const { link } = table.underAsset;
-      const column = sql.ref(link);
-      const isList = columnOf(table, link).type === "json";
-      const left = isList ? this.#expressions.elementsExcept(column, gone) : null;
-      const where = this.#where(table, isList ? hasOneOf(link, assetIds) : oneOf(link, assetIds));
+  async #clearLinks(removed: AnyTable, filter: Filter): Promise<void> {
+    const links = linksTo(this.#binding.tables, removed);
+    if (links.length === 0) return;
+    const { scope } = this.#binding;
+    const { rows } = await sql<Stored>`
+      select id from ${sql.table(removed.name)} where ${this.#where(removed, filter)}
+    `.execute(this.#db);
+    const ids = this.#expressions.listed(rows.map(({ id }) => id));
+    for (const { table, column: name } of links) {
+      const column = sql.ref(name);
+      const isList = columnOf(table, name).type === "json";
+      const left = isList ? this.#expressions.elementsExcept(column, ids) : null;
+      const isLinked = linksToOneOf(this.#subject(table), name, ids);
+      const inScope = scope === "system" ? sql`` : sql`${columnRef(table, projectColumn)} = ${scope} and `;
       await this.#change(() =>
-        sql`update ${sql.table(table.name)} set ${column} = ${left} where ${where}`.execute(this.#db),
+        sql`update ${sql.table(table.name)} set ${column} = ${left} where ${inScope}${isLinked}`.execute(
+          this.#db,
+        ),
       );
     }
   }

@@ -5,7 +5,7 @@ import {
   firstPlaceOf,
   folded,
   idsBelow,
-  linkListOf,
+  linkListsOf,
   linksTableOf,
   sortableNumber,
   startOfText,
@@ -65,8 +65,9 @@ export const expressions: Expressions = {
   },
   within: (text, wanted, distance) => sql`edits_between(${text}, ${wanted}) <= ${distance}`,
   idsHaving(table, field, values) {
-    if (linkListOf(table) !== field) return undefined;
-    return sql`(select distinct record from ${sql.table(linksTableOf(table))} where asset in ${values})`;
+    if (!linkListsOf(table).includes(field)) return undefined;
+    const links = sql.table(linksTableOf(table, field));
+    return sql`(select distinct record from ${links} where linked in ${values})`;
   },
   placesWithWords(table, scope, wanted) {
     const index = sql.table(wordsTableOf(table));

@@ -6,7 +6,7 @@
 // its `ascii` tokenizer cuts them nowhere else and all backends agree on what a word is; of texts of ASCII
 // alone that tokenizer finds the same words by itself. Records stand in it by project, see `placeOf`. A
 // trigger takes them away with their record, `insertWords` adds them, and there is no update: a record is
-// removed and inserted. Likewise, lists of assets are kept turned round in a table of links, by asset;
+// removed and inserted. Likewise, a table beside it has the records by the ids in each list of links;
 // triggers follow every change of a list.
 import { sql } from "kysely";
 import { invariant } from "../../../../lib/invariant.ts";
@@ -29,8 +29,8 @@ const quoted = (name: string): string => `"${name}"`;
 /** The name of a table's full-text index. */
 export const wordsTableOf = (table: AnyTable): string => `${table.name}__words`;
 
-/** The name of the table that has the records of a table by the assets in their lists. */
-export const linksTableOf = (table: AnyTable): string => `${table.name}__links`;
+/** The name of the table that has the records of a table by the ids in a list of links. */
+export const linksTableOf = (table: AnyTable, column: string): string => `${table.name}__links__${column}`;
 
 /** Ids are below 2^53, which leaves ten bits of a place for the project. */
 const idBits = 53;
@@ -62,11 +62,9 @@ export const startOfText = (text: string): string =>
 /** A number that is not taken for its column, whose index would else be used where another is better. */
 export const sortableNumber = (number: string): string => `+${number}`;
 
-/** The column that lists the assets a record hangs on, if there is such a list. */
-export function linkListOf({ columns, underAsset }: AnyTable): string | undefined {
-  const link = underAsset && "link" in underAsset ? underAsset.link : undefined;
-  return link !== undefined && columns[link]!.type === "json" ? link : undefined;
-}
+/** The columns that are lists of links. */
+export const linkListsOf = ({ columns, links = [] }: AnyTable): string[] =>
+  links.flatMap(({ column }) => (columns[column]!.type === "json" ? [column] : []));
 
 /** Is told what is going on while a file with many records is brought up to date. */
 export type Tell = (text: string) => void;
@@ -175,25 +173,23 @@ function definitionsOf(table: AnyTable): Definition[] {
     ...indexesOf(table).map(({ columns, unique }) => index(columns, unique)),
     ...computedIndexes(table).map(computed),
     ...(table.wordsOf.length > 0 ? wordsDefinitions(table) : []),
-    ...linkDefinitions(table),
+    ...linkListsOf(table).flatMap((column) => linkDefinitions(table, column)),
   ];
 }
 
-function linkDefinitions(table: AnyTable): Definition[] {
-  const list = linkListOf(table);
-  if (list === undefined) return [];
-  const name = linksTableOf(table);
+function linkDefinitions(table: AnyTable, list: string): Definition[] {
+  const name = linksTableOf(table, list);
   const links = quoted(name);
   const elements = (row: string) => `json_each(${row}.${quoted(list)})`;
   const add = `insert or ignore into ${links} select value, new.id from ${elements("new")};`;
   const old = `select value from ${elements("old")}`;
-  const drop = `delete from ${links} where record = old.id and asset in (${old});`;
+  const drop = `delete from ${links} where record = old.id and linked in (${old});`;
   const trigger = (event: string, moment: string, work: string): Definition => {
     const what = `${quoted(`${name}__${event}`)} after ${moment} on ${quoted(table.name)}`;
     const text = `CREATE TRIGGER ${what} begin ${work} end`;
     return { name: `${name}__${event}`, kind: "trigger", text };
   };
-  const columns = "asset integer, record integer, primary key (asset, record)";
+  const columns = "linked integer, record integer, primary key (linked, record)";
   const all = `select value, record.id from ${quoted(table.name)} record, ${elements("record")}`;
   return [
     {
@@ -240,7 +236,7 @@ async function keep(
   const held = await sql<Definition>`
     select name, type as kind, sql as text from sqlite_schema
     where sql is not null and (tbl_name = ${table.name} and type <> 'table'
-      or name in (${wordsTableOf(table)}, ${linksTableOf(table)}))
+      or name = ${wordsTableOf(table)} or name glob ${`${table.name}__links*`})
   `.execute(db);
   const same = (a: Definition, b: Definition): boolean => a.name === b.name && a.text === b.text;
   const stale = held.rows.filter((one) => !wanted.some((definition) => same(one, definition)));
