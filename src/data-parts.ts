@@ -38,7 +38,7 @@ export const cannotOpen = (what: string, problem: unknown): StartRefused =>
 /** Refuses a data folder that no start has finished to make: for commands that need the catalog alone. */
 export function requireCatalog(data: string): void {
   if (manifestOf(data) !== undefined) return;
-  throw new StartRefused(`${data} is no data folder (MILLRACE_DATA); the first start makes it`);
+  throw new StartRefused(`${data} is not a data folder (MILLRACE_DATA); the first start creates it`);
 }
 
 /** The record of a data folder whose parts are all there; throws `StartRefused` for another. */

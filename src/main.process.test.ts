@@ -144,11 +144,11 @@ test("projects are made and listed beside a running server, which serves them at
   assert.equal(again.status, 1);
   assert.equal(
     again.errors.trim(),
-    "There is a project north-plant already; for a key of it: millrace key create --project north-plant",
+    "The project north-plant exists already; for a new key: millrace key create --project north-plant",
   );
   const wrong = await project("create", "-plant");
   assert.equal(wrong.status, 2);
-  assert.match(wrong.errors, /^"-plant" cannot name a project|^There is no|Unknown option/);
+  assert.match(wrong.errors, /^"-plant" is not a project name|^There is no|Unknown option/);
   server.child.kill("SIGTERM");
   await server.ended;
 });
@@ -194,7 +194,7 @@ test("a word that is no command is refused with the list of commands", async () 
   for (const words of [["constructor"], ["key", "constructor"]]) {
     const { status, errors } = await runMillrace(words, {}, folder).ended;
     assert.equal(status, 2);
-    assert.match(errors, /^There is no (command )?"(key )?constructor"\.\n\n[\s\S]*Usage: millrace /);
+    assert.match(errors, /^There is no (command |action )?"(key )?constructor"\.\n\n[\s\S]*Usage: millrace /);
   }
 });
 

@@ -8,7 +8,7 @@ import { KeyedTaskRunner } from "./lib/keyed-task-runner.ts";
 import { limits } from "./limits.ts";
 import type { ModelHosting, ModelRunner } from "./model-runner/model-runner.ts";
 import { pythonRunner, removeLeftFolders } from "./model-runner/python-runner.ts";
-import { findSandbox, type Refusal, type Sandbox } from "./model-runner/sandbox.ts";
+import { findSandbox, type Sandbox, type SandboxRefusal } from "./model-runner/sandbox.ts";
 import { failInterruptedRuns, runDueSchedules } from "./resources/models/schedules/scheduler.ts";
 import { startJob, unfinishedJobs } from "./resources/models/versions/jobs.ts";
 import { allProjects } from "./resources/projects/projects.ts";
@@ -29,7 +29,7 @@ export async function openModelHosting(
   { hostsModels: isOn = false, data }: Pick<Settings, "hostsModels" | "data">,
   log: Logger,
 ): Promise<Opened> {
-  const found: Sandbox | Refusal = isOn ? await findSandbox(data) : { refusal: "off" };
+  const found: Sandbox | SandboxRefusal = isOn ? await findSandbox(data) : { refusal: "off" };
   if (isOn) report(found, log);
   let listeningAt: URL | undefined;
   const ownName = createHash("sha256").update(data).digest("hex").slice(0, 12);
@@ -60,7 +60,7 @@ export async function openModelHosting(
 /** Routes refuse before they come to it. */
 const noRunner: ModelRunner = { run: () => Promise.reject(new Error("models are not run here")) };
 
-function report(found: Sandbox | Refusal, log: Logger): void {
+function report(found: Sandbox | SandboxRefusal, log: Logger): void {
   const { flaw } = found;
   if ("refusal" in found && found.refusal === "root-without-sandbox")
     log.error(

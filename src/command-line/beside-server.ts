@@ -1,4 +1,4 @@
-// What commands share that work on the data folder, also beside a server that runs on it.
+// Opens the data folder for commands, also while a server runs on it, and prints their tables.
 import { accessOf, openCatalog } from "../app.ts";
 import { readSettings, type Settings } from "../config.ts";
 import type { Services } from "../context.ts";
@@ -10,12 +10,12 @@ import { realSystem as system } from "../lib/system.ts";
 import { byUrlName, type Project } from "../resources/projects/projects.ts";
 import { Misused } from "./command.ts";
 
-/** The catalog of the data folder, and who may ask what of it. */
+/** The catalog of the data folder, with keys, rights and settings. */
 export type Opened = Pick<Services, "catalog" | "ids" | "system" | "keys" | "rights"> & {
   readonly settings: Settings;
 };
 
-/** Opens the catalog of the settings' data folder, which must be there, for as long as `work` takes. */
+/** Opens the catalog of the configured data folder, which must exist, while `work` runs. */
 export async function withCatalog(work: (opened: Opened) => Promise<void>): Promise<void> {
   const settings = readSettings(process.env, process.cwd());
   requireCatalog(settings.data);
@@ -29,7 +29,7 @@ export async function withCatalog(work: (opened: Opened) => Promise<void>): Prom
   }
 }
 
-/** The same with the project `name`, else that of the settings; `StartRefused` when there is none. */
+/** The same with the project `name`, else the configured one. Throws `StartRefused` if there is none. */
 export function withProject(
   name: string | undefined,
   work: (opened: Opened, project: Project) => Promise<void>,
@@ -43,13 +43,13 @@ export function withProject(
   });
 }
 
-/** The words after those of a command: as many as it knows. `missing` says what is not there. */
+/** Checks the number of words after a command. `missing` is the message if there are too few. */
 export function expectWords(words: readonly string[], count: number, missing: string): void {
   if (words.length < count) throw new Misused(missing);
-  if (words.length > count) throw new Misused(`"${words[count]}" is one word too many.`);
+  if (words.length > count) throw new Misused(`Unexpected argument "${words[count]}".`);
 }
 
-/** A table for people: columns as wide as what they hold, the last one as long as it likes. */
+/** Prints a table with aligned columns; the last column has no padding. */
 export function printTable(rows: readonly (readonly (string | number)[])[]): void {
   const widths = rows[0]!.map((_, at) => Math.max(...rows.map((row) => String(row[at]).length)));
   for (const row of rows) {

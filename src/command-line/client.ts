@@ -1,4 +1,5 @@
-// Runs a command that is a client of a running server: Control-C ends it in order, a second one at once.
+// Runs a command that is a client of a running server: the first Control-C stops it in order, a second at
+// once.
 import type { Surroundings } from "../client/command.ts";
 
 export type ClientCommand = (words: readonly string[], surroundings: Surroundings) => Promise<number>;

@@ -17,7 +17,7 @@ const doctor = (...words: string[]) => runMillrace(["doctor", ...words], {}, fol
 test("doctor: exit codes and words, before and after a repair", async () => {
   const absent = await doctor();
   assert.equal(absent.status, 1);
-  assert.match(absent.errors, /is no data folder/);
+  assert.match(absent.errors, /is not a data folder/);
 
   const server = await serveMillrace({ MILLRACE_ADMIN_KEY: adminKey }, folder);
   const post = (path: string, body: unknown) =>
@@ -46,14 +46,14 @@ test("doctor: exit codes and words, before and after a repair", async () => {
     new RegExp(
       `^points/${shard} at 1: expected checksum \\w{8}, found checksum \\w{8}
   --repair would remove the points of series \\d+ from 1\\d+ to 1\\d+99 ms, with the block kept as \\S+
-Damaged pieces in ${data}: 1\n$`,
+Damaged parts in ${data}: 1\n$`,
     ),
   );
   const repaired = await doctor("--repair");
   assert.equal(repaired.status, 0);
   assert.match(
     repaired.output,
-    /\n {2}repaired: remove the points .*\n.* is in order again; repaired pieces: 1\n$/,
+    /\n {2}repaired: remove the points .*\n.* is in order again; repaired parts: 1\n$/,
   );
   assert.equal((await doctor()).status, 0);
 

@@ -1,5 +1,4 @@
-// `millrace doctor`: looks for damage in the data folder of a server that is stopped, and mends it if told
-// to.
+// `millrace doctor`: finds damage in the data folder of a stopped server, and repairs it on request.
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,10 +20,10 @@ const damageLeft = 3;
 export const doctor: Command = {
   usage: `Usage: millrace doctor [--repair]
 
-Reads the whole data folder of a server that is stopped (MILLRACE_DATA, else ./millrace-data): whether
-all parts are there and belong together, the catalog, every block of datapoints, the journal, and the size
-of every file. Tells of each damaged piece the file, the offset (of a block: its number), what was expected
-and what was found. Changes nothing without --repair; with it, says of each piece what it did.
+Reads the whole data folder of a stopped server (MILLRACE_DATA, else ./millrace-data). Checks that all parts
+exist and belong together, the catalog, every block of datapoints, the journal, and the size of every file.
+Prints for each damaged part the file, the offset (for a block: its number), the expected and the actual
+content. Changes nothing without --repair; with --repair, prints each repair.
 
 Exit codes: 0, no damage, or all of it was repaired; 1, the folder cannot be examined; 3, there is damage.`,
   async run(words) {
@@ -35,7 +34,7 @@ Exit codes: 0, no damage, or all of it was repaired; 1, the folder cannot be exa
     const { data } = readSettings(process.env, process.cwd());
     const parts = [catalogFileOf(data), ...markedFolders.map((name) => join(data, name))];
     if (!parts.some((path) => existsSync(path)))
-      throw new StartRefused(`${data} is no data folder (MILLRACE_DATA); the first start makes it`);
+      throw new StartRefused(`${data} is not a data folder (MILLRACE_DATA); the first start creates it`);
     makeFilesPrivate();
     const release = lockDataFolder(data);
     try {
@@ -48,48 +47,48 @@ Exit codes: 0, no damage, or all of it was repaired; 1, the folder cannot be exa
 
 async function examine(data: string, repair: boolean): Promise<number> {
   let repairs = 0;
-  const told = (finding: Finding) => {
+  const onRepair = (finding: Finding) => {
     repairs++;
     console.log(`${lineOf(finding)}\n  repaired: ${finding.remedy!.says}`);
   };
   const inCatalog = existsSync(catalogFileOf(data))
-    ? examineDatabase(catalogFileOf(data), repair ? told : undefined)
+    ? examineDatabase(catalogFileOf(data), repair ? onRepair : undefined)
     : [];
   const parts = inCatalog.length === 0 ? await examineParts(data) : undefined;
-  const ofParts = await repaired(parts?.findings ?? [], repair ? told : undefined);
+  const ofParts = await repaired(parts?.findings ?? [], repair ? onRepair : undefined);
   const mustExist = parts?.manifest !== undefined && parts.manifest.phase !== "creating";
-  const store = await examineStore(pointsFolderOf(data), { mustExist, repair, onRepaired: told });
+  const store = await examineStore(pointsFolderOf(data), { mustExist, repair, onRepaired: onRepair });
   const ofBlobs = mustExist ? await findingsOfBlobs(data) : [];
   const ofPoints = store.findings.map((one) => ({ ...one, file: `points/${one.file}` }));
   const left = [...inCatalog, ...ofParts, ...ofPoints, ...ofBlobs];
   for (const finding of left) console.log(`${lineOf(finding)}\n  ${helpOf(finding)}`);
   if (store.tornBytes > 0)
     console.log(
-      `The journal ends with ${store.tornBytes} bytes of a write that was not finished when the server
-stopped; the next start cuts them off.`,
+      `The journal ends with ${store.tornBytes} bytes of a write that was not complete when the server
+stopped; the next start removes them.`,
     );
   console.log(
     left.length > 0
-      ? `Damaged pieces in ${data}: ${left.length}${repairs > 0 ? `; repaired: ${repairs}` : ""}`
-      : `${data} is in order${repairs > 0 ? ` again; repaired pieces: ${repairs}` : ""}`,
+      ? `Damaged parts in ${data}: ${left.length}${repairs > 0 ? `; repaired: ${repairs}` : ""}`
+      : `${data} is in order${repairs > 0 ? ` again; repaired parts: ${repairs}` : ""}`,
   );
   return left.length > 0 ? damageLeft : 0;
 }
 
-/** What is left after the remedies, of which `told` hears; without `told`, all of it. */
+/** Repairs what it can and returns the other findings. Without `onRepair` it repairs nothing. */
 async function repaired(
   findings: readonly Finding[],
-  told?: (finding: Finding) => void,
+  onRepair?: (finding: Finding) => void,
 ): Promise<readonly Finding[]> {
-  if (told === undefined) return findings;
+  if (onRepair === undefined) return findings;
   for (const finding of findings) {
     await finding.remedy?.apply();
-    if (finding.remedy) told(finding);
+    if (finding.remedy) onRepair(finding);
   }
   return findings.filter(({ remedy }) => remedy === undefined);
 }
 
-/** Files of which the catalog knows more, or other, bytes than there are. */
+/** Files whose size is not the size in the catalog. */
 async function findingsOfBlobs(data: string): Promise<Finding[]> {
   const findings: Finding[] = [];
   const tables = [fileTable.name, attachmentTable.name];

@@ -1,5 +1,4 @@
-// `millrace export`: a whole project of a running server as one file; a client of the public API, nothing
-// else.
+// `millrace export`: writes a project of a running server into one file, through the public API only.
 import { exportArchive, exportUsage } from "../archive/export.ts";
 import { archiveParts } from "../transfers.ts";
 import { asClient } from "./client.ts";

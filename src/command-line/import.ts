@@ -1,4 +1,4 @@
-// `millrace import`: loads data files into a running server; a client of the public API, nothing else.
+// `millrace import`: loads data files into a running server, through the public API only.
 import { importArchive, restoreUsage } from "../archive/restore.ts";
 import type { ImportCommand } from "../import/import-csv.ts";
 import { importRecords, recordsUsage } from "../import/import-records.ts";

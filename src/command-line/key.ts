@@ -1,4 +1,4 @@
-// `millrace key`: makes, lists and revokes API keys, also while a server runs on the same data folder.
+// `millrace key`: creates, lists and revokes API keys, also while a server runs on the same data folder.
 import { parseArgs } from "node:util";
 import { accountsNamed, ensureAccount } from "../access/accounts.ts";
 import { StartRefused } from "../data-folder.ts";
@@ -26,18 +26,20 @@ export const key: Command = {
        millrace key list [--project NAME]
        millrace key revoke <id> [--project NAME]
 
-A key acts for a service account in one project: that of --project, else of MILLRACE_PROJECT, else "default".
-Without --user it is the administrator, who has all rights and is made again where missing. Another account is
-made when there is none of the name; it may do what its groups grant (docs/access.md).
-A key is shown when it is created, and never again. With --days it expires after so many days.
-A running server knows of changes within a second. The data folder is that of MILLRACE_DATA, else
-./millrace-data.`,
+A key acts for a service account in one project: that of --project, else MILLRACE_PROJECT, else "default".
+Without --user the account is the administrator, who has all rights and is created if missing. With --user it
+is the account of that name, which is created if missing; its groups grant its rights (docs/access.md).
+A key is shown once, when it is created. With --days it expires after that many days.
+A running server sees changes within a second. The data folder is MILLRACE_DATA, else ./millrace-data.`,
   async run(words) {
     const { positionals, values } = parseArgs({ args: [...words], options, allowPositionals: true });
     const { project: projectName, ...given } = values;
     const [name = "", ...rest] = positionals;
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-    if (!action) throw new Misused(name === "" ? "What should be done?" : `There is no "key ${name}".`);
+    if (!action)
+      throw new Misused(
+        name === "" ? "Name an action: create, list or revoke." : `There is no action "key ${name}".`,
+      );
     await withProject(projectName, (opened, project) => action(opened, project, { ...given, words: rest }));
     return 0;
   },
@@ -63,7 +65,9 @@ const actions: Readonly<Record<string, Action>> = {
     const whose = user === undefined ? "" : ` for ${user}`;
     console.log(`Key ${made.id} of project ${project.urlName}${whose}, shown this once:\n\n  ${made.key}\n`);
     if (account?.groupIds.length === 0)
-      console.log(`${user} is in no group yet, and may do what the project's default group grants, if any.`);
+      console.log(
+        `${user} is in no group yet: it has only the rights of the project's default group, if any.`,
+      );
   },
 
   async list({ catalog, keys }, project, { words }) {

@@ -72,7 +72,7 @@ test("a provider that does not fit is not saved, and the refusal says why", asyn
     [
       ["--issuer", "http://127.0.0.1:1"],
       1,
-      /^The provider http:\/\/127.0.0.1:1 does not fit: http.* cannot be reached: connect ECONNREFUSED/,
+      /^The provider http:\/\/127.0.0.1:1 cannot be used: http.* cannot be reached: connect ECONNREFUSED/,
     ],
     [
       ["--issuer", "https://[::1]"],
@@ -82,7 +82,7 @@ test("a provider that does not fit is not saved, and the refusal says why", asyn
     [["--issuer", "http://sso.plant.example"], 1, /expected an https address .*\. Nothing was saved\.$/m],
     [["--issuer", `${odd.issuer}/name`], 1, /calls itself https:\/\/another\.example, not http/],
     [["--issuer", `${odd.issuer}/insecure`], 1, /names the jwks_uri http:\/\/plant\.example\/keys, which is/],
-    [["--issuer", `${odd.issuer}/weak`], 1, /has no key to check tokens with/],
+    [["--issuer", `${odd.issuer}/weak`], 1, /has no key that can verify tokens/],
     [["--redirect", "javascript:alert(1)"], 1, /redirectUrls\[0\] - expected an http or https address/],
     [["--domain", "plant.example"], 2, /^A provider needs an --issuer and a --client-id/],
   ];
@@ -106,8 +106,8 @@ test("a provider that fits is saved, shown without its secret, and used by a run
   assert.equal(made.status, 0, made.errors);
   assert.equal(
     made.output,
-    `The provider answers, with 1 key to check tokens with.
-People log in to project default by this provider from now on.\n`,
+    `The provider responds and has 1 key to verify tokens with.
+Users log in to project default by this provider now.\n`,
   );
   await wait(1_000);
   assert.equal(await statusOf(token), 200);

@@ -1,4 +1,4 @@
-// `millrace oidc`: sets and shows the identity provider of a project, also while a server runs on it.
+// `millrace oidc`: sets and shows the identity provider of a project, also while a server runs.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type Authentication, checkAuthentication, type Provider, providerOf } from "../access/provider.ts";
@@ -24,76 +24,76 @@ const options = {
   scope: { type: "string" },
 } as const;
 
-type Given = ReturnType<typeof parseArgs<{ options: typeof options }>>["values"];
+type OidcInput = ReturnType<typeof parseArgs<{ options: typeof options }>>["values"];
 
 export const oidc: Command = {
   usage: `Usage: millrace oidc set [--project NAME] --issuer ADDRESS --client-id ID [OPTION]...
        millrace oidc show [--project NAME]
 
-Sets by which OpenID Connect provider people log in to a project, after asking the provider whether it fits.
-What is not given stays as it was, but another issuer needs its secret anew; a list that is given replaces the
-old one. A running server knows within a second. The project is that of --project, else of MILLRACE_PROJECT,
-else "default".
+Sets the OpenID Connect provider of a project's logins, after a check that the provider works. Omitted options
+keep their values, except that a new issuer needs its secret again; a list replaces the old list. A running
+server sees the change within a second. The project is that of --project, else MILLRACE_PROJECT, else
+"default".
 
-  --issuer ADDRESS           the provider, as it calls itself in its tokens
-  --client-id ID             what the provider knows Millrace by
-  --client-secret-file FILE  holds the secret for that; --client-secret TEXT would show it to others here
-  --audience TEXT            whom tokens are for, instead of the client id; may be repeated
-  --groups-claim NAME        the claim that lists a user's groups ("groups"), also as realm_access.roles
-  --redirect ADDRESS         where a browser may be sent with tokens; one with a slash at its end allows all
-                             below it; may be repeated
-  --domain NAME              lets in these e-mail domains alone; may be repeated, "" lets in all
-  --scope TEXT               what a login asks for ("openid profile email")
+  --issuer ADDRESS           the issuer of the provider's tokens
+  --client-id ID             the client id of Millrace at the provider
+  --client-secret-file FILE  a file with the client secret; other users could see --client-secret TEXT
+  --audience TEXT            the audience of tokens, if it is not the client id; may be repeated
+  --groups-claim NAME        the claim or path that lists a user's groups ("groups"): realm_access.roles
+  --redirect ADDRESS         an address that browsers may be sent to with tokens; a slash at its end
+                             allows all addresses below it; may be repeated
+  --domain NAME              admits only users of this e-mail domain; may be repeated, "" admits all
+  --scope TEXT               the scopes that a login requests ("openid profile email")
 
 At the provider, allow the address MILLRACE_BASE_URL/login/callback. docs/operations.md has an example.`,
   async run(words) {
     const { positionals, values } = parseArgs({ args: [...words], options, allowPositionals: true });
     const [name = "", ...more] = positionals;
-    if (more.length > 0) throw new Misused(`"${more[0]}" is one word too many.`);
+    if (more.length > 0) throw new Misused(`Unexpected argument "${more[0]}".`);
     if (name !== "set" && name !== "show")
-      throw new Misused(name === "" ? "What should be done?" : `There is no "oidc ${name}".`);
+      throw new Misused(name === "" ? "Name an action: set or show." : `There is no action "oidc ${name}".`);
     await withProject(values.project, async ({ settings, ...services }, project) => {
       if (name === "show") return show(project.urlName, project.authentication);
       const authentication = changed(project.authentication ?? {}, values);
       await checkProvider(authentication, settings);
       await setAuthentication(services, project.id, authentication);
-      console.log(`People log in to project ${project.urlName} by this provider from now on.`);
+      console.log(`Users log in to project ${project.urlName} by this provider now.`);
     });
     return 0;
   },
 };
 
-/** The record with what was given on the command line. */
-function changed(old: Authentication, given: Given): Authentication {
-  const secret = secretIn(given);
+/** The authentication record with the changes of the command line. */
+function changed(old: Authentication, input: OidcInput): Authentication {
+  const secret = secretIn(input);
   const openIdConfiguration = {
     ...old.openIdConfiguration,
-    ...(given.issuer !== undefined && { issuer: given.issuer }),
-    ...(given.audience && { audiences: given.audience }),
-    ...(given["groups-claim"] !== undefined && { groupsClaim: given["groups-claim"] }),
-    ...(given.redirect && { redirectUrls: given.redirect }),
-    ...(given.scope !== undefined && { scope: given.scope }),
+    ...(input.issuer !== undefined && { issuer: input.issuer }),
+    ...(input.audience && { audiences: input.audience }),
+    ...(input["groups-claim"] !== undefined && { groupsClaim: input["groups-claim"] }),
+    ...(input.redirect && { redirectUrls: input.redirect }),
+    ...(input.scope !== undefined && { scope: input.scope }),
   };
-  const isMoved = given.issuer !== undefined && given.issuer !== providerOf(old)?.issuer;
+  const isMoved = input.issuer !== undefined && input.issuer !== providerOf(old)?.issuer;
   const { clientSecret, ...known } = old.oAuth2Configuration ?? {};
   const oAuth2Configuration = {
     ...known,
     ...(clientSecret !== undefined && !isMoved && { clientSecret }),
-    ...(given["client-id"] !== undefined && { clientId: given["client-id"] }),
+    ...(input["client-id"] !== undefined && { clientId: input["client-id"] }),
     ...(secret !== undefined && { clientSecret: secret }),
   };
   return {
     protocol: "oauth2",
     ...old,
-    ...(given.domain && { validDomains: given.domain.filter((one) => one !== "") }),
+    ...(input.domain && { validDomains: input.domain.filter((one) => one !== "") }),
     ...(Object.keys(oAuth2Configuration).length > 0 && { oAuth2Configuration }),
     openIdConfiguration,
   };
 }
 
-function secretIn(given: Given): string | undefined {
-  const file = given["client-secret-file"];
-  if (file === undefined) return given["client-secret"];
+function secretIn(input: OidcInput): string | undefined {
+  const file = input["client-secret-file"];
+  if (file === undefined) return input["client-secret"];
   try {
     return readFileSync(file, "utf8").trim();
   } catch (problem) {
@@ -101,7 +101,7 @@ function secretIn(given: Given): string | undefined {
   }
 }
 
-/** Asks the provider; `StartRefused` when its tokens could not be checked. */
+/** Connects to the provider; throws `StartRefused` if Millrace could not verify its tokens. */
 async function checkProvider(authentication: Authentication, { outboundNetworks }: Settings): Promise<void> {
   try {
     checkAuthentication(authentication, "authentication");
@@ -114,17 +114,19 @@ async function checkProvider(authentication: Authentication, { outboundNetworks 
   const { metadata, keys } = await describeProvider(provider.issuer, fetch).catch((problem: Error) => {
     const { message, cause } = problem;
     const reason = cause instanceof Error ? `${message}: ${cause.message}` : message;
-    throw new StartRefused(`The provider ${provider.issuer} does not fit: ${reason}. Nothing was saved.`);
+    throw new StartRefused(`The provider ${provider.issuer} cannot be used: ${reason}. Nothing was saved.`);
   });
   const usable = await usableKeysIn(keys, provider);
   if (usable === 0)
     throw new StartRefused(
-      `The provider ${provider.issuer} has no key to check tokens with: none is for signing with one of
+      `The provider ${provider.issuer} has no key that can verify tokens, for signatures with one of
 ${provider.algorithms.join(", ")}. Nothing was saved.`,
     );
-  console.log(`The provider answers, with ${usable} ${usable === 1 ? "key" : "keys"} to check tokens with.`);
+  console.log(
+    `The provider responds and has ${usable} ${usable === 1 ? "key" : "keys"} to verify tokens with.`,
+  );
   if (metadata.authorization_endpoint === undefined)
-    console.log("It has no page to log in with; tokens that people have from elsewhere are checked.");
+    console.log("It has no login page; Millrace accepts the tokens that users get in another way.");
 }
 
 function show(project: string, authentication: Authentication | undefined): void {

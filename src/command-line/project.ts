@@ -1,4 +1,4 @@
-// `millrace project`: makes and lists projects, also while a server runs on the same data folder.
+// `millrace project`: creates and lists projects, also while a server runs on the same data folder.
 import { parseArgs } from "node:util";
 import { isProjectName } from "../config.ts";
 import { StartRefused } from "../data-folder.ts";
@@ -12,15 +12,18 @@ export const project: Command = {
   usage: `Usage: millrace project create <name>
        millrace project list
 
-A project is a system of its own: no key of one sees anything of another. Its name is part of every address
-and never changes: letters, digits and hyphens, with no hyphen at either end. A new project gets an
-administrator with a key, which is shown this once. A running server serves it at once.
-The data folder is that of MILLRACE_DATA, else ./millrace-data.`,
+Projects are separate: a key of one project sees nothing of another. The name of a project is part of every
+address and never changes. It has letters, digits and hyphens, with no hyphen at either end. A new project
+gets an administrator with a key, which is shown once. A running server serves the project at once.
+The data folder is MILLRACE_DATA, else ./millrace-data.`,
   async run(words) {
     const { positionals } = parseArgs({ args: [...words], options: {}, allowPositionals: true });
     const [name = "", ...rest] = positionals;
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-    if (!action) throw new Misused(name === "" ? "What should be done?" : `There is no "project ${name}".`);
+    if (!action)
+      throw new Misused(
+        name === "" ? "Name an action: create or list." : `There is no action "project ${name}".`,
+      );
     await withCatalog((opened) => action(opened, rest));
     return 0;
   },
@@ -31,14 +34,14 @@ const actions: Readonly<Record<string, Action>> = {
     expectWords(words, 1, "The name of the project is missing.");
     const urlName = words[0]!.normalize("NFC");
     if (!isProjectName(urlName))
-      throw new Misused(`"${urlName}" cannot name a project: letters, digits and hyphens in between can.`);
+      throw new Misused(`"${urlName}" is not a project name: use letters, digits, and hyphens between them.`);
     const made = await ensureProject(services, urlName);
     if (!made.isNew)
       throw new StartRefused(
-        `There is a project ${urlName} already; for a key of it: millrace key create --project ${urlName}`,
+        `The project ${urlName} exists already; for a new key: millrace key create --project ${urlName}`,
       );
     const { key } = await keys.create(made.project, "administrator");
-    console.log(`Project ${urlName} is made. Its administrator's API key, shown this once:\n\n  ${key}\n`);
+    console.log(`Project ${urlName} is created. Its administrator's API key, shown this once:\n\n  ${key}\n`);
   },
 
   async list({ catalog }, words) {

@@ -1,4 +1,4 @@
-// `millrace serve`: runs the server until it is told to stop.
+// `millrace serve`: runs the server until a signal stops it.
 import { flushCompileCache } from "node:module";
 import { parseArgs } from "node:util";
 import { pino } from "pino";
@@ -15,8 +15,8 @@ const settingLines = Object.entries(described).map(
 export const serve: Command = {
   usage: `Usage: millrace serve
 
-Runs the server until SIGTERM or SIGINT. The first start makes a project and prints its API key, once.
-Settings come from the environment, and from a file millrace.env in the working directory:
+Runs the server until SIGTERM or SIGINT. The first start creates a project and prints its API key once.
+Settings come from the environment and from the file millrace.env in the working directory:
 
 ${settingLines.join("\n")}`,
   async run(words) {
@@ -39,7 +39,7 @@ ${settingLines.join("\n")}`,
     };
     process.on("SIGTERM", stop).on("SIGINT", stop);
     const { baseUrl, newKey } = await listenOrClose(app);
-    flushCompileCache(); // Now, because a process that is killed would leave nothing for the next start.
+    flushCompileCache(); // Now, because a killed process would leave no cache for the next start.
     const serves = `Millrace serves ${baseUrl} with its data in ${settings.data}`;
     console.log(newKey === undefined ? serves : `${serves}\n${welcome(baseUrl, settings, newKey)}`);
     return 0;
@@ -56,13 +56,13 @@ async function listenOrClose(app: App): Promise<Started> {
 }
 
 const welcome = (baseUrl: string, { project }: Settings, key: string) => `
-A new project was made. Its API key is shown this once:
+A new project was created. Its API key is shown once:
 
   base URL  ${baseUrl}
   project   ${project}
   API key   ${key}
 
-Keep the key: the server cannot show it again, only make another (npm run millrace -- key create).
+Keep the key: the server cannot show it again. For a new key: npm run millrace -- key create
 
 Try it:  curl -H 'api-key: ${key}' ${baseUrl}/api/0.5/projects/${encodeURIComponent(project)}/assets
 Next:    README.md: the first calls, importing CSV files, backup; all calls: ${baseUrl}/api/0.5/openapi.json`;

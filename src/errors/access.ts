@@ -20,30 +20,30 @@ export const accessFailures = {
   }),
   "no-identity-provider": entry<{ project: string }>({
     status: 400,
-    when: "A login in a browser is asked for, and the project has no identity provider, or does not exist.",
+    when: "A browser requests a login, and the project has no identity provider or does not exist.",
     message: ({ project }) =>
       `The project ${project} has no identity provider to log in with; use an API key in the header api-key`,
   }),
   "no-session": entry<Record<string, never>>({
     status: 400,
-    when: "The address that ends a login in a browser is asked for, and no identity provider has begun one.",
+    when: "A browser requests the logout address, and the project has no identity provider.",
     message: () =>
-      "There is no identity provider to log out from; an API key needs no logout, it is good until revoked",
+      "There is no identity provider to log out from; an API key needs no logout and is valid until revoked",
   }),
   "redirect-not-allowed": entry<{ field: string }>({
     status: 400,
-    when: "A browser is to be sent to an address that is not on the project's list.",
+    when: "A login names a redirect address that is not on the project's list.",
     message: ({ field }) =>
       `Invalid field - ${field} - expected an address on the project's list openIdConfiguration.redirectUrls`,
   }),
   "login-unknown": entry<Record<string, never>>({
     status: 400,
-    when: "A browser comes back from an identity provider without having been sent there lately.",
-    message: () => "This login was not begun in this browser, or too long ago; begin it again",
+    when: "A browser returns from an identity provider without a recent login request.",
+    message: () => "This login was not started in this browser, or too long ago; start it again",
   }),
   "login-refused": entry<{ error: string }>({
     status: 403,
-    when: "The identity provider refused a login in a browser, and there is no address for errors to go to.",
+    when: "The identity provider refused a login, and the login has no address for errors.",
     message: ({ error }) => `The identity provider refused the login: ${error}`,
   }),
   "login-failed": entry<Record<string, never>>({
@@ -53,23 +53,23 @@ export const accessFailures = {
   }),
   "domain-excluded": entry<Record<string, never>>({
     status: 403,
-    when: "The e-mail address of a user is in none of the domains that the project lets in.",
+    when: "The e-mail address of a user is in no domain that the project admits.",
     message: () => "Your e-mail address is in no domain that may log in to this project",
   }),
   "identity-provider-away": entry<{ retryAfterSeconds: number }>({
     status: 503,
-    when: "A token cannot be judged, or a login not begun, as the identity provider has not answered yet.",
+    when: "A token cannot be verified, or a login not started: the identity provider does not respond.",
     message: ({ retryAfterSeconds }) =>
-      `The project's identity provider does not answer; try again in ${retryAfterSeconds} s`,
+      `The project's identity provider does not respond; try again in ${retryAfterSeconds} s`,
   }),
   "foreign-origin": entry<Record<string, never>>({
     status: 403,
-    when: "A page of an origin that the project does not allow uses the cookie of a session.",
-    message: () => "The session's cookie does not count for pages of this origin",
+    when: "A page uses a session cookie, and the project does not allow the page's origin.",
+    message: () => "Pages of this origin cannot use the session cookie",
   }),
   "too-many-attempts": entry<{ retryAfterSeconds: number }>({
     status: 429,
-    when: "An address or a credential has failed too often; the header `Retry-After` says when to come back.",
+    when: "An address or a credential has failed too often; the header `Retry-After` says when to try again.",
     message: ({ retryAfterSeconds }) => `Too many attempts; try again in ${retryAfterSeconds} s`,
   }),
   forbidden: entry<{ acl: string; action: string }>({
@@ -79,8 +79,8 @@ export const accessFailures = {
   }),
   "outside-scope": entry<{ acl: string; action: string }>({
     status: 403,
-    when: "A change would put a record where the caller may not write, or take an asset from such a place.",
-    message: ({ acl, action }) => `This lies outside of what your capability ${acl} with ${action} reaches`,
+    when: "A change would move a record or an asset out of or into a scope that the caller may not write.",
+    message: ({ acl, action }) => `This is outside the scope of your capability ${acl} with ${action}`,
   }),
   "right-not-held": entry<{ field: string; acl: string; actions: readonly string[] }>({
     status: 403,
@@ -98,14 +98,14 @@ export const accessFailures = {
   }),
   "run-makes-keys": entry<Record<string, never>>({
     status: 403,
-    when: "The code of a model asks for an API key with the key that it runs with.",
-    message: () => "The key of a model's run makes no keys; make them with an API key or a token",
+    when: "The code of a model requests an API key with the key of its run.",
+    message: () => "The key of a model's run cannot create keys; create them with an API key or a token",
   }),
   "key-chain-too-long": entry<{ limit: number }>({
     status: 400,
-    when: "A key is made with a key that was made with a key, and so on, too many in a row.",
+    when: "A key is created with a key that was created with a key, and so on, in too long a chain.",
     message: ({ limit }) =>
-      `At most ${limit} keys in a row can be made with each other; make this one with an earlier key`,
+      `A chain of keys that create each other has at most ${limit} keys; use an earlier key`,
   }),
   "foreign-project": entry<{ project: string }>({
     status: 403,

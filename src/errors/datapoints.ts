@@ -5,7 +5,7 @@ export const datapointFailures = {
   "series-unknown": entry<{ keys: readonly (string | number)[]; status?: 400 | 404 }>({
     status: 404,
     otherStatuses: [400],
-    when: "An operation names unknown time series; `notFound` lists them. Lists of ids answer 400.",
+    when: "An operation names unknown time series; `notFound` lists them. Lists of ids get 400.",
     message: ({ keys }) => `No such time series: ${firstOf(keys)}`,
     members: ({ keys }) => ({ notFound: keys }),
   }),
@@ -29,7 +29,7 @@ export const datapointFailures = {
   }),
   "frame-too-wide": entry<{ series: number; columns: number; limit: number }>({
     status: 400,
-    when: "A data frame has more columns (each aggregate of each of its items) than the limit.",
+    when: "A data frame has more columns, one for each aggregate of each item, than the limit.",
     message: ({ series, columns, limit }) =>
       `items and aggregates: ${columns} columns were sent, one for each aggregate of each of ${series} ` +
       `series; a data frame may have at most ${limit}`,
@@ -42,9 +42,9 @@ export const datapointFailures = {
   }),
   "points-journal-finished": entry<{ problem: string }>({
     status: 503,
-    when: "After a failed sync no datapoints are taken until a restart. Nothing of the request is stored.",
+    when: "After a failed sync no datapoints are accepted until a restart. Nothing of the request is stored.",
     message: ({ problem }) =>
-      `No datapoints are taken since the disk failed (${problem}); check the disk, then restart the server`,
+      `Datapoints are refused since the disk failed (${problem}); check the disk, then restart the server`,
   }),
   "points-shard-stopped": entry<{ shard: number; problem: string }>({
     status: 503,
@@ -54,7 +54,7 @@ export const datapointFailures = {
   }),
   "points-damaged": entry<{ series: number; startMs: number; endMs: number }>({
     status: 500,
-    when: "Stored datapoints that the answer needs are damaged on disk. All others are served.",
+    when: "Stored datapoints that the response needs are damaged on disk. All others are served.",
     message: ({ series, startMs, endMs }) =>
       `The stored datapoints of series ${series} from ${startMs} to ${endMs} (ms) are damaged; see /health`,
   }),

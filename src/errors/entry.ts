@@ -1,19 +1,19 @@
-// What an entry in the catalogue of failures is, for the files that list them.
+// The type of the entries in the catalogue of failures.
 
 export type Members = Readonly<Record<string, unknown>>;
 
 export interface Entry<Details> {
   readonly status: number;
-  /** Statuses that `details.status` can choose instead. */
+  /** Other statuses that `details.status` can select. */
   readonly otherStatuses?: readonly number[];
-  /** One sentence for docs/ERRORS.md: when a caller gets this. */
+  /** A sentence for docs/ERRORS.md: when a caller gets this error. */
   readonly when: string;
   readonly message: (details: Details) => string;
   /** Members of the `error` object besides `code` and `message` (docs/reference/common.md#errors). */
   readonly members?: (details: Details) => Members;
 }
 
-/** A message stays readable however many things it is about; members of the answer name them all. */
+/** The first ten, so that messages stay short; the members of the response list all. */
 export const firstOf = (all: readonly (string | number)[], separator = ", ") =>
   `${all.slice(0, 10).join(separator)}${all.length > 10 ? `${separator}...` : ""}`;
 

@@ -4,7 +4,7 @@ import { entry, firstOf } from "./entry.ts";
 export const fileFailures = {
   "file-exists": entry<{ names: readonly string[] }>({
     status: 409,
-    when: "A file of this directory and name exists already, and the upload does not overwrite.",
+    when: "A file of this directory and name exists already, and the upload does not allow overwriting.",
     message: ({ names }) => `A file of this name exists in the directory already: ${firstOf(names)}`,
   }),
   "file-duplicates": entry<{
@@ -20,7 +20,7 @@ export const fileFailures = {
   }),
   "file-not-uploaded": entry<{ name: string }>({
     status: 400,
-    when: "A download is asked of a file whose bytes have not come yet.",
+    when: "A file is downloaded before its bytes were uploaded.",
     message: ({ name }) => `The bytes of the file ${name} have not been uploaded yet`,
   }),
   "file-not-stored": entry<{ problem: string }>({
@@ -30,43 +30,43 @@ export const fileFailures = {
   }),
   "link-invalid": entry<Record<string, never>>({
     status: 403,
-    when: "An upload or download link is damaged or forged, or is used for what it does not permit.",
-    message: () => "This link is not valid; ask for a new one",
+    when: "An upload or download link is damaged or forged, or does not permit this use.",
+    message: () => "This link is not valid; request a new one",
   }),
   "link-expired": entry<Record<string, never>>({
     status: 403,
     when: "An upload or download link is too old.",
-    message: () => "This link has expired; ask for a new one",
+    message: () => "This link has expired; request a new one",
   }),
   "link-gone": entry<Record<string, never>>({
     status: 404,
-    when: "A link leads to a file that was deleted or overwritten since, or to an upload that was given up.",
-    message: () => "What this link leads to does not exist any more",
+    when: "The file of a link was deleted or overwritten since, or its upload was abandoned.",
+    message: () => "The file of this link does not exist any more",
   }),
   "upload-complete": entry<Record<string, never>>({
     status: 409,
-    when: "Bytes are sent to an upload link that has taken a whole file already.",
-    message: () => "The file of this link has been uploaded already; ask for a new link to overwrite it",
+    when: "Bytes are sent to an upload link whose file is complete.",
+    message: () => "The file of this link has been uploaded already; request a new link to overwrite it",
   }),
   "upload-taken-over": entry<Record<string, never>>({
     status: 409,
-    when: "While bytes came to an upload link, another request to it began, or the server stopped.",
+    when: "Another request to the same upload link started during an upload, or the server stopped.",
     message: () => "Another request has taken over this upload",
   }),
   "upload-not-resumable": entry<Record<string, never>>({
     status: 400,
-    when: "A piece of a file is sent to a link that takes a whole file only.",
-    message: () => "This link takes the whole file in one request; ask for a resumable one to send pieces",
+    when: "A part of a file is sent to a link that accepts only a whole file.",
+    message: () => "This link accepts the whole file in one request; request a resumable link to send parts",
   }),
   "upload-packed": entry<{ encoding: string }>({
     status: 415,
     when: "The bytes of a file are sent with a Content-Encoding.",
     message: ({ encoding }) =>
-      `Content-Encoding ${encoding} is not supported for files; send the bytes as they are`,
+      `Content-Encoding ${encoding} is not supported for files; send the bytes unencoded`,
   }),
   "range-beyond-end": entry<{ bytes: number }>({
     status: 416,
-    when: "A download asks for a range that begins beyond the end of the file.",
+    when: "A download requests a range that starts beyond the end of the file.",
     message: ({ bytes }) => `The file has only ${bytes} bytes`,
   }),
 } as const;

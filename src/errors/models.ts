@@ -2,58 +2,58 @@
 import { entry } from "./entry.ts";
 
 const unavailable = {
-  off: "Model hosting is off, as it runs code of users on the server; MILLRACE_MODELS=on turns it on",
+  off: "Model hosting is off, because it runs code of users on the server; MILLRACE_MODELS=on enables it",
   "python-missing":
-    "Model hosting needs python3 on the server, which has none; install it and start the server again",
+    "Model hosting needs python3, which the server does not have; install it and restart the server",
   "root-without-sandbox":
-    "Model hosting needs bubblewrap on a server that runs as root; the log of its start says what is missing",
+    "Model hosting needs bubblewrap on a server that runs as root; the server's start log has the reason",
 } as const;
 
 export const modelFailures = {
   "models-unavailable": entry<{ why: "off" | "python-missing" | "root-without-sandbox" }>({
     status: 400,
-    when: "Model hosting is asked for; it is off, lacks Python, or is unsafe as root.",
+    when: "A request needs model hosting, which is off, lacks Python, or is unsafe as root.",
     message: ({ why }) => unavailable[why],
   }),
   "model-without-version": entry<{ name: string }>({
     status: 400,
-    when: "A prediction is asked of a model that has no active version.",
+    when: "A prediction is requested of a model without an active version.",
     message: ({ name }) => `The model ${name} has no active version; set its activeVersionId`,
   }),
   "model-account-needed": entry<Record<string, never>>({
     status: 400,
-    when: "A schedule is made by somebody without a service account, so that nobody's rights could be used.",
-    message: () => "A schedule acts for a service account; make it with an API key",
+    when: "A schedule is created by a caller without a service account, whose rights its runs would need.",
+    message: () => "A schedule acts for a service account; create it with an API key",
   }),
   "model-account-gone": entry<Record<string, never>>({
     status: 400,
-    when: "The service account that a job or a schedule acts for was deleted; the job's version says so.",
-    message: () => "The service account that asked for this was deleted",
+    when: "The service account of a job or a schedule was deleted; the job's version has this reason.",
+    message: () => "The service account of this request was deleted",
   }),
   "model-author-refused": entry<Record<string, never>>({
     status: 400,
-    when: "A schedule's model has code of somebody who may not use its data; its list of runs says so.",
+    when: "The author of a model's code may not use the data of a schedule; its list of runs says so.",
     message: () => "An author of the active version may not use the series and files of this schedule",
   }),
   "model-failed": entry<{ problem: string }>({
     status: 400,
-    when: "The code of a model failed in a run of a schedule, whose list of runs says so.",
+    when: "The code of a model failed in a run of a schedule; the list of runs has this reason.",
     message: ({ problem }) => problem,
   }),
   "version-state": entry<{ name: string; state: string; needed: readonly string[] }>({
     status: 409,
-    when: "A version of a model is asked for what it cannot do in its state.",
+    when: "An operation is not possible in the current state of a model's version.",
     message: ({ name, state, needed }) => `The version ${name} is ${state}, not ${needed.join(" or ")}`,
   }),
   "source-code-deleted": entry<{ name: string }>({
     status: 400,
-    when: "The code of a source package is asked for after it was deleted.",
+    when: "The code of a source package is requested after it was deleted.",
     // Published clients read the word `deleted` (docs/reference/common.md#error-texts-that-clients-read).
     message: ({ name }) => `The code of the source package ${name} has been deleted`,
   }),
   "source-without-operation": entry<{ name: string; operation: string }>({
     status: 400,
-    when: "A source package is to be trained that does not offer it.",
+    when: "An operation is requested that a source package does not offer.",
     message: ({ name, operation }) => `The source package ${name} has no ${operation} in availableOperations`,
   }),
   "artifact-unknown": entry<{ name: string; version: string }>({

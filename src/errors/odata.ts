@@ -1,4 +1,4 @@
-// Refusals of the entity-model interface alone: they end in the catalogue of `src/errors.ts`.
+// Refusals of the OData interface. Part of the catalogue of `src/errors.ts`.
 //
 // The names are part of that interface: `filter-syntax` is `FilterSyntax` in `error.details[0].code`.
 import { entry } from "./entry.ts";
@@ -31,7 +31,7 @@ export const odataFailures = {
   }),
   "filter-expression-not-allowed": entry<{ property: string; set: string }>({
     status: 400,
-    when: "A property that takes one value alone is used in another way than `eq` and `and`.",
+    when: "A property that accepts only a single value is used in another way than `eq` and `and`.",
     message: ({ property, set }) => `Property '${property}' of ${set} accepts only a single eq value`,
   }),
   "filter-feature-not-supported": entry<{ feature: string; at?: number }>({
@@ -52,18 +52,18 @@ export const odataFailures = {
   }),
   "query-option-repeated": entry<{ option: string }>({
     status: 400,
-    when: "A system query option is given twice.",
-    message: ({ option }) => `The query option ${option} is given more than once`,
+    when: "A system query option is repeated.",
+    message: ({ option }) => `The query option ${option} is repeated`,
   }),
   "not-expandable": entry<{ navigation: string; set: string }>({
     status: 400,
-    when: "A navigation that can only be followed by its path is expanded.",
+    when: "A navigation is expanded that can only be read by its path.",
     message: ({ navigation, set }) =>
-      `${navigation} of ${set} cannot be expanded; follow it by its path, such as ${set}('id')/${navigation}`,
+      `${navigation} of ${set} cannot be expanded; read it by its path, such as ${set}('id')/${navigation}`,
   }),
   "resource-not-found": entry<{ problem: string }>({
     status: 404,
-    when: "A path of the entity-model interface leads nowhere.",
+    when: "A path of the OData interface names nothing that exists.",
     message: ({ problem }) => problem,
   }),
   "key-invalid": entry<{ problem: string }>({
@@ -73,18 +73,18 @@ export const odataFailures = {
   }),
   "feature-not-supported": entry<{ feature: string }>({
     status: 501,
-    when: "A path asks for a part of OData that is not served, such as `$batch`.",
+    when: "A path uses a part of OData that is not served, such as `$batch`.",
     message: ({ feature }) => `${feature} is not supported`,
   }),
   "not-acceptable": entry<{ wanted: string }>({
     status: 406,
-    when: "An answer is asked for in another format than the interface has.",
-    message: ({ wanted }) => `No answer can be given as ${wanted}; ask for application/json`,
+    when: "A response is requested in a format that the interface does not have.",
+    message: ({ wanted }) => `There is no response as ${wanted}; request application/json`,
   }),
   "odata-version-unsupported": entry<{ header: string; value: string }>({
     status: 400,
     when: "A request is made for another version of OData than 4.",
-    message: ({ header, value }) => `${header} is ${value}, but answers are OData 4.0`,
+    message: ({ header, value }) => `${header} is ${value}, but responses are OData 4.0`,
   }),
   "entity-exists": entry<{ what: string }>({
     status: 409,
@@ -99,6 +99,6 @@ export const odataFailures = {
   "skip-token-invalid": entry<Record<string, never>>({
     status: 400,
     when: "A `$skiptoken` is forged, damaged, or belongs to another request.",
-    message: () => "This $skiptoken does not belong to this request; follow @odata.nextLink as it is",
+    message: () => "This $skiptoken does not belong to this request; use @odata.nextLink unchanged",
   }),
 } as const;

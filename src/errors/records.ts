@@ -5,7 +5,7 @@ export const recordFailures = {
   "ids-unknown": entry<{ field: string; ids: readonly number[]; status?: 400 | 404 }>({
     status: 400,
     otherStatuses: [404],
-    when: "An operation names ids that do not exist; `notFound` lists them. Datapoint operations answer 404.",
+    when: "An operation names unknown ids; `notFound` lists them. For datapoints the status is 404.",
     message: ({ ids }) => `No such ids: ${firstOf(ids)}`,
     members: ({ ids }) => ({ notFound: ids }),
   }),
@@ -64,13 +64,13 @@ export const recordFailures = {
   }),
   "asset-circle": entry<{ names: readonly string[] }>({
     status: 400,
-    when: "The parents given to assets lead back to an asset itself.",
-    message: ({ names }) => `An asset cannot lie below itself: ${firstOf(names, " below ")}`,
+    when: "The new parents would put an asset below itself.",
+    message: ({ names }) => `An asset cannot be below itself: ${firstOf(names, " below ")}`,
   }),
   "asset-too-deep": entry<{ name: string; limit: number }>({
     status: 400,
-    when: "An asset would stand deeper in the tree than the limit.",
-    message: ({ name, limit }) => `The asset ${name} would stand more than ${limit} levels below its root`,
+    when: "An asset would be deeper in the tree than the limit.",
+    message: ({ name, limit }) => `The asset ${name} would be more than ${limit} levels below its root`,
   }),
   "asset-type-in-use": entry<{ inUse: readonly { readonly id: number; readonly name: string }[] }>({
     status: 409,
@@ -83,7 +83,7 @@ export const recordFailures = {
     duplicates: readonly { readonly id?: number; readonly source: string; readonly sourceId: string }[];
   }>({
     status: 409,
-    when: "Other events have a source and source id sent; `duplicates` lists them, the writable by id.",
+    when: "Other events have the same source and source id; `duplicates` lists them, writable ones by id.",
     message: ({ duplicates }) =>
       `An event has this source and sourceId already: ${firstOf(
         duplicates.map(({ source, sourceId }) => `${source} ${sourceId}`),
@@ -104,7 +104,7 @@ export const recordFailures = {
   }),
   "last-administrator": entry<Record<string, never>>({
     status: 400,
-    when: "What is taken away is the last group, membership, account or key that administers the project.",
+    when: "The last group, membership, account or key that administers the project would be removed.",
     message: () =>
       "After this no key could administer the project; give another account these rights and a key first",
   }),
@@ -132,6 +132,6 @@ export const recordFailures = {
     status: 400,
     when: "Raw databases that hold tables are deleted without `recursive=true`.",
     message: ({ names }) =>
-      `There are tables in ${firstOf(names)}: delete these first, or all together with recursive=true`,
+      `There are tables in ${firstOf(names)}: delete them first, or all at once with recursive=true`,
   }),
 } as const;

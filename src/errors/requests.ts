@@ -1,4 +1,4 @@
-// Refusals of requests as such: addresses, bodies, fields, cursors. Part of the catalogue of failures.
+// Refusals of requests: addresses, bodies, fields, cursors. Part of the catalogue of failures.
 import { entry, firstOf } from "./entry.ts";
 
 export const requestFailures = {
@@ -9,7 +9,7 @@ export const requestFailures = {
   }),
   "method-not-allowed": entry<{ method: string; path: string; allowed: readonly string[] }>({
     status: 405,
-    when: "The path exists, but not for this method; the header `Allow` lists those that do.",
+    when: "The path exists, but not with this method; the header `Allow` lists the methods that it has.",
     message: ({ method, path, allowed }) =>
       `${method} is not supported by ${path}; use ${allowed.join(", ")}`,
   }),
@@ -20,13 +20,13 @@ export const requestFailures = {
   }),
   "body-stalled": entry<{ limitMs: number }>({
     status: 408,
-    when: "Nothing of the body arrived for some time.",
-    message: ({ limitMs }) => `Nothing of the body arrived for ${limitMs} ms`,
+    when: "No byte of the body arrived for some time.",
+    message: ({ limitMs }) => `No byte of the body arrived for ${limitMs} ms`,
   }),
   "inflation-too-high": entry<{ ratio: number }>({
     status: 413,
-    when: "The body is packed more tightly than any real data.",
-    message: ({ ratio }) => `The body unpacks to more than ${ratio} bytes for each byte sent`,
+    when: "The body is compressed more than any real data.",
+    message: ({ ratio }) => `The body inflates to more than ${ratio} bytes for each byte sent`,
   }),
   "json-too-large": entry<{ limit: number; what: string }>({
     status: 413,
@@ -35,7 +35,7 @@ export const requestFailures = {
   }),
   "encoding-unknown": entry<{ encoding: string }>({
     status: 415,
-    when: "The body is packed in another way than gzip.",
+    when: "The body is compressed with another method than gzip.",
     message: ({ encoding }) => `Content-Encoding ${encoding} is not supported; use gzip or none`,
   }),
   "charset-unknown": entry<{ charset: string }>({
@@ -65,8 +65,8 @@ export const requestFailures = {
   }),
   "request-too-slow": entry<Record<string, never>>({
     status: 408,
-    when: "The request did not arrive whole in time.",
-    message: () => "The request did not arrive whole in time",
+    when: "The request was not complete in time.",
+    message: () => "The request was not complete in time",
   }),
   "request-malformed": entry<{ problem: string }>({
     status: 400,
@@ -75,9 +75,9 @@ export const requestFailures = {
   }),
   "disk-full": entry<{ problem: string }>({
     status: 503,
-    when: "The disk is nearly full: reads and deletes go on, all other writes are refused.",
+    when: "The disk is nearly full: reads and deletes continue, all other writes are refused.",
     message: ({ problem }) =>
-      `Nothing was stored, as ${problem}; free disk space or delete data, then repeat the request`,
+      `Nothing was stored, because ${problem}; free disk space or delete data, then repeat the request`,
   }),
   "catalog-not-stored": entry<{ problem: string }>({
     status: 503,
@@ -86,15 +86,15 @@ export const requestFailures = {
   }),
   deadline: entry<{ limitMs: number; retryAfterSeconds: number }>({
     status: 503,
-    when: "The request took longer than the deadline and was given up.",
+    when: "The request took longer than the deadline and was canceled.",
     message: ({ limitMs, retryAfterSeconds }) =>
-      `The request took longer than ${limitMs} ms and was given up; try again in ${retryAfterSeconds} s`,
+      `The request took longer than ${limitMs} ms and was canceled; try again in ${retryAfterSeconds} s`,
   }),
   "computation-too-long": entry<{ limit: number }>({
     status: 400,
-    when: "The request would compare more characters than one may; a smaller request is served.",
+    when: "The request would compare more characters than the limit; a smaller request is served.",
     message: ({ limit }) =>
-      `The request would compare more than ${limit} characters; ask for less at once, such as fewer ` +
+      `The request would compare more than ${limit} characters; request less at once, such as fewer ` +
       "tags, a lower fuzzyThreshold or one platform",
   }),
   internal: entry<{ requestId: string }>({
@@ -138,7 +138,7 @@ export const requestFailures = {
   }),
   "too-many": entry<{ field: string; limit: number; got: number }>({
     status: 400,
-    when: "A list in the body, or the pairs of a parameter, are more than the limit.",
+    when: "A list in the body or a parameter has more items than the limit.",
     message: ({ field, limit, got }) => `${field} may hold at most ${limit} items but holds ${got}`,
   }),
   "cursor-invalid": entry<Record<string, never>>({
@@ -148,7 +148,7 @@ export const requestFailures = {
   }),
   "filters-disabled": entry<{ fields: readonly string[]; by: string }>({
     status: 400,
-    when: "A list is asked for with filters that cannot be used together.",
+    when: "A list is requested with filters that cannot be used together.",
     // Published clients read the word `disabled` (docs/reference/common.md#error-texts-that-clients-read).
     message: ({ fields, by }) =>
       `The filters ${firstOf(fields)} are disabled when ${by} is used; a search takes them together`,

@@ -29,7 +29,7 @@ test("bodies of very many values exhaust no heap, with a key or without", async 
   assert.equal(await send("/login", small), "413 The body as unpacked is larger than 16384 bytes");
   const byIds = "/api/0.5/projects/default/assets/byids";
   const objects = many("{}", 5_000_000);
-  assert.match(await send(byIds, gzip(`{"items":[${objects}]}`)), /^413 The body unpacks to more than 256 /);
+  assert.match(await send(byIds, gzip(`{"items":[${objects}]}`)), /^413 The body inflates to more than 256 /);
   const tooMany = "413 The JSON of the body has more than 1000000 values";
   assert.equal(await send(byIds, plain(`{"items":[${objects}]}`)), tooMany);
   assert.equal(await send(byIds, plain(`{"items":[],"\\u0061":[${objects}]}`)), tooMany);

@@ -116,7 +116,7 @@ test("a body that inflates too far is stopped", async () => {
   assert.equal(refused.status, 413);
   assert.equal(
     refused.error?.message,
-    `The body unpacks to more than ${limits.inflationRatioMax} bytes for each byte sent`,
+    `The body inflates to more than ${limits.inflationRatioMax} bytes for each byte sent`,
   );
   const blanks = gzipSync(`${" ".repeat(limits.inflationFreeBytes - 2)}{}`);
   assert.equal(

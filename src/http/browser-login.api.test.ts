@@ -233,7 +233,7 @@ describe("a login in a browser", needed, () => {
     const page = await context.newPage();
     const answer = await page.goto(`${server.baseUrl}/login/callback?state=${state}&code=x`);
     assert.equal(answer?.status(), 400);
-    assert.match((await page.textContent("body"))!, /was not begun in this browser/);
+    assert.match((await page.textContent("body"))!, /was not started in this browser/);
     await context.close();
   });
 });

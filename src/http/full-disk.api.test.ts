@@ -62,7 +62,7 @@ test("every route that writes is refused with 503 and says so; reads and deletes
       assert.equal(retryAfter, `${limits.retryAfterSeconds}`);
       assert.match(
         text,
-        /Nothing was stored, as the disk is full: 67108863 bytes are free, 67108864 are needed/,
+        /Nothing was stored, because the disk is full: 67108863 bytes are free, 67108864 are needed/,
       );
     }
   }

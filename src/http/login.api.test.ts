@@ -90,7 +90,7 @@ test("there is no browser session to log out from", async () => {
   assert.equal(status, 400);
   assert.equal(
     error?.message,
-    "There is no identity provider to log out from; an API key needs no logout, it is good until revoked",
+    "There is no identity provider to log out from; an API key needs no logout and is valid until revoked",
   );
   const bare = await server.ask.root("GET /logout/url");
   assert.equal(bare.error?.message, "Missing required field - redirectUrl");

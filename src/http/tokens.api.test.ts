@@ -337,7 +337,7 @@ describe("the provider's keys", () => {
     const { status, headers, error } = await read(lasting);
     assert.equal(status, 503);
     assert.equal(headers.get("retry-after"), String(limits.providerRefetchMsMin / 1000));
-    assert.equal(error?.message, "The project's identity provider does not answer; try again in 10 s");
+    assert.equal(error?.message, "The project's identity provider does not respond; try again in 10 s");
     assert.equal((await read(await provider.token({ iss: "https://elsewhere.example" }))).status, 401);
     provider.become("well");
     clockMs += limits.providerRefetchMsMin;

@@ -1,4 +1,4 @@
-// The artifacts that the process of a training sends: checked one by one before they are kept.
+// Receives the artifacts that the process of a training sends, and checks each before it is stored.
 import { limits } from "../limits.ts";
 import { BadEntry, type Entry } from "./entries.ts";
 import { isArtifactName, type Training } from "./model-runner.ts";
@@ -13,12 +13,12 @@ export class ReceivedArtifacts {
     this.#keep = keep;
   }
 
-  /** Throws `BadEntry` for a name that no artifact can have, and for more than the bounds allow. */
+  /** Throws `BadEntry` for an invalid name and for more than the bounds allow. */
   async receive({ name, bytes }: Entry): Promise<void> {
     if (!isArtifactName(name)) throw new BadEntry(`No artifact can have the name ${JSON.stringify(name)}`);
     const folders = foldersOf(name);
     const isTaken = this.#folders.has(name) || [name, ...folders].some((one) => this.#files.has(one));
-    if (isTaken) throw new BadEntry(`The artifact ${name} is in the place of another`);
+    if (isTaken) throw new BadEntry(`The artifact ${name} has the path of another artifact`);
     this.#files.add(name);
     for (const folder of folders) this.#folders.add(folder);
     if (this.#files.size > limits.modelArtifactsMax)
@@ -40,7 +40,7 @@ export class ReceivedArtifacts {
   }
 }
 
-/** `a` and `a/b` of `a/b/c`. */
+/** The folders of a path: `a` and `a/b` of `a/b/c`. */
 const foldersOf = (name: string): string[] => {
   const parts = name.split("/");
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("/"));

@@ -1,9 +1,8 @@
-# What runs in the process of a model: unpacks its source package, calls its class `Model`, tells the outcome.
+# Runs in the process of a model: unpacks its source package, calls its class `Model`, and sends the outcome.
 #
-# Reads entries (entries.ts has their form) from standard input: the task, the package, artifacts and files. Writes
-# entries to descriptor 3: artifacts of a training, then the outcome. Whatever the package prints is its log. Needs
-# nothing but the standard library of Python 3.7 or later. docs/models.md says what a package looks like, and what
-# keeps it from doing harm.
+# Reads entries (entries.ts has the format) from standard input: the task, the package, artifacts and files. Writes
+# entries to descriptor 3: artifacts of a training, then the outcome. The output of the package is its log. Needs
+# only the standard library of Python 3.7 or later. docs/models.md describes packages and their restrictions.
 import importlib
 import inspect
 import json
@@ -20,11 +19,11 @@ import traceback
 
 
 class Refused(Exception):
-    """The package is not as it must be; says how."""
+    """The package is not valid; the message says why."""
 
 
 def main():
-    # Descriptors that the server was itself started with would come along.
+    # Closes descriptors that the server inherited from its own parent.
     os.closerange(4, max(map(int, os.listdir("/dev/fd"))) + 1)
     answers = os.fdopen(os.dup(3), "wb")
     os.close(3)
@@ -40,18 +39,18 @@ def main():
     except Refused as refusal:
         print(refusal, file=sys.stderr)
         outcome = json.dumps({"problem": str(refusal)})
-    except BaseException as problem:  # Also what the package means to end the process with.
+    except BaseException as problem:  # Includes SystemExit of the package.
         print_without_own_frames(problem)
         outcome = json.dumps({"problem": summary(problem)})
     sys.stdout.flush()
     sys.stderr.flush()
     with answers:
         write_entry(answers, b"outcome", [outcome.encode()])
-    os._exit(0)  # Threads that the package has left running do not keep the process.
+    os._exit(0)  # Does not wait for threads of the package.
 
 
 def restrain():
-    """The process ends with its parent, and no program that it starts has more rights than it."""
+    """Ends the process with its parent, and lets no program that it starts gain rights."""
     try:
         import ctypes
 
@@ -59,7 +58,7 @@ def restrain():
         prctl(1, signal.SIGKILL)
         prctl(38, 1, 0, 0, 0)
     except (ImportError, OSError, AttributeError):
-        pass  # Not Linux; the server ends the process in all other cases.
+        pass  # Not Linux; the server ends the process in other ways.
 
 
 def read_entries(stream):
@@ -134,18 +133,18 @@ def bound(limits):
         try:
             resource.setrlimit(kind, (least, least))
         except (ValueError, OSError):
-            pass  # A system that does not know this limit; the server bounds the time in any case.
+            pass  # The system does not have this limit; the server limits the time in any case.
 
 
 def threads_of_user():
-    """The system counts the threads of a user, not those of a run; in a sandbox no others are there."""
+    """The system counts the threads of a user, not of a run; in a sandbox the user has no others."""
     count = 0
     for name in os.listdir("/proc") if os.path.isdir("/proc") else []:
         try:
             if name.isdigit() and os.stat("/proc/" + name).st_uid == os.getuid():
                 count += len(os.listdir("/proc/%s/task" % name))
         except OSError:
-            pass  # It has ended.
+            pass  # The process has ended.
     return count
 
 
@@ -177,7 +176,7 @@ def run(task):
 
 
 def unpack(archive, folder, limits):
-    """Files and folders alone, none outside of the folder; nothing of the archive decides more than that."""
+    """Unpacks only files and folders, none outside of the folder, and ignores all other attributes."""
     count, size = 0, 0
     try:
         with tarfile.open(fileobj=archive, mode="r|*") as members:
@@ -190,7 +189,7 @@ def unpack(archive, folder, limits):
                 if member.isdir():
                     continue
                 if member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
-                    raise Refused("The source package holds %s, which is no plain file" % member.name)
+                    raise Refused("The source package holds %s, which is not a regular file" % member.name)
                 path = inside(folder, member.name)
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 with open(path, "wb") as unpacked:
@@ -202,12 +201,12 @@ def unpack(archive, folder, limits):
 def inside(folder, name):
     parts = name.split("/")
     if name.startswith("/") or ".." in parts or "\\" in name or "\0" in name:
-        raise Refused("%s would lie outside of its folder" % name)
+        raise Refused("%s would be outside of its folder" % name)
     return os.path.join(folder, *[part for part in parts if part not in ("", ".")])
 
 
 def load_class(code, name):
-    """`<package>/model.py` lies at the top of the archive, or below the folder that `sdist` makes."""
+    """`<package>/model.py` is at the top of the archive, or in the folder that `sdist` creates."""
     tops = [code] + sorted(entry.path for entry in os.scandir(code) if entry.is_dir())
     for top in tops + [os.path.join(top, "src") for top in tops]:
         for spelling in (name, name.replace("-", "_")):
@@ -234,7 +233,7 @@ class Artifacts:
 
 
 def send_artifacts(folder, answers):
-    """The package may have put anything in place of the folder: no link is followed."""
+    """The package may have replaced the folder by anything: follows no links."""
     try:
         send_folder(os.open(folder, folder_flags), "", answers)
     except OSError as problem:
@@ -260,7 +259,7 @@ def send_folder(folder, prefix, answers):
 
 
 def call(function, given, args):
-    """What the platform gives only if it is named; what the caller gives also if `**kwargs` takes it."""
+    """Passes values of the platform only by name, and values of the caller also by `**kwargs`."""
     parameters = inspect.signature(function).parameters.values()
     names = {one.name for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)}
     takes_all = any(one.kind is one.VAR_KEYWORD for one in parameters)
@@ -278,7 +277,7 @@ def set_environment(task):
 
 
 def forward(path):
-    """Leads an address of this machine to the platform, which is all of the network that there is."""
+    """Forwards an address of this machine to the server; the process has no other network."""
     listener = socket.create_server(("127.0.0.1", 0)) if hasattr(socket, "create_server") else listen()
 
     def accept():
@@ -314,11 +313,11 @@ def copy(source, target):
 
 
 def plain(value):
-    """Numbers and arrays of numeric libraries as JSON has them."""
+    """Converts numbers and arrays of numeric libraries for JSON."""
     for name in ("tolist", "item", "isoformat"):
         if hasattr(value, name):
             return getattr(value, name)()
-    raise TypeError("the model has answered a %s, which JSON cannot hold" % type(value).__name__)
+    raise TypeError("the model has returned a %s, which JSON cannot represent" % type(value).__name__)
 
 
 def print_without_own_frames(problem):

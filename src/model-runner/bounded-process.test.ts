@@ -11,36 +11,36 @@ const wanted = (script: string) => ({
   input: (async function* () {
     yield Buffer.from("input");
   })(),
-  read: async (answer: AsyncIterable<Uint8Array>) =>
-    Buffer.concat(await Array.fromAsync(answer)).toString() || undefined,
+  read: async (result: AsyncIterable<Uint8Array>) =>
+    Buffer.concat(await Array.fromAsync(result)).toString() || undefined,
   msMax: 60_000,
 });
 
 describe("a process", () => {
-  test("reads its input, and is heard on its output and on descriptor 3", async () => {
-    const { code, output, answer } = await runProcess(wanted("cat >&3; echo out; exit 4"), never);
-    assert.deepEqual([code, output.text, answer], [4, "out\n", "input"]);
+  test("reads its input, and is heard on its log and on descriptor 3", async () => {
+    const { code, log, result } = await runProcess(wanted("cat >&3; echo out; exit 4"), never);
+    assert.deepEqual([code, log.text, result], [4, "out\n", "input"]);
   });
 
-  test("that leaves one with its output in another group is late, not waited for", async () => {
+  test("that leaves one with its log in another group is late, not waited for", async () => {
     // It ends once the other is in its own group.
     const script = `trap 'exit 0' USR1
 setsid sh -c 'echo out; kill -USR1 "$0"; exec sleep 30' $$ &
 while :; do sleep 0.01; done`;
-    const { isLate, output, answer } = await runProcess({ ...wanted(script), msMax: 500 }, never);
-    assert.deepEqual([isLate, output.text, answer], [true, "out\n", undefined]);
+    const { isLate, log, result } = await runProcess({ ...wanted(script), msMax: 500 }, never);
+    assert.deepEqual([isLate, log.text, result], [true, "out\n", undefined]);
   });
 
-  test("is ended when its answer is not read to the end", async () => {
-    const read = async (answer: AsyncIterable<Uint8Array>) => {
-      for await (const chunk of answer) return chunk.length > 0;
+  test("is ended when its result is not read to the end", async () => {
+    const read = async (result: AsyncIterable<Uint8Array>) => {
+      for await (const chunk of result) return chunk.length > 0;
       return false;
     };
-    const { signal, answer } = await runProcess({ ...wanted("yes >&3; sleep 60"), read }, never);
-    assert.deepEqual([signal, answer], ["SIGKILL", true]);
+    const { signal, result } = await runProcess({ ...wanted("yes >&3; sleep 60"), read }, never);
+    assert.deepEqual([signal, result], ["SIGKILL", true]);
   });
 
-  test("is ended when the server fails to feed it, or to take its answer", async () => {
+  test("is ended when the server fails to feed it, or to take its result", async () => {
     const input = (async function* () {
       yield Buffer.from("some");
       throw new Error("the disk fails");

@@ -1,43 +1,44 @@
-// A process of foreign code: started with nothing of ours, its output bounded, its whole group ended in time.
+// Runs a process of untrusted code: with no state of the server, bounded output, and a time limit for its
+// group.
 import { type ChildProcess, spawn } from "node:child_process";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { limits } from "../limits.ts";
 
-/** Other than that of the server. */
+/** A user other than the server's. */
 export interface RunUser {
   readonly uid: number;
   readonly gid: number;
 }
 
-export interface ProcessWanted<Answer> {
+export interface ProcessOptions<Output> {
   readonly command: readonly [string, ...string[]];
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly user: RunUser | undefined;
-  /** What it reads from its standard input. */
+  /** The bytes for its standard input. */
   readonly input: AsyncIterable<Uint8Array>;
-  /** Reads what it writes to descriptor 3; the process is ended when this does not read to the end. */
-  readonly read: (answer: Readable) => Promise<Answer | undefined>;
-  /** What it reads from descriptor 4 and those after it. */
+  /** Reads the output of descriptor 3. If it stops before the end, the process is killed. */
+  readonly read: (output: Readable) => Promise<Output | undefined>;
+  /** The bytes for descriptor 4 and those after it. */
   readonly attached: readonly Uint8Array[];
   readonly msMax: number;
 }
 
-/** How a process ended. */
-export interface Ended<Answer> {
+/** The end of a process. */
+export interface ProcessResult<Output> {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** What it printed. */
-  readonly output: Gathered;
-  /** It was ended because its time was over. */
+  /** Its standard output and standard error. */
+  readonly log: BoundedOutput;
+  /** The process was killed at its time limit. */
   readonly isLate: boolean;
-  /** What the reader made of it; absent when it is late. */
-  readonly answer: Answer | undefined;
+  /** The result of the reader; absent if the process is late. */
+  readonly result: Output | undefined;
 }
 
-/** Keeps the first bytes that come, and counts the others. */
-export class Gathered {
+/** Stores the first bytes and counts the others. */
+export class BoundedOutput {
   readonly #chunks: Uint8Array[] = [];
   readonly #bytesMax: number;
   #bytes = 0;
@@ -47,8 +48,8 @@ export class Gathered {
   }
 
   add(chunk: Uint8Array): void {
-    const room = Math.max(0, this.#bytesMax - this.#bytes);
-    if (room > 0) this.#chunks.push(chunk.subarray(0, room));
+    const free = Math.max(0, this.#bytesMax - this.#bytes);
+    if (free > 0) this.#chunks.push(chunk.subarray(0, free));
     this.#bytes += chunk.length;
   }
 
@@ -62,35 +63,35 @@ export class Gathered {
 }
 
 /**
- * Resolves when the process and all that holds its output have ended. Rejects when the signal is aborted, and
- * with what the input or the reader throws.
+ * Resolves when the process and all processes that hold its output have ended. Rejects when the signal is
+ * aborted, and when the input or the reader throws.
  */
-export async function runProcess<Answer>(
-  wanted: ProcessWanted<Answer>,
+export async function runProcess<Output>(
+  options: ProcessOptions<Output>,
   signal: AbortSignal,
-): Promise<Ended<Answer>> {
-  const child = start(wanted);
-  const [stdin, stdout, stderr, answers] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
-  const output = new Gathered(limits.modelLogBytesMax);
-  for (const source of [stdout, stderr]) source.on("data", (chunk: Buffer) => output.add(chunk));
+): Promise<ProcessResult<Output>> {
+  const child = start(options);
+  const [stdin, stdout, stderr, results] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
+  const log = new BoundedOutput(limits.modelLogBytesMax);
+  for (const source of [stdout, stderr]) source.on("data", (chunk: Buffer) => log.add(chunk));
   const closed = closing(child);
-  const stop = () => end(child, [stdout, stderr, answers]);
-  const late = AbortSignal.timeout(wanted.msMax);
+  const stop = () => end(child, [stdout, stderr, results]);
+  const late = AbortSignal.timeout(options.msMax);
   const over = AbortSignal.any([signal, late]);
   over.addEventListener("abort", stop, { once: true });
   if (over.aborted) stop();
-  const reading = wanted.read(answers).finally(() => {
-    if (!answers.readableEnded) endGroup(child);
-    answers.destroy();
+  const reading = options.read(results).finally(() => {
+    if (!results.readableEnded) endGroup(child);
+    results.destroy();
   });
-  const answered = reading.catch((problem) => {
-    if (!over.aborted) throw problem; // Else it was cut short.
+  const read = reading.catch((problem) => {
+    if (!over.aborted) throw problem; // Otherwise the output was cut off.
     return undefined;
   });
   try {
-    const [[code, killedBy], answer] = await Promise.all([closed, answered, feed(stdin, wanted.input)]);
+    const [[code, killedBy], result] = await Promise.all([closed, read, feed(stdin, options.input)]);
     signal.throwIfAborted();
-    return { code, signal: killedBy, output, isLate: late.aborted, answer };
+    return { code, signal: killedBy, log, isLate: late.aborted, result };
   } catch (problem) {
     stop();
     await closed.catch(() => undefined);
@@ -101,45 +102,45 @@ export async function runProcess<Answer>(
   }
 }
 
-function start({ command, folder, environment, user, attached }: ProcessWanted<unknown>): ChildProcess {
+function start({ command, folder, environment, user, attached }: ProcessOptions<unknown>): ChildProcess {
   const [program, ...words] = command;
   const child = spawn(program, words, {
     ...user,
     cwd: folder,
     env: environment,
-    detached: true, // The leader of a group, which is ended as a whole.
+    detached: true, // Makes it the leader of a group, which is killed as a whole.
     stdio: ["pipe", "pipe", "pipe", "pipe", ...attached.map(() => "pipe" as const)],
   });
-  // It may end before it has read all of it.
+  // The process may end before it has read all input.
   for (const stream of child.stdio) stream?.on("error", () => undefined);
   for (const [index, bytes] of attached.entries()) (child.stdio[4 + index] as Writable).end(bytes);
   return child;
 }
 
-/** Resolves with the exit code and the signal when all that holds its output has ended as well. */
+/** Resolves with the exit code and the signal, when all processes that hold its output have ended. */
 function closing(child: ChildProcess): Promise<[number | null, NodeJS.Signals | null]> {
-  // Children that it has left behind would hold its output open.
+  // Children that outlive it would keep its output open.
   child.once("exit", () => endGroup(child));
   return new Promise((resolve, reject) => {
     child.once("error", reject).once("close", (code, signal) => resolve([code, signal]));
   });
 }
 
-/** Throws what the source throws; a process that does not read all of it is no fault. */
+/** Rethrows errors of the input. It is no error if the process does not read all of it. */
 async function feed(stdin: Writable, input: AsyncIterable<Uint8Array>): Promise<void> {
-  let fault: { readonly problem: unknown } | undefined;
+  let failure: { readonly problem: unknown } | undefined;
   const source = async function* () {
     try {
       yield* input;
     } catch (problem) {
-      fault = { problem };
+      failure = { problem };
     }
   };
   await pipeline(Readable.from(source()), stdin).catch(() => undefined);
-  if (fault) throw fault.problem;
+  if (failure) throw failure.problem;
 }
 
-/** A process that has left the group can hold the output open; nobody waits for it. */
+/** Destroys the outputs after a delay, because a process that left the group can keep them open. */
 function end(child: ChildProcess, outputs: readonly Readable[]): void {
   endGroup(child);
   const destroy = () => {
@@ -153,6 +154,6 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // All of the group have ended.
+    // All processes of the group have ended.
   }
 }

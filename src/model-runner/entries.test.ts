@@ -102,7 +102,7 @@ describe("artifacts of a training", () => {
     ["a/b/c", "a/b"],
   ])
     test(`are refused in the place of another: ${names.join(", ")}`, async () => {
-      await assert.rejects(kept(...names), /is in the place of another/);
+      await assert.rejects(kept(...names), /has the path of another artifact/);
     });
 
   test("are bounded in number", async () => {

@@ -1,30 +1,30 @@
-// The stream of entries between the server and the process of a model, in both directions.
+// Encodes and decodes the stream of entries between the server and the process of a model.
 //
 // An entry is the length of its name (2 bytes), its name in UTF-8, chunks, and an empty chunk as its end.
 // A chunk is its length (4 bytes) and its bytes. Numbers are big-endian. The stream ends after an entry.
 // The process may be hostile: this file checks the form of its entries, the readers check the rest.
 import { limits } from "../limits.ts";
 
-/** An artifact and the folder of artifacts. */
+/** The name of an artifact with its folder. */
 const nameBytesMax = limits.modelArtifactNameBytesMax + 16;
 
 /** A named stream of bytes. */
 export interface Entry {
   readonly name: string;
-  /** The reader reads them to the end before it takes the next entry. */
+  /** The reader must read them to the end before it reads the next entry. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** As `Entry`; its bytes may be in memory. */
-export interface SentEntry {
+/** An entry to send; its bytes may be in memory. */
+export interface OutgoingEntry {
   readonly name: string;
   readonly bytes: AsyncIterable<Uint8Array> | readonly Uint8Array[];
 }
 
-/** The process sent bytes of another form, or an entry that the reader refuses. */
+/** The process sent bytes in another format, or an entry that the reader refuses. */
 export class BadEntry extends Error {}
 
-export async function* encodeEntries(entries: AsyncIterable<SentEntry>): AsyncGenerator<Uint8Array> {
+export async function* encodeEntries(entries: AsyncIterable<OutgoingEntry>): AsyncGenerator<Uint8Array> {
   for await (const { name, bytes } of entries) {
     const encoded = Buffer.from(name);
     yield uint16(encoded.length);
@@ -39,7 +39,7 @@ export async function* encodeEntries(entries: AsyncIterable<SentEntry>): AsyncGe
   }
 }
 
-/** Throws `BadEntry` for a stream of another form, and for one that ends within an entry. */
+/** Throws `BadEntry` for a stream in another format, and for one that ends within an entry. */
 export async function* decodeEntries(source: AsyncIterable<Uint8Array>): AsyncGenerator<Entry> {
   const input = new Input(source);
   while (await input.hasMore()) {
@@ -69,7 +69,7 @@ function nameIn(bytes: Buffer): string {
   }
 }
 
-/** Cuts the stream into the lengths that the decoder needs. */
+/** Reads the stream in the lengths that the decoder needs. */
 class Input {
   readonly #source: AsyncIterator<Uint8Array>;
   #pending: Buffer = Buffer.alloc(0);

@@ -1,4 +1,4 @@
-// A way from a process without a network to the platform, and to nothing else: a socket in its folder.
+// Forwards connections from a process without a network to the server, and to nothing else.
 import { chmod, chown } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { dirname } from "node:path";
@@ -6,16 +6,16 @@ import type { RunUser } from "./bounded-process.ts";
 
 const connectionsMax = 16;
 
-interface Way {
+interface Forwarding {
   readonly platform: URL;
-  /** The path of the socket. */
+  /** The path of the Unix socket, in the folder of the process. */
   readonly socket: string;
-  /** Who may connect, if not the user of the server alone. */
+  /** The user who may connect besides the user of the server. */
   readonly user: RunUser | undefined;
 }
 
-/** Leads every connection to the socket on to the platform, until it is disposed of. */
-export async function forwardTo({ platform, socket, user }: Way): Promise<AsyncDisposable> {
+/** Forwards every connection from the socket to the platform, until it is disposed of. */
+export async function forwardTo({ platform, socket, user }: Forwarding): Promise<AsyncDisposable> {
   const host = platform.hostname.replace(/^\[|\]$/g, "");
   const port = Number(platform.port || 80);
   const server = createServer((inner) => {
@@ -30,12 +30,12 @@ export async function forwardTo({ platform, socket, user }: Way): Promise<AsyncD
   });
   if (user) await admit(user, socket);
   return {
-    // Whoever was connected has ended with the process.
+    // All connections ended with the process.
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }
 
-/** To the socket alone: the folder can neither be listed nor written. */
+/** Gives the user access to the socket only: the user can neither list nor write the folder. */
 async function admit({ gid }: RunUser, socket: string): Promise<void> {
   for (const [path, mode] of [
     [dirname(socket), 0o710],

@@ -1,35 +1,34 @@
-// Port: runs the Python code of a model, in a process of its own that can do little harm.
+// Port: runs the Python code of a model in a process with few rights.
 //
-// Contract. A run has a folder of its own, which is gone when it has ended; no more runs are under way at
-// once than the machine is to bear, others wait for their turn. Whatever the code does, the promise resolves:
-// with what it answered, or with why there is no answer. It rejects when the signal is aborted, and for
-// faults of the server itself.
+// Contract. A run has its own folder, which is removed at its end. The number of concurrent runs is bounded;
+// others wait. Whatever the code does, the promise resolves with its result or with the reason why there is
+// none. It rejects when the signal is aborted, and for errors of the server itself.
 
 import type { KeyedTaskRunner } from "../lib/keyed-task-runner.ts";
 import { limits } from "../limits.ts";
 
 export type HostingRefusal = "off" | "python-missing" | "root-without-sandbox";
 
-/** What model hosting has on a server. */
+/** The model hosting of a server. */
 export interface ModelHosting {
-  /** Why no code is run here; absent when it is. */
+  /** Why the server runs no code; absent if it does. */
   readonly refusal?: HostingRefusal;
   readonly runner: ModelRunner;
-  /** What runs in the background, by the id of its version or schedule. */
+  /** Background runs, by the id of their version or schedule. */
   readonly jobs: KeyedTaskRunner;
-  /** Hears of what goes wrong there. */
+  /** Receives errors of background runs. */
   readonly report: (problem: unknown) => void;
 }
 
-/** Whether the name of an artifact is a path below the folder of the artifacts. */
+/** Whether the name is a valid path below the folder of the artifacts. */
 export const isArtifactName = (name: string): boolean =>
   !/[\\\0]/.test(name) &&
   Buffer.byteLength(name) <= limits.modelArtifactNameBytesMax &&
   name.split("/").every((part) => !["", ".", ".."].includes(part) && Buffer.byteLength(part) < 256);
 
-/** Bytes that a run finds in a file. */
+/** A file for a run. */
 export interface RunFile {
-  /** A path with `/` between folders, none of which is `..`. */
+  /** A path with `/` between folders and without `..`. */
   readonly name: string;
   readonly open: () => Promise<AsyncIterable<Uint8Array>>;
 }
@@ -42,7 +41,7 @@ interface Task {
   readonly args: Readonly<Record<string, unknown>>;
   /** The URL name of the project. */
   readonly project: string;
-  /** What the code may ask the platform with: from when it is its turn until it has ended. */
+  /** Returns the API key of the code; the key is valid from the start of the run to its end. */
   readonly lendKey: () => Promise<LentKey>;
 }
 
@@ -66,7 +65,7 @@ export interface Prediction extends Task {
   readonly operation: "predict";
   readonly artifacts: readonly RunFile[];
   readonly instances: readonly unknown[];
-  /** Data of a schedule's window. */
+  /** The data of the window of a schedule. */
   readonly data?: unknown;
   /** Files of a schedule; the code finds them as `files/<name>`. */
   readonly files?: readonly RunFile[];
@@ -75,9 +74,9 @@ export interface Prediction extends Task {
 export type ModelTask = Training | Loading | Prediction;
 
 export interface ModelOutcome {
-  /** What the code has printed, with the traceback of what it failed with. */
+  /** The output of the code, with the traceback of a failure. */
   readonly log: readonly string[];
-  /** A line on why it failed; absent when it has done its work. */
+  /** Why the run failed, in one line; absent if it succeeded. */
   readonly problem?: string;
   /** One for each instance of a prediction. */
   readonly predictions: readonly unknown[];

@@ -1,4 +1,4 @@
-// The bounds that the process of a model sets itself before it runs the code of the package.
+// The limits that the process of a model sets for itself before it runs the code of the package.
 import { limits } from "../limits.ts";
 
 export const processLimits = (msMax: number) => ({

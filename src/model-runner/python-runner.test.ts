@@ -48,10 +48,10 @@ describe("a process of Python", needs("python"), () => {
 
   for (const [body, problem] of [
     ["raise SystemExit(0)", "SystemExit: 0"],
-    ["import os\nos._exit(3)", "The code ended with the exit code 3 and without an answer"],
+    ["import os\nos._exit(3)", "The code ended with the exit code 3 and without a result"],
     [
       "import os, signal\nos.kill(os.getpid(), 9)",
-      "The code ended by the signal SIGKILL and without an answer",
+      "The code ended by the signal SIGKILL and without a result",
     ],
     ["return float('nan')", "ValueError: Out of range float values are not JSON compliant"],
     ["return bytearray(8 << 30)", "MemoryError"],
@@ -103,7 +103,7 @@ describe("a process of Python", needs("python"), () => {
     assert.equal(link.outcome.problem, "The artifact a.txt is neither a file nor a folder");
     assert.equal(link.kept.size, 0);
     const outside = await train(runner, 'open_artifact("../a.txt", "w")');
-    assert.match(outside.outcome.problem!, /would lie outside of its folder$/);
+    assert.match(outside.outcome.problem!, /would be outside of its folder$/);
   });
 });
 
@@ -140,15 +140,19 @@ describe("a source package", needs("python"), () => {
     [
       "a path that leads out",
       [fileEntry("../../escaped", "x")],
-      "../../escaped would lie outside of its folder",
+      "../../escaped would be outside of its folder",
     ],
-    ["an absolute path", [fileEntry(target, "x")], `${target} would lie outside of its folder`],
-    ["a symbolic link", [linked("m/x", "symlink")], "The source package holds m/x, which is no plain file"],
-    ["a hard link", [linked("m/x", "link")], "The source package holds m/x, which is no plain file"],
+    ["an absolute path", [fileEntry(target, "x")], `${target} would be outside of its folder`],
+    [
+      "a symbolic link",
+      [linked("m/x", "symlink")],
+      "The source package holds m/x, which is not a regular file",
+    ],
+    ["a hard link", [linked("m/x", "link")], "The source package holds m/x, which is not a regular file"],
     [
       "a device",
       [{ header: { name: "m/tty", size: 0, type: "character-device" } } as Entry],
-      "The source package holds m/tty, which is no plain file",
+      "The source package holds m/tty, which is not a regular file",
     ],
     [
       "too many files",

@@ -9,22 +9,22 @@ import { parseJson } from "../lib/json.ts";
 import { Semaphore } from "../lib/semaphore.ts";
 import { limits } from "../limits.ts";
 import { ReceivedArtifacts } from "./artifacts.ts";
-import { type Ended, Gathered, runProcess } from "./bounded-process.ts";
-import { BadEntry, decodeEntries, encodeEntries, type SentEntry } from "./entries.ts";
+import { BoundedOutput, type ProcessResult, runProcess } from "./bounded-process.ts";
+import { BadEntry, decodeEntries, encodeEntries, type OutgoingEntry } from "./entries.ts";
 import { forwardTo } from "./forward.ts";
 import type { ModelOutcome, ModelRunner, ModelTask } from "./model-runner.ts";
 import { processLimits } from "./process-limits.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-export interface Host {
+export interface PythonHost {
   readonly sandbox: Sandbox;
-  /** Where the server listens, once it does. */
+  /** The address of the server, once it listens. */
   readonly platform: () => URL | undefined;
-  /** What the names of the folders of its runs begin with; no other server on this machine has the same. */
+  /** The prefix of the folders of its runs, unique among the servers of this machine. */
   readonly folderPrefix: string;
 }
 
-export function pythonRunner({ sandbox, platform, folderPrefix }: Host): ModelRunner {
+export function pythonRunner({ sandbox, platform, folderPrefix }: PythonHost): ModelRunner {
   const trainings = semaphoreOf(limits.modelTrainingsAtOnce);
   const others = semaphoreOf(limits.modelRunsAtOnce);
   return {
@@ -43,36 +43,36 @@ export function pythonRunner({ sandbox, platform, folderPrefix }: Host): ModelRu
 /** One project may take all places, but a project with fewer runs goes first. */
 const semaphoreOf = (places: number) => new Semaphore({ places, perCaller: places });
 
-/** Takes away what runs have left that a crash of this server has ended. */
-export async function removeLeftFolders({ folderPrefix }: Host): Promise<void> {
+/** Removes the folders of runs that a crash of this server ended. */
+export async function removeLeftFolders({ folderPrefix }: PythonHost): Promise<void> {
   const names = await readdir(tmpdir());
   for (const name of names.filter((one) => one.startsWith(folderPrefix))) {
     const path = join(tmpdir(), name);
-    // Another user could put links into a folder of its own while it is removed.
+    // Another user could put links into its own folder while the server removes it.
     const found = await lstat(path);
     if (found.isDirectory() && found.uid === process.geteuid?.()) await rm(path, { recursive: true });
   }
 }
 
-interface Place {
+interface RunHost {
   readonly folder: string;
   readonly sandbox: Sandbox;
   readonly platform: URL | undefined;
 }
 
-async function runIn(place: Place, task: ModelTask, signal: AbortSignal): Promise<ModelOutcome> {
-  const ended = await execute(place, task, signal);
-  const log = linesOf(ended);
-  const told = problemOr(ended, task);
-  if (!("problem" in told)) return { log, predictions: (told.value as unknown[] | null) ?? [] };
-  return { log, problem: told.problem, predictions: [] };
+async function runIn(host: RunHost, task: ModelTask, signal: AbortSignal): Promise<ModelOutcome> {
+  const result = await execute(host, task, signal);
+  const log = linesOf(result);
+  const outcome = problemOr(result, task);
+  if (!("problem" in outcome)) return { log, predictions: (outcome.value as unknown[] | null) ?? [] };
+  return { log, problem: outcome.problem, predictions: [] };
 }
 
-/** Numeric libraries start a thread for each processor, which count against the memory. */
+/** Numeric libraries start a thread for each processor, which uses memory. */
 const oneThread = { OMP_NUM_THREADS: "1", OPENBLAS_NUM_THREADS: "1" };
 
-async function execute(place: Place, task: ModelTask, signal: AbortSignal): Promise<Ended<Told>> {
-  const { folder, sandbox, platform } = place;
+async function execute(host: RunHost, task: ModelTask, signal: AbortSignal): Promise<ProcessResult<Outcome>> {
+  const { folder, sandbox, platform } = host;
   using lent = await task.lendKey();
   const socket = sandbox.socket && platform && join(folder, "platform.sock");
   await using _forwarder = socket ? await forwardTo({ platform, socket, user: sandbox.user }) : undefined;
@@ -85,7 +85,7 @@ async function execute(place: Place, task: ModelTask, signal: AbortSignal): Prom
     input: encodeEntries(
       inputOf(task, { msMax, platform, socket: socket && sandbox.socket, apiKey: lent.key }),
     ),
-    read: (answer: AsyncIterable<Uint8Array>) => readAnswer(answer, task),
+    read: (output: AsyncIterable<Uint8Array>) => readOutput(output, task),
   };
   return await runProcess(wanted, signal);
 }
@@ -98,7 +98,7 @@ interface Surroundings {
 }
 
 /** The entries that the bootstrap reads from its standard input. */
-async function* inputOf(task: ModelTask, surroundings: Surroundings): AsyncGenerator<SentEntry> {
+async function* inputOf(task: ModelTask, surroundings: Surroundings): AsyncGenerator<OutgoingEntry> {
   yield { name: "task", bytes: [Buffer.from(taskText(task, surroundings))] };
   yield { name: "package", bytes: await task.code() };
   if (task.operation === "train") return;
@@ -120,24 +120,24 @@ function taskText(task: ModelTask, { msMax, platform, socket, apiKey }: Surround
   });
 }
 
-type Told = { readonly value: unknown } | { readonly problem: string };
+type Outcome = { readonly value: unknown } | { readonly problem: string };
 
 /**
  * Reads the artifacts of a training, then the outcome; undefined when there is no outcome. The bootstrap
  * writes both, but the code of the model can write to the same descriptor.
  */
-async function readAnswer(stream: AsyncIterable<Uint8Array>, task: ModelTask): Promise<Told | undefined> {
+async function readOutput(stream: AsyncIterable<Uint8Array>, task: ModelTask): Promise<Outcome | undefined> {
   const artifacts = task.operation === "train" ? new ReceivedArtifacts(task) : undefined;
-  let told: Told | undefined;
+  let outcome: Outcome | undefined;
   try {
     for await (const { name, bytes } of decodeEntries(stream)) {
-      if (told) throw new BadEntry(`${name} comes after the outcome`);
-      if (name === "outcome") told = await readOutcome(bytes);
+      if (outcome) throw new BadEntry(`${name} comes after the outcome`);
+      if (name === "outcome") outcome = await readOutcome(bytes);
       else if (artifacts && name.startsWith(artifactPrefix))
         await artifacts.receive({ name: name.slice(artifactPrefix.length), bytes });
-      else throw new BadEntry(`${name} is nothing that a run answers`);
+      else throw new BadEntry(`A run does not return ${name}`);
     }
-    return told;
+    return outcome;
   } catch (problem) {
     if (problem instanceof BadEntry) return { problem: problem.message };
     throw problem;
@@ -146,38 +146,41 @@ async function readAnswer(stream: AsyncIterable<Uint8Array>, task: ModelTask): P
 
 const artifactPrefix = "artifacts/";
 
-async function readOutcome(bytes: AsyncIterable<Uint8Array>): Promise<Told> {
-  const gathered = new Gathered(limits.modelAnswerBytesMax);
+async function readOutcome(bytes: AsyncIterable<Uint8Array>): Promise<Outcome> {
+  const received = new BoundedOutput(limits.modelAnswerBytesMax);
   for await (const chunk of bytes) {
-    gathered.add(chunk);
-    if (gathered.bytesLost > 0)
+    received.add(chunk);
+    if (received.bytesLost > 0)
       throw new BadEntry(`The predictions are longer than ${limits.modelAnswerBytesMax} bytes as JSON`);
   }
-  const told = toldIn(gathered.text);
-  if (!told) throw new BadEntry("The outcome of the code is not of the form that the server reads");
-  return told;
+  const outcome = outcomeIn(received.text);
+  if (!outcome) throw new BadEntry("The outcome of the code is not in the format that the server reads");
+  return outcome;
 }
 
-function linesOf({ output }: Ended<unknown>): string[] {
-  const text = output.text.replaceAll("\0", "\ufffd").trimEnd();
-  const lost = output.bytesLost > 0 ? [`... and ${output.bytesLost} bytes more`] : [];
+function linesOf({ log }: ProcessResult<unknown>): string[] {
+  const text = log.text.replaceAll("\0", "\ufffd").trimEnd();
+  const lost = log.bytesLost > 0 ? [`... and ${log.bytesLost} bytes more`] : [];
   return [...(text === "" ? [] : text.split("\n")), ...lost];
 }
 
-function problemOr({ code, signal, isLate, answer }: Ended<Told>, { operation }: ModelTask): Told {
+function problemOr(
+  { code, signal, isLate, result }: ProcessResult<Outcome>,
+  { operation }: ModelTask,
+): Outcome {
   const msMax = operation === "train" ? limits.modelTrainMsMax : limits.modelRunMsMax;
-  if (isLate) return { problem: `The code was ended after ${msMax / 1000} s` };
-  if (answer) return answer;
+  if (isLate) return { problem: `The code was stopped after ${msMax / 1000} s` };
+  if (result) return result;
   const how = signal === null ? `with the exit code ${code}` : `by the signal ${signal}`;
-  return { problem: `The code ended ${how} and without an answer` };
+  return { problem: `The code ended ${how} and without a result` };
 }
 
-function toldIn(text: string): Told | undefined {
+function outcomeIn(text: string): Outcome | undefined {
   try {
-    const told = parseJson(text) as Partial<Record<"problem" | "value", unknown>>;
-    if (typeof told.problem === "string") return { problem: told.problem };
-    const isValue = told.value === null || Array.isArray(told.value);
-    return isValue ? { value: told.value } : undefined;
+    const outcome = parseJson(text) as Partial<Record<"problem" | "value", unknown>>;
+    if (typeof outcome.problem === "string") return { problem: outcome.problem };
+    const isValue = outcome.value === null || Array.isArray(outcome.value);
+    return isValue ? { value: outcome.value } : undefined;
   } catch {
     return undefined;
   }

@@ -10,10 +10,10 @@ import { describe, test } from "node:test";
 import { model, predict, runnerIn, train } from "../../test/support/model-runs.ts";
 import { needs } from "../../test/support/needs.ts";
 import { limits } from "../limits.ts";
-import { findSandbox, type Refusal, type Sandbox } from "./sandbox.ts";
+import { findSandbox, type Sandbox, type SandboxRefusal } from "./sandbox.ts";
 
 const found = await findSandbox();
-const isIsolated = (sandbox: Sandbox | Refusal) => !("refusal" in sandbox) && sandbox.isIsolated;
+const isIsolated = (sandbox: Sandbox | SandboxRefusal) => !("refusal" in sandbox) && sandbox.isIsolated;
 const isRoot = process.getuid?.() === 0;
 
 /** Runs the lines as the `predict` of a model, and returns their result. */

@@ -1,4 +1,4 @@
-// How the process of a model is started: in a sandbox of bubblewrap, or by itself where that does not work.
+// Builds the command that starts the process of a model: in a bubblewrap sandbox if possible, else without.
 import { execFile } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -17,7 +17,7 @@ const execute = promisify(execFile);
 const bootstrap = fileURLToPath(new URL("bootstrap.py", import.meta.url));
 const probeMsMax = 10_000;
 
-/** A Python and what it needs of this machine. */
+/** A Python installation. */
 export interface Python {
   readonly executable: string;
   /** Folders that hold its libraries. */
@@ -25,36 +25,36 @@ export interface Python {
 }
 
 export interface Sandbox {
-  /** Bubblewrap keeps the process from files, from other processes and from the network. */
+  /** Bubblewrap isolates the process from files, other processes and the network. */
   readonly isIsolated: boolean;
-  /** Why it does not, for the log. */
+  /** Why it is not isolated, for the log. */
   readonly flaw?: string;
-  /** The user of the process; that of the server when absent. */
+  /** The user of the process; by default that of the server. */
   readonly user: RunUser | undefined;
-  /** The working folder of the process; that of the run when absent. */
+  /** The working folder of the process; by default that of the run. */
   readonly home?: string;
-  /** Where the process sees that socket; absent when the process has a network. */
+  /** The path of the socket in the sandbox; absent if the process has a network. */
   readonly socket?: string;
   command(run: Run): Command;
-  /** What the command reads from descriptor 4 and those after it. */
+  /** The bytes for descriptor 4 and those after it. */
   readonly attached: readonly Uint8Array[];
 }
 
 interface Run {
-  /** A Unix socket of the host that leads to the platform; absent while the server does not listen. */
+  /** A Unix socket of the host that is forwarded to the server; absent while the server does not listen. */
   readonly socket?: string;
 }
 
 type Command = readonly [string, ...string[]];
 
-/** Why no model is run here. */
-export interface Refusal {
+/** Why the server runs no models. */
+export interface SandboxRefusal {
   readonly refusal: HostingRefusal;
   readonly flaw?: string;
 }
 
-/** `data` is the folder that no model may see. Refuses to run models as root without bubblewrap. */
-export async function findSandbox(data?: string): Promise<Sandbox | Refusal> {
+/** Hides the folder `data` from models. Refuses to run models as root without bubblewrap. */
+export async function findSandbox(data?: string): Promise<Sandbox | SandboxRefusal> {
   const isRoot = process.getuid?.() === 0;
   const user = isRoot ? userOfRuns : undefined;
   const python = await findPython(user);
@@ -66,28 +66,28 @@ export async function findSandbox(data?: string): Promise<Sandbox | Refusal> {
 }
 
 /**
- * The user of the processes when the server is root: the kernel does not bound the processes of root, not
- * even in a user namespace. No service has these ids, and containers that map 65,536 ids have them.
+ * The user of the processes if the server is root: the kernel does not limit the number of processes of root,
+ * not even in a user namespace. No service uses these ids, and containers that map 65,536 ids have them.
  */
 const userOfRuns: RunUser = { uid: 65_533, gid: 65_533 };
 
-/** Runs processes as the server is, with all that its user may do. */
+/** Runs processes without isolation, with all rights of the server's user. */
 export const plainSandbox = (python: Python): Sandbox => ({
   ...{ isIsolated: false, user: undefined, attached: [] },
   command: () => [...firstToDie, python.executable, ...pythonOptions, bootstrap],
 });
 
-/** Neither the user's own packages nor the environment decide what is imported. */
+/** Ignores the user's own packages and the environment for imports. */
 const pythonOptions = ["-I", "-B"] as const;
 
-/** When memory runs out, the system ends the model and not the server. */
+/** When memory runs out, the system kills the model and not the server. */
 const firstToDie = [
   ...["/bin/sh", "-c"],
   '{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null; exec "$@"',
   "sh",
 ] as const;
 
-/** The first `python3` on the path that this user may run. */
+/** The first `python3` in PATH that this user may run. */
 export async function findPython(user?: RunUser): Promise<Python | undefined> {
   const code = "import sys, json; print(json.dumps([sys.executable, sys.prefix, sys.base_prefix]))";
   try {
@@ -100,7 +100,7 @@ export async function findPython(user?: RunUser): Promise<Python | undefined> {
   }
 }
 
-/** Returns a text when something is missing. */
+/** Returns the sandbox, or a string that says what is missing. */
 async function bubblewrapped(
   python: Python,
   user: RunUser | undefined,
@@ -121,7 +121,7 @@ async function bubblewrapped(
   };
 }
 
-/** Nothing that the process can write is a file of the host; all of it is bounded and gone when it ends. */
+/** The process can write no file of the host. Its own files are bounded and vanish at its end. */
 function wrapped({ prefixes }: Python, data: string | undefined, { socket }: Run): string[] {
   const own = prefixes.filter((prefix) => prefix !== "/usr");
   const readable = ["/usr", "/bin", "/lib", "/lib64", ...own];
@@ -133,7 +133,7 @@ function wrapped({ prefixes }: Python, data: string | undefined, { socket }: Run
     ...["--cap-drop", "ALL", "--seccomp", "4"],
     ...["--die-with-parent", "--new-session", "--hostname", "model"],
     ...system.flatMap((path) => ["--ro-bind-try", path, path]),
-    ...placesOf(data, readable).flatMap((path) => [...folder(path, 4096), ...readOnly(path)]),
+    ...pathsOf(data, readable).flatMap((path) => [...folder(path, 4096), ...readOnly(path)]),
     ...["--proc", "/proc", ...readOnly("/proc"), "--dev", "/dev", ...readOnly("/dev")],
     ...folder("/dev/shm", limits.modelSharedMemoryBytesMax),
     ...["--ro-bind-data", "5", "/bootstrap.py"],
@@ -143,12 +143,12 @@ function wrapped({ prefixes }: Python, data: string | undefined, { socket }: Run
   ];
 }
 
-/** The places below these folders, which may be links, where the process would see the data folder. */
-function placesOf(data: string | undefined, readable: readonly string[]): string[] {
+/** The paths at which the process would see the data folder below these folders, which may be links. */
+function pathsOf(data: string | undefined, readable: readonly string[]): string[] {
   if (data === undefined) return [];
   return readable.flatMap((path) => {
-    const way = relative(realPath(path), realPath(data));
-    return way === ".." || way.startsWith(`..${sep}`) ? [] : [join(path, way)];
+    const below = relative(realPath(path), realPath(data));
+    return below === ".." || below.startsWith(`..${sep}`) ? [] : [join(path, below)];
   });
 }
 
@@ -160,22 +160,23 @@ function realPath(path: string): string {
   }
 }
 
-/** Tries it: containers often forbid user namespaces, and older versions lack options. */
+/** Tries the sandbox: containers often forbid user namespaces, and older versions lack options. */
 async function flawOf(sandbox: Sandbox): Promise<string | undefined> {
   const task = { operation: "check", limits: processLimits(probeMsMax) };
-  const wanted = {
+  const options = {
     ...{ command: sandbox.command({}), folder: "/", environment: {}, msMax: probeMsMax },
     ...{ user: sandbox.user, attached: sandbox.attached },
     input: encodeEntries(oneEntry("task", JSON.stringify(task))),
-    read: async (answer: AsyncIterable<Uint8Array>) => {
-      for await (const { bytes } of decodeEntries(answer)) return Buffer.concat(await Array.fromAsync(bytes));
+    read: async (entries: AsyncIterable<Uint8Array>) => {
+      for await (const { bytes } of decodeEntries(entries))
+        return Buffer.concat(await Array.fromAsync(bytes));
       return Buffer.alloc(0);
     },
   };
   try {
-    const { output, answer = "" } = await runProcess(wanted, new AbortController().signal);
-    if (String(answer) === '{"value": null}') return undefined;
-    return (output.text.trim() || String(answer)).slice(0, 1_000);
+    const { log, result = "" } = await runProcess(options, new AbortController().signal);
+    if (String(result) === '{"value": null}') return undefined;
+    return (log.text.trim() || String(result)).slice(0, 1_000);
   } catch (problem) {
     return problem instanceof Error ? problem.message : String(problem);
   }

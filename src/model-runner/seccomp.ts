@@ -1,7 +1,7 @@
 // The seccomp filter of model processes: a BPF program that refuses system calls no model needs.
 //
-// Most Linux kernel escapes went through these calls. The filter refuses calls that are newer than the table
-// as well, so a new kernel does not open what nobody has reviewed.
+// Most escapes from the Linux kernel used these calls. The filter also refuses calls that are newer than the
+// table, so that a new kernel adds no unreviewed call.
 
 type Machine = "x64" | "arm64";
 

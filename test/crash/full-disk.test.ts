@@ -286,7 +286,7 @@ test("a sync that fails: health says so, writes are refused, reads go on, a rest
   for (const { status, text } of refusals) {
     assert.equal(status, 503, text);
     const { error } = JSON.parse(text) as { error: { message: string } };
-    assert.match(error.message, /^No datapoints are taken since the disk failed \(EIO.*restart the server$/);
+    assert.match(error.message, /^Datapoints are refused since the disk failed \(EIO.*restart the server$/);
   }
   const health = await fetch(`${server.baseUrl}/health`);
   assert.equal(health.status, 503);

@@ -3,14 +3,19 @@ import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { ModelOutcome, ModelRunner, Prediction, Training } from "../../src/model-runner/model-runner.ts";
 import { pythonRunner } from "../../src/model-runner/python-runner.ts";
-import { findPython, plainSandbox, type Refusal, type Sandbox } from "../../src/model-runner/sandbox.ts";
+import {
+  findPython,
+  plainSandbox,
+  type Sandbox,
+  type SandboxRefusal,
+} from "../../src/model-runner/sandbox.ts";
 import { packageOf } from "./source-package.ts";
 
 export const folderPrefix = `millrace-model-test-${process.pid}-`;
 
 export const leftFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith(folderPrefix));
 
-export const runnerIn = (sandbox: Sandbox | Refusal, platform?: URL): ModelRunner => {
+export const runnerIn = (sandbox: Sandbox | SandboxRefusal, platform?: URL): ModelRunner => {
   if ("refusal" in sandbox) throw new Error(sandbox.refusal);
   return pythonRunner({ sandbox, platform: () => platform, folderPrefix });
 };

@@ -99,11 +99,11 @@ const creations: readonly Refused[] = [
   },
   {
     body: items({ ...a, refId: "1", parentRefId: "1" }),
-    message: "An asset cannot lie below itself: a below a",
+    message: "An asset cannot be below itself: a below a",
   },
   {
     body: items({ name: "x" }, { ...a, refId: "1", parentName: "b" }, { name: "b", parentRefId: "1" }),
-    message: "An asset cannot lie below itself: a below b below a",
+    message: "An asset cannot be below itself: a below b below a",
   },
   {
     body: items(a, { name: "pump", parentId: "{plant}" }),
@@ -186,14 +186,14 @@ const updates: readonly Refused[] = [
   },
   {
     body: items({ id: "{pump}", parentId: { set: "{motor}" } }),
-    message: "An asset cannot lie below itself: pump below motor below pump",
+    message: "An asset cannot be below itself: pump below motor below pump",
   },
   {
     body: items(
       { id: "{pump}", parentId: { set: "{boiler}" } },
       { id: "{boiler}", parentId: { set: "{motor}" } },
     ),
-    message: "An asset cannot lie below itself: pump below boiler below motor below pump",
+    message: "An asset cannot be below itself: pump below boiler below motor below pump",
   },
   { body: items({ id: "{pump}", parentId: { set: 7 } }), ...unknown(7) },
   {
@@ -207,7 +207,7 @@ test("updates of many that cannot be", async () => {
 });
 
 const updatesOfPump: readonly Refused[] = [
-  { body: { parentId: { set: "{pump}" } }, message: "An asset cannot lie below itself: pump below pump" },
+  { body: { parentId: { set: "{pump}" } }, message: "An asset cannot be below itself: pump below pump" },
   { body: { parentId: { set: 7 } }, ...unknown(7) },
   { body: { name: { setNull: true } }, message: `${invalid("name")} a name to set but got setNull` },
   { body: { name: { set: "" } }, message: `${invalid("name.set")} ...` },

@@ -194,7 +194,7 @@ test("pieces with Content-Range, and the question how far they have come", async
   const again = await piece("89", "8-9/10");
   assert.deepEqual(
     [again.status, again.message],
-    [409, "The file of this link has been uploaded already; ask for a new link to overwrite it"],
+    [409, "The file of this link has been uploaded already; request a new link to overwrite it"],
   );
   assert.equal(await textOf(fileId), "0123456789");
 });
@@ -270,7 +270,7 @@ test("a non-resumable upload takes a whole file or leaves nothing", async () => 
   const piece = await put(url, "01", { "content-range": "bytes 0-1/4" });
   assert.deepEqual(
     [piece.status, piece.message],
-    [400, "This link takes the whole file in one request; ask for a resumable one to send pieces"],
+    [400, "This link accepts the whole file in one request; request a resumable link to send parts"],
   );
   const files = blobFiles().length;
   const { sending } = await beginPut(url, randomBytes(50_000), { "content-length": 90_000 });
@@ -322,7 +322,7 @@ test("a link that is forged, for something else, or for another file opens nothi
   const { fileId, url } = await start("guarded");
   await put(url, "secret");
   const link = await linkOf(fileId);
-  const invalid = "This link is not valid; ask for a new one";
+  const invalid = "This link is not valid; request a new one";
   const later = link.replace(/(\d+)(-[\w-]+)$/, (_, expires: string, mac: string) => `${+expires + 1}${mac}`);
   for (const forged of [
     later,
@@ -348,7 +348,7 @@ test("links expire, and what an expired upload has left is taken away", async ()
   const single = await start("late 1", "?resumable=false");
   const pieces = await start("late 2");
   await put(pieces.url, "01", { "content-range": "bytes 0-1/4" });
-  const expired = { status: 403, range: null, message: "This link has expired; ask for a new one" };
+  const expired = { status: 403, range: null, message: "This link has expired; request a new one" };
   try {
     skippedMs += limits.uploadLinkMs + 1;
     assert.deepEqual(await put(single.url, "x"), expired);

@@ -28,7 +28,7 @@ test("while it is off, or without Python, each operation is refused and says wha
     const body = method === "GET" ? undefined : whole;
     const answer = await send(`${method} ${asked}`, body);
     assert.equal(answer.status, 400, `${method} ${path}`);
-    assert.match(answer.error!.message, /^Model hosting is off.*MILLRACE_MODELS=on turns it on$/);
+    assert.match(answer.error!.message, /^Model hosting is off.*MILLRACE_MODELS=on enables it$/);
   }
 });
 
@@ -162,7 +162,7 @@ describe("rights", hosting, () => {
     const run = await modelHosting(server).sent(`GET /schedules/${id}/runs`);
     assert.deepEqual(
       [run["status"], run["errorMsg"]],
-      ["FAILED", "The service account that asked for this was deleted"],
+      ["FAILED", "The service account of this request was deleted"],
     );
   });
 

@@ -84,7 +84,7 @@ test("deletes of which a part is not there, or not empty", async () => {
   for (const query of ["", "?recursive=false"])
     await refuses(`POST /raw/delete${query}`, {
       body: items({ dbName: "db" }),
-      message: "There are tables in db: delete these first, or all together with recursive=true",
+      message: "There are tables in db: delete them first, or all at once with recursive=true",
     });
 });
 
