@@ -125,7 +125,7 @@ test("keys made with keys made with keys come to an end", async () => {
   for (let made = 2; made <= limits.keyChainMax; made += 1) last = await keyBy(last.ask, userId);
   const { status, error } = await last.ask("POST /apikeys", list({ userId }));
   const most = `A chain of keys that create each other has at most ${limits.keyChainMax} keys`;
-  const message = `${most}; make this one with an earlier key`;
+  const message = `${most}; use an earlier key`;
   assert.deepEqual([status, error!.message], [400, message]);
 });
 
