@@ -160,7 +160,7 @@ class Binder {
     if (whole.kind !== "path" || part.kind !== "literal") throw this.#uncomparable(part, whole);
     const operand = this.#valueOf(whole, "Edm.String");
     if (operand.type !== "Edm.String" && operand.type !== "any")
-      throw wrongType(`${nameOf(whole)} is no text`, whole.at);
+      throw wrongType(`${nameOf(whole)} is not a string`, whole.at);
     const text = operandValue("Edm.String", part, nameOf(whole));
     if (text === null) return nothing;
     if (!operand.has) throw notServed(`The function ${name} on ${nameOf(whole)}`, at);
@@ -172,7 +172,7 @@ class Binder {
     const queryable = this.#queryable(path);
     if (queryable === "unknown") return (quantifier === "all") === wanted ? everything : nothing;
     if (queryable.kind !== "elements" || path.names.length > 1)
-      throw wrongType(`${nameOf(path)} is no list, so it has no ${quantifier}`, at);
+      throw wrongType(`${nameOf(path)} is not a list, so ${quantifier} does not apply`, at);
     const { elements } = queryable;
     const inner = new Binder(this.#context, new Map([...this.#variables, [variable, elements.operand]]));
     const part = body ? inner.recordsWhere(body, true) : everything;
@@ -250,7 +250,7 @@ function compared(
   if (operator === "ne") return not(compared(operand, "eq", value, { kind: "path", names, at }));
   if (value === null || Number.isNaN(value)) return nothing;
   if (operand.type === "Edm.Boolean" || typeof value === "boolean")
-    throw wrongType("true and false are neither before nor after each other", at);
+    throw wrongType("true and false have no order", at);
   if (!operand.between) throw notServed(`The operator ${operator} on ${names.join("/")}`, at);
   const isAbove = operator === "gt" || operator === "ge";
   if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY)
@@ -269,7 +269,7 @@ const comparable: Readonly<Record<PrimitiveType, readonly Literal["type"][]>> = 
 };
 
 const examples: Readonly<Record<PrimitiveType, string>> = {
-  "Edm.String": "texts in quotes, such as 'a'",
+  "Edm.String": "strings in quotes, such as 'a'",
   "Edm.Boolean": "true and false",
   "Edm.DateTimeOffset": "times without quotes, such as 2024-01-31T00:00:00Z",
   "Edm.Double": "numbers, such as 2.5",
@@ -293,7 +293,7 @@ function operandValue(
   if (value === null) return null;
   if (type === "any" && !notInOpenObjects.includes(given))
     return typeof value === "bigint" ? Number(value) : value;
-  if (type === "any") throw wrongType(`${name} is compared with texts, numbers, true and false`, at);
+  if (type === "any") throw wrongType(`${name} is compared with strings, numbers, true and false`, at);
   if (!comparable[type].includes(given)) throw wrongType(`${name} is compared with ${examples[type]}`, at);
   return typeof value === "bigint" ? Number(value) : value;
 }

@@ -115,7 +115,7 @@ class Parser {
     const { at } = token;
     if (token.kind === "literal") return token;
     if (token.kind === "unsupported") {
-      if (token.text.startsWith('"')) throw syntax("texts stand in single quotes", at);
+      if (token.text.startsWith('"')) throw syntax("strings need single quotes", at);
       return { kind: "unsupported", feature: `The literal ${token.text}`, at };
     }
     if (token.kind === "name") return this.#named(token.text, at);
@@ -156,7 +156,7 @@ class Parser {
       throw syntax(`${word} takes ${fewest === most ? fewest : `${fewest} or ${most}`} arguments`, at);
     if (this.#nextText !== "/") return { kind: "call", name, parts, at };
     this.#further();
-    return { kind: "unsupported", feature: `A path behind ${word}(...)`, at };
+    return { kind: "unsupported", feature: `A path after ${word}(...)`, at };
   }
 
   /** Reads expressions in parentheses, possibly named (`Word=...`), possibly none. */
@@ -187,7 +187,7 @@ class Parser {
     const items = this.#list();
     const isValue = ({ kind }: FilterExpression) => kind === "literal" || kind === "unsupported";
     if (items.length > 1 && !items.every(isValue))
-      throw syntax("the list behind in holds values, not properties", at);
+      throw syntax("the list after in takes values, not properties", at);
     return items;
   }
 

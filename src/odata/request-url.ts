@@ -138,6 +138,6 @@ export function splitList(text: string, separator: "," | ";" | "/"): ListItem[] 
 
 function endOfQuote(text: string, start: number): number {
   const end = text.indexOf(text[start]!, start + 1);
-  if (end < 0) throw syntax("a text in quotes does not end", start);
+  if (end < 0) throw syntax("a string in quotes does not end", start);
   return end;
 }

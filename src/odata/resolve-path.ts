@@ -144,7 +144,7 @@ function argumentValue(
   if (!isGiven) throw fail("key-invalid", { problem: `${of} needs the parameter ${name}` });
   const isTime = type === "Edm.DateTimeOffset" && given.kind === "literal" && given.type === "Edm.Date";
   if (given.kind === "literal" && (given.type === type || isTime)) return given.value as string | number;
-  const wanted = type === "Edm.String" ? "a text in quotes" : "a time such as 2024-01-31T00:00:00Z";
+  const wanted = type === "Edm.String" ? "a string in quotes" : "a time such as 2024-01-31T00:00:00Z";
   throw fail("key-invalid", { problem: `The parameter ${name} of ${of} takes ${wanted}` });
 }
 
@@ -179,7 +179,7 @@ async function resolveNext(
   if (resolved.kind === "collection" && segment.name === "$count") return { kind: "count", of: resolved };
   if (resolved.kind === "property") return resolveFromProperty(resolved, segment);
   const from =
-    resolved.kind === "collection" ? `the collection ${resolved.path}; a key stands in parentheses` : "it";
+    resolved.kind === "collection" ? `the collection ${resolved.path}; a key needs parentheses` : "it";
   throw notFound(segment.name, from);
 }
 
@@ -197,7 +197,7 @@ async function resolveFromEntity(
   if (!found && !called && (!property || parentheses !== undefined))
     throw notFound(name, `an entity of ${of.set.name}`);
   const row = await readEntity(context.ctx, resolved, new Set([called?.name ?? name]));
-  if (!row) throw fail("resource-not-found", { problem: `There is nothing that ${name} could be of` });
+  if (!row) throw fail("resource-not-found", { problem: `The entity of ${name} does not exist` });
   if (called) return functionResults(context, called, parentheses ?? "", row);
   if (found) return followNavigation(context, { of, row }, { navigation: found, parentheses });
   return {

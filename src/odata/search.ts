@@ -25,7 +25,9 @@ export const searchFunction = <Found>({
     results(given) {
       const query = given["Search"] as string;
       if (wordsIn(query).length === 0)
-        throw fail("key-invalid", { problem: `The parameter Search of ${name} holds no word to search for` });
+        throw fail("key-invalid", {
+          problem: `The parameter Search of ${name} contains no word to search for`,
+        });
       const found = words(fields, query);
       return {
         read: (ctx, question) => read(ctx, { ...question, filter: and(found, question.filter) }),

@@ -130,8 +130,8 @@ function tokenAt(text: string, at: number): [Token, end: number] {
 
 function problemAt(text: string, at: number): string {
   const letter = String.fromCodePoint(text.codePointAt(at)!);
-  if (letter === "'") return "a text in quotes does not end; write a quote inside of it as ''";
-  return `unexpected ${letter === '"' ? "double quote; texts stand in single quotes" : `'${letter}'`}`;
+  if (letter === "'") return "a string in quotes does not end; write a quote in it as ''";
+  return `unexpected ${letter === '"' ? "double quote; strings need single quotes" : `'${letter}'`}`;
 }
 
 export const syntax = (problem: string, at: number) => fail("filter-syntax", { problem, at });
@@ -157,7 +157,7 @@ function timestampMs(text: string, at: number): number {
   moment.setUTCFullYear(year!, month! - 1, day);
   const isDay = moment.getUTCMonth() === month! - 1 && moment.getUTCDate() === day;
   const isClock = hour! < 24 && minute! < 60 && second! < 60 && Math.abs(zone) <= 14 * 60;
-  if (!isDay || !isClock || year! < 1 || year! > 9999) throw syntax(`${text} is no time of the calendar`, at);
+  if (!isDay || !isClock || year! < 1 || year! > 9999) throw syntax(`${text} is not a valid time`, at);
   return moment.getTime() + ((hour! * 60 + minute! - zone) * 60 + second!) * 1000 + fraction;
 }
 
@@ -165,7 +165,7 @@ const durationParts = /^([+-]?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\
 
 function durationMs(text: string, at: number): number {
   const parts = durationParts.exec(unquoted(text));
-  if (!parts || !/\d/.test(text) || /T'$/i.test(text)) throw syntax(`${text} is no duration`, at);
+  if (!parts || !/\d/.test(text) || /T'$/i.test(text)) throw syntax(`${text} is not a valid duration`, at);
   const [days, hours, minutes, seconds] = parts.slice(2).map((part) => Number(part ?? 0));
   const total = ((days! * 24 + hours!) * 60 + minutes!) * 60_000 + seconds! * 1000;
   return parts[1] === "-" ? -total : total;

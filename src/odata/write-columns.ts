@@ -48,14 +48,14 @@ function layoutOf({ columns: cells }: ColumnBatch, properties: readonly string[]
     texts.push(`${texts.pop()}${isText ? '"' : ""}`);
   }
   const head = texts[0]!;
-  const joint = new BytesLiteral(`${varying.length === 0 ? "" : texts.at(-1)}},${head}`);
+  const separator = new BytesLiteral(`${varying.length === 0 ? "" : texts.at(-1)}},${head}`);
   const labels = texts.slice(1, -1).map((text) => new BytesLiteral(text));
-  const rowBytesMax = labels.reduce((sum, { length }) => sum + length, joint.length);
+  const rowBytesMax = labels.reduce((sum, { length }) => sum + length, separator.length);
   return {
     head,
     cells: varying,
     labels,
-    separator: joint,
+    separator,
     rowBytesMax: rowBytesMax + varying.length * valueBytesMax,
   };
 }
@@ -70,7 +70,7 @@ function prefixOf(cell: PropertyColumn): string {
 function writeBatch(
   writer: BufferWriter,
   count: number,
-  { head, cells, labels, separator: joint, rowBytesMax }: RowLayout,
+  { head, cells, labels, separator, rowBytesMax }: RowLayout,
 ): void {
   writer.string(head);
   writer.ensure(count * rowBytesMax);
@@ -81,7 +81,7 @@ function writeBatch(
       if (place > 0) at = labels[place - 1]!.write(view, at);
       at = writeCell(writer, at, cells[place]!, row);
     }
-    at = joint.write(view, at);
+    at = separator.write(view, at);
   }
   // The last separator contains a comma and the head of a row that does not follow.
   writer.at = at - head.length - 1;

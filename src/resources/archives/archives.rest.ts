@@ -11,8 +11,8 @@ import { inTable, restoredRowsBody } from "../raw/schemas.rest.ts";
 import { restoreRawRows, restoreTimes } from "./archives.ts";
 
 const times = {
-  createdTime: timeField("When it was created"),
-  lastUpdatedTime: timeField("When it last changed"),
+  createdTime: timeField("When the record was created"),
+  lastUpdatedTime: timeField("When the record last changed"),
 };
 
 const body = itemsBody(
@@ -20,10 +20,10 @@ const body = itemsBody(
     {
       id: idField("Which record"),
       ...times,
-      uploadedAt: Type.Optional(timeField("Of files alone: when all of its bytes had come")),
+      uploadedAt: Type.Optional(timeField("Only for files: when the upload of the bytes was complete")),
       columns: Type.Optional(
         Type.Array(Type.Object({ id: idField("Which column"), ...times }), {
-          description: "Of sequences alone: the times of their columns",
+          description: "Only for sequences: the times of the columns",
           maxItems: limits.sequenceColumnsMax,
         }),
       ),
@@ -40,13 +40,13 @@ const restoring = {
   response: () => ({ schema: emptySchema }),
 } as const;
 
-/** `timed` has the records whose times can be restored, by the path of their list. */
+/** `timed` are the resources whose times can be restored, by the path of their list. */
 export const archiveRoutes = (timed: Readonly<Record<string, TimedRecords>>): readonly Route[] => [
   route({
     ...restoring,
     path: "/restore/times/{resource}",
-    summary: "Give records that were restored from an archive the times that they had",
-    parameters: { resource: required(oneOfWords("What kind of records", Object.keys(timed))) },
+    summary: "Set the original times of records restored from an archive",
+    parameters: { resource: required(oneOfWords("The type of the records", Object.keys(timed))) },
     body: { kind: "json", schema: body },
     handle: async (ctx, { path, body }) => {
       const items = body.items.map(({ uploadedAt, ...item }) => ({ ...item, uploadedTime: uploadedAt }));
@@ -57,7 +57,7 @@ export const archiveRoutes = (timed: Readonly<Record<string, TimedRecords>>): re
   route({
     ...restoring,
     path: "/restore/raw/{database}/{table}",
-    summary: "Write raw rows that were in an archive, with the times that they had",
+    summary: "Write raw rows from an archive with their original times",
     parameters: inTable,
     body: {
       kind: "bytes",

@@ -1,4 +1,4 @@
-// Restores what no other route can write: the times of records, and raw rows with their times.
+// Restores data of archives that no other route can write: times of records, and raw rows with their times.
 import { requireCapability } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { existingRecords } from "../../query/existing.ts";
@@ -7,8 +7,8 @@ import { type NewRawRow, putRows } from "../raw/rows.ts";
 import type { TableName } from "../raw/tables.ts";
 
 /**
- * Gives records the times that they had before they were restored, all of them or none; only for callers who
- * may change the project. Refuses (400) unknown and repeated ids.
+ * Sets the times of restored records, all or none. Requires the right to change the project. Refuses (400)
+ * unknown and repeated ids.
  */
 export async function restoreTimes(
   ctx: RequestContext,
@@ -26,8 +26,7 @@ export async function restoreTimes(
 }
 
 /**
- * Writes raw rows with the times that they have, as `putRows` does; only for callers who may change the
- * project.
+ * Writes raw rows like `putRows`, with the times of the archive. Requires the right to change the project.
  */
 export async function restoreRawRows(
   ctx: RequestContext,

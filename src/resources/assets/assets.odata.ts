@@ -25,7 +25,7 @@ import {
 import { type Asset, countAssets, listAssets, visibleAssets } from "./assets.ts";
 
 interface AssetEntity extends Asset {
-  /** Of the parent, if the caller may see that one and it has one. */
+  /** The external id of the parent, if it has one and the caller may see the parent. */
   readonly parentExternalId?: string;
 }
 
@@ -56,7 +56,7 @@ function ofParent(ctx: RequestContext): Operand {
   );
 }
 
-/** The root of an asset is where its path begins. */
+/** A path starts with the id of the root. */
 function rootId(): Operand {
   return {
     type: "Edm.String",

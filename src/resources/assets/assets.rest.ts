@@ -142,7 +142,7 @@ export const assetRoutes: readonly Route[] = [
     ...write,
     method: "POST",
     path: "/assets/delete",
-    summary: "Delete assets with everything below them",
+    summary: "Delete assets with their subtrees",
     body: json(ids),
     response: () => ({ schema: emptySchema }),
     handle: remove,
@@ -151,7 +151,7 @@ export const assetRoutes: readonly Route[] = [
     ...read,
     method: "GET",
     path: "/assets/{assetId}",
-    summary: "Read an asset; in 0.4, or with depth, limit or cursor, with what is below it",
+    summary: "Read an asset; in 0.4, or with depth, limit or cursor, its subtree",
     parameters: assetIdParameter,
     query: subtreeQuery,
     response: assetPage,
@@ -161,7 +161,7 @@ export const assetRoutes: readonly Route[] = [
     ...write,
     method: "PATCH",
     path: "/assets/{assetId}",
-    summary: "Change an asset, by changes or by plain values",
+    summary: "Change an asset, with changes or plain values",
     parameters: assetIdParameter,
     body: json(assetPatch),
     response: assetItems,
@@ -171,7 +171,7 @@ export const assetRoutes: readonly Route[] = [
     ...read,
     method: "GET",
     path: "/assets/{assetId}/subtree",
-    summary: "List an asset and everything below it",
+    summary: "List an asset and its subtree",
     parameters: assetIdParameter,
     query: subtreeQuery,
     response: (version) => ({ schema: pageSchema(subtreeSchema(version)) }),
@@ -271,7 +271,7 @@ function pageResponse(
   return listResponse(ctx, place, read, assetJson(version));
 }
 
-/** What a cursor is bound to: the list it continues, in whichever version it was asked for. */
+/** A cursor is valid for the same list in all versions. */
 const collectionOf = (ctx: RequestContext, { filter, under, depth }: Omit<AssetsQuery, "page">) => [
   "assets",
   ctx.project,
@@ -325,7 +325,7 @@ async function overwrite(
     sourceId: sent.sourceId ?? null,
     ...commonOverwriteOf(sent),
     ...parent(sent.parentId),
-    // Clients of 0.4 and 0.5 do not know types: when absent, those of the asset stay.
+    // Clients of 0.4 and 0.5 do not know types; if the member is absent, the asset keeps its types.
     types: sent.types ?? (version === "0.6" ? [] : undefined),
   }));
   await updateAssets(ctx, assets);
@@ -357,7 +357,10 @@ async function patchOne(ctx: RequestContext, request: AssetRequest<unknown, Stat
   return updateOne(ctx, { ...request, body: Object.fromEntries(changes) });
 }
 
-/** A plain value or list sets the field; an object changes it, unless it is itself the metadata to set. */
+/**
+ * A plain value or list sets the field. An object is a change, except an object of strings for metadata,
+ * which sets it.
+ */
 const asSetter = (field: string, sent: unknown) =>
   typeof sent !== "object" ||
   Array.isArray(sent) ||

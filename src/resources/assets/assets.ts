@@ -1,4 +1,4 @@
-// Assets, the backbone of a plant: a tree of named things that all other resources hang on.
+// Assets: the tree of a plant's parts, to which records of all other resources are linked.
 
 import { underAsset } from "../../access/asset-subtree.ts";
 import { scopeOf } from "../../access/caller.ts";
@@ -57,9 +57,9 @@ export interface NewAsset extends ParentReferences, CommonFields {
 
 export interface AssetsQuery {
   readonly filter: Filter;
-  /** Only this asset and everything below it; nothing when there is no such asset. */
+  /** Only this asset and its subtree; no records if the asset does not exist. */
   readonly under?: number | undefined;
-  /** At most this many steps below `under`, or below the roots. */
+  /** At most this many levels below `under`, or below the roots. */
   readonly depth?: number | undefined;
   readonly page: PageQuery;
 }
@@ -68,14 +68,14 @@ export interface AssetsQuery {
 const byDepth: readonly OrderBy[] = [{ field: "depth", direction: "ascending" }, ...byId];
 
 /**
- * The asset itself, then branch by branch. A subtree is one range of paths, so that a page of it costs the
- * same whatever the subtree's size; by depth all of its assets would have to be found first.
+ * The asset itself, then branch by branch. A subtree is one range of paths, so the cost of a page does not
+ * depend on the size of the subtree. An order by depth would have to find the whole subtree first.
  */
 const byPath: readonly OrderBy[] = [{ field: "path", direction: "ascending" }];
 
 /**
- * Creates all of these assets or none, and returns them in the same order. Refuses unknown, ambiguous and
- * circular parents, a taken source and source id, siblings of one name, and what `changeTypes` refuses.
+ * Creates all assets or none, and returns them in the same order. Refuses unknown, ambiguous and circular
+ * parents, a source and source id in use, siblings with the same name, and what `changeTypes` refuses.
  */
 export async function createAssets(ctx: RequestContext, items: readonly NewAsset[]): Promise<Asset[]> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
@@ -126,7 +126,7 @@ async function newRows(
     const parentId = parentIds[index];
     return { id: ids[index]!, name, ...(parentId !== undefined && { parentId }) };
   });
-  const places = treePositions(nodes, new Map(outside.map((row) => [row.id, row])));
+  const positions = treePositions(nodes, new Map(outside.map((row) => [row.id, row])));
   const typed = items.flatMap(({ types = [] }) => types.map((type) => type.id));
   const definitions = await typeDefinitions(tx, typed);
   return mapInSlices(items, (item, index) => {
@@ -134,7 +134,7 @@ async function newRows(
     const node = nodes[index]!;
     return {
       ...node,
-      ...places.get(node.id)!,
+      ...positions.get(node.id)!,
       ...commonFieldsOf(item),
       ...(description !== undefined && { description }),
       metadata: metadata ?? {},
@@ -147,7 +147,7 @@ async function newRows(
   });
 }
 
-/** One page of the assets the caller may see. */
+/** Returns one page of the assets that the caller may see. */
 export async function listAssets(ctx: RequestContext, query: AssetsQuery): Promise<Page<Asset>> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
   const { under } = query;
@@ -158,7 +158,7 @@ export async function listAssets(ctx: RequestContext, query: AssetsQuery): Promi
   });
 }
 
-/** As `listAssets`, from the asset `under` downwards; refuses (404) an unknown one. */
+/** Like `listAssets`, for the subtree of the asset `under`. Refuses (404) an unknown asset. */
 export async function listSubtree(
   ctx: RequestContext,
   query: AssetsQuery & { readonly under: number },
@@ -188,16 +188,18 @@ async function pageBelow(
   return { ...found, items: await assetsOf(tx, found.items) };
 }
 
-/** The assets the caller may see, as a condition within questions about other records. */
+/** Matches the assets that the caller may see, for filters of other records. */
 export const visibleAssets = (ctx: RequestContext): Filter => scopeOf(ctx.caller, "assetsAcl", "READ");
 
-/** How many of the assets that the caller may see meet the filter. */
+/** Counts the matching assets that the caller may see. */
 export async function countAssets(ctx: RequestContext, filter: Filter): Promise<number> {
   const visible = and(visibleAssets(ctx), filter);
   return ctx.catalog.read(ctx.project, (tx) => tx.count(assetTable, visible));
 }
 
-/** At most `parts - 1` positions that cut the list of all assets into pieces of about equal size. */
+/**
+ * Returns at most `parts - 1` positions that split the list of all assets into parts of about equal size.
+ */
 export async function divideAssets(ctx: RequestContext, parts: number): Promise<Position[]> {
   const filter = scopeOf(ctx.caller, "assetsAcl", "READ");
   return ctx.catalog.read(ctx.project, (tx) => tx.divide(assetTable, { filter, order: byDepth, parts }));
@@ -212,13 +214,13 @@ export async function getAsset(ctx: RequestContext, id: number): Promise<Asset> 
   return asset!;
 }
 
-/** In the order asked, in batches; refuses (400) unknown and repeated ones. */
+/** Reads assets in the order of the names, in batches. Refuses (400) unknown and repeated names. */
 export const getAssets = (ctx: RequestContext, names: readonly RecordName[]) =>
   recordsByName(ctx, { ...assetType, scope: scopeOf(ctx.caller, "assetsAcl", "READ") }, names, assetsOf);
 
 /**
- * The names and sources of all assets that the caller may see and that meet the filter, page by page, each in
- * a transaction of its own: a reader who takes long must not hold one open.
+ * Yields the names and sources of all matching assets that the caller may see. Each page has its own
+ * transaction, so that a slow consumer holds none open.
  */
 export async function* assetNames(
   ctx: RequestContext,
@@ -247,14 +249,14 @@ export async function searchAssets(ctx: RequestContext, query: TextSearch): Prom
 }
 
 /**
- * Changes all of these assets or none; returns them in the same order. Refuses (400) unknown and repeated
- * ids, an unknown parent, a parent at or below the asset itself, and what `createAssets` refuses.
+ * Changes all assets or none, and returns them in the same order. Refuses (400) unknown and repeated ids,
+ * an unknown parent, a parent in the asset's own subtree, and what `createAssets` refuses.
  */
 export async function updateAssets(ctx: RequestContext, changes: readonly AssetChange[]): Promise<Asset[]> {
   return update(ctx, changes, { field: "items" });
 }
 
-/** As `updateAssets` for a single asset; refuses (404) an unknown one. */
+/** Like `updateAssets` for a single asset. Refuses (404) an unknown asset. */
 export async function updateAsset(ctx: RequestContext, change: AssetChange): Promise<Asset> {
   const [changed] = await update(ctx, [change], { field: "assetId", status: 404 });
   return changed!;
@@ -282,8 +284,8 @@ async function update(
 }
 
 /**
- * Deletes these assets with everything below them, all or nothing, and clears the links of other resources.
- * Refuses (400) unknown and repeated ids.
+ * Deletes these assets with their subtrees, all or nothing, and clears the links of other resources to
+ * them. Refuses (400) unknown and repeated ids.
  */
 export async function deleteAssets(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
@@ -294,7 +296,7 @@ export async function deleteAssets(ctx: RequestContext, ids: readonly number[]):
   await ctx.generations.of(ctx.project).scopes.during(() => ctx.catalog.write(ctx.project, remove));
 }
 
-/** As `writeRows`; returns those planned. */
+/** Plans and writes rows like `writeRows`, and returns them as assets. */
 async function writeAssets(
   ctx: RequestContext,
   scope: Filter,
@@ -321,7 +323,9 @@ async function assetsOf(tx: CatalogReader, rows: readonly AssetRow[]): Promise<A
   });
 }
 
-/** The ids of a path, `/1/7/9/`, read digit by digit: a page of 1,000 has thousands of them. */
+/**
+ * Parses the ids of a path such as `/1/7/9/`, digit by digit: a page of 1,000 assets has thousands of them.
+ */
 function idsIn(path: string): number[] {
   const ids: number[] = [];
   let id = 0;

@@ -1,4 +1,4 @@
-// What an update does to asset records: new values for their fields, and new places for whole subtrees.
+// Applies updates to asset rows: new field values, and new positions in the tree.
 import { fail } from "../../errors.ts";
 import type { Filter } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
@@ -15,7 +15,10 @@ import { type AssetWrite, existingRows, rowsUnder, visibleRows } from "./rows.ts
 import type { AssetRow } from "./schema.ts";
 import { treePositions } from "./tree.ts";
 
-/** Values to set; `null` clears, `undefined` leaves. A `parentId` moves the asset, `null` makes it a root. */
+/**
+ * Values to set; `null` clears a value, `undefined` leaves it. A new `parentId` moves the asset; `null`
+ * makes it a root.
+ */
 export interface AssetChange extends CommonChange {
   readonly id: number;
   readonly name?: string | undefined;
@@ -24,18 +27,18 @@ export interface AssetChange extends CommonChange {
   readonly source?: string | null | undefined;
   readonly sourceId?: string | null | undefined;
   readonly parentId?: number | null | undefined;
-  /** A list is all types that the asset has from now on. */
+  /** A list replaces all types of the asset. */
   readonly types?: readonly TypeInput[] | TypesChange | undefined;
 }
 
 interface ChangeBatch {
   readonly changes: readonly AssetChange[];
   readonly nowMs: number;
-  /** Where the caller wrote the change of this index, for refusals: `items[0].`. */
+  /** The prefix of the field names of this change in refusals: `items[0].`. */
   readonly fieldPrefix: (index: number) => string;
 }
 
-/** The records with the changes in them, in the same order. */
+/** Applies the changes to the rows, in the same order. */
 export async function changeRows(
   tx: CatalogReader,
   rows: readonly AssetRow[],
@@ -55,8 +58,8 @@ export async function changeRows(
 }
 
 /**
- * `after` with the paths and depths of moved assets right, and everything below those, which follows: only
- * the assets of the request count as updated, the others keep their `lastUpdatedTime`.
+ * Sets the paths and depths of moved assets, and of all assets in their subtrees. Only assets of the
+ * request count as updated; the others keep their `lastUpdatedTime`.
  */
 export async function moveSubtrees(
   tx: CatalogReader,
@@ -74,16 +77,16 @@ export async function moveSubtrees(
     nodes.set(row.id, row);
   for (const row of after) if (nodes.has(row.id)) nodes.set(row.id, row);
   const outside = await parentsOutside(tx, scope, moved, nodes);
-  const places = treePositions([...nodes.values()], outside);
+  const positions = treePositions([...nodes.values()], outside);
   const requested = new Set(after.map((row) => row.id));
-  const placed = (row: AssetRow): AssetRow => ({ ...row, ...places.get(row.id) });
+  const positioned = (row: AssetRow): AssetRow => ({ ...row, ...positions.get(row.id) });
   const descendants = [...nodes.values()].filter((row) => !requested.has(row.id));
-  return { rows: after.map(placed), descendants: descendants.map(placed) };
+  return { rows: after.map(positioned), descendants: descendants.map(positioned) };
 }
 
 /**
- * Refuses (403) to take an asset from below one that the caller may not write, or to make it a root: its
- * place is part of what lies above it, also where the caller may change all of the asset itself.
+ * Refuses (403) to move an asset away from a parent that the caller may not write, and to make it a root: a
+ * move changes the parent's subtree, even if the caller may write the asset itself.
  */
 async function refuseMovesOutOfScope(
   tx: CatalogReader,

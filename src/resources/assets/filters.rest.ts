@@ -1,4 +1,4 @@
-// From the parameters of the asset list, and from the body of a search, to the questions they ask.
+// Maps the parameters of the asset list and the body of a search to queries.
 import type { Static } from "typebox";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -10,7 +10,7 @@ import { commonBodyFilter, commonFilter, equalTo } from "../common/fields.rest.t
 import { filterByTypes } from "./asset-types/values.ts";
 import type { listQuery, searchBody } from "./schemas.rest.ts";
 
-/** Every condition of the list except those on the tree. */
+/** All conditions of the list except the subtree and depth. */
 export function listFilter(query: ParameterValues<typeof listQuery>): Filter {
   const { name, fuzziness, description, source } = query;
   return and(
@@ -22,7 +22,7 @@ export function listFilter(query: ParameterValues<typeof listQuery>): Filter {
   );
 }
 
-/** The query of the parameters, nested in a body as 0.6 sends it. */
+/** Maps the body of a search, in which 0.6 nests the parameters. */
 export function searchOfBody({ search, filter, ...options }: Static<typeof searchBody>): TextSearch {
   const { metadata, types = [], assetSubtrees, createdTime, lastUpdatedTime, ...common } = filter ?? {};
   const fields = types.reduce((count, one) => count + (one.fields?.length ?? 0), 0);

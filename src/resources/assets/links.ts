@@ -1,5 +1,5 @@
-// Assets as other resources name them, in links and in questions about subtrees: only those one may know of.
-
+// Links from other resources to assets, and filters by their subtrees; both only see assets visible to the
+// caller.
 import { underAsset } from "../../access/asset-subtree.ts";
 import { knownAssets, scopeOf } from "../../access/caller.ts";
 import type { Acl } from "../../access/capabilities.ts";
@@ -11,8 +11,8 @@ import { visibleRows } from "./rows.ts";
 import type { AssetRow } from "./schema.ts";
 
 /**
- * For new links from records that `acl` is about: of these ids the ones that name no asset the caller may
- * know of. Refuses (403) others below which the caller may not write such records.
+ * Checks new links of records that `acl` covers: returns the ids that name no asset visible to the caller.
+ * Refuses (403) visible assets in whose subtree the caller may not write such records.
  */
 export async function unknownAssets(
   ctx: RequestContext,
@@ -29,9 +29,7 @@ export async function unknownAssets(
   return [];
 }
 
-/**
- * Of these assets the ones that the caller may know of when it comes to records that `acl` is about, by id.
- */
+/** The rows of the assets that are visible to the caller for records that `acl` covers, by id. */
 export const visibleAssetRows = (
   ctx: RequestContext,
   tx: CatalogReader,
@@ -39,19 +37,19 @@ export const visibleAssetRows = (
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, AssetRow>> => visibleRows(tx, knownAssets(ctx.caller, acl, "READ"), ids);
 
-/** Of these ids those of assets that exist, whoever may see them. */
+/** The ids of assets that exist, visible to the caller or not. */
 export async function existingAssets(tx: CatalogReader, ids: readonly number[]): Promise<number[]> {
   const found = await visibleRows(tx, everything, ids);
   return ids.filter((id) => found.has(id));
 }
 
-/** New links of a record, and what the caller named them in: `assetIds`, or `assetId` for one. */
+/** The new links of a record and the field of the request with them: `assetIds`, or `assetId` for one. */
 export interface NewLinks {
   readonly field: string;
   readonly assetIds: readonly number[];
 }
 
-/** The new links of records that hang on one asset each, or on none. */
+/** The new links of records that are linked to at most one asset. */
 export const singleLinks = (assetIds: readonly (number | undefined)[]): readonly NewLinks[] => [
   { field: "assetId", assetIds: assetIds.filter((id) => id !== undefined) },
 ];
@@ -70,14 +68,14 @@ export async function refuseUnknownAssets(
     const got = assetIds.find((id) => unknown.has(id));
     if (got === undefined) continue;
     const expected = field.endsWith("assetId") ? "the id of an existing asset" : "ids of existing assets";
-    // Not `notFound`: clients take what stands there for ids of the records.
+    // Not `notFound`: clients take the values of that member for ids of the records.
     throw fail("field-invalid", { field, expected, got: `${got}` });
   }
 }
 
 /**
- * The filter of a question about records that `acl` is about, without the subtrees of assets that the caller
- * may not know of: they match as little as those of assets that do not exist.
+ * Removes subtrees of assets that the caller may not see from a filter of records that `acl` covers, so
+ * that they match as little as subtrees of assets that do not exist.
  */
 export async function limitToVisibleSubtrees(
   ctx: RequestContext,

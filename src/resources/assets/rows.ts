@@ -1,5 +1,4 @@
-// Asset records in a transaction: those a caller may touch, whole subtrees, and writes that may clash.
-
+// Asset rows in a transaction: reads of visible rows and subtrees, and writes with their conflicts.
 import { underAsset } from "../../access/asset-subtree.ts";
 import { refuseOutsideScope } from "../../access/write-scope.ts";
 import type { RequestContext } from "../../context.ts";
@@ -12,10 +11,10 @@ import { type Catalog, type CatalogReader, type ProjectId, UniqueViolation } fro
 import { refuseTakenExternalIds } from "../common/external-ids.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
 
-/** With the noun for them in a refusal. */
+/** The asset table, with the noun for its records in refusals. */
 export const assetType = { table: assetTable, noun: "asset" };
 
-/** Of these assets the ones in `scope`, by id; the same id may be asked for more than once. */
+/** The rows of `ids` in `scope`, by id. Ids may repeat. */
 export async function visibleRows(
   tx: CatalogReader,
   scope: Filter,
@@ -29,13 +28,13 @@ export async function visibleRows(
 }
 
 /**
- * These assets in the order of the ids. Refuses repeated ids, unknown ids and those outside of `scope`;
- * `field` is the member of the request that holds them.
+ * The rows of `ids`, in the same order. Refuses repeated ids, unknown ids, and ids outside `scope`; `field`
+ * is the member of the request with the ids.
  */
 export const existingRows = (tx: CatalogReader, scope: Filter, query: IdsNamed): Promise<AssetRow[]> =>
   existingRecords(tx, assetTable, scope, query);
 
-/** Those of these assets that exist, each with the assets above it. */
+/** The existing assets of `ids`, each with its ancestors. */
 export async function ancestorsOf(
   catalog: Catalog,
   project: ProjectId,
@@ -46,7 +45,7 @@ export async function ancestorsOf(
   return new Map(rows.map(({ id, path }) => [id, path.split("/").slice(1, -2).map(Number)]));
 }
 
-/** These assets and everything below them, by id, a page at a time. */
+/** Yields the rows of `ids` and of their subtrees, by id, a page at a time. */
 export async function* rowsUnder(tx: CatalogReader, ids: readonly number[]): AsyncGenerator<AssetRow> {
   const limit = limits.listItemsMax;
   for (let after: readonly number[] | undefined; ; ) {
@@ -60,13 +59,13 @@ export async function* rowsUnder(tx: CatalogReader, ids: readonly number[]): Asy
 
 export interface AssetWrite {
   readonly rows: readonly AssetRow[];
-  /** Assets that merely stand elsewhere afterwards. */
+  /** Assets whose position changes because an ancestor moved. */
   readonly descendants?: readonly AssetRow[];
 }
 
 /**
- * Plans records and stores them in one transaction. Refused with nothing changed: two assets with one source
- * and source id or one external id, siblings of one name, records that end up outside of `scope`.
+ * Plans rows and stores them in one transaction. Refuses, with nothing changed, a repeated source and
+ * source id, a repeated external id, siblings with the same name, and rows outside `scope`.
  */
 export async function writeRows(
   ctx: RequestContext,
@@ -102,7 +101,7 @@ async function conflictError(ctx: RequestContext, rows: readonly AssetRow[]): Pr
   });
 }
 
-/** The records whose pair of values belongs to an earlier one of them or to a stored one. */
+/** The rows whose combination of values repeats in an earlier row or exists in the table. */
 async function conflicting(
   tx: CatalogReader,
   rows: readonly AssetRow[],

@@ -1,4 +1,4 @@
-// What assets ask of the catalog: their columns, and what must be found fast or be unique.
+// The asset table: its columns, indexes and unique combinations.
 import type { Stored, Table } from "../../storage/catalog.ts";
 import { type CommonFields, commonColumns } from "../common/schema.ts";
 import type { TypedRow } from "./asset-types/schema.ts";
@@ -6,11 +6,11 @@ import type { TypedRow } from "./asset-types/schema.ts";
 export interface AssetRow extends Stored, TypedRow, CommonFields {
   readonly name: string;
   readonly description?: string;
-  /** Absent on a root. */
+  /** Absent for a root. */
   readonly parentId?: number;
-  /** The ids from the root down to the asset itself: `/1/7/9/`. */
+  /** The ids from the root to the asset itself: `/1/7/9/`. */
   readonly path: string;
-  /** Steps from the root; 0 for a root itself. */
+  /** The number of levels below the root; 0 for a root. */
   readonly depth: number;
   readonly metadata: Readonly<Record<string, string>>;
   readonly source?: string;
@@ -19,7 +19,7 @@ export interface AssetRow extends Stored, TypedRow, CommonFields {
   readonly lastUpdatedTime: number;
 }
 
-/** Children of one parent differ in name; roots may share one (docs/reference/assets.md#creating-assets). */
+/** Siblings have different names; roots may share a name (docs/reference/assets.md#creating-assets). */
 export const assetTable: Table<AssetRow> = {
   name: "assets",
   belongsTo: "project",

@@ -1,4 +1,4 @@
-// The shapes of assets on the wire: what requests may hold, and what answers look like in each version.
+// JSON schemas of assets in requests and responses of each version, and the mapping of records to JSON.
 import { type TSchema, Type } from "typebox";
 import { limits } from "../../limits.ts";
 import { cursorParameter } from "../../rest/envelope.ts";
@@ -22,22 +22,22 @@ const time = (description: string) => Type.Integer({ description: `${description
 const members = {
   id: Type.Integer(),
   name: Type.String(),
-  description: Type.Optional(Type.String({ description: "0.5 answers an empty text when there is none" })),
+  description: Type.Optional(Type.String({ description: "An empty string in 0.5 when there is none" })),
   parentId: Type.Optional(Type.Integer({ description: "Absent on a root" })),
-  path: Type.Array(Type.Integer(), { description: "Ids from the root down to the asset itself" }),
+  path: Type.Array(Type.Integer(), { description: "The ids from the root to the asset itself" }),
   depth: Type.Integer({ description: "0 for a root" }),
   metadata: metadataField("Empty when there is none"),
   source: Type.Optional(Type.String()),
   sourceId: Type.Optional(Type.String()),
   ...commonMembers,
-  createdTime: time("When it was created"),
+  createdTime: time("When the asset was created"),
   lastUpdatedTime: time("When one of its own fields last changed"),
 };
 
 const asset = Type.Object(members, { title: "Asset" });
 const typedAsset = Type.Object({ ...members, types: typeValuesSchema }, { title: "Asset" });
 
-/** What an asset looks like in an answer: 0.6 alone knows types. */
+/** The schema of an asset in responses; only 0.6 has types. */
 export const assetSchema = (version: ApiVersion) => (version === "0.6" ? typedAsset : asset);
 
 const withoutMetadata = { metadata: Type.Optional(metadataField("Absent when there is none")) };
@@ -47,10 +47,10 @@ const typedInSubtree = Type.Object(
   { title: "AssetInSubtree" },
 );
 
-/** As `assetShape`, of `/subtree`. */
+/** Like `assetSchema`, for `/subtree`. */
 export const subtreeSchema = (version: ApiVersion) => (version === "0.6" ? typedInSubtree : inSubtree);
 
-/** An asset as a version shows it; the .NET SDK of 0.5 requires a description. */
+/** Maps an asset to the JSON of a version; the .NET SDK of 0.5 requires a description. */
 export const assetJson = (version: ApiVersion) => (asset: Asset) => ({
   id: asset.id,
   name: asset.name,
@@ -69,13 +69,13 @@ export const assetJson = (version: ApiVersion) => (asset: Asset) => ({
 
 const fields = {
   name: nameField("The name, different from those of its siblings"),
-  description: textField("What it is"),
+  description: textField("The description"),
   metadata: metadataField("Key and value pairs of the caller's choice"),
   source: textField("The system the asset comes from"),
-  sourceId: textField("Its id in that system; `source` and `sourceId` together are unique"),
+  sourceId: textField("The asset's id in that system; `source` and `sourceId` together are unique"),
 };
 
-/** Numbers, and strings of digits, which the .NET SDK sends. */
+/** Integers, and the strings of digits that the .NET SDK sends. */
 const parentId = Type.Union([idField("The id of the parent"), Type.String({ pattern: idDigits })], {
   description: "The id of the parent",
 });
@@ -96,9 +96,9 @@ const reference = (description: string) => Type.Optional(textField(description))
 export const newAsset = Type.Object(
   {
     ...writable,
-    refId: reference("A name for this item within the request"),
+    refId: reference("A name for this item in the request"),
     parentRefId: reference("The `refId` of the parent, anywhere in the request"),
-    parentName: reference("The name of the parent: another item of the request, else an existing asset"),
+    parentName: reference("The name of the parent: another item of the request, or an existing asset"),
     id: Type.Optional(Type.Unknown({ description: "Refused: the service assigns ids" })),
   },
   { title: "NewAsset" },
@@ -128,7 +128,7 @@ export const identifiedChange = changeObject({ id: idField("Which asset"), ...ch
 const valueOrSetter = <Value extends TSchema>(value: Value) =>
   Type.Optional(Type.Union([value, setter(value)]));
 
-/** As a change, or plainly the new values. */
+/** Changes, or new values without `set`. */
 export const assetPatch = changeObject({
   id: Type.Optional(idField("Which asset")),
   name: valueOrSetter(fields.name),
@@ -155,7 +155,7 @@ export const searchBody = Type.Object({
   ),
   filter: Type.Optional(
     Type.Object({
-      metadata: Type.Optional(metadataField("Pairs that the asset has")),
+      metadata: Type.Optional(metadataField("Key-value pairs that the asset has")),
       types: Type.Optional(typeFilters),
       assetSubtrees: Type.Optional(Type.Array(Type.Integer(), { maxItems: limits.itemsPerWriteMax })),
       createdTime: span,
@@ -173,7 +173,7 @@ export const searchBody = Type.Object({
 export const assetIdParameter = { assetId: id("The asset") };
 
 export const pageBounds = { byDefault: limits.assetsListDefault, max: limits.listItemsMax };
-const depth = (from: string) => integer(`How many levels below ${from} to go`, { min: 0 });
+const depth = (from: string) => integer(`How many levels below ${from} to return`, { min: 0 });
 export const subtreeQuery = {
   depth: depth("the asset"),
   cursor: cursorParameter,
@@ -183,17 +183,17 @@ export const subtreeQuery = {
 };
 
 export const listQuery = {
-  name: text("Assets of exactly this name"),
-  fuzziness: integer("How many letters the name may differ in", { min: 0 }),
+  name: text("Assets with exactly this name"),
+  fuzziness: integer("By how many letters the name may differ", { min: 0 }),
   path: idList("Assets in the subtree of the last of these ids"),
   depth: depth("the roots, or with `path` below its last id,"),
-  metadata: metadata("Assets that have all of these pairs"),
-  description: text("Assets with this text in their description, in any case"),
-  source: text("Assets of exactly this source"),
+  metadata: metadata("Assets that have all of these key-value pairs"),
+  description: text("Assets with this string in their description, ignoring case"),
+  source: text("Assets with exactly this source"),
   ...commonQuery("Assets"),
   cursor: cursorParameter,
   limit: pageSize(pageBounds),
-  onlyCursors: boolean("Answers the cursors of the page without its items"),
+  onlyCursors: boolean("Returns the cursors of the page without its items"),
 };
 
 export const searchQuery = { ...searchParameters("Assets"), ...commonQuery("Assets") };

@@ -1,4 +1,4 @@
-// Places in the asset tree: who is whose parent in one request, and the path and depth that follow. Pure.
+// Resolves the parents of new assets, and computes their paths and depths. Pure functions.
 import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { limits } from "../../limits.ts";
@@ -12,7 +12,7 @@ export interface ParentReferences {
   readonly parentId?: number;
 }
 
-/** Another item of the request, an existing asset by its id or by its name, or none. */
+/** Another item of the request, an existing asset by id or name, or no parent. */
 export type ResolvedParent =
   | { readonly item: number }
   | { readonly id: number }
@@ -20,9 +20,9 @@ export type ResolvedParent =
   | undefined;
 
 /**
- * The parent of each item, which may follow it in the list (docs/reference/assets.md#creating-assets).
- * Refuses a `refId` that is used twice, a `parentRefId` that no item has, and a `parentName` that several
- * other items have.
+ * Resolves the parent of each item; the parent may come later in the list
+ * (docs/reference/assets.md#creating-assets). Refuses a `refId` used twice, a `parentRefId` that no item
+ * has, and a `parentName` that several other items have.
  */
 export function resolveParents(items: readonly ParentReferences[]): ResolvedParent[] {
   const refIds = new Map<string, number>();
@@ -59,7 +59,7 @@ function itemWith(refIds: ReadonlyMap<string, number>, parentRefId: string, inde
   });
 }
 
-/** The refusal of a `parentName` that no asset has, or more than one. */
+/** The error for a `parentName` that no asset or several assets have. */
 export const ambiguousParent = (index: number, parentName: string) =>
   fail("field-invalid", {
     field: `items[${index}].parentName`,
@@ -79,38 +79,38 @@ export interface TreePosition {
 }
 
 /**
- * Where nodes stand once each hangs under its parent, which is another node or among `outside`.
- * Refuses parents that lead back to the node itself, and trees that grow too deep.
+ * Computes the positions of nodes, whose parents are other nodes or are in `outside`. Refuses cycles and
+ * trees that are too deep.
  */
 export function treePositions(
   nodes: readonly Node[],
   outside: ReadonlyMap<number, TreePosition>,
 ): Map<number, TreePosition> {
   const byId = new Map(nodes.map((node) => [node.id, node]));
-  const places = new Map<number, TreePosition>();
+  const positions = new Map<number, TreePosition>();
   for (const node of nodes) {
-    for (const one of withoutPosition(node, byId, places).reverse()) {
+    for (const one of withoutPosition(node, byId, positions).reverse()) {
       const parentId = one.parentId;
-      const parent = parentId === undefined ? undefined : (places.get(parentId) ?? outside.get(parentId));
+      const parent = parentId === undefined ? undefined : (positions.get(parentId) ?? outside.get(parentId));
       invariant(
         parent !== undefined || parentId === undefined,
         "a parent is another node or among those outside",
       );
-      places.set(one.id, positionBelow(parent, one));
+      positions.set(one.id, positionBelow(parent, one));
     }
   }
-  return places;
+  return positions;
 }
 
-/** The node itself, its parent and so on, up to the first that has a place. */
+/** The node and its ancestors without a position, starting with the node. */
 function withoutPosition(
   start: Node,
   byId: ReadonlyMap<number, Node>,
-  places: ReadonlyMap<number, TreePosition>,
+  positions: ReadonlyMap<number, TreePosition>,
 ): Node[] {
   const chain = new Set<Node>();
   let node: Node | undefined = start;
-  while (node && !places.has(node.id)) {
+  while (node && !positions.has(node.id)) {
     if (chain.has(node)) throw fail("asset-circle", { names: cycleFrom([...chain], node) });
     chain.add(node);
     node = node.parentId === undefined ? undefined : byId.get(node.parentId);

@@ -1,10 +1,10 @@
-// What a change does to a record: new values, and lists with elements set, added and removed.
+// Applies changes to records: new values, and lists with elements set, added and removed.
 import { isDeepStrictEqual } from "node:util";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import type { CommonFields, CommonFieldsInput } from "./schema.ts";
 
-/** First `set`, or the elements held, then the elements to add, then those to remove. */
+/** Replaces the elements with `set`, then adds elements, then removes elements. */
 export interface ListChange<Item> {
   readonly set?: readonly Item[] | undefined;
   readonly add?: readonly Item[] | undefined;
@@ -20,7 +20,7 @@ export interface CommonChange {
   readonly sourceModifiedTime?: number | null | undefined;
 }
 
-/** Overwrites a record: absent fields stay, because published clients do not know these fields. */
+/** Overwrites a record. Absent common fields stay, because published clients do not know them. */
 export const commonOverwriteOf = (given: CommonFieldsInput): CommonChange => ({
   externalId: given.externalId,
   dataSetId: given.dataSetId,
@@ -31,7 +31,10 @@ export const commonOverwriteOf = (given: CommonFieldsInput): CommonChange => ({
 
 type ChangedValues = Readonly<Record<string, unknown>>;
 
-/** The record with these values; `null` clears, `undefined` leaves. The same object when nothing changes. */
+/**
+ * Applies values to a record; `null` clears a field, `undefined` leaves it. Returns the same object if
+ * nothing changes.
+ */
 export function changeValues<Row extends { readonly lastUpdatedTime: number }>(
   row: Row,
   values: ChangedValues,
@@ -43,7 +46,7 @@ export function changeValues<Row extends { readonly lastUpdatedTime: number }>(
   return isDeepStrictEqual(changed, row) ? row : { ...changed, lastUpdatedTime: nowMs };
 }
 
-/** As `changeValues`, for records with the common fields. */
+/** Like `changeValues`, for records with the common fields. */
 export function changeRecord<Row extends CommonFields & { readonly lastUpdatedTime: number }>(
   row: Row,
   { labels, ...values }: CommonChange & ChangedValues,
@@ -54,21 +57,22 @@ export function changeRecord<Row extends CommonFields & { readonly lastUpdatedTi
 }
 
 /**
- * The elements after the change, each once; `undefined` without a change. Refuses (400) more than the limit.
+ * The elements after the change, without duplicates; `undefined` if there is no change. Refuses (400) more
+ * than the limit.
  */
 export function changeList<Item>(
-  held: readonly Item[] | undefined,
+  existing: readonly Item[] | undefined,
   change: ListChange<Item> | undefined,
   { field, limit }: { readonly field: string; readonly limit: number },
 ): readonly Item[] | undefined {
   if (!change) return undefined;
   const removed = new Set(change.remove);
-  const items = [...new Set([...(change.set ?? held ?? []), ...(change.add ?? [])])];
+  const items = [...new Set([...(change.set ?? existing ?? []), ...(change.add ?? [])])];
   const left = items.filter((item) => !removed.has(item));
   if (left.length > limit) throw fail("too-many", { field, limit, got: left.length });
   return left;
 }
 
-/** The value of a field that is absent when its list has no element. */
+/** An empty list is stored as an absent field. */
 export const nullIfEmpty = <Item>(list: readonly Item[] | undefined): readonly Item[] | null | undefined =>
   list?.length === 0 ? null : list;

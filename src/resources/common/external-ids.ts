@@ -1,4 +1,4 @@
-// External ids: unique among the records of one type, and a second name by which a caller reads a record.
+// External ids: unique per record type, and an alternative to the id when a caller reads a record.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { duplicatesIn } from "../../lib/duplicates.ts";
@@ -9,18 +9,18 @@ import { byId } from "../../query/page.ts";
 import { readInBatches } from "../../query/read-within.ts";
 import type { CatalogReader, Stored, Table } from "../../storage/catalog.ts";
 
-/** The records of one type, and the noun for them in a refusal. */
+/** The table of a record type, with the noun for its records in refusals. */
 export interface RecordType<Row extends Stored & { readonly externalId?: string }> {
   readonly table: Table<Row>;
   readonly noun: string;
 }
 
-/** How a caller names a record to read. */
+/** A record's id, or its external id. */
 export type RecordName = number | { readonly externalId: string };
 
 /**
- * Refuses (409) records to be written whose external id another record has, visible to the caller or not, or
- * of which two have the same one. A record that gives up its external id in the same request still has it.
+ * Refuses (409) rows whose external id belongs to another record, visible to the caller or not, or appears
+ * twice. A record that gives up its external id in the same request still counts.
  */
 export async function refuseTakenExternalIds<Row extends Stored & { readonly externalId?: string }>(
   tx: CatalogReader,
@@ -31,7 +31,7 @@ export async function refuseTakenExternalIds<Row extends Stored & { readonly ext
   if (externalIds.length > 0) throw fail("external-ids-taken", { what: noun, externalIds });
 }
 
-/** The external ids for which `refuseTakenExternalIds` would refuse these records. */
+/** The external ids that `refuseTakenExternalIds` would refuse. */
 export async function takenExternalIds<Row extends Stored & { readonly externalId?: string }>(
   tx: CatalogReader,
   { table }: RecordType<Row>,
@@ -40,28 +40,28 @@ export async function takenExternalIds<Row extends Stored & { readonly externalI
   const named = rows.filter((row) => row.externalId !== undefined);
   if (named.length === 0) return [];
   const externalIds = named.map((row) => row.externalId!);
-  const held = await rowsByExternalId(tx, table, externalIds);
-  const holders = new Map(held.map((row) => [row.externalId, row.id]));
-  const isHeld = (row: Row) => holders.has(row.externalId) && holders.get(row.externalId) !== row.id;
-  return [...new Set([...named.filter(isHeld).map((row) => row.externalId!), ...duplicatesIn(externalIds)])];
+  const existing = await rowsByExternalId(tx, table, externalIds);
+  const holders = new Map(existing.map((row) => [row.externalId, row.id]));
+  const isTaken = (row: Row) => holders.has(row.externalId) && holders.get(row.externalId) !== row.id;
+  return [...new Set([...named.filter(isTaken).map((row) => row.externalId!), ...duplicatesIn(externalIds)])];
 }
 
-/** Which records, and how unknown external ids are refused; 400 when absent. */
+/** Records by external id, and the status of the refusal of unknown ones; default 400. */
 export interface ExternalIdsQuery {
   readonly externalIds: readonly string[];
   readonly status?: 404;
-  /** What is needed of the records, `namesOnly` included; all of them when absent. */
+  /** The fields to read, including `namesOnly`; absent means all. */
   readonly fields?: readonly string[];
   /** Refuses records that are too long together. */
   readonly bound?: LengthBound | undefined;
 }
 
-/** What the records of every type are known by. */
+/** The fields that identify records of every type. */
 export const namesOnly = ["id", "externalId"];
 
 /**
- * The records with these external ids, in the same order. Refuses repeated external ids, and those outside of
- * `scope` as unknown ones.
+ * Reads the records with these external ids, in the same order. Refuses repeated and unknown external ids;
+ * ids outside `scope` count as unknown.
  */
 export async function existingByExternalId<Row extends Stored & { readonly externalId?: string }>(
   tx: CatalogReader,
@@ -77,7 +77,10 @@ export async function existingByExternalId<Row extends Stored & { readonly exter
   return externalIds.map((one) => found.get(one)!);
 }
 
-/** The ids of these records, in the same order; ids are not looked up. Refuses as `existingByExternalId`. */
+/**
+ * Returns the ids of the named records, in the same order. Ids themselves are not checked. Refuses like
+ * `existingByExternalId`.
+ */
 export async function idsOf<Row extends Stored & { readonly externalId?: string }>(
   tx: CatalogReader,
   type: RecordType<Row> & { readonly scope: Filter },
@@ -108,8 +111,8 @@ async function rowsByExternalId<Row extends Stored>(
 }
 
 /**
- * The records with these names in the same order, in batches, as `make` gives them to the caller. Refuses
- * (400) unknown and repeated ones.
+ * Reads the named records in the same order, in batches, mapped by `make`. Refuses (400) unknown and
+ * repeated names.
  */
 export function recordsByName<Row extends Stored & { readonly externalId?: string }, Item>(
   ctx: RequestContext,

@@ -13,20 +13,20 @@ import type { RecordName } from "./external-ids.ts";
 export const externalIdField = (description: string) =>
   textField(description, { min: 1, max: limits.externalIdLengthMax });
 
-export const dataSetIdField = idField("The data set it belongs to");
+export const dataSetIdField = idField("The data set of the record");
 
 const label = externalIdField("A label");
 export const labelsField = Type.Array(label, {
-  description: "Its labels, each once",
+  description: "The labels, without duplicates",
   maxItems: limits.labelsMax,
 });
 
 const fields = {
-  externalId: externalIdField("Its id in another system, unique among the records of its type"),
+  externalId: externalIdField("The record's id in another system, unique among the records of its type"),
   dataSetId: dataSetIdField,
   labels: labelsField,
-  sourceCreatedTime: timeField("When its source was made"),
-  sourceModifiedTime: timeField("When its source last changed"),
+  sourceCreatedTime: timeField("When the record's source was created"),
+  sourceModifiedTime: timeField("When the record's source last changed"),
 };
 
 /** The members of a body that creates or overwrites a record, and of a response. */
@@ -69,7 +69,10 @@ interface ListInput<Item> {
   readonly remove?: readonly Item[] | null | undefined;
 }
 
-/** `{"set":null}` alone clears, as `{"setNull":true}` does (docs/reference/common.md#changes). */
+/**
+ * `{"set":null}` as the only member clears the list, like `{"setNull":true}`
+ * (docs/reference/common.md#changes).
+ */
 export function listChangeOf<Item>(sent: ListInput<Item> | null | undefined): ListChange<Item> | undefined {
   if (!sent) return undefined;
   const { set, setNull, add, remove } = sent;
@@ -79,13 +82,13 @@ export function listChangeOf<Item>(sent: ListInput<Item> | null | undefined): Li
 
 const aTime = (which: string) => integer(`${which}, in ms since 1970, inclusive`);
 
-/** The parameters of a list or search of `things`: "Assets". */
+/** The parameters of a list or search; `things` is the plural noun, such as "Assets". */
 export const commonQuery = (things: string) => ({
-  externalId: text(`${things} of exactly this external id; at most one has it`),
-  dataSetId: integer(`${things} of this data set`),
+  externalId: text(`${things} with exactly this external id; at most one has it`),
+  dataSetId: integer(`${things} in this data set`),
   labels: textList(`${things} that have all of these labels`, limits.labelsMax),
-  minSourceCreatedTime: aTime("Source made at this time or later"),
-  maxSourceCreatedTime: aTime("Source made at this time or earlier"),
+  minSourceCreatedTime: aTime("Source created at this time or later"),
+  maxSourceCreatedTime: aTime("Source created at this time or earlier"),
   minSourceModifiedTime: aTime("Source last changed at this time or later"),
   maxSourceModifiedTime: aTime("Source last changed at this time or earlier"),
 });
@@ -127,11 +130,11 @@ export const commonBodyFilter = ({
     maxSourceModifiedTime: sourceModifiedTime?.max,
   });
 
-/** A condition on a value; none when it is absent. */
+/** Matches records whose field equals the value; no condition if the value is absent. */
 export const equalTo = (field: string, value: Scalar | undefined): Filter | undefined =>
   value === undefined ? undefined : equals(field, value);
 
-/** How a request names a record to read: by an id, or by an object with the id or the external id. */
+/** Names a record to read: an id, or an object with the id or the external id. */
 export const recordName = (which: string) =>
   Type.Union([
     idField(which),
@@ -141,7 +144,7 @@ export const recordName = (which: string) =>
     }),
   ]);
 
-/** `index` is the place among the items. Refuses (400) an object with neither or both. */
+/** `index` is the index of the item. Refuses (400) an object with both or neither. */
 export function recordNameIn(sent: Static<ReturnType<typeof recordName>>, index: number): RecordName {
   if (typeof sent === "number") return sent;
   const { id, externalId } = sent;

@@ -1,4 +1,4 @@
-// The common fields as properties of entities, and what a filter can compare them with.
+// The common fields as OData properties, and their operands in filters.
 import { fail } from "../../errors.ts";
 import type { Property } from "../../odata/model.ts";
 import { column, firstPresent, type Operand } from "../../odata/operand.ts";
@@ -11,8 +11,8 @@ type ExternallyNamed<Field extends string> = { readonly externalId?: string } & 
 };
 
 /**
- * `ExternalId` of a record: its external id, else the value of the column `otherwise`. Published clients send
- * no external ids; that column is how other systems know their records.
+ * `ExternalId` of a record: its external id, or the value of the column `otherwise`. Published clients send
+ * no external ids; they put ids of other systems into that column.
  */
 export const externalIdOf =
   <Field extends string>(otherwise: Field) =>
@@ -30,7 +30,9 @@ export const externalId = <From extends object, Field extends string>(
 export const dataSetId = <From extends CommonFields>(): Property<From> =>
   id("DataSetId", (row) => row.dataSetId, "dataSetId");
 
-/** The labels with commas between them; a filter can compare one of them, or ask for none. */
+/**
+ * The labels, separated by commas. A filter can compare a single label, or match records without labels.
+ */
 export const labels = <From extends { readonly labels?: readonly string[] }>(): Property<From> =>
   text("Labels", (row) => (row.labels?.length ? row.labels.join(",") : undefined), labelsOperand);
 

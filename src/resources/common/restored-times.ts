@@ -1,4 +1,4 @@
-// How a resource declares that its records get back the times which they have in an archive.
+// Declares how the records of a resource get the times that they have in an archive.
 
 import { scopeOf } from "../../access/caller.ts";
 import type { Acl } from "../../access/capabilities.ts";
@@ -6,14 +6,14 @@ import type { RequestContext } from "../../context.ts";
 import type { Filter } from "../../query/filter.ts";
 import type { CatalogWriter, Stored, Table } from "../../storage/catalog.ts";
 
-/** Milliseconds since 1970. */
+/** Times in milliseconds since 1970. */
 export interface RecordTimes {
   readonly id: number;
   readonly createdTime: number;
   readonly lastUpdatedTime: number;
-  /** Of files alone: when their upload ended. */
+  /** Only for files: when the upload of the bytes was complete. */
   readonly uploadedTime?: number | undefined;
-  /** Of sequences alone: the times of their columns. */
+  /** Only for sequences: the times of the columns. */
   readonly columns?: readonly Omit<RecordTimes, "columns" | "uploadedTime">[] | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface TimedRecords {
   readonly table: Table<TimedRecord>;
   /** The records that the caller may change. */
   readonly scope: (ctx: RequestContext) => Filter;
-  /** Restores further times of these records. */
+  /** Restores times that only this resource has. */
   readonly restoreMore?: (tx: CatalogWriter, scope: Filter, times: readonly RecordTimes[]) => Promise<void>;
 }
 

@@ -1,23 +1,23 @@
-// The fields that assets, time series, events and files have in common, as the catalog keeps them.
+// The fields that assets, time series, events and files share, and their columns in the catalog.
 import type { Column } from "../../storage/catalog.ts";
 
 export interface CommonFields {
-  /** The id that another system gave to the record; unique among the records of its type in the project. */
+  /** The record's id in another system; unique among the records of its type in the project. */
   readonly externalId?: string;
   readonly dataSetId?: number;
-  /** Each once; absent when there is none. */
+  /** Without duplicates; absent if there is none. */
   readonly labels?: readonly string[];
-  /** When the source of the record was made and last changed; milliseconds since 1970. */
+  /** When the record's source was created and last changed, in milliseconds since 1970. */
   readonly sourceCreatedTime?: number;
   readonly sourceModifiedTime?: number;
 }
 
 const optional = (type: Column["type"]): Column => ({ type, optional: true });
 
-/** The common fields of a request, where a member may also be `undefined`. */
+/** The common fields of a request; members may also be `undefined`. */
 export type CommonFieldsInput = { readonly [Name in keyof CommonFields]?: CommonFields[Name] | undefined };
 
-/** The common fields of a record or of a request, without other members. */
+/** Picks the common fields of a record or request. */
 export const commonFieldsOf = (given: CommonFieldsInput): CommonFields => ({
   ...(given.externalId !== undefined && { externalId: given.externalId }),
   ...(given.dataSetId !== undefined && { dataSetId: given.dataSetId }),
@@ -26,7 +26,7 @@ export const commonFieldsOf = (given: CommonFieldsInput): CommonFields => ({
   ...(given.sourceModifiedTime !== undefined && { sourceModifiedTime: given.sourceModifiedTime }),
 });
 
-/** The columns of a table whose records have the common fields; its `externalId` is a unique combination. */
+/** The columns of the common fields. Tables list `externalId` as a unique combination. */
 export const commonColumns = {
   externalId: optional("text"),
   dataSetId: optional("integer"),

@@ -1,4 +1,4 @@
-// Events over OData: the set Events, the assets they hang on, and the function EventsSearch.
+// Events over OData: the set Events, its navigation to assets, and the function EventsSearch.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { wordsIn } from "../../lib/text.ts";
@@ -53,12 +53,12 @@ const events = entitySet<Event>({
   position: (row) => [row.startTime ?? limits.eventTimeMsMax + 1, row.id],
 });
 
-/** Every word occurs in the description, the type, the subtype or the source. */
+/** Matches events that contain each word in the description, type, subtype or source. */
 function hasWords(text: string): Filter {
   const searched = wordsIn(text);
   if (searched.length === 0)
     throw fail("key-invalid", {
-      problem: "The parameter Search of EventsSearch holds no word to search for",
+      problem: "The parameter Search of EventsSearch contains no word to search for",
     });
   const fields = ["type", "subtype", "source"];
   return and(

@@ -59,8 +59,8 @@ const items = (version: ApiVersion) => ({ schema: itemsSchema(eventSchema(versio
 const empty = () => ({ schema: emptySchema });
 
 const reference = Type.Object({
-  transformerId: idField("The event transformer that made the events"),
-  eventReferenceKeys: Type.Array(textField("What the transformer calls an event"), {
+  transformerId: idField("The event transformer that created the events"),
+  eventReferenceKeys: Type.Array(textField("The transformer's key of an event"), {
     maxItems: limits.itemsPerWriteMax,
   }),
 });
@@ -80,7 +80,7 @@ export const eventRoutes: readonly Route[] = [
     ...read,
     method: "GET",
     path: "/events",
-    summary: "List events by their start; those without one come last",
+    summary: "List events by start time; events without one come last",
     query: listQuery,
     response: (version) => ({ schema: pageSchema(eventSchema(version)) }),
     handle: list,
@@ -118,7 +118,7 @@ export const eventRoutes: readonly Route[] = [
     ...read,
     method: "POST",
     path: "/events/byreference",
-    summary: "Read events by what their event transformer calls them",
+    summary: "Read events by the keys of their event transformer",
     body: json(reference),
     response: items,
     handle: byReference,
@@ -169,7 +169,7 @@ export const eventRoutes: readonly Route[] = [
     ...write,
     method: "PATCH",
     path: "/events/{eventId}",
-    summary: "Change an event, by changes or by plain values",
+    summary: "Change an event, with changes or plain values",
     parameters: oneEvent,
     body: json(eventPatch),
     response: items,
@@ -212,7 +212,7 @@ function list(ctx: RequestContext, { version, query }: BodyRequest<ParameterValu
   return listResponse<Event>(ctx, { cursor, limit, collection, whole }, read, eventJson(version));
 }
 
-/** What a cursor is bound to: the list it continues, in whichever version it was asked for. */
+/** A cursor is valid for the same list in all versions. */
 const collectionOf = (ctx: RequestContext, eventsQuery: Omit<EventsQuery, "page">) => [
   "events",
   ctx.project,

@@ -26,7 +26,7 @@ export type EventOrder = OrderBy["direction"];
 
 export interface EventsQuery {
   readonly filter: Filter;
-  /** Earliest and latest start, ms, both inclusive; either leaves out events without a start. */
+  /** Bounds of the start in ms, both inclusive. Either bound leaves out events without a start. */
   readonly startFrom?: number | undefined;
   readonly startTo?: number | undefined;
   readonly direction: EventOrder;
@@ -41,9 +41,9 @@ const byStart = (direction: EventOrder): readonly OrderBy[] => [
 ];
 
 /**
- * Creates all of these events or none, and returns them in the same order. Refuses with 409 a source and
- * source id or an external id that another event has, and with 400 pairs of source and source id that two of
- * these share, links to unknown assets, and phrases of unknown semantic types.
+ * Creates all events or none, and returns them in the same order. Refuses (409) a source and source id or
+ * an external id of another event. Refuses (400) a source and source id that two items share, links to
+ * unknown assets, and phrases of unknown semantic types.
  */
 export async function createEvents(ctx: RequestContext, items: readonly NewEvent[]): Promise<Event[]> {
   const scope = scopeOf(ctx.caller, "eventsAcl", "WRITE");
@@ -60,7 +60,7 @@ export async function createEvents(ctx: RequestContext, items: readonly NewEvent
   return rows.map(eventOf);
 }
 
-/** One page of the events the caller may see. */
+/** Returns one page of the events that the caller may see. */
 export async function listEvents(ctx: RequestContext, query: EventsQuery): Promise<Page<Event>> {
   const { direction, page } = query;
   const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
@@ -72,7 +72,7 @@ export async function listEvents(ctx: RequestContext, query: EventsQuery): Promi
   return { ...found, items: found.items.map(eventOf) };
 }
 
-/** How many of the events that the caller may see meet the filter. */
+/** Counts the matching events that the caller may see. */
 export async function countEvents(ctx: RequestContext, filter: Filter): Promise<number> {
   const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
   return ctx.catalog.read(ctx.project, async (tx) =>
@@ -80,7 +80,7 @@ export async function countEvents(ctx: RequestContext, filter: Filter): Promise<
   );
 }
 
-/** Asked of the column that the list is ordered by, so that one index answers both. */
+/** Uses the column of the list's order, so that one index serves the filter and the order. */
 function startsWithin({ startFrom, startTo, direction }: EventsQuery): Filter | undefined {
   if (startFrom === undefined && startTo === undefined) return undefined;
   const { eventTimeMsMax } = limits;
@@ -90,7 +90,9 @@ function startsWithin({ startFrom, startTo, direction }: EventsQuery): Filter | 
   });
 }
 
-/** At most `parts - 1` positions that cut the ascending list of all events into about equal pieces. */
+/**
+ * Returns at most `parts - 1` positions that split the ascending list of all events into about equal parts.
+ */
 export async function divideEvents(ctx: RequestContext, parts: number): Promise<Position[]> {
   const filter = scopeOf(ctx.caller, "eventsAcl", "READ");
   const order = byStart("ascending");
@@ -106,15 +108,15 @@ export async function getEvent(ctx: RequestContext, id: number): Promise<Event> 
   return eventOf(found!);
 }
 
-/** In the order asked, in batches; refuses (400) unknown and repeated ones. */
+/** Reads events in the order of the names, in batches. Refuses (400) unknown and repeated names. */
 export const getEvents = (ctx: RequestContext, names: readonly RecordName[]) => {
   const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
   return recordsByName(ctx, { ...eventType, scope }, names, async (_tx, rows) => rows.map(eventOf));
 };
 
 /**
- * The events that a transformer calls by these keys, in the order of the keys; several of one key by start.
- * Keys that no event has are left out.
+ * Reads the events with these keys of a transformer, in the order of the keys; events with the same key are
+ * ordered by start. Unknown keys are skipped.
  */
 export async function* getEventsByReference(
   ctx: RequestContext,
@@ -151,7 +153,7 @@ export async function* getEventsByReference(
   });
 }
 
-/** Best matches first, or in the order asked, where events that lack the value come last. */
+/** Best matches first, or in the requested order, in which events without the value come last. */
 export async function searchEvents(ctx: RequestContext, query: TextSearch): Promise<Event[]> {
   const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
   const rows = await ctx.catalog.read(ctx.project, async (tx) => {
@@ -162,14 +164,14 @@ export async function searchEvents(ctx: RequestContext, query: TextSearch): Prom
 }
 
 /**
- * Changes all of these events or none; returns them in the same order. Refuses (400) unknown and repeated
- * ids, and what `createEvents` refuses.
+ * Changes all events or none, and returns them in the same order. Refuses (400) unknown and repeated ids,
+ * and what `createEvents` refuses.
  */
 export async function updateEvents(ctx: RequestContext, changes: readonly EventChange[]): Promise<Event[]> {
   return update(ctx, changes, { field: "items" });
 }
 
-/** As `updateEvents` for a single event; refuses (404) an unknown one. */
+/** Like `updateEvents` for a single event. Refuses (404) an unknown event. */
 export async function updateEvent(ctx: RequestContext, change: EventChange): Promise<Event> {
   const [changed] = await update(ctx, [change], { field: "eventId", status: 404 });
   return changed!;
@@ -187,8 +189,8 @@ async function update(
     const after = await mapInSlices(before, (row, at) => changeRow(row, changes[at]!, ctx.system.nowMs()));
     const placeOf = (at: number) => (named.field === "items" ? `items[${at}].` : "");
     const links = await mapInSlices(after, ({ assetIds }, at) => {
-      const held = new Set(before[at]!.assetIds);
-      return { field: `${placeOf(at)}assetIds`, assetIds: assetIds.filter((id) => !held.has(id)) };
+      const existing = new Set(before[at]!.assetIds);
+      return { field: `${placeOf(at)}assetIds`, assetIds: assetIds.filter((id) => !existing.has(id)) };
     });
     await refuseUnknownAssets(ctx, tx, "eventsAcl", links);
     const phrases = changes.map(({ semanticPhrases }) => semanticPhrases);
@@ -198,7 +200,7 @@ async function update(
   return rows.map(eventOf);
 }
 
-/** Deletes all of these events or none; refuses (400) unknown and repeated ids. */
+/** Deletes all events or none. Refuses (400) unknown and repeated ids. */
 export async function deleteEvents(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const scope = scopeOf(ctx.caller, "eventsAcl", "WRITE");
   await ctx.catalog.write(ctx.project, async (tx) => {

@@ -1,5 +1,4 @@
-// The parameters of event lists and searches, and the questions they ask.
-
+// The parameters of event lists and searches, and their mapping to queries.
 import { underAsset } from "../../access/asset-subtree.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -22,16 +21,16 @@ import type { EventsQuery } from "./events.ts";
 const time = (which: string) => integer(`${which}, in ms since 1970, inclusive`);
 
 const otherParameters = {
-  tagId: text("Events with this tag, or of the asset with this id"),
+  tagId: text("Events with this tag, or linked to the asset with this id"),
   semanticTypeId: integer("Events with a phrase of this semantic type"),
-  semanticPhrase: text("Events with a phrase of exactly this text; with `semanticTypeId` of that type"),
+  semanticPhrase: text("Events with exactly this phrase; with `semanticTypeId`, a phrase of that type"),
   ...commonQuery("Events"),
 };
 
 const common = {
   ...otherParameters,
-  type: text("Events of exactly this type"),
-  subtype: text("Events of exactly this subtype"),
+  type: text("Events with exactly this type"),
+  subtype: text("Events with exactly this subtype"),
   minStartTime: time("Earliest start"),
   maxStartTime: time("Latest start"),
 };
@@ -48,10 +47,10 @@ const disabledByAsset = [
 
 export const listQuery = {
   ...common,
-  assetId: integer(`Events of this asset; not together with ${disabledByAsset.join(", ")}`),
-  assetSubtrees: idList("Events of these assets and of all below them"),
-  hasDescription: boolean("Events with a description that is not empty, or those without"),
-  source: text("Events of exactly this source"),
+  assetId: integer(`Events linked to this asset; not together with ${disabledByAsset.join(", ")}`),
+  assetSubtrees: idList("Events linked to assets in the subtrees of these assets"),
+  hasDescription: boolean("true: events with a description; false: events without one"),
+  source: text("Events with exactly this source"),
   sort: oneOfWords("Direction of the start times; ASC when absent", ["ASC", "DESC"]),
   cursor: cursorParameter,
   limit: pageSize({ byDefault: limits.eventsListDefault, max: limits.listItemsMax }),
@@ -64,8 +63,8 @@ export const searchQuery = {
   ...common,
   minEndTime: time("Earliest end"),
   maxEndTime: time("Latest end"),
-  assetIds: idList("Events of one of these assets"),
-  sort: oneOfWords("Order by this instead of by match; events that lack it come last", [
+  assetIds: idList("Events linked to one of these assets"),
+  sort: oneOfWords("The order, instead of best matches first; events without the value come last", [
     "startTime",
     "endTime",
     "createdTime",
@@ -73,7 +72,7 @@ export const searchQuery = {
   ]),
 };
 
-/** Refuses filters that published clients know to be disabled beside `assetId`. */
+/** Refuses filters that published clients expect to be refused together with `assetId`. */
 export function eventsQueryOf(query: ParameterValues<typeof listQuery>): Omit<EventsQuery, "page"> {
   const { assetId, assetSubtrees, hasDescription } = query;
   const disabled = disabledByAsset.filter((name) => query[name] !== undefined);
@@ -115,7 +114,7 @@ export function searchQueryOf({ sort, ...query }: ParameterValues<typeof searchQ
   return { ...textSearchOf(query, further), sort: sort && { field: sort, direction } };
 }
 
-/** The conditions that lists and searches share, beside those of published clients. */
+/** The conditions that lists and searches share, without the common fields. */
 function otherFilters({
   tagId,
   semanticTypeId,
@@ -130,7 +129,7 @@ function otherFilters({
   );
 }
 
-/** A tag of 0.4 is a string or the id of an asset; a parameter does not say which. */
+/** A tag of 0.4 is a string or the id of an asset. The parameter can mean either. */
 function hasTag(tag: string): Filter {
   const id = /^[1-9]\d{0,15}$/.test(tag) ? Number(tag) : Number.NaN;
   return or(hasOneOf("tags", [tag]), Number.isSafeInteger(id) ? hasOneOf("assetIds", [id]) : nothing);

@@ -24,8 +24,8 @@ import {
 } from "./named-types.ts";
 
 const members = {
-  name: nameField("What it is called"),
-  description: Type.Optional(textField("What it stands for")),
+  name: nameField("The name"),
+  description: Type.Optional(textField("The description")),
 };
 const newNamedType = Type.Object(members, { title: "NewTerm" });
 const namedTypeSchema = Type.Object({ id: Type.Integer(), ...members }, { title: "Term" });

@@ -1,6 +1,6 @@
-// Event transformers and semantic types: named things that events refer to.
+// Event transformers and semantic types: records with a name that events refer to.
 //
-// They belong to no asset, so the capability alone decides, whatever events the caller may see.
+// They are not linked to assets, so the capability alone decides, whichever events the caller may see.
 import { requireCapability } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -40,7 +40,7 @@ export async function getNamedType(
   return term!;
 }
 
-/** All of them or none, in the order sent; equal names are no clash. */
+/** Creates all records or none, in the order of the request. Names may repeat. */
 export async function createNamedTypes(
   ctx: RequestContext,
   kind: NamedTypeKind,
@@ -53,8 +53,9 @@ export async function createNamedTypes(
 }
 
 /**
- * All of them or none; refuses (400) unknown and repeated ids, and (409) semantic types of which an event has
- * a phrase, also when the caller may not see that event. Events keep references to a deleted transformer.
+ * Deletes all records or none. Refuses (400) unknown and repeated ids, and (409) semantic types of which an
+ * event has a phrase, even if the caller may not see the event. Events keep their references to deleted
+ * transformers.
  */
 export async function deleteNamedTypes(
   ctx: RequestContext,

@@ -1,4 +1,4 @@
-// Event records in a transaction: what a change makes of them, and writes that may clash or lead astray.
+// Event rows in a transaction: applies changes, and writes rows with checks for conflicts and scope.
 
 import { refuseOutsideScope } from "../../access/write-scope.ts";
 import type { RequestContext } from "../../context.ts";
@@ -24,10 +24,10 @@ import {
   semanticTypeTable,
 } from "./schema.ts";
 
-/** With the noun for them in a refusal. */
+/** The event table, with the noun for its records in refusals. */
 export const eventType = { table: eventTable, noun: "event" };
 
-/** Values to set; `null` clears, `undefined` leaves. */
+/** Values to set; `null` clears a value, `undefined` leaves it. */
 export interface EventChange extends CommonChange {
   readonly id: number;
   readonly startTime?: number | null | undefined;
@@ -46,7 +46,7 @@ export interface EventChange extends CommonChange {
   readonly referenceKey?: string | null | undefined;
 }
 
-/** The record with the change in it; the very same record when nothing is new. */
+/** Applies the change. Returns the same object if nothing changes. */
 export function changeRow(row: EventRow, change: EventChange, nowMs: number): EventRow {
   const boundsOf = (field: string) => ({ field, limit: limits.eventAssetsMax });
   const values = {
@@ -60,7 +60,8 @@ export function changeRow(row: EventRow, change: EventChange, nowMs: number): Ev
 }
 
 /**
- * Refuses (400) phrases of semantic types that do not exist; `placeOf` is where the caller wrote an event.
+ * Refuses (400) phrases of unknown semantic types. `placeOf` is the prefix of an event's field names in
+ * refusals.
  */
 export async function refuseUnknownSemanticTypes(
   tx: CatalogReader,
@@ -80,8 +81,8 @@ export async function refuseUnknownSemanticTypes(
 }
 
 /**
- * Plans records and stores them in one transaction; returns what was planned. Refused with nothing changed:
- * two events with one source and source id or one external id (409), records that end up outside of `scope`.
+ * Plans rows and stores them in one transaction; returns the planned rows. Refuses, with nothing changed, a
+ * repeated source and source id or external id (409), and rows outside `scope`.
  */
 export async function writeRows(
   ctx: RequestContext,
@@ -102,7 +103,8 @@ export async function writeRows(
     return await write(async () => {});
   } catch (problem) {
     if (!(problem instanceof UniqueViolation)) throw problem;
-    // Told apart in a transaction of its own: what clashed may have gone since, and then nothing clashes.
+    // Looks for the conflicting rows in a transaction of its own. If they are gone by then, the write
+    // succeeds.
     return write(refuseConflicts);
   }
 }
@@ -114,7 +116,7 @@ const hasSource = (row: EventRow): row is WithSource =>
 
 const pairOf = ({ source, sourceId }: WithSource) => JSON.stringify([source, sourceId]);
 
-/** Of events that the caller may not write the answer tells no more than what was sent: no id. */
+/** For events that the caller may not write, the refusal contains only what the caller sent, and no id. */
 async function refuseConflicts(tx: CatalogReader, scope: Filter, rows: readonly EventRow[]): Promise<void> {
   const sourced = rows.filter(hasSource);
   const own = new Set(rows.map((row) => row.id));
@@ -139,7 +141,7 @@ async function refuseConflicts(tx: CatalogReader, scope: Filter, rows: readonly 
     });
 }
 
-/** The stored events of the scope that have a source and source id of these, in the order of these. */
+/** The stored events in `scope` with one of these sources and source ids, in the same order. */
 async function rowsBySource(
   tx: CatalogReader,
   scope: Filter,
@@ -151,6 +153,8 @@ async function rowsBySource(
   if (groups.length === 0) return [];
   const page = { limit: sourced.length };
   const rows = await tx.find(eventTable, { filter: and(scope, or(...groups)), order: byId, page });
-  const held = new Map(rows.filter(hasSource).map((row) => [pairOf(row), row]));
-  return [...new Set(sourced.map(pairOf))].map((pair) => held.get(pair)).filter((row) => row !== undefined);
+  const existing = new Map(rows.filter(hasSource).map((row) => [pairOf(row), row]));
+  return [...new Set(sourced.map(pairOf))]
+    .map((pair) => existing.get(pair))
+    .filter((row) => row !== undefined);
 }

@@ -1,15 +1,15 @@
-// What events, event transformers and semantic types ask of the catalog: columns, and what is found fast.
+// The tables of events, event transformers and semantic types: columns and indexes.
 import { limits } from "../../limits.ts";
 import type { Column, Stored, Table } from "../../storage/catalog.ts";
 import { type CommonFields, commonColumns } from "../common/schema.ts";
 
-/** A text and the id of the semantic type that says what it means. */
+/** A phrase, and the id of the semantic type that says what it means. */
 export interface SemanticPhrase {
   readonly text: string;
   readonly semanticTypeId: number;
 }
 
-/** Something that happened to a plant. Times are in ms. */
+/** Something that happened in a plant. Times are in ms. */
 export interface Event extends Stored, CommonFields {
   readonly startTime?: number;
   readonly endTime?: number;
@@ -17,24 +17,24 @@ export interface Event extends Stored, CommonFields {
   readonly type?: string;
   readonly subtype?: string;
   readonly metadata: Readonly<Record<string, string>>;
-  /** The metadata as sent, where not all of its values are texts; those are JSON in `metadata`. */
+  /** The metadata as sent, if not all values are strings; `metadata` holds such values as JSON. */
   readonly sentMetadata?: Readonly<Record<string, unknown>>;
-  /** The assets it hangs on, each once. */
+  /** The ids of linked assets, without duplicates. */
   readonly assetIds: readonly number[];
-  /** Each once; absent when there is none. */
+  /** Without duplicates; absent if there is none. */
   readonly tags?: readonly string[];
   readonly semanticPhrases?: readonly SemanticPhrase[];
-  /** Unique in the project together with `sourceId`. */
+  /** `source` and `sourceId` together are unique in the project. */
   readonly source?: string;
   readonly sourceId?: string;
-  /** The event transformer that made it, and what that calls it. */
+  /** The event transformer that created the event, and its key of the event. */
   readonly transformerId?: number;
   readonly referenceKey?: string;
   readonly createdTime: number;
   readonly lastUpdatedTime: number;
 }
 
-/** An event with its place in time: an unknown start comes last in the list, whichever way that runs. */
+/** An event with the columns of the list's order: events without a start come last in both directions. */
 export interface EventRow extends Event {
   readonly startOrLast: number;
   readonly startOrFirst: number;
@@ -87,7 +87,7 @@ export const eventTable: Table<EventRow> = {
   links: [{ column: "assetIds", to: "assets", onDelete: "clear" }],
 };
 
-/** An event transformer or a semantic type: a name and a description. */
+/** A record of an event transformer or a semantic type. */
 export interface EventNamedType extends Stored {
   readonly name: string;
   readonly description?: string;
@@ -102,8 +102,8 @@ const namedTypeTable = (name: string): Table<EventNamedType> => ({
   wordsOf: [],
 });
 
-/** Processes that make events of raw data. */
+/** Processes that create events from raw data. */
 export const eventTransformerTable = namedTypeTable("event_transformers");
 
-/** Meanings of pieces of data. */
+/** Meanings of phrases. */
 export const semanticTypeTable = namedTypeTable("semantic_types");

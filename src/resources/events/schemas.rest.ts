@@ -1,5 +1,5 @@
-// The JSON shapes of events: one record in the shape of 0.4 and in that of newer versions
-// (docs/reference/events.md#shapes-of-an-event).
+// JSON schemas of events in requests and responses: one record in the format of 0.4 and in that of newer
+// versions (docs/reference/events.md#shapes-of-an-event).
 import { type Static, type TSchema, Type } from "typebox";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -26,7 +26,7 @@ const timeField = (description: string) =>
 const links = (description: string) =>
   Type.Array(idField("An asset"), { description, maxItems: limits.eventAssetsMax });
 
-/** The tags of an event in 0.4: ids of assets and strings. */
+/** The tags of an event in 0.4: ids of assets, and strings. */
 const tags = Type.Array(
   Type.Union([idField("An asset"), textField("A tag", { max: limits.nameLengthMax })]),
   {
@@ -37,15 +37,15 @@ const tags = Type.Array(
 
 const semanticPhrases = Type.Array(
   Type.Object({
-    text: textField("A piece of text", { max: limits.eventPhraseLengthMax }),
-    semanticTypeId: idField("The semantic type that says what it means; it exists"),
+    text: textField("A phrase", { max: limits.eventPhraseLengthMax }),
+    semanticTypeId: idField("The semantic type of the phrase, which must exist"),
   }),
-  { description: "Pieces of text with their meaning", maxItems: limits.eventPhrasesMax },
+  { description: "Phrases with their meanings", maxItems: limits.eventPhrasesMax },
 );
 
-/** Keywords for texts say nothing of other values, which are welcome here. */
+/** JSON Schema keywords for strings do not apply to other types, so other values are valid. */
 const additionalData = Type.Unsafe<Readonly<Record<string, unknown>>>({
-  description: "As `metadata`; other values than texts are shown as JSON by 0.5 and 0.6",
+  description: "Like `metadata`; 0.5 and 0.6 return values that are not strings as JSON",
   type: "object",
   maxProperties: limits.metadataPairsMax,
   propertyNames: { type: "string", pattern: storable, maxLength: limits.metadataKeyLengthMax },
@@ -53,21 +53,21 @@ const additionalData = Type.Unsafe<Readonly<Record<string, unknown>>>({
 });
 
 const fields = {
-  startTime: timeField("When it began"),
-  endTime: timeField("When it ended"),
+  startTime: timeField("When the event began"),
+  endTime: timeField("When the event ended"),
   description: textField("What happened"),
-  type: textField("What kind of event it is"),
-  subtype: textField("What kind of its type"),
+  type: textField("The type of the event"),
+  subtype: textField("The subtype of the event"),
   metadata: metadataField("Key and value pairs of the caller's choice"),
-  assetIds: links("The assets it happened to"),
+  assetIds: links("The linked assets"),
   source: textField("The system the event comes from"),
-  sourceId: textField("Its id in that system; `source` and `sourceId` together are unique"),
-  eventTransformerId: idField("The event transformer that made it"),
-  eventReferenceKey: textField("What the transformer calls it"),
+  sourceId: textField("The event's id in that system; `source` and `sourceId` together are unique"),
+  eventTransformerId: idField("The event transformer that created the event"),
+  eventReferenceKey: textField("The transformer's key of the event"),
   semanticPhrases,
 };
 
-/** Every spelling is taken in every version. */
+/** All versions accept all spellings. */
 const spellings = {
   ...fields,
   subType: fields.subtype,
@@ -87,7 +87,7 @@ export const newEvent = Type.Object(
 
 export const wholeEvent = Type.Object({ id: idField("Which event"), ...writable });
 
-/** A plain id, as the JavaScript SDK sends it, or an object, as the Scala SDK does. */
+/** An id, as the JavaScript SDK sends it, or an object, as the Scala SDK does. */
 export const eventIds = Type.Union([idField("Which event"), Type.Object({ id: idField("Which event") })]);
 
 const setter = <Value extends TSchema>(value: Value) =>
@@ -101,7 +101,7 @@ const listSetter = <List extends TSchema>(list: List) =>
     setNull: Type.Optional(Type.Boolean()),
   });
 
-/** `{"set":value}` or `{"setNull":true}` for each member; `subtype` in both spellings of the clients. */
+/** `{"set":value}` or `{"setNull":true}` for each member; clients use both spellings of `subtype`. */
 const changes = {
   ...optionals({
     startTime: setter(fields.startTime),
@@ -133,7 +133,7 @@ const patchable = Object.fromEntries(
   }),
 );
 
-/** As a change, or plainly the new values. */
+/** Changes, or new values without `set`. */
 export const eventPatch = changeObject({
   id: Type.Optional(idField("Which event")),
   ...optionals(patchable),
@@ -141,7 +141,7 @@ export const eventPatch = changeObject({
 });
 type EventPatch = Readonly<Record<string, unknown>>;
 
-/** A plain value sets the member; an object changes it, unless it is itself the metadata to set. */
+/** A plain value sets the member. An object is a change, except an object of metadata, which sets it. */
 export const changeOfPatch = (sent: EventPatch): Static<typeof eventChange> =>
   Object.fromEntries(
     Object.entries(sent).map(([name, value]) => [name, name === "id" ? value : asSetter(name, value)]),
@@ -162,22 +162,22 @@ const isText = (value: unknown): value is string => typeof value === "string";
 
 type EventInput = Static<typeof wholeEvent>;
 
-/** Both spellings of metadata as texts, and besides as sent where not all values are texts. */
+/** The metadata in both spellings as strings, and as sent if not all values are strings. */
 function metadataOf(
   { metadata, additionalData }: Pick<EventInput, "metadata" | "additionalData">,
   prefix: string,
 ): Partial<Pick<Event, "metadata" | "sentMetadata">> {
   if (metadata || !additionalData) return metadata ? { metadata } : {};
-  const texts = Object.entries(additionalData).map(([key, value]): [string, string] => [
+  const strings = Object.entries(additionalData).map(([key, value]): [string, string] => [
     key,
     isText(value) ? value : JSON.stringify(value),
   ]);
-  const length = texts.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
+  const length = strings.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
   const expected = `at most ${limits.metadataLengthMax} characters in its keys and values together`;
   if (length > limits.metadataLengthMax)
     throw fail("field-invalid", { field: `${prefix}additionalData`, expected, got: `${length}` });
   const isMetadata = Object.values(additionalData).every(isText);
-  return { metadata: Object.fromEntries(texts), ...(!isMetadata && { sentMetadata: additionalData }) };
+  return { metadata: Object.fromEntries(strings), ...(!isMetadata && { sentMetadata: additionalData }) };
 }
 
 export function newEventOf(sent: Static<typeof newEvent>, index: number): NewEvent {
@@ -207,7 +207,7 @@ export function newEventOf(sent: Static<typeof newEvent>, index: number): NewEve
   };
 }
 
-/** The links and tags of a new event; numbers among the tags are links. */
+/** The links and tags of a new event. Numbers among the tags are links. */
 function newLinksOf(
   { assetIds = [], tagIds = [] }: Pick<EventInput, "assetIds" | "tagIds">,
   prefix: string,
@@ -219,8 +219,8 @@ function newLinksOf(
 }
 
 /**
- * All members that published clients of the version know are overwritten. Others stay when they are not sent:
- * these clients would clear them without knowing.
+ * Overwrites all members that published clients of the version know. Other members stay if they are absent:
+ * those clients would clear them without knowing.
  */
 export const overwriteOf =
   (version: ApiVersion) =>
@@ -251,7 +251,7 @@ export const overwriteOf =
 
 interface ChangeContext {
   readonly version: ApiVersion;
-  /** Where the caller wrote the change, for refusals: `items[0].`. */
+  /** The prefix of field names in refusals: `items[0].`. */
   readonly prefix: string;
 }
 
@@ -286,8 +286,8 @@ function metadataChange(sent: Static<typeof eventChange>, prefix: string) {
     ...(metadata && { metadata }),
     ...(additionalData && { additionalData }),
   };
-  const { metadata: texts = {}, sentMetadata = null } = metadataOf(eventInput, prefix);
-  return { metadata: texts, sentMetadata };
+  const { metadata: strings = {}, sentMetadata = null } = metadataOf(eventInput, prefix);
+  return { metadata: strings, sentMetadata };
 }
 
 interface LinksInput {
@@ -296,8 +296,8 @@ interface LinksInput {
 }
 
 /**
- * Strings among the tags change the tags, numbers the links. Only 0.4 shows the links among the tags: in
- * newer versions a list of strings alone, or an empty one, leaves the links.
+ * Strings among the tags change the tags, and numbers change the links. Only 0.4 returns links among the
+ * tags, so in newer versions a list without numbers leaves the links.
  */
 function linksChangeOf(version: ApiVersion, { assetIds, tagIds }: LinksInput) {
   if (!tagIds) return { assetIds };
@@ -341,7 +341,7 @@ const outOld = {
   ...commonMembers,
 };
 
-/** One event in an answer of this version. */
+/** The schema of an event in responses of the version. */
 export const eventSchema = (version: ApiVersion) =>
   version === "0.4"
     ? Type.Object({ ...outOld, additionalData, tagIds: tags }, { title: "Event" })
@@ -353,7 +353,7 @@ export const eventSchema = (version: ApiVersion) =>
           ...optionals({
             source: Type.String(),
             sourceId: Type.String(),
-            tagIds: Type.Array(Type.String(), { description: "Tags that are strings" }),
+            tagIds: Type.Array(Type.String(), { description: "The tags" }),
           }),
           createdTime: Type.Integer(),
           lastUpdatedTime: Type.Integer(),
@@ -361,7 +361,7 @@ export const eventSchema = (version: ApiVersion) =>
         { title: "Event" },
       );
 
-/** Makes what a client of this version is shown of an event. */
+/** Maps an event to the JSON of the version. */
 export const eventJson =
   (version: ApiVersion) =>
   ({ id, startTime, endTime, description, type, subtype, assetIds, metadata, ...event }: Event) => ({

@@ -1,4 +1,4 @@
-// The links to files: PUT the bytes, whole or in pieces (docs/reference/files.md#uploading), and GET them.
+// The links to files: PUT the bytes, whole or in chunks (docs/reference/files.md#uploading), and GET them.
 import type { Services } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { required, text } from "../../rest/parameters.ts";
@@ -14,20 +14,24 @@ export const fileLinkRoutes: readonly LinkRoute[] = [
   linkRoute({
     method: "PUT",
     path: "/blobs/{token}",
-    summary: "Send the bytes of a file, or with Content-Range a piece of them, or ask how far they have come",
+    summary: "Upload the bytes of a file, or with Content-Range a chunk of them, or query the progress",
     parameters: token,
     responses: {
       200: "The file is complete",
-      308: "More bytes are to come; Range says which are there, and is absent when none are",
+      308: "Incomplete; Range contains the received bytes, and is absent when there are none",
     },
     handle: upload,
   }),
   linkRoute({
     method: "GET",
     path: "/blobs/{token}",
-    summary: "The bytes of a file, or with Range a piece of them",
+    summary: "Download the bytes of a file, or with Range a part of them",
     parameters: token,
-    responses: { 200: "All bytes", 206: "The piece asked for", 416: "The piece lies beyond the end" },
+    responses: {
+      200: "All bytes",
+      206: "The requested range",
+      416: "The range starts after the end of the file",
+    },
     handle: download,
   }),
 ];
@@ -41,7 +45,7 @@ async function upload(services: Services, request: FileLinkRequest): Promise<Lin
   return { status: 308, headers: received === 0 ? {} : { Range: `bytes=0-${received - 1}` } };
 }
 
-/** What the link stands for; refuses (403) one that is forged, expired, or for something else. */
+/** The blob of the link. Refuses (403) a link that is forged, expired, or made for another purpose. */
 function keyIn(
   { blobs, system }: Services,
   { path }: FileLinkRequest,
@@ -73,13 +77,16 @@ function uploadRequestOf({ headers, body }: FileLinkRequest): UploadRequest {
   return { start, length, total, isWhole, body: body, contentType };
 }
 
-/** Clients often call any file a form or plain bytes: neither says a thing. */
+/** Form and binary types are the default of many clients and say nothing about the file. */
 function plainType(sent: string | string[] | undefined): string | undefined {
   const type = contentTypeIn(sent);
   return /^application\/(octet-stream|x-www-form-urlencoded)/i.test(type ?? "") ? undefined : type;
 }
 
-/** `bytes 0-99/1000`, `bytes 0-99/*` when the end is not known yet, `bytes *\/1000` to ask how far it is. */
+/**
+ * Parses `bytes 0-99/1000`, `bytes 0-99/*` if the total is unknown, and `bytes *\/1000`, which queries the
+ * progress.
+ */
 function contentRange(sent: string | string[]): { start: number; length: number; total: number | undefined } {
   const found = /^bytes\s+(?:(\d{1,15})-(\d{1,15})|\*)\/(?:(\d{1,15})|\*)$/i.exec(`${sent}`.trim());
   const [, first, last, size] = found ?? [];
@@ -122,7 +129,7 @@ async function download(services: Services, request: FileLinkRequest): Promise<L
   };
 }
 
-/** Browsers are to keep what they get, not to show or run it as a page of this server. */
+/** Browsers must download the file, not show or run it as a page of this server. */
 const contentHeaders = (file: FileContent, key: BlobKey) => ({
   "Content-Type": file.contentType ?? "application/octet-stream",
   "Content-Disposition": `attachment; ${namedInHeader(file.name)}`,
@@ -133,7 +140,7 @@ const contentHeaders = (file: FileContent, key: BlobKey) => ({
   "Last-Modified": new Date(file.uploadedTime ?? file.createdTime).toUTCString(),
 });
 
-/** For old clients and for those that know RFC 8187. */
+/** The file name for old clients, and for clients that know RFC 8187. */
 function namedInHeader(name: string): string {
   const ascii = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, "_");
   const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, percentEncoded);
@@ -142,7 +149,9 @@ function namedInHeader(name: string): string {
 
 const percentEncoded = (mark: string) => `%${mark.charCodeAt(0).toString(16)}`;
 
-/** One range; several, and any after the file has changed (`If-Range`), are answered with all bytes. */
+/**
+ * A single range. Several ranges, and a range of a file that has changed (`If-Range`), return all bytes.
+ */
 function rangeIn(
   headers: FileLinkRequest["headers"],
   tag: string,

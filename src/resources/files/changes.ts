@@ -1,4 +1,4 @@
-// Changes the record of a file: by an update, and by the restore of its times.
+// Applies updates and restored times to file records.
 import { limits } from "../../limits.ts";
 import type { CatalogWriter } from "../../storage/catalog.ts";
 import {
@@ -11,7 +11,7 @@ import {
 import { type RecordTimes, timedRecords } from "../common/restored-times.ts";
 import { fileTable, type StoredFile } from "./schema.ts";
 
-/** Values to set; `null` clears a member, an absent one stays. */
+/** Values to set; `null` clears a member, an absent member leaves it. */
 export interface FileChange extends CommonChange {
   readonly name?: string | undefined;
   readonly directory?: string | null | undefined;
@@ -23,7 +23,7 @@ export interface FileChange extends CommonChange {
   readonly tags?: ListChange<string> | undefined;
 }
 
-/** The record with the change in it; the very same record when nothing is new. */
+/** Applies the change. Returns the same object if nothing changes. */
 export function changeFile(file: StoredFile, change: FileChange, nowMs: number): StoredFile {
   const boundsOf = (field: string) => ({ field, limit: limits.fileLinksMax });
   const values = {

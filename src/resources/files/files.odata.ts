@@ -1,4 +1,4 @@
-// Files over OData: the set Files, the assets they hang on, and links to their bytes.
+// Files over OData: the set Files, its navigation to assets, and download links.
 import type { RequestContext } from "../../context.ts";
 import {
   type EntityModelPart,
@@ -39,7 +39,7 @@ const file = entityType<StoredFile>({
   ],
 });
 
-/** Whether a column has a value, as a flag. */
+/** Whether a column has a value, as a Boolean. */
 function isThere(field: string): Operand {
   return {
     type: "Edm.Boolean",
@@ -69,7 +69,7 @@ const downloadUrl = entityType<Download>({
   stream: (row) => ({ url: row.url, ...(row.contentType !== undefined && { contentType: row.contentType }) }),
 });
 
-/** Links to the files that the filter names; they are made when they are asked for. */
+/** Creates download links of the files in the filter on each read. */
 async function readLinks(
   ctx: RequestContext,
   { filter, page }: Pick<EntitySetQuery, "filter" | "page">,

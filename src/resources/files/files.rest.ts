@@ -60,21 +60,21 @@ const ids = itemsBody(idField("Which file"), { min: 1 });
 const names = itemsBody(recordName("Which file"), { min: 1 });
 const items = (version: ApiVersion) => ({ schema: itemsSchema(fileSchema(version)) });
 const link = () => ({
-  schema: dataSchema(Type.String({ description: "An address that needs no credentials" })),
+  schema: dataSchema(Type.String({ description: "A URL that needs no credentials" })),
 });
 const oneFile = { fileId: id("The file") };
 const listed = { ...listQuery, cursor: cursorParameter };
 
 const startQuery = {
-  resumable: boolean("The bytes may come in pieces, within a week; true when absent, else within 30 s"),
-  overwrite: boolean("Replace the file of this directory and name, if there is one; false when absent"),
+  resumable: boolean("true, the default: upload in chunks within a week; false: in one request within 30 s"),
+  overwrite: boolean("Replace an existing file with this directory and name; default false"),
 };
 
 const start = {
   ...write,
   method: "POST",
   summary:
-    "Start an upload; the bytes are then PUT to `uploadURL` (X-Upload-Content-Type says what they are)",
+    "Start an upload; the client then PUTs the bytes to `uploadURL` (X-Upload-Content-Type is their type)",
   query: startQuery,
   body: json(newFile),
   response: () => ({ schema: dataSchema(Type.Object({ fileId: Type.Integer(), uploadURL: Type.String() })) }),
@@ -84,7 +84,7 @@ const start = {
 const list = {
   ...read,
   method: "GET",
-  summary: "List files, in the order they were made",
+  summary: "List files in the order of their creation",
   query: listed,
   response: (version: ApiVersion) => ({ schema: pageSchema(fileSchema(version)) }),
   handle: listPage,
@@ -93,7 +93,7 @@ const list = {
 const download = {
   ...read,
   method: "GET",
-  summary: "A link to the bytes of a file that needs no credentials and expires",
+  summary: "Create a download link, which needs no credentials and expires",
   parameters: oneFile,
   response: link,
   handle: linkTo,
@@ -102,7 +102,7 @@ const download = {
 const remove = {
   ...write,
   method: "POST",
-  summary: "Delete files with their bytes; says which ids were of no file",
+  summary: "Delete files with their bytes; the response names unknown ids",
   body: json(ids),
   response: () => ({
     schema: dataSchema(
@@ -124,7 +124,7 @@ const removal = {
 
 const change = {
   ...write,
-  summary: "Change what is known of a file",
+  summary: "Change the metadata of a file",
   parameters: oneFile,
   body: withNulls(fileChange),
   response: items,
@@ -134,7 +134,7 @@ const change = {
 const replacement = {
   ...write,
   path: "/files",
-  summary: "Replace what is known of files",
+  summary: "Replace the metadata of files",
   body: json(itemsBody(wholeFile, { min: 1 }), bulk),
   response: () => ({ schema: emptySchema }),
   handle: replaceAll,
@@ -158,7 +158,7 @@ export const fileRoutes: readonly Route[] = [
     ...read,
     method: "GET",
     path: "/files/{fileId}",
-    summary: "Read what is known of a file",
+    summary: "Read the metadata of a file",
     parameters: oneFile,
     response: items,
     handle: async (ctx, { path, version }) =>
@@ -168,7 +168,7 @@ export const fileRoutes: readonly Route[] = [
     ...read,
     method: "GET",
     path: "/storage/{fileId}/info",
-    summary: "Read what is known of a file, by itself",
+    summary: "Read the metadata of a file, without a list around it",
     parameters: oneFile,
     response: (version) => ({ schema: dataSchema(fileSchema(version)) }),
     handle: async (ctx, { path, version }) =>
@@ -180,7 +180,7 @@ export const fileRoutes: readonly Route[] = [
     ...read,
     method: "POST",
     path: "/files/byids",
-    summary: "Read what is known of files by id or external id, in the order asked",
+    summary: "Read the metadata of files by id or external id, in the order of the request",
     body: json(names),
     response: items,
     handle: async (ctx, { body, version }) =>
@@ -190,7 +190,7 @@ export const fileRoutes: readonly Route[] = [
     ...write,
     method: "POST",
     path: "/files/update",
-    summary: "Change what is known of files",
+    summary: "Change the metadata of files",
     body: { ...withNulls(itemsBody(identifiedChange, { min: 1 })), ...bulk },
     response: () => ({ schema: emptySchema }),
     handle: updateMany,
@@ -200,7 +200,7 @@ export const fileRoutes: readonly Route[] = [
     ...change,
     method: "PATCH",
     path: "/files/{fileId}",
-    summary: "Change what is known of a file, by changes or by plain values",
+    summary: "Change the metadata of a file, with changes or plain values",
     body: filePatch,
     handle: updateOne,
   }),
@@ -258,7 +258,7 @@ async function linkTo(
   return dataResponse(await downloadLink(ctx, path.fileId, baseUrlOf(ctx, headers)));
 }
 
-/** The operation on many files reports unknown ones; a path to one is refused. */
+/** The operation on many files reports unknown ids; the operation on one file refuses them. */
 async function deleteOne(ctx: RequestContext, { path }: { readonly path: ParameterValues<typeof oneFile> }) {
   const { failed } = await deleteFiles(ctx, [path.fileId]);
   if (failed.length > 0) throw fail("ids-unknown", { field: "fileId", ids: failed, status: 404 });

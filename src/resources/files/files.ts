@@ -1,4 +1,4 @@
-// Files: documents and other bytes with links to assets.
+// Files: documents and other bytes, with links to assets.
 
 import { scopeOf } from "../../access/caller.ts";
 import { notAfter } from "../../access/credentials.ts";
@@ -18,7 +18,7 @@ import { recordRemovals, removeBlobs } from "./removals.ts";
 import { existingRows, fileRecords, refuseNewLinks, visibleRows, writeFiles } from "./rows.ts";
 import { fileTable, type StoredFile, uploadTable } from "./schema.ts";
 
-/** One page of the files the caller may see, in the order they were made or the other way round. */
+/** Returns one page of the files that the caller may see, oldest or newest first. */
 export async function listFiles(
   ctx: RequestContext,
   query: { readonly filter: Filter; readonly newestFirst: boolean; readonly page: PageQuery },
@@ -31,7 +31,7 @@ export async function listFiles(
   });
 }
 
-/** How many of the files that the caller may see meet the filter. */
+/** Counts the matching files that the caller may see. */
 export async function countFiles(ctx: RequestContext, filter: Filter): Promise<number> {
   const scope = scopeOf(ctx.caller, "filesAcl", "READ");
   return ctx.catalog.read(ctx.project, async (tx) =>
@@ -39,7 +39,7 @@ export async function countFiles(ctx: RequestContext, filter: Filter): Promise<n
   );
 }
 
-/** Best matches first; files have no description to be searched. */
+/** Best matches first. Files have no description to search. */
 export async function searchFiles(
   ctx: RequestContext,
   query: Omit<TextSearch, "description" | "query">,
@@ -60,15 +60,15 @@ export async function getFile(ctx: RequestContext, id: number): Promise<StoredFi
   return found!;
 }
 
-/** In the order asked, in batches; refuses (400) unknown and repeated ones. */
+/** Reads files in the order of the names, in batches. Refuses (400) unknown and repeated names. */
 export const getFiles = (ctx: RequestContext, names: readonly RecordName[]) => {
   const scope = scopeOf(ctx.caller, "filesAcl", "READ");
   return recordsByName(ctx, { ...fileRecords, scope }, names, async (_tx, rows) => rows);
 };
 
 /**
- * An absolute address below `baseUrl` that gives the bytes to whoever asks within a few minutes. Refuses an
- * unknown file (404) and one whose bytes have not come yet (400).
+ * An absolute URL under `baseUrl` from which anyone can download the bytes for a few minutes. Refuses an
+ * unknown file (404) and a file whose upload is not complete (400).
  */
 export async function downloadLink(ctx: RequestContext, id: number, baseUrl: string): Promise<string> {
   const { content, name } = await getFile(ctx, id);
@@ -82,14 +82,14 @@ function linkTo(ctx: RequestContext, content: number, baseUrl: string): string {
   return ctx.blobs.link({ purpose: "download", key, expiresMs }, baseUrl);
 }
 
-/** Where the bytes of a file are to be had, for a few minutes. */
+/** A download link, valid for a few minutes. */
 export interface Download {
   readonly fileId: number;
   readonly url: string;
   readonly contentType?: string;
 }
 
-/** As `downloadLink` for each of these files; none for those unknown or without bytes yet. */
+/** Like `downloadLink` for each of these files; skips unknown files and files without bytes. */
 export async function downloadLinks(
   ctx: RequestContext,
   ids: readonly number[],
@@ -106,9 +106,9 @@ export async function downloadLinks(
 }
 
 /**
- * Changes all of these files or none; returns them in the same order. Refuses (400) unknown and repeated ids
- * and unknown assets, and (409) a directory and name, a source and source id, or an external id that another
- * file has.
+ * Changes all files or none, and returns them in the same order. Refuses (400) unknown and repeated ids and
+ * unknown assets, and (409) a directory and name, a source and source id, or an external id of another
+ * file.
  */
 export async function updateFiles(
   ctx: RequestContext,
@@ -117,7 +117,7 @@ export async function updateFiles(
   return update(ctx, changes, { field: "items" });
 }
 
-/** As `updateFiles` for a single file; refuses (404) an unknown one. */
+/** Like `updateFiles` for a single file. Refuses (404) an unknown file. */
 export async function updateFile(ctx: RequestContext, id: number, change: FileChange): Promise<StoredFile> {
   const [changed] = await update(ctx, [{ id, change }], { field: "fileId", status: 404 });
   return changed!;
@@ -145,13 +145,13 @@ async function update(
 
 export interface DeletedFiles {
   readonly deleted: readonly number[];
-  /** Named by the caller, but there is no such file. */
+  /** Ids of the request without a file. */
   readonly failed: readonly number[];
 }
 
 /**
- * Deletes those of these files that exist, with their bytes and the uploads under way to them, and says which
- * do not exist. Once the records are gone, the bytes follow even if the process dies in between.
+ * Deletes the existing files with their bytes, cancels uploads to them, and returns unknown ids. Once the
+ * records are deleted, the bytes follow even if the process crashes in between.
  */
 export async function deleteFiles(ctx: RequestContext, sentIds: readonly number[]): Promise<DeletedFiles> {
   const scope = scopeOf(ctx.caller, "filesAcl", "WRITE");

@@ -1,7 +1,7 @@
-// Takes blobs away once no record names them, also when a crash comes in between.
+// Removes blobs that no record names any more, even if the process crashes in between.
 //
-// A record lets go of its blob in one catalog transaction with a note that the blob has to go. The note is
-// taken back when the blob is gone; what a crash leaves is finished at the next start.
+// The transaction that clears a record's reference also records a pending removal of the blob. The pending
+// removal is deleted with the blob; the next start completes those that a crash left.
 import type { Services } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import { everything, oneOf } from "../../query/filter.ts";
@@ -12,7 +12,7 @@ import { removalTable, uploadTable } from "./schema.ts";
 
 export type BlobStores = Pick<Services, "catalog" | "blobs" | "uploads">;
 
-/** Notes that these blobs have to go, and ends the uploads among them. */
+/** Records pending removals of blobs, and ends their uploads. */
 export async function recordRemovals(tx: CatalogWriter, blobs: readonly number[]): Promise<void> {
   await tx.remove(uploadTable, oneOf("id", blobs));
   await tx.insert(
@@ -21,7 +21,7 @@ export async function recordRemovals(tx: CatalogWriter, blobs: readonly number[]
   );
 }
 
-/** Takes away blobs that are noted; requests that still write to one are ended first. */
+/** Removes blobs with pending removals, after cancelling requests that still write to them. */
 export async function removeBlobs(
   stores: BlobStores,
   project: ProjectId,
@@ -32,7 +32,7 @@ export async function removeBlobs(
   await stores.catalog.write(project, (tx) => tx.remove(removalTable, oneOf("id", blobs)));
 }
 
-/** Finishes, before requests are served, the removals that a crash interrupted. */
+/** Completes the removals that a crash interrupted; runs before requests are served. */
 export async function finishRemovals(stores: BlobStores): Promise<void> {
   for (const project of await projectIds(stores)) {
     for (let ids = await hasMore(stores, project); ids.length > 0; ids = await hasMore(stores, project))

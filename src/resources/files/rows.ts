@@ -1,4 +1,4 @@
-// File records inside a transaction: only those a caller may touch, and what must hold before a write.
+// File rows in a transaction: reads of visible rows, and checks before a write.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { existingRecords, type IdsNamed } from "../../query/existing.ts";
@@ -8,10 +8,10 @@ import { type CatalogReader, type CatalogWriter, UniqueViolation } from "../../s
 import { refuseUnknownAssets } from "../assets/assets.ts";
 import { fileTable, type StoredFile } from "./schema.ts";
 
-/** With the noun for them in a refusal. */
+/** The file table, with the noun for its records in refusals. */
 export const fileRecords = { table: fileTable, noun: "file" };
 
-/** Of these files the ones in `scope`, by id. */
+/** The rows of `ids` in `scope`, by id. */
 export async function visibleRows(
   tx: CatalogReader,
   scope: Filter,
@@ -23,11 +23,14 @@ export async function visibleRows(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** These files in the order asked. Refuses repeated ids, and ids outside of `scope`, which look unknown. */
+/**
+ * The rows of the ids, in the same order. Refuses repeated and unknown ids; ids outside `scope` count as
+ * unknown.
+ */
 export const existingRows = (tx: CatalogReader, scope: Filter, query: IdsNamed): Promise<StoredFile[]> =>
   existingRecords(tx, fileTable, scope, query);
 
-/** The file of this directory and name, seen by the caller or not. */
+/** The file with this directory and name, visible to the caller or not. */
 export async function fileNamed(
   tx: CatalogReader,
   { directory, name }: Pick<StoredFile, "directory" | "name">,
@@ -37,7 +40,7 @@ export async function fileNamed(
   return found;
 }
 
-/** The file of this source and source id, seen by the caller or not. */
+/** The file with this source and source id, visible to the caller or not. */
 export async function fileOfSource(
   tx: CatalogReader,
   { source, sourceId }: { readonly source: string; readonly sourceId: string },
@@ -54,14 +57,14 @@ export function refuseNewLinks(
   files: readonly StoredFile[],
   before: readonly StoredFile[],
 ): Promise<void> {
-  const held = new Map(before.map(({ id, assetIds }) => [id, new Set(assetIds)]));
+  const existing = new Map(before.map(({ id, assetIds }) => [id, new Set(assetIds)]));
   const assetIds = files.flatMap(({ id, assetIds = [] }) =>
-    assetIds.filter((one) => !held.get(id)?.has(one)),
+    assetIds.filter((one) => !existing.get(id)?.has(one)),
   );
   return refuseUnknownAssets(ctx, tx, "filesAcl", [{ field: "assetIds", assetIds }]);
 }
 
-/** Runs a write of file records; a clash of names or sources is refused (409) with nothing changed. */
+/** Runs a write of file rows. Refuses (409) conflicting names and sources, with nothing changed. */
 export async function writeFiles<Answer>(
   ctx: RequestContext,
   scope: Filter,
@@ -76,7 +79,7 @@ export async function writeFiles<Answer>(
   }
 }
 
-/** Of files that the caller may not write the answer tells no more than what was sent: no id. */
+/** For files that the caller may not write, the refusal contains only what the caller sent, and no id. */
 async function conflictError(
   tx: CatalogReader,
   scope: Filter,
@@ -87,19 +90,20 @@ async function conflictError(
   const duplicates: { id?: number; source: string; sourceId: string }[] = [];
   for (const { source, sourceId } of planned) {
     if (source === undefined || sourceId === undefined) continue;
-    const held = await fileOfSource(tx, { source, sourceId });
+    const existing = await fileOfSource(tx, { source, sourceId });
     const key = JSON.stringify([source, sourceId]);
-    const isSeen = held && (await visibleRows(tx, scope, [held.id])).has(held.id);
-    if (held && !ids.has(held.id)) duplicates.push({ ...(isSeen && { id: held.id }), source, sourceId });
+    const isSeen = existing && (await visibleRows(tx, scope, [existing.id])).has(existing.id);
+    if (existing && !ids.has(existing.id))
+      duplicates.push({ ...(isSeen && { id: existing.id }), source, sourceId });
     else if (taken.has(key)) duplicates.push({ source, sourceId });
     taken.add(key);
   }
   if (duplicates.length > 0) return fail("file-duplicates", { duplicates });
-  const places = planned.map(({ directory, name }) => `${directory}/${name}`);
+  const paths = planned.map(({ directory, name }) => `${directory}/${name}`);
   const clashing: string[] = [];
   for (const [at, file] of planned.entries()) {
-    const held = await fileNamed(tx, file);
-    if ((held && !ids.has(held.id)) || places.indexOf(places[at]!) < at) clashing.push(file.name);
+    const existing = await fileNamed(tx, file);
+    if ((existing && !ids.has(existing.id)) || paths.indexOf(paths[at]!) < at) clashing.push(file.name);
   }
   return fail("file-exists", { names: clashing });
 }

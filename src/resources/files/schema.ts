@@ -1,24 +1,24 @@
-// What files ask of the catalog: their records, uploads under way, and blobs that have to go.
+// The tables of files, attachments, uploads under way, and pending removals of blobs.
 import type { Column, Stored, Table } from "../../storage/catalog.ts";
 import { type CommonFields, commonColumns } from "../common/schema.ts";
 
-/** Bytes that come by a link, and what they are called when they are downloaded. */
+/** Bytes with a download name. */
 export interface FileContent extends Stored {
   readonly name: string;
-  /** The blob with the bytes; absent until they have all come. */
+  /** The blob of the bytes; absent until the upload is complete. */
   readonly content?: number;
   readonly contentBytes?: number;
-  /** The type of the bytes, as a download announces it. */
+  /** The content type of downloads. */
   readonly contentType?: string;
-  /** Milliseconds since 1970. */
+  /** When the upload was complete, in milliseconds since 1970. */
   readonly uploadedTime?: number;
   readonly createdTime: number;
   readonly lastUpdatedTime: number;
 }
 
-/** A stored file, in the form of all code except the JSON shapes. */
+/** A file record. */
 export interface StoredFile extends FileContent, CommonFields {
-  /** Empty when there is none; unique in the project together with the name. */
+  /** Empty if there is none; `directory` and `name` together are unique in the project. */
   readonly directory: string;
   readonly source?: string;
   readonly sourceId?: string;
@@ -58,7 +58,7 @@ export const fileTable: Table<StoredFile> = {
   links: [{ column: "assetIds", to: "assets", onDelete: "clear" }],
 };
 
-/** Bytes that belong to a record of another room, which decides who may have them. */
+/** Bytes of a record of another resource, whose module checks the rights. */
 export type Attachment = FileContent;
 
 export const attachmentTable: Table<Attachment> = {
@@ -79,7 +79,7 @@ export const attachmentTable: Table<Attachment> = {
   wordsOf: [],
 };
 
-/** The members of a file that a client describes when it starts an upload. */
+/** The members of a file that a client sets when it starts an upload. */
 export type NewFile = Pick<
   StoredFile,
   | keyof CommonFields
@@ -93,18 +93,18 @@ export type NewFile = Pick<
   | "tags"
 >;
 
-/** The permission to send the bytes of a file, and how far that has come; its id names the blob. */
+/** An upload under way. Its id is the id of the blob that it writes. */
 export interface Upload extends Stored {
-  /** Or of the attachment. */
+  /** The id of the file or attachment. */
   readonly fileId: number;
   readonly isAttachment?: boolean;
-  /** The bytes may come in pieces, and go on where they broke off. */
+  /** The client may send the bytes in chunks, and resume after a broken connection. */
   readonly resumable: boolean;
-  /** They may take the place of bytes that the file has. */
+  /** The bytes may replace existing bytes. */
   readonly overwrite: boolean;
-  /** Describes a file that existed before, from the moment its bytes are these. */
+  /** The new metadata of an existing file, applied when the upload is complete. */
   readonly replacement?: NewFile;
-  /** Bytes that are on disk and have been answered for. */
+  /** The number of bytes on disk that were acknowledged to the client. */
   readonly received: number;
   readonly contentType?: string;
   readonly expiresTime: number;
@@ -129,7 +129,7 @@ export const uploadTable: Table<Upload> = {
   wordsOf: [],
 };
 
-/** A blob that no record names any more and that may still be there; the id is the blob's own. */
+/** A blob that no record names and that may still exist. The id is the id of the blob. */
 export type BlobRemoval = Stored;
 
 export const removalTable: Table<BlobRemoval> = {

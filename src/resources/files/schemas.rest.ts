@@ -1,4 +1,4 @@
-// The shapes of files on the wire: what requests may hold, and what answers look like in each version.
+// JSON schemas of files in requests and responses of each version, and the mapping of records to JSON.
 import { type Static, Type } from "typebox";
 import { underAsset } from "../../access/asset-subtree.ts";
 import { fail } from "../../errors.ts";
@@ -45,9 +45,11 @@ const fields = {
   fileName: textField("The name, unique in its directory", { min: 1, max: limits.fileNameLengthMax }),
   directory: textField("The directory", { max: limits.directoryLengthMax }),
   source: textField("The system the file comes from", { max: limits.fileSourceLengthMax }),
-  sourceId: textField("Its id in that system; the pair is unique", { max: limits.fileSourceLengthMax }),
-  fileType: textField("The kind of file", { max: limits.fileTypeLengthMax }),
-  metadata: metadataField("Free pairs of texts"),
+  sourceId: textField("The file's id in that system; `source` and `sourceId` together are unique", {
+    max: limits.fileSourceLengthMax,
+  }),
+  fileType: textField("The type of the file", { max: limits.fileTypeLengthMax }),
+  metadata: metadataField("Key-value pairs of the caller's choice"),
 };
 const tag = textField("A tag", { max: limits.nameLengthMax });
 
@@ -60,7 +62,7 @@ const writable = {
   metadata: Type.Optional(fields.metadata),
   ...commonMembers,
   assetIds: Type.Optional(
-    Type.Array(idField("An asset"), { maxItems: limits.fileLinksMax, description: "The assets it hangs on" }),
+    Type.Array(idField("An asset"), { maxItems: limits.fileLinksMax, description: "The linked assets" }),
   ),
   tagIds: Type.Optional(Type.Array(tag, { maxItems: limits.fileLinksMax, description: "Its tags" })),
 };
@@ -70,7 +72,7 @@ export const newFile = Type.Object(
   { title: "NewFile" },
 );
 
-/** Everything that is known of a file; absent members are cleared. */
+/** All metadata of a file; absent members are cleared. */
 export const wholeFile = Type.Object({ id: idField("Which file"), ...writable }, { title: "WholeFile" });
 
 const changes = {
@@ -81,7 +83,7 @@ const changes = {
   fileType: change(fields.fileType),
   metadata: change(fields.metadata),
   ...commonChanges,
-  assetIds: changeOfIds("The assets it hangs on", limits.fileLinksMax),
+  assetIds: changeOfIds("The linked assets", limits.fileLinksMax),
   tagIds: changeOfList(Type.Array(tag, { maxItems: limits.fileLinksMax })),
 };
 
@@ -113,7 +115,7 @@ export function newFileOf({ id, ...sent }: Static<typeof newFile>): NewFile {
   };
 }
 
-/** What a whole record asks for: what it does not have is cleared. */
+/** Replaces all metadata; absent members are cleared. */
 export const replacementOf = (sent: Static<typeof wholeFile>): FileChange => ({
   name: sent.fileName,
   directory: sent.directory ?? null,
@@ -154,15 +156,15 @@ export const fileSchema = (version: ApiVersion) =>
       ...(version === "0.4"
         ? { tagIds: Type.Array(Type.String()) }
         : { assetIds: Type.Array(Type.Integer()), tagIds: Type.Optional(Type.Array(Type.String())) }),
-      uploaded: Type.Boolean({ description: "All of its bytes have come" }),
-      uploadedAt: Type.Optional(time("When they had")),
-      createdTime: time("When it was created"),
-      lastUpdatedTime: time("When it last changed"),
+      uploaded: Type.Boolean({ description: "Whether the upload is complete" }),
+      uploadedAt: Type.Optional(time("When the upload was complete")),
+      createdTime: time("When the file was created"),
+      lastUpdatedTime: time("When the file last changed"),
     },
     { title: "File" },
   );
 
-/** A file as a version shows it. */
+/** Maps a file to the JSON of the version. */
 export const fileJson = (version: ApiVersion) => (file: StoredFile) => ({
   id: file.id,
   fileName: file.name,
@@ -182,17 +184,17 @@ export const fileJson = (version: ApiVersion) => (file: StoredFile) => ({
 });
 
 export const listQuery = {
-  assetId: integer("Files of this asset"),
-  path: idList("Files of these assets and of all below them"),
+  assetId: integer("Files linked to this asset"),
+  path: idList("Files linked to assets in the subtrees of these assets"),
   tagId: text("Files with this tag"),
-  dir: text("Files of exactly this directory"),
-  name: text("Files of exactly this name"),
-  type: text("Files of exactly this type"),
+  dir: text("Files with exactly this directory"),
+  name: text("Files with exactly this name"),
+  type: text("Files with exactly this type"),
   fileType: text("The same as `type`"),
-  source: text("Files of exactly this source"),
+  source: text("Files with exactly this source"),
   ...commonQuery("Files"),
-  isUploaded: boolean("Files whose bytes have come, or have not"),
-  sort: oneOfWords("By the time they were made: ASC, or newest first", ["ASC", "DESC"]),
+  isUploaded: boolean("true: files whose upload is complete; false: the others"),
+  sort: oneOfWords("By the time of their creation: ASC, or newest first", ["ASC", "DESC"]),
   limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
 };
 
@@ -213,17 +215,17 @@ const { description: _, query: __, boostName: ___, ...byWords } = searchParamete
 
 export const searchQuery = {
   ...byWords,
-  directory: text("Files of exactly this directory"),
-  type: text("Files of exactly this type"),
+  directory: text("Files with exactly this directory"),
+  type: text("Files with exactly this type"),
   fileType: text("The same as `type`"),
-  uploaded: boolean("Files whose bytes have come, or have not"),
+  uploaded: boolean("true: files whose upload is complete; false: the others"),
   minUploadedAt: integer("Uploaded at this time or later, in ms since 1970, inclusive"),
   maxUploadedAt: integer("Uploaded at this time or earlier, in ms since 1970, inclusive"),
-  assetIds: idList("Files of one of these assets"),
+  assetIds: idList("Files linked to one of these assets"),
   ...commonQuery("Files"),
 };
 
-/** The conditions that a search of files has beside those of all searches. */
+/** The conditions of a file search without the common ones. */
 export const searchFilter = (query: ParameterValues<typeof searchQuery>): Filter =>
   and(
     equalTo("directory", query.directory),
@@ -240,7 +242,7 @@ function uploadedOrNot(isUploaded: boolean | undefined): Filter | undefined {
   return isUploaded ? not(isWithout) : isWithout;
 }
 
-/** A media type as it may stand in a header of an answer; anything else is none. */
+/** The media type in a header, if it is valid. */
 export const contentTypeIn = (sent: string | string[] | undefined): string | undefined =>
   typeof sent === "string" && /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}(;[\x20-\x7e]{0,128})?$/.test(sent)
     ? sent

@@ -1,8 +1,8 @@
-// Uploads: from the permission to send a file's bytes to the moment when they are the file's, all at once.
+// Uploads of file bytes.
 //
-// The bytes gather under a blob of their own. Only when all are on disk does the record of the file name that
-// blob, so that nobody ever reads half a file. A file that existed before keeps its old bytes and its old
-// description until then, and gets the new ones in the same transaction.
+// Each upload writes a blob of its own. When all bytes are on disk, one transaction points the file record
+// to the blob, so readers never see part of a file. An existing file keeps its old bytes and metadata until
+// then.
 
 import { scopeOf } from "../../access/caller.ts";
 import { notAfter } from "../../access/credentials.ts";
@@ -37,15 +37,15 @@ export interface UploadInput {
   readonly resumable: boolean;
   readonly overwrite: boolean;
   readonly contentType: string | undefined;
-  /** Where the link shall lead to. */
+  /** The base of the upload URL. */
   readonly baseUrl: string;
 }
 
 /**
- * Makes the record of a file, or takes the one of this directory and name: when its bytes have not come yet,
- * or to overwrite them. That one changes when the new bytes have come. Returns an absolute address that takes
- * the bytes without credentials, within 30 s, or a week when they may come in pieces. Refuses (409) a name, a
- * source and source id, and an external id that are taken.
+ * Starts an upload. Creates the file's record, or uses the record with this directory and name if it has no
+ * bytes yet or is to be overwritten; that record changes when the upload is complete. Returns an absolute
+ * URL that accepts the bytes without credentials, for 30 s, or for a week if the upload is resumable.
+ * Refuses (409) a name, a source and source id, or an external id in use.
  */
 export async function startUpload(
   ctx: RequestContext,
@@ -55,23 +55,24 @@ export async function startUpload(
   const nowMs = ctx.system.nowMs();
   const lifeMs = resumable ? limits.resumableLinkMs : limits.uploadLinkMs;
   const upload = await writeFiles(ctx, scope, async (tx, planned) => {
-    const held = await fileNamed(tx, file);
-    const isVisible = held && (await visibleRows(tx, scope, [held.id])).has(held.id);
-    const mayTake = isVisible && (overwrite || held.content === undefined);
-    if (held && !mayTake) throw fail("file-exists", { names: [file.name] });
-    const row = held ? overwritten(held, file, nowMs) : newRow(ctx.ids.next(), file, nowMs);
+    const existing = await fileNamed(tx, file);
+    const isVisible = existing && (await visibleRows(tx, scope, [existing.id])).has(existing.id);
+    const mayTake = isVisible && (overwrite || existing.content === undefined);
+    if (existing && !mayTake) throw fail("file-exists", { names: [file.name] });
+    const row = existing ? overwritten(existing, file, nowMs) : newRow(ctx.ids.next(), file, nowMs);
     planned.push(row);
-    await refuseNewLinks(ctx, tx, planned, held ? [held] : []);
+    await refuseNewLinks(ctx, tx, planned, existing ? [existing] : []);
     await refuseTakenExternalIds(tx, fileRecords, planned);
-    await tx[held ? "replace" : "insert"](fileTable, planned);
+    await tx[existing ? "replace" : "insert"](fileTable, planned);
     await refuseOutsideScope(tx, fileTable, scope, { acl: "filesAcl", rows: planned });
-    // The write has checked uniqueness and rights; the old record is valid until the bytes are there.
-    if (held) await tx.replace(fileTable, [held]);
+    // The write above checked uniqueness and rights. The old record stays valid until the upload is
+    // complete.
+    if (existing) await tx.replace(fileTable, [existing]);
     const upload: Upload = {
       id: ctx.ids.next(),
       fileId: row.id,
       ...{ resumable, overwrite, received: 0 },
-      ...(held && { replacement: file }),
+      ...(existing && { replacement: file }),
       ...(contentType !== undefined && { contentType }),
       expiresTime: notAfter(ctx.caller.credential, nowMs + lifeMs),
     };
@@ -90,9 +91,9 @@ const newRow = (id: number, file: NewFile, nowMs: number): StoredFile => ({
   lastUpdatedTime: nowMs,
 });
 
-const overwritten = (held: StoredFile, file: NewFile, nowMs: number): StoredFile =>
+const overwritten = (existing: StoredFile, file: NewFile, nowMs: number): StoredFile =>
   changeFile(
-    held,
+    existing,
     {
       source: file.source ?? null,
       sourceId: file.sourceId ?? null,
@@ -105,51 +106,52 @@ const overwritten = (held: StoredFile, file: NewFile, nowMs: number): StoredFile
     nowMs,
   );
 
-/** What one request brings: a question how far the upload is, or bytes. */
+/** One request to an upload URL: a chunk of the bytes, all bytes, or a query of the progress. */
 export interface UploadRequest {
-  /** Where the first byte belongs. */
+  /** The offset of the first byte. */
   readonly start: number;
-  /** How many bytes there should be; unknown when they simply end. 0 with a total is a question. */
+  /** The announced number of bytes, if known. 0 with a total queries the progress. */
   readonly length: number | undefined;
-  /** The size of the whole file, when known. */
+  /** The size of the whole file, if known. */
   readonly total: number | undefined;
-  /** A request with the whole file and nothing but it. */
+  /** The body is the whole file. */
   readonly isWhole: boolean;
   readonly body: AsyncIterable<Uint8Array>;
   readonly contentType: string | undefined;
 }
 
-/** How far an upload has come: `received` bytes are on disk; when it is complete they are the file's. */
+/** The progress of an upload: the number of bytes on disk. Once complete, they belong to the file. */
 export interface UploadProgress {
   readonly isComplete: boolean;
   readonly received: number;
 }
 
 /**
- * Takes bytes to the upload of this key. A request that comes while another one writes to the same upload
- * ends that one (409). Refuses an upload that is unknown (404) or complete (409), bytes that end early (400),
- * and pieces where only a whole file may come (400). Whatever it refuses, no file changes.
+ * Receives bytes of an upload. A second request to the same upload aborts the first (409). Refuses an
+ * unknown (404) or complete (409) upload, bodies that end early (400), and chunks of uploads that are not
+ * resumable (400). A refused request changes no file.
  */
 export function receiveUpload(
   services: Services,
   key: BlobKey,
-  sent: UploadRequest,
+  request: UploadRequest,
 ): Promise<UploadProgress> {
   return services.uploads.run(key.id, async (signal) => {
     const { upload, file } = await services.catalog.read(key.project, (tx) => findUpload(tx, key.id));
-    const isQuestion = sent.length === 0 && !sent.isWhole;
+    const isProgressQuery = request.length === 0 && !request.isWhole;
     if (!upload) {
       if (!file) throw fail("link-gone", {});
-      if (!isQuestion) throw fail("upload-complete", {});
+      if (!isProgressQuery) throw fail("upload-complete", {});
       return { isComplete: true, received: file.contentBytes ?? 0 };
     }
-    if (await services.blobs.stat(key)) return complete(services, key, sent);
-    if (!upload.resumable && !sent.isWhole) throw fail("upload-not-resumable", {});
-    if (isQuestion && sent.total !== upload.received) return { isComplete: false, received: upload.received };
-    if (sent.start > upload.received) return { isComplete: false, received: upload.received };
-    const received = await writeBody(services, { key, upload, sent, signal });
-    const isLast = sent.isWhole || received === sent.total;
-    return isLast ? complete(services, key, sent) : { isComplete: false, received };
+    if (await services.blobs.stat(key)) return complete(services, key, request);
+    if (!upload.resumable && !request.isWhole) throw fail("upload-not-resumable", {});
+    if (isProgressQuery && request.total !== upload.received)
+      return { isComplete: false, received: upload.received };
+    if (request.start > upload.received) return { isComplete: false, received: upload.received };
+    const received = await writeBody(services, { key, upload, request, signal });
+    const isLast = request.isWhole || received === request.total;
+    return isLast ? complete(services, key, request) : { isComplete: false, received };
   });
 }
 
@@ -165,15 +167,18 @@ async function findUpload(tx: CatalogReader, id: number): Promise<{ upload?: Upl
 interface UploadWrite {
   readonly key: BlobKey;
   readonly upload: Upload;
-  readonly sent: UploadRequest;
+  readonly request: UploadRequest;
   readonly signal: AbortSignal;
 }
 
-/** Adds what is sent to the blob; what breaks off is kept if the client may go on with it, else removed. */
-async function writeBody(services: Services, { key, upload, sent, signal }: UploadWrite): Promise<number> {
-  const at = sent.isWhole ? 0 : upload.received;
+/**
+ * Appends the body to the blob. If the body breaks off, keeps the received bytes of a resumable upload and
+ * removes others.
+ */
+async function writeBody(services: Services, { key, upload, request, signal }: UploadWrite): Promise<number> {
+  const at = request.isWhole ? 0 : upload.received;
   if (at < upload.received) await saveReceived(services, key, at);
-  const taken = new UploadBody(sent, at - sent.start, signal);
+  const taken = new UploadBody(request, at - request.start, signal);
   const received = await services.blobs.put({ key, offset: at, bytes: taken.bytes() });
   const problem = taken.problem();
   if (problem && !upload.resumable) await services.blobs.remove(key);
@@ -182,29 +187,33 @@ async function writeBody(services: Services, { key, upload, sent, signal }: Uplo
   return received;
 }
 
-/** The bytes of one request: without those that are there already, counted, and ended when they break off. */
+/**
+ * The body of one request, without bytes that are already on disk. Counts the bytes, and ends when the body
+ * breaks off.
+ */
 class UploadBody {
-  readonly #sent: UploadRequest;
+  readonly #request: UploadRequest;
   readonly #skip: number;
   readonly #signal: AbortSignal;
   #arrived = 0;
   #problem: Error | undefined;
 
-  constructor(sent: UploadRequest, skip: number, signal: AbortSignal) {
-    this.#sent = sent;
+  constructor(request: UploadRequest, skip: number, signal: AbortSignal) {
+    this.#request = request;
     this.#skip = skip;
     this.#signal = signal;
   }
 
   async *bytes(): AsyncGenerator<Uint8Array> {
-    const { length = Number.POSITIVE_INFINITY } = this.#sent;
+    const { length = Number.POSITIVE_INFINITY } = this.#request;
     const limit = limits.fileBytesMax;
     const stopped = () => fail("upload-taken-over", {});
     try {
-      for await (const chunk of interruptible(this.#sent.body, this.#signal)) {
+      for await (const chunk of interruptible(this.#request.body, this.#signal)) {
         const before = this.#arrived;
         this.#arrived += chunk.length;
-        if (this.#sent.start + this.#arrived > limit) throw fail("body-too-large", { what: "sent", limit });
+        if (this.#request.start + this.#arrived > limit)
+          throw fail("body-too-large", { what: "sent", limit });
         const piece = chunk.subarray(Math.max(0, this.#skip - before), Math.max(0, length - before));
         if (piece.length > 0) yield piece;
       }
@@ -214,14 +223,14 @@ class UploadBody {
     if (this.#signal.aborted) this.#problem ??= stopped();
   }
 
-  /** More came than was announced: nobody can say which bytes are meant. */
+  /** The body is longer than announced, so it is unknown which bytes are valid. */
   get isTooLong(): boolean {
-    return this.#arrived > (this.#sent.length ?? this.#arrived);
+    return this.#arrived > (this.#request.length ?? this.#arrived);
   }
 
-  /** Why the request cannot count as received. */
+  /** Why the body is not complete, or undefined. */
   problem(): Error | undefined {
-    const { length = this.#arrived } = this.#sent;
+    const { length = this.#arrived } = this.#request;
     if (this.#problem) return this.#problem;
     if (this.#arrived < length) return incompleteBody(undefined);
     if (this.isTooLong)
@@ -235,7 +244,7 @@ const incompleteBody = (problem: unknown): Error => {
   return fail("request-malformed", { problem: "the body ends before its announced length" });
 };
 
-/** Ends when the signal is aborted, though the source may have nothing to say for a long time. */
+/** Ends when the signal is aborted, even while the source is waiting. */
 async function* interruptible(source: AsyncIterable<Uint8Array>, signal: AbortSignal) {
   const chunks = source[Symbol.asyncIterator]();
   let stop = () => {};
@@ -243,7 +252,7 @@ async function* interruptible(source: AsyncIterable<Uint8Array>, signal: AbortSi
   signal.addEventListener("abort", () => stop(), { once: true });
   try {
     while (!signal.aborted) {
-      // A promise of its own for each chunk: one that outlives them all would hold on to every one of them.
+      // A new promise for each chunk: a promise that outlives the loop would keep all chunks in memory.
       const chunk = await new Promise<Uint8Array | undefined>((resolve, reject) => {
         stop = () => resolve(undefined);
         chunks.next().then(({ done, value }) => resolve(done ? undefined : value), reject);
@@ -257,7 +266,10 @@ async function* interruptible(source: AsyncIterable<Uint8Array>, signal: AbortSi
   }
 }
 
-/** Reads on, as a client that still sends would see a broken connection in place of the refusal. */
+/**
+ * Reads some of the rest of the body: a client that still sends would see a broken connection instead of
+ * the refusal.
+ */
 function discard(chunks: AsyncIterator<Uint8Array>, left: number = limits.refusedBytesReadMax): void {
   chunks.next().then(
     ({ done, value }) => {
@@ -276,20 +288,20 @@ async function saveReceived({ catalog }: Services, key: BlobKey, received: numbe
   });
 }
 
-/** Makes the bytes the file's. They are all on disk. */
-async function complete(services: Services, key: BlobKey, sent: UploadRequest): Promise<UploadProgress> {
+/** Assigns the bytes, which are all on disk, to the file. */
+async function complete(services: Services, key: BlobKey, request: UploadRequest): Promise<UploadProgress> {
   await services.blobs.complete(key);
   const { bytes } = (await services.blobs.stat(key))!;
-  const given = { id: key.id, bytes, contentType: sent.contentType, nowMs: services.system.nowMs() };
-  const { gone, refusal } = await services.catalog.write(key.project, async (tx) => {
+  const newContent = { id: key.id, bytes, contentType: request.contentType, nowMs: services.system.nowMs() };
+  const { obsolete, refusal } = await services.catalog.write(key.project, async (tx) => {
     const [upload] = await tx.get(uploadTable, [key.id]);
     return upload?.isAttachment
-      ? assignContent(tx, attachmentTable, { upload, given })
-      : assignContent(tx, fileTable, { upload, given, describe: describeFile });
+      ? assignContent(tx, attachmentTable, { upload, newContent })
+      : assignContent(tx, fileTable, { upload, newContent, describe: describeFile });
   });
-  // Not through `removeBlobs`, which would wait for the very request that this is.
-  for (const id of gone) await services.blobs.remove({ project: key.project, id });
-  await services.catalog.write(key.project, (tx) => tx.remove(removalTable, oneOf("id", gone)));
+  // Not through `removeBlobs`, which would wait for this request.
+  for (const id of obsolete) await services.blobs.remove({ project: key.project, id });
+  await services.catalog.write(key.project, (tx) => tx.remove(removalTable, oneOf("id", obsolete)));
   if (refusal) throw refusal;
   return { isComplete: true, received: bytes };
 }
@@ -303,12 +315,12 @@ interface NewContent {
 
 interface Assignment<File> {
   readonly upload: Upload | undefined;
-  readonly given: NewContent;
-  /** The file as its upload describes it; a failure when it cannot be that any more. */
+  readonly newContent: NewContent;
+  /** Applies the upload's metadata to the file, or returns the failure if that is no longer possible. */
   readonly describe?: (tx: CatalogReader, file: File, upload: Upload) => Promise<File | Failure>;
 }
 
-/** Leaves out assets that were deleted during the upload, as their deletion does in records of files. */
+/** Skips assets that were deleted during the upload, as their deletion does in file records. */
 async function describeFile(
   tx: CatalogReader,
   file: StoredFile,
@@ -327,41 +339,41 @@ async function describeFile(
   return externalIds.length > 0 ? fail("external-ids-taken", { what: "file", externalIds }) : described;
 }
 
-/** What has to go: the bytes that the file had, or these, when the file may not have them any more. */
+/** Assigns the new bytes to the file. Returns the blobs to remove: the old ones, or refused new ones. */
 async function assignContent<File extends FileContent>(
   tx: CatalogWriter,
   table: Table<File>,
-  { upload, given, describe }: Assignment<File>,
-): Promise<{ gone: number[]; refusal?: Error }> {
+  { upload, newContent, describe }: Assignment<File>,
+): Promise<{ obsolete: number[]; refusal?: Error }> {
   const [file] = upload ? await tx.get(table, [upload.fileId]) : [];
-  // Who took the upload away has noted its blob and waits for this request to end.
-  if (!upload || !file) return { gone: [], refusal: fail("link-gone", {}) };
+  // The deletion of the upload recorded the removal of its blob and waits for this request to end.
+  if (!upload || !file) return { obsolete: [], refusal: fail("link-gone", {}) };
   const isTaken = file.content !== undefined && !upload.overwrite;
   const described = isTaken
     ? fail("file-exists", { names: [file.name] })
     : ((await describe?.(tx, file, upload)) ?? file);
   if (described instanceof Failure) {
-    await recordRemovals(tx, [given.id]);
-    return { gone: [given.id], refusal: described };
+    await recordRemovals(tx, [newContent.id]);
+    return { obsolete: [newContent.id], refusal: described };
   }
   const { contentType: _, ...rest } = described;
-  const contentType = upload.contentType ?? given.contentType;
+  const contentType = upload.contentType ?? newContent.contentType;
   const after = {
     ...rest,
-    content: given.id,
-    contentBytes: given.bytes,
+    content: newContent.id,
+    contentBytes: newContent.bytes,
     ...(contentType !== undefined && { contentType }),
-    uploadedTime: given.nowMs,
-    lastUpdatedTime: given.nowMs,
+    uploadedTime: newContent.nowMs,
+    lastUpdatedTime: newContent.nowMs,
   };
   await tx.replace(table, [after as unknown as File]);
-  await tx.remove(uploadTable, equals("id", given.id));
-  const gone = file.content === undefined ? [] : [file.content];
-  await recordRemovals(tx, gone);
-  return { gone };
+  await tx.remove(uploadTable, equals("id", newContent.id));
+  const obsolete = file.content === undefined ? [] : [file.content];
+  await recordRemovals(tx, obsolete);
+  return { obsolete };
 }
 
-/** Ends uploads whose links have expired, and takes away what came of them; those under way may finish. */
+/** Deletes uploads whose links have expired, except uploads with a request under way. */
 export async function deleteExpiredUploads(stores: BlobStores & Pick<Services, "system">): Promise<void> {
   const filter = between("expiresTime", { to: { value: stores.system.nowMs(), inclusive: true } });
   const page = { limit: limits.itemsPerWriteMax };
@@ -376,7 +388,7 @@ export async function deleteExpiredUploads(stores: BlobStores & Pick<Services, "
   }
 }
 
-/** The file whose bytes a blob holds, and their number; refuses (404) a blob that is no file's any more. */
+/** The file of a blob, and the number of bytes. Refuses (404) a blob that belongs to no file any more. */
 export async function contentToRead(
   services: Services,
   key: BlobKey,

@@ -1,4 +1,4 @@
-// Capabilities as clients write them: `{"assetsAcl":{"actions":["READ"],"scope":{"all":{}}}}`.
+// The wire format of capabilities: `{"assetsAcl":{"actions":["READ"],"scope":{"all":{}}}}`.
 import { Type } from "typebox";
 import {
   type Acl,
@@ -17,7 +17,7 @@ interface ScopeInput {
   readonly ids?: IdsInput;
 }
 
-/** As the schema below has checked it: every member that is known is right. */
+/** Capabilities as sent; the schema below has checked the known members. */
 export type CapabilityInput = Readonly<
   Record<
     string,
@@ -40,15 +40,15 @@ const idsSchema = (description: string) => Type.Array(Type.String(), { descripti
 
 const scopesWith = (ids: typeof idsInputSchema | typeof idsSchema) => ({
   all: Type.Object({}, { description: "Everything" }),
-  own: Type.Object({}, { description: "What belongs to the caller" }),
-  subtrees: Type.Object({ subtreeIds: ids("Assets; what is or hangs on one of them or below") }),
-  ids: Type.Object({ ids: ids("These records alone") }),
+  own: Type.Object({}, { description: "The caller's own records" }),
+  subtrees: Type.Object({ subtreeIds: ids("Assets: records in or linked to their subtrees") }),
+  ids: Type.Object({ ids: ids("Only these records") }),
 });
 
 const scopeInputSchema = scopesWith(idsInputSchema);
 const scopeSchema = scopesWith(idsSchema);
 
-/** One member for each type of capability; `others` says what becomes of unknown types and scopes. */
+/** One member for each type of capability. `others` describes how unknown types and scopes are treated. */
 const capabilityWith = (
   scopes: typeof scopeInputSchema | typeof scopeSchema,
   { title, ...others }: { title: string; additionalProperties?: boolean },
@@ -65,13 +65,16 @@ const capabilityWith = (
     { title, ...others },
   );
 
-/** Open: `capabilitiesFrom` refuses unknown types and scopes, because rights must never be ignored. */
+/**
+ * Allows other members in the schema: `capabilitiesFrom` refuses unknown types and scopes, because rights
+ * must never be ignored.
+ */
 export const capabilityField = Type.Unsafe<CapabilityInput>(
   capabilityWith(scopeInputSchema, { title: "NewCapability", additionalProperties: true }),
 );
 export const capabilitySchema = capabilityWith(scopeSchema, { title: "Capability" });
 
-/** The capabilities in one object of the wire, of which clients send several types at once. */
+/** Reads the capabilities in one object, which may contain several types. */
 export function capabilitiesFrom(sent: CapabilityInput, field: string): Capability[] {
   const types = Object.keys(sent);
   if (types.length === 0) throw refusal(field, acls, "none");
@@ -111,7 +114,10 @@ const idsFrom = (sent: IdsInput, field: string): number[] =>
     throw fail("field-invalid", { field: `${field}[${index}]`, expected: "an id", got: String(sent[index]) });
   });
 
-/** The form that `capabilitiesFrom` reads; ids are returned as strings (docs/access.md#capabilities). */
+/**
+ * Writes a capability in the form that `capabilitiesFrom` reads; ids are strings
+ * (docs/access.md#capabilities).
+ */
 export const capabilityOf = ({ acl, actions, scope }: Capability) => ({
   [acl]: { actions, scope: { [scopeName[scope.kind]]: scopeJson(scope) } },
 });

@@ -17,7 +17,7 @@ import { changeObject, idField, idsBody, itemsBody, nameField, textField } from 
 import { boolean, id, pageSize } from "../../rest/parameters.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import { userOf, userSchema } from "../identities/accounts.rest.ts";
-import { projectOf, projectShape } from "../projects/projects.rest.ts";
+import { projectOf, projectSchema } from "../projects/projects.rest.ts";
 import { capabilitiesFrom, capabilityField, capabilityOf, capabilitySchema } from "./capabilities.rest.ts";
 import {
   addMembers,
@@ -41,16 +41,20 @@ const read = { ...common, capability: ["groupsAcl", "READ"] } as const;
 const permissions = Type.Object(
   {
     accessTypes: Type.Optional(Type.Array(Type.Enum([...accessTypes]))),
-    assetIds: Type.Optional(Type.Array(idField("An asset; what is or hangs on it or below"))),
-    securityCategoryIds: Type.Optional(Type.Array(idField("A security category that one is a member of"))),
+    assetIds: Type.Optional(Type.Array(idField("An asset: records in or linked to its subtree"))),
+    securityCategoryIds: Type.Optional(
+      Type.Array(idField("A security category whose members include the group's members")),
+    ),
   },
-  { title: "Permissions", description: "How rights were granted before there were capabilities" },
+  { title: "Permissions", description: "The rights of a group before capabilities existed" },
 );
 
 const named = {
-  name: nameField("What people call it"),
-  source: Type.Optional(textField("Where it comes from")),
-  sourceId: Type.Optional(textField("Its id there: people that an identity provider puts into it are in it")),
+  name: nameField("The name"),
+  source: Type.Optional(textField("The system the group comes from")),
+  sourceId: Type.Optional(
+    textField("The group's id in that system; an identity provider assigns members by it"),
+  ),
   permissions: Type.Optional(permissions),
 };
 
@@ -69,10 +73,10 @@ const groupPatch = changeObject(
     permissions: orNull(permissions),
     capabilities: Type.Optional(Type.Array(capabilityField)),
   },
-  { title: "GroupChange", description: "Absent members stay, null clears" },
+  { title: "GroupChange", description: "Absent members stay, null clears a member" },
 );
 
-const groupShape = Type.Object(
+const groupSchema = Type.Object(
   {
     id: Type.Integer(),
     ...named,
@@ -85,12 +89,12 @@ const groupShape = Type.Object(
 
 const one = { groupId: id("The group") };
 const account = idField("A service account");
-const groups = () => ({ schema: itemsSchema(groupShape) });
+const groups = () => ({ schema: itemsSchema(groupSchema) });
 const empty = () => ({ schema: emptySchema });
 
 const listQuery = {
-  all: boolean("All of the project; without it, those that the caller is in"),
-  includeDeleted: boolean("With those that were deleted"),
+  all: boolean("true: all groups of the project; false: only groups of the caller"),
+  includeDeleted: boolean("Include deleted groups"),
   cursor: cursorParameter,
   limit: pageSize({ byDefault: limits.groupsPerPageMax, max: limits.groupsPerPageMax }),
 };
@@ -115,7 +119,7 @@ export const groupRoutes: readonly Route[] = [
     path: "/groups",
     summary: "List groups, ordered by id",
     query: listQuery,
-    response: () => ({ schema: pageSchema(groupShape) }),
+    response: () => ({ schema: pageSchema(groupSchema) }),
     handle: (ctx, { query: { all = false, includeDeleted, ...place } }) => {
       const collection = ["groups", ctx.project, all, includeDeleted];
       const read = (page: PageQuery) => listGroups(ctx, { all, includeDeleted, page });
@@ -148,7 +152,7 @@ export const groupRoutes: readonly Route[] = [
     ...update,
     method: "PATCH",
     path: "/groups/{groupId}",
-    summary: "Change a group in place; its members stay in it",
+    summary: "Change a group; its members stay",
     parameters: one,
     body: { kind: "json", schema: groupPatch, nulls: "kept" },
     response: groups,
@@ -161,9 +165,9 @@ export const groupRoutes: readonly Route[] = [
     capability: ["projectsAcl", "UPDATE"],
     method: "PUT",
     path: "/defaultgroup",
-    summary: "Make a group that of all who are in no other",
+    summary: "Make a group the default group, for callers in no other group",
     body: idsBody("The group", { max: 1 }),
-    response: () => ({ schema: itemsSchema(projectShape) }),
+    response: () => ({ schema: itemsSchema(projectSchema) }),
     handle: async (ctx, { body }) => itemsResponse([projectOf(await makeDefault(ctx, body.items[0]!))]),
   }),
 ];
@@ -191,7 +195,7 @@ function memberRoutes(): Route[] {
       },
       response: empty,
       handle: async (ctx, { path, body }) => {
-        // The JavaScript SDK sends objects, other clients plain ids.
+        // The JavaScript SDK sends objects, other clients send ids.
         const ids = body.items.map((item) => (typeof item === "number" ? item : item.id));
         await addMembers(ctx, path.groupId, ids);
         return emptyResponse;
@@ -235,7 +239,7 @@ const groupOf = (group: Group) => ({
   ...(group.deletedTime !== undefined && { deletedTime: group.deletedTime }),
 });
 
-/** The optional members that are the same inside and outside; others that a client sends are left behind. */
+/** The optional members that the API and the record share. */
 const sourceOf = ({ source, sourceId, permissions }: Pick<Group, "source" | "sourceId" | "permissions">) => ({
   ...(source !== undefined && { source }),
   ...(sourceId !== undefined && { sourceId }),

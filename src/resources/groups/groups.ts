@@ -1,4 +1,4 @@
-// Groups: they grant rights to the accounts and people in them.
+// Groups, which grant rights to accounts and users.
 import { keepAdministered } from "../../access/administrators.ts";
 import { requireCapability, requireUnlimited, scopeOrOwn } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
@@ -18,12 +18,12 @@ export type { Account, Group } from "../../access/schema.ts";
 
 export type NewGroup = Pick<Group, "name" | "source" | "sourceId" | "capabilities" | "permissions">;
 
-/** The groups of the project that the caller may touch. */
+/** The groups that the caller may access. */
 const groupsFor = ({ caller, project }: RequestContext, action: Action): Filter =>
   and(equals("projectId", project), scopeOrOwn(caller, ["groupsAcl", action], oneOf("id", caller.groupIds)));
 
 /**
- * Creates all of these or none, in the order sent; several may have one name. Refuses (403) rights that the
+ * Creates all groups or none, in the order of the request. Names may repeat. Refuses (403) rights that the
  * caller cannot grant.
  */
 export async function createGroups(ctx: RequestContext, items: readonly NewGroup[]): Promise<Group[]> {
@@ -36,7 +36,7 @@ export async function createGroups(ctx: RequestContext, items: readonly NewGroup
   const own = { projectId: ctx.project, createdTime: ctx.system.nowMs() };
   const groups: Group[] = items.map((item) => ({ ...item, ...own, id: ctx.ids.next() }));
   await ctx.catalog.write("system", (tx) => tx.insert(groupTable, groups));
-  // People whom an identity provider calls members are in them from now on.
+  // Users whom an identity provider assigns to these groups are members at once.
   ctx.rights.changed();
   return groups;
 }
@@ -51,7 +51,7 @@ function refuseLongRights(
     throw fail("field-invalid", { field, expected, got: String(length) });
 }
 
-/** Values to set; `null` clears a member, an absent one stays. */
+/** Values to set; `null` clears a member, an absent member leaves it. */
 export interface GroupChange {
   readonly name?: string | undefined;
   readonly source?: string | null | undefined;
@@ -61,9 +61,9 @@ export interface GroupChange {
 }
 
 /**
- * Changes a group in place: its members keep being in it. Refuses an unknown one (404), rights that the
- * caller cannot grant, those included that the group keeps (403), other rights for the administrators (400),
- * and to leave the project without an administrator (400).
+ * Changes a group and keeps its members. Refuses an unknown group (404), rights that the caller cannot
+ * grant, including those that the group keeps (403), other rights for the administrators (400), and to
+ * leave the project without an administrator (400).
  */
 export async function updateGroup(ctx: RequestContext, id: number, change: GroupChange): Promise<Group> {
   const [before] = await groupsNow(ctx, "UPDATE", inPath(id));
@@ -90,13 +90,13 @@ function changedGroup(group: Group, change: GroupChange): Group {
 }
 
 export interface GroupsQuery {
-  /** All of the project that the caller may see, or those alone that the caller is in. */
+  /** All groups that the caller may see, or only the caller's own groups. */
   readonly all: boolean;
   readonly includeDeleted?: boolean | undefined;
   readonly page: PageQuery;
 }
 
-/** One page of groups, by id. */
+/** Returns one page of groups, by id. */
 export async function listGroups(
   ctx: RequestContext,
   { all, includeDeleted, page }: GroupsQuery,
@@ -106,15 +106,15 @@ export async function listGroups(
   return ctx.catalog.read("system", (tx) => readPage(tx, groupTable, { filter, order: byId, page }));
 }
 
-/** Refuses (404) one that is unknown or deleted. */
+/** Refuses (404) an unknown or deleted group. */
 export async function getGroup(ctx: RequestContext, id: number): Promise<Group> {
   const [found] = await ctx.catalog.read("system", (tx) => live(tx, ctx, "READ", inPath(id)));
   return found!;
 }
 
 /**
- * Deletes all of these or none: nobody is in them any more, and the default group is none when it was one of
- * them. Refuses (400) unknown and repeated ids, and to leave the project without an administrator.
+ * Deletes all groups or none, with their memberships; a deleted default group leaves the project without
+ * one. Refuses (400) unknown and repeated ids, and to leave the project without an administrator.
  */
 export async function deleteGroups(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const deletedTime = ctx.system.nowMs();
@@ -126,13 +126,13 @@ export async function deleteGroups(ctx: RequestContext, ids: readonly number[]):
       ["deletedTime"],
       ids.map((id) => ({ id, deletedTime })),
     );
-    await takeOut(tx, await membersOf(tx, ctx, ids), new Set(ids));
+    await removeFromGroups(tx, await membersOf(tx, ctx, ids), new Set(ids));
     const byDefault = await defaultGroupOf(tx, ctx.project);
     if (byDefault !== undefined && ids.includes(byDefault)) await setDefaultGroup(tx, ctx.project);
   });
 }
 
-/** The accounts in a group, by id; refuses (404) an unknown group. */
+/** The accounts in a group, by id. Refuses (404) an unknown group. */
 export async function listMembers(ctx: RequestContext, id: number): Promise<Account[]> {
   return ctx.catalog.read("system", async (tx) => {
     await live(tx, ctx, "READ", inPath(id));
@@ -141,8 +141,8 @@ export async function listMembers(ctx: RequestContext, id: number): Promise<Acco
 }
 
 /**
- * Puts all of these accounts into a group, or none. Refuses unknown accounts, members (400), an unknown group
- * (404), and one whose rights the caller cannot grant (403).
+ * Adds all accounts to a group or none. Refuses unknown accounts and members (400), an unknown group (404),
+ * and a group whose rights the caller cannot grant (403).
  */
 export async function addMembers(
   ctx: RequestContext,
@@ -167,7 +167,7 @@ export async function addMembers(
   });
 }
 
-/** Takes all of these accounts out of a group, or none; refuses (400) those that are not in it. */
+/** Removes all accounts from a group or none. Refuses (400) accounts that are not members. */
 export async function removeMembers(
   ctx: RequestContext,
   id: number,
@@ -178,13 +178,13 @@ export async function removeMembers(
     await live(tx, ctx, "UPDATE", inPath(id));
     const members = and(liveIn(ctx.project), hasOneOf("groupIds", [id]));
     const named = { ids: accountIds, field: "items" };
-    await takeOut(tx, await existingRecords(tx, accountTable, members, named), new Set([id]));
+    await removeFromGroups(tx, await existingRecords(tx, accountTable, members, named), new Set([id]));
   });
 }
 
 /**
- * Makes a group the default group, which holds for callers in no other group. Refuses (400) an unknown group,
- * and (403) one whose rights the caller cannot grant.
+ * Makes a group the default group, which applies to callers in no other group. Refuses (400) an unknown
+ * group, and (403) a group whose rights the caller cannot grant.
  */
 export async function makeDefault(ctx: RequestContext, id: number): Promise<Project> {
   requireCapability(ctx.caller, "projectsAcl", "UPDATE");
@@ -196,8 +196,8 @@ export async function makeDefault(ctx: RequestContext, id: number): Promise<Proj
 }
 
 /**
- * Whoever loses the only group has the rights of the default group from then on: refuses (403) to take
- * somebody out of these groups if the caller could not grant that.
+ * An account that loses its only group gets the rights of the default group. Refuses (403) to remove
+ * members if the caller could not grant those rights.
  */
 async function refuseDefaultRights(ctx: RequestContext, left: readonly Group[]): Promise<void> {
   const byDefault = await ctx.rights.grantsTo(ctx.project, { ids: [] });
@@ -213,11 +213,13 @@ const groupsNow = (ctx: RequestContext, action: Action, named: IdsNamed): Promis
 
 const inPath = (id: number): IdsNamed => ({ ids: [id], field: "groupId", status: 404 });
 
-/** Groups that are not deleted; those outside of the caller's scope look like unknown ones. */
+/** Groups that are not deleted; groups outside the caller's scope count as unknown. */
 const live = (tx: CatalogReader, ctx: RequestContext, action: Action, named: IdsNamed): Promise<Group[]> =>
   existingRecords(tx, groupTable, and(liveIn(ctx.project), groupsFor(ctx, action)), named);
 
-/** A change that counts from the moment it is answered, and leaves the project an administrator. */
+/**
+ * Runs a change of rights, which must leave the project an administrator and applies as soon as it returns.
+ */
 async function changeRights<Answer>(
   ctx: RequestContext,
   change: (tx: CatalogWriter) => Promise<Answer>,
@@ -239,14 +241,14 @@ async function membersOf(
   return tx.find(accountTable, { filter, order: byId, page: { limit } });
 }
 
-async function takeOut(
+async function removeFromGroups(
   tx: CatalogWriter,
   accounts: readonly Account[],
-  gone: ReadonlySet<number>,
+  removed: ReadonlySet<number>,
 ): Promise<void> {
   const after = accounts.map(({ id, groupIds }) => ({
     id,
-    groupIds: groupIds.filter((groupId) => !gone.has(groupId)),
+    groupIds: groupIds.filter((groupId) => !removed.has(groupId)),
   }));
   await tx.setColumns(accountTable, ["groupIds"], after);
 }

@@ -1,4 +1,4 @@
-// What the catalog keeps of security categories; groups themselves are in src/access/schema.ts.
+// The table of security categories; the table of groups is in src/access/schema.ts.
 import type { Stored, Table } from "../../storage/catalog.ts";
 
 /** Restricts the time series that name it to its members. */

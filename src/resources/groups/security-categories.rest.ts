@@ -24,15 +24,18 @@ import {
 
 const common = { versions: apiVersions } as const;
 
-const categoryShape = Type.Object({ id: Type.Integer(), name: Type.String() }, { title: "SecurityCategory" });
+const categorySchema = Type.Object(
+  { id: Type.Integer(), name: Type.String() },
+  { title: "SecurityCategory" },
+);
 
 const newCategory = Type.Object(
-  { name: nameField("What it is called, unlike any other of the project") },
+  { name: nameField("The name, unique in the project") },
   { title: "NewSecurityCategory" },
 );
 
 const listQuery = {
-  sort: oneOfWords("Oldest or newest first; oldest when absent", ["ASC", "DESC"]),
+  sort: oneOfWords("Oldest first (ASC, the default) or newest first", ["ASC", "DESC"]),
   cursor: cursorParameter,
   limit: pageSize({ byDefault: limits.categoriesListDefault, max: limits.categoriesPerPageMax }),
 };
@@ -43,9 +46,9 @@ export const securityCategoryRoutes: readonly Route[] = [
     capability: ["securityCategoriesAcl", "CREATE"],
     method: "POST",
     path: "/securitycategories",
-    summary: "Create security categories; a name that is sent twice counts once",
+    summary: "Create security categories; repeated names create one category",
     body: { kind: "json", schema: itemsBody(newCategory, { min: 1 }) },
-    response: () => ({ schema: itemsSchema(categoryShape) }),
+    response: () => ({ schema: itemsSchema(categorySchema) }),
     created: ["0.6"],
     handle: async (ctx, { body }) => {
       const names = body.items.map(({ name }) => name);
@@ -59,7 +62,7 @@ export const securityCategoryRoutes: readonly Route[] = [
     path: "/securitycategories",
     summary: "List security categories, ordered by id",
     query: listQuery,
-    response: () => ({ schema: pageSchema(categoryShape) }),
+    response: () => ({ schema: pageSchema(categorySchema) }),
     handle: (ctx, { query: { sort, ...place } }) => {
       const direction = sort === "DESC" ? "descending" : "ascending";
       const collection = ["securitycategories", ctx.project, direction];
@@ -74,7 +77,7 @@ export const securityCategoryRoutes: readonly Route[] = [
     path: "/securitycategories/{categoryId}",
     summary: "Read a security category",
     parameters: { categoryId: id("The security category") },
-    response: () => ({ schema: itemsSchema(categoryShape) }),
+    response: () => ({ schema: itemsSchema(categorySchema) }),
     handle: async (ctx, { path }) => itemsResponse([categoryOf(await getCategory(ctx, path.categoryId))]),
   }),
   route({
@@ -82,7 +85,7 @@ export const securityCategoryRoutes: readonly Route[] = [
     capability: ["securityCategoriesAcl", "DELETE"],
     method: "POST",
     path: "/securitycategories/delete",
-    summary: "Delete security categories; what was in them stays closed to all but members of all",
+    summary: "Delete security categories; their time series stay visible only to members of all categories",
     body: idsBody("Which one"),
     response: () => ({ schema: emptySchema }),
     handle: async (ctx, { body }) => {

@@ -1,4 +1,4 @@
-// Security categories: series that have one are visible to its members only.
+// Security categories: time series with categories are visible only to members.
 import { ownCategories, requireUnlimited, scopeOrOwn } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
@@ -15,7 +15,7 @@ export type { SecurityCategory } from "./schema.ts";
 const scopeFor = ({ caller }: RequestContext, action: Action): Filter =>
   scopeOrOwn(caller, ["securityCategoriesAcl", action], nothing);
 
-/** Creates one of each name; refuses (409) names that there are. */
+/** Creates a category for each name. Refuses (409) existing names. */
 export async function createCategories(
   ctx: RequestContext,
   names: readonly string[],
@@ -24,8 +24,12 @@ export async function createCategories(
   const distinct = [...new Set(names)];
   return ctx.catalog.write(ctx.project, async (tx) => {
     const page = { limit: distinct.length };
-    const held = await tx.find(securityCategoryTable, { filter: oneOf("name", distinct), order: byId, page });
-    const names = held.map(({ name }) => name);
+    const existing = await tx.find(securityCategoryTable, {
+      filter: oneOf("name", distinct),
+      order: byId,
+      page,
+    });
+    const names = existing.map(({ name }) => name);
     if (names.length > 0) throw fail("names-taken", { what: "security category", field: "name", names });
     const categories = distinct.map((name) => ({ id: ctx.ids.next(), name }));
     await tx.insert(securityCategoryTable, categories);
@@ -33,7 +37,7 @@ export async function createCategories(
   });
 }
 
-/** One page of the categories that the caller may see, by id. */
+/** Returns one page of the categories that the caller may see, by id. */
 export async function listCategories(
   ctx: RequestContext,
   { direction, page }: { readonly direction: OrderBy["direction"]; readonly page: PageQuery },
@@ -42,7 +46,7 @@ export async function listCategories(
   return ctx.catalog.read(ctx.project, (tx) => readPage(tx, securityCategoryTable, query));
 }
 
-/** One category that the caller may see; refuses (404) any other. */
+/** Refuses (404) a category that is unknown or that the caller may not see. */
 export async function getCategory(ctx: RequestContext, id: number): Promise<SecurityCategory> {
   const named = { ids: [id], field: "categoryId", status: 404 } as const;
   const [found] = await ctx.catalog.read(ctx.project, (tx) =>
@@ -51,7 +55,10 @@ export async function getCategory(ctx: RequestContext, id: number): Promise<Secu
   return found!;
 }
 
-/** Of these ids the ones that name no category the caller is a member of: nobody learns of any other. */
+/**
+ * Returns the ids that name no category the caller is a member of. The caller cannot tell whether such a
+ * category exists.
+ */
 export async function foreignCategories(
   ctx: RequestContext,
   tx: CatalogReader,
@@ -64,8 +71,8 @@ export async function foreignCategories(
 }
 
 /**
- * All of them or none; refuses (400) unknown and repeated ids. What was in a category is not opened by this:
- * it stays with those who are members of all categories.
+ * Deletes all categories or none. Refuses (400) unknown and repeated ids. Time series of a deleted category
+ * stay visible only to members of all categories.
  */
 export async function deleteCategories(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const scope = scopeFor(ctx, "DELETE");

@@ -22,7 +22,7 @@ export const userSchema = Type.Object(
   {
     id: Type.Integer(),
     uniqueName: Type.String(),
-    groups: Type.Array(Type.Integer({ description: "A group it is in" })),
+    groups: Type.Array(Type.Integer({ description: "The id of a group" })),
     isDeleted: Type.Boolean(),
     deletedTime: Type.Optional(Type.Integer()),
   },
@@ -31,10 +31,10 @@ export const userSchema = Type.Object(
 
 const newUser = Type.Object(
   {
-    uniqueName: nameField("What it is called, unlike any other of the project"),
+    uniqueName: nameField("The name, unique in the project"),
     groups: Type.Optional(
-      Type.Array(idField("A group it is in"), {
-        description: "Needs the capability groupsAcl with the action UPDATE as well",
+      Type.Array(idField("The id of a group"), {
+        description: "Also requires the capability groupsAcl with the action UPDATE",
       }),
     ),
   },
@@ -42,7 +42,7 @@ const newUser = Type.Object(
 );
 
 const listQuery = {
-  includeDeleted: boolean("With those that were deleted"),
+  includeDeleted: boolean("Include deleted accounts"),
   cursor: cursorParameter,
   limit: pageSize({ byDefault: limits.listItemsMax, max: limits.listItemsMax }),
 };

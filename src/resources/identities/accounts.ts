@@ -1,4 +1,4 @@
-// Service accounts: API keys act for them, and groups grant them rights.
+// Service accounts: requests with an API key run as an account, with the rights of its groups.
 
 import { keepAdministered } from "../../access/administrators.ts";
 import { requireUnlimited, scopeOrOwn } from "../../access/caller.ts";
@@ -20,16 +20,16 @@ export type { Account } from "../../access/schema.ts";
 
 export type NewAccount = Pick<Account, "uniqueName" | "groupIds">;
 
-/** The accounts of the project that the caller may touch. */
+/** The accounts that the caller may access. */
 function accountsFor({ caller, project }: RequestContext, action: Action): Filter {
   const own = caller.userId === undefined ? nothing : equals("id", caller.userId);
   return and(equals("projectId", project), scopeOrOwn(caller, ["usersAcl", action], own));
 }
 
 /**
- * Creates all of these or none, in the order sent. Refuses names that are taken (409), unknown groups and
+ * Creates all accounts or none, in the order of the request. Refuses names in use (409), unknown groups and
  * groups whose members the caller may not change (400), and rights that the caller cannot grant (403). An
- * account in no group has those of the default group.
+ * account in no group has the rights of the default group.
  */
 export async function createAccounts(ctx: RequestContext, items: readonly NewAccount[]): Promise<Account[]> {
   requireUnlimited(ctx.caller, "usersAcl", "CREATE");
@@ -56,7 +56,7 @@ export interface AccountsQuery {
   readonly page: PageQuery;
 }
 
-/** One page of the accounts that the caller may see, by id. */
+/** Returns one page of the accounts that the caller may see, by id. */
 export async function listAccounts(
   ctx: RequestContext,
   { includeDeleted, page }: AccountsQuery,
@@ -66,7 +66,7 @@ export async function listAccounts(
   return ctx.catalog.read("system", (tx) => readPage(tx, accountTable, { filter, order: byId, page }));
 }
 
-/** Refuses (404) one that is unknown or deleted. */
+/** Refuses (404) an unknown or deleted account. */
 export async function getAccount(ctx: RequestContext, id: number): Promise<Account> {
   const seen = and(accountsFor(ctx, "LIST"), liveIn(ctx.project));
   const [found] = await ctx.catalog.read("system", (tx) =>
@@ -76,8 +76,8 @@ export async function getAccount(ctx: RequestContext, id: number): Promise<Accou
 }
 
 /**
- * Deletes all of these or none, and with them their keys and all keys made with those. Refuses (400) unknown
- * and repeated ids, and to leave the project without an administrator.
+ * Deletes all accounts or none, with their keys and all keys created with those. Refuses (400) unknown and
+ * repeated ids, and to leave the project without an administrator.
  */
 export async function deleteAccounts(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const seen = and(accountsFor(ctx, "DELETE"), liveIn(ctx.project));
@@ -100,12 +100,12 @@ async function refuseTakenNames(
 ): Promise<void> {
   const names = items.map(({ uniqueName }) => uniqueName);
   const filter = and(liveIn(project), oneOf("uniqueName", [...new Set(names)]));
-  const held = await tx.find(accountTable, { filter, order: byId, page: { limit: names.length } });
-  const taken = new Set([...held.map(({ uniqueName }) => uniqueName), ...duplicatesIn(names)]);
+  const existing = await tx.find(accountTable, { filter, order: byId, page: { limit: names.length } });
+  const taken = new Set([...existing.map(({ uniqueName }) => uniqueName), ...duplicatesIn(names)]);
   if (taken.size > 0) throw fail("names-taken", { what: "user", field: "uniqueName", names: [...taken] });
 }
 
-/** Being made a member is being granted rights: it takes the right to change the members of a group. */
+/** Membership grants rights, so it requires the right to change the members of each group. */
 async function requireGroups(
   tx: CatalogReader,
   { caller, project }: RequestContext,

@@ -20,28 +20,28 @@ const common = { versions: apiVersions } as const;
 
 const keyMembers = {
   id: Type.Integer(),
-  userId: Type.Integer({ description: "The service account it acts for" }),
+  userId: Type.Integer({ description: "The service account of the key" }),
   createdTime: Type.Integer(),
   status: Type.Enum(["ACTIVE", "DELETED"]),
-  expiresTime: Type.Optional(Type.Integer({ description: "After this it is refused" })),
-  lastUsedTime: Type.Optional(Type.Integer({ description: "To within a minute" })),
+  expiresTime: Type.Optional(Type.Integer({ description: "When the key expires" })),
+  lastUsedTime: Type.Optional(Type.Integer({ description: "The last use, to within a minute" })),
 };
 
-const keyShape = Type.Object(keyMembers, { title: "ApiKey" });
+const keySchema = Type.Object(keyMembers, { title: "ApiKey" });
 
-const newKeyShape = Type.Object(
-  { value: Type.String({ description: "The key, shown this once" }), ...keyMembers },
+const newKeySchema = Type.Object(
+  { value: Type.String({ description: "The key; no other response contains it" }), ...keyMembers },
   { title: "CreatedApiKey" },
 );
 
 const newKey = Type.Object(
   {
-    userId: idField("The service account it acts for"),
+    userId: idField("The service account of the key"),
     expiresTime: Type.Optional(
       Type.Integer({
         description:
-          "In ms since 1970, after now and not after the end of the request's credential, which is its " +
-          "end when it is absent",
+          "In ms since 1970, in the future and not after the end of the request's credential, which is the " +
+          "default",
         minimum: 1,
         maximum: limits.keyEndMsMax,
       }),
@@ -51,9 +51,9 @@ const newKey = Type.Object(
 );
 
 const listQuery = {
-  all: boolean("Those of all service accounts; without any parameter, those of the caller"),
-  userId: integer("Those of this service account", { min: 1 }),
-  includeDeleted: boolean("With those that were deleted"),
+  all: boolean("Keys of all service accounts; without parameters, the caller's keys"),
+  userId: integer("Keys of this service account", { min: 1 }),
+  includeDeleted: boolean("Include deleted keys"),
   cursor: cursorParameter,
   limit: pageSize({ byDefault: limits.listItemsMax, max: limits.listItemsMax }),
 };
@@ -64,9 +64,9 @@ export const apiKeyRoutes: readonly Route[] = [
     capability: ["apikeysAcl", "CREATE"],
     method: "POST",
     path: "/apikeys",
-    summary: "Create API keys; they are shown in this answer and never again",
+    summary: "Create API keys; only this response contains them",
     body: { kind: "json", schema: itemsBody(newKey, { min: 1 }) },
-    response: () => ({ schema: itemsSchema(newKeyShape) }),
+    response: () => ({ schema: itemsSchema(newKeySchema) }),
     created: ["0.6"],
     handle: async (ctx, { body }) => {
       const items = body.items.map(({ userId, expiresTime }) => ({ accountId: userId, expiresTime }));
@@ -81,7 +81,7 @@ export const apiKeyRoutes: readonly Route[] = [
     path: "/apikeys",
     summary: "List API keys, ordered by id",
     query: listQuery,
-    response: () => ({ schema: pageSchema(keyShape) }),
+    response: () => ({ schema: pageSchema(keySchema) }),
     handle: (ctx, { query: { all, userId, includeDeleted, ...place } }) => {
       const of = userId ?? (all ? "all" : "caller");
       const collection = ["apikeys", ctx.project, of, includeDeleted];
@@ -94,9 +94,9 @@ export const apiKeyRoutes: readonly Route[] = [
     capability: ["apikeysAcl", "LIST"],
     method: "GET",
     path: "/apikeys/{keyId}",
-    summary: "Read what is known of an API key",
+    summary: "Read the metadata of an API key",
     parameters: { keyId: id("The id of the key") },
-    response: () => ({ schema: itemsSchema(keyShape) }),
+    response: () => ({ schema: itemsSchema(keySchema) }),
     handle: async (ctx, { path }) => itemsResponse([keyOf(await getApiKey(ctx, path.keyId))]),
   }),
   route({

@@ -21,18 +21,18 @@ import { mapInSlices } from "../../query/map-in-slices.ts";
 
 export interface NewApiKey {
   readonly accountId: number;
-  /** After this it is refused like an unknown one. */
+  /** The key expires at this time. */
   readonly expiresTime?: number | undefined;
 }
 
-/** What the caller may touch, where `column` tells whose it is. */
+/** What the caller may access, if `column` holds the account's id. */
 function ownedBy({ caller }: RequestContext, action: Action, column: "id" | "accountId"): Filter {
   const own = caller.userId === undefined ? nothing : equals(column, caller.userId);
   return scopeOrOwn(caller, ["apikeysAcl", action], own);
 }
 
 /**
- * Creates all of these or none, in the order sent. The keys are in this answer and nowhere else. They end no
+ * Creates all keys or none, in the order of the request. Only this result contains the keys. They expire no
  * later than the credential of the request, and are revoked with it. Refuses (403) keys of accounts whose
  * rights the caller cannot grant.
  */
@@ -72,7 +72,7 @@ export async function createApiKeys(
   });
 }
 
-/** When each of the keys ends; undefined for never. */
+/** The expiry of each key; undefined for none. */
 function endsOf(items: readonly NewApiKey[], { untilMs }: Credential, nowMs: number): (number | undefined)[] {
   return items.map(({ expiresTime = untilMs }, index) => {
     const refusal = (expected: string) =>
@@ -85,20 +85,20 @@ function endsOf(items: readonly NewApiKey[], { untilMs }: Credential, nowMs: num
   });
 }
 
-/** A key of an account is all of its rights. The rights of one's own account need no check. */
+/** A key has all rights of its account. The caller's own account needs no check. */
 async function refuseStronger(ctx: RequestContext, accounts: readonly Account[]): Promise<void> {
   for (const { id, groupIds } of accounts.filter((one) => one.id !== ctx.caller.userId))
     await ctx.rights.refuseUnheldGroups(ctx.caller, { groupIds, field: `A key of the user ${id}` });
 }
 
 export interface ApiKeysQuery {
-  /** Of all accounts, of this one, or of the caller. */
+  /** Keys of all accounts, of the caller, or of one account. */
   readonly of: "all" | "caller" | number;
   readonly includeDeleted?: boolean | undefined;
   readonly page: PageQuery;
 }
 
-/** One page of the keys that the caller may see, by id. */
+/** Returns one page of the keys that the caller may see, by id. */
 export async function listApiKeys(
   ctx: RequestContext,
   { of, includeDeleted, page }: ApiKeysQuery,
@@ -110,7 +110,7 @@ export async function listApiKeys(
   return ctx.catalog.read("system", (tx) => readPage(tx, apiKeyTable, { filter, order: byId, page }));
 }
 
-/** Refuses (404) one that is unknown or deleted. */
+/** Refuses (404) an unknown or deleted key. */
 export async function getApiKey(ctx: RequestContext, id: number): Promise<ApiKey> {
   const seen = and(liveIn(ctx.project), ownedBy(ctx, "LIST", "accountId"));
   const [found] = await ctx.catalog.read("system", (tx) =>
@@ -120,8 +120,8 @@ export async function getApiKey(ctx: RequestContext, id: number): Promise<ApiKey
 }
 
 /**
- * Revokes all of these or none, and all keys made with them; refuses (400) unknown and repeated ids, and the
- * last administrator's.
+ * Revokes all keys or none, and all keys created with them. Refuses (400) unknown and repeated ids, and the
+ * key of the last administrator.
  */
 export async function deleteApiKeys(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const seen = and(liveIn(ctx.project), ownedBy(ctx, "DELETE", "accountId"));

@@ -39,18 +39,18 @@ import { versionRoutes } from "./versions/versions.rest.ts";
 const newModel = Type.Object(
   {
     ...newDescribed,
-    inputFields: Type.Optional(anyJson("What it takes, for people")),
-    outputFields: Type.Optional(anyJson("What it gives, for people")),
+    inputFields: Type.Optional(anyJson("A description of the input")),
+    outputFields: Type.Optional(anyJson("A description of the output")),
   },
   { title: "NewModel" },
 );
 
 const modelChange = changeObject(
-  { ...describedChange, activeVersionId: change(idField("The version that answers for the model")) },
+  { ...describedChange, activeVersionId: change(idField("The version that predicts for the model")) },
   { title: "ModelChange" },
 );
 
-const modelShape = Type.Object(
+const modelSchema = Type.Object(
   {
     ...describedMembers,
     ...projectMember,
@@ -61,7 +61,7 @@ const modelShape = Type.Object(
   { title: "Model" },
 );
 
-const modelIn = (model: PredictionModel, { caller }: RequestContext) => ({
+const modelJson = (model: PredictionModel, { caller }: RequestContext) => ({
   ...describedJson(model),
   project: caller.project,
   activeVersionId: model.activeVersionId ?? null,
@@ -69,8 +69,8 @@ const modelIn = (model: PredictionModel, { caller }: RequestContext) => ({
   outputFields: model.outputFields ?? null,
 });
 
-const answer = () => ({ schema: recordSchema(modelShape) });
-const answered = (ctx: RequestContext, model: PredictionModel) => recordResponse(modelIn(model, ctx));
+const responseSchema = () => ({ schema: recordSchema(modelSchema) });
+const toResponse = (ctx: RequestContext, model: PredictionModel) => recordResponse(modelJson(model, ctx));
 const oneModel = { modelId: id("The model") };
 
 const ownRoutes: readonly Route[] = [
@@ -80,16 +80,16 @@ const ownRoutes: readonly Route[] = [
     path: "/analytics/models",
     summary: "Create a model",
     body: body(newModel),
-    response: answer,
-    handle: async (ctx, { body }) => answered(ctx, await createModel(ctx, newModelOf(body))),
+    response: responseSchema,
+    handle: async (ctx, { body }) => toResponse(ctx, await createModel(ctx, newModelOf(body))),
   }),
   listing({
     path: "/analytics/models",
     summary: "List models, oldest first",
     parameters: {},
-    item: modelShape,
+    item: modelSchema,
     list: listModels,
-    shape: modelIn,
+    toJson: modelJson,
   }),
   route({
     ...read,
@@ -97,32 +97,32 @@ const ownRoutes: readonly Route[] = [
     path: "/analytics/models/{modelId}",
     summary: "Read a model",
     parameters: oneModel,
-    response: answer,
-    handle: async (ctx, { path }) => answered(ctx, await getModel(ctx, path.modelId)),
+    response: responseSchema,
+    handle: async (ctx, { path }) => toResponse(ctx, await getModel(ctx, path.modelId)),
   }),
   route({
     ...write,
     method: "PUT",
     path: "/analytics/models/{modelId}/update",
-    summary: "Change a model, or which of its versions answers for it",
+    summary: "Change a model, or its active version",
     parameters: oneModel,
     body: body(modelChange),
-    response: answer,
+    response: responseSchema,
     handle: async (ctx, { path, body }) => {
       const change = { ...descriptionChangeOf(body), activeVersionId: changed(body.activeVersionId) };
-      return answered(ctx, await updateModel(ctx, path.modelId, change));
+      return toResponse(ctx, await updateModel(ctx, path.modelId, change));
     },
   }),
   route({
     ...write,
     method: "PUT",
     path: "/analytics/models/{modelId}/deprecate",
-    summary: "Mark a model as not to be used any more",
+    summary: "Mark a model as deprecated",
     parameters: oneModel,
     body: nothing,
-    response: answer,
+    response: responseSchema,
     handle: async (ctx, { path }) =>
-      answered(ctx, await updateModel(ctx, path.modelId, { isDeprecated: true })),
+      toResponse(ctx, await updateModel(ctx, path.modelId, { isDeprecated: true })),
   }),
   route({
     ...write,

@@ -1,4 +1,4 @@
-// Models: the name of a calculation, whatever its versions are.
+// Models: named calculations, implemented by versions.
 import { requireCapability } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -38,17 +38,17 @@ export async function createModel(ctx: RequestContext, item: NewModel): Promise<
   return model;
 }
 
-/** One page, oldest first. */
+/** Returns one page, oldest first. */
 export const listModels = (ctx: RequestContext, page: PageQuery): Promise<Page<PredictionModel>> =>
   listRecords(ctx, modelTable, everything, page);
 
-/** Refuses (404) an unknown one. */
+/** Refuses (404) an unknown model. */
 export const getModel = (ctx: RequestContext, id: number): Promise<PredictionModel> =>
   ctx.catalog.read(ctx.project, (tx) =>
     requireRecord(tx, ctx, { table: modelTable, action: "READ" }, named(id)),
   );
 
-/** Refuses (404) an unknown one, and (400) to make a version active that is not one of the model's. */
+/** Refuses (404) an unknown model, and (400) an active version of another model. */
 export const updateModel = (ctx: RequestContext, id: number, change: ModelChange): Promise<PredictionModel> =>
   changeRecord<PredictionModel>(ctx, modelTable, named(id), async (row, tx) => {
     const { activeVersionId } = change;
@@ -62,7 +62,9 @@ export const updateModel = (ctx: RequestContext, id: number, change: ModelChange
     return { ...rest, activeVersionId };
   });
 
-/** With its versions, their artifacts and logs, and its schedules; what runs of them is ended. */
+/**
+ * Deletes a model with its versions, their artifacts and logs, and its schedules; stops what is running.
+ */
 export async function deleteModel(ctx: RequestContext, id: number): Promise<void> {
   const { blobs, running } = await ctx.catalog.write(ctx.project, async (tx) => {
     await requireRecord(tx, ctx, { table: modelTable, action: "WRITE" }, named(id));

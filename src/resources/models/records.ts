@@ -1,4 +1,4 @@
-// What models, versions, source packages and schedules have in common: read, listed, changed and deprecated.
+// Functions that models, versions, source packages and schedules share: read, list, change, deprecate.
 import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
@@ -9,7 +9,7 @@ import { readPage } from "../../query/read-page.ts";
 import type { CatalogReader, CatalogWriter, Table } from "../../storage/catalog.ts";
 import type { Described } from "./schema.ts";
 
-/** The record of this id; refuses (404) an unknown one. */
+/** The record with this id. Refuses (404) an unknown one. */
 export async function requireRecord<Row extends Described>(
   tx: CatalogReader,
   ctx: RequestContext,
@@ -22,7 +22,7 @@ export async function requireRecord<Row extends Described>(
   return found!;
 }
 
-/** One page of the records within a filter, oldest first. */
+/** Returns one page of the records that match the filter, oldest first. */
 export function listRecords<Row extends Described>(
   ctx: RequestContext,
   table: Table<Row>,
@@ -33,7 +33,7 @@ export function listRecords<Row extends Described>(
   return ctx.catalog.read(ctx.project, (tx) => readPage(tx, table, { filter, order: byId, page }));
 }
 
-/** What can be changed of any of them: `null` clears, `undefined` leaves. */
+/** Changes that all of them allow; `null` clears a member, `undefined` leaves it. */
 export interface DescriptionChange {
   readonly description?: string | null | undefined;
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
@@ -44,8 +44,8 @@ export function changeDescription<Row extends Described>(
   row: Row,
   { description, metadata, isDeprecated }: DescriptionChange,
 ): Row {
-  const { description: held, ...rest } = row;
-  const text = description === undefined ? held : (description ?? undefined);
+  const { description: existing, ...rest } = row;
+  const text = description === undefined ? existing : (description ?? undefined);
   return {
     ...rest,
     ...(text !== undefined && { description: text }),
@@ -54,7 +54,7 @@ export function changeDescription<Row extends Described>(
   } as unknown as Row;
 }
 
-/** Changes one record; refuses (404) an unknown one. */
+/** Changes one record. Refuses (404) an unknown one. */
 export function changeRecord<Row extends Described>(
   ctx: RequestContext,
   table: Table<Row>,

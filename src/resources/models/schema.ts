@@ -1,7 +1,7 @@
-// What model hosting asks of the catalog: models, their versions and packages, schedules, and what ran.
+// The tables of model hosting: models, source packages, versions, artifacts and logs.
 import type { Column, Stored, Table } from "../../storage/catalog.ts";
 
-/** What models, versions, source packages and schedules have in common. */
+/** The members that models, versions, source packages and schedules share. */
 export interface Described extends Stored {
   readonly name: string;
   readonly description?: string;
@@ -11,9 +11,9 @@ export interface Described extends Stored {
 }
 
 export interface PredictionModel extends Described {
-  /** The version that answers for the model. */
+  /** The version that predicts for the model. */
   readonly activeVersionId?: number;
-  /** Any JSON: what the model takes and gives, for people. */
+  /** Descriptions of input and output: any JSON. */
   readonly inputFields?: unknown;
   readonly outputFields?: unknown;
 }
@@ -21,17 +21,17 @@ export interface PredictionModel extends Described {
 export const sourceOperations = ["TRAIN", "PREDICT"] as const;
 
 export interface SourcePackage extends Described {
-  /** The Python package in it whose `model.py` has the class. */
+  /** The Python package in the archive whose `model.py` has the class. */
   readonly packageName: string;
   readonly availableOperations: readonly (typeof sourceOperations)[number][];
   readonly runtimeVersion: string;
-  /** The attachment with the archive; absent when it was deleted. */
+  /** The attachment with the archive; absent if it was deleted. */
   readonly codeId?: number;
-  /** The account that it is of; absent when its author has logged in otherwise. */
+  /** The author's account; absent if the author has logged in without an account. */
   readonly accountId?: number;
 }
 
-/** A version is trained or waits, then is deployed, then ready; training and deployment may fail. */
+/** A version trains or waits, deploys, and is ready; training and deployment can fail. */
 export const versionStates = [
   "TRAINING",
   "AWAITING_MANUAL_DEPLOYMENT",
@@ -55,17 +55,15 @@ export interface Version extends Described {
   readonly status: VersionState;
   readonly problem?: string;
   readonly training?: TrainingDetails;
-  /** The accounts that have decided what its code does; 0 stands for whoever has none. */
+  /** The accounts that determine what the code does; 0 stands for any author without an account. */
   readonly authors: readonly number[];
-  /** The account whose job it is that is under way. */
+  /** The account of the running job. */
   readonly jobAccountId?: number;
-  /**
-   * When that job began to run, as far as it has: one that was running when the server stopped has failed.
-   */
+  /** When the job started, if it did. A job that was running when the server stopped has failed. */
   readonly jobStartedTime?: number;
 }
 
-/** A file of a version; the id is that of its attachment. */
+/** A file of a version; its id is the id of its attachment. */
 export interface Artifact extends Stored {
   readonly versionId: number;
   readonly name: string;
@@ -73,7 +71,7 @@ export interface Artifact extends Stored {
 
 export type LogOperation = "train" | "predict";
 
-/** What one run of a version has printed. */
+/** The output that one run of a version printed. */
 export interface Log extends Stored {
   readonly versionId: number;
   readonly operation: LogOperation;

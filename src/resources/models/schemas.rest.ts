@@ -1,4 +1,4 @@
-// What the routes of model hosting share on the wire: members of every record, bodies, pages, and being off.
+// JSON schemas and responses that the routes of model hosting share.
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -20,12 +20,12 @@ import type { Route } from "../../rest/route.ts";
 import type { DescriptionChange } from "./records.ts";
 import type { Described } from "./schema.ts";
 
-/** What every route says of itself. */
+/** The options of all routes. */
 export const common = { versions: ["0.6"], preview: true } as const;
 export const read = { ...common, capability: ["modelHostingAcl", "READ"] } as const;
 export const write = { ...common, capability: ["modelHostingAcl", "WRITE"] } as const;
 
-/** The same routes, refused while no code is run here. */
+/** The same routes, refused while the server runs no code. */
 export const enabledWhen = (routes: readonly Route[]): Route[] =>
   routes.map((one) => ({
     ...one,
@@ -39,7 +39,7 @@ export const enabledWhen = (routes: readonly Route[]): Route[] =>
 export const orNull = <Value extends TSchema>(value: Value) => Type.Union([value, Type.Null()]);
 const optional = <Value extends TSchema>(value: Value) => Type.Optional(orNull(value));
 
-/** A JSON object of the caller's own; what it holds is nobody's business but the code's. */
+/** A JSON object of the caller's choice; only the model code reads it. */
 export const jsonObject = (description: string) =>
   bounded(
     Type.Unsafe<Readonly<Record<string, unknown>>>({
@@ -48,7 +48,7 @@ export const jsonObject = (description: string) =>
     }),
   );
 
-/** Any JSON of the caller's own. */
+/** Any JSON of the caller's choice. */
 export const anyJson = (description: string) => bounded(Type.Unsafe<unknown>({ description }));
 
 const bounded = <Value extends TSchema>(value: Value) =>
@@ -58,11 +58,11 @@ const bounded = <Value extends TSchema>(value: Value) =>
     () => `has at most ${limits.modelJsonLengthMax} characters as JSON`,
   );
 
-/** Clients send `null` for whatever is not given; so bodies keep nulls and each member may be one. */
+/** Clients send `null` for absent members, so bodies keep nulls and each member may be null. */
 export const newDescribed = {
-  name: nameField("What people call it; others may be called the same"),
-  description: optional(textField("What it is for")),
-  metadata: optional(metadataField("Pairs of your own")),
+  name: nameField("The name, which need not be unique"),
+  description: optional(textField("The description")),
+  metadata: optional(metadataField("Key-value pairs of the caller's choice")),
 };
 
 export interface DescribedInput {
@@ -93,8 +93,8 @@ export const describedJson = ({ id, name, description, createdTime, metadata, is
 });
 
 export const describedChange = {
-  description: change(textField("What it is for")),
-  metadata: change(metadataField("Pairs in place of those it has")),
+  description: change(textField("The description")),
+  metadata: change(metadataField("Key-value pairs, which replace all existing ones")),
 };
 
 export const descriptionChangeOf = (sent: Static<ReturnType<typeof asObject>>): DescriptionChange => ({
@@ -107,7 +107,7 @@ const asObject = () => Type.Object(describedChange);
 export const body = <Schema extends TSchema>(schema: Schema) =>
   ({ kind: "json", bytesMax: limits.modelBodyBytesMax, schema, nulls: "kept" }) as const;
 
-/** `{}`: what operations without a question are sent. */
+/** `{}`, the body of operations without input. */
 export const nothing = body(Type.Object({}));
 
 const pageParameters = {
@@ -116,18 +116,18 @@ const pageParameters = {
 };
 
 /**
- * One record in the two forms of the published clients: those of 2019-03 read `data.items`, older ones the
- * members beside `data` (docs/reference/models.md#responses-of-model-hosting).
+ * One record in two forms for published clients: those of 2019-03 read `data.items`, older ones the members
+ * beside `data` (docs/reference/models.md#responses-of-model-hosting).
  */
 export const recordResponse = <Row extends object>(row: Row) => ({ ...itemsResponse([row]), ...row });
 export const recordSchema = (item: TObject) =>
   Type.Object({ ...itemsSchema(item).properties, ...item.properties });
 
-/** As `recordAnswer`, of members that are not a record. */
+/** Like `recordResponse`, for members that are not a record. */
 export const membersResponse = <Data extends object>(data: Data) => ({ ...dataResponse(data), ...data });
 export const membersSchema = (members: TObject) => Type.Object({ data: members, ...members.properties });
 
-/** A page; its items and cursor are beside `data` as well, where older clients read them. */
+/** A page. Older clients read items and cursor beside `data`. */
 const pageResponseSchema = (item: TSchema) =>
   Type.Object({
     ...pageSchema(item).properties,
@@ -147,7 +147,7 @@ interface Listing<Row, PathParameters extends Path> {
     page: PageQuery,
     path: ParameterValues<PathParameters>,
   ) => Promise<Page<Row>>;
-  readonly shape: (row: Row, ctx: RequestContext) => unknown;
+  readonly toJson: (row: Row, ctx: RequestContext) => unknown;
 }
 
 /** The route that lists records. */
@@ -166,7 +166,7 @@ export const listing = <Row, PathParameters extends Path>(given: Listing<Row, Pa
     const pageQuery = pageQueryOf(ctx, collection, query);
     const found = await readWithin(ctx.memory, (bound) => given.list(ctx, { ...pageQuery, bound }, path));
     const { data } = pageResponse(ctx, collection, { asked: pageQuery, found }, (row) =>
-      given.shape(row, ctx),
+      given.toJson(row, ctx),
     );
     const { items, nextCursor } = data;
     return { data, items, ...(nextCursor !== undefined && { nextCursor }) };

@@ -14,9 +14,9 @@ const azureMembers = {
 };
 
 const oAuth2Members = {
-  loginUrl: Type.Optional(textField("Where a browser logs in")),
-  logoutUrl: Type.Optional(textField("Where a browser logs out")),
-  tokenUrl: Type.Optional(textField("Where tokens come from")),
+  loginUrl: Type.Optional(textField("The login URL for browsers")),
+  logoutUrl: Type.Optional(textField("The logout URL for browsers")),
+  tokenUrl: Type.Optional(textField("The token URL")),
   clientId: Type.Optional(textField("Client id")),
 };
 
@@ -33,38 +33,36 @@ const openIdMembers = {
   openIdConfiguration: Type.Optional(
     Type.Object(
       {
-        issuer: Type.Optional(textField("Address of the OpenID Connect provider; Azure AD needs none")),
+        issuer: Type.Optional(textField("The URL of the OpenID Connect provider; not needed for Azure AD")),
         audiences: Type.Optional(
           Type.Array(textField("Audience"), {
-            description: "Whom tokens are for; the client id when absent",
+            description: "The audience of tokens; default: the client id",
             maxItems: limits.audiencesMax,
           }),
         ),
         groupsClaim: Type.Optional(
-          textField(
-            "Claim that lists the groups by what groups here have as `sourceId`; `groups` when absent",
-          ),
+          textField("The claim with the `sourceId`s of the user's groups; default `groups`"),
         ),
         redirectUrls: Type.Optional(
-          Type.Array(textField("Address; one that ends in a slash allows all below it"), {
-            description: "Where a browser may be sent with tokens",
+          Type.Array(textField("A URL; one that ends in a slash allows all URLs below it"), {
+            description: "URLs to which browsers may be redirected with tokens",
             maxItems: limits.redirectUrlsMax,
           }),
         ),
         algorithms: Type.Optional(
           Type.Array(Type.Enum([...signingAlgorithms]), {
-            description: "How tokens may be signed; all of these when absent",
+            description: "Allowed signature algorithms of tokens; default: all of these",
             maxItems: signingAlgorithms.length,
           }),
         ),
-        scope: Type.Optional(textField("What a login asks for; `openid profile email` when absent")),
+        scope: Type.Optional(textField("The scope of a login; default `openid profile email`")),
       },
-      { description: "An addition of Millrace: what the members above have no place for" },
+      { description: "An extension of Millrace: settings without a member above" },
     ),
   ),
 };
 
-export const projectShape = Type.Object(
+export const projectSchema = Type.Object(
   {
     name: Type.String(),
     urlName: Type.String(),
@@ -76,25 +74,28 @@ export const projectShape = Type.Object(
         azureADConfiguration: Type.Optional(Type.Object(azureMembers)),
         oAuth2Configuration: Type.Optional(Type.Object(oAuth2Members)),
       },
-      { description: "Type and protocol are empty, and there are no other members, while none is set" },
+      { description: "If no provider is set, type and protocol are empty and other members absent" },
     ),
   },
   { title: "Project" },
 );
 
 const projectContent = Type.Object({
-  name: nameField("What people call it"),
+  name: nameField("The name"),
   urlName: Type.Optional(Type.String({ description: "Cannot change" })),
-  defaultGroupId: Type.Optional(idField("Group of those who are in no other")),
+  defaultGroupId: Type.Optional(idField("The group of callers in no other group")),
   authentication: Type.Optional(
     Type.Object({
       ...Type.Partial(Type.Object(authenticationMembers)).properties,
       ...openIdMembers,
       azureADConfiguration: Type.Optional(
-        Type.Object({ ...azureMembers, appSecret: Type.Optional(textField("Kept, never shown")) }),
+        Type.Object({ ...azureMembers, appSecret: Type.Optional(textField("Stored, but never returned")) }),
       ),
       oAuth2Configuration: Type.Optional(
-        Type.Object({ ...oAuth2Members, clientSecret: Type.Optional(textField("Kept, never shown")) }),
+        Type.Object({
+          ...oAuth2Members,
+          clientSecret: Type.Optional(textField("Stored, but never returned")),
+        }),
       ),
     }),
   ),
@@ -107,20 +108,20 @@ export const projectRoutes: readonly Route[] = [
     versions: apiVersions,
     summary: "Read the project",
     capability: "member",
-    response: () => ({ schema: itemsSchema(projectShape) }),
+    response: () => ({ schema: itemsSchema(projectSchema) }),
     handle: async (ctx) => itemsResponse([projectOf(await readProject(ctx))]),
   }),
   route({
     method: "PUT",
     path: "",
     versions: apiVersions,
-    summary: "Overwrite the project; secrets that are left out stay as they are",
+    summary: "Overwrite the project; absent secrets stay",
     capability: ["projectsAcl", "UPDATE"],
     body: {
       kind: "json",
       schema: Type.Object({ items: Type.Array(projectContent, { minItems: 1, maxItems: 1 }) }),
     },
-    response: () => ({ schema: itemsSchema(projectShape) }),
+    response: () => ({ schema: itemsSchema(projectSchema) }),
     handle: async (ctx, { body }) => itemsResponse([projectOf(await replaceProject(ctx, body.items[0]!))]),
   }),
 ];

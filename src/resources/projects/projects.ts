@@ -1,4 +1,4 @@
-// Projects: every other record belongs to one. One is made at the first start.
+// Projects: all other records belong to a project. The first start of the server creates one.
 import { type Caller, scopeOf } from "../../access/caller.ts";
 import { madeWith, originOf, revokeKeys } from "../../access/credentials.ts";
 import { administersGroups } from "../../access/grantable.ts";
@@ -22,7 +22,7 @@ import { type Project, projectTable } from "./schema.ts";
 
 export type { Project } from "./schema.ts";
 
-/** All that a caller may say about a project; what is absent is cleared, except secrets, which are kept. */
+/** The members of a project that a caller can set. Absent members are cleared, except secrets. */
 export interface ProjectContent {
   readonly name: string;
   readonly urlName?: string;
@@ -30,15 +30,15 @@ export interface ProjectContent {
   readonly authentication?: Authentication;
 }
 
-/** The project of the request. */
+/** Reads the project of the request. */
 export function readProject(ctx: RequestContext): Promise<Project> {
   return ctx.catalog.read("system", (tx) => projectWith(tx, ctx.project));
 }
 
 /**
- * Overwrites the project of the request; its `urlName` cannot change. Refuses (400) an
- * unknown default group, and (403) one whose rights the caller cannot grant. The identity provider decides
- * who is in which group: only a caller that administers groups can change it (403).
+ * Overwrites the project of the request; its `urlName` cannot change. Refuses (400) an unknown default
+ * group, and (403) a default group whose rights the caller cannot grant. The identity provider decides
+ * about group memberships, so only a caller that administers groups can change it (403).
  */
 export async function replaceProject(ctx: RequestContext, content: ProjectContent): Promise<Project> {
   scopeOf(ctx.caller, "projectsAcl", "UPDATE");
@@ -79,8 +79,8 @@ function refuseProvider({ capabilities }: Caller, old: Provider | undefined, nex
 }
 
 /**
- * Refuses (400) a group that does not exist as the default group, and (403) one whose rights the caller
- * cannot grant. The group that is the default already is no change.
+ * Refuses (400) an unknown default group, and (403) one whose rights the caller cannot grant. The current
+ * default group is always allowed.
  */
 export async function refuseDefaultGroup(ctx: RequestContext, named: IdsNamed): Promise<void> {
   const [group] = await ctx.catalog.read("system", (tx) =>
@@ -92,7 +92,7 @@ export async function refuseDefaultGroup(ctx: RequestContext, named: IdsNamed): 
   await ctx.rights.refuseUnheld(ctx.caller, { capabilities: capabilitiesIn(group!), field });
 }
 
-/** Makes another group, or none, the group of those who are in no other. */
+/** Sets or clears the default group. */
 export async function setDefaultGroup(
   tx: CatalogWriter,
   projectId: ProjectId,
@@ -104,11 +104,11 @@ export async function setDefaultGroup(
   return after;
 }
 
-/** The group of those who are in no other, if there is one. */
+/** The default group, which applies to callers in no other group. */
 export const defaultGroupOf = async (tx: CatalogReader, projectId: ProjectId): Promise<number | undefined> =>
   (await tx.get(projectTable, [projectId]))[0]?.defaultGroupId;
 
-/** Sets who may log in to a project, secrets included. */
+/** Sets who may log in to a project, including secrets. */
 export async function setAuthentication(
   { catalog, system }: Pick<Services, "catalog" | "system">,
   projectId: ProjectId,
@@ -129,7 +129,9 @@ interface ProviderChange {
   readonly next: Authentication | undefined;
 }
 
-/** Revokes the keys made with tokens of the old provider of a project when it has another one, or none. */
+/**
+ * Revokes the keys that were created with tokens of the old provider if a project changes its provider.
+ */
 async function revokeKeysOf(
   tx: CatalogWriter,
   { id, old, next }: ProviderChange,
@@ -141,7 +143,7 @@ async function revokeKeysOf(
   await revokeKeys(tx, made, nowMs);
 }
 
-/** The project with this URL name, made when it does not exist; `isNew` tells which. */
+/** The project with this URL name, created if it does not exist; `isNew` tells whether it was. */
 export async function ensureProject(
   services: Pick<Services, "catalog" | "ids" | "system">,
   urlName: string,
@@ -163,7 +165,7 @@ export async function ensureProject(
   });
 }
 
-/** The project with this URL name; undefined when there is none. */
+/** The project with this URL name, or undefined. */
 export async function byUrlName(tx: CatalogReader, urlName: string): Promise<Project | undefined> {
   const [found] = await tx.find(projectTable, {
     filter: equals("urlName", urlName),
@@ -173,18 +175,18 @@ export async function byUrlName(tx: CatalogReader, urlName: string): Promise<Pro
   return found;
 }
 
-/** Every project of the installation, oldest first. */
+/** All projects of the installation, oldest first. */
 export async function allProjects(tx: CatalogReader): Promise<Project[]> {
   const limit = await tx.count(projectTable, everything);
   return tx.find(projectTable, { filter: everything, order: byId, page: { limit } });
 }
 
-/** The ids of all projects: the scopes of all transactions on their records. */
+/** The ids of all projects. */
 export async function projectIds({ catalog }: Pick<Services, "catalog">): Promise<ProjectId[]> {
   return (await catalog.read("system", allProjects)).map(({ id }) => id);
 }
 
-/** All projects with their identity providers, the oldest first. */
+/** All projects with their identity providers, oldest first. */
 export async function loginProjects({ catalog }: Pick<Services, "catalog">): Promise<LoginProject[]> {
   return (await catalog.read("system", allProjects)).map(({ id, urlName, authentication }) => ({
     id,
@@ -199,13 +201,13 @@ async function projectWith(tx: CatalogReader, id: number): Promise<Project> {
   return found;
 }
 
-/** The members nobody gets back; a client that overwrites what it has read cannot send them. */
+/** Members that are never returned, so a client that overwrites what it read cannot send them. */
 const secrets = [
   ["azureADConfiguration", "appSecret"],
   ["oAuth2Configuration", "clientSecret"],
 ] as const;
 
-/** Secrets go with their provider: another issuer must not be sent those of the old one. */
+/** Secrets stay only with the same provider: another issuer must not receive them. */
 function withSecretsOf(old: Authentication | undefined, content: Authentication): Authentication {
   if (providerOf(old)?.issuer !== providerOf(content)?.issuer) return content;
   const merged: Record<string, unknown> = { ...content };
@@ -216,7 +218,7 @@ function withSecretsOf(old: Authentication | undefined, content: Authentication)
   return merged;
 }
 
-/** The description of who may log in, without its secrets. */
+/** Who may log in, without secrets. */
 export function withoutSecrets(authentication: Authentication): Authentication {
   const shown: Record<string, unknown> = { ...authentication };
   for (const [part, secret] of secrets) {

@@ -1,11 +1,11 @@
-// What the catalog keeps of a project. Projects belong to the installation; everything else to a project.
+// The table of projects, the only one whose records belong to the installation.
 import type { Authentication } from "../../access/provider.ts";
 import type { Table } from "../../storage/catalog.ts";
 
 export interface Project {
   readonly id: number;
   readonly name: string;
-  /** The name in addresses; never changes. */
+  /** The name in URLs; it never changes. */
   readonly urlName: string;
   readonly defaultGroupId?: number;
   readonly authentication?: Authentication;

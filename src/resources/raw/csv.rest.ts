@@ -20,46 +20,48 @@ const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 const plainCell = (text: string): string => (/[",\r\n]|^\s|\s$/.test(text) ? quoted(text) : text);
 
 /**
- * A header of `"key"` and the column names, each quoted, and a line for each row (docs/reference/raw.md#csv).
- * Columns are those requested, otherwise all that the rows have, in the order of their first occurrence.
- * Missing values and `null` are empty cells; arrays and objects are their JSON text.
+ * Writes a header with `"key"` and the column names, all quoted, and a line for each row
+ * (docs/reference/raw.md#csv). The columns are the requested ones, or all columns of the rows in the order
+ * of their first occurrence. Missing values and `null` are empty cells; arrays and objects are JSON
+ * strings.
  */
 export async function csvResponse(
   rows: readonly RawRow[],
   names: readonly string[] | undefined,
   cellText: CellText = asItIs,
 ) {
-  const places = await columnPositions(rows, names);
-  const pieces = textChunks([csvLines(rows, places, cellText)]);
+  const positions = await columnPositions(rows, names);
+  const pieces = textChunks([csvLines(rows, positions, cellText)]);
   const contentType = `${csvType}; charset=utf-8`;
   return { contentType, ...(await bytesOrStream(pieces, limits.responsePieceBytes)) };
 }
 
-/** Which column each name has. Looks at the names of all rows when none are asked for. */
+/** The position of each column. Reads the names of all rows if the request names no columns. */
 async function columnPositions(rows: readonly RawRow[], names: readonly string[] | undefined) {
-  const places = new Map((names ?? []).map((name, index) => [name, index]));
-  if (names) return places;
+  const positions = new Map((names ?? []).map((name, index) => [name, index]));
+  if (names) return positions;
   let looked = 0;
   for (const { columns } of rows) {
-    for (const { name } of membersIn(columns, 0)) if (!places.has(name)) places.set(name, places.size);
+    for (const { name } of membersIn(columns, 0))
+      if (!positions.has(name)) positions.set(name, positions.size);
     looked += columns.length;
     if (looked < chunkBytes) continue;
     looked = 0;
     await turn();
   }
-  return places;
+  return positions;
 }
 
 function* csvLines(
   rows: readonly RawRow[],
-  places: ReadonlyMap<string, number>,
+  positions: ReadonlyMap<string, number>,
   cellText: CellText,
 ): Generator<string> {
-  yield `${["key", ...places.keys()].map((name) => quoted(cellText(name))).join(",")}\n`;
+  yield `${["key", ...positions.keys()].map((name) => quoted(cellText(name))).join(",")}\n`;
   for (const { key, columns } of rows) {
-    const cells = Array<string>(places.size).fill("");
+    const cells = Array<string>(positions.size).fill("");
     for (const { name, valueStart, end } of membersIn(columns, 0)) {
-      const place = places.get(name);
+      const place = positions.get(name);
       if (place !== undefined) cells[place] = cellOf(columns.slice(valueStart, end), cellText);
     }
     yield `${[plainCell(cellText(key)), ...cells].join(",")}\n`;
@@ -73,13 +75,13 @@ function cellOf(written: string, cellText: CellText): string {
 }
 
 /**
- * The rows of a CSV text whose first header cell is `key`. Every cell is a text, as CSV knows no other kind;
- * an empty one is no column, which is how `csvAnswer` writes one that is missing.
+ * Reads CSV whose first header cell is `key`. All cells are strings, as CSV has no other type. An empty
+ * cell is an absent column, as `csvResponse` writes absent values.
  */
 export async function readCsvRows(body: Buffer): Promise<NewRawRow[]> {
   requireUtf8(body);
   const records = parse({ bom: true, skip_empty_lines: true });
-  // An error of any part destroys the parser, and is thrown where the records are read.
+  // An error in any stage destroys the parser, and is thrown where its records are read.
   pipeline(withLinesBounded(chunksOf(body), limits.rawCsvLineBytesMax), records, () => undefined);
   const rows: NewRawRow[] = [];
   let header: readonly string[] | undefined;
@@ -97,7 +99,7 @@ export async function readCsvRows(body: Buffer): Promise<NewRawRow[]> {
   return rows;
 }
 
-/** Small enough that other requests have their turn between two of them. */
+/** Small enough to let other requests run between two chunks. */
 const chunkBytes = 16 * 1024;
 
 async function* chunksOf(body: Buffer): AsyncGenerator<Buffer> {
@@ -125,7 +127,7 @@ function rowOf(names: readonly string[], [key = "", ...cells]: readonly string[]
   if (key === "" || key.length > limits.rawKeyLengthMax || key.includes("\0"))
     throw fail("field-invalid", {
       field: `items[${index}].key`,
-      expected: `1 to ${limits.rawKeyLengthMax} characters, none of them U+0000,`,
+      expected: `1 to ${limits.rawKeyLengthMax} characters, without U+0000,`,
       got: `${key.length} characters`,
     });
   const members = cells.flatMap((cell, place) =>

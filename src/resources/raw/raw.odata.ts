@@ -1,4 +1,4 @@
-// Raw data over OData: databases with their tables and those with their rows, read and inserted.
+// Raw data over OData: reads and inserts of databases, tables and rows.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { parseJson } from "../../lib/json.ts";
@@ -31,7 +31,7 @@ import {
 } from "./raw.ts";
 import { countRows, getRow, listRows, putRows, type RawRow } from "./rows.ts";
 
-/** A database's table as an entity. */
+/** A table as an entity. */
 interface TableEntity {
   readonly database: string;
   readonly table: string;
@@ -93,7 +93,7 @@ const databases = entitySet<NamedRecord>({
   },
 });
 
-/** The tables, by their databases and then by name, that meet a filter by the names of both. */
+/** The tables that match a filter by database and table names, ordered by both. */
 async function* tablesIn(
   ctx: RequestContext,
   filter: Filter,
@@ -134,7 +134,10 @@ async function* pagesOf<Item>(
   }
 }
 
-/** A condition on names as the room has them: each in a table of its own. */
+/**
+ * Applies a condition to another field: databases and tables are stored in two tables, each with a column
+ * for the name.
+ */
 function withField(filter: Filter, field: string): Filter {
   if (filter.kind === "and" || filter.kind === "or")
     return { ...filter, parts: filter.parts.map((part) => withField(part, field)) };
@@ -176,7 +179,10 @@ const tables = entitySet<TableEntity>({
 const tableNameFields = ["database", "table"];
 const storedFields = ["key", "lastUpdatedTime"];
 
-/** The rows of a table, as far as the store can tell which; the rest of a filter is for the data. */
+/**
+ * Reads the rows of a table that match the part of the filter that the store supports; the rest is filtered
+ * in memory.
+ */
 const memoryFilterOf = (ctx: RequestContext, place: TableEntity, filter: Filter) => {
   const { on, rest } = splitBy(filter, storedFields);
   return {
@@ -191,7 +197,7 @@ const memoryFilterOf = (ctx: RequestContext, place: TableEntity, filter: Filter)
   };
 };
 
-/** One table after the other; without a filter by names, of all databases. */
+/** Reads one table after the other; without a filter by names, the tables of all databases. */
 async function readAll(ctx: RequestContext, { filter, page }: EntitySetQuery): Promise<Page<RowEntity>> {
   const { on, rest } = splitBy(filter, tableNameFields);
   const [database, table, key] = (page.after ?? []) as readonly (string | undefined)[];
@@ -214,7 +220,7 @@ async function readAll(ctx: RequestContext, { filter, page }: EntitySetQuery): P
 
 const positionOf = (one: RowEntity) => [one.database, one.table, one.key];
 
-/** The place itself, and those behind it. */
+/** The table itself and the tables after it. */
 async function* tablesFrom(
   ctx: RequestContext,
   filter: Filter,
@@ -245,7 +251,7 @@ const rows = entitySet<RowEntity>({
   insert,
 });
 
-/** Numbers in the data stay as they were written, where nothing in it has to be read differently. */
+/** Stores the data as it was sent, so that numbers keep their digits. */
 async function insert(ctx: RequestContext, { body, container }: EntityInsert): Promise<RowEntity> {
   const parent = container as TableEntity | undefined;
   const place = {
@@ -258,13 +264,13 @@ async function insert(ctx: RequestContext, { body, container }: EntityInsert): P
     throw fail("key-invalid", {
       problem: `RawData holds more than ${limits.rawColumnsLengthMax} characters`,
     });
-  const held = await countRows(ctx, place, oneOf("key", [key]));
-  if (held > 0) throw fail("entity-exists", { what: `row ${key} in ${place.table}` });
+  const existing = await countRows(ctx, place, oneOf("key", [key]));
+  if (existing > 0) throw fail("entity-exists", { what: `row ${key} in ${place.table}` });
   await putRows(ctx, place, { rows: [{ key, columns }], ensureParent: false });
   return { ...place, ...(await getRow(ctx, place, key)) };
 }
 
-/** The text that names what is inserted. */
+/** The name or key of the inserted entity. */
 function keyIn(body: EntityInsert["body"], name: string, lengthMax: number): string {
   const value = body[name];
   if (
@@ -275,10 +281,10 @@ function keyIn(body: EntityInsert["body"], name: string, lengthMax: number): str
     !value.includes("\0")
   )
     return value;
-  throw fail("key-invalid", { problem: `${name} is needed: a text of at most ${lengthMax} characters` });
+  throw fail("key-invalid", { problem: `${name} is required: a string of at most ${lengthMax} characters` });
 }
 
-/** A table by both of its names, as one key. */
+/** A key that contains the names of the database and the table. */
 const tableKey = ({ database, table }: TableEntity) => JSON.stringify([database, table]);
 
 function tableByKey(key: string | number): Filter {

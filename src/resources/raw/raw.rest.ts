@@ -1,6 +1,6 @@
 // Raw data over REST (docs/reference/raw.md): the routes of 0.4, 0.5 and 0.6, and the handlers below them.
 //
-// `create`, `delete` and `csv` name operations, so no record is read by these names
+// `create`, `delete` and `csv` in paths are names of operations, so no record can be read by these names
 // (docs/reference/common.md#names-of-operations).
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
@@ -73,13 +73,13 @@ const databaseRoutes: readonly Route[] = [
         collection: ["raw", ctx.project, assetId],
         read: async (page) =>
           listDatabases(ctx, page, assetId === undefined ? everything : await withTablesOf(ctx, assetId)),
-        shape: ({ name }) => ({ dbName: name }),
+        toJson: ({ name }) => ({ dbName: name }),
       }),
   }),
   route({
     ...writing,
     path: "/raw/create",
-    summary: "Create databases; those that exist stay as they are",
+    summary: "Create databases; existing ones do not change",
     body: json(databasesBody),
     response: () => ({ schema: itemsSchema(databaseSchema) }),
     created: ["0.6"],
@@ -121,7 +121,7 @@ const tableRoutes: readonly Route[] = [
           const byAsset = assetId === undefined ? everything : hasOneOf("assetIds", [assetId]);
           return listTables(ctx, path.database, page, byAsset);
         },
-        shape: ({ name, assetIds = [] }) => ({
+        toJson: ({ name, assetIds = [] }) => ({
           tableName: name,
           ...(assetIds.length > 0 && { assetIds: [...assetIds] }),
         }),
@@ -130,7 +130,7 @@ const tableRoutes: readonly Route[] = [
   route({
     ...writing,
     path: "/raw/{database}/create",
-    summary: "Create tables; those that exist change their links to assets, if these are sent",
+    summary: "Create tables; for existing ones, sets the links to assets if they are sent",
     parameters: inDatabase,
     query: ensureParentParameter("the database"),
     body: json(newTablesBody),
@@ -184,7 +184,7 @@ const rowRoutes: readonly Route[] = [
     ...writing,
     ...nothing,
     path: "/raw/{database}/{table}/create",
-    summary: "Write rows; those with the same key are replaced",
+    summary: "Write rows; rows with the same keys are replaced",
     parameters: inTable,
     query: ensureParentParameter("the database and the table"),
     body: {
@@ -199,7 +199,7 @@ const rowRoutes: readonly Route[] = [
     ...writing,
     ...nothing,
     path: "/raw/{database}/{table}/csv",
-    summary: "Write rows from CSV whose first header cell is `key`; every cell is a text",
+    summary: "Write rows from CSV whose first header cell is `key`; all cells are strings",
     parameters: inTable,
     query: ensureParentParameter("the database and the table"),
     body: {
@@ -215,7 +215,7 @@ const rowRoutes: readonly Route[] = [
     ...writing,
     ...nothing,
     path: "/raw/{database}/{table}/delete",
-    summary: "Delete rows, as far as they exist",
+    summary: "Delete rows; unknown keys are ignored",
     parameters: inTable,
     body: json(keysBody),
     handle: async (ctx, { path, body }) => {
@@ -230,14 +230,14 @@ export const rawRoutes: readonly Route[] = [...databaseRoutes, ...tableRoutes, .
 
 interface NamesRequest {
   readonly query: Omit<ParameterValues<typeof namesQuery>, "assetId">;
-  /** What a cursor is bound to. */
+  /** The list that a cursor is valid for. */
   readonly collection: readonly unknown[];
   readonly read: (page: PageQuery) => Promise<Page<NamedRecord>>;
-  readonly shape: (item: NamedRecord) => Static<typeof databaseSchema> | Static<typeof linkedTableSchema>;
+  readonly toJson: (item: NamedRecord) => Static<typeof databaseSchema> | Static<typeof linkedTableSchema>;
 }
 
-const namesResponse = (ctx: RequestContext, { query, collection, read, shape }: NamesRequest) =>
-  listResponse(ctx, { ...query, collection }, read, shape);
+const namesResponse = (ctx: RequestContext, { query, collection, read, toJson }: NamesRequest) =>
+  listResponse(ctx, { ...query, collection }, read, toJson);
 
 interface RowsRequest {
   readonly path: ParameterValues<typeof inTable>;
@@ -265,7 +265,7 @@ async function rowsResponse(
   return itemsTextResponse(wrapper, [rowsJson(found.items, query.columns)]);
 }
 
-/** After `min` and up to `max`. */
+/** After `min`, up to and including `max`. */
 function lastUpdated({
   minLastUpdatedTime: min,
   maxLastUpdatedTime: max,

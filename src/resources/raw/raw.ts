@@ -1,4 +1,4 @@
-// Raw data: databases of tables of rows, stored exactly as they were written.
+// Raw data: databases of tables of rows, stored exactly as they were sent.
 import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -19,14 +19,14 @@ import {
   type TableName,
 } from "./tables.ts";
 
-/** What a list of databases or tables shows of each. */
+/** A database or table in a list. */
 export interface NamedRecord {
   readonly name: string;
-  /** Of tables alone. */
+  /** Only for tables. */
   readonly assetIds?: readonly number[];
 }
 
-/** The databases that hold a table with this asset. */
+/** Matches the databases with a table that is linked to this asset. */
 export async function withTablesOf(ctx: RequestContext, assetId: number): Promise<Filter> {
   const tables = hasOneOf("assetIds", [assetId]);
   const ids = await ctx.catalog.read(ctx.project, async (tx) =>
@@ -35,7 +35,7 @@ export async function withTablesOf(ctx: RequestContext, assetId: number): Promis
   return oneOf("id", [...new Set(ids)]);
 }
 
-/** One page of the databases the caller may see, by name (code points). */
+/** Returns one page of the databases that the caller may see, by name (code points). */
 export async function listDatabases(
   ctx: RequestContext,
   page: PageQuery,
@@ -47,20 +47,20 @@ export async function listDatabases(
   );
 }
 
-/** How many of the databases that the caller may see meet the filter. */
+/** Counts the matching databases that the caller may see. */
 export async function countDatabases(ctx: RequestContext, condition: Filter): Promise<number> {
   const filter = and(scopeOf(ctx.caller, "rawAcl", "LIST"), condition);
   return ctx.catalog.read(ctx.project, (tx) => tx.count(rawDatabaseTable, filter));
 }
 
-/** Makes these databases; those that exist stay as they are. */
+/** Creates databases; existing ones do not change. */
 export async function createDatabases(ctx: RequestContext, names: readonly string[]): Promise<void> {
   scopeOf(ctx.caller, "rawAcl", "WRITE");
   await ctx.catalog.write(ctx.project, (tx) => ensureDatabases(ctx, tx, names));
 }
 
 /**
- * Deletes all of these databases or none. Refuses (404) unknown ones, and (400) those that hold tables unless
+ * Deletes all databases or none. Refuses (404) unknown ones, and (400) databases with tables unless
  * `isRecursive`.
  */
 export async function deleteDatabases(
@@ -102,7 +102,7 @@ async function tablesMeeting(tx: CatalogReader, filter: Filter): Promise<TableRe
   }
 }
 
-/** One page of a database's tables, by name (code points); refuses (404) an unknown database. */
+/** Returns one page of a database's tables, by name (code points). Refuses (404) an unknown database. */
 export async function listTables(
   ctx: RequestContext,
   database: string,
@@ -118,8 +118,8 @@ export async function listTables(
 }
 
 /**
- * Makes these tables; those that exist change the links to assets that are given alone. Refuses (404) an
- * unknown database unless `ensureParent`, which makes it.
+ * Creates tables; for existing ones, sets the links to assets if they are given. Refuses (404) an unknown
+ * database unless `ensureParent`, which creates it.
  */
 export async function createTables(
   ctx: RequestContext,
@@ -135,13 +135,13 @@ export async function createTables(
   });
 }
 
-/** Takes the tables' records away; their rows can be reached no more and follow when there is time. */
+/** Deletes the records of tables. Their rows can no longer be read, and are deleted in the background. */
 async function removeTables(tx: CatalogWriter, ids: readonly number[]): Promise<void> {
   await tx.remove(rawTableTable, oneOf("id", ids));
   await noteErasures(tx, ownedRawRows, ids);
 }
 
-/** Deletes all of these tables with their rows, or none; refuses (404) unknown ones. */
+/** Deletes all tables with their rows, or none. Refuses (404) unknown ones. */
 export async function deleteTables(
   ctx: RequestContext,
   database: string,

@@ -192,7 +192,7 @@ test("CSV that cannot be written", async () => {
   });
   await refuses(to, {
     body: "key,x\na,1\n,2\n",
-    message: `${invalid("items[1].key")} 1 to 1024 characters, none of them U+0000,...`,
+    message: `${invalid("items[1].key")} 1 to 1024 characters, without U+0000,...`,
   });
   await refuses(to, {
     body: `key\n${"a\n".repeat(limits.rawRowsMax + 1)}`,

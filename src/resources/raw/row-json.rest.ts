@@ -1,5 +1,5 @@
-// Rows between the wire and the store: columns are cut out of bodies and put into answers as text, never
-// read into numbers and written again, so that 1.0, 1e400 and long integers stay what they were.
+// Copies the columns of rows between bodies, the store and responses as JSON strings, without parsing
+// numbers: 1.0, 1e400 and long integers stay as they were sent.
 import type { Static } from "typebox";
 import { fail } from "../../errors.ts";
 import { JsonText } from "../../lib/json-reader.ts";
@@ -9,10 +9,10 @@ import { type BodyDecoder, jsonDecoder } from "../../rest/json.ts";
 import type { NewRawRow, RawRow } from "./rows.ts";
 import { restoredRowsBody, rowsBody } from "./schemas.rest.ts";
 
-/** The rows of `{"items":[{"key","columns"},...]}`; no columns are `{}`. */
+/** Reads `{"items":[{"key","columns"},...]}`; absent columns are `{}`. */
 export const readRows = rowsReader(rowsBody, ({ key }) => ({ key }));
 
-/** As `readRows`, with the time at which each was last written. */
+/** Like `readRows`, with the time at which each row was last written. */
 export const readRestoredRows = rowsReader(restoredRowsBody, ({ key, lastUpdatedTime }) => ({
   key,
   lastUpdatedTime,
@@ -32,7 +32,9 @@ function rowsReader<Body extends typeof rowsBody | typeof restoredRowsBody>(
   };
 }
 
-/** A row whose columns are longer than the limit is refused; `index` is its place in the request. */
+/**
+ * Refuses a row whose columns are longer than the limit; `index` is the index of the row in the request.
+ */
 export function refuseLongColumns(columns: string, index: number): string {
   if (columns.length <= limits.rawColumnsLengthMax) return columns;
   throw fail("field-invalid", {
@@ -42,7 +44,7 @@ export function refuseLongColumns(columns: string, index: number): string {
   });
 }
 
-/** The rows as JSON texts, with these columns alone if any are named. */
+/** Writes rows as JSON, with only these columns if any are named. */
 export function rowsJson(rows: readonly RawRow[], names: readonly string[] | undefined): Iterable<string> {
   const selectedNames = names && new Set(names);
   return rows.values().map(({ key, columns, lastUpdatedTime }) => {

@@ -1,4 +1,4 @@
-// The rows of raw tables: put by key, read by key or in pages, their columns always the text that was sent.
+// Rows of raw tables: written and read by key or in pages, with columns always as the JSON that was sent.
 import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -11,17 +11,17 @@ import { byKey, ensureDatabases, ensureTables, existingTable, type TableName } f
 
 export interface NewRawRow {
   readonly key: string;
-  /** The JSON text of an object. */
+  /** A JSON object as a string. */
   readonly columns: string;
-  /** Milliseconds since 1970; now when absent. */
+  /** In milliseconds since 1970; default: now. */
   readonly lastUpdatedTime?: number;
 }
 
 export type RawRow = Required<NewRawRow>;
 
 /**
- * Writes all of these rows or none; a row whose key exists is replaced, of several with one key the last one
- * stays. Refuses (404) an unknown database or table unless `ensureParent`, which makes both.
+ * Writes all rows or none. Rows replace existing ones with the same key; of several rows with one key, the
+ * last one counts. Refuses (404) an unknown database or table unless `ensureParent`, which creates both.
  */
 export async function putRows(
   ctx: RequestContext,
@@ -43,7 +43,9 @@ async function ensureTable(ctx: RequestContext, tx: CatalogWriter, { database, t
   return found!;
 }
 
-/** Deletes the rows with these keys, as far as they exist; refuses (404) an unknown database or table. */
+/**
+ * Deletes the rows with these keys; unknown keys are ignored. Refuses (404) an unknown database or table.
+ */
 export async function deleteRows(
   ctx: RequestContext,
   name: TableName,
@@ -69,7 +71,7 @@ export async function getRow(ctx: RequestContext, name: TableName, key: string):
 }
 
 /**
- * One page of a table's rows, by key (code points); refuses (404) an unknown database or table.
+ * Returns one page of a table's rows, by key (code points). Refuses (404) an unknown database or table.
  */
 export async function listRows(
   ctx: RequestContext,
@@ -83,7 +85,7 @@ export async function listRows(
   });
 }
 
-/** How many rows of a table meet the filter; refuses (404) an unknown database or table. */
+/** Counts the matching rows of a table. Refuses (404) an unknown database or table. */
 export async function countRows(ctx: RequestContext, name: TableName, filter: Filter): Promise<number> {
   const scope = scopeOf(ctx.caller, "rawAcl", "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {

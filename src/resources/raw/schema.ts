@@ -1,4 +1,4 @@
-// What raw data asks of the catalog: databases, their tables, and rows whose columns stay text.
+// The tables of raw data: databases, tables, rows, and pending deletions of rows.
 import type { Stored, Table } from "../../storage/catalog.ts";
 import type { OwnedRows } from "../../storage/erasures.ts";
 
@@ -10,7 +10,7 @@ export interface DatabaseRecord extends Stored {
 export interface TableRecord extends Stored {
   readonly databaseId: number;
   readonly name: string;
-  /** The assets that its rows are about; absent when there is none. */
+  /** The assets that the rows are about; absent if there are none. */
   readonly assetIds?: readonly number[];
   readonly createdTime: number;
 }
@@ -19,7 +19,10 @@ export interface RowRecord {
   readonly tableId: number;
   readonly key: string;
   readonly lastUpdatedTime: number;
-  /** The JSON text of an object, exactly as it was sent; last, as a disk reads what is before it for less. */
+  /**
+   * A JSON object as it was sent. The last column, as the database reads the columns before it at less
+   * cost.
+   */
   readonly columns: string;
 }
 
@@ -67,7 +70,7 @@ export const rawRowTable: Table<RowRecord> = {
   wordsOf: [],
 };
 
-/** A table whose record is gone and whose rows may still be there; the id is the table's own. */
+/** Tables whose record is deleted and whose rows may still exist; the id is the table's id. */
 export const rawDeletionTable: Table<Stored> = {
   name: "raw_erasures",
   belongsTo: "project",

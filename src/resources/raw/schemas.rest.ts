@@ -1,4 +1,4 @@
-// The shapes of raw data on the wire: what requests may hold, and what answers look like.
+// JSON schemas and parameters of raw data.
 
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
@@ -13,14 +13,13 @@ export const databaseSchema = Type.Object(
 );
 const tableSchema = Type.Object({ tableName: nameField("The name of the table") }, { title: "RawTable" });
 
-/** As a list shows it, and as it is made; in the names of tables to delete links mean nothing. */
+/** A table in lists and when it is created. Links are ignored in the names of tables to delete. */
 export const linkedTableSchema = Type.Object(
   {
     ...tableSchema.properties,
     assetIds: Type.Optional(
       Type.Array(idField("An asset"), {
-        description:
-          "The assets that its rows are about; of a table that exists they take the place of others",
+        description: "The assets that the rows are about; they replace the links of an existing table",
         maxItems: limits.fileLinksMax,
       }),
     ),
@@ -30,11 +29,11 @@ export const linkedTableSchema = Type.Object(
 
 const keyField = textField("The row's key", { min: 1, max: limits.rawKeyLengthMax });
 
-/** Columns are an object of anything; numbers come back as they were written. */
+/** Columns are any JSON object; numbers are returned as they were sent. */
 const columnsField = Type.Unsafe<object>({
   type: "object",
   additionalProperties: true,
-  description: "Values of any kind under their names, kept exactly as sent",
+  description: "Values of any type by name, stored exactly as sent",
 });
 
 export const rowSchema = Type.Object(
@@ -64,21 +63,21 @@ export const inTable = { ...inDatabase, table: required(text("The name of the ta
 export const ofRow = { ...inTable, key: required(text("The key of the row")) };
 
 export const recursive = {
-  recursive: boolean("Delete also databases that hold tables, with all of their rows; false when absent"),
+  recursive: boolean("Also delete databases with tables, and all of their rows; default false"),
 };
 export const ensureParentParameter = (what: string) => ({
-  ensureParent: boolean(`Make ${what} when missing; false when absent`),
+  ensureParent: boolean(`Create ${what} if missing; default false`),
 });
 
 export const namesQuery = {
-  assetId: integer("Tables of this asset; of databases those that hold such a table"),
+  assetId: integer("Tables linked to this asset, or databases with such a table"),
   cursor: cursorParameter,
   limit: pageSize({ byDefault: limits.rawItemsDefault, max: limits.rawNamesMax }),
 };
 
 const columnsSchema = Type.String({ examples: ["speed,size"] });
 
-/** Names with commas between them; `,` alone requests keys without columns, as the Spark data source does. */
+/** Names separated by commas; `,` alone requests keys without columns, as the Spark data source does. */
 const columns: Parameter<readonly string[] | undefined> = {
   schema: columnsSchema,
   description: "Only these columns, their names separated by commas; `,` for none",

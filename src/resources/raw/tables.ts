@@ -1,4 +1,4 @@
-// Databases and tables by their names inside a transaction: found or refused, and made when missing.
+// Databases and tables by name, in a transaction: finds, refuses or creates them.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
@@ -7,7 +7,7 @@ import type { CatalogReader, CatalogWriter } from "../../storage/catalog.ts";
 import { refuseUnknownAssets } from "../assets/assets.ts";
 import { type DatabaseRecord, rawDatabaseTable, rawTableTable, type TableRecord } from "./schema.ts";
 
-/** Where rows are. */
+/** The names of a database and a table. */
 export interface TableName {
   readonly database: string;
   readonly table: string;
@@ -16,7 +16,7 @@ export interface TableName {
 export const byName: readonly OrderBy[] = [{ field: "name", direction: "ascending" }];
 export const byKey: readonly OrderBy[] = [{ field: "key", direction: "ascending" }];
 
-/** These databases; refuses (404) if any of them is unknown. */
+/** The databases with these names. Refuses (404) unknown ones. */
 export async function existingDatabases(
   tx: CatalogReader,
   scope: Filter,
@@ -28,7 +28,7 @@ export async function existingDatabases(
   return found;
 }
 
-/** These tables of one database; refuses (404) if the database or any of them is unknown. */
+/** The tables of a database with these names. Refuses (404) an unknown database or table. */
 export async function existingTables(
   tx: CatalogReader,
   scope: Filter,
@@ -41,7 +41,7 @@ export async function existingTables(
   return found;
 }
 
-/** The table's record; refuses as `existingTables`. */
+/** The record of a table. Refuses like `existingTables`. */
 export async function existingTable(
   tx: CatalogReader,
   scope: Filter,
@@ -51,7 +51,7 @@ export async function existingTable(
   return found!;
 }
 
-/** Makes those databases that are missing; the others stay as they are. */
+/** Creates missing databases; existing ones do not change. */
 export async function ensureDatabases(
   ctx: RequestContext,
   tx: CatalogWriter,
@@ -64,15 +64,15 @@ export async function ensureDatabases(
   return [...found, ...made];
 }
 
-/** A table to make, or to link to other assets when it exists and these are given. */
+/** A table to create, or to link to other assets if it exists and `assetIds` are given. */
 export interface TableInput {
   readonly name: string;
   readonly assetIds?: readonly number[] | undefined;
 }
 
 /**
- * As `ensureDatabases`, for tables of a database; those that exist change the links that are given. Refuses
- * (400) new links to assets that the caller may not know of.
+ * Like `ensureDatabases` for the tables of a database; for existing tables, sets the given links. Refuses
+ * (400) new links to assets that the caller may not see.
  */
 export async function ensureTables(
   ctx: RequestContext,
@@ -96,13 +96,13 @@ async function linkTables(
   tables: readonly TableInput[],
 ): Promise<TableRecord[]> {
   const given = new Map(tables.flatMap(({ name, assetIds }) => (assetIds ? [[name, assetIds]] : [])));
-  const after = records.map(({ assetIds: held, ...record }): TableRecord => {
-    const assetIds = [...new Set(given.get(record.name) ?? held)];
+  const after = records.map(({ assetIds: existing, ...record }): TableRecord => {
+    const assetIds = [...new Set(given.get(record.name) ?? existing)];
     return { ...record, ...(assetIds.length > 0 && { assetIds }) };
   });
   const links = after.map(({ assetIds = [] }, index) => {
-    const held = new Set(records[index]!.assetIds);
-    return { field: "assetIds", assetIds: assetIds.filter((id) => !held.has(id)) };
+    const existing = new Set(records[index]!.assetIds);
+    return { field: "assetIds", assetIds: assetIds.filter((id) => !existing.has(id)) };
   });
   await refuseUnknownAssets(ctx, tx, "rawAcl", links);
   await tx.replace(
@@ -123,6 +123,6 @@ function tablesNamed(tx: CatalogReader, databaseId: number, names: readonly stri
 }
 
 function missingNames(names: readonly string[], found: readonly { readonly name: string }[]): string[] {
-  const held = new Set(found.map(({ name }) => name));
-  return [...new Set(names)].filter((name) => !held.has(name));
+  const existing = new Set(found.map(({ name }) => name));
+  return [...new Set(names)].filter((name) => !existing.has(name));
 }

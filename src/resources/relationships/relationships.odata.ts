@@ -1,4 +1,4 @@
-// Relationships over OData: the set Relationships, and the resources at their ends by external id.
+// Relationships over OData: the set Relationships, and the resources at both ends by external id.
 import {
   type EntityModelPart,
   entitySet,
@@ -48,7 +48,7 @@ const relationships = entitySet<Relationship>({
   position: (row) => [row.id],
 });
 
-/** What an external id stands for: one kind of resource, or of each kind the one that has it. */
+/** An external id at the end of a relationship, with the type of the resource, or for all types. */
 interface Resource {
   readonly externalId: string;
   readonly type?: ResourceType;
@@ -62,7 +62,7 @@ const resource = entityType<Resource>({
 
 const keyOf = (type: ResourceType, externalId: string) => `${type}:${externalId}`;
 
-/** A resource is a name; whether something has it shows in its navigations. */
+/** Resources are read from the filter itself: an external id need not belong to a record. */
 function named(keys: readonly JoinKey[], externalIds: readonly JoinKey[]): Resource[] {
   const typed = keys.map((key): Resource => {
     const [type = "", ...rest] = String(key).split(":");
@@ -101,11 +101,11 @@ const end = (name: string, of: (row: Relationship) => string): Navigation =>
 interface Embedded {
   readonly to: string;
   readonly type: ResourceType;
-  /** The column that `ExternalId` shows of a record without an external id. */
+  /** The column that replaces an absent external id in `ExternalId`. */
   readonly otherwise: string;
 }
 
-/** The resource of one type; of several with one external id the first. */
+/** The navigation to the resource of one type; if several have the external id, to the first. */
 const embedded = (name: string, { to, type, otherwise }: Embedded): Navigation =>
   navigation<Resource, Readonly<Record<string, string>>>({
     ...{ from: "Resource", name, to, isAutoExpanded: true, joinProperty: "ExternalId" },

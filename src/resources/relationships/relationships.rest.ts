@@ -1,4 +1,4 @@
-// Relationships over REST 0.5 and 0.6 (docs/reference/relationships.md): routes, shapes and handlers.
+// Relationships over REST 0.5 and 0.6 (docs/reference/relationships.md): routes, schemas and handlers.
 
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
@@ -51,10 +51,10 @@ const versions = ["0.5", "0.6"] as const;
 const read = { versions, capability: ["relationshipsAcl", "READ"] } as const;
 const write = { versions, capability: ["relationshipsAcl", "WRITE"] } as const;
 
-const kind = (whose: string) => Type.Enum([...resourceTypes], { description: `Kind of the ${whose}` });
+const kind = (whose: string) => Type.Enum([...resourceTypes], { description: `The type of the ${whose}` });
 
 const ends = {
-  externalId: externalIdField("Its name, unique in the project"),
+  externalId: externalIdField("The external id, unique in the project"),
   sourceType: kind("source"),
   sourceExternalId: externalIdField("The external id of the source; it need not exist"),
   targetType: kind("target"),
@@ -63,9 +63,11 @@ const ends = {
 
 const writable = {
   ...ends,
-  startTime: Type.Optional(timeField("When it began to hold")),
-  endTime: Type.Optional(timeField("When it ended to hold, not before it began")),
-  confidence: Type.Optional(Type.Number({ description: "How sure it is", minimum: 0, maximum: 1 })),
+  startTime: Type.Optional(timeField("When the relationship began")),
+  endTime: Type.Optional(timeField("When the relationship ended, not before `startTime`")),
+  confidence: Type.Optional(
+    Type.Number({ description: "The confidence in the relationship", minimum: 0, maximum: 1 }),
+  ),
   dataSetId: Type.Optional(dataSetIdField),
 };
 
@@ -99,11 +101,11 @@ const { externalId, dataSetId, labels } = commonQuery("Relationships");
 
 const listQuery = {
   ...{ externalId, dataSetId, labels },
-  assetId: integer("Those with this asset at either end"),
-  sourceType: oneOfWords("Those from a resource of this kind", resourceTypes),
-  sourceExternalId: text("Those from the resource of exactly this external id"),
-  targetType: oneOfWords("Those to a resource of this kind", resourceTypes),
-  targetExternalId: text("Those to the resource of exactly this external id"),
+  assetId: integer("Relationships with this asset at either end"),
+  sourceType: oneOfWords("Relationships from a resource of this type", resourceTypes),
+  sourceExternalId: text("Relationships from the resource with exactly this external id"),
+  targetType: oneOfWords("Relationships to a resource of this type", resourceTypes),
+  targetExternalId: text("Relationships to the resource with exactly this external id"),
   cursor: cursorParameter,
   limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
 };
@@ -132,7 +134,7 @@ export const relationshipRoutes: readonly Route[] = [
     ...read,
     method: "POST",
     path: "/relationships/byids",
-    summary: "Read relationships by external id, in the order asked",
+    summary: "Read relationships by external id, in the order of the request",
     body: { kind: "json", schema: named },
     response: items,
     handle: (ctx, { body }) => batchesResponse(getRelationships(ctx, externalIdsIn(body)), relationshipsJson),

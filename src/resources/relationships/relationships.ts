@@ -1,4 +1,4 @@
-// Relationships: a relationship says that one resource relates to another.
+// Relationships: named links between two resources.
 
 import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
@@ -28,8 +28,8 @@ const relationshipType = { table: relationshipTable, noun: "relationship" };
 const scopeFor = (ctx: RequestContext, action: Action) => scopeOf(ctx.caller, "relationshipsAcl", action);
 
 /**
- * Creates all of these or none, and returns them in the same order. Refuses (409) external ids that another
- * one has, seen by the caller or not, or that occur twice.
+ * Creates all relationships or none, and returns them in the same order. Refuses (409) external ids that
+ * repeat or belong to another relationship, visible to the caller or not.
  */
 export async function createRelationships(
   ctx: RequestContext,
@@ -49,12 +49,12 @@ export async function createRelationships(
 
 export interface RelationshipsQuery {
   readonly filter: Filter;
-  /** Those with this asset at either end. */
+  /** Only relationships with this asset at either end. */
   readonly assetId?: number | undefined;
   readonly page: PageQuery;
 }
 
-/** One page of the relationships the caller may see, by id. */
+/** Returns one page of the relationships that the caller may see, by id. */
 export async function listRelationships(
   ctx: RequestContext,
   { filter, assetId, page }: RelationshipsQuery,
@@ -66,7 +66,10 @@ export async function listRelationships(
   });
 }
 
-/** Nothing touches an asset that the caller may not know of, or that has no external id. */
+/**
+ * Matches relationships with this asset at either end; nothing if the caller may not see the asset or it
+ * has no external id.
+ */
 async function touching(ctx: RequestContext, tx: CatalogReader, assetId: number): Promise<Filter> {
   const asset = (await visibleAssetRows(ctx, tx, "relationshipsAcl", [assetId])).get(assetId);
   const externalId = asset && (asset.externalId ?? asset.sourceId);
@@ -75,19 +78,22 @@ async function touching(ctx: RequestContext, tx: CatalogReader, assetId: number)
   return or(atEnd("sourceType", "sourceExternalId"), atEnd("targetType", "targetExternalId"));
 }
 
-/** How many of the relationships that the caller may see meet the filter. */
+/** Counts the matching relationships that the caller may see. */
 export async function countRelationships(ctx: RequestContext, filter: Filter): Promise<number> {
   const visible = and(scopeFor(ctx, "READ"), filter);
   return ctx.catalog.read(ctx.project, (tx) => tx.count(relationshipTable, visible));
 }
 
-/** Refuses (404) an unknown one. */
+/** Refuses (404) an unknown relationship. */
 export async function getRelationship(ctx: RequestContext, externalId: string): Promise<Relationship> {
   const [found] = await read(ctx, { externalIds: [externalId], status: 404 });
   return found!;
 }
 
-/** In the order asked, in batches; refuses (400) unknown and repeated external ids. */
+/**
+ * Reads relationships in the order of the external ids, in batches. Refuses (400) unknown and repeated
+ * external ids.
+ */
 export function getRelationships(
   ctx: RequestContext,
   externalIds: readonly string[],
@@ -105,7 +111,7 @@ async function read(ctx: RequestContext, named: ExternalIdsQuery): Promise<Relat
   );
 }
 
-/** Deletes all of these or none; refuses (400) unknown and repeated external ids. */
+/** Deletes all relationships or none. Refuses (400) unknown and repeated external ids. */
 export async function deleteRelationships(
   ctx: RequestContext,
   externalIds: readonly string[],
@@ -113,7 +119,7 @@ export async function deleteRelationships(
   return remove(ctx, { externalIds });
 }
 
-/** As `deleteRelationships` for a single one; refuses (404) an unknown one. */
+/** Like `deleteRelationships` for a single relationship. Refuses (404) an unknown one. */
 export async function deleteRelationship(ctx: RequestContext, externalId: string): Promise<void> {
   return remove(ctx, { externalIds: [externalId], status: 404 });
 }

@@ -1,4 +1,4 @@
-// What relationships ask of the catalog: who stands in relation to whom, since when, and how surely.
+// The table of relationships.
 import type { Stored, Table } from "../../storage/catalog.ts";
 
 /** Types of resources at the ends of a relationship. */
@@ -13,7 +13,7 @@ export interface Relationship extends Stored {
   readonly sourceExternalId: string;
   readonly targetType: ResourceType;
   readonly targetExternalId: string;
-  /** When it began and ended to hold; milliseconds since 1970. */
+  /** The start and end of the relationship, in milliseconds since 1970. */
   readonly startTime?: number;
   readonly endTime?: number;
   /** From 0 to 1. */

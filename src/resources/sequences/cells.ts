@@ -1,23 +1,23 @@
-// Values of the cells of a sequence: what a column of some type can hold without losing a digit.
+// Converts values to cells of a column type without loss of digits.
 import type { ColumnValueType } from "./schema.ts";
 
 /**
- * A text in a STRING column, a number in a DOUBLE column; in a LONG column a number, or its digits as a text
- * where a number would lose some of them (beyond 2^53).
+ * A string in a STRING column, a number in a DOUBLE column. In a LONG column a number, or its digits as a
+ * string if a number cannot hold it exactly (beyond 2^53).
  */
 export type Cell = string | number;
 
 const longMin = -(2n ** 63n);
 export const longMax = 2n ** 63n - 1n;
 
-/** What a refusal says a column of this type takes. */
+/** The values that a column of each type accepts, for refusals. */
 export const expectedBy: Readonly<Record<ColumnValueType, string>> = {
-  STRING: "a text",
-  DOUBLE: "a number that 64 bits hold exactly as written",
-  LONG: "an integer of 64 bits, as a text where it is beyond 2^53",
+  STRING: "a string",
+  DOUBLE: "a number that a 64-bit float holds exactly as written",
+  LONG: "an integer of 64 bits, as a string beyond 2^53",
 };
 
-/** The value as a column of this type holds it; `undefined` when it would not be the same value. */
+/** Converts a value to a cell of the type; undefined if the cell would be a different value. */
 export function cellOf(type: ColumnValueType, sent: string | number): Cell | undefined {
   if (type === "STRING") return typeof sent === "string" ? sent : undefined;
   if (type === "DOUBLE") return typeof sent === "string" ? doubleIn(sent) : finite(sent);
@@ -27,15 +27,15 @@ export function cellOf(type: ColumnValueType, sent: string | number): Cell | und
 
 const finite = (number: number) => (Number.isFinite(number) ? number : undefined);
 
-/** As a number where that is exact, else as its digits. */
+/** A number if that is exact, otherwise the digits. */
 export const exact = (long: bigint): Cell => {
   const number = Number(long);
   return Number.isSafeInteger(number) ? number : `${long}`;
 };
 
 /**
- * An integer of 64 bits. A number beyond 2^53 is none, as it may have lost digits on its way; the fraction of
- * a whole number (`5.0`, as Python prints floats) is passed over.
+ * Reads an integer of 64 bits. Refuses numbers beyond 2^53, which may have lost digits before they arrived.
+ * Ignores a zero fraction (`5.0`, as Python prints floats).
  */
 export function longIn(sent: string | number): bigint | undefined {
   if (typeof sent === "number") return Number.isSafeInteger(sent) ? BigInt(sent) : undefined;
@@ -45,10 +45,10 @@ export function longIn(sent: string | number): bigint | undefined {
   return long >= longMin && long <= longMax ? long : undefined;
 }
 
-/** More digits than any double needs, and as many as `toPrecision` gives. */
+/** More digits than any double has, and the limit of `toPrecision`. */
 const digitsMax = 100;
 
-/** The number in a text, if it has just the digits that the nearest double has in these places. */
+/** Reads a number from a string if the nearest double has the same digits. */
 function doubleIn(text: string): number | undefined {
   const parts = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE][+-]?\d{1,5})?$/.exec(text);
   if (!parts) return undefined;
@@ -56,9 +56,9 @@ function doubleIn(text: string): number | undefined {
   const digits = significant(`${parts[1]}${parts[2] ?? ""}`);
   if (finite(value) === undefined || digits.length > digitsMax) return undefined;
   if (digits === "") return text.match(/\d/) ? 0 : undefined;
-  const held = Math.abs(value).toPrecision(digits.length).split("e")[0]!.replace(".", "");
-  return significant(held) === digits ? value : undefined;
+  const existing = Math.abs(value).toPrecision(digits.length).split("e")[0]!.replace(".", "");
+  return significant(existing) === digits ? value : undefined;
 }
 
-/** Digits without zeros before and after. */
+/** The digits without leading and trailing zeros. */
 const significant = (digits: string) => digits.replace(/^0+/, "").replace(/0+$/, "");

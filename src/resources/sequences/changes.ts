@@ -1,4 +1,4 @@
-// Changes the record of a sequence and its columns: by updates, and by the restore of their times.
+// Applies updates and restored times to sequences and their columns.
 import { fail } from "../../errors.ts";
 import { duplicatesIn } from "../../lib/duplicates.ts";
 import { limits } from "../../limits.ts";
@@ -11,14 +11,14 @@ import { type Sequence, type SequenceColumn, sequenceTable } from "./schema.ts";
 
 export type MetadataPairs = Readonly<Record<string, string>>;
 
-/** First `set`, or the pairs held, then what to add, then the keys to take away. */
+/** Replaces the pairs with `set`, then adds pairs, then removes keys. */
 export interface PairsChange {
   readonly set?: MetadataPairs | undefined;
   readonly add?: MetadataPairs | undefined;
   readonly remove?: readonly string[] | undefined;
 }
 
-/** Values to set; `null` clears a member, an absent one stays. */
+/** Values to set; `null` clears a member, an absent member leaves it. */
 interface TextChange {
   readonly name?: string | null | undefined;
   readonly externalId?: string | null | undefined;
@@ -32,7 +32,7 @@ export interface SequenceChange extends TextChange {
   readonly dataSetId?: number | null | undefined;
 }
 
-/** A column keeps its type and its place. */
+/** The type and the position of a column never change. */
 export interface ColumnChange extends TextChange {
   readonly id: number;
 }
@@ -44,7 +44,7 @@ interface Changeable {
   readonly lastUpdatedTime: number;
 }
 
-/** The record with the change in it; the very same record when nothing is new. */
+/** Applies the change. Returns the same object if nothing changes. */
 export function changeRecord<Row extends Changeable>(
   row: Row,
   { metadata, ...change }: TextChange,
@@ -54,10 +54,10 @@ export function changeRecord<Row extends Changeable>(
   return changeValues(row, { ...change, metadata: pairs }, nowMs);
 }
 
-function changePairs(held: MetadataPairs, { set, add, remove }: PairsChange): MetadataPairs {
-  const gone = new Set(remove);
-  const pairs = new Map([...Object.entries(set ?? held), ...Object.entries(add ?? {})]);
-  const left = [...pairs].filter(([key]) => !gone.has(key));
+function changePairs(existing: MetadataPairs, { set, add, remove }: PairsChange): MetadataPairs {
+  const removed = new Set(remove);
+  const pairs = new Map([...Object.entries(set ?? existing), ...Object.entries(add ?? {})]);
+  const left = [...pairs].filter(([key]) => !removed.has(key));
   const limit = limits.metadataPairsMax;
   if (left.length > limit) throw fail("too-many", { field: "metadata", limit, got: left.length });
   const length = left.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
@@ -70,7 +70,7 @@ interface CreationContext {
   readonly nowMs: number;
 }
 
-/** The sequence with these columns behind those it has; refuses (400) too many, and repeated external ids. */
+/** Appends columns to the sequence. Refuses (400) too many columns, and repeated external ids. */
 export function withColumns(
   sequence: Sequence,
   added: readonly NewColumn[],
@@ -92,7 +92,7 @@ export function withColumns(
   });
 }
 
-/** The sequence with these columns changed; refuses (400) unknown and repeated ones. */
+/** Changes columns of the sequence. Refuses (400) unknown and repeated columns. */
 export function withColumnsChanged(
   sequence: Sequence,
   changes: readonly ColumnChange[],
@@ -111,7 +111,9 @@ export function withColumnsChanged(
   return checked({ ...sequence, columns, lastUpdatedTime: nowMs });
 }
 
-/** The sequence without these columns; refuses (400) unknown and repeated ones, and to take the last. */
+/**
+ * Removes columns from the sequence. Refuses (400) unknown and repeated columns, and to remove all of them.
+ */
 export function withoutColumns(sequence: Sequence, ids: readonly number[], nowMs: number): Sequence {
   refuseUnknown(sequence, ids);
   const columns = sequence.columns.filter(({ id }) => !ids.includes(id));
@@ -125,8 +127,8 @@ export function withoutColumns(sequence: Sequence, ids: readonly number[], nowMs
 function refuseUnknown({ columns }: Sequence, ids: readonly number[]): void {
   const repeated = duplicatesIn(ids);
   if (repeated.length > 0) throw fail("ids-repeated", { field: "items", ids: repeated });
-  const held = new Set(columns.map(({ id }) => id));
-  const unknown = ids.filter((id) => !held.has(id));
+  const existing = new Set(columns.map(({ id }) => id));
+  const unknown = ids.filter((id) => !existing.has(id));
   if (unknown.length > 0) throw fail("ids-unknown", { field: "items", ids: unknown });
 }
 

@@ -1,4 +1,5 @@
-// Rows of sequences over REST (docs/reference/sequences.md#rows-of-a-sequence), read as JSON or CSV.
+// Writes and reads rows of sequences over REST (docs/reference/sequences.md#rows-of-a-sequence), as JSON or
+// CSV.
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -21,15 +22,15 @@ import { sequenceIdParameter } from "./schemas.rest.ts";
 const versions = ["0.5", "0.6"] as const;
 const csvType = "text/csv";
 
-/** JSON numbers lose digits beyond 2^53 in many clients: from there on a text of digits takes their place. */
+/** JSON numbers lose digits beyond 2^53 in many clients, so larger row numbers are strings. */
 const rowNumber = Type.Union(
   [Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.String({ pattern: rowNumberDigits })],
-  { description: "From 0 to 2^63 - 1, as a text of digits from 2^53 on" },
+  { description: "From 0 to 2^63 - 1, as a string of digits from 2^53 on" },
 );
 
 const value = Type.Union(
   [Type.Number(), Type.String({ pattern: storable, maxLength: limits.sequenceRowLengthMax }), Type.Null()],
-  { description: "As the type of the column has it; numbers also as texts; null leaves the cell empty" },
+  { description: "A value of the column's type; numbers can also be strings; null leaves the cell empty" },
 );
 
 const row = Type.Object(
@@ -51,7 +52,7 @@ const postBody = Type.Object({
 
 const columnQuery = Type.Object({
   id: Type.Optional(idField("Which column")),
-  externalId: Type.Optional(Type.String({ description: "Which column, when there is no id" })),
+  externalId: Type.Optional(Type.String({ description: "The column's external id, instead of the id" })),
 });
 
 const rowsQuery = Type.Object({
@@ -61,7 +62,7 @@ const rowsQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 0 })),
   columnIds: Type.Optional(Type.Array(Type.Integer(), { maxItems: limits.sequenceColumnsMax })),
   columns: Type.Optional(Type.Array(columnQuery, { maxItems: limits.sequenceColumnsMax })),
-  cursor: Type.Optional(Type.String({ description: "`nextCursor` of an earlier answer" })),
+  cursor: Type.Optional(Type.String({ description: "`nextCursor` of an earlier response" })),
 });
 
 const getBody = Type.Object({ items: Type.Array(rowsQuery, { minItems: 1, maxItems: 1 }) });
@@ -93,7 +94,7 @@ export const dataRoutes: readonly Route[] = [
     capability: ["sequencesAcl", "WRITE"],
     method: "POST",
     path: "/sequences/{sequenceId}/postdata",
-    summary: "Write rows of a sequence; a row takes the place of one with the same number",
+    summary: "Write rows of a sequence; rows replace existing ones with the same number",
     parameters: sequenceIdParameter,
     body: { kind: "json", ...bulk, schema: postBody, nulls: "kept" },
     response: () => ({ schema: emptySchema }),
@@ -165,7 +166,7 @@ async function read(
   return { contentType, ...(await bytesOrStream(textChunks([lines]), limits.responsePieceBytes)) };
 }
 
-/** Published clients name the end in two ways; the smaller end counts. */
+/** Published clients send the end in two members; the smaller end applies. */
 function rangeOf({ inclusiveFrom = 0, inclusiveTo, exclusiveTo }: Static<typeof rowsQuery>) {
   const ends = [
     inclusiveTo === undefined ? longMax : rowNumberIn(inclusiveTo, "items[0].inclusiveTo"),
@@ -192,7 +193,7 @@ interface RowTable {
   readonly rows: readonly SequenceRow[];
 }
 
-/** Rows can have two million cells: they are written one by one, and never an object a cell. */
+/** Rows can have two million cells, so they are written one by one, without an object for each cell. */
 function* jsonChunks({ columns, rows }: RowTable, nextCursor: string | undefined): Generator<string> {
   const heads = columns.map(({ id, externalId = null, name = null }) => ({ id, externalId, name }));
   const labels = columns.map(({ id }) => `{"columnId":${id},"value":`);
@@ -207,7 +208,7 @@ function* jsonChunks({ columns, rows }: RowTable, nextCursor: string | undefined
   yield `]}]${nextCursor === undefined ? "" : `,"nextCursor":${JSON.stringify(nextCursor)}`}}}`;
 }
 
-/** A header of `rowNumber` and `name(id)` a column, then a line for each row. */
+/** A header with `rowNumber` and `name(id)` of each column, then a line for each row. */
 function* csvLines({ columns, rows }: RowTable, cellText: CellText): Generator<string> {
   const heads = columns.map(({ id, name, externalId }) =>
     csvCell(cellText(`${name ?? externalId ?? ""}(${id})`)),

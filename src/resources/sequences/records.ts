@@ -1,15 +1,18 @@
-// Records of sequences in a transaction: those a caller may touch, and what must hold before a write.
+// Sequence rows in a transaction: reads of rows in the caller's scope.
 import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import type { Filter } from "../../query/filter.ts";
 import type { CatalogReader } from "../../storage/catalog.ts";
 import { type Sequence, sequenceTable } from "./schema.ts";
 
-/** With the noun for them in a refusal. */
+/** The sequence table, with the noun for its records in refusals. */
 export const sequenceType = { table: sequenceTable, noun: "sequence" };
 
-/** What a path names. */
+/** The sequence of a path parameter. */
 export const inPath = (id: number): IdsNamed => ({ ids: [id], field: "sequenceId", status: 404 });
 
-/** These sequences in the order asked. Refuses repeated ids (400), and ids outside of `scope` as unknown. */
+/**
+ * The rows of the ids, in the same order. Refuses (400) repeated ids, and unknown ids; ids outside `scope`
+ * count as unknown.
+ */
 export const existingSequences = (tx: CatalogReader, scope: Filter, named: IdsNamed): Promise<Sequence[]> =>
   existingRecords(tx, sequenceTable, scope, named);

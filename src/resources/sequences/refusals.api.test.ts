@@ -236,8 +236,8 @@ const rowNumbers: readonly (readonly [sent: unknown, expected: string])[] = [
   [true, "integer or string but got true"],
 ];
 
-const long = "an integer of 64 bits, as a text where it is beyond 2^53";
-const double = "a number that 64 bits hold exactly as written";
+const long = "an integer of 64 bits, as a string beyond 2^53";
+const double = "a number that a 64-bit float holds exactly as written";
 const values: readonly (readonly [column: string, sent: unknown, expected: string])[] = [
   ["{long}", 1.5, `${long} but got 1.5`],
   ["{long}", "1.5", `${long} but got "1.5"`],
@@ -245,7 +245,7 @@ const values: readonly (readonly [column: string, sent: unknown, expected: strin
   ["{long}", "9223372036854775808", `${long} but got "9223372036854775808"`],
   ["{double}", "nan", `${double} but got "nan"`],
   ["{double}", "9007199254740993", `${double} but got "9007199254740993"`],
-  ["{text}", 5, "a text but got 5"],
+  ["{text}", 5, "a string but got 5"],
   ["{text}", true, "number or string or null but got true"],
   ["{text}", {}, "number or string or null but got object"],
   ["{text}", "a\u0000", 'text without U+0000 and halves of characters but got "a\\u0000"'],

@@ -1,4 +1,4 @@
-// The rows of sequences: written by number, read in the order of their numbers.
+// Rows of sequences: written by row number, and read in the order of row numbers.
 import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -16,31 +16,31 @@ export interface NewSequenceRow {
   readonly rowNumber: bigint;
   /** `null` leaves the cell empty. */
   readonly values: readonly { readonly columnId: number; readonly value: string | number | null }[];
-  /** What the caller named the row, for refusals. */
+  /** The field of the row in refusals. */
   readonly field: string;
 }
 
-/** By external id or by id. */
+/** A column, by id or external id. */
 export interface ColumnQuery {
   readonly id?: number | undefined;
   readonly externalId?: string | undefined;
-  /** What the caller named it in, for refusals. */
+  /** The field of the column in refusals. */
   readonly field: string;
 }
 
 export interface SequenceRowsQuery {
   readonly sequenceId: number;
-  /** Row numbers, both inclusive. */
+  /** Bounds of the row numbers, both inclusive. */
   readonly from: bigint;
   readonly to: bigint;
-  /** None is all of them. */
+  /** An empty list means all columns. */
   readonly columns: readonly ColumnQuery[];
   readonly page: PageQuery;
 }
 
 export interface SequenceRow {
   readonly rowNumber: bigint;
-  /** One a column asked for, `undefined` where the row has no value. */
+  /** One for each column; undefined if the row has no value. */
   readonly cells: readonly (Cell | undefined)[];
 }
 
@@ -54,9 +54,9 @@ const byRowNumber: readonly OrderBy[] = [{ field: "rowNumber", direction: "ascen
 const stored = (rowNumber: bigint) => `${rowNumber}`.padStart(`${longMax}`.length, "0");
 
 /**
- * Stores all of these rows or none. A row takes the place of one of the same number whole; of two in `rows`
- * the last one counts. Refuses (404) an unknown sequence and (400) unknown columns, a column twice in a row,
- * values that are not of their column's type, and too much of anything.
+ * Writes all rows or none. A row replaces an existing one with the same number completely; of several rows
+ * with one number, the last one counts. Refuses (404) an unknown sequence, and (400) unknown and repeated
+ * columns, values of the wrong type, and more than the limits.
  */
 export async function writeRows(
   ctx: RequestContext,
@@ -111,7 +111,7 @@ function shown(value: unknown): string {
   return text.length > shownCharacters ? `${text.slice(0, shownCharacters)}...` : text;
 }
 
-/** One page of rows, by number; refuses (404) an unknown sequence and (400) unknown columns. */
+/** Returns one page of rows, by number. Refuses (404) an unknown sequence, and (400) unknown columns. */
 export async function readRows(ctx: RequestContext, query: SequenceRowsQuery): Promise<SequenceRows> {
   const { sequenceId, from, to, page } = query;
   const scope = scopeOf(ctx.caller, "sequencesAcl", "READ");

@@ -1,4 +1,5 @@
-// What sequences ask of the catalog: their definitions with all columns, and their rows in a table beside.
+// The tables of sequences, their rows, and pending deletions of rows. The columns of a sequence are part of
+// its record.
 import type { Stored, Table } from "../../storage/catalog.ts";
 import type { OwnedRows } from "../../storage/erasures.ts";
 
@@ -7,13 +8,13 @@ export type ColumnValueType = (typeof columnValueTypes)[number];
 
 export interface SequenceColumn {
   readonly id: number;
-  /** The key of its values in stored rows: short, and never given to another column of the sequence. */
+  /** The key of the column's values in stored rows: short, and never reused in the sequence. */
   readonly slot: number;
   readonly name?: string;
   /** Unique in the sequence. */
   readonly externalId?: string;
   readonly description?: string;
-  /** Decided at creation. */
+  /** Set at creation; never changes. */
   readonly valueType: ColumnValueType;
   readonly metadata: Readonly<Record<string, string>>;
   /** Milliseconds since 1970. */
@@ -31,7 +32,7 @@ export interface Sequence extends Stored {
   readonly dataSetId?: number;
   readonly metadata: Readonly<Record<string, string>>;
   readonly columns: readonly SequenceColumn[];
-  /** How many slots were ever given to a column. */
+  /** The number of slots that were ever assigned to columns. */
   readonly slotsUsed: number;
   readonly createdTime: number;
   readonly lastUpdatedTime: number;
@@ -61,9 +62,9 @@ export const sequenceTable: Table<Sequence> = {
 
 export interface StoredRow {
   readonly sequenceId: number;
-  /** 19 digits, so that texts stand in the order of the numbers and no digit of 64 bits is lost. */
+  /** 19 digits, so that the order of strings is the order of numbers and no digit is lost. */
   readonly rowNumber: string;
-  /** By slot; columns without a value in this row are left out. */
+  /** Keys are slots; columns without a value are absent. */
   readonly cells: Readonly<Record<string, string | number>>;
 }
 
@@ -81,7 +82,7 @@ export const sequenceRowTable: Table<StoredRow> = {
   wordsOf: [],
 };
 
-/** A sequence whose record is gone and whose rows may still be there; the id is the sequence's own. */
+/** Sequences whose record is deleted and whose rows may still exist; the id is the sequence's id. */
 export const sequenceDeletionTable: Table<Stored> = {
   name: "sequence_erasures",
   belongsTo: "project",

@@ -1,4 +1,4 @@
-// The JSON shapes of sequences in requests and responses.
+// JSON schemas of sequences in requests and responses.
 import { type Static, Type } from "typebox";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -21,12 +21,12 @@ import type { ColumnChange, NewColumn, PairsChange, SequenceChange } from "./cha
 import { columnValueTypes, type Sequence, type SequenceColumn } from "./schema.ts";
 import type { NewSequence } from "./sequences.ts";
 
-const name = nameField("What people call it");
-const externalId = externalIdField("Its id elsewhere, unique");
-const description = textField("What it holds");
-const pairs = "Key and value pairs of the caller's choice";
-const assetId = idField("The asset it hangs on");
-const valueType = Type.Enum([...columnValueTypes], { description: "Decided at creation" });
+const name = nameField("The name");
+const externalId = externalIdField("The id in another system, unique");
+const description = textField("The description");
+const pairs = "Key-value pairs of the caller's choice";
+const assetId = idField("The linked asset");
+const valueType = Type.Enum([...columnValueTypes], { description: "The type of the values; cannot change" });
 
 const writable = {
   id: Type.Optional(Type.Unknown({ description: "Refused: the service assigns ids" })),
@@ -172,11 +172,11 @@ export const sequenceJson = (sequence: Sequence) => ({
 export const sequenceIdParameter = { sequenceId: id("The id of the sequence") };
 
 export const listQuery = {
-  externalId: text("The sequence of exactly this external id"),
-  name: text("Sequences of exactly this name"),
-  assetId: integer("Sequences of this asset"),
-  dataSetId: integer("Sequences of this data set"),
-  path: idList("Sequences of these assets and of all below them"),
+  externalId: text("The sequence with exactly this external id"),
+  name: text("Sequences with exactly this name"),
+  assetId: integer("Sequences linked to this asset"),
+  dataSetId: integer("Sequences in this data set"),
+  path: idList("Sequences linked to assets in the subtrees of these assets"),
   cursor: cursorParameter,
   limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.sequencesPerPageMax }),
 };
@@ -184,20 +184,20 @@ export const listQuery = {
 const aTime = (which: string) => integer(`${which}, milliseconds since 1970, inclusive`);
 
 export const searchQuery = {
-  name: text("Words that begin words of the name"),
-  description: text("Words that begin words of the description"),
-  query: text("Words that begin words of the name or of the description"),
-  metadata: metadata("Sequences that have all of these pairs"),
-  dataSetId: integer("Sequences of this data set"),
-  assetIds: idList("Sequences of these assets"),
-  assetSubtrees: idList("Sequences of these assets and of all below them"),
+  name: text("Prefixes of words in the name"),
+  description: text("Prefixes of words in the description"),
+  query: text("Prefixes of words in the name or description"),
+  metadata: metadata("Sequences with all of these key-value pairs"),
+  dataSetId: integer("Sequences in this data set"),
+  assetIds: idList("Sequences linked to one of these assets"),
+  assetSubtrees: idList("Sequences linked to assets in the subtrees of these assets"),
   minCreatedTime: aTime("Created no earlier"),
   maxCreatedTime: aTime("Created no later"),
   minLastUpdatedTime: aTime("Updated no earlier"),
   maxLastUpdatedTime: aTime("Updated no later"),
-  sort: oneOfWords("Order by this instead of by match", ["createdTime", "lastUpdatedTime"]),
-  dir: oneOfWords("Direction of `sort`; desc when absent", ["asc", "desc"]),
+  sort: oneOfWords("The order, instead of best matches first", ["createdTime", "lastUpdatedTime"]),
+  dir: oneOfWords("The direction of `sort`; default desc", ["asc", "desc"]),
   boostName: boolean("Matches of `query` in the name come first"),
   limit: pageSize({ byDefault: limits.searchItemsDefault, max: limits.searchItemsMax }),
-  offset: integer("Best matches to leave out", { min: 0, max: limits.searchItemsMax }),
+  offset: integer("The number of best matches to skip", { min: 0, max: limits.searchItemsMax }),
 };

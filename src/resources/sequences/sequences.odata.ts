@@ -1,4 +1,4 @@
-// Sequences over OData: the set Sequences with its columns and rows, and these two as sets of their own.
+// Sequences over OData: the set Sequences, and its columns and rows as sets of their own.
 import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import {
@@ -56,7 +56,7 @@ interface ColumnEntity extends SequenceColumn {
   readonly at: number;
 }
 
-/** What a filter can ask of columns, on their own set and within `Columns/any(...)`. */
+/** How a filter can use columns, in their own set and in `Columns/any(...)`. */
 const ofColumn: Readonly<Record<string, Operand>> = {
   ExternalId: column("externalId"),
   Name: column("name"),
@@ -89,13 +89,13 @@ const sequenceColumn = entityType<ColumnEntity>({
 const columnsOf = (row: Sequence): ColumnEntity[] =>
   row.columns.map((one, at) => ({ ...one, externalId: nameOf(one), sequenceId: row.id, at }));
 
-/** Of the sequences that a filter names, or of all. */
+/** Splits a filter by sequence ids from the rest; without ids, all sequences match. */
 function sequencesNamed(filter: Filter): { readonly ids: Filter; readonly rest: Filter } {
   const { values, rest } = valuesIn(filter, "sequenceId");
   return { ids: values ? oneOf("id", values) : everything, rest };
 }
 
-/** Columns in pages: those of so many sequences as one page of sequences has. */
+/** Reads columns in pages: the columns of one page of sequences at a time. */
 async function columnsIn(
   ctx: RequestContext,
   ids: Filter,
@@ -160,12 +160,12 @@ const sequenceRow = entityType<RowEntity>({
   ],
 });
 
-/** Numbers of up to 63 bits as texts, which can be equal or not. */
+/** Row numbers of 63 bits are strings and can only be compared for equality. */
 function rowNumbers(): Operand {
   return { type: "Edm.String", equals: (value) => equals("rowNumber", value) };
 }
 
-/** Rows of one sequence after the other, each by number. */
+/** Reads the rows of one sequence after the other, each by row number. */
 async function rowsIn(
   ctx: RequestContext,
   { ids, only }: { readonly ids: Filter; readonly only: bigint | undefined },
@@ -197,11 +197,11 @@ const rowEntity = (
   columns: readonly SequenceColumn[],
   { rowNumber, cells }: SequenceRow,
 ): RowEntity => {
-  const held = columns.map((one, at) => [nameOf(one), cells[at]] as const);
+  const existing = columns.map((one, at) => [nameOf(one), cells[at]] as const);
   return {
     sequenceId,
     rowNumber,
-    data: Object.fromEntries(held.filter(([, cell]) => cell !== undefined)) as RowEntity["data"],
+    data: Object.fromEntries(existing.filter(([, cell]) => cell !== undefined)) as RowEntity["data"],
   };
 };
 

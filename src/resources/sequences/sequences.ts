@@ -1,4 +1,4 @@
-// Sequences: tables of numbered rows, such as a pump's curve, with typed columns.
+// Sequences: tables of numbered rows with typed columns, such as the curve of a pump.
 
 import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
@@ -38,8 +38,8 @@ export type NewSequence = Omit<
 const scopeFor = (ctx: RequestContext, action: Action) => scopeOf(ctx.caller, "sequencesAcl", action);
 
 /**
- * Creates all of these sequences or none, and returns them in the same order. Refuses external ids that are
- * taken (409), unknown assets, too many columns, and two columns of one external id (400).
+ * Creates all sequences or none, and returns them in the same order. Refuses external ids in use (409),
+ * unknown assets, too many columns, and columns with the same external id (400).
  */
 export async function createSequences(
   ctx: RequestContext,
@@ -62,7 +62,7 @@ export async function createSequences(
   });
 }
 
-/** One page of the sequences the caller may see, by id. */
+/** Returns one page of the sequences that the caller may see, by id. */
 export async function listSequences(
   ctx: RequestContext,
   { filter, page }: { readonly filter: Filter; readonly page: PageQuery },
@@ -74,7 +74,7 @@ export async function listSequences(
   });
 }
 
-/** How many of the sequences that the caller may see meet the filter. */
+/** Counts the matching sequences that the caller may see. */
 export async function countSequences(ctx: RequestContext, filter: Filter): Promise<number> {
   const scope = scopeFor(ctx, "READ");
   return ctx.catalog.read(ctx.project, async (tx) =>
@@ -89,7 +89,7 @@ export async function getSequence(ctx: RequestContext, id: number): Promise<Sequ
   return found!;
 }
 
-/** In the order asked, in batches; refuses (400) unknown and repeated ones. */
+/** Reads sequences in the order of the names, in batches. Refuses (400) unknown and repeated names. */
 export const getSequences = (ctx: RequestContext, names: readonly RecordName[]) =>
   recordsByName(ctx, { ...sequenceType, scope: scopeFor(ctx, "READ") }, names, async (_tx, rows) => rows);
 
@@ -103,8 +103,8 @@ export async function searchSequences(ctx: RequestContext, query: TextSearch): P
 }
 
 /**
- * Changes all of these sequences or none; returns them in the same order. Refuses (400) unknown and repeated
- * ids and unknown assets, and (409) external ids that are taken, also by one changed at the same time.
+ * Changes all sequences or none, and returns them in the same order. Refuses (400) unknown and repeated ids
+ * and unknown assets, and (409) external ids in use, even by a sequence that changes in the same request.
  */
 export async function updateSequences(
   ctx: RequestContext,
@@ -115,12 +115,12 @@ export async function updateSequences(
   );
 }
 
-/** As `updateSequences` for a single one; refuses (404) an unknown one. */
+/** Like `updateSequences` for a single sequence. Refuses (404) an unknown one. */
 export async function updateSequence(ctx: RequestContext, change: SequenceChange): Promise<Sequence> {
   return updateOne(ctx, change.id, (row, nowMs) => changeRecord(row, change, nowMs));
 }
 
-/** Adds columns behind the others; existing rows have no values in them. Refuses as `createSequences`. */
+/** Appends columns; existing rows have no values in them. Refuses like `createSequences`. */
 export async function addColumns(
   ctx: RequestContext,
   id: number,
@@ -130,7 +130,7 @@ export async function addColumns(
   return updateOne(ctx, id, (row, nowMs) => withColumns(row, columns, { nextId, nowMs }));
 }
 
-/** Refuses (400) unknown and repeated columns, and two columns of one external id. */
+/** Refuses (400) unknown and repeated columns, and columns with the same external id. */
 export async function updateColumns(
   ctx: RequestContext,
   id: number,
@@ -140,8 +140,9 @@ export async function updateColumns(
 }
 
 /**
- * Takes columns away; refuses (400) unknown and repeated ones, and to take the last. Their values can be read
- * no more, also in a column that comes later; a row loses them on disk when it is written anew.
+ * Removes columns. Refuses (400) unknown and repeated columns, and to remove all of them. Their values can
+ * no longer be read, not even through a new column; they are deleted from disk when their row is written
+ * again.
  */
 export async function deleteColumns(
   ctx: RequestContext,
@@ -181,12 +182,12 @@ async function update(
   });
 }
 
-/** Deletes these sequences with their rows, all or none; refuses (400) unknown and repeated ids. */
+/** Deletes all sequences with their rows, or none. Refuses (400) unknown and repeated ids. */
 export async function deleteSequences(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   return remove(ctx, { ids, field: "items" });
 }
 
-/** As `deleteSequences` for a single one; refuses (404) an unknown one. */
+/** Like `deleteSequences` for a single sequence. Refuses (404) an unknown one. */
 export async function deleteSequence(ctx: RequestContext, id: number): Promise<void> {
   return remove(ctx, inPath(id));
 }

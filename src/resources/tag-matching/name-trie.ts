@@ -16,36 +16,39 @@ import { invariant } from "../../lib/invariant.ts";
 import { TextColumn } from "../../lib/text-order.ts";
 import { limits } from "../../limits.ts";
 
-/** The greatest distance that a band of 32 bits can hold, with room to spare on both sides. */
+/** The greatest distance that fits in a band of 32 bits, with spare bits on both sides. */
 const distanceMax = 10;
 invariant(limits.tagEditsMax <= distanceMax, "every score of a match is within the band");
 
-/** The bit of a column at which text and pattern are equally long. */
+/** The bit of a column at which text and pattern have the same length. */
 const centre = 15;
 
-/** The most edits of the last part of a name in the walk that begins with it. */
+/** The most edits in the last part of a name, in the walk through reversed names. */
 const editsInLast = 1;
-/** Below this distance a single walk sees few nodes. */
+/** Below this distance a single walk visits few nodes. */
 const twoWalksMin = editsInLast + 2;
-/** What a character of a pattern costs before the walks, in nodes: it sets 64 bits. */
+/** The cost of a character of a pattern before the walks, in nodes: it sets 64 bits. */
 const costOfCharacter = 8;
-/** Searches of each distance that try a way, and how much longer two walks take for a node. */
+/**
+ * The number of searches for each distance that try both ways, and the relative cost of a node in two
+ * walks.
+ */
 const searchesTried = 8;
 const costOfTwoWalks = 1.5;
 
 /** Sorted names of one length as a trie in preorder. */
 interface Trie {
   /**
-   * For each node its depth and character in one word, then the place of the next node that is not below it.
+   * For each node its depth and character in one word, then the index of the next node outside its subtree.
    */
   readonly nodes: Int32Array;
-  /** For each node at the full length the number of its name. */
+  /** For each node at full depth, the index of its name. */
   readonly ends: Int32Array;
-  /** How many nodes each depth has. */
+  /** The number of nodes of each depth. */
   readonly widths: Int32Array;
 }
 
-/** The names of one length, with their numbers among all names. */
+/** The names of one length, with their indexes among all names. */
 class NamesOfLength {
   readonly length: number;
   readonly #names: TextColumn;
@@ -60,7 +63,7 @@ class NamesOfLength {
     this.forward = trieOf(length, this.#names, numbers);
   }
 
-  /** The trie of the names written backwards, and the depth of the first one at which both are as wide. */
+  /** The trie of the reversed names, and the first depth at which it is as wide as the other trie. */
   get both(): { readonly backward: Trie; readonly split: number } {
     if (this.#both) return this.#both;
     const { length, forward } = this;
@@ -72,29 +75,29 @@ class NamesOfLength {
   }
 }
 
-/** A name that was found, as one number: how many edits it has, then its own number. */
+/** A hit as one number: the number of edits, then the index of the name. */
 export const hitOf = (number: number, edits: number) => (edits << numberBits) | number;
 export const editsOf = (hit: number) => hit >>> numberBits;
 export const numberOf = (hit: number) => hit & ((1 << numberBits) - 1);
 const numberBits = 20;
 invariant(limits.tagNamesPerBatch < 2 ** numberBits, "each name of a batch has a number");
 
-/** Finds names, which must differ from each other, by their distance from a pattern. */
+/** Finds distinct names by their distance from a pattern. */
 export class NameTrie {
   readonly #lengths: readonly NamesOfLength[];
   /**
-   * A column of three numbers for each depth: positive and negative differences, the distance on the
+   * A column of three numbers for each depth: positive and negative differences, and the distance on the
    * diagonal.
    */
   readonly #columns: Int32Array;
-  /** For each character where its row begins among those of the pattern; row 0 has no bits. */
+  /** For each character the start of its row among those of the pattern; row 0 has no bits. */
   readonly #rowOf = new Int32Array(2 ** 16);
-  /** What the search that runs has found, and for each name the last search that found it. */
+  /** The hits of the current search, and for each name the last search that found it. */
   readonly #hits: Int32Array;
   #hitCount = 0;
   readonly #foundBy: Int32Array;
   #searches = 0;
-  /** By distance: how many searches there were with one walk and with two, and the nodes they saw. */
+  /** By distance: the number of searches with one walk and with two, and the nodes they visited. */
   readonly #tried = Array.from({ length: distanceMax + 1 }, () => [
     { searches: 0, seen: 0 },
     { searches: 0, seen: 0 },
@@ -112,8 +115,8 @@ export class NameTrie {
   }
 
   /**
-   * Returns a hit for every name whose distance from the pattern is within these bounds, `distanceMax` at
-   * most, valid until the next search; yields the numbers of characters compared.
+   * Returns a hit for every name whose distance from the pattern is within the bounds, at most
+   * `distanceMax`. The hits are valid until the next search. Yields the number of compared characters.
    */
   *search(
     pattern: string,
@@ -149,7 +152,7 @@ export class NameTrie {
     return this.#hits.subarray(0, this.#hitCount);
   }
 
-  /** The way of the fewest nodes, as far as is known of this distance. */
+  /** The way that visits the fewest nodes, by earlier searches of this distance. */
   #wayFor(most: number) {
     const [once, twice] = this.#tried[most]! as [Tried, Tried];
     if (most < twoWalksMin || once.searches < searchesTried) return once;
@@ -157,7 +160,7 @@ export class NameTrie {
     return (costOfTwoWalks * twice.seen) / twice.searches < once.seen / once.searches ? twice : once;
   }
 
-  /** Returns the number of nodes it has seen. */
+  /** Returns the number of visited nodes. */
   #walk({ nodes, ends }: Trie, equals: Int32Array, walk: Walk): number {
     const { length, longer, least, most, split, mostAtSplit } = walk;
     const [columns, rowOf] = [this.#columns, this.#rowOf];
@@ -210,7 +213,7 @@ export class NameTrie {
     this.#hits[this.#hitCount++] = hitOf(number, edits);
   }
 
-  /** Gives each character of the pattern a row of `rowLength`; returns how many rows there are. */
+  /** Assigns each character of the pattern a row of `rowLength`; returns the number of rows. */
   #numberRows(pattern: string, rowLength: number): number {
     let rows = 1;
     for (let at = 0; at < pattern.length; at++) {
@@ -220,7 +223,10 @@ export class NameTrie {
     return rows;
   }
 
-  /** Where the pattern has each character, as the bits of a column: a row of columns for each character. */
+  /**
+   * The positions of each character in the pattern, as the bits of a column: a row of columns for each
+   * character.
+   */
   #equalsOf(pattern: string, rows: number, rowLength: number): Int32Array {
     const equals = new Int32Array(rows * rowLength);
     for (let at = 0; at < pattern.length; at++) {
@@ -239,20 +245,20 @@ interface Tried {
 }
 
 interface Walk {
-  /** Of the names, and how much longer the pattern is. */
+  /** The length of the names, and how much longer the pattern is. */
   readonly length: number;
   readonly longer: number;
   readonly least: number;
   readonly most: number;
-  /** Down to this depth only so many edits are permitted. */
+  /** Down to this depth only `mostAtSplit` edits are permitted. */
   readonly split: number;
   readonly mostAtSplit: number;
 }
 
 /**
- * Whether a cell of the column above the diagonal has at most `mostAtSplit` edits, and leads back with at
- * most `most`: a step away from the diagonal is an edit that is taken back later. The differences start at
- * the highest bit; `distance` is that on the diagonal.
+ * Whether a cell of the column above the diagonal has at most `mostAtSplit` edits, and leads back to the
+ * diagonal with at most `most`: each step away from the diagonal is an edit that another one undoes. The
+ * differences start at the highest bit; `distance` is the distance on the diagonal.
  */
 function isNearAbove(up: number, down: number, distance: number, { most, mostAtSplit }: Walk): boolean {
   for (let edits = distance, steps = 1; ; steps++, up <<= 1, down <<= 1) {

@@ -1,4 +1,5 @@
-// The names nearest to each of some tags, found batch by batch, so that memory does not grow with the names.
+// Finds the names nearest to given tags, batch by batch, so that memory does not grow with the number of
+// names.
 import { compareText } from "../../lib/text.ts";
 import { TextColumn } from "../../lib/text-order.ts";
 import { limits } from "../../limits.ts";
@@ -14,9 +15,9 @@ interface NearestQuery {
   readonly tag: string;
   readonly plain: string;
   found: NameMatch[];
-  /** The greatest score that can still be among the best. */
+  /** The greatest score that can still be among the best matches. */
   worst: number;
-  /** Once there are enough matches: the last of the best. */
+  /** The last of the best matches, once there are enough. */
   last?: NameMatch;
 }
 
@@ -29,18 +30,18 @@ export interface Bounds {
 /** Characters compared in one step: about 2 ms. */
 const charactersPerStep = 200_000;
 
-/** What the plain form of a character costs, in characters compared. */
+/** The cost of normalising a character, in compared characters. */
 const plainFormCost = 5;
 
-/** Takes names page by page and keeps the nearest to each tag. */
+/** Adds names page by page, and keeps the nearest ones to each tag. */
 export class NearestNames {
   readonly #queries: ReadonlyMap<string, NearestQuery>;
   readonly #matchesMax: number;
-  /** The batch: names by their plain forms, how many they are, and the characters of the plain forms. */
+  /** The batch: names by their normalised form, their number, and the characters of the forms. */
   #byPlain = new Map<string, Named[]>();
   #count = 0;
   #characters = 0;
-  /** Characters of the names that were kept as matches since the last step. */
+  /** Characters of the matches that were stored since the last step. */
   #kept = 0;
 
   constructor(tags: readonly string[], { scoreMax, matchesMax }: Bounds) {
@@ -50,12 +51,12 @@ export class NearestNames {
     );
   }
 
-  /** Takes a page of names; yields the numbers of characters compared. */
+  /** Adds a page of names. Yields the number of compared characters. */
   add(names: readonly Named[]): Generator<number, void> {
     return inSteps(this.#add(names));
   }
 
-  /** The matches of each of these tags, best first, among all names added so far. */
+  /** The matches of each tag, best first, among all names added so far. */
   best(tags: readonly string[]): Generator<number, NameMatch[][]> {
     return inSteps(this.#best(tags));
   }
@@ -104,7 +105,7 @@ export class NearestNames {
     this.#byPlain = new Map();
     this.#count = 0;
     this.#characters = 0;
-    // Most tags need the same distance, so the search begins at the least that any tag needed.
+    // Most tags need the same distance, so each search starts at the smallest distance that a tag needed.
     let first: number | undefined;
     for (const query of this.#queries.values()) {
       const needed = yield* this.#searchFor(query, batch, first ?? 0);
@@ -113,8 +114,8 @@ export class NearestNames {
   }
 
   /**
-   * Searches at growing distances, from `first` on, until there are enough; returns the least that was
-   * needed.
+   * Searches at growing distances, starting with `first`, until there are enough matches. Returns the
+   * smallest distance that was needed.
    */
   *#searchFor(query: NearestQuery, batch: Batch, first: number): Generator<number, number> {
     let most = Math.min(first, query.worst);
@@ -138,7 +139,7 @@ export class NearestNames {
     if (query.found.length >= 4 * this.#matchesMax) this.#cut(query);
   }
 
-  /** Forgets the matches beyond those wanted; from then on a match must be better than the last of them. */
+  /** Drops matches beyond the maximum; from then on a match must be better than the last one. */
   #cut(query: NearestQuery): void {
     if (query.found.length < this.#matchesMax) return;
     query.found = this.#bestOf(query);
@@ -147,7 +148,7 @@ export class NearestNames {
     query.worst = query.last.score;
   }
 
-  /** The same name of the same platform counts once. */
+  /** Repeated names of one platform count once. */
   #bestOf({ tag, found }: NearestQuery): NameMatch[] {
     const sorted = found.toSorted((a, b) => compareMatches(tag, a, b));
     const isNew = (one: NameMatch, at: number) => at === 0 || compareMatches(tag, sorted[at - 1]!, one) !== 0;
@@ -158,7 +159,7 @@ export class NearestNames {
 /** Names that are searched together. */
 class Batch {
   readonly trie: NameTrie;
-  /** All names of one plain form, by its number in the trie. */
+  /** The names of each normalised form, by the form's index in the trie. */
   readonly named: readonly (readonly Named[])[];
   #order: { readonly placeOf: Int32Array; readonly numberAt: Int32Array } | undefined;
 
@@ -168,8 +169,8 @@ class Batch {
   }
 
   /**
-   * The best of the hits. A tag near to hundreds of names needs a hundred of them: to compare numbers takes a
-   * tenth of the time that reading their names does.
+   * The best of the hits. A tag can have hundreds of hits, and comparing their numbers takes a tenth of the
+   * time of reading their names.
    */
   best(hits: Int32Array, most: number): Int32Array {
     if (hits.length <= most) return hits;
@@ -179,7 +180,7 @@ class Batch {
     return best.subarray(0, most).map((hit) => hitOf(numberAt[numberOf(hit)]!, editsOf(hit)));
   }
 
-  /** The order of the first name of each plain form, and back. */
+  /** The order of the first names of the normalised forms, and its inverse. */
   #ordered() {
     const lesser = (one: string, other: string) => (compareText(one, other) < 0 ? one : other);
     const first = this.named.map((names) => names.map(({ name }) => name).reduce(lesser));

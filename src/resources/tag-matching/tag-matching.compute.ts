@@ -1,5 +1,4 @@
-// Tag matching as a computation of the compute thread: takes names page by page, then gives the matches of
-// tags.
+// Tag matching on the compute thread: receives names page by page, then returns the matches of tags.
 import type { Computation } from "../../compute/computation.ts";
 import { type Bounds, NearestNames } from "./nearest-names.ts";
 import type { NameMatch } from "./similarity.ts";

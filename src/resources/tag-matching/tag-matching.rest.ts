@@ -21,12 +21,12 @@ const tagQuery = Type.Object({
           minimum: 0,
         }),
       ),
-      platform: Type.Optional(Type.String({ description: "Only assets of exactly this source" })),
+      platform: Type.Optional(Type.String({ description: "Only assets with exactly this source" })),
     }),
   ),
 });
 
-const matchShape = Type.Object({
+const matchSchema = Type.Object({
   tagId: Type.String({ description: "The name of an asset" }),
   score: Type.Integer({
     description:
@@ -35,9 +35,9 @@ const matchShape = Type.Object({
   platform: Type.Union([Type.String(), Type.Null()], { description: "The source of the asset" }),
 });
 
-const tagShape = Type.Object({
+const tagSchema = Type.Object({
   tagId: Type.String(),
-  matches: Type.Array(matchShape, { description: "Best first" }),
+  matches: Type.Array(matchSchema, { description: "Best first" }),
 });
 
 export const tagMatchingRoutes: readonly Route[] = [
@@ -46,9 +46,9 @@ export const tagMatchingRoutes: readonly Route[] = [
     path: "/tagmatching",
     versions: apiVersions,
     capability: ["assetsAcl", "READ"],
-    summary: "Find the assets whose names come nearest to tags of other systems",
+    summary: "Find the assets with the names nearest to tags of other systems",
     body: { kind: "json", schema: tagQuery },
-    response: () => ({ schema: itemsSchema(tagShape) }),
+    response: () => ({ schema: itemsSchema(tagSchema) }),
     handle: async (ctx, { body }) => {
       const { tagIds, metadata = {} } = body;
       const { fuzzyThreshold: scoreMax = 0, platform } = metadata;
@@ -62,10 +62,10 @@ export const tagMatchingRoutes: readonly Route[] = [
 const contentType = "application/json; charset=utf-8";
 const bytesInMemory = 512 * 1024;
 
-/** Tags that are written in one step: with all matches about 2 ms. */
+/** The number of tags written in one step: with all matches about 2 ms. */
 const tagsPerStep = 20;
 
-/** `{"data":{"items":[...]}}`, in steps: it can be 10 MB. */
+/** Writes `{"data":{"items":[...]}}` in steps, as it can have 10 MB. */
 async function* itemsJson(
   ctx: RequestContext,
   tagIds: readonly string[],

@@ -1,4 +1,4 @@
-// Tag matching: finds the assets that tags of other systems stand for.
+// Tag matching: finds the assets that tags of other systems refer to.
 import type { ComputationModule } from "../../compute/computation.ts";
 import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
@@ -9,7 +9,7 @@ import type { TagMatching } from "./tag-matching.compute.ts";
 
 export interface TagsQuery {
   readonly tags: readonly string[];
-  /** The greatest score of a match, inclusive; at 0 tags may differ in their way of writing alone. */
+  /** The greatest score of a match, inclusive; 0 allows only different spellings. */
   readonly scoreMax: number;
   /** Only assets of this source. */
   readonly platform?: string | undefined;
@@ -20,14 +20,14 @@ const module: ComputationModule<TagMatching> = {
   size: "large",
 };
 
-/** Tags whose matches are copied from the compute thread at once: a few milliseconds. */
+/** The number of tags whose matches are copied from the compute thread at once: a few milliseconds. */
 const tagsAtOnce = 50;
 
 /**
- * For each tag, in the order sent, the names of assets that the caller may see and that come nearest, best
- * first: at most `limits.tagMatchesMax`, and the same name of the same source once. The score is the number
- * of single-character edits between the plain forms of tag and name (see `plainForm`), the platform the
- * asset's source. All names are read from the catalog, so that no match is out of date. The compute thread
+ * For each tag, in the order of the request, the nearest names of assets that the caller may see, best
+ * first: at most `limits.tagMatchesMax`, without repeated names of one source. The score is the number of
+ * single-character edits between the normalised forms of tag and name (see `plainForm`); the platform is
+ * the asset's source. Reads all names from the catalog, so matches are never outdated; the compute thread
  * compares them.
  */
 export async function matchTags(ctx: RequestContext, query: TagsQuery): Promise<(readonly NameMatch[])[]> {
@@ -37,7 +37,7 @@ export async function matchTags(ctx: RequestContext, query: TagsQuery): Promise<
   const start = { tags, scoreMax, matchesMax: limits.tagMatchesMax };
   const filter = platform === undefined ? everything : equals("source", platform);
   return ctx.computing.session(ctx, { module, start }, async (ask) => {
-    // The next page is read while the thread takes the one before.
+    // Reads the next page while the thread processes the previous one.
     let added: Promise<unknown> = Promise.resolve();
     for await (const page of assetNames(ctx, filter)) {
       await added;

@@ -1,6 +1,7 @@
 // Creates, changes and deletes asset types and their fields.
 //
-// Types belong to no asset, so the capability alone decides, whatever assets the caller may see.
+// Types are not linked to assets of a scope, so the capability alone decides, whichever assets the caller
+// may see.
 import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
@@ -24,14 +25,17 @@ export type { AssetType } from "./schema.ts";
 export type NewField = Omit<TypeField, "id">;
 export type NewAssetType = Omit<AssetType, "id" | "fields"> & { readonly fields: readonly NewField[] };
 
-/** Values to set; `null` clears, `undefined` leaves. What the values of a field are never changes. */
+/**
+ * Values to set; `null` clears a value, an absent member leaves it. The value type of a field never
+ * changes.
+ */
 export interface NameChange {
   readonly id: number;
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
 }
 
-/** All of them or none, in the order sent; equal names are no clash. */
+/** Creates all types or none, and returns them in the order of the request. Types may share a name. */
 export async function createAssetTypes(
   ctx: RequestContext,
   items: readonly NewAssetType[],
@@ -46,20 +50,20 @@ export async function createAssetTypes(
   return rows;
 }
 
-/** One page of all types, oldest first. */
+/** Returns one page of all types, oldest first. */
 export async function listAssetTypes(ctx: RequestContext, page: PageQuery): Promise<Page<AssetType>> {
   requireCapability(ctx.caller, "assetsAcl", "READ");
   const query = { filter: everything, order: byId, page };
   return ctx.catalog.read(ctx.project, (tx) => readPage(tx, assetTypeTable, query));
 }
 
-/** Refuses (404) an unknown one. */
+/** Refuses (404) an unknown id. */
 export async function getAssetType(ctx: RequestContext, id: number): Promise<AssetType> {
   const [found] = await read(ctx, oneNamed(id));
   return found!;
 }
 
-/** In the order asked, in batches; refuses (400) unknown and repeated ids. */
+/** Reads types in the order of the ids, in batches. Refuses (400) unknown and repeated ids. */
 export function getAssetTypes(
   ctx: RequestContext,
   ids: readonly number[],
@@ -81,7 +85,10 @@ async function read(ctx: RequestContext, named: IdsNamed): Promise<AssetType[]> 
   return ctx.catalog.read(ctx.project, (tx) => existingRecords(tx, assetTypeTable, everything, named));
 }
 
-/** All of them or none, in the order sent; refuses (400) unknown and repeated ids. */
+/**
+ * Changes all types or none, and returns them in the order of the changes. Refuses (400) unknown and
+ * repeated ids.
+ */
 export async function updateAssetTypes(
   ctx: RequestContext,
   changes: readonly NameChange[],
@@ -92,8 +99,8 @@ export async function updateAssetTypes(
 }
 
 /**
- * All of them or none. Refuses (400) unknown and repeated ids, and (409) types that an asset has, so that no
- * value of an asset is lost by the way.
+ * Deletes all types or none. Refuses (400) unknown and repeated ids, and (409) types in use, so that no
+ * asset loses values.
  */
 export async function deleteAssetTypes(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   requireCapability(ctx.caller, "assetsAcl", "WRITE");
@@ -105,7 +112,9 @@ export async function deleteAssetTypes(ctx: RequestContext, ids: readonly number
   });
 }
 
-/** Gives a type further fields; returns the type. Refuses (404) an unknown type, (400) too many fields. */
+/**
+ * Adds fields to a type and returns the type. Refuses (404) an unknown type, and (400) too many fields.
+ */
 export async function addFields(
   ctx: RequestContext,
   typeId: number,
@@ -118,7 +127,10 @@ export async function addFields(
   });
 }
 
-/** Returns the type. Refuses (404) an unknown type, (400) unknown and repeated ids of fields. */
+/**
+ * Changes fields of a type and returns the type. Refuses (404) an unknown type, and (400) unknown and
+ * repeated fields.
+ */
 export async function updateFields(
   ctx: RequestContext,
   typeId: number,
@@ -132,8 +144,8 @@ export async function updateFields(
 }
 
 /**
- * Takes fields from a type. Refuses (404) an unknown type, (400) unknown and repeated ids of fields, and
- * (409) fields that an asset has a value of.
+ * Removes fields from a type. Refuses (404) an unknown type, (400) unknown and repeated fields, and (409)
+ * fields of which an asset has a value.
  */
 export async function deleteFields(
   ctx: RequestContext,
@@ -191,7 +203,7 @@ function fieldsNamed(type: AssetType, named: readonly { readonly id: number }[])
   return new Set(ids.map((id) => known.get(id)!));
 }
 
-/** Looks at the assets of the whole project: also those that the caller may not see would lose values. */
+/** Checks the assets of the whole project: assets that the caller may not see would lose values, too. */
 async function refuseInUse<Removed extends AssetType | TypeField>(
   tx: CatalogReader,
   removed: readonly Removed[],

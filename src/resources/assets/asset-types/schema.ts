@@ -1,14 +1,14 @@
 // Asset types: the kinds of assets, and the fields of each kind.
 import type { Stored, Table } from "../../../storage/catalog.ts";
 
-/** What the values of a field are; a `Long` is an integer that JSON numbers hold exactly. */
+/** The value types of fields; a `Long` is an integer that a JSON number represents exactly. */
 export const fieldValueTypes = ["String", "Long", "Double", "Boolean"] as const;
 export type FieldValueType = (typeof fieldValueTypes)[number];
 
 export type FieldValue = string | number | boolean;
 
 export interface TypeField {
-  /** Unique in the project, among all ids. */
+  /** Unique among all ids of the project. */
   readonly id: number;
   /** Fields of one type may share a name. */
   readonly name: string;
@@ -22,11 +22,11 @@ export interface AssetType extends Stored {
   readonly fields: readonly TypeField[];
 }
 
-/** What an asset's record holds of its types; both absent when it has none. */
+/** The types and field values in an asset's row; both are absent when the asset has no types. */
 export interface TypedRow {
-  /** In the order they were given to the asset. */
+  /** In the order in which the types were added to the asset. */
   readonly typeIds?: readonly number[];
-  /** By the id of the field. */
+  /** Keys are field ids. */
   readonly fieldValues?: Readonly<Record<string, FieldValue>>;
 }
 

@@ -1,4 +1,4 @@
-// The JSON shapes of asset types, and of the types of an asset (docs/reference/assets.md#asset-types).
+// JSON schemas of asset types and of an asset's type values (docs/reference/assets.md#asset-types).
 import { Type } from "typebox";
 import { limits } from "../../../limits.ts";
 import {
@@ -15,11 +15,11 @@ import { fieldValueTypes } from "./schema.ts";
 const typeId = idField("Which type");
 const fieldId = idField("Which field of the type");
 const valueType = Type.Enum([...fieldValueTypes], {
-  description: "What its values are; a Long is an integer between -2^53 and 2^53",
+  description: "The type of its values; a Long is an integer between -2^53 and 2^53",
 });
 const value = Type.Union([Type.String(), Type.Number(), Type.Boolean()]);
-const name = nameField("What it is called; others may be called the same");
-const description = textField("What it stands for");
+const name = nameField("The name, which need not be unique");
+const description = textField("What the type or field means");
 const list = <Item extends Parameters<typeof Type.Array>[0]>(item: Item, maxItems: number) =>
   Type.Optional(Type.Array(item, { maxItems }));
 
@@ -47,7 +47,7 @@ export const assetTypeSchema = Type.Object(
   { title: "AssetType" },
 );
 
-/** Of a type or of a field. */
+/** The changes of a type or of a field. */
 export const nameChange = (which: string) =>
   changeObject({ id: idField(which), name: changeOfRequired(name), description: change(description) });
 
@@ -56,18 +56,18 @@ export const oneAssetType = { typeId: id("The asset type") };
 const fieldInput = Type.Object({
   id: fieldId,
   value: Type.Union([textField("A String", { max: limits.textLengthMax }), Type.Number(), Type.Boolean()], {
-    description: "As the `valueType` of the field says",
+    description: "A value of the field's `valueType`",
   }),
 });
 
 const fieldInputs = list(fieldInput, limits.assetTypeFieldsMax);
 const typeInput = Type.Object({ id: typeId, fields: fieldInputs });
 export const typeInputs = Type.Array(typeInput, {
-  description: "Its types and their values, which responses of 0.6 show",
+  description: "The asset's types and their values; only responses of 0.6 contain them",
   maxItems: limits.assetTypesMax,
 });
 
-/** Of the types of an asset: done in the order `set`, `remove`, `add`, `edit`. */
+/** Changes of an asset's types, applied in the order `set`, `remove`, `add`, `edit`. */
 export const typesChange = changeObject(
   {
     set: Type.Optional(typeInputs),
@@ -79,7 +79,7 @@ export const typesChange = changeObject(
         id: typeId,
         set: Type.Optional(
           Type.Array(fieldInput, {
-            description: "All values of the type from now on; `remove` clears values",
+            description: "Replaces all values of the type; `remove` clears values",
             minItems: 1,
             maxItems: limits.assetTypeFieldsMax,
           }),
@@ -90,7 +90,7 @@ export const typesChange = changeObject(
       limits.assetTypesMax,
     ),
   },
-  { description: "Done in the order set, remove, add, edit" },
+  { description: "Applied in the order set, remove, add, edit" },
 );
 
 export const typeValuesSchema = Type.Array(
@@ -98,14 +98,14 @@ export const typeValuesSchema = Type.Array(
     id: Type.Integer(),
     name: Type.String(),
     fields: Type.Array(Type.Object({ id: Type.Integer(), name: Type.String(), valueType, value }), {
-      description: "Those that have a value",
+      description: "The fields with a value",
     }),
   }),
 );
 
 const bound = Type.Optional(Type.Union([Type.String(), Type.Number()], { description: "Inclusive" }));
 
-/** Of a search: assets that have all of these types, and of each field such a value. */
+/** The conditions of a search: assets must have all these types, with matching field values. */
 export const typeFilters = Type.Array(
   Type.Object({
     id: typeId,
@@ -114,5 +114,5 @@ export const typeFilters = Type.Array(
       limits.assetTypeFieldsMax,
     ),
   }),
-  { description: "Types that the asset has, all of them", maxItems: limits.assetTypesMax },
+  { description: "The asset has all of these types", maxItems: limits.assetTypesMax },
 );

@@ -1,4 +1,5 @@
-// The types that assets have and their values: checked against the definitions, changed, and shown.
+// The types and field values of assets: checks input against the type definitions, applies changes, and
+// returns them.
 import { fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
 import { and, type Filter, hasMember, hasOneOf, oneOf } from "../../../query/filter.ts";
@@ -18,34 +19,34 @@ interface FieldInput {
   readonly value: FieldValue;
 }
 
-/** A type with the values that an asset has of it; fields without a value are left out. */
+/** A type with field values for an asset; fields without a value are left out. */
 export interface TypeInput {
   readonly id: number;
   readonly fields?: readonly FieldInput[] | undefined;
 }
 
-/** Applied in this order; absent members change nothing. */
+/** Changes are applied in this order; absent members change nothing. */
 export interface TypesChange {
-  /** All types that the asset has from now on. */
+  /** Replaces all types of the asset. */
   readonly set?: readonly TypeInput[] | undefined;
-  /** Ids of types; those that the asset does not have change nothing. */
+  /** Ids of types; types that the asset does not have are ignored. */
   readonly remove?: readonly number[] | undefined;
-  /** A type that the asset has already is given anew, with these values alone. */
+  /** If the asset already has the type, its values are replaced. */
   readonly add?: readonly TypeInput[] | undefined;
-  /** Other values of types that the asset has. */
+  /** Changes values of types that the asset has. */
   readonly edit?: readonly TypeEdit[] | undefined;
 }
 
 interface TypeEdit {
   readonly id: number;
-  /** All values of the type from now on. */
+  /** Replaces all values of the type. */
   readonly set?: readonly FieldInput[] | undefined;
-  /** Ids of fields; those without a value change nothing. */
+  /** Ids of fields; fields without a value are ignored. */
   readonly remove?: readonly number[] | undefined;
   readonly add?: readonly FieldInput[] | undefined;
 }
 
-/** A condition on assets: they have the type, and each of these fields with such a value. */
+/** Matches assets that have the type, and for each of these fields a matching value. */
 export interface TypeFilter {
   readonly id: number;
   readonly fields?: readonly FieldFilter[] | undefined;
@@ -59,7 +60,7 @@ interface FieldFilter {
   readonly max?: string | number | undefined;
 }
 
-/** A type of an asset as answers show it. */
+/** A type of an asset with its values, as responses contain it. */
 export interface AssetTypeValues {
   readonly id: number;
   readonly name: string;
@@ -68,7 +69,7 @@ export interface AssetTypeValues {
 
 export type TypeDefinitions = ReadonlyMap<number, AssetType>;
 
-/** These types by id, without those that do not exist. */
+/** The definitions of these types by id; types that do not exist are left out. */
 export async function typeDefinitions(tx: CatalogReader, ids: Iterable<number>): Promise<TypeDefinitions> {
   const distinct = [...new Set(ids)];
   if (distinct.length === 0) return new Map();
@@ -76,23 +77,23 @@ export async function typeDefinitions(tx: CatalogReader, ids: Iterable<number>):
   return new Map((await tx.find(assetTypeTable, query)).map((type) => [type.id, type]));
 }
 
-/** The ids of all types that a change names. */
+/** The ids of all types in a change. */
 export function typeIdsIn(change: TypesChange | readonly TypeInput[]): number[] {
   const { set = [], remove = [], add = [], edit = [] } = isList(change) ? { set: change } : change;
   return [...remove, ...[...set, ...add, ...edit].map(({ id }) => id)];
 }
 
-/** What the record of an asset with this has to show, in the order of its types and of their fields. */
+/** The types and values of an asset's row, in the order of its types and their fields. */
 export const typeValuesOf = (
   { typeIds = [], fieldValues = {} }: TypedRow,
   definitions: TypeDefinitions,
 ): AssetTypeValues[] =>
   typeIds.map((typeId) => {
     const { id, name, fields } = definitions.get(typeId)!;
-    const held = fields.filter((field) => Object.hasOwn(fieldValues, field.id));
+    const existing = fields.filter((field) => Object.hasOwn(fieldValues, field.id));
     return {
       ...{ id, name },
-      fields: held.map((field) => ({
+      fields: existing.map((field) => ({
         id: field.id,
         name: field.name,
         valueType: field.valueType,
@@ -101,7 +102,7 @@ export const typeValuesOf = (
     };
   });
 
-/** Assets that meet all of these conditions. */
+/** Matches assets that meet all of these conditions. */
 export const filterByTypes = (filters: readonly TypeFilter[]): Filter =>
   and(...filters.flatMap(({ id, fields = [] }) => [hasOneOf("typeIds", [id]), ...fields.map(fieldFilter)]));
 
@@ -113,9 +114,9 @@ const fieldFilter = ({ id, value, min, max }: FieldFilter): Filter =>
   });
 
 /**
- * The types of an asset after the change, or with these types and no others. Refuses, naming the place in the
- * request (`items[0].types`), unknown types and fields, those named twice in one list, values that are not as
- * their field's `valueType` says, edits of a type that the asset does not have, and more than the limits.
+ * Applies a change to the types of an asset; a list replaces them all. Refuses unknown and repeated types
+ * and fields, values of the wrong `valueType`, edits of types that the asset does not have, and more than
+ * the limits. Refusals name the field of the request (`items[0].types`).
  */
 export function changeTypes(
   before: TypedRow,
@@ -124,19 +125,19 @@ export function changeTypes(
 ): TypedRow {
   if (isList(change)) return typedBy(inputValues(change, place, definitions), place);
   const { set, remove = [], add = [], edit = [] } = change;
-  const held = set ? inputValues(set, `${place}.set`, definitions) : storedValues(before, definitions);
+  const existing = set ? inputValues(set, `${place}.set`, definitions) : storedValues(before, definitions);
   for (const [index, id] of remove.entries())
-    held.delete(typeAt(`${place}.remove[${index}]`, id, definitions).id);
-  for (const [id, values] of inputValues(add, `${place}.add`, definitions)) held.set(id, values);
+    existing.delete(typeAt(`${place}.remove[${index}]`, id, definitions).id);
+  for (const [id, values] of inputValues(add, `${place}.add`, definitions)) existing.set(id, values);
   refuseTwice(edit, `${place}.edit`);
   for (const [index, one] of edit.entries()) {
     const at = `${place}.edit[${index}]`;
     const type = typeAt(`${at}.id`, one.id, definitions);
-    const values = held.get(one.id);
+    const values = existing.get(one.id);
     if (!values) throw refusal(`${at}.id`, "the id of a type that the asset has", one.id);
-    held.set(one.id, editValues(values, one, { type, place: at }));
+    existing.set(one.id, editValues(values, one, { type, place: at }));
   }
-  return typedBy(held, place);
+  return typedBy(existing, place);
 }
 
 const isList = (change: TypesChange | readonly TypeInput[]): change is readonly TypeInput[] =>
@@ -218,10 +219,10 @@ function refuseTwice(list: readonly { readonly id: number }[], place: string): v
 const refusal = (field: string, expected: string, got: unknown) =>
   fail("field-invalid", { field, expected, got: JSON.stringify(got) });
 
-function typedBy(held: ReadonlyMap<number, FieldValues>, place: string): TypedRow {
-  if (held.size === 0) return {};
-  const typeIds = [...held.keys()];
-  const fieldValues = Object.fromEntries([...held.values()].flatMap((values) => [...values]));
+function typedBy(existing: ReadonlyMap<number, FieldValues>, place: string): TypedRow {
+  if (existing.size === 0) return {};
+  const typeIds = [...existing.keys()];
+  const fieldValues = Object.fromEntries([...existing.values()].flatMap((values) => [...values]));
   if (typeIds.length > limits.assetTypesMax)
     throw fail("too-many", { field: place, limit: limits.assetTypesMax, got: typeIds.length });
   const length = JSON.stringify(fieldValues).length;

@@ -1,6 +1,6 @@
-// Attachments: bytes that belong to records of other rooms, which come and go by the links of files.
+// Attachments: bytes of records of other resources, uploaded and downloaded by the links of files.
 //
-// Whose they are and who may touch them their room knows; here nobody is asked for rights.
+// The resource module of the record checks rights; functions of this file do not.
 import type { Readable } from "node:stream";
 import type { RequestContext, Services } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
@@ -13,7 +13,7 @@ import { type Attachment, attachmentTable, removalTable, type Upload, uploadTabl
 
 export type { Attachment } from "../schema.ts";
 
-/** Bytes are to come, by the link that `uploadLink` gives; they take the place of those that are there. */
+/** Prepares an upload with the link of `uploadLink`; the uploaded bytes replace existing ones. */
 export async function expectBytes(
   tx: CatalogWriter,
   { ids, system }: Pick<Services, "ids" | "system">,
@@ -33,15 +33,17 @@ export async function expectBytes(
   return upload;
 }
 
-/** Those of these ids that there are. */
+/** The attachments with these ids; missing ones are skipped. */
 export const attachments = (tx: CatalogReader, ids: readonly number[]): Promise<Attachment[]> =>
   tx.get(attachmentTable, ids);
 
-/** An absolute address that takes the bytes without credentials, as that of a resumable upload of a file. */
+/**
+ * An absolute URL that accepts the bytes without credentials, like that of a resumable upload of a file.
+ */
 export const uploadLink = (ctx: RequestContext, { id, expiresTime }: Upload, baseUrl: string): string =>
   ctx.blobs.link({ purpose: "upload", key: { project: ctx.project, id }, expiresMs: expiresTime }, baseUrl);
 
-/** As `downloadLink` of files; refuses (400) bytes that have not come yet. */
+/** Like `downloadLink` of files. Refuses (400) an attachment whose upload is not complete. */
 export function attachmentLink(
   { project, ...ctx }: RequestContext,
   { content, name }: Attachment,
@@ -52,7 +54,9 @@ export function attachmentLink(
   return ctx.blobs.link({ purpose: "download", key: { project, id: content }, expiresMs }, baseUrl);
 }
 
-/** The bytes themselves; refuses those that have not come yet (400), or are gone (404). */
+/**
+ * Reads the bytes. Refuses an attachment whose upload is not complete (400) or whose bytes are gone (404).
+ */
 export async function attachmentBytes(
   { blobs }: Pick<Services, "blobs">,
   project: ProjectId,
@@ -65,8 +69,8 @@ export async function attachmentBytes(
 }
 
 /**
- * Stores bytes of the server's own; `give` writes the record that has them in the transaction in which they
- * come to be. Nothing is left of them when that never comes.
+ * Stores bytes that the server produced. `give` writes the record that owns them in the same transaction;
+ * if the transaction fails, the bytes are removed.
  */
 export async function storeAttachment(
   { catalog, blobs, ids, system }: Services,
@@ -89,7 +93,7 @@ export async function storeAttachment(
 }
 
 /**
- * Takes no more bytes for these; answers the blobs that `removeBlobs` is to take away after the transaction.
+ * Cancels uploads to these attachments. Returns the blobs to pass to `removeBlobs` after the transaction.
  */
 export async function cancelUploadsTo(tx: CatalogWriter, attachments: readonly number[]): Promise<number[]> {
   const filter = and(equals("isAttachment", true), oneOf("fileId", attachments));
@@ -100,14 +104,14 @@ export async function cancelUploadsTo(tx: CatalogWriter, attachments: readonly n
   return blobs;
 }
 
-/** Takes these away; answers the blobs that `removeBlobs` is to take away after the transaction. */
+/** Deletes these attachments. Returns the blobs to pass to `removeBlobs` after the transaction. */
 export async function deleteAttachments(
   tx: CatalogWriter,
   attachments: readonly number[],
 ): Promise<number[]> {
   const uploads = await cancelUploadsTo(tx, attachments);
-  const held = await tx.get(attachmentTable, attachments);
-  const contents = held.flatMap(({ content }) => content ?? []);
+  const existing = await tx.get(attachmentTable, attachments);
+  const contents = existing.flatMap(({ content }) => content ?? []);
   await recordRemovals(tx, contents);
   await tx.remove(attachmentTable, oneOf("id", attachments));
   return [...uploads, ...contents];

@@ -1,4 +1,4 @@
-// The JSON shapes of data specs of schedules, in the newer and the older form
+// JSON schemas of the data specs of schedules, in the newer and the older form
 // (docs/reference/models.md#data-specs).
 import { type Static, type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../../context.ts";
@@ -40,8 +40,8 @@ const inputSeries = Type.Object({
 
 const outputs = byName(
   Type.Object({
-    id: idField("The time series that is written"),
-    offset: optional(Type.Integer({ description: "Moves the window that its points lie in, in ms" })),
+    id: idField("The time series to write"),
+    offset: optional(Type.Integer({ description: "The offset of its points' window, in ms" })),
   }),
   seriesAlias,
 );
@@ -59,7 +59,7 @@ const frame = Type.Object({
       id: idField("The time series"),
       aggregates: optional(strings),
       missingDataStrategy: optional(Type.Enum([...gapFillings])),
-      label: optional(nameField("What its columns are called")),
+      label: optional(nameField("The label of its columns")),
     }),
     { maxItems: limits.seriesPerReadMax },
   ),
@@ -68,7 +68,7 @@ const frame = Type.Object({
   missingDataStrategy: optional(Type.Enum([...gapFillings])),
   start: optional(timestamp),
   end: optional(timestamp),
-  label: optional(nameField("What the table is called; default when absent")),
+  label: optional(nameField("The label of the table; default: default")),
 });
 
 const older = {
@@ -82,7 +82,7 @@ const input = Type.Object({
 });
 const output = Type.Object({ timeSeries: optional(outputs) });
 
-/** The members of a new schedule that say what it reads and writes. */
+/** The members of a new schedule that define its input and output. */
 export const dataSpecs = {
   dataSpec: optional(Type.Object({ ...times, ...older, input: optional(input), output: optional(output) })),
   inputDataSpec: optional(Type.Object({ ...times, ...older })),
@@ -92,7 +92,7 @@ export const dataSpecs = {
 const dataSpecsInput = () => Type.Object(dataSpecs);
 export type DataSpecsInput = Static<ReturnType<typeof dataSpecsInput>>;
 
-/** What the sent specs mean; refuses (400) what is missing or does not fit together. */
+/** Reads the data specs as sent. Refuses (400) specs that are incomplete or inconsistent. */
 export function specIn(ctx: RequestContext, sent: DataSpecsInput): ScheduleSpec {
   const nowMs = ctx.system.nowMs();
   const at = sent.inputDataSpec ? "inputDataSpec." : "dataSpec.";
@@ -137,7 +137,7 @@ function framesIn(sent: readonly Static<typeof frame>[], at: string): InputFrame
   });
 }
 
-/** What an item does not say, its table says. */
+/** Defaults of items come from their table. */
 function columnsIn(
   item: Static<typeof frame>["timeSeries"][number],
   common: Static<typeof frame>,
@@ -155,7 +155,7 @@ function columnsIn(
   };
 }
 
-/** In the older form outputs are the series of a table, by their labels. */
+/** In the older form, outputs are the series of a table, by their labels. */
 function outputsIn({ dataSpec, outputDataSpec }: DataSpecsInput): ScheduleSpec["outputs"] {
   const named = Object.entries(outputDataSpec?.timeSeries ?? dataSpec?.output?.timeSeries ?? {});
   const listed = (outputDataSpec?.timeSeriesDataSpecs ?? []).flatMap((one) => one.timeSeries);
@@ -168,8 +168,8 @@ function outputsIn({ dataSpec, outputDataSpec }: DataSpecsInput): ScheduleSpec["
 type TimesInput = NonNullable<DataSpecsInput["inputDataSpec"]>;
 
 /**
- * The older form may leave its times to the `start` and `end` of its first table: the first window, which
- * moves on by its own length.
+ * In the older form, `start` and `end` of the first table can define the first window; each next window
+ * follows it with the same length.
  */
 function timesIn(sent: TimesInput, { at, nowMs }: { readonly at: string; readonly nowMs: number }) {
   const [first] = sent.timeSeriesDataSpecs ?? [];
@@ -192,12 +192,12 @@ function timesIn(sent: TimesInput, { at, nowMs }: { readonly at: string; readonl
   return { windowMs, strideMs, startMs: firstEnd, slackMs: sent.slack ?? 0 };
 }
 
-/** All times are multiples of the largest granularity, so that windows and buckets begin together. */
+/** All times are multiples of the largest granularity, so that windows and buckets start together. */
 function refuseUnfitting(spec: ScheduleSpec, at: string): void {
   const { strideMs, windowMs, startMs, slackMs, series, frames } = spec;
   if (spec.outputs.length === 0) throw fail("fields-missing", { fields: ["dataSpec.output.timeSeries"] });
-  const texts = [...series, ...frames].flatMap(({ granularity }) => granularity ?? []);
-  const largestMs = Math.max(1, ...texts.map((text) => granularityOf(text).bucketMs));
+  const strings = [...series, ...frames].flatMap(({ granularity }) => granularity ?? []);
+  const largestMs = Math.max(1, ...strings.map((text) => granularityOf(text).bucketMs));
   for (const [name, value] of [
     ["stride", strideMs],
     ["windowSize", windowMs],

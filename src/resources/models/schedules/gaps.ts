@@ -1,9 +1,10 @@
-// Fills the gaps of a column whose rows have equal distances (docs/reference/models.md#data-specs).
+// Fills gaps in a column with equidistant rows (docs/reference/models.md#data-specs).
 import type { GapFilling } from "../../analytics/matching/grid-rows.ts";
 
 /**
- * `ffill` repeats the value before the gap, `linearInterpolation` draws a line to the one behind it. Rows
- * that have no value then are `null`, as are those before the first, and on a line after the last.
+ * `ffill` repeats the value before a gap; `linearInterpolation` interpolates between its neighbours. Rows
+ * that still have no value become `null`: rows before the first value, and with interpolation rows after
+ * the last.
  */
 export function fillGaps(column: Float64Array, how: GapFilling | undefined): (number | null)[] {
   const filled: (number | null)[] = Array.from(column, (value) => (Number.isNaN(value) ? null : value));

@@ -1,5 +1,5 @@
-// What a window holds: the data that a schedule asks for, read with its rights, as the code of the model gets
-// it.
+// Reads the input of a schedule's window, with the rights of the schedule's account, in the form that model
+// code receives.
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { type TimeRange, wholeBuckets } from "../../../lib/time.ts";
@@ -15,7 +15,7 @@ import { granularityOf, type InputFrame, type InputSeries, type ScheduleSpec } f
 interface Input {
   readonly timeSeries: Readonly<Record<string, Points>>;
   readonly dataFrames: Readonly<Record<string, Columns>>;
-  /** Where the code finds each. */
+  /** The paths of files for the code, by alias. */
   readonly files: Readonly<Record<string, string>>;
 }
 
@@ -27,8 +27,8 @@ interface Points {
 type Columns = Readonly<Record<string, readonly (number | null)[]>>;
 
 /**
- * Refuses series and files that the caller may not read any more, and windows of more points than one read
- * has.
+ * Refuses series and files that the account may not read any more, and windows with more points than one
+ * read returns.
  */
 export async function readInput(
   ctx: RequestContext,
@@ -37,10 +37,10 @@ export async function readInput(
 ): Promise<{ readonly data: Input; readonly files: readonly RunFile[] }> {
   const dataFrames: Record<string, Columns> = {};
   for (const frame of spec.frames) dataFrames[frame.label] = await readColumns(ctx, frame, window);
-  const held = new Map((await filesOf(ctx, spec)).map((file) => [file.id, file]));
+  const existing = new Map((await filesOf(ctx, spec)).map((file) => [file.id, file]));
   const files = spec.files.map(({ alias, id }) => ({
     name: alias,
-    open: () => attachmentBytes(ctx, ctx.project, held.get(id)!),
+    open: () => attachmentBytes(ctx, ctx.project, existing.get(id)!),
   }));
   const paths = Object.fromEntries(spec.files.map(({ alias }) => [alias, `files/${alias}`]));
   return {
@@ -82,14 +82,14 @@ function datapointsQuery(
   return { key: id, range, limit: limits.bucketsPerReadMax, aggregates };
 }
 
-/** What stops at the limit may have been cut. */
+/** A result with as many points as the limit may be incomplete. */
 function refuseMore(name: string, got: number, limit: number): void {
   if (got < limit) return;
   const expected = `fewer than ${limit} points in the window`;
   throw fail("field-invalid", { field: name, expected, got: "as many or more" });
 }
 
-/** A row for each bucket of the window, gaps filled as it says and else `null`. */
+/** One row for each bucket of the window; gaps are filled as specified, otherwise `null`. */
 async function readColumns(
   ctx: RequestContext,
   { label, granularity: text, series }: InputFrame,
@@ -120,8 +120,8 @@ async function readColumns(
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * The data spec of one window, as the code of a model gets it and libraries for models read it: the same form
- * as the schedule's, with the window's times in it.
+ * The data spec of one window, as model code and libraries for models read it: in the form of the schedule,
+ * with the times of the window.
  */
 export function instanceOf(spec: ScheduleSpec, window: TimeRange): Json {
   return spec.frames.length > 0 ? inputByPosition(spec, window) : inputByName(spec, window);

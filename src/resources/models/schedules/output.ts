@@ -1,4 +1,4 @@
-// What a model answered for a window, checked and written to the series of its schedule.
+// Checks the output of a model for a window, and writes it to the series of the schedule.
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import type { TimeRange } from "../../../lib/time.ts";
@@ -8,8 +8,9 @@ import { IncomingPointsBuilder } from "../../datapoints/inserts/incoming-points.
 import type { ScheduleSpec } from "./spec.ts";
 
 /**
- * Writes `{"timeSeries":{alias:[[time,value],...]}}`, all of it or nothing; answers how many points. Refuses
- * anything else, outputs that the schedule has not, and times outside of the window moved by the offset.
+ * Writes `{"timeSeries":{alias:[[time,value],...]}}`, all or nothing, and returns the number of points.
+ * Refuses other forms, outputs that the schedule does not have, and times outside the window moved by the
+ * offset.
  */
 export async function writeOutput(
   ctx: RequestContext,
@@ -44,7 +45,7 @@ function seriesIn(prediction: unknown): Readonly<Record<string, unknown>> {
   throw refused("the prediction", '{"timeSeries":{...}}', JSON.stringify(prediction).slice(0, 100));
 }
 
-/** Both ends belong to the range, as a prediction is often of the moment when the window ends. */
+/** Both ends belong to the range, as predictions are often for the end of the window. */
 function addPoint(builder: IncomingPointsBuilder, alias: string, point: unknown, range: TimeRange): void {
   const [time, value] = Array.isArray(point) ? (point as unknown[]) : [];
   const { startMs, endMs } = range;
@@ -53,7 +54,7 @@ function addPoint(builder: IncomingPointsBuilder, alias: string, point: unknown,
   if (typeof value === "number" && Number.isFinite(value)) builder.addNumber(time as number, value);
   else if (typeof value === "string" && value.length <= limits.stringValueLengthMax)
     builder.addString(time as number, value);
-  else throw refused(alias, "numbers or texts as values", JSON.stringify(point).slice(0, 100));
+  else throw refused(alias, "numbers or strings as values", JSON.stringify(point).slice(0, 100));
 }
 
 const refused = (field: string, expected: string, got: string) =>

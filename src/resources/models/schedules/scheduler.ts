@@ -1,8 +1,9 @@
-// Runs schedules: each window once, in order, one at a time, and what was missed while the server was away.
+// Runs schedules: each window once, in order, one at a time, including windows missed while the server was
+// down.
 //
-// A window is claimed in the catalog before it is run: the schedule moves on and the run is noted as under
-// way, in one transaction. So no window is run twice, whatever happens. A stop of the server gives a window
-// back whose output is not being written yet; after a crash it counts as failed.
+// A window is claimed in the catalog before it runs: one transaction advances the schedule and records the
+// run as started, so no window runs twice. When the server stops, it releases a window whose output is not
+// being written yet; a window that a crash interrupted counts as failed.
 
 import type { KeyProject } from "../../../access/api-keys.ts";
 import { requireCapability } from "../../../access/caller.ts";
@@ -21,9 +22,7 @@ import { refuseUnknownData } from "./schedules.ts";
 import { type Schedule, type ScheduleRun, scheduleRunTable, scheduleTable } from "./schema.ts";
 import { dueAt, windowEndingAt, windowsToSkip } from "./spec.ts";
 
-/**
- * Begins the windows that are due of all schedules that are not at work; resolves when these have had theirs.
- */
+/** Starts the due windows of all schedules that are not running, and resolves when these have run. */
 export async function runDueSchedules(services: Services, project: KeyProject): Promise<void> {
   const { jobs } = services.models;
   const due = and(
@@ -59,7 +58,10 @@ interface ClaimedRun {
   readonly run: ScheduleRun;
 }
 
-/** The next window of a schedule, if it is due and no other one is under way; what is too old is skipped. */
+/**
+ * Claims the next window of a schedule if it is due and no other window is running; skips windows that are
+ * too old.
+ */
 function claim({ services, project }: ScheduleContext, id: number): Promise<ClaimedRun | undefined> {
   const nowMs = services.system.nowMs();
   return services.catalog.write(project.id, async (tx) => {
@@ -103,7 +105,7 @@ async function dropOldest(tx: CatalogWriter, scheduleId: number): Promise<void> 
   await tx.remove(scheduleRunTable, oneOf("id", ids));
 }
 
-/** With an endless slack a window waits until each of its series has a point at or after its end. */
+/** With an unlimited slack, a window waits until each of its series has a point at or after its end. */
 async function isWaiting(work: ScheduleContext, id: number): Promise<boolean> {
   const [schedule] = await work.services.catalog.read(work.project.id, (tx) => tx.get(scheduleTable, [id]));
   if (schedule?.spec.slackMs !== -1) return false;
@@ -122,7 +124,10 @@ function ignoreMissing(problem: unknown): undefined {
   if (!(problem instanceof Failure)) throw problem;
 }
 
-/** Acts with the rights that the schedule's account has now; refuses one that was deleted or lost them. */
+/**
+ * The context of the schedule's account with its current rights. Refuses a deleted account and one without
+ * the rights.
+ */
 async function contextOf(
   { services, project, signal }: ScheduleContext,
   { accountId }: Schedule,
@@ -163,8 +168,8 @@ async function predictWindow(work: ScheduleContext, { schedule, run }: ClaimedRu
 }
 
 /**
- * Refuses code of somebody who may not use the data of the schedule: it could hand the data on, in its log or
- * in a series. Accounts that were deleted can read neither.
+ * Refuses code whose author may not read the data of the schedule: the code could reveal the data in its
+ * log or in a series. Deleted accounts may read nothing.
  */
 async function refuseForeignAuthor(ctx: RequestContext, schedule: Schedule, author: number): Promise<void> {
   if (author === schedule.accountId) return;
@@ -175,7 +180,7 @@ async function refuseForeignAuthor(ctx: RequestContext, schedule: Schedule, auth
   if (!isAllowed) throw fail("model-author-refused", {});
 }
 
-/** From here on a stop has to wait: half of an output must not be taken for none. */
+/** A stop waits for a write that has started, as a partial output must not count as none. */
 async function write(
   work: ScheduleContext,
   { schedule, run }: ClaimedRun,
@@ -194,7 +199,7 @@ class Written extends Error {}
 
 type Outcome = Pick<ScheduleRun, "status" | "problem" | "points">;
 
-/** Nothing is written when the schedule was deleted meanwhile. */
+/** Writes nothing if the schedule was deleted meanwhile. */
 async function finish(
   { services, project }: ScheduleContext,
   { run }: ClaimedRun,
@@ -217,7 +222,7 @@ async function releaseRun(
   });
 }
 
-/** Notes, at the start of the server, that what was running when it crashed has failed. */
+/** Runs at the start of the server: marks runs that a crash interrupted as failed. */
 export async function failInterruptedRuns({ catalog, system }: Services, project: KeyProject): Promise<void> {
   const filter = equals("status", "RUNNING");
   await catalog.write(project.id, async (tx) => {

@@ -45,7 +45,7 @@ const newSchedule = Type.Object(
 
 const sentJson = orNull(Type.Unsafe({ type: "object", additionalProperties: true }));
 
-const scheduleShape = Type.Object(
+const scheduleSchema = Type.Object(
   {
     ...describedMembers,
     modelId: Type.Integer(),
@@ -57,13 +57,13 @@ const scheduleShape = Type.Object(
   { title: "ModelSchedule" },
 );
 
-const scheduleIn = (schedule: Schedule) => ({
+const scheduleJson = (schedule: Schedule) => ({
   ...describedJson(schedule),
   ...{ modelId: schedule.modelId, args: schedule.args, dataSpec: null },
   ...schedule.sent,
 });
 
-const runShape = Type.Object(
+const runSchema = Type.Object(
   {
     id: Type.Integer(),
     scheduleId: Type.Integer(),
@@ -73,59 +73,59 @@ const runShape = Type.Object(
     errorMsg: orNull(Type.String({ description: "Why it FAILED or was SKIPPED" })),
     startedTime: Type.Integer(),
     completedTime: orNull(Type.Integer()),
-    datapoints: orNull(Type.Integer({ description: "How many were written" })),
+    datapoints: orNull(Type.Integer({ description: "The number of written datapoints" })),
   },
   { title: "ModelScheduleRun" },
 );
 
-const runIn = ({ problem, endedTime, points, ...run }: ScheduleRun) => ({
+const runJson = ({ problem, endedTime, points, ...run }: ScheduleRun) => ({
   ...run,
   ...{ errorMsg: problem ?? null, completedTime: endedTime ?? null, datapoints: points ?? null },
 });
 
-const answer = () => ({ schema: recordSchema(scheduleShape) });
-const answered = (schedule: Schedule) => recordResponse(scheduleIn(schedule));
+const scheduleResponse = () => ({ schema: recordSchema(scheduleSchema) });
+const toResponse = (schedule: Schedule) => recordResponse(scheduleJson(schedule));
 const parameters = { scheduleId: id("The schedule") };
 const place = "/analytics/models/schedules";
 const one = `${place}/{scheduleId}`;
 
 export const scheduleRoutes: readonly Route[] = [
   route({
-    ...{ ...write, method: "POST", path: place, response: answer },
-    summary: "Have a model predict window after window, and write series",
+    ...{ ...write, method: "POST", path: place, response: scheduleResponse },
+    summary: "Create a schedule, on which a model predicts and writes time series",
     body: body(newSchedule),
-    handle: async (ctx, { body }) => answered(await createSchedule(ctx, newScheduleOf(ctx, body))),
+    handle: async (ctx, { body }) => toResponse(await createSchedule(ctx, newScheduleOf(ctx, body))),
   }),
   listing({
     path: place,
     summary: "List schedules, oldest first",
     parameters: {},
-    item: scheduleShape,
+    item: scheduleSchema,
     list: listSchedules,
-    shape: scheduleIn,
+    toJson: scheduleJson,
   }),
   route({
-    ...{ ...read, method: "GET", path: one, parameters, response: answer },
+    ...{ ...read, method: "GET", path: one, parameters, response: scheduleResponse },
     summary: "Read a schedule",
-    handle: async (ctx, { path }) => answered(await getSchedule(ctx, path.scheduleId)),
+    handle: async (ctx, { path }) => toResponse(await getSchedule(ctx, path.scheduleId)),
   }),
   listing({
     path: `${one}/runs`,
-    summary: "List what a schedule has run, the latest first",
+    summary: "List the runs of a schedule, latest first",
     parameters,
-    item: runShape,
+    item: runSchema,
     list: (ctx, page, path) => listRuns(ctx, path.scheduleId, page),
-    shape: runIn,
+    toJson: runJson,
   }),
   route({
-    ...{ ...write, method: "PUT", path: `${one}/deprecate`, parameters, response: answer },
-    summary: "End a schedule: it runs no further windows",
+    ...{ ...write, method: "PUT", path: `${one}/deprecate`, parameters, response: scheduleResponse },
+    summary: "Deprecate a schedule: it runs no further windows",
     body: nothing,
-    handle: async (ctx, { path }) => answered(await deprecateSchedule(ctx, path.scheduleId)),
+    handle: async (ctx, { path }) => toResponse(await deprecateSchedule(ctx, path.scheduleId)),
   }),
   route({
     ...{ ...write, method: "DELETE", path: one, parameters, response: () => ({ schema: emptySchema }) },
-    summary: "Delete a schedule and the list of its runs",
+    summary: "Delete a schedule and its runs",
     handle: async (ctx, { path }) => {
       await deleteSchedule(ctx, path.scheduleId);
       return emptyResponse;

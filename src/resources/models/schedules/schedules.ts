@@ -1,4 +1,4 @@
-// Schedules: models that predict window after window and write series.
+// Schedules: models predict for consecutive windows and write time series.
 import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
@@ -24,8 +24,8 @@ export type NewSchedule = Pick<
 const named = (id: number) => ({ id, field: "scheduleId" });
 
 /**
- * It acts with the rights that the caller's account has when a window is run. Refuses (400) callers without
- * an account, and models, series and files that they may not use.
+ * Creates a schedule, which runs with the current rights of the caller's account. Refuses (400) callers
+ * without an account, and models, series and files that they may not use.
  */
 export async function createSchedule(ctx: RequestContext, item: NewSchedule): Promise<Schedule> {
   requireCapability(ctx.caller, "modelHostingAcl", "WRITE");
@@ -55,28 +55,28 @@ export async function refuseUnknownData(ctx: RequestContext, spec: ScheduleSpec)
   await filesOf(ctx, spec);
 }
 
-/** Those that a schedule reads, each once; whoever reads none needs no right to files. */
+/** The files that a schedule reads, without duplicates. If there are none, no right to files is needed. */
 export async function filesOf(ctx: RequestContext, { files }: ScheduleSpec): Promise<StoredFile[]> {
   const ids = [...new Set(files.map(({ id }) => id))];
   if (ids.length === 0) return [];
   return (await Array.fromAsync(getFiles(ctx, ids))).flat();
 }
 
-/** One page, oldest first. */
+/** Returns one page, oldest first. */
 export const listSchedules = (ctx: RequestContext, page: PageQuery): Promise<Page<Schedule>> =>
   listRecords(ctx, scheduleTable, everything, page);
 
-/** Refuses (404) an unknown one. */
+/** Refuses (404) an unknown schedule. */
 export const getSchedule = (ctx: RequestContext, id: number): Promise<Schedule> =>
   ctx.catalog.read(ctx.project, (tx) =>
     requireRecord(tx, ctx, { table: scheduleTable, action: "READ" }, named(id)),
   );
 
-/** It runs no further windows; refuses (404) an unknown one. */
+/** Stops further windows. Refuses (404) an unknown schedule. */
 export const deprecateSchedule = (ctx: RequestContext, id: number): Promise<Schedule> =>
   changeRecord(ctx, scheduleTable, named(id), (row) => changeDescription(row, { isDeprecated: true }));
 
-/** With its runs; the one under way is ended. */
+/** Deletes a schedule with its runs, and stops a running one. */
 export async function deleteSchedule(ctx: RequestContext, id: number): Promise<void> {
   await ctx.catalog.write(ctx.project, async (tx) => {
     await requireRecord(tx, ctx, { table: scheduleTable, action: "WRITE" }, named(id));
@@ -85,7 +85,7 @@ export async function deleteSchedule(ctx: RequestContext, id: number): Promise<v
   await ctx.models.jobs.cancel(id);
 }
 
-/** Takes those of a model away with their runs; answers their ids. */
+/** Deletes the schedules of a model with their runs; returns the ids. */
 export async function deleteSchedulesOf(tx: CatalogWriter, modelId: number): Promise<number[]> {
   const filter = equals("modelId", modelId);
   const limit = await tx.count(scheduleTable, filter);
@@ -99,7 +99,7 @@ async function deleteRows(tx: CatalogWriter, ids: readonly number[]): Promise<vo
   await tx.remove(scheduleRunTable, oneOf("scheduleId", ids));
 }
 
-/** One page of the runs of a schedule, the latest first; refuses (404) an unknown schedule. */
+/** Returns one page of the runs of a schedule, latest first. Refuses (404) an unknown schedule. */
 export function listRuns(ctx: RequestContext, id: number, page: PageQuery): Promise<Page<ScheduleRun>> {
   return ctx.catalog.read(ctx.project, async (tx) => {
     await requireRecord(tx, ctx, { table: scheduleTable, action: "READ" }, named(id));

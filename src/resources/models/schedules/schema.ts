@@ -1,35 +1,35 @@
-// What schedules of models ask of the catalog: the schedules, and their runs.
+// The tables of schedules and their runs.
 import type { Column, Table } from "../../../storage/catalog.ts";
 import { type Described, described } from "../schema.ts";
 import type { ScheduleSpec } from "./spec.ts";
 
-/** A model that predicts by itself, window after window. */
+/** A model that predicts for consecutive windows. */
 export interface Schedule extends Described {
   readonly modelId: number;
   readonly args: Readonly<Record<string, unknown>>;
-  /** The data spec as it was sent, in whichever form. */
+  /** The data spec as sent, in either form. */
   readonly sent: Readonly<Record<string, unknown>>;
   readonly spec: ScheduleSpec;
-  /** The account whose rights it has. */
+  /** The account whose rights the schedule has. */
   readonly accountId: number;
-  /** The end of the next window (ms); windows before it have had their run. */
+  /** The end of the next window in ms; all earlier windows have run or were skipped. */
   readonly nextEnd: number;
 }
 
 export const runStates = ["RUNNING", "SUCCEEDED", "FAILED", "SKIPPED"] as const;
 
-/** What became of one window of a schedule. */
+/** The result of one window of a schedule. */
 export interface ScheduleRun {
   readonly id: number;
   readonly scheduleId: number;
-  /** Of the input, in ms; of several windows that were skipped, from the first to the last. */
+  /** The window of the input in ms; for skipped windows, from the first to the last. */
   readonly windowStart: number;
   readonly windowEnd: number;
   readonly status: (typeof runStates)[number];
   readonly problem?: string;
   readonly startedTime: number;
   readonly endedTime?: number;
-  /** Datapoints written. */
+  /** The number of written datapoints. */
   readonly points?: number;
 }
 

@@ -52,7 +52,7 @@ const newSourcePackage = Type.Object(
   { title: "NewSourcePackage" },
 );
 
-const sourcePackageShape = Type.Object(
+const sourcePackageSchema = Type.Object(
   {
     ...describedMembers,
     ...projectMember,
@@ -64,7 +64,7 @@ const sourcePackageShape = Type.Object(
   { title: "SourcePackage" },
 );
 
-const shapeOf = ({ source, isUploaded }: SourcePackageState, { caller }: RequestContext) => ({
+const packageJson = ({ source, isUploaded }: SourcePackageState, { caller }: RequestContext) => ({
   ...describedJson(source),
   ...{ project: caller.project, isUploaded },
   packageName: source.packageName,
@@ -72,8 +72,9 @@ const shapeOf = ({ source, isUploaded }: SourcePackageState, { caller }: Request
   runtimeVersion: source.runtimeVersion,
 });
 
-const answer = () => ({ schema: recordSchema(sourcePackageShape) });
-const answered = (ctx: RequestContext, state: SourcePackageState) => recordResponse(shapeOf(state, ctx));
+const responseSchema = () => ({ schema: recordSchema(sourcePackageSchema) });
+const toResponse = (ctx: RequestContext, state: SourcePackageState) =>
+  recordResponse(packageJson(state, ctx));
 const empty = () => ({ schema: emptySchema });
 const onePackage = { sourcePackageId: id("The source package") };
 const place = "/analytics/models/sourcepackages";
@@ -84,7 +85,7 @@ export const sourcePackageRoutes: readonly Route[] = [
     ...write,
     method: "POST",
     path: place,
-    summary: "Create a source package; its tar.gz is then PUT to `uploadUrl`",
+    summary: "Create a source package; the client then PUTs its tar.gz to `uploadUrl`",
     body: body(newSourcePackage),
     response: () => ({
       schema: membersSchema(Type.Object({ id: Type.Integer(), uploadUrl: Type.String() })),
@@ -96,21 +97,21 @@ export const sourcePackageRoutes: readonly Route[] = [
     path: place,
     summary: "List source packages, oldest first",
     parameters: {},
-    item: sourcePackageShape,
+    item: sourcePackageSchema,
     list: listSourcePackages,
-    shape: shapeOf,
+    toJson: packageJson,
   }),
   route({
-    ...{ ...read, ...ofOne, method: "GET", response: answer },
-    summary: "Read what is known of a source package",
-    handle: async (ctx, { path }) => answered(ctx, await getSourcePackage(ctx, path.sourcePackageId)),
+    ...{ ...read, ...ofOne, method: "GET", response: responseSchema },
+    summary: "Read the metadata of a source package",
+    handle: async (ctx, { path }) => toResponse(ctx, await getSourcePackage(ctx, path.sourcePackageId)),
   }),
   route({
-    ...{ ...write, ...ofOne, method: "PUT", response: answer },
+    ...{ ...write, ...ofOne, method: "PUT", response: responseSchema },
     path: `${ofOne.path}/deprecate`,
-    summary: "Mark a source package as not to be used any more",
+    summary: "Mark a source package as deprecated",
     body: nothing,
-    handle: async (ctx, { path }) => answered(ctx, await deprecateSourcePackage(ctx, path.sourcePackageId)),
+    handle: async (ctx, { path }) => toResponse(ctx, await deprecateSourcePackage(ctx, path.sourcePackageId)),
   }),
   route({
     ...{ ...write, ...ofOne, method: "DELETE", response: empty },
@@ -123,7 +124,7 @@ export const sourcePackageRoutes: readonly Route[] = [
   route({
     ...{ ...read, ...ofOne, method: "GET" },
     path: `${ofOne.path}/code`,
-    summary: "A link to the archive that needs no credentials and expires",
+    summary: "Create a download link of the archive, which needs no credentials and expires",
     response: () => ({ schema: membersSchema(Type.Object({ downloadUrl: Type.String() })) }),
     handle: async (ctx, { path, headers }) => {
       const downloadUrl = await codeLink(ctx, path.sourcePackageId, baseUrlOf(ctx, headers));

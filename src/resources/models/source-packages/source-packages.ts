@@ -1,4 +1,4 @@
-// Source packages: archives of Python code that trains models and makes predictions.
+// Source packages: archives of Python code that trains models and predicts.
 import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
@@ -24,7 +24,7 @@ export type NewSourcePackage = Omit<
   "id" | "createdTime" | "isDeprecated" | "codeId" | "accountId"
 >;
 
-/** A package, and whether its code has come. */
+/** A package, and whether its archive was uploaded. */
 export interface SourcePackageState {
   readonly source: SourcePackage;
   readonly isUploaded: boolean;
@@ -32,7 +32,10 @@ export interface SourcePackageState {
 
 const named = (id: number) => ({ id, field: "sourcePackageId" });
 
-/** Makes the record, and answers where the archive is to be put, without credentials, within a week. */
+/**
+ * Creates the record, and returns a URL for the upload of the archive, valid for a week without
+ * credentials.
+ */
 export async function createSourcePackage(
   ctx: RequestContext,
   item: NewSourcePackage,
@@ -53,7 +56,7 @@ export async function createSourcePackage(
   });
 }
 
-/** One page, oldest first. */
+/** Returns one page, oldest first. */
 export async function listSourcePackages(
   ctx: RequestContext,
   page: PageQuery,
@@ -62,7 +65,7 @@ export async function listSourcePackages(
   return { ...found, items: await statesOf(ctx, found.items) };
 }
 
-/** Refuses (404) an unknown one. */
+/** Refuses (404) an unknown package. */
 export async function getSourcePackage(ctx: RequestContext, id: number): Promise<SourcePackageState> {
   const [state] = await statesOf(ctx, [await read(ctx, id)]);
   return state!;
@@ -87,14 +90,14 @@ async function statesOf(
   return sources.map((source) => ({ source, isUploaded: uploaded.has(source.codeId ?? 0) }));
 }
 
-/** Refuses (404) an unknown one. */
+/** Refuses (404) an unknown package. */
 export async function deprecateSourcePackage(ctx: RequestContext, id: number): Promise<SourcePackageState> {
   const deprecate = (row: SourcePackage) => changeDescription(row, { isDeprecated: true });
   const [state] = await statesOf(ctx, [await changeRecord(ctx, sourcePackageTable, named(id), deprecate)]);
   return state!;
 }
 
-/** The archive of a package; refuses (400) one that was deleted or has not come yet. */
+/** The archive of a package. Refuses (400) an archive that was deleted or is not uploaded yet. */
 export async function codeOf(tx: CatalogReader, { codeId, name }: SourcePackage): Promise<Attachment> {
   const [code] = codeId === undefined ? [] : await attachments(tx, [codeId]);
   if (!code) throw fail("source-code-deleted", { name });
@@ -102,7 +105,7 @@ export async function codeOf(tx: CatalogReader, { codeId, name }: SourcePackage)
   return code;
 }
 
-/** A link to the archive for some minutes; refuses what `codeOf` does. */
+/** A download link of the archive, valid for a few minutes. Refuses what `codeOf` refuses. */
 export function codeLink(ctx: RequestContext, id: number, baseUrl: string): Promise<string> {
   return ctx.catalog.read(ctx.project, async (tx) => {
     const source = await requireRecord(tx, ctx, { table: sourcePackageTable, action: "READ" }, named(id));
@@ -110,7 +113,7 @@ export function codeLink(ctx: RequestContext, id: number, baseUrl: string): Prom
   });
 }
 
-/** Takes the archive away; the record stays, and versions of it cannot run any more. */
+/** Deletes the archive. The record stays, and versions of the package cannot run any more. */
 export async function deleteCode(ctx: RequestContext, id: number): Promise<void> {
   let blobs: number[] = [];
   await changeRecord(ctx, sourcePackageTable, named(id), async ({ codeId, ...row }, tx) => {
@@ -121,7 +124,7 @@ export async function deleteCode(ctx: RequestContext, id: number): Promise<void>
   await removeBlobs(ctx, ctx.project, blobs);
 }
 
-/** With its archive; refuses (404) an unknown one. */
+/** Deletes a package with its archive. Refuses (404) an unknown package. */
 export async function deleteSourcePackage(ctx: RequestContext, id: number): Promise<void> {
   const blobs = await ctx.catalog.write(ctx.project, async (tx) => {
     const source = await requireRecord(tx, ctx, { table: sourcePackageTable, action: "WRITE" }, named(id));

@@ -1,4 +1,4 @@
-// Artifacts: the files that a version has learnt, left by its training or sent by its author.
+// Artifacts: files of a version's training, written by the training code or uploaded by the author.
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
@@ -12,16 +12,16 @@ export interface ArtifactState {
   readonly bytes: number;
 }
 
-/** Those whose bytes have come, in the order of their names. */
+/** The artifacts with complete uploads, by name. */
 export function listArtifacts(ctx: RequestContext, key: VersionKey): Promise<ArtifactState[]> {
   return ctx.catalog.read(ctx.project, async (tx) => {
     await requireVersion(tx, ctx, key, "READ");
     const found = await artifactsOf(tx, [key.id]);
-    const held = await attachments(
+    const existing = await attachments(
       tx,
       found.map(({ id }) => id),
     );
-    const bytesOf = new Map(held.map(({ id, contentBytes }) => [id, contentBytes]));
+    const bytesOf = new Map(existing.map(({ id, contentBytes }) => [id, contentBytes]));
     return found
       .map(({ id, name }) => ({ name, bytes: bytesOf.get(id) }))
       .filter((one): one is ArtifactState => one.bytes !== undefined)
@@ -29,7 +29,10 @@ export function listArtifacts(ctx: RequestContext, key: VersionKey): Promise<Art
   });
 }
 
-/** A link to the bytes for some minutes; refuses (404) an unknown artifact, (400) one yet to come. */
+/**
+ * A download link, valid for a few minutes. Refuses (404) an unknown artifact, and (400) one that is not
+ * uploaded yet.
+ */
 export function artifactLink(
   ctx: RequestContext,
   key: VersionKey,
@@ -38,15 +41,15 @@ export function artifactLink(
   return ctx.catalog.read(ctx.project, async (tx) => {
     const version = await requireVersion(tx, ctx, key, "READ");
     const found = (await artifactsOf(tx, [key.id])).find((one) => one.name === name);
-    const [held] = found ? await attachments(tx, [found.id]) : [];
-    if (!held) throw fail("artifact-unknown", { name, version: version.name });
-    return attachmentLink(ctx, held, baseUrl);
+    const [existing] = found ? await attachments(tx, [found.id]) : [];
+    if (!existing) throw fail("artifact-unknown", { name, version: version.name });
+    return attachmentLink(ctx, existing, baseUrl);
   });
 }
 
 /**
- * Where the bytes of an artifact are to be put, until the version is deployed; they take the place of those
- * of the same name. Refuses (409) a version that does not wait for its deployment.
+ * An upload link of an artifact, usable until the version is deployed; replaces an artifact with the same
+ * name. Refuses (409) a version that does not wait for deployment.
  */
 export function uploadArtifact(
   ctx: RequestContext,
@@ -56,12 +59,12 @@ export function uploadArtifact(
   return ctx.catalog.write(ctx.project, async (tx) => {
     const version = await requireVersion(tx, ctx, key, "WRITE");
     requireState(version, ["AWAITING_MANUAL_DEPLOYMENT"]);
-    const held = await artifactsOf(tx, [key.id]);
-    refuseUnusable(name, held);
-    const [got, limit] = [held.length + 1, limits.modelArtifactsMax];
-    const same = held.find((one) => one.name === name);
+    const existing = await artifactsOf(tx, [key.id]);
+    refuseUnusable(name, existing);
+    const [got, limit] = [existing.length + 1, limits.modelArtifactsMax];
+    const same = existing.find((one) => one.name === name);
     if (!same && got > limit) throw fail("too-many", { field: "artifacts", limit, got });
-    // What is loaded decides what the code does as much as the code itself.
+    // Artifacts determine what the code does, so the caller becomes an author.
     const authors = [...new Set([...version.authors, ctx.caller.userId ?? 0])];
     await tx.replace(versionTable, [{ ...version, authors }]);
     const upload = await expectBytes(tx, ctx, { name: fileNameOf(name), ...(same && { id: same.id }) });
@@ -71,12 +74,12 @@ export function uploadArtifact(
   });
 }
 
-/** What a download is called. */
+/** The name for downloads. */
 export const fileNameOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
 
-/** Artifacts become files below a folder when they are loaded. */
-function refuseUnusable(name: string, held: readonly Artifact[]): void {
-  const isFolder = held.some((one) => one.name.startsWith(`${name}/`) || name.startsWith(`${one.name}/`));
+/** The runner writes artifacts to files in a folder. */
+function refuseUnusable(name: string, existing: readonly Artifact[]): void {
+  const isFolder = existing.some((one) => one.name.startsWith(`${name}/`) || name.startsWith(`${one.name}/`));
   if (isArtifactName(name) && !isFolder) return;
   throw fail("field-invalid", { field: "name", expected: "a path such as folder/file.txt", got: name });
 }

@@ -1,4 +1,4 @@
-// What a run of a version is given: its code, its artifacts, and a key, if its authors may have one.
+// The inputs of a run of a version: its code, its artifacts, and a key if its authors may have one.
 import type { Caller } from "../../../access/caller.ts";
 import { notAfter } from "../../../access/credentials.ts";
 import type { Services } from "../../../context.ts";
@@ -13,22 +13,22 @@ import { type LogOperation, logTable, sourcePackageTable, type Version, versionT
 import { codeOf } from "../source-packages/source-packages.ts";
 import { artifactsOf } from "./rows.ts";
 
-/** What every task of a version has. */
+/** The inputs of every task of a version. */
 export interface Loadable {
   readonly packageName: string;
   readonly code: RunFile["open"];
   readonly artifacts: readonly RunFile[];
 }
 
-/** Refuses (400) a version whose package, or its code, was deleted. */
+/** Refuses (400) a version whose package or archive was deleted. */
 export function loadable(services: Services, project: ProjectId, version: Version): Promise<Loadable> {
   return services.catalog.read(project, async (tx) => {
     const [source] = await tx.get(sourcePackageTable, [version.sourcePackageId]);
     if (!source) throw fail("source-code-deleted", { name: `of ${version.name}` });
     const code = await codeOf(tx, source);
     const names = new Map((await artifactsOf(tx, [version.id])).map(({ id, name }) => [id, name]));
-    const held = await attachments(tx, [...names.keys()]);
-    const artifacts = held
+    const existing = await attachments(tx, [...names.keys()]);
+    const artifacts = existing
       .filter(({ content }) => content !== undefined)
       .map((one) => ({ name: names.get(one.id)!, open: () => attachmentBytes(services, project, one) }));
     const open = () => attachmentBytes(services, project, code);
@@ -37,8 +37,8 @@ export function loadable(services: Services, project: ProjectId, version: Versio
 }
 
 /**
- * A key of the caller for as long as a run may take. There is none for a caller without an account, nor for
- * code of somebody who may do less than the caller: it would be a way to that person for data beyond.
+ * A key of the caller for the duration of a run. No key for callers without an account, nor for code of
+ * authors with fewer rights than the caller: through the key, the authors could read more data.
  */
 export async function keyFor(
   services: Services,
@@ -66,7 +66,9 @@ async function mayHaveKey(
   return true;
 }
 
-/** Keeps what a run has printed, in place of the oldest; nothing when the version was deleted meanwhile. */
+/**
+ * Stores the printed output of a run and deletes the oldest; nothing if the version was deleted meanwhile.
+ */
 export async function recordLog(
   { catalog, ids }: Services,
   project: ProjectId,

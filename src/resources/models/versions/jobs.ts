@@ -1,7 +1,7 @@
-// Trainings and deployments: jobs in the background, whose state is that of their version.
+// Trainings and deployments: background jobs, whose state is the status of their version.
 //
-// A job that waits for its turn when the server stops is begun by the next start; one that was running has
-// then failed, because nobody knows what it has done already. It can be deployed again.
+// The next start of the server starts jobs that were still waiting. A job that was running has failed, as
+// it is unknown how far it got; it can be deployed again.
 
 import type { ApiKeys, KeyProject } from "../../../access/api-keys.ts";
 import { type Caller, requireCapability } from "../../../access/caller.ts";
@@ -18,7 +18,7 @@ import { fileNameOf } from "./artifacts.ts";
 import { keyFor, loadable, recordLog } from "./execution.ts";
 import { deleteArtifactsOf } from "./rows.ts";
 
-/** Begins the job that the state of a version asks for; returns at once. */
+/** Starts the job for the status of a version; returns at once. */
 export function startJob(services: Services, project: KeyProject, versionId: number): void {
   const { jobs, report } = services.models;
   const job = { services, project, versionId };
@@ -27,7 +27,7 @@ export function startJob(services: Services, project: KeyProject, versionId: num
     .catch(report);
 }
 
-/** What a stop or a deletion has ended is no fault. */
+/** An abort by a stop or a deletion is not an error. */
 function unlessAborted(signal: AbortSignal, problem: unknown): void {
   if (!signal.aborted) throw problem;
 }
@@ -39,7 +39,7 @@ interface Job {
   readonly signal: AbortSignal;
 }
 
-/** A trained version is deployed at once. */
+/** Deploys a trained version at once. */
 async function runJob(job: Job): Promise<void> {
   for (let version = await read(job); version; version = await read(job)) {
     const { status } = version;
@@ -49,7 +49,7 @@ async function runJob(job: Job): Promise<void> {
   }
 }
 
-/** A training that failed leaves no artifacts: the ones that came are not all that it would have left. */
+/** A failed training leaves no artifacts, as they may be incomplete. */
 async function finish({ services, project, versionId }: Job, problem: string | undefined): Promise<void> {
   const blobs = await services.catalog.write(project.id, async (tx) => {
     const [row] = await tx.get(versionTable, [versionId]);
@@ -84,7 +84,7 @@ async function read({ services, project, versionId }: Job): Promise<Version | un
   return version;
 }
 
-/** Nothing is written when the version was deleted meanwhile. */
+/** Writes nothing if the version was deleted meanwhile. */
 async function write(
   { services, project, versionId }: Job,
   change: (row: Version) => Version,
@@ -95,7 +95,7 @@ async function write(
   });
 }
 
-/** What stands in the way of a run is told as what its code fails with. */
+/** A run that cannot start reports the reason like a failure of the code. */
 async function problemOf(
   { signal, services }: Job,
   run: () => Promise<string | undefined>,
@@ -117,7 +117,7 @@ function after(row: Version, problem: string | undefined, nowMs: number): Versio
   return { ...rest, status: "DEPLOYING", training: { ...row.training!, completedTime: nowMs } };
 }
 
-/** Answers why it failed, if it did. */
+/** Returns why the run failed, or undefined. */
 async function run(job: Job, version: Version): Promise<string | undefined> {
   const { services, project, signal } = job;
   const { keys, models } = services;
@@ -138,7 +138,7 @@ async function run(job: Job, version: Version): Promise<string | undefined> {
   return problem;
 }
 
-/** With the rights that the account has now; whoever came without one has none. */
+/** The current rights of the job's account; a job without an account has none. */
 async function jobCaller(
   keys: ApiKeys,
   { id: projectId, urlName }: KeyProject,
@@ -167,7 +167,10 @@ async function keepArtifact(
 
 const unfinished = oneOf("status", ["TRAINING", "DEPLOYING"]);
 
-/** Settles, at the start of the server, what it has stopped in; answers the versions whose jobs can begin. */
+/**
+ * Runs at the start of the server: marks interrupted jobs as failed, and returns the versions whose jobs
+ * can start.
+ */
 export async function unfinishedJobs(services: Services, project: KeyProject): Promise<number[]> {
   const { waiting, blobs } = await services.catalog.write(project.id, async (tx) => {
     const limit = await tx.count(versionTable, unfinished);

@@ -1,4 +1,4 @@
-// Predictions on request, by a version or by the active one of a model, and the logs of all runs.
+// Predictions on request, by a version or by the active version of a model, and the logs of runs.
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import type { ModelOutcome, Prediction } from "../../../model-runner/model-runner.ts";
@@ -12,7 +12,7 @@ import { requireState, requireVersion, type VersionKey } from "./rows.ts";
 export type PredictionInput = Pick<Prediction, "instances" | "args" | "data" | "files">;
 
 /**
- * The version that answers for a model; refuses (404) an unknown model, (400) one without an active version.
+ * The active version of a model. Refuses (404) an unknown model, and (400) one without an active version.
  */
 export function activeVersion(ctx: RequestContext, modelId: number): Promise<Version> {
   return ctx.catalog.read(ctx.project, async (tx) => {
@@ -24,8 +24,8 @@ export function activeVersion(ctx: RequestContext, modelId: number): Promise<Ver
 }
 
 /**
- * What the code of a version makes of each instance, or why it failed. Refuses (409) a version that is not
- * ready.
+ * Runs the code of a version on each instance; returns the predictions, or why it failed. Refuses (409) a
+ * version that is not ready.
  */
 export async function predict(
   ctx: RequestContext,
@@ -41,7 +41,7 @@ export async function predict(
   return outcome;
 }
 
-/** The lines of all runs that are kept, oldest first. */
+/** The lines of all stored runs, oldest first. */
 export function readLogs(ctx: RequestContext, key: VersionKey): Promise<Record<LogOperation, string[]>> {
   return ctx.catalog.read(ctx.project, async (tx) => {
     await requireVersion(tx, ctx, key, "READ");

@@ -54,8 +54,8 @@ const newTraining = Type.Object(
     trainingDetails: Type.Object({
       sourcePackageId: optional(sourcePackageId),
       args: optional(jsonObject("Arguments of `train`, by name")),
-      scaleTier: optional(nameField("BASIC or CUSTOM; kept, of no effect")),
-      machineType: optional(nameField("Kept, of no effect")),
+      scaleTier: optional(nameField("BASIC or CUSTOM; stored without effect")),
+      machineType: optional(nameField("Stored without effect")),
     }),
   },
   { title: "NewModelTraining" },
@@ -63,13 +63,13 @@ const newTraining = Type.Object(
 
 const versionChange = changeObject(describedChange, { title: "ModelVersionChange" });
 
-const versionShape = Type.Object(
+const versionSchema = Type.Object(
   {
     ...describedMembers,
     ...projectMember,
     modelId: Type.Integer(),
     status: Type.Enum([...versionStates]),
-    errorMsg: orNull(Type.String({ description: "Why it is FAILED" })),
+    errorMsg: orNull(Type.String({ description: "Why the version is FAILED" })),
     sourcePackageId: Type.Integer(),
     trainingDetails: orNull(
       Type.Object({
@@ -84,7 +84,7 @@ const versionShape = Type.Object(
   { title: "ModelVersion" },
 );
 
-const versionIn = (version: Version, { caller }: RequestContext) => ({
+const versionJson = (version: Version, { caller }: RequestContext) => ({
   ...describedJson(version),
   project: caller.project,
   modelId: version.modelId,
@@ -98,22 +98,22 @@ const versionIn = (version: Version, { caller }: RequestContext) => ({
 
 const predictionWanted = Type.Object(
   {
-    instances: Type.Array(Type.Unknown(), { description: "What `predict` is called with, one by one" }),
+    instances: Type.Array(Type.Unknown(), { description: "The instances, each passed to `predict`" }),
     args: optional(jsonObject("Further arguments of `predict`, by name")),
   },
   { title: "PredictionQuestion" },
 );
 
-const predictionShape = Type.Object(
+const predictionSchema = Type.Object(
   {
     data: Type.Optional(Type.Object({ predictions: Type.Array(Type.Unknown()) })),
     predictions: Type.Optional(Type.Array(Type.Unknown())),
     error: Type.Optional(Type.Object({ message: Type.String(), code: Type.Integer() })),
   },
-  { title: "Prediction", description: "`data`, or `error` when the code of the model failed" },
+  { title: "Prediction", description: "`data`, or `error` if the code of the model failed" },
 );
 
-/** The code of the user's failure, in an answer of 200. */
+/** The status of a failure of the user's code, in a response with status 200. */
 const codeFailed = 500;
 
 const predicted = ({ problem, predictions }: ModelOutcome) =>
@@ -121,13 +121,13 @@ const predicted = ({ problem, predictions }: ModelOutcome) =>
     ? membersResponse({ predictions })
     : { error: { message: problem, code: codeFailed } };
 
-const answer = () => ({ schema: recordSchema(versionShape) });
-const answered = (ctx: RequestContext, version: Version) => recordResponse(versionIn(version, ctx));
+const responseSchema = () => ({ schema: recordSchema(versionSchema) });
+const toResponse = (ctx: RequestContext, version: Version) => recordResponse(versionJson(version, ctx));
 const model = "/analytics/models/{modelId}";
 const version = `${model}/versions/{versionId}`;
 const oneModel = { modelId: id("The model") };
 const parameters = { ...oneModel, versionId: id("The version") };
-const oneArtifact = { ...parameters, name: required(text("Its name, which may have slashes in it")) };
+const oneArtifact = { ...parameters, name: required(text("The name, which may contain slashes")) };
 const keyIn = (path: { readonly modelId: number; readonly versionId: number }) => ({
   modelId: path.modelId,
   id: path.versionId,
@@ -135,29 +135,29 @@ const keyIn = (path: { readonly modelId: number; readonly versionId: number }) =
 
 const made: readonly Route[] = [
   route({
-    ...{ ...write, method: "POST", parameters: oneModel, response: answer },
+    ...{ ...write, method: "POST", parameters: oneModel, response: responseSchema },
     path: `${model}/versions`,
-    summary: "Create a version that waits to be deployed",
+    summary: "Create a version that waits for deployment",
     body: body(newVersion),
     handle: async (ctx, { path, body }) => {
       const item = { ...describedOf(body), sourcePackageId: body.sourcePackageId };
-      return answered(ctx, await createVersion(ctx, path.modelId, item));
+      return toResponse(ctx, await createVersion(ctx, path.modelId, item));
     },
   }),
   route({
-    ...{ ...write, method: "POST", parameters: oneModel, response: answer },
+    ...{ ...write, method: "POST", parameters: oneModel, response: responseSchema },
     path: `${model}/versions/train`,
     summary: "Create a version, train it in the background, and deploy it",
     body: body(newTraining),
     handle: async (ctx, { path, body }) =>
-      answered(ctx, await trainVersion(ctx, path.modelId, trainingOf(body))),
+      toResponse(ctx, await trainVersion(ctx, path.modelId, trainingOf(body))),
   }),
   route({
-    ...{ ...write, method: "POST", parameters, response: answer },
+    ...{ ...write, method: "POST", parameters, response: responseSchema },
     path: `${version}/deploy`,
     summary: "Deploy a version in the background; one that FAILED may be deployed again",
     body: nothing,
-    handle: async (ctx, { path }) => answered(ctx, await deployVersion(ctx, keyIn(path))),
+    handle: async (ctx, { path }) => toResponse(ctx, await deployVersion(ctx, keyIn(path))),
   }),
 ];
 
@@ -166,31 +166,31 @@ const kept: readonly Route[] = [
     path: `${model}/versions`,
     summary: "List the versions of a model, oldest first",
     parameters: oneModel,
-    item: versionShape,
+    item: versionSchema,
     list: (ctx, page, path) => listVersions(ctx, path.modelId, page),
-    shape: versionIn,
+    toJson: versionJson,
   }),
   route({
-    ...{ ...read, method: "GET", parameters, response: answer },
+    ...{ ...read, method: "GET", parameters, response: responseSchema },
     path: version,
     summary: "Read a version",
-    handle: async (ctx, { path }) => answered(ctx, await getVersion(ctx, keyIn(path))),
+    handle: async (ctx, { path }) => toResponse(ctx, await getVersion(ctx, keyIn(path))),
   }),
   route({
-    ...{ ...write, method: "PUT", parameters, response: answer },
+    ...{ ...write, method: "PUT", parameters, response: responseSchema },
     path: `${version}/update`,
     summary: "Change the description or metadata of a version",
     body: body(versionChange),
     handle: async (ctx, { path, body }) =>
-      answered(ctx, await updateVersion(ctx, keyIn(path), descriptionChangeOf(body))),
+      toResponse(ctx, await updateVersion(ctx, keyIn(path), descriptionChangeOf(body))),
   }),
   route({
-    ...{ ...write, method: "PUT", parameters, response: answer },
+    ...{ ...write, method: "PUT", parameters, response: responseSchema },
     path: `${version}/deprecate`,
-    summary: "Mark a version as not to be used any more",
+    summary: "Mark a version as deprecated",
     body: nothing,
     handle: async (ctx, { path }) =>
-      answered(ctx, await updateVersion(ctx, keyIn(path), { isDeprecated: true })),
+      toResponse(ctx, await updateVersion(ctx, keyIn(path), { isDeprecated: true })),
   }),
   route({
     ...{ ...write, method: "DELETE", parameters, response: () => ({ schema: emptySchema }) },
@@ -204,7 +204,7 @@ const kept: readonly Route[] = [
 ];
 
 const predictRoute = { ...read, method: "PUT", body: body(predictionWanted) } as const;
-const prediction = () => ({ schema: predictionShape });
+const prediction = () => ({ schema: predictionSchema });
 const questionOf = ({ instances, args }: Static<typeof predictionWanted>) => ({
   instances,
   args: args ?? {},
@@ -214,22 +214,22 @@ const used: readonly Route[] = [
   route({
     ...{ ...predictRoute, parameters: oneModel, response: prediction },
     path: `${model}/predict`,
-    summary: "Ask the active version of a model for predictions",
+    summary: "Predict with the active version of a model",
     handle: async (ctx, { path, body }) =>
       predicted(await predict(ctx, await activeVersion(ctx, path.modelId), questionOf(body))),
   }),
   route({
     ...{ ...predictRoute, parameters, response: prediction },
     path: `${version}/predict`,
-    summary: "Ask a version for predictions",
+    summary: "Predict with a version",
     handle: async (ctx, { path, body }) =>
       predicted(await predict(ctx, await getVersion(ctx, keyIn(path)), questionOf(body))),
   }),
   route({
     ...{ ...read, method: "GET", parameters },
     path: `${version}/log`,
-    summary: "What the code of a version has printed, with the tracebacks of its failures",
-    query: { logType: oneOfWords("Which runs; both when absent", ["train", "predict", "both"] as const) },
+    summary: "Read the logs of a version: printed output and tracebacks",
+    query: { logType: oneOfWords("Which runs; default both", ["train", "predict", "both"] as const) },
     response: () => {
       const lines = Type.Array(Type.String());
       return { schema: membersSchema(Type.Object({ predict: lines, train: lines })) };
@@ -258,7 +258,7 @@ const artifacts: readonly Route[] = [
   route({
     ...{ ...read, method: "GET", parameters: oneArtifact, takesRest: true },
     path: `${version}/artifacts/{name}`,
-    summary: "A link to an artifact that needs no credentials and expires",
+    summary: "Create a download link of an artifact, which needs no credentials and expires",
     response: () => ({ schema: membersSchema(Type.Object({ downloadUrl: Type.String() })) }),
     handle: async (ctx, { path, headers }) => {
       const link = { name: path.name, baseUrl: baseUrlOf(ctx, headers) };
@@ -268,7 +268,7 @@ const artifacts: readonly Route[] = [
   route({
     ...{ ...write, method: "POST", parameters },
     path: `${version}/artifacts/upload`,
-    summary: "A link that an artifact is PUT to, until the version is deployed",
+    summary: "Create an upload link of an artifact, usable until the version is deployed",
     body: body(Type.Object({ name: nameField("A path such as folder/file.txt") })),
     response: () => ({ schema: membersSchema(Type.Object({ uploadUrl: Type.String() })) }),
     handle: async (ctx, { path, body, headers }) => {

@@ -1,4 +1,4 @@
-// Versions of a model: code from a source package with the artifacts of its training.
+// Versions of models: the code of a source package with artifacts.
 import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
@@ -39,13 +39,13 @@ export type { Version } from "../schema.ts";
 
 export type NewVersion = Pick<Version, "name" | "description" | "metadata" | "sourcePackageId">;
 
-/** A version that gets its artifacts from elsewhere, if it has any, and waits to be deployed. */
+/** Creates a version that waits for deployment; its artifacts, if any, are uploaded. */
 export const createVersion = (ctx: RequestContext, modelId: number, item: NewVersion): Promise<Version> =>
   create(ctx, modelId, { ...item, status: "AWAITING_MANUAL_DEPLOYMENT" });
 
 /**
- * A version that is trained, then deployed, in the background. Refuses (400) a package without code, or one
- * that does not offer to be trained.
+ * Creates a version that is trained and then deployed in the background. Refuses (400) a package without an
+ * archive, or without the operation to train.
  */
 export async function trainVersion(
   ctx: RequestContext,
@@ -93,7 +93,7 @@ async function sourceFor(
   return source;
 }
 
-/** Checks, in the background, that the code loads what it was trained to. Refuses (409) another state. */
+/** Checks in the background that the code loads its artifacts. Refuses (409) other states. */
 export async function deployVersion(ctx: RequestContext, key: VersionKey): Promise<Version> {
   let blobs: number[] = [];
   const version = await changeRecord<Version>(ctx, versionTable, versionNamed(key), async (row, tx) => {
@@ -111,7 +111,7 @@ export async function deployVersion(ctx: RequestContext, key: VersionKey): Promi
   return version;
 }
 
-/** One page of the versions of a model, oldest first; refuses (404) an unknown model. */
+/** Returns one page of the versions of a model, oldest first. Refuses (404) an unknown model. */
 export async function listVersions(
   ctx: RequestContext,
   modelId: number,
@@ -123,11 +123,11 @@ export async function listVersions(
   return listRecords(ctx, versionTable, equals("modelId", modelId), page);
 }
 
-/** Refuses (404) a version that this model does not have. */
+/** Refuses (404) a version that the model does not have. */
 export const getVersion = (ctx: RequestContext, key: VersionKey): Promise<Version> =>
   ctx.catalog.read(ctx.project, (tx) => requireVersion(tx, ctx, key, "READ"));
 
-/** Refuses (404) a version that this model does not have. */
+/** Refuses (404) a version that the model does not have. */
 export const updateVersion = (
   ctx: RequestContext,
   key: VersionKey,
@@ -136,7 +136,8 @@ export const updateVersion = (
   changeRecord(ctx, versionTable, versionNamed(key), (row) => changeDescription(row, change));
 
 /**
- * With its artifacts and logs; what runs of it is ended, and its model has no active version if it was this.
+ * Deletes a version with its artifacts and logs, and stops what is running. If it was active, the model has
+ * no active version.
  */
 export async function deleteVersion(ctx: RequestContext, key: VersionKey): Promise<void> {
   const blobs = await ctx.catalog.write(ctx.project, async (tx) => {
@@ -150,7 +151,7 @@ export async function deleteVersion(ctx: RequestContext, key: VersionKey): Promi
   await removeBlobs(ctx, ctx.project, blobs);
 }
 
-/** Takes versions away with all that is theirs; answers the blobs to remove after the transaction. */
+/** Deletes versions with their artifacts and logs. Returns the blobs to remove after the transaction. */
 export async function deleteVersionsOf(tx: CatalogWriter, ids: readonly number[]): Promise<number[]> {
   const blobs = await deleteArtifactsOf(tx, ids);
   await tx.remove(logTable, oneOf("versionId", ids));
