@@ -1,4 +1,4 @@
-// `npm run check`: types, lint and format, house rules and docs, side by side, at the desk as in CI.
+// `npm run check`: types, lint and format, code rules and docs, side by side, at the desk as in CI.
 import { spawn } from "node:child_process";
 
 interface Step {
@@ -23,7 +23,7 @@ const steps: readonly Step[] = [
     next: "npm run format, then mend what is left",
   },
   {
-    name: "house rules",
+    name: "code rules",
     command: ["node", "scripts/tidy.ts"],
     next: "npm run format wraps comments; mend the rest",
   },

@@ -3,12 +3,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { generatedPages } from "./docs/generated.ts";
 import { brokenMentions } from "./docs/mentions.ts";
+import { joinParagraphs } from "./tidy/paragraphs.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const check = process.argv.includes("--check");
 const problems: string[] = [];
 
-for (const [path, text] of Object.entries(generatedPages())) {
+for (const [path, lines] of Object.entries(generatedPages())) {
+  const text = joinParagraphs(lines);
   if (check && contentOf(path) !== text) problems.push(`${path} is not what the code says; run npm run docs`);
   if (!check) write(path, text);
 }

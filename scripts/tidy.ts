@@ -1,8 +1,10 @@
-// The house rules as a program: names each line that breaks one; with --fix, wraps long comments first.
-import { readFileSync, writeFileSync } from "node:fs";
+// The code rules as a program: names each line that breaks one. With --fix it first wraps long comments and
+// joins the lines of paragraphs in docs.
+import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findingsIn } from "./tidy/findings.ts";
 import { lockFileFindings } from "./tidy/lock-file.ts";
+import { joinParagraphs, wrappedParagraphs } from "./tidy/paragraphs.ts";
 import { sourcesOfProject } from "./tidy/source.ts";
 import { wrapComments } from "./tidy/wrap.ts";
 
@@ -10,13 +12,18 @@ const root = new URL("..", import.meta.url).pathname;
 if (process.argv.includes("--fix")) wrapAll();
 const sources = sourcesOfProject(root);
 const lockFile = readFileSync(join(root, "package-lock.json"), "utf8");
-const findings = [...findingsIn(sources), ...lockFileFindings(lockFile)];
+const docs = docPaths().map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+const findings = [
+  ...findingsIn(sources),
+  ...lockFileFindings(lockFile),
+  ...docs.flatMap(({ path, text }) => wrappedParagraphs(path, text)),
+];
 for (const { path, line, problem } of findings) console.log(`${path}:${line} ${problem}`);
 if (findings.length > 0) {
-  console.log(`\n${findings.length} places break the house rules.`);
+  console.log(`\n${findings.length} places break the code rules.`);
   process.exitCode = 1;
 } else {
-  console.log(`${sources.length} files keep the house rules.`);
+  console.log(`${sources.length} files keep the code rules.`);
 }
 
 function wrapAll(): void {
@@ -24,4 +31,14 @@ function wrapAll(): void {
     const wrapped = wrapComments(text);
     if (wrapped !== text) writeFileSync(join(root, path), wrapped);
   }
+  for (const path of docPaths()) {
+    const text = readFileSync(join(root, path), "utf8");
+    const joined = joinParagraphs(text);
+    if (joined !== text) writeFileSync(join(root, path), joined);
+  }
+}
+
+function docPaths(): string[] {
+  const exclude = (path: string) => path.includes("node_modules");
+  return globSync("**/*.md", { cwd: root, exclude }).filter((path) => !exclude(path)).sort();
 }
