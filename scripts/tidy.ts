@@ -40,5 +40,7 @@ function wrapAll(): void {
 
 function docPaths(): string[] {
   const exclude = (path: string) => path.includes("node_modules");
-  return globSync("**/*.md", { cwd: root, exclude }).filter((path) => !exclude(path)).sort();
+  return globSync("**/*.md", { cwd: root, exclude })
+    .filter((path) => !exclude(path))
+    .sort();
 }
