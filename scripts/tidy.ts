@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { findingsIn } from "./tidy/findings.ts";
 import { lockFileFindings } from "./tidy/lock-file.ts";
 import { joinParagraphs, wrappedParagraphs } from "./tidy/paragraphs.ts";
+import { docsTermFindings } from "./tidy/plain-terms.ts";
 import { sourcesOfProject } from "./tidy/source.ts";
 import { wrapComments } from "./tidy/wrap.ts";
 
@@ -16,11 +17,11 @@ const docs = docPaths().map((path) => ({ path, text: readFileSync(join(root, pat
 const findings = [
   ...findingsIn(sources),
   ...lockFileFindings(lockFile),
-  ...docs.flatMap(({ path, text }) => wrappedParagraphs(path, text)),
+  ...docs.flatMap(({ path, text }) => [...wrappedParagraphs(path, text), ...docsTermFindings(path, text)]),
 ];
 for (const { path, line, problem } of findings) console.log(`${path}:${line} ${problem}`);
 if (findings.length > 0) {
-  console.log(`\n${findings.length} places break the code rules.`);
+  console.log(`\n${findings.length} lines break the code rules.`);
   process.exitCode = 1;
 } else {
   console.log(`${sources.length} files keep the code rules.`);

@@ -14,6 +14,7 @@ import {
 } from "typescript/unstable/ast/is";
 import { arrowFindings, dialectOf, isClientFile } from "./arrows.ts";
 import { moduleStateFindings } from "./module-state.ts";
+import { termFindings, typeNameFindings } from "./plain-terms.ts";
 import { type Finding, isTest, lineOf, linesIn, nodesOf, type Source } from "./source.ts";
 
 export const bounds = {
@@ -39,6 +40,7 @@ const rules: readonly ((source: Source) => Finding[])[] = [
   exportFindings,
   wordFindings,
   commentFindings,
+  termFindings,
   wireFindings,
   storeFindings,
   moduleStateFindings,
@@ -46,10 +48,11 @@ const rules: readonly ((source: Source) => Finding[])[] = [
   testFindings,
 ];
 
-/** Everything that breaks a house rule, in order of file and line. */
+/** Everything that breaks a code rule, in order of file and line. */
 export function findingsIn(sources: readonly Source[]): Finding[] {
   const found = [...sources.flatMap((one) => rules.flatMap((rule) => rule(one)))];
   found.push(...roomFindings(sources), ...limitFindings(sources), ...unusedFindings(sources));
+  found.push(...typeNameFindings(sources));
   return found.sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1));
 }
 

@@ -24,7 +24,7 @@ export const sourcesOfProject = (root: string): Source[] => read(new API({ cwd: 
 
 /** Files that exist only in a test: path to text. */
 export function sourcesOf(files: Readonly<Record<string, string>>): Source[] {
-  const root = "/house";
+  const root = "/project";
   const options = {
     noLib: true,
     types: [],

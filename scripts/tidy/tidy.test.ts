@@ -1,7 +1,8 @@
-// Every house rule catches what it is for, and leaves the ordinary alone.
+// Every code rule finds what it is for, and nothing else.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { findingsIn } from "./findings.ts";
+import { docsTermFindings } from "./plain-terms.ts";
 import { sourcesOf } from "./source.ts";
 import { wrapComments } from "./wrap.ts";
 
@@ -84,6 +85,37 @@ test("no loose ends and no code in comments", () => {
   assert.match(onlyProblem("src/lib/a.ts", "// const a = 1;\n"), /code in a comment/);
   assert.match(onlyProblem("src/lib/a.ts", "  // if (a) {\n"), /code in a comment/);
   assert.deepEqual(problemsIn({ "src/lib/a.ts": "// If it fails, return early; import nothing.\n" }), []);
+});
+
+test("comments and messages use plain terms", () => {
+  const found = onlyProblem("src/odata/a.ts", "/** What the caller asked. */\nuse(1);\n");
+  assert.equal(found, 'src/odata/a.ts:2 "asked"; write requests, requested');
+  assert.match(onlyProblem("src/odata/a.ts", "use(1); // Begins anew.\n"), /a\.ts:2 "anew"; write again/);
+  assert.match(
+    onlyProblem("src/odata/a.ts", 'use("takes texts alone");\n'),
+    /a\.ts:2 "texts"; write strings/,
+  );
+  const names = "// Calls `asked` behind a proxy.\nuse(asked, 'texts');\n";
+  assert.deepEqual(problemsIn({ "src/odata/a.ts": names, "src/odata/a.test.ts": "// What is asked.\n" }), []);
+});
+
+test("docs use plain terms, code aside", () => {
+  const page = "Answers are `asked` for.\n\n```\nhouse\n```\n";
+  assert.deepEqual(docsTermFindings("docs/reference/raw.md", page), [
+    { path: "docs/reference/raw.md", line: 1, problem: '"Answers"; write returns; response, result' },
+  ]);
+});
+
+test("an exported type has a name of its own", () => {
+  const files = { "src/lib/a.ts": "export interface Thing {}\n", "src/lib/b.ts": "export class Thing {}\n" };
+  const user =
+    'import type { Thing } from "../lib/a.ts";\nexport type { Thing as Other } from "../lib/b.ts";\n';
+  const found = problemsIn({ ...files, "src/odata/c.ts": `${user}use<Thing>();\n` });
+  assert.deepEqual(found, [
+    "src/lib/b.ts:2 src/lib/a.ts exports a type Thing too; give each a name of its own",
+  ]);
+  const local = { ...files, "src/lib/b.ts": "interface Thing {}\nuse<Thing>();\n" };
+  assert.deepEqual(problemsIn({ ...local, "src/odata/c.ts": `${user.split("\n")[0]}\nuse<Thing>();\n` }), []);
 });
 
 test("arrows run downwards", () => {

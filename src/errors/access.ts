@@ -15,7 +15,7 @@ export const accessFailures = {
   unauthenticated: entry<{ reason: keyof typeof whyUnauthenticated }>({
     status: 401,
     when: "The request has no valid API key, token or session; the message names the reason.",
-    // Published clients read the beginning (docs/reference/common.md#error-texts-that-clients-read).
+    // Published clients read the beginning (docs/reference/common.md#error-messages-that-clients-read).
     message: ({ reason }) => `HTTP 401 Unauthorized: ${whyUnauthenticated[reason]}`,
   }),
   "no-identity-provider": entry<{ project: string }>({

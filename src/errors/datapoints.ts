@@ -19,7 +19,7 @@ export const datapointFailures = {
     status: 400,
     when: "Time series are created with, or renamed to, names that are taken; the message lists all of them.",
     // Published clients read the names from this text, separated by commas without blanks
-    // (docs/reference/common.md#error-texts-that-clients-read).
+    // (docs/reference/common.md#error-messages-that-clients-read).
     message: ({ names }) => `Some metrics already exist: ${names.join(",")}`,
   }),
   "texts-not-aggregated": entry<{ name: string }>({

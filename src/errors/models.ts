@@ -48,7 +48,7 @@ export const modelFailures = {
   "source-code-deleted": entry<{ name: string }>({
     status: 400,
     when: "The code of a source package is requested after it was deleted.",
-    // Published clients read the word `deleted` (docs/reference/common.md#error-texts-that-clients-read).
+    // Published clients read the word `deleted` (docs/reference/common.md#error-messages-that-clients-read).
     message: ({ name }) => `The code of the source package ${name} has been deleted`,
   }),
   "source-without-operation": entry<{ name: string; operation: string }>({

@@ -111,14 +111,14 @@ export const recordFailures = {
   "raw-databases-unknown": entry<{ names: readonly string[] }>({
     status: 404,
     when: "A raw operation names databases that do not exist; `notFound` lists them.",
-    // Published clients read this text (docs/reference/common.md#error-texts-that-clients-read).
+    // Published clients read this text (docs/reference/common.md#error-messages-that-clients-read).
     message: () => "Did not find any dbs with the given names",
     members: ({ names }) => ({ notFound: names }),
   }),
   "raw-tables-unknown": entry<{ names: readonly string[] }>({
     status: 404,
     when: "A raw operation names tables that its database does not have; `notFound` lists them.",
-    // Published clients read this text (docs/reference/common.md#error-texts-that-clients-read).
+    // Published clients read this text (docs/reference/common.md#error-messages-that-clients-read).
     message: ({ names }) => `No tables named ${firstOf(names)}`,
     members: ({ names }) => ({ notFound: names }),
   }),

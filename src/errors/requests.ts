@@ -149,7 +149,7 @@ export const requestFailures = {
   "filters-disabled": entry<{ fields: readonly string[]; by: string }>({
     status: 400,
     when: "A list is requested with filters that cannot be used together.",
-    // Published clients read the word `disabled` (docs/reference/common.md#error-texts-that-clients-read).
+    // Published clients read the word `disabled` (docs/reference/common.md#error-messages-that-clients-read).
     message: ({ fields, by }) =>
       `The filters ${firstOf(fields)} are disabled when ${by} is used; a search takes them together`,
   }),

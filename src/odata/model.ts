@@ -217,7 +217,7 @@ export const functionsIn = (model: EntityModel): EntityFunction[] => [
   ...[...model.types.values()].flatMap((type) => [...model.functionsOf(type).values()]),
 ];
 
-/** Assembles the model. A name that no part declares is an error of ours. */
+/** Assembles the model. A name that no part declares is an invariant violation. */
 export function assembleModel(parts: readonly EntityModelPart[]): EntityModel {
   const types = byName(parts.flatMap((part) => part.types ?? []));
   const sets = byName(parts.flatMap((part) => part.sets ?? []));

@@ -1,0 +1,138 @@
+// Finds words that the glossary replaces, in comments, messages and docs, and type names with several
+// meanings.
+import type { Node, NoSubstitutionTemplateLiteral, StringLiteral } from "typescript/unstable/ast";
+import {
+  isClassDeclaration,
+  isInterfaceDeclaration,
+  isNoSubstitutionTemplateLiteral,
+  isStringLiteral,
+  isTypeAliasDeclaration,
+} from "typescript/unstable/ast/is";
+import { type Finding, isTest, lineOf, nodesOf, type Source } from "./source.ts";
+
+/** Words that an engineer would have to translate, with the terms to use (docs/GLOSSARY.md). */
+const replacements: readonly (readonly [word: RegExp, use: string])[] = [
+  [/\brooms?\b/i, "resource module; space"],
+  [/\bhouses?\b/i, "code rules"],
+  [/\bdoors?\b/i, "authenticator"],
+  [/\bgates?\b/i, "authenticator; counter; limit"],
+  [/\berrands?\b/i, "pending login"],
+  [/\b(lends?|lent|loans?)\b/i, "temporary key"],
+  [/\b(un)?seal(s|ed|ing)?\b/i, "checksum, checksummed"],
+  [/\b(un)?press(es|ed|ing)?\b/i, "compress, decompress"],
+  [/\bsift(s|ed|ing|ers?)?\b/i, "filter in memory"],
+  [/\btwins?\b/i, "copy without hidden data"],
+  [/\banew\b/i, "again; restart"],
+  [/\b(whoever|somebody|nobody)\b/i, "the caller; no caller"],
+  [/\bhangs?( \w+)? on\b/i, "is linked to"],
+  [/\b(lies|lie (in|on|at|below|beyond|behind))\b/i, "is in"],
+  [/\bstands? (in|on|at|before|behind|beside|there|elsewhere|between)\b/i, "is in; needs"],
+  [/\bbehind\b(?! (a|the|another)( \w+)? (proxy|load balancer|firewall))/i, "after"],
+  [/\btexts\b/i, "strings"],
+  [/\b(asks|asked|asking)\b/i, "requests, requested"],
+  [/\b(answers?|answered)\b/i, "returns; response, result"],
+  [/\bquestions?\b/i, "query, request"],
+  [/\bmoments?\b/i, "time, timestamp"],
+  [/\bpieces?\b/i, "chunk, page, part"],
+  [/\bheld\b/i, "stored, cached, existing"],
+  [/\b(goes|go|went|gone) on\b/i, "continues"],
+  [/\b(in|takes?|took) the place of\b/i, "instead of; replaces"],
+  [/\bwords of the wire\b|\bwire's words?\b/i, "wire format"],
+  [/\bof ours\b/i, "our error; invariant"],
+];
+
+/**
+ * Folders and files of src, and pages, that still use such words. Each goes when it is rewritten; the list
+ * ends empty.
+ */
+const notCovered: readonly string[] = [
+  ...["access/", "archive/", "client/", "errors/", "http/", "import/", "lib/", "model-runner/"],
+  ...["query/", "resources/timeseries/", "rest/", "storage/"],
+  ...["app.ts", "authenticators.ts", "config.ts", "context.ts", "data-folder.ts", "data-parts.ts"],
+  ...["data-stores.ts", "errors.ts", "limits.ts", "listening.ts", "main.ts"],
+]
+  .map((path) => `src/${path}`)
+  .concat(
+    ["CHANGELOG.md", "README.md", "bench/", "docs/ERRORS.md", "docs/LIMITS.md", "docs/SECURITY.md"],
+    ["docs/SETTINGS.md", "docs/access.md", "docs/aggregates.md", "docs/analytics.md", "docs/architecture.md"],
+    ["docs/archive.md", "docs/calculated.md", "docs/decisions/", "docs/import.md", "docs/login.md"],
+    ["docs/models.md", "docs/odata.md", "docs/operations.md", "docs/proof.md", "docs/visibility.md"],
+  );
+
+const isCovered = (path: string) => !notCovered.some((start) => path.startsWith(start));
+
+/** Words in comments and messages that have a plain term. */
+export function termFindings(source: Source): Finding[] {
+  const { path, lines } = source;
+  if (!path.startsWith("src/") || isTest(path) || !isCovered(path)) return [];
+  const inComments = lines.flatMap((line, index) => {
+    const comment = /^\s*(?:\/\/|\/\*\*?|\*)(.*)$/.exec(line)?.[1] ?? /\s\/\/ (.*)$/.exec(line)?.[1];
+    return comment === undefined ? [] : wordsIn(path, index, comment);
+  });
+  const messages = [...nodesOf(source.tree)].filter(isMessage);
+  return [...inComments, ...messages.flatMap((node) => wordsIn(path, lineOf(source, node) - 1, node.text))];
+}
+
+/** A string of several words: descriptions and refusals, not names of fields. */
+const isMessage = (node: Node): node is StringLiteral | NoSubstitutionTemplateLiteral =>
+  (isStringLiteral(node) || isNoSubstitutionTemplateLiteral(node)) && /[a-z] [a-z]/.test(node.text);
+
+/** Words in a page of docs that have a plain term; code is skipped. */
+export function docsTermFindings(path: string, text: string): Finding[] {
+  if (!isCovered(path)) return [];
+  let isCode = false;
+  return text.split("\n").flatMap((line, index) => {
+    if (line.trimStart().startsWith("```")) isCode = !isCode;
+    return isCode ? [] : wordsIn(path, index, line);
+  });
+}
+
+function wordsIn(path: string, index: number, text: string): Finding[] {
+  const prose = text.replaceAll(/`[^`]*`/g, "");
+  return replacements.flatMap(([word, use]) => {
+    const found = word.exec(prose)?.[0];
+    return found === undefined ? [] : [{ path, line: index + 1, problem: `"${found}"; write ${use}` }];
+  });
+}
+
+/** Names that still have several meanings. Each goes when its types are renamed; the list ends empty. */
+const ambiguousNames: ReadonlySet<string> = new Set([
+  ...["ApiVersion", "Column", "Entry", "Expression", "Head", "Line", "Loading"],
+  ...["Manifest", "Members", "Outcome", "Plan", "Rows", "Stores"],
+]);
+
+/** Exported types and classes of src that share a name: a reader must be able to search for it. */
+export function typeNameFindings(sources: readonly Source[]): Finding[] {
+  const declared = Map.groupBy(sources.flatMap(exportedTypes), ({ name }) => name);
+  const repeated = [...declared].filter(([, places]) => new Set(places.map(({ path }) => path)).size > 1);
+  const found = repeated
+    .filter(([name]) => !ambiguousNames.has(name))
+    .flatMap(([name, [first, ...others]]) =>
+      others.map(({ path, line }) => ({
+        path,
+        line,
+        problem: `${first!.path} exports a type ${name} too; give each a name of its own`,
+      })),
+    );
+  const names = new Set(repeated.map(([name]) => name));
+  const cleared = sources.some(({ path }) => path === ownPath)
+    ? [...ambiguousNames].filter((name) => !names.has(name))
+    : [];
+  return [
+    ...found,
+    ...cleared.map((name) => ({ path: ownPath, line: 1, problem: `${name} has one meaning; drop it here` })),
+  ];
+}
+
+const ownPath = "scripts/tidy/plain-terms.ts";
+
+function exportedTypes(source: Source): { name: string; path: string; line: number }[] {
+  const { path, tree } = source;
+  if (!path.startsWith("src/") || isTest(path)) return [];
+  return tree.statements.flatMap((statement) => {
+    const isType =
+      isInterfaceDeclaration(statement) || isTypeAliasDeclaration(statement) || isClassDeclaration(statement);
+    if (!isType || !statement.name || !/^export\b/.test(statement.getText(tree))) return [];
+    return [{ name: statement.name.text, path, line: lineOf(source, statement) }];
+  });
+}
