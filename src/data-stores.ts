@@ -13,7 +13,7 @@ import { openLocalBlobs } from "./storage/local-blobs/local-blobs.ts";
 import { type Manifest, writeManifest, writeMark } from "./storage/manifest.ts";
 import type { PointsStore } from "./storage/points.ts";
 
-export interface Stores {
+export interface DataStores {
   readonly catalog: Catalog;
   readonly points: PointsStore;
   readonly blobs: BlobStore;
@@ -33,7 +33,7 @@ const foldersBelow = 2 ** 48 - 1;
 export async function openStores(
   { folder: { path }, openCatalog, linkSecret, disk, log }: Opening,
   opened: AsyncDisposableStack,
-): Promise<Stores> {
+): Promise<DataStores> {
   const known = await requireParts(path);
   const before: Manifest = known ?? {
     id: 1,

@@ -6,7 +6,7 @@
 import { accessFailures } from "./errors/access.ts";
 import { analyticsFailures } from "./errors/analytics.ts";
 import { datapointFailures } from "./errors/datapoints.ts";
-import type { Entry, Members } from "./errors/entry.ts";
+import type { ErrorEntry, ErrorMembers } from "./errors/entry.ts";
 import { fileFailures } from "./errors/files.ts";
 import { modelFailures } from "./errors/models.ts";
 import { odataFailures } from "./errors/odata.ts";
@@ -31,7 +31,7 @@ export type DetailsOf<Code extends FailureCode> = Parameters<(typeof catalogue)[
 interface Refusal {
   readonly status: number;
   readonly message: string;
-  readonly members: Members;
+  readonly members: ErrorMembers;
   readonly details: unknown;
 }
 
@@ -39,7 +39,7 @@ interface Refusal {
 export class Failure extends Error {
   readonly failure: FailureCode;
   readonly status: number;
-  readonly members: Members;
+  readonly members: ErrorMembers;
   readonly details: unknown;
   constructor(failure: FailureCode, refusal: Refusal) {
     super(refusal.message);
@@ -53,7 +53,7 @@ export class Failure extends Error {
 
 /** `throw fail("forbidden", { ... })`: the catalogue entry with its details filled in. */
 export function fail<Code extends FailureCode>(code: Code, details: DetailsOf<Code>): Failure {
-  const found = catalogue[code] as Entry<DetailsOf<Code>>;
+  const found = catalogue[code] as ErrorEntry<DetailsOf<Code>>;
   const status = (details as { status?: number }).status ?? found.status;
   invariant(
     [found.status, ...(found.otherStatuses ?? [])].includes(status),

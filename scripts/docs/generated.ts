@@ -1,6 +1,6 @@
 // The pages of docs/ that are made from the code: settings, limits and failures.
 import { described as settings } from "../../src/config.ts";
-import type { Entry } from "../../src/errors/entry.ts";
+import type { ErrorEntry } from "../../src/errors/entry.ts";
 import { catalogue } from "../../src/errors.ts";
 import { described } from "../../src/limits.ts";
 
@@ -77,7 +77,7 @@ function amount(value: number, unit: string): string {
   return value.toLocaleString("en-US").replaceAll(",", " ");
 }
 
-const statusesOf = ({ status, otherStatuses = [] }: Pick<Entry<never>, "status" | "otherStatuses">) => [
+const statusesOf = ({ status, otherStatuses = [] }: Pick<ErrorEntry<never>, "status" | "otherStatuses">) => [
   status,
   ...otherStatuses,
 ];

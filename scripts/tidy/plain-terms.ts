@@ -96,10 +96,7 @@ function wordsIn(path: string, index: number, text: string): Finding[] {
 }
 
 /** Names that still have several meanings. Each goes when its types are renamed; the list ends empty. */
-const ambiguousNames: ReadonlySet<string> = new Set([
-  ...["ApiVersion", "Column", "Entry", "Expression", "Head", "Line", "Loading"],
-  ...["Manifest", "Members", "Outcome", "Plan", "Rows", "Stores"],
-]);
+const ambiguousNames: ReadonlySet<string> = new Set(["Column"]);
 
 /** Exported types and classes of src that share a name: a reader must be able to search for it. */
 export function typeNameFindings(sources: readonly Source[]): Finding[] {

@@ -5,7 +5,7 @@ import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { BadArchive } from "./format.ts";
 
-export type Line = Readonly<Record<string, unknown>>;
+export type ArchiveLine = Readonly<Record<string, unknown>>;
 
 /** Throws a BadArchive when the value of `field` is invalid. */
 export type Check = (value: unknown, field: string) => void;
@@ -42,7 +42,8 @@ export const object =
   (value, field) => {
     if (typeof value !== "object" || value === null || Array.isArray(value))
       throw invalid(field, "an object", value);
-    for (const [name, check] of Object.entries(members)) check((value as Line)[name], `${field}.${name}`);
+    for (const [name, check] of Object.entries(members))
+      check((value as ArchiveLine)[name], `${field}.${name}`);
   };
 
 export const times = { createdTime: time, lastUpdatedTime: time };

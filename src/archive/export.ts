@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { exitCodes, keyOf, type Surroundings, serverOf, UsageError } from "../client/command.ts";
 import { Connection, ServerProblem } from "../client/connection.ts";
 import { count, duration, StatusLine } from "../client/progress.ts";
-import { BadArchive, type Manifest } from "./format.ts";
+import { type ArchiveManifest, BadArchive } from "./format.ts";
 import { type ArchivePart, Stopped } from "./section.ts";
 import { ArchiveWriter } from "./writer.ts";
 
@@ -69,7 +69,7 @@ const isExpected = (problem: unknown): boolean =>
   problem instanceof BadArchive ||
   String((problem as NodeJS.ErrnoException).code).startsWith("ERR_PARSE_ARGS");
 
-function describe({ sections }: Manifest, seconds: number): string[] {
+function describe({ sections }: ArchiveManifest, seconds: number): string[] {
   const lines = sections.map(({ name, records }) => `  ${name.padEnd(18)} ${count(records)}`);
   return [...lines, `Complete in ${duration(seconds)}`];
 }

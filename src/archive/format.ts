@@ -11,7 +11,7 @@ export const headName = "millrace-archive.json";
 /** The last entry, with the figures of all others. */
 export const manifestName = "manifest.json";
 
-export interface Head {
+export interface ArchiveHeader {
   readonly format: string;
   readonly version: number;
   readonly project: string;
@@ -30,7 +30,7 @@ export interface SectionFigures {
   readonly sha256: string;
 }
 
-export interface Manifest extends Head {
+export interface ArchiveManifest extends ArchiveHeader {
   readonly finishedTime: number;
   readonly sections: readonly SectionFigures[];
 }

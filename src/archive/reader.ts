@@ -8,17 +8,17 @@ import { parseJson, parseJsonTexts } from "../lib/json.ts";
 import { LineTooLong, linesOf } from "../lib/lines.ts";
 import { limits } from "../limits.ts";
 import {
+  type ArchiveHeader,
+  type ArchiveManifest,
   BadArchive,
   formatName,
   formatVersion,
-  type Head,
   headName,
-  type Manifest,
   manifestName,
   Tally,
 } from "./format.ts";
 
-export interface Entry {
+export interface ArchiveEntry {
   readonly name: string;
   readonly size: number;
   /** Undefined for the first and the last entry. */
@@ -36,7 +36,10 @@ export interface JsonLine {
 /**
  * The entries in their order; what is not read of one is passed over. `onBytes` hears of the file's bytes.
  */
-export async function* entriesOf(file: string, onBytes?: (bytes: number) => void): AsyncGenerator<Entry> {
+export async function* entriesOf(
+  file: string,
+  onBytes?: (bytes: number) => void,
+): AsyncGenerator<ArchiveEntry> {
   const unpacked = (await isGzip(file)) ? createGunzip() : createZstdDecompress();
   const input = createReadStream(file);
   input.on("data", (chunk) => onBytes?.(chunk.length));
@@ -90,14 +93,14 @@ function asBadArchive(file: string, problem: unknown): unknown {
 }
 
 /** All bytes of an entry, which must not have more than `bytesMax`. */
-export async function bytesOf({ name, size, body }: Entry, bytesMax: number): Promise<Buffer> {
+export async function bytesOf({ name, size, body }: ArchiveEntry, bytesMax: number): Promise<Buffer> {
   if (size > bytesMax)
     throw new BadArchive(`The entry ${name} has ${size} bytes; an entry of its kind has at most ${bytesMax}`);
   return Buffer.concat(await Array.fromAsync(body));
 }
 
 /** The values of the lines of an entry, with the number of each line and its length in bytes. */
-export async function* jsonLinesOf({ name, body }: Entry): AsyncGenerator<JsonLine> {
+export async function* jsonLinesOf({ name, body }: ArchiveEntry): AsyncGenerator<JsonLine> {
   let startBytes = 0;
   try {
     for await (const { text, line, endBytes } of linesOf(body, limits.importLineBytesMax)) {
@@ -114,13 +117,13 @@ export async function* jsonLinesOf({ name, body }: Entry): AsyncGenerator<JsonLi
  * Reads everything once and answers the manifest. Refuses what is no archive, one of a newer format, and one
  * in which anything is missing or other than it was written.
  */
-export async function verified(file: string, onBytes?: (bytes: number) => void): Promise<Manifest> {
+export async function verified(file: string, onBytes?: (bytes: number) => void): Promise<ArchiveManifest> {
   const tallies = new Map<string, Tally>();
-  let head: Head | undefined;
-  let manifest: Manifest | undefined;
+  let head: ArchiveHeader | undefined;
+  let manifest: ArchiveManifest | undefined;
   for await (const entry of entriesOf(file, onBytes)) {
     if (!head) head = await headOf(file, entry);
-    else if (entry.name === manifestName) manifest = parsed(file, await textOf(entry)) as Manifest;
+    else if (entry.name === manifestName) manifest = parsed(file, await textOf(entry)) as ArchiveManifest;
     else if (entry.section) {
       const tally = tallies.get(entry.section) ?? new Tally();
       tallies.set(entry.section, tally);
@@ -138,8 +141,8 @@ export async function verified(file: string, onBytes?: (bytes: number) => void):
   return manifest;
 }
 
-async function headOf(file: string, first: Entry): Promise<Head> {
-  const head = first.name === headName ? (parsed(file, await textOf(first)) as Head) : undefined;
+async function headOf(file: string, first: ArchiveEntry): Promise<ArchiveHeader> {
+  const head = first.name === headName ? (parsed(file, await textOf(first)) as ArchiveHeader) : undefined;
   if (head?.format !== formatName) throw new BadArchive(`${file} is not an archive of a project`);
   if (head.version > formatVersion)
     throw new BadArchive(
@@ -148,7 +151,7 @@ async function headOf(file: string, first: Entry): Promise<Head> {
   return head;
 }
 
-const textOf = async (entry: Entry) => (await bytesOf(entry, limits.importLineBytesMax)).toString();
+const textOf = async (entry: ArchiveEntry) => (await bytesOf(entry, limits.importLineBytesMax)).toString();
 
 /** The server would convert numbers in metadata only after `JSON.stringify` has changed their text. */
 const parseLine = (text: string): unknown => parseJsonTexts(text, ["metadata"], ["columns", "metadata"]);

@@ -3,7 +3,7 @@
 import type { Created } from "../client/create-once.ts";
 import type { Made } from "../client/ledger.ts";
 import { limits } from "../limits.ts";
-import type { Check, Line } from "./checks.ts";
+import type { ArchiveLine, Check } from "./checks.ts";
 import { JsonLines } from "./json-lines.ts";
 import type { References } from "./references.ts";
 import type { ArchivePart, Exporting, Item, LinesSection, Restoring } from "./section.ts";
@@ -22,7 +22,7 @@ interface RecordOptions {
   /** A list of parts with ids of their own, such as columns, and the kind under which these are recorded. */
   readonly parts?: { readonly member: string; readonly kind: string };
   /** The item of the request that creates the record; its members as they are when absent. */
-  readonly toCreate?: (members: Line, references: References, archived: Archived) => Line;
+  readonly toCreate?: (members: ArchiveLine, references: References, archived: Archived) => ArchiveLine;
 }
 
 interface Archived {
@@ -88,7 +88,11 @@ const newItems = (items: readonly Item[], kind: string, { references }: Restorin
     ({ id }, at) => references.idOf(kind, id) === undefined && items.findIndex((one) => one.id === id) === at,
   );
 
-function itemsToCreate(items: readonly Item[], options: RecordOptions, { references }: Restoring): Line[] {
+function itemsToCreate(
+  items: readonly Item[],
+  options: RecordOptions,
+  { references }: Restoring,
+): ArchiveLine[] {
   const { parts, toCreate = (members) => members } = options;
   const ids = new Set(items.map(({ id }) => id));
   return items.map((item) => {
@@ -112,7 +116,7 @@ const madeParts = (member: string, items: readonly Item[], created: readonly Cre
 export async function restoreTimes(
   { connection }: Restoring,
   path: string,
-  items: readonly Line[],
+  items: readonly ArchiveLine[],
   created: readonly Created[],
 ): Promise<void> {
   if (items.length === 0) return;

@@ -1,6 +1,6 @@
 // Translates references in an archive to the ids that the records have in the project that is restored.
 import type { Ledger } from "../client/ledger.ts";
-import type { Line } from "./checks.ts";
+import type { ArchiveLine } from "./checks.ts";
 import type { Item } from "./section.ts";
 
 export class References {
@@ -23,7 +23,7 @@ export class References {
   }
 
   /** `{ [member]: new id }`, or nothing when the archive does not have the record. */
-  single(kind: string, member: string, archivedId: number): Line {
+  single(kind: string, member: string, archivedId: number): ArchiveLine {
     const id = this.idOf(kind, archivedId);
     if (id === undefined) this.#leftOut += 1;
     return id === undefined ? {} : { [member]: id };

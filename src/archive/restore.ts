@@ -7,7 +7,7 @@ import { Connection, ServerProblem } from "../client/connection.ts";
 import { CreateOnce } from "../client/create-once.ts";
 import { Ledger } from "../client/ledger.ts";
 import { count, duration, Progress } from "../client/progress.ts";
-import { BadArchive, type Manifest } from "./format.ts";
+import { type ArchiveManifest, BadArchive } from "./format.ts";
 import { entriesOf, verified } from "./reader.ts";
 import { nothingRestored, type Restored, Restorer } from "./restorer.ts";
 import type { ArchivePart, Section } from "./section.ts";
@@ -105,7 +105,7 @@ function refuseOtherProject(asked: string, ofKey: string): void {
   );
 }
 
-async function verifiedWithProgress(file: string, { output }: Surroundings): Promise<Manifest> {
+async function verifiedWithProgress(file: string, { output }: Surroundings): Promise<ArchiveManifest> {
   const progress = new Progress(output, statSync(file).size, { bytes: 0, points: 0, unit: "bytes verified" });
   let bytes = 0;
   try {
@@ -119,7 +119,7 @@ async function verifiedWithProgress(file: string, { output }: Surroundings): Pro
 }
 
 /** Its records would be lost silently. */
-function refuseUnknownSections(manifest: Manifest, sections: readonly Section[]): void {
+function refuseUnknownSections(manifest: ArchiveManifest, sections: readonly Section[]): void {
   const isKnown = (one: string) => sections.some(({ name }) => name === one);
   const unknown = manifest.sections.find(({ name, entries }) => entries > 0 && !isKnown(name));
   if (unknown)
@@ -140,7 +140,7 @@ async function refuseUnlessEmpty(connection: Connection, lists: readonly string[
 
 interface Run {
   readonly file: string;
-  readonly manifest: Manifest;
+  readonly manifest: ArchiveManifest;
   readonly sections: readonly Section[];
   readonly connection: Connection;
   readonly ledger: Ledger<Restored>;

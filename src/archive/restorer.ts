@@ -3,10 +3,10 @@ import type { Connection } from "../client/connection.ts";
 import type { CreateOnce } from "../client/create-once.ts";
 import type { Ledger } from "../client/ledger.ts";
 import { limits } from "../limits.ts";
-import type { Line } from "./checks.ts";
-import { type Entry, jsonLinesOf } from "./reader.ts";
+import type { ArchiveLine } from "./checks.ts";
+import { type ArchiveEntry, jsonLinesOf } from "./reader.ts";
 import { References } from "./references.ts";
-import type { LinesSection, Outcome, Restoring, Section } from "./section.ts";
+import type { LinesSection, RestoreResult, Restoring, Section } from "./section.ts";
 
 /** How far a restore is: whole entries, and lines of the entry after them. */
 export interface Restored {
@@ -30,7 +30,7 @@ export class Restorer {
   readonly #ledger: Ledger<Restored>;
   readonly #restoring: Restoring;
   /** The record whose bytes are the next entry. */
-  #awaiting: Line | undefined;
+  #awaiting: ArchiveLine | undefined;
 
   constructor({ sections, connection, ledger, creations }: RestorerOptions) {
     this.#sections = new Map(sections.map((section) => [section.name, section]));
@@ -40,7 +40,7 @@ export class Restorer {
   }
 
   /** Restores the rest of the entry with this number, and records its progress. */
-  async restore(entry: Entry, number: number): Promise<void> {
+  async restore(entry: ArchiveEntry, number: number): Promise<void> {
     const section = this.#sections.get(entry.section ?? "");
     if (section?.kind === "bytes") {
       await section.restore(entry, this.#restoring, this.#awaiting);
@@ -52,7 +52,7 @@ export class Restorer {
     this.#record({ entries: number + 1, lines: 0 });
   }
 
-  async #restoreLines(section: LinesSection, entry: Entry, number: number): Promise<void> {
+  async #restoreLines(section: LinesSection, entry: ArchiveEntry, number: number): Promise<void> {
     const { progress } = this.#ledger;
     const restored = number === progress.entries ? progress.lines : 0;
     for await (const { batch, lines } of batchesIn(section, entry, restored)) {
@@ -62,13 +62,13 @@ export class Restorer {
     }
   }
 
-  #record(reached: { entries: number; lines: number }, made: Outcome["made"] = {}): void {
+  #record(reached: { entries: number; lines: number }, made: RestoreResult["made"] = {}): void {
     this.#ledger.note({ ...reached, leftOut: this.#restoring.references.leftOut }, made);
   }
 }
 
 interface LineBatch {
-  readonly batch: readonly Line[];
+  readonly batch: readonly ArchiveLine[];
   /** The lines of the entry up to and including the batch. */
   readonly lines: number;
 }
@@ -76,14 +76,14 @@ interface LineBatch {
 /** The lines of an entry after the first `restored`, in batches that go into one request each. */
 async function* batchesIn(
   { name, check, linesMax, together }: LinesSection,
-  entry: Entry,
+  entry: ArchiveEntry,
   restored: number,
 ): AsyncGenerator<LineBatch> {
-  let [batch, bytes, lines]: [Line[], number, number] = [[], 0, restored];
+  let [batch, bytes, lines]: [ArchiveLine[], number, number] = [[], 0, restored];
   for await (const read of jsonLinesOf(entry)) {
     if (read.line <= restored) continue;
     check(read.value, `${name}[${read.line}]`);
-    const line = read.value as Line;
+    const line = read.value as ArchiveLine;
     const isFull = batch.length === linesMax || bytes + read.bytes > limits.importBodyBytesMax;
     if (batch.length > 0 && (isFull || together?.(batch[0]!) !== together?.(line))) {
       yield { batch, lines };

@@ -5,13 +5,13 @@
 import type { Connection } from "../client/connection.ts";
 import type { CreateOnce } from "../client/create-once.ts";
 import type { Made } from "../client/ledger.ts";
-import type { Check, Line } from "./checks.ts";
-import type { Entry } from "./reader.ts";
+import type { ArchiveLine, Check } from "./checks.ts";
+import type { ArchiveEntry } from "./reader.ts";
 import type { References } from "./references.ts";
 import type { ArchiveWriter } from "./writer.ts";
 
 /** A record as the API lists it. */
-export type Item = Line & { readonly id: number };
+export type Item = ArchiveLine & { readonly id: number };
 
 /** What an export works with. */
 export interface Exporting {
@@ -29,11 +29,11 @@ export interface Restoring {
   readonly references: References;
 }
 
-export interface Outcome {
+export interface RestoreResult {
   /** The ids of new records by kind, for the references of later records. */
   readonly made?: Readonly<Record<string, readonly Made[]>>;
   /** A record whose bytes are the next entry; it is restored when they are. */
-  readonly awaitsBytes?: Line;
+  readonly awaitsBytes?: ArchiveLine;
 }
 
 /** A section of JSON lines. */
@@ -46,8 +46,8 @@ export interface LinesSection {
   /** How many lines `restore` takes at most. */
   readonly linesMax: number;
   /** Lines with different values of this go to different calls of `restore`. */
-  readonly together?: (line: Line) => string;
-  restore(lines: readonly Line[], restoring: Restoring): Promise<Outcome>;
+  readonly together?: (line: ArchiveLine) => string;
+  restore(lines: readonly ArchiveLine[], restoring: Restoring): Promise<RestoreResult>;
 }
 
 /** A section whose entries are bytes. */
@@ -57,7 +57,7 @@ export interface BytesSection {
   /** What the names of entries end in. */
   readonly extension?: string;
   /** `awaiting` is the record that awaits these bytes. */
-  restore(entry: Entry, restoring: Restoring, awaiting: Line | undefined): Promise<void>;
+  restore(entry: ArchiveEntry, restoring: Restoring, awaiting: ArchiveLine | undefined): Promise<void>;
 }
 
 /** A section that is there to be read, and is not restored. */

@@ -8,11 +8,11 @@ import { createTarPacker } from "modern-tar";
 import { UsageError } from "../client/command.ts";
 import { invariant } from "../lib/invariant.ts";
 import {
+  type ArchiveHeader,
+  type ArchiveManifest,
   formatName,
   formatVersion,
-  type Head,
   headName,
-  type Manifest,
   manifestName,
   Tally,
 } from "./format.ts";
@@ -21,7 +21,7 @@ import type { Section } from "./section.ts";
 export class ArchiveWriter {
   readonly #file: string;
   readonly #partial: string;
-  readonly #head: Head;
+  readonly #head: ArchiveHeader;
   readonly #tar = createTarPacker();
   readonly #written: Promise<void>;
   readonly #sections: ReadonlyMap<string, { readonly section: Section; readonly tally: Tally }>;
@@ -75,9 +75,9 @@ export class ArchiveWriter {
   }
 
   /** Writes the manifest and gives the file its name, once all of it is on disk. */
-  async finish(): Promise<Manifest> {
+  async finish(): Promise<ArchiveManifest> {
     const done = [...this.#sections].map(([name, { tally }]) => tally.finish(name));
-    const manifest: Manifest = { ...this.#head, finishedTime: Date.now(), sections: done };
+    const manifest: ArchiveManifest = { ...this.#head, finishedTime: Date.now(), sections: done };
     await this.#entry(manifestName, jsonBytes(manifest));
     this.#tar.controller.finalize();
     await this.#written;

@@ -34,7 +34,7 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type ApiVersion = "0.4" | "0.5" | "0.6";
+export type ConnectionApiVersion = "0.4" | "0.5" | "0.6";
 
 type FetchBody = Exclude<NonNullable<Parameters<typeof fetch>[1]>["body"], undefined>;
 
@@ -69,7 +69,7 @@ export class Connection {
   }
 
   /** The path of a resource below the project. */
-  pathOf(resource: string, version: ApiVersion = "0.5"): string {
+  pathOf(resource: string, version: ConnectionApiVersion = "0.5"): string {
     return `/api/${version}/projects/${encodeURIComponent(this.#project)}${resource && `/${resource}`}`;
   }
 

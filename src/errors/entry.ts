@@ -1,8 +1,8 @@
 // The type of the entries in the catalogue of failures.
 
-export type Members = Readonly<Record<string, unknown>>;
+export type ErrorMembers = Readonly<Record<string, unknown>>;
 
-export interface Entry<Details> {
+export interface ErrorEntry<Details> {
   readonly status: number;
   /** Other statuses that `details.status` can select. */
   readonly otherStatuses?: readonly number[];
@@ -10,11 +10,11 @@ export interface Entry<Details> {
   readonly when: string;
   readonly message: (details: Details) => string;
   /** Members of the `error` object besides `code` and `message` (docs/reference/common.md#errors). */
-  readonly members?: (details: Details) => Members;
+  readonly members?: (details: Details) => ErrorMembers;
 }
 
 /** The first ten, so that messages stay short; the members of the response list all. */
 export const firstOf = (all: readonly (string | number)[], separator = ", ") =>
   `${all.slice(0, 10).join(separator)}${all.length > 10 ? `${separator}...` : ""}`;
 
-export const entry = <Details>(one: Entry<Details>): Entry<Details> => one;
+export const entry = <Details>(one: ErrorEntry<Details>): ErrorEntry<Details> => one;

@@ -1,6 +1,6 @@
 // Rows become requests: the points of some rows as the body of one insert, and the cells that were refused.
 import { limits } from "../limits.ts";
-import type { Plan } from "./plan.ts";
+import type { ImportPlan } from "./plan.ts";
 import type { Boundary, Row } from "./rows.ts";
 import { type Epochs, timeReader } from "./times.ts";
 
@@ -33,7 +33,7 @@ interface Settings {
 /** Cuts the rows into batches of bounded size, in the order of the file. */
 export async function* batchesOf(
   rows: AsyncIterable<Row>,
-  plan: Plan,
+  plan: ImportPlan,
   settings: Settings,
 ): AsyncGenerator<Batch> {
   let builder = new BatchBuilder(plan, settings);
@@ -47,7 +47,7 @@ export async function* batchesOf(
 }
 
 class BatchBuilder {
-  readonly #plan: Plan;
+  readonly #plan: ImportPlan;
   readonly #settings: Settings;
   readonly #readTime;
   /** The points of each column as JSON text, separated by commas. */
@@ -59,7 +59,7 @@ class BatchBuilder {
   #firstMs = Number.POSITIVE_INFINITY;
   #lastMs = Number.NEGATIVE_INFINITY;
 
-  constructor(plan: Plan, settings: Settings) {
+  constructor(plan: ImportPlan, settings: Settings) {
     this.#plan = plan;
     this.#settings = settings;
     this.#readTime = timeReader(plan.timeFormat);

@@ -8,7 +8,7 @@ import { Api } from "./api.ts";
 import { type Batch, batchesOf } from "./batches.ts";
 import { load } from "./load.ts";
 import { type ImportOptions, readOptions, usage } from "./options.ts";
-import { createMissing, type Plan, planOf } from "./plan.ts";
+import { createMissing, type ImportPlan, planOf } from "./plan.ts";
 import { Report } from "./report.ts";
 import { rowsOf } from "./rows.ts";
 import { type Acknowledged, nothingYet, State } from "./state.ts";
@@ -64,7 +64,7 @@ function sizeOf(file: string): number {
 }
 
 /** What two runs must share so that the second may go on where the first stopped. */
-const identityOf = (options: ImportOptions, project: string, plan: Plan): unknown => [
+const identityOf = (options: ImportOptions, project: string, plan: ImportPlan): unknown => [
   options.server,
   project,
   options.encoding,
@@ -73,7 +73,7 @@ const identityOf = (options: ImportOptions, project: string, plan: Plan): unknow
   [plan.timeIndex, plan.timeFormat, options.epochMs, options.epochBy, options.delimiter],
 ];
 
-function describe(options: ImportOptions, project: string, plan: Plan, before: Acknowledged): string[] {
+function describe(options: ImportOptions, project: string, plan: ImportPlan, before: Acknowledged): string[] {
   const time = plan.header.cells[plan.timeIndex];
   const create = (count: number, what: string) =>
     count === 0 ? [] : [`${options.dryRun ? "Would create" : "Creating"} ${count} ${what}`];
@@ -90,7 +90,7 @@ function describe(options: ImportOptions, project: string, plan: Plan, before: A
 
 interface Run {
   readonly options: ImportOptions;
-  readonly plan: Plan;
+  readonly plan: ImportPlan;
   readonly api: Api;
   readonly state: State;
   readonly before: Acknowledged;

@@ -9,7 +9,7 @@ import type { ImportOptions } from "./options.ts";
 import { openingOf, type Row } from "./rows.ts";
 import { detectTimeFormat, type TimeFormat } from "./times.ts";
 
-export interface Column {
+export interface ImportColumn {
   readonly index: number;
   readonly header: string;
   readonly series: NewSeries;
@@ -17,14 +17,14 @@ export interface Column {
   readonly asset?: string;
 }
 
-export interface Plan {
+export interface ImportPlan {
   readonly header: Row;
   readonly timeIndex: number;
   readonly timeFormat: TimeFormat;
   readonly epochIndex?: number;
-  readonly columns: readonly Column[];
+  readonly columns: readonly ImportColumn[];
   readonly left: readonly string[];
-  readonly missingSeries: readonly Column[];
+  readonly missingSeries: readonly ImportColumn[];
   /** Paths of assets that do not exist, parents before their children. */
   readonly missingAssets: readonly string[];
   /** Every asset path of the mapping that exists. */
@@ -32,7 +32,7 @@ export interface Plan {
 }
 
 /** Reads the file's opening and asks the server; throws a UsageError where the import could not succeed. */
-export async function planOf(options: ImportOptions, api: Api): Promise<Plan> {
+export async function planOf(options: ImportOptions, api: Api): Promise<ImportPlan> {
   const mapping = options.mappingFile === undefined ? noMapping : readMapping(options.mappingFile);
   const { header, first } = await openingOf(options);
   const timeIndex = options.timeColumn === undefined ? 0 : indexOf(header, options.timeColumn);
@@ -54,7 +54,7 @@ export async function planOf(options: ImportOptions, api: Api): Promise<Plan> {
     missingAssets,
     assetIds,
   };
-  const plan: Plan = epochIndex === undefined ? common : { ...common, epochIndex };
+  const plan: ImportPlan = epochIndex === undefined ? common : { ...common, epochIndex };
   if (options.existingOnly) refuseGaps(plan);
   return plan;
 }
@@ -81,8 +81,8 @@ function columnsOf(
   mapping: Mapping,
   header: Row,
   taken: readonly (number | undefined)[],
-): { columns: Column[]; left: string[] } {
-  const columns: Column[] = [];
+): { columns: ImportColumn[]; left: string[] } {
+  const columns: ImportColumn[] = [];
   const left: string[] = [];
   for (const [index, name] of header.cells.entries()) {
     if (taken.includes(index)) continue;
@@ -104,14 +104,14 @@ function columnsOf(
   return { columns, left };
 }
 
-function columnOf(index: number, header: string, mapped: Mapped, prefix: string): Column {
+function columnOf(index: number, header: string, mapped: Mapped, prefix: string): ImportColumn {
   const { name = header, isString = false, isStep = false, asset, ...texts } = mapped;
   const series = { name: prefix + name, isString, isStep, ...texts };
   return { index, header, series, ...(asset !== undefined && { asset }) };
 }
 
 /** A series that exists keeps its own kind of values. */
-const asStored = (column: Column, isString: boolean | undefined): Column =>
+const asStored = (column: ImportColumn, isString: boolean | undefined): ImportColumn =>
   isString === undefined ? column : { ...column, series: { ...column.series, isString } };
 
 async function assetsOf(api: Api, paths: readonly string[]) {
@@ -146,7 +146,7 @@ function stepsOf(path: string): Step[] {
   });
 }
 
-function refuseGaps({ missingSeries, missingAssets }: Plan): void {
+function refuseGaps({ missingSeries, missingAssets }: ImportPlan): void {
   const missing = [...missingAssets, ...missingSeries.map(({ series }) => series.name)];
   if (missing.length === 0) return;
   const shown = missing.slice(0, limits.importNamesShownMax).join(", ");
@@ -155,7 +155,7 @@ function refuseGaps({ missingSeries, missingAssets }: Plan): void {
 }
 
 /** Creates what the plan found missing. */
-export async function createMissing(api: Api, plan: Plan): Promise<void> {
+export async function createMissing(api: Api, plan: ImportPlan): Promise<void> {
   const ids = new Map(plan.assetIds);
   for (const path of plan.missingAssets) {
     const { parent, name } = stepsOf(path).at(-1) as Step;

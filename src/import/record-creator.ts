@@ -2,7 +2,7 @@
 import { ServerProblem } from "../client/connection.ts";
 import { type Created, CreateOnce } from "../client/create-once.ts";
 import { Refused } from "./record-items.ts";
-import type { Loading, Prepared, Refuse } from "./record-kind.ts";
+import type { Prepared, RecordImport, Refuse } from "./record-kind.ts";
 
 interface CreatedKind {
   /** The list of the API. */
@@ -13,10 +13,10 @@ interface CreatedKind {
 
 export class RecordCreator {
   readonly #resource: string;
-  readonly #loading: Loading;
+  readonly #loading: RecordImport;
   readonly #creations: CreateOnce;
 
-  constructor({ resource, identifying }: CreatedKind, loading: Loading) {
+  constructor({ resource, identifying }: CreatedKind, loading: RecordImport) {
     this.#resource = resource;
     this.#loading = loading;
     this.#creations = new CreateOnce(loading.connection, loading.ledger, {

@@ -15,7 +15,7 @@ export interface RecordKind {
   readonly fields?: RecordFields;
   /** Its records go into a raw table, which the command line has to name. */
   readonly needsTable?: true;
-  loader(loading: Loading): Loader;
+  loader(loading: RecordImport): Loader;
 }
 
 export interface RecordOptions extends Reading {
@@ -29,7 +29,7 @@ export interface RecordOptions extends Reading {
   readonly reportFile: string;
 }
 
-export interface Loading {
+export interface RecordImport {
   readonly options: RecordOptions;
   readonly connection: Connection;
   readonly ledger: Ledger<object>;

@@ -1,6 +1,6 @@
 // Receives the artifacts that the process of a training sends, and checks each before it is stored.
 import { limits } from "../limits.ts";
-import { BadEntry, type Entry } from "./entries.ts";
+import { BadEntry, type RunnerEntry } from "./entries.ts";
 import { isArtifactName, type Training } from "./model-runner.ts";
 
 export class ReceivedArtifacts {
@@ -14,7 +14,7 @@ export class ReceivedArtifacts {
   }
 
   /** Throws `BadEntry` for an invalid name and for more than the bounds allow. */
-  async receive({ name, bytes }: Entry): Promise<void> {
+  async receive({ name, bytes }: RunnerEntry): Promise<void> {
     if (!isArtifactName(name)) throw new BadEntry(`No artifact can have the name ${JSON.stringify(name)}`);
     const folders = foldersOf(name);
     const isTaken = this.#folders.has(name) || [name, ...folders].some((one) => this.#files.has(one));
@@ -26,7 +26,7 @@ export class ReceivedArtifacts {
     await this.#keep({ name, bytes: this.#bounded({ name, bytes }) });
   }
 
-  async *#bounded({ name, bytes }: Entry): AsyncGenerator<Uint8Array> {
+  async *#bounded({ name, bytes }: RunnerEntry): AsyncGenerator<Uint8Array> {
     let length = 0;
     for await (const chunk of bytes) {
       length += chunk.length;

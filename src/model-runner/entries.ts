@@ -9,7 +9,7 @@ import { limits } from "../limits.ts";
 const nameBytesMax = limits.modelArtifactNameBytesMax + 16;
 
 /** A named stream of bytes. */
-export interface Entry {
+export interface RunnerEntry {
   readonly name: string;
   /** The reader must read them to the end before it reads the next entry. */
   readonly bytes: AsyncIterable<Uint8Array>;
@@ -40,7 +40,7 @@ export async function* encodeEntries(entries: AsyncIterable<OutgoingEntry>): Asy
 }
 
 /** Throws `BadEntry` for a stream in another format, and for one that ends within an entry. */
-export async function* decodeEntries(source: AsyncIterable<Uint8Array>): AsyncGenerator<Entry> {
+export async function* decodeEntries(source: AsyncIterable<Uint8Array>): AsyncGenerator<RunnerEntry> {
   const input = new Input(source);
   while (await input.hasMore()) {
     const length = (await input.take(2)).readUInt16BE();

@@ -12,7 +12,7 @@ import type { Filter } from "../query/filter.ts";
 import type { LengthBound } from "../query/length-bound.ts";
 import type { OrderBy, PageQuery, Position } from "../query/page.ts";
 
-export interface Column {
+export interface TableColumn {
   /** `json` columns hold objects and arrays; a missing optional value is an absent member of the record. */
   readonly type: "integer" | "real" | "text" | "boolean" | "json";
   readonly optional: boolean;
@@ -27,7 +27,7 @@ export interface Table<Row extends object> {
   readonly name: string;
   /** Records of a `project` table belong to one project, those of a `system` table to the installation. */
   readonly belongsTo: "project" | "system";
-  readonly columns: { readonly [Name in keyof Row]-?: Column };
+  readonly columns: { readonly [Name in keyof Row]-?: TableColumn };
   /**
    * What records are known by in place of an id: required columns, unique together in a project. For rows by
    * the million that are put, read and removed by it; they have no words and no links.

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../../test/support/folder.ts";
 import { realSystem } from "../lib/system.ts";
 import { everything } from "../query/filter.ts";
 import type { AnyTable, Catalog } from "./catalog.ts";
-import { type Line, lines, places, tables } from "./conformance/samples.ts";
+import { lines, type PlaceLine, places, tables } from "./conformance/samples.ts";
 import { Erasures, noteErasures, type OwnedRows } from "./erasures.ts";
 import { openSqlCatalog } from "./sql/sql-catalog.ts";
 
@@ -28,7 +28,7 @@ async function doomed(linesOfEach: number): Promise<Catalog> {
     tables: [...tables, erasures as AnyTable],
     system: realSystem,
   });
-  const rows: Line[] = [1, 2, 3, 4].flatMap((placeId) =>
+  const rows: PlaceLine[] = [1, 2, 3, 4].flatMap((placeId) =>
     Array.from({ length: linesOfEach }, (_, at) => ({ placeId, name: `line ${at}` })),
   );
   await catalog.write(1, async (tx) => {

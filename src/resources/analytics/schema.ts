@@ -1,5 +1,5 @@
 // The table of analytics jobs.
-import type { Column, Table } from "../../storage/catalog.ts";
+import type { Table, TableColumn } from "../../storage/catalog.ts";
 import type { Match } from "./search.ts";
 
 export const jobStates = ["RUNNING", "DONE", "FAILED", "CANCELLED"] as const;
@@ -21,8 +21,8 @@ export interface Job {
   readonly matches?: readonly Match[];
 }
 
-const required = (type: Column["type"]): Column => ({ type, optional: false });
-const optional = (type: Column["type"]): Column => ({ type, optional: true });
+const required = (type: TableColumn["type"]): TableColumn => ({ type, optional: false });
+const optional = (type: TableColumn["type"]): TableColumn => ({ type, optional: true });
 
 export const jobTable: Table<Job> = {
   name: "analytics_jobs",

@@ -1,5 +1,5 @@
 // Asset types and assets in an archive, and the links of other records to assets.
-import { id, type Line, list, object, optional, times } from "../../archive/checks.ts";
+import { type ArchiveLine, id, list, object, optional, times } from "../../archive/checks.ts";
 import { listPart, recordSection } from "../../archive/records.ts";
 import type { References } from "../../archive/references.ts";
 import type { Item } from "../../archive/section.ts";
@@ -36,13 +36,13 @@ const typesOf = (types: unknown, references: References) =>
 export const assetArchive = listPart([types, assets], ["assetTypes", "assets"]);
 
 /** The members with `assetId` translated. */
-export const withAsset = ({ assetId, ...members }: Line, references: References): Line =>
+export const withAsset = ({ assetId, ...members }: ArchiveLine, references: References): ArchiveLine =>
   assetId === undefined
     ? members
     : { ...members, ...references.single("assets", "assetId", assetId as number) };
 
 /** The members with `assetIds` translated. */
-export const withAssets = (members: Line, references: References): Line => ({
+export const withAssets = (members: ArchiveLine, references: References): ArchiveLine => ({
   ...members,
   assetIds: references.ids("assets", members["assetIds"]),
 });

@@ -11,7 +11,7 @@ import {
   Refused,
   textOf,
 } from "../../import/record-items.ts";
-import type { Loader, Loading, Prepared, RecordKind, Refuse } from "../../import/record-kind.ts";
+import type { Loader, Prepared, RecordImport, RecordKind, Refuse } from "../../import/record-kind.ts";
 import { type FileRecord, recordsOf } from "../../import/records.ts";
 import { limits } from "../../limits.ts";
 
@@ -35,14 +35,14 @@ export const assetImport: RecordKind = {
 
 class AssetLoader implements Loader {
   readonly isRepeated = true;
-  readonly #loading: Loading;
+  readonly #loading: RecordImport;
   readonly #creator: RecordCreator;
   /** The line of each name, source id and external id of a parent; -1 for one of several lines. */
   readonly #lines = new Map<string, number>();
   readonly #all: number[] = [];
   readonly #onServer = new Map<string, number>();
 
-  constructor(loading: Loading) {
+  constructor(loading: RecordImport) {
     this.#loading = loading;
     this.#creator = new RecordCreator({ resource: "assets", identifying: assetFields.strings }, loading);
   }

@@ -1,5 +1,5 @@
 // The fields that assets, time series, events and files share, and their columns in the catalog.
-import type { Column } from "../../storage/catalog.ts";
+import type { TableColumn } from "../../storage/catalog.ts";
 
 export interface CommonFields {
   /** The record's id in another system; unique among the records of its type in the project. */
@@ -12,7 +12,7 @@ export interface CommonFields {
   readonly sourceModifiedTime?: number;
 }
 
-const optional = (type: Column["type"]): Column => ({ type, optional: true });
+const optional = (type: TableColumn["type"]): TableColumn => ({ type, optional: true });
 
 /** The common fields of a request; members may also be `undefined`. */
 export type CommonFieldsInput = { readonly [Name in keyof CommonFields]?: CommonFields[Name] | undefined };
@@ -33,4 +33,4 @@ export const commonColumns = {
   labels: optional("json"),
   sourceCreatedTime: optional("integer"),
   sourceModifiedTime: optional("integer"),
-} as const satisfies { readonly [Name in keyof Required<CommonFields>]: Column };
+} as const satisfies { readonly [Name in keyof Required<CommonFields>]: TableColumn };

@@ -11,7 +11,7 @@ import {
   textOf,
   timesIn,
 } from "../../import/record-items.ts";
-import type { Loader, Loading, Prepared, RecordKind, Refuse } from "../../import/record-kind.ts";
+import type { Loader, Prepared, RecordImport, RecordKind, Refuse } from "../../import/record-kind.ts";
 import type { FileRecord } from "../../import/records.ts";
 import { parseJson } from "../../lib/json.ts";
 import { onlyAsset } from "../assets/assets.import.ts";
@@ -37,11 +37,11 @@ const identifying = ["description", "externalId", "source", "sourceId", "startTi
 
 class EventLoader implements Loader {
   readonly isRepeated = false;
-  readonly #loading: Loading;
+  readonly #loading: RecordImport;
   readonly #creator: RecordCreator;
   readonly #named = new Map<string, number | string>();
 
-  constructor(loading: Loading) {
+  constructor(loading: RecordImport) {
     this.#loading = loading;
     this.#creator = new RecordCreator({ resource: "events", identifying }, loading);
   }

@@ -1,6 +1,6 @@
 // The tables of events, event transformers and semantic types: columns and indexes.
 import { limits } from "../../limits.ts";
-import type { Column, Stored, Table } from "../../storage/catalog.ts";
+import type { Stored, Table, TableColumn } from "../../storage/catalog.ts";
 import { type CommonFields, commonColumns } from "../common/schema.ts";
 
 /** A phrase, and the id of the semantic type that says what it means. */
@@ -48,8 +48,8 @@ export const rowOf = (event: Event): EventRow => ({
 
 export const eventOf = ({ startOrLast: _, startOrFirst: __, ...event }: EventRow): Event => event;
 
-const required = (type: Column["type"]): Column => ({ type, optional: false });
-const optional = (type: Column["type"]): Column => ({ type, optional: true });
+const required = (type: TableColumn["type"]): TableColumn => ({ type, optional: false });
+const optional = (type: TableColumn["type"]): TableColumn => ({ type, optional: true });
 
 export const eventTable: Table<EventRow> = {
   name: "events",

@@ -1,5 +1,5 @@
 // Files with their bytes in an archive.
-import { id, type Line, list, object, optional, time, times } from "../../archive/checks.ts";
+import { type ArchiveLine, id, list, object, optional, time, times } from "../../archive/checks.ts";
 import { BadArchive } from "../../archive/format.ts";
 import { JsonLines } from "../../archive/json-lines.ts";
 import { pagesOf, restoreTimes } from "../../archive/records.ts";
@@ -21,7 +21,7 @@ const files: LinesSection = {
   check: object({ id, ...times, assetIds: optional(list(id)), uploadedAt: optional(time) }),
   restore: async (lines, restoring) => {
     const made: Made[] = [];
-    let awaitsBytes: Line | undefined;
+    let awaitsBytes: ArchiveLine | undefined;
     for (const file of lines as readonly Item[]) {
       if (file["uploaded"] === true) awaitsBytes = file;
       else {
@@ -47,7 +47,7 @@ const fileBytes: BytesSection = {
 
 /** `overwrite` takes over a file of this directory and name that an interrupted restore has begun. */
 async function startUpload(
-  { id: _, contentType, ...members }: Line,
+  { id: _, contentType, ...members }: ArchiveLine,
   { connection, references }: Restoring,
 ): Promise<{ fileId: number; uploadURL: string }> {
   const response = await connection.json("POST", connection.pathOf("files/initupload?overwrite=true"), {

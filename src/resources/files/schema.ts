@@ -1,5 +1,5 @@
 // The tables of files, attachments, uploads under way, and pending removals of blobs.
-import type { Column, Stored, Table } from "../../storage/catalog.ts";
+import type { Stored, Table, TableColumn } from "../../storage/catalog.ts";
 import { type CommonFields, commonColumns } from "../common/schema.ts";
 
 /** Bytes with a download name. */
@@ -28,8 +28,8 @@ export interface StoredFile extends FileContent, CommonFields {
   readonly tags?: readonly string[];
 }
 
-const required = (type: Column["type"]): Column => ({ type, optional: false });
-const optional = (type: Column["type"]): Column => ({ type, optional: true });
+const required = (type: TableColumn["type"]): TableColumn => ({ type, optional: false });
+const optional = (type: TableColumn["type"]): TableColumn => ({ type, optional: true });
 
 export const fileTable: Table<StoredFile> = {
   name: "files",

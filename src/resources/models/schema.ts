@@ -1,5 +1,5 @@
 // The tables of model hosting: models, source packages, versions, artifacts and logs.
-import type { Column, Stored, Table } from "../../storage/catalog.ts";
+import type { Stored, Table, TableColumn } from "../../storage/catalog.ts";
 
 /** The members that models, versions, source packages and schedules share. */
 export interface Described extends Stored {
@@ -78,8 +78,8 @@ export interface Log extends Stored {
   readonly lines: readonly string[];
 }
 
-const required = (type: Column["type"]): Column => ({ type, optional: false });
-const optional = (type: Column["type"]): Column => ({ type, optional: true });
+const required = (type: TableColumn["type"]): TableColumn => ({ type, optional: false });
+const optional = (type: TableColumn["type"]): TableColumn => ({ type, optional: true });
 
 export const described = {
   id: required("integer"),

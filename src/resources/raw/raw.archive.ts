@@ -1,5 +1,5 @@
 // Raw databases, tables and rows in an archive: the columns of a row as the JSON text that was sent.
-import { id, type Line, list, object, optional, string, time } from "../../archive/checks.ts";
+import { type ArchiveLine, id, list, object, optional, string, time } from "../../archive/checks.ts";
 import { JsonLines } from "../../archive/json-lines.ts";
 import type { ArchivePart, Exporting, LinesSection } from "../../archive/section.ts";
 import type { Connection } from "../../client/connection.ts";
@@ -13,7 +13,7 @@ const raw: LinesSection = {
     object({
       ...{ dbName: string, tableName: optional(string), key: optional(string), assetIds: optional(list(id)) },
     })(value, field);
-    if ((value as Line)["key"] !== undefined)
+    if ((value as ArchiveLine)["key"] !== undefined)
       object({ tableName: string, columns: string, lastUpdatedTime: time })(value, field);
   },
   together: ({ dbName, tableName, key }) => JSON.stringify([dbName, tableName, key === undefined]),

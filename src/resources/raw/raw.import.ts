@@ -1,7 +1,7 @@
 // `millrace import raw`: rows of a file into a raw table.
 import { ServerProblem } from "../../client/connection.ts";
 import { Refused, textOf } from "../../import/record-items.ts";
-import type { Loader, Loading, Prepared, RecordKind, Refuse } from "../../import/record-kind.ts";
+import type { Loader, Prepared, RecordImport, RecordKind, Refuse } from "../../import/record-kind.ts";
 import type { FileRecord } from "../../import/records.ts";
 
 export const rawImport: RecordKind = {
@@ -13,9 +13,9 @@ export const rawImport: RecordKind = {
 /** Rows replace those of the same key, so that writing them again changes nothing. */
 class RawLoader implements Loader {
   readonly isRepeated = false;
-  readonly #loading: Loading;
+  readonly #loading: RecordImport;
 
-  constructor(loading: Loading) {
+  constructor(loading: RecordImport) {
     this.#loading = loading;
   }
 

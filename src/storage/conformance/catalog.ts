@@ -29,11 +29,11 @@ import {
   type Gauge,
   gauges,
   hostileTexts,
-  type Line,
   lines,
   type Note,
   notes,
   type Place,
+  type PlaceLine,
   places,
   secrets,
   someFilter,
@@ -214,7 +214,7 @@ const contract: Readonly<Record<string, Scenario>> = {
   async "rows with a key are put by it: new ones inserted, others replaced, the last of several stays"(
     catalog,
   ) {
-    const line = (name: string, text?: string, placeId = 1): Line => ({
+    const line = (name: string, text?: string, placeId = 1): PlaceLine => ({
       ...{ placeId, name },
       ...(text !== undefined && { text }),
     });

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import type { Filter } from "../../query/filter.ts";
 import type { OrderBy } from "../../query/page.ts";
-import type { AnyTable, Column, Stored, Table } from "../catalog.ts";
+import type { AnyTable, Stored, Table, TableColumn } from "../catalog.ts";
 
 export interface Place extends Stored {
   readonly name: string;
@@ -33,14 +33,14 @@ export interface Secret extends Stored {
 }
 
 /** One of a place's many lines, known by its place and its name. */
-export interface Line {
+export interface PlaceLine {
   readonly placeId: number;
   readonly name: string;
   readonly text?: string;
 }
 
-const required = (type: Column["type"]): Column => ({ type, optional: false });
-const optional = (type: Column["type"]): Column => ({ type, optional: true });
+const required = (type: TableColumn["type"]): TableColumn => ({ type, optional: false });
+const optional = (type: TableColumn["type"]): TableColumn => ({ type, optional: true });
 
 export const places: Table<Place> = {
   name: "places",
@@ -93,7 +93,7 @@ export const secrets: Table<Secret> = {
   wordsOf: [],
 };
 
-export const lines: Table<Line> = {
+export const lines: Table<PlaceLine> = {
   name: "lines",
   belongsTo: "project",
   key: ["placeId", "name"],
@@ -217,7 +217,7 @@ export const someGauges: fc.Arbitrary<Gauge[]> = fc.array(maybe(placeId), { maxL
 );
 
 /** With some keys more than once. */
-export const someLines: fc.Arbitrary<Line[]> = fc
+export const someLines: fc.Arbitrary<PlaceLine[]> = fc
   .array(fc.record({ placeId, name: hostileText, text: maybe(hostileText) }), { maxLength: 20 })
   .map((drafts) =>
     drafts.map(({ placeId, name, text }) => ({

@@ -8,7 +8,7 @@ import { invariant } from "../../lib/invariant.ts";
 import { endOfPrefix, foldCase, wellFormed, wordsIn } from "../../lib/text.ts";
 import type { Bound, Filter, Scalar } from "../../query/filter.ts";
 import { type AnyTable, linkTo, type TransactionScope } from "../catalog.ts";
-import type { Condition, Expression, Expressions, MemberType, WantedWords } from "./dialect.ts";
+import type { Condition, Expressions, MemberType, SqlExpression, WantedWords } from "./dialect.ts";
 import { columnOf, encodeValue, projectColumn } from "./tables.ts";
 
 /** What a condition is about: one table's records within a scope. */
@@ -44,7 +44,7 @@ const always: Condition = sql`1 = 1`;
 const never: Condition = sql`1 = 0`;
 
 /** A column of the subject's table, by its full name, so that it means the same inside subqueries. */
-export const columnRef = (table: AnyTable, field: string): Expression => sql.ref(`${table.name}.${field}`);
+export const columnRef = (table: AnyTable, field: string): SqlExpression => sql.ref(`${table.name}.${field}`);
 
 /** The records of the scope that meet the filter. */
 export function recordsWhere(filter: Filter, subject: Subject): Condition {
@@ -111,11 +111,11 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
   },
   hasMember({ field, key, value, from, to }, { table, expressions }) {
     invariant(columnOf(table, field).type === "json", `${table.name}.${field} is an object`);
-    const has = (other: Scalar | undefined, operator: Expression): Condition[] => {
+    const has = (other: Scalar | undefined, operator: SqlExpression): Condition[] => {
       if (other === undefined) return [];
       const type = typeof other as MemberType;
       const bound = typeof other === "boolean" ? Number(other) : wellFormed(other);
-      const holds = (member: Expression): Condition => sql`${member} ${operator} ${bound}`;
+      const holds = (member: SqlExpression): Condition => sql`${member} ${operator} ${bound}`;
       return [expressions.hasMember(columnRef(table, field), wellFormed(key), { type, holds })];
     };
     const conditions = [
@@ -159,7 +159,7 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
 };
 
 /** The record links in this column to one of the ids of a subquery. */
-export const linksToOneOf = (subject: Subject, column: string, ids: Expression): Condition =>
+export const linksToOneOf = (subject: Subject, column: string, ids: SqlExpression): Condition =>
   columnOf(subject.table, column).type === "json"
     ? listHas(subject, column, ids)
     : sql`${columnRef(subject.table, column)} in ${ids}`;
@@ -181,7 +181,7 @@ export function wantedWords({ fields, text }: FilterOf<"words">, table: AnyTable
 }
 
 /** The list has one of the values of a subquery. */
-function listHas({ table, expressions, oneByOne }: Subject, field: string, values: Expression): Condition {
+function listHas({ table, expressions, oneByOne }: Subject, field: string, values: SqlExpression): Condition {
   invariant(columnOf(table, field).type === "json", `${table.name}.${field} is a list`);
   const ids = oneByOne?.includes("links") ? undefined : expressions.idsHaving(table, field, values);
   if (ids) return sql`${columnRef(table, "id")} in ${ids}`;
@@ -218,16 +218,16 @@ export function hasIndexedLinks(filter: Filter, subject: Subject): boolean {
 /** Where the records that meet a condition can be gathered. */
 interface Gathered {
   /** A subquery with one row for each, to be counted. */
-  readonly ids: Expression;
+  readonly ids: SqlExpression;
   /** A subquery to be joined, under the name of `gathered`, and how: a record is met once. */
-  readonly from: Expression;
+  readonly from: SqlExpression;
   readonly on: Condition;
 }
 
 /** None unless an index of links or paths has them. */
 export function gatheredFrom(filter: Filter, subject: Subject): Gathered[] {
   const { table, expressions, scope } = subject;
-  const having = (field: string, values: Expression): Gathered[] => {
+  const having = (field: string, values: SqlExpression): Gathered[] => {
     const ids = expressions.idsHaving(table, field, values);
     return ids ? [{ ids, from: ids, on: sql`${columnRef(table, "id")} = gathered.record` }] : [];
   };
@@ -245,7 +245,7 @@ export function gatheredFrom(filter: Filter, subject: Subject): Gathered[] {
 }
 
 /** Joined as a balanced tree, so that a long list stays far below a database's greatest depth. */
-function joined(parts: readonly Filter[], operator: Expression, subject: Subject): Condition | undefined {
+function joined(parts: readonly Filter[], operator: SqlExpression, subject: Subject): Condition | undefined {
   if (parts.length === 0) return undefined;
   if (parts.length === 1) return compileFilter(parts[0]!, subject);
   const middle = parts.length >> 1;
@@ -254,7 +254,7 @@ function joined(parts: readonly Filter[], operator: Expression, subject: Subject
 }
 
 /** What a field means in a condition: a column of the table, or a member of an element. */
-const fieldOf = ({ table, expressions, inElement }: Subject, field: string): Expression =>
+const fieldOf = ({ table, expressions, inElement }: Subject, field: string): SqlExpression =>
   inElement ? expressions.elementMember(field) : columnRef(table, field);
 
 function encoded({ table, inElement }: Subject, field: string, value: Scalar): string | number | null {
@@ -263,7 +263,7 @@ function encoded({ table, inElement }: Subject, field: string, value: Scalar): s
 }
 
 /** A field as a text: the digits of an integer. */
-function textOf(subject: Subject, field: string): Expression {
+function textOf(subject: Subject, field: string): SqlExpression {
   const type = subject.inElement ? undefined : columnOf(subject.table, field).type;
   invariant(type !== "real" && type !== "json" && type !== "boolean", `${field} can be compared as a text`);
   const column = fieldOf(subject, field);
@@ -284,14 +284,17 @@ function textCondition(
 }
 
 /** The table of a tree, and its column of paths. */
-function treeOf(tree: string, { tables }: Subject): { readonly name: Expression; readonly path: Expression } {
+function treeOf(
+  tree: string,
+  { tables }: Subject,
+): { readonly name: SqlExpression; readonly path: SqlExpression } {
   const path = tables.find(({ name }) => name === tree)?.tree?.path;
   invariant(path !== undefined, `${tree} is a tree`);
   return { name: sql.table(tree), path: sql.ref(path) };
 }
 
 /** A subquery of the ids in these subtrees: a range of paths for the path of each root. */
-function idsBelow({ tree, ids }: FilterOf<"inSubtree">, subject: Subject): Expression {
+function idsBelow({ tree, ids }: FilterOf<"inSubtree">, subject: Subject): SqlExpression {
   const { scope, expressions } = subject;
   const { name, path } = treeOf(tree, subject);
   const [root, below] = [sql`root.${path}`, sql`below.${path}`];

@@ -8,13 +8,13 @@ import { sql } from "kysely";
 import { conjunctsOf } from "../../query/conjuncts.ts";
 import { and, type Filter } from "../../query/filter.ts";
 import { columnRef, gatheredFrom, hasIndexedLinks, recordsWhere, type Subject } from "./compile-filter.ts";
-import type { Condition, Database, Db, Expression } from "./dialect.ts";
+import type { Condition, Database, Db, SqlExpression } from "./dialect.ts";
 
 /** A piece of an order to be read. */
 export interface Piece {
   readonly filter: Filter;
   /** The list behind `order by`. */
-  readonly sorted: Expression;
+  readonly sorted: SqlExpression;
   /** What bounds the piece. */
   readonly within: readonly Condition[];
   readonly limit: number;
@@ -88,7 +88,7 @@ export async function unlessGivenUp<Row>(
 }
 
 /** Whether a subquery has more rows than `most`; counts no further. */
-export async function isMore(db: Db, ids: Expression, most: number): Promise<boolean> {
+export async function isMore(db: Db, ids: SqlExpression, most: number): Promise<boolean> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from (select 1 from ${ids} gathered limit ${most + 1})
   `.execute(db);

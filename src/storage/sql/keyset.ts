@@ -5,18 +5,18 @@ import { wellFormed } from "../../lib/text.ts";
 import type { OrderBy, PageQuery, Position } from "../../query/page.ts";
 import type { AnyTable } from "../catalog.ts";
 import { columnRef } from "./compile-filter.ts";
-import type { Condition, Expression } from "./dialect.ts";
+import type { Condition, SqlExpression } from "./dialect.ts";
 import { columnOf, encodeValue } from "./tables.ts";
 
 /** The list behind `order by`; `backwards` turns it round. Order fields are required columns of one value. */
-export function orderList(table: AnyTable, order: readonly OrderBy[], backwards = false): Expression {
+export function orderList(table: AnyTable, order: readonly OrderBy[], backwards = false): SqlExpression {
   const isRequired = ({ field }: OrderBy) => !columnOf(table, field).optional;
   invariant(order.every(isRequired), `positions in the order of ${table.name} are whole`);
   return sortedBy(table, order, backwards);
 }
 
 /** As `orderList`, for an order without positions: records that lack a value come last, either way. */
-export function sortedBy(table: AnyTable, order: readonly OrderBy[], backwards = false): Expression {
+export function sortedBy(table: AnyTable, order: readonly OrderBy[], backwards = false): SqlExpression {
   const terms = order.map(({ field, direction }) => {
     const { type, optional } = columnOf(table, field);
     invariant(type !== "json", `${table.name} can be ordered by ${field}`);

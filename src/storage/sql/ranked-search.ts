@@ -14,7 +14,7 @@ import { and, type Filter } from "../../query/filter.ts";
 import type { OrderBy } from "../../query/page.ts";
 import type { RankedQuery } from "../catalog.ts";
 import { columnRef, recordsWhere, type Subject, wantedWords } from "./compile-filter.ts";
-import type { Condition, Db, Expression } from "./dialect.ts";
+import type { Condition, Db, SqlExpression } from "./dialect.ts";
 import { isMore } from "./gathering.ts";
 import { sortedBy } from "./keyset.ts";
 
@@ -23,11 +23,11 @@ type Rank = RankedQuery["rank"][number];
 /** One level of one rank: its condition, and where records that meet it can be gathered from. */
 interface Level {
   readonly condition: Condition;
-  readonly gathered?: Expression;
+  readonly gathered?: SqlExpression;
 }
 
 /** The level of a record, 0 to 2, to be sorted by. */
-export function rankTerm(subject: Subject, rank: Rank): Expression {
+export function rankTerm(subject: Subject, rank: Rank): SqlExpression {
   const { equal, begins } = conditionsOf(subject, rank);
   return sql`case when ${equal} then 0 when ${begins} then 1 else 2 end`;
 }
@@ -79,7 +79,7 @@ export async function bestIds(
 /** The condition and the order under which records are met, one after the other, in a search by a field. */
 export interface Walk {
   readonly where: Condition;
-  readonly order: Expression;
+  readonly order: SqlExpression;
 }
 
 /**
@@ -107,7 +107,7 @@ export async function walkOf(
 }
 
 /** The subquery of the places of records with all words that the filter asks for, in order of id. */
-function hitsOf(filter: Filter, { table, scope, expressions }: Subject): Expression | undefined {
+function hitsOf(filter: Filter, { table, scope, expressions }: Subject): SqlExpression | undefined {
   const wanted = conjunctsOf(filter)
     .filter((part) => part.kind === "words")
     .map((part) => wantedWords(part, table))
@@ -144,8 +144,8 @@ async function startingWithin(
   db: Db,
   subject: Subject,
   field: string,
-  within: (start: Expression) => Condition,
-): Promise<Expression | undefined> {
+  within: (start: SqlExpression) => Condition,
+): Promise<SqlExpression | undefined> {
   const { table, expressions, gathering } = subject;
   const everything = recordsWhere({ kind: "everything" }, subject);
   const lies = within(expressions.startOf(columnRef(table, field)));

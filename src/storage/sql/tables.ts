@@ -5,7 +5,7 @@ import { parseJson } from "../../lib/json.ts";
 import { wellFormed } from "../../lib/text.ts";
 import { TimeSlice } from "../../lib/time-slice.ts";
 import { limits } from "../../limits.ts";
-import type { AnyTable, Column } from "../catalog.ts";
+import type { AnyTable, TableColumn } from "../catalog.ts";
 
 /** The column of project tables that rooms never see: which project a record belongs to. */
 export const projectColumn = "in_project";
@@ -15,14 +15,14 @@ export const indexColumns = (table: AnyTable, columns: readonly string[]): strin
   table.belongsTo === "project" ? [projectColumn, ...columns] : [...columns];
 
 /** The declaration of a column that a question names. */
-export function columnOf(table: AnyTable, field: string): Column {
+export function columnOf(table: AnyTable, field: string): TableColumn {
   const column = table.columns[field];
   invariant(column !== undefined, `${table.name} declares the column ${field}`);
   return column;
 }
 
 /** As `encodeValue`, of a value to store: one integer beyond 2^53 would fail every read of its table. */
-export function storedValue(column: Column, value: unknown): string | number | null {
+export function storedValue(column: TableColumn, value: unknown): string | number | null {
   const encoded = encodeValue(column, value);
   const isReadable = column.type !== "integer" || encoded === null || Number.isSafeInteger(encoded);
   invariant(isReadable, "a stored integer is one that can be read again");
@@ -30,7 +30,7 @@ export function storedValue(column: Column, value: unknown): string | number | n
 }
 
 /** A record's value as the database holds it; `null` when missing. */
-export function encodeValue(column: Column, value: unknown): string | number | null {
+export function encodeValue(column: TableColumn, value: unknown): string | number | null {
   if (value === undefined || value === null) {
     invariant(column.optional, "a value that is not optional is there");
     return null;

@@ -22,7 +22,7 @@ import {
   UniqueViolation,
 } from "../catalog.ts";
 import { columnRef, type Gathering, linksToOneOf, recordsWhere, type Subject } from "./compile-filter.ts";
-import type { Database, Db, Expression, Values } from "./dialect.ts";
+import type { Database, Db, SqlExpression, Values } from "./dialect.ts";
 import { readNearest, unlessGivenUp } from "./gathering.ts";
 import { orderList, pagePieces, sortedBy } from "./keyset.ts";
 import { raiseLastId } from "./meta.ts";
@@ -284,7 +284,7 @@ export class SqlTransaction implements CatalogWriter {
 
   async #select<Row extends object>(
     table: AnyTable,
-    rest: Expression,
+    rest: SqlExpression,
     { fields = Object.keys(table.columns), bound }: Selection = {},
   ): Promise<Row[]> {
     const columns = sql.join(fields.map((name) => columnRef(table, name)));

@@ -1,5 +1,5 @@
 // The tables of schedules and their runs.
-import type { Column, Table } from "../../../storage/catalog.ts";
+import type { Table, TableColumn } from "../../../storage/catalog.ts";
 import { type Described, described } from "../schema.ts";
 import type { ScheduleSpec } from "./spec.ts";
 
@@ -33,8 +33,8 @@ export interface ScheduleRun {
   readonly points?: number;
 }
 
-const required = (type: Column["type"]): Column => ({ type, optional: false });
-const optional = (type: Column["type"]): Column => ({ type, optional: true });
+const required = (type: TableColumn["type"]): TableColumn => ({ type, optional: false });
+const optional = (type: TableColumn["type"]): TableColumn => ({ type, optional: true });
 
 export const scheduleTable: Table<Schedule> = {
   name: "model_schedules",

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
 import { WorkerRpc } from "../../../../lib/worker-rpc.ts";
 import { piecesOf } from "./pieces.ts";
-import type { Outcome, Reply, Request, Statement, Within, WorkerSettings } from "./worker.ts";
+import type { Reply, Request, Statement, StatementResult, Within, WorkerSettings } from "./worker.ts";
 
 /** A statement to be run once for each of the rows of parameters. */
 export interface BatchQuery extends CompiledQuery {
@@ -17,7 +17,7 @@ export interface BoundedQuery extends CompiledQuery {
 
 /** Of a `BoundedQuery`, beside its rows. */
 export interface BoundedResult {
-  readonly read?: Outcome["read"];
+  readonly read?: StatementResult["read"];
 }
 
 /** A statement that SQLite refused; `code` is its extended result code. */
@@ -102,7 +102,7 @@ class ThreadConnection implements DatabaseConnection {
 }
 
 /** The row at a place; a missing value is an absent member. */
-function named<Row>(columns: readonly string[], values: Outcome["values"], at: number): Row {
+function named<Row>(columns: readonly string[], values: StatementResult["values"], at: number): Row {
   const row: Record<string, unknown> = {};
   for (let column = 0; column < columns.length; column++) {
     const value = values[column]![at];

@@ -1,6 +1,6 @@
 // The filter tree's conditions in SQLite's words.
 import { sql } from "kysely";
-import type { Expression, Expressions, MemberType, WantedWords } from "../../dialect.ts";
+import type { Expressions, MemberType, SqlExpression, WantedWords } from "../../dialect.ts";
 import {
   firstPlaceOf,
   folded,
@@ -26,7 +26,7 @@ const memberTypes: Readonly<Record<MemberType, readonly string[]>> = {
 };
 
 /** A text of SQL about another, which is put where the question marks are. */
-const spelled = (spell: (text: string) => string, text: Expression) =>
+const spelled = (spell: (text: string) => string, text: SqlExpression) =>
   sql.join(
     spell("?")
       .split("?")

@@ -9,7 +9,7 @@ import {
 } from "kysely";
 import { limits } from "../../../../limits.ts";
 import type { AnyTable } from "../../../catalog.ts";
-import type { Database, Db, Rows } from "../../dialect.ts";
+import type { Database, DatabaseRows, Db } from "../../dialect.ts";
 import {
   type BatchQuery,
   type BoundedQuery,
@@ -97,7 +97,7 @@ const readWithin: Database["readWithin"] = async (db, statement, within) => {
 };
 
 const connect = (settings: DriverSettings): Db =>
-  new Kysely<Rows>({
+  new Kysely<DatabaseRows>({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
       createDriver: () => new SqliteDriver(settings),

@@ -2,7 +2,7 @@
 // loop.
 import { limits } from "../../../../limits.ts";
 import { lengthOfValue } from "../../../../query/length-bound.ts";
-import type { Outcome } from "./worker.ts";
+import type { StatementResult } from "./worker.ts";
 
 /** The rows of a batch in pieces. */
 export function* piecesOf(rows: readonly (readonly unknown[])[]): Generator<readonly (readonly unknown[])[]> {
@@ -31,7 +31,7 @@ export class PieceEnds {
 }
 
 /** Where the pieces of an outcome end whose rows have not been counted. */
-export function pieceEndsOf({ values, count }: Outcome): readonly number[] {
+export function pieceEndsOf({ values, count }: StatementResult): readonly number[] {
   const pieces = new PieceEnds();
   let length = 0;
   for (let at = 0; at < count; at++) {
@@ -43,12 +43,12 @@ export function pieceEndsOf({ values, count }: Outcome): readonly number[] {
 
 /** The rows of an outcome, a piece at a time; the last piece ends with the rows. */
 export class RowPieces {
-  readonly #outcome: Outcome;
+  readonly #outcome: StatementResult;
   readonly #ends: readonly number[];
   #pieces = 0;
   #sent = 0;
 
-  constructor(outcome: Outcome, ends: readonly number[]) {
+  constructor(outcome: StatementResult, ends: readonly number[]) {
     this.#outcome = outcome;
     this.#ends = ends;
   }
@@ -57,7 +57,7 @@ export class RowPieces {
     return this.#sent < this.#outcome.count;
   }
 
-  next(): Outcome {
+  next(): StatementResult {
     const { values, count } = this.#outcome;
     const from = this.#sent;
     this.#sent = this.#ends[this.#pieces++] ?? count;

@@ -12,7 +12,7 @@ import { sql } from "kysely";
 import { invariant } from "../../../../lib/invariant.ts";
 import { startLength } from "../../../../lib/text.ts";
 import { limits } from "../../../../limits.ts";
-import type { AnyTable, Column } from "../../../catalog.ts";
+import type { AnyTable, TableColumn } from "../../../catalog.ts";
 import type { Db } from "../../dialect.ts";
 import { indexColumns, projectColumn } from "../../tables.ts";
 
@@ -83,7 +83,7 @@ export async function prepareSchema(db: Db, tables: readonly AnyTable[], tell: T
 async function prepareTable(db: Db, table: AnyTable): Promise<void> {
   const info = sql<{ name: string }>`select name from pragma_table_info(${table.name})`;
   const held = new Set((await info.execute(db)).rows.map(({ name }) => name));
-  const declared: [string, Column][] = Object.entries(table.columns);
+  const declared: [string, TableColumn][] = Object.entries(table.columns);
   if (table.belongsTo === "project") declared.push([projectColumn, { type: "integer", optional: false }]);
   const columns = declared.map(([name, column]) => ({ name, column, text: columnText(name, column) }));
   if (held.size === 0) {
@@ -100,7 +100,7 @@ async function prepareTable(db: Db, table: AnyTable): Promise<void> {
   }
 }
 
-const columnText = (name: string, { type, optional }: Column): string =>
+const columnText = (name: string, { type, optional }: TableColumn): string =>
   name === "id"
     ? `"id" integer primary key`
     : `${quoted(name)} ${sqlTypes[type]}${optional ? "" : " not null"}`;

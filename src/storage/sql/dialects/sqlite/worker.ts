@@ -52,7 +52,7 @@ export type Request =
     }
   | { readonly kind: "close" };
 
-export interface Outcome {
+export interface StatementResult {
   readonly columns: readonly string[];
   /** How many rows were found; their values by columns, because a list a row would cost more than they do. */
   readonly count: number;
@@ -64,13 +64,13 @@ export interface Outcome {
 
 export interface Reply {
   readonly id: number;
-  readonly outcome?: Outcome;
+  readonly outcome?: StatementResult;
   /** More rows follow when they are asked for. */
   readonly hasMore?: boolean;
   readonly error?: { readonly message: string; readonly code: number };
 }
 
-const noOutcome: Outcome = { columns: [], count: 0, values: [], changes: 0 };
+const noOutcome: StatementResult = { columns: [], count: 0, values: [], changes: 0 };
 
 const changesOnly = (changes: number) => new RowPieces({ ...noOutcome, changes }, []);
 
