@@ -45,7 +45,7 @@ server sees the change within a second. The project is that of --project, else M
   --domain NAME              admits only users of this e-mail domain; may be repeated, "" admits all
   --scope TEXT               the scopes that a login requests ("openid profile email")
 
-At the provider, allow the address MILLRACE_BASE_URL/login/callback. docs/operations.md has an example.`,
+At the provider, allow the address MILLRACE_BASE_URL/login/callback. docs/login.md has an example.`,
   async run(words) {
     const { positionals, values } = parseArgs({ args: [...words], options, allowPositionals: true });
     const [name = "", ...more] = positionals;
