@@ -13,7 +13,7 @@ export interface Settings {
   readonly port: number;
   /** Absolute path of the data folder. */
   readonly data: string;
-  /** The server's public address, without a slash at its end; absent when it is where it listens. */
+  /** The server's public address, without a slash at its end; absent when it is the address it listens on. */
   readonly baseUrl?: string;
   readonly project: string;
   readonly adminKey?: string;
@@ -22,21 +22,21 @@ export interface Settings {
   /** Networks beyond the public internet that the server may call on behalf of a project. */
   readonly outboundNetworks: readonly string[];
   readonly attemptsPerMinute: number;
-  /** Code of users is run on this machine. */
+  /** Whether this machine runs code of users. */
   readonly hostsModels?: boolean;
 }
 
 interface Setting {
   readonly meaning: string;
   readonly byDefault?: string;
-  /** What a good value looks like, for the refusal of a wrong one; and the test of it. */
+  /** The form of a valid value, for the error message of another one. */
   readonly expected: string;
   readonly isGood: (value: string) => boolean;
-  /** Its value is in no message. */
+  /** No message shows its value. */
   readonly isSecret?: true;
 }
 
-/** Every setting there is; README lists them. */
+/** All settings; docs/SETTINGS.md lists them. */
 export const described = {
   MILLRACE_HOST: {
     meaning: "Address to listen on; 0.0.0.0 for all",
@@ -45,61 +45,60 @@ export const described = {
     isGood: (value) => /^[\w.:-]+$/.test(value),
   },
   MILLRACE_PORT: {
-    meaning: "Port to listen on; 0 for any that is free",
+    meaning: "Port to listen on; 0 for any free port",
     byDefault: "8787",
     expected: "a number from 0 to 65535",
     isGood: (value) => /^\d{1,5}$/.test(value) && Number(value) <= 65535,
   },
   MILLRACE_DATA: {
-    meaning: "The folder that holds everything",
+    meaning: "The data folder, which holds all data",
     byDefault: "./millrace-data",
     expected: "a path",
     isGood: (value) => value !== "",
   },
   MILLRACE_BASE_URL: {
-    meaning: "Public address of the server, for links in answers",
+    meaning: "Public address of the server, for links in responses",
     expected: "an address such as https://millrace.example.com",
     isGood: (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ""),
   },
   MILLRACE_PROJECT: {
-    meaning: "The project to make if it does not exist",
+    meaning: "The project that the start creates if it does not exist",
     byDefault: "default",
     expected: "letters, digits and hyphens, with no hyphen at either end",
     isGood: isProjectName,
   },
   MILLRACE_ADMIN_KEY: {
-    meaning: "The API key of that project's administrator, instead of one made at the first start",
+    meaning: "The API key of that project's administrator, instead of one that the first start creates",
     expected: "at least 16 characters without blanks",
     isGood: (value) => /^[\x21-\x7e]{16,}$/.test(value),
     isSecret: true,
   },
   MILLRACE_TRUSTED_PROXIES: {
-    meaning: "Addresses of proxies that say in X-Forwarded-For whom they ask for",
+    meaning: "Addresses of proxies that name their clients in X-Forwarded-For",
     byDefault: "",
-    expected: "IP addresses or networks such as 10.0.0.0/8, with commas between",
+    expected: "IP addresses or networks such as 10.0.0.0/8, separated by commas",
     isGood: (value) => addressesIn(value).every(isNetwork),
   },
   MILLRACE_OUTBOUND_NETWORKS: {
-    meaning:
-      "Private networks that the server may call for a project, such as the one of its identity provider",
+    meaning: "Private networks that the server may call for a project, such as that of its identity provider",
     byDefault: "",
-    expected: "IP addresses or networks such as 10.0.0.0/8, with commas between",
+    expected: "IP addresses or networks such as 10.0.0.0/8, separated by commas",
     isGood: (value) => addressesIn(value).every(isNetwork),
   },
   MILLRACE_ATTEMPTS_PER_MINUTE: {
-    meaning: "Failed credentials, and logins in a browser, that one address may have a minute",
+    meaning: "Failed credentials, and logins in a browser, that one address may have per minute",
     byDefault: "120",
     expected: "a number from 1 to 1000000",
     isGood: (value) => /^[1-9]\d{0,6}$/.test(value) && Number(value) <= 1_000_000,
   },
   MILLRACE_MODELS: {
-    meaning: "`on`: model hosting, which runs code of users on this machine (docs/models.md)",
+    meaning: "`on` enables model hosting, which runs code of users on this machine (docs/models.md)",
     byDefault: "off",
     expected: "on or off",
     isGood: (value) => /^(on|off)$/.test(value),
   },
   MILLRACE_LOG_LEVEL: {
-    meaning: "How much is logged",
+    meaning: "The least severe level that is logged",
     byDefault: "info",
     expected: `one of ${logLevels.join(", ")}`,
     isGood: (value) => (logLevels as readonly string[]).includes(value),
@@ -109,7 +108,7 @@ export const described = {
 type Name = keyof typeof described;
 const names = Object.keys(described) as Name[];
 
-/** Not settings of the server, but likely to be in the same environment. */
+/** Settings of commands, which the server accepts in the same environment. */
 const elsewhere = ["MILLRACE_KEY"];
 
 const addressesIn = (value: string) => value.split(",").flatMap((one) => one.trim() || []);

@@ -242,7 +242,7 @@ export class ApiKeys {
     const { catalog, system } = this.#parts;
     const nowMs = system.nowMs();
     // The clock may have been set back since.
-    if (Math.abs(nowMs - lastUsedTime) < limits.keyUseNotedMs) return;
+    if (Math.abs(nowMs - lastUsedTime) < limits.keyUseAccuracyMs) return;
     const noted = [{ id, lastUsedTime: nowMs }];
     // A disk that takes no more writes must not keep anybody from reading.
     catalog

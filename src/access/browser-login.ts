@@ -177,7 +177,7 @@ export class BrowserLogin {
       authenticationOf(provider, metadata),
     );
     client[customFetch] = this.#parts.fetch;
-    client.timeout = limits.providerAnswerMsMax / 1000;
+    client.timeout = limits.providerResponseMsMax / 1000;
     // No provider has an unencrypted address but on this machine: `describeProvider` has seen to that.
     if (provider.issuer.startsWith("http:")) allowInsecureRequests(client);
     return client;
@@ -236,7 +236,7 @@ export class BrowserLogin {
     const nowMs = this.#parts.system.nowMs();
     return new EncryptJWT({ ...errand })
       .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
-      .setExpirationTime(Math.floor((nowMs + limits.loginErrandMsMax) / 1000))
+      .setExpirationTime(Math.floor((nowMs + limits.pendingLoginMsMax) / 1000))
       .encrypt(this.#parts.secret);
   }
 

@@ -20,8 +20,8 @@ export const providerFetch = (rules: {
 }): OutboundFetch =>
   outboundFetch({
     ...rules,
-    timeoutMs: limits.providerAnswerMsMax,
-    bytesMax: limits.providerAnswerBytesMax,
+    timeoutMs: limits.providerResponseMsMax,
+    bytesMax: limits.providerResponseBytesMax,
   });
 
 interface ConnectionParts {

@@ -24,7 +24,7 @@ export interface ApiKey extends Kept {
   /** Never the key, only a keyed hash of it. */
   readonly hash: string;
   readonly expiresTime?: number;
-  /** To within `keyUseNotedMs`. */
+  /** To within `keyUseAccuracyMs`. */
   readonly lastUsedTime?: number;
   /** The credentials with which it is revoked (`originsOf`). Keys of the command line have none. */
   readonly madeBy?: readonly string[];

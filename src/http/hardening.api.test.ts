@@ -186,7 +186,7 @@ describe("a login in a browser", () => {
     const callback = `/login/callback?state=${one.state}&code=x`;
     for (const cookie of ["", `${name}=${other.sent.split("=")[1]}`, `${name}=${value!.slice(0, -3)}AAA`])
       assert.equal((await visit(callback, { cookie })).status, 400, cookie);
-    clockMs += limits.loginErrandMsMax + 1_000;
+    clockMs += limits.pendingLoginMsMax + 1_000;
     assert.equal((await visit(callback, { cookie: one.sent })).status, 400);
   });
 

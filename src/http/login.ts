@@ -121,7 +121,7 @@ export const loginRoutes: readonly OpenRoute[] = [
     handle: async ({ authenticator, browserLogin }, { query, baseUrl, sender }) => {
       authenticator.throttle.countLogin(sender.address);
       const { location, state, kept } = await browserLogin.begin(wishOf(query), callbackOf(baseUrl));
-      const errand = { value: kept, maxAgeMs: limits.loginErrandMsMax };
+      const errand = { value: kept, maxAgeMs: limits.pendingLoginMsMax };
       return { location, cookies: [cookie(baseUrl, errandCookieName(baseUrl, state), errand)] };
     },
   }),

@@ -68,7 +68,7 @@ export async function createHttp(surroundings: Surroundings): Promise<FastifyIns
   });
   await http.register(compress, {
     encodings: ["gzip"],
-    threshold: limits.packAnswersFromBytes,
+    threshold: limits.compressionBytesMin,
     zlibOptions: { level: 1 },
     globalDecompression: false,
   });

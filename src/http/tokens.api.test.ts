@@ -389,7 +389,7 @@ it("does not call a provider at a private address, and answers as if it were awa
       "api-key": undefined,
     });
     await other.close();
-    assert.ok(tookMs >= limits.providerAnswerMsMax - 1, `${issuer} failed after ${tookMs} ms`);
+    assert.ok(tookMs >= limits.providerResponseMsMax - 1, `${issuer} failed after ${tookMs} ms`);
     return [put.status, byToken.status, byToken.text, byLogin.status, byLogin.text];
   });
   const [refused, away] = await Promise.all(answers);

@@ -147,11 +147,11 @@ async function readOutput(stream: AsyncIterable<Uint8Array>, task: ModelTask): P
 const artifactPrefix = "artifacts/";
 
 async function readOutcome(bytes: AsyncIterable<Uint8Array>): Promise<Outcome> {
-  const received = new BoundedOutput(limits.modelAnswerBytesMax);
+  const received = new BoundedOutput(limits.modelResultBytesMax);
   for await (const chunk of bytes) {
     received.add(chunk);
     if (received.bytesLost > 0)
-      throw new BadEntry(`The predictions are longer than ${limits.modelAnswerBytesMax} bytes as JSON`);
+      throw new BadEntry(`The predictions are longer than ${limits.modelResultBytesMax} bytes as JSON`);
   }
   const outcome = outcomeIn(received.text);
   if (!outcome) throw new BadEntry("The outcome of the code is not in the format that the server reads");

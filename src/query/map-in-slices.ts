@@ -10,9 +10,9 @@ export async function mapInSlices<From, To>(
   items: readonly From[],
   make: (item: From, index: number) => To,
 ): Promise<To[]> {
-  const slice = new TimeSlice(limits.turnMs);
+  const slice = new TimeSlice(limits.timeSliceMs);
   const made: To[] = [];
-  if (items.length > limits.itemsWithoutTurn) await slice.next();
+  if (items.length > limits.itemsWithoutPause) await slice.next();
   for (const [index, item] of items.entries()) {
     if (slice.isOver()) await slice.next();
     made.push(make(item, index));

@@ -67,9 +67,9 @@ function rowsOf<Item>(
 }
 
 /**
- * A page of the items that meet the filter. It ends early, with a position to go on from, when the filter was
- * held against `limits.odataSiftedMax` items or `limits.odataSiftedCharactersMax` characters, or when the
- * items that were read are too long for a page.
+ * A page of the items that meet the filter. It ends early, with a position to continue from, when the filter
+ * examined `limits.odataFilteredRowsMax` items or `limits.odataFilteredCharactersMax` characters, or when
+ * the items that were read are too long for a page.
  */
 export async function filteredPage<Item>(
   ctx: FilteringRequester,
@@ -79,10 +79,10 @@ export async function filteredPage<Item>(
   if (filter.kind === "everything") return read(page);
   const items: Item[] = [];
   const cutsBefore = page.bound?.cuts;
-  let [sifted, charactersLeft] = [0, limits.odataSiftedCharactersMax];
+  let [examined, charactersLeft] = [0, limits.odataFilteredCharactersMax];
   let limit = page.limit;
   for (let { after } = page; ; limit *= 2) {
-    limit = Math.min(limit, limits.siftedAtOnceMax);
+    limit = Math.min(limit, limits.filteredRowsPerRead);
     const found = await read({ ...page, limit, ...(after && { after }) });
     const rows = rowsOf(asked, found.items, charactersLeft);
     const { indexes: places, examined: looked, characters } = await filterRows(ctx, filter, rows);
@@ -92,10 +92,11 @@ export async function filteredPage<Item>(
     }
     if (looked < found.items.length) return { items, next: position(found.items[looked - 1]!) };
     if (!found.next) return { items };
-    sifted += looked;
+    examined += looked;
     charactersLeft -= characters;
     const isCut = page.bound?.cuts !== cutsBefore;
-    if (isCut || sifted >= limits.odataSiftedMax || charactersLeft <= 0) return { items, next: found.next };
+    if (isCut || examined >= limits.odataFilteredRowsMax || charactersLeft <= 0)
+      return { items, next: found.next };
     after = found.next;
   }
 }

@@ -46,7 +46,7 @@ export function jsonDecoder<Value>(
   const reading = { nulls, refusedKey: "__proto__", textPlaces, ...(keptText && { keptText }) };
   return async (bytes, { work } = {}) => {
     const value = await readJson(bytes, { ...reading, work });
-    const slice = new TimeSlice(limits.turnMs);
+    const slice = new TimeSlice(limits.timeSliceMs);
     const checking = check(changes ? changesOfPatch(value) : value);
     let step = checking.next();
     for (; !step.done; step = checking.next()) if (slice.isOver()) await slice.next(work?.signal);
@@ -65,7 +65,7 @@ export async function readJson(
   if (bytes.length === 0) return {};
   requireUtf8(bytes);
   const reader = new JsonReader(bytes, { ...bodyBounds, ...reading, dropsNulls: nulls === "absent" });
-  const slice = new TimeSlice(limits.turnMs);
+  const slice = new TimeSlice(limits.timeSliceMs);
   try {
     while (!reader.read(limits.jsonStepBytes)) {
       await work?.reserve(reader.at + reader.count * limits.jsonValueBytes);

@@ -54,7 +54,7 @@ export class WatchedDisk implements DiskSpace {
     this.#free = free;
     this.#hasReserve =
       (statSync(this.#reserveFile, { throwIfNoEntry: false })?.size ?? 0) >= this.#reserveBytes;
-    this.#timer = setInterval(() => void this.look(), limits.diskLookMs).unref();
+    this.#timer = setInterval(() => void this.look(), limits.diskCheckMs).unref();
     this.#keepReserve();
   }
 

@@ -94,7 +94,7 @@ async function appendChunks(
     unfinished.setSize(path, end + chunk.length);
     if (end >= nextSpaceCheck) {
       await unfinished.requireDiskSpace();
-      nextSpaceCheck = end + limits.uploadBytesPerLook;
+      nextSpaceCheck = end + limits.uploadBytesPerDiskCheck;
     }
     await writeChunk(file, chunk, end);
     end += chunk.length;

@@ -57,7 +57,7 @@ export async function decodeRows<Row extends object>(
   fields: readonly string[],
   rows: readonly object[],
 ): Promise<Row[]> {
-  const slice = new TimeSlice(limits.turnMs);
+  const slice = new TimeSlice(limits.timeSliceMs);
   for (const name of fields) {
     const { type } = columnOf(table, name);
     if (type !== "json" && type !== "boolean") continue;
