@@ -15,12 +15,15 @@ import { openStores } from "./data-stores.ts";
 import { unlessFull, watchDisk } from "./full-disk.ts";
 import { ServedPaths } from "./http/allowed-methods.ts";
 import { HeldRequests } from "./http/held-requests.ts";
+import { addLinkRoutes } from "./http/link-routes.ts";
 import { loginRoutes } from "./http/login.ts";
 import { createMetrics, type Metrics, measureComputing, measureWritePlans } from "./http/metrics.ts";
+import { addOData, odataProtocol } from "./http/odata-routes.ts";
+import { addOpenRoutes } from "./http/open-routes.ts";
 import { addDescription, addHealth, addMetrics, Refusals } from "./http/operations.ts";
-import { type Kernel, registerLinkRoutes, registerOpenRoutes, registerRoutes } from "./http/register.ts";
-import { registerOData } from "./http/register-odata.ts";
+import type { Kernel } from "./http/pipeline.ts";
 import { memoryOf, usualBounds } from "./http/request-memory.ts";
+import { addRoutes } from "./http/rest-routes.ts";
 import { createHttp } from "./http/server.ts";
 import { IdSource } from "./lib/ids.ts";
 import { KeyedTaskRunner } from "./lib/keyed-task-runner.ts";
@@ -45,6 +48,9 @@ import { type Authenticators, apiVersions } from "./rest/route.ts";
 import type { Catalog } from "./storage/catalog.ts";
 import { Erasures } from "./storage/erasures.ts";
 import { openSqlCatalog } from "./storage/sql/sql-catalog.ts";
+
+/** The protocols beside REST. */
+const protocols = [odataProtocol];
 
 export interface App {
   readonly services: Services;
@@ -103,9 +109,9 @@ export async function openApp(
   const models = opened.adopt(await hosting.takeUp(services), (one) => one.end());
   const doors = await openAuthenticators(services, { settings, secretFor: secretOf, log });
   const refusals = new Refusals(system);
-  const http = await createHttp({ log, metrics, noteRefusal: refusals.note, settings });
+  const http = await createHttp({ log, metrics, noteRefusal: refusals.note, protocols, settings });
   const held = new HeldRequests(http);
-  addRoutes(http, { services, ...doors, ...memoryOf(bounds, metrics) }, { refusals, metrics, log });
+  addEndpoints(http, { services, ...doors, ...memoryOf(bounds, metrics) }, { refusals, metrics, log });
   const serving = opened.move();
   return {
     services,
@@ -213,18 +219,18 @@ interface Watched {
   readonly log: Logger;
 }
 
-function addRoutes(http: FastifyInstance, kernel: Kernel & Authenticators, watched: Watched): void {
+function addEndpoints(http: FastifyInstance, kernel: Kernel & Authenticators, watched: Watched): void {
   const { services } = kernel;
   const { refusals, metrics, log } = watched;
   const served = new ServedPaths(http);
-  registerRoutes(http, kernel, routes);
-  registerOpenRoutes(http, kernel, loginRoutes);
-  registerLinkRoutes(http, services, linkRoutes);
-  registerOData(http, kernel, model);
+  addRoutes(http, kernel, routes);
+  addOpenRoutes(http, kernel, loginRoutes);
+  addLinkRoutes(http, kernel, linkRoutes);
+  addOData(http, kernel, model);
   for (const version of apiVersions) addDescription(http, version, () => describe(version));
   addHealth(http, { ...services, refusals }, log);
   addMetrics(http, metrics, services.points);
-  served.refuseTheRest(kernel.authenticator);
+  served.refuseTheRest(kernel, protocols);
 }
 
 const settingsKeyName = "administrator (MILLRACE_ADMIN_KEY)";

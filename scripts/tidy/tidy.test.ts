@@ -122,7 +122,7 @@ test("arrows run downwards", () => {
   const cases: readonly (readonly [from: string, to: string, allowed: boolean])[] = [
     ["src/app.ts", "src/resources/assets/assets.rest.ts", true],
     ["src/app.ts", "src/storage/sql/catalog.ts", true],
-    ["src/http/register.ts", "src/rest/route.ts", true],
+    ["src/http/rest-routes.ts", "src/rest/route.ts", true],
     ["src/rest/route.ts", "src/http/body.ts", false],
     ["src/access/api-keys.ts", "src/rest/route.ts", false],
     ["src/http/server.ts", "src/storage/sql/catalog.ts", false],

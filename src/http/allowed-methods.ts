@@ -2,11 +2,11 @@
 // comes first (401, 403), so that a stranger learns nothing.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import findMyWay from "find-my-way";
-import { authorize } from "../access/authorize.ts";
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { type Kernel, senderOf } from "./register.ts";
-import { odataSenderOf } from "./register-odata.ts";
+import type { Kernel } from "./pipeline.ts";
+import { admitToProject } from "./project-access.ts";
+import { type Protocol, protocolOf } from "./protocol.ts";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -32,11 +32,11 @@ export class ServedPaths {
    * Refuses all that is not served, once every route is added. A pattern gets each method, so that the path
    * is found before the method: `GET /timeseries/dataframe` does not read a series of this name.
    */
-  refuseTheRest(authenticator: Kernel["authenticator"]): void {
+  refuseTheRest(kernel: Pick<Kernel, "authenticator">, protocols: readonly Protocol[]): void {
     const patterns = findMyWay(routerOptions);
     const refuse = async (request: FastifyRequest): Promise<never> => {
       const path = request.url.split("?", 1)[0]!;
-      await admitBelowProject(request, authenticator, path);
+      await admitBelowProject(request, kernel, protocolOf(protocols, path));
       const served = patterns.find("GET", path)?.store as readonly string[] | undefined;
       if (!served) throw fail("no-such-route", { method: request.method, path });
       const allowed = methods.filter((method) => served.includes(method));
@@ -53,12 +53,14 @@ export class ServedPaths {
 
 async function admitBelowProject(
   request: FastifyRequest,
-  authenticator: Kernel["authenticator"],
-  path: string,
+  kernel: Pick<Kernel, "authenticator">,
+  protocol: Protocol,
 ): Promise<void> {
-  const [, root, segment] = /^\/(api|odata)\/[^/]+\/projects\/([^/]+)/.exec(path) ?? [];
-  if (segment === undefined) return;
-  const project = decodeURIComponent(segment).normalize("NFC");
-  const sender = root === "odata" ? odataSenderOf(request) : senderOf(request);
-  authorize(await authenticator.authenticate(sender, project), project, "member");
+  const [, segment] = /^\/[^/]+\/[^/]+\/projects\/([^/?]+)/.exec(request.url) ?? [];
+  if (segment === undefined || !request.url.startsWith(protocol.root)) return;
+  await admitToProject(kernel, {
+    source: protocol.sourceOf(request),
+    urlName: decodeURIComponent(segment),
+    capability: "member",
+  });
 }

@@ -3,7 +3,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { type Failure, fail } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { errorBody } from "./error-answer.ts";
+import { errorBody } from "./protocol.ts";
 
 interface ClientError extends Error {
   readonly code?: string;

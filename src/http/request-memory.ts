@@ -4,7 +4,7 @@ import type { ResponseMemory } from "../query/read-within.ts";
 import { bodyBuffers } from "./body.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Kernel } from "./register.ts";
+import type { Kernel } from "./pipeline.ts";
 import { type Deadlines, type RequestScope, usualDeadlines } from "./request-scope.ts";
 
 /** What all responses may take; tests have other bounds than the usual ones. */

@@ -23,6 +23,13 @@ export interface Deadlines {
   readonly sendMs: number;
 }
 
+/** A transfer takes as long as its bytes move. */
+export const transferDeadlines: Deadlines = {
+  requestMs: Number.POSITIVE_INFINITY,
+  idleMs: limits.uploadIdleMsMax,
+  sendMs: Number.POSITIVE_INFINITY,
+};
+
 export const usualDeadlines: Deadlines = {
   requestMs: limits.requestMsMax,
   idleMs: limits.responseIdleMsMax,
@@ -33,7 +40,7 @@ export const usualDeadlines: Deadlines = {
 export class RequestScope {
   readonly #response: ServerResponse;
   readonly #deadlines: Deadlines;
-  #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   readonly #controller = new AbortController();
   readonly #atEnd: (() => void)[] = [];
   /** Refuses who waits for the outcome. */
@@ -43,9 +50,9 @@ export class RequestScope {
   constructor(response: ServerResponse, deadlines: Deadlines) {
     this.#response = response;
     this.#deadlines = deadlines;
-    const limitMs = deadlines.requestMs;
+    const { requestMs: limitMs } = deadlines;
     const giveUp = () => this.#abort(fail("deadline", { limitMs, retryAfterSeconds }));
-    this.#timer = setTimeout(giveUp, limitMs);
+    if (limitMs !== Number.POSITIVE_INFINITY) this.#timer = setTimeout(giveUp, limitMs);
     response.once("close", () => {
       clearTimeout(this.#timer);
       if (!response.writableFinished) this.#abort(new ClientGone());

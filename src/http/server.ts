@@ -9,8 +9,9 @@ import { addressRefusal } from "./address.ts";
 import { routerOptions } from "./allowed-methods.ts";
 import { hasBody } from "./body.ts";
 import { answerClientError } from "./client-error.ts";
-import { errorAnswer } from "./error-answer.ts";
+import { errorHandler } from "./error-response.ts";
 import { type Metrics, measureRequests } from "./metrics.ts";
+import type { Protocol } from "./protocol.ts";
 import { securityHeaders } from "./security-headers.ts";
 
 interface Surroundings {
@@ -18,6 +19,7 @@ interface Surroundings {
   readonly metrics: Metrics;
   /** Hears of each write that the disk refused. */
   readonly noteRefusal: (problem: string) => void;
+  readonly protocols: readonly Protocol[];
   readonly settings: {
     /** Whose word counts on the address that a request comes from. */
     readonly trustedProxies: readonly string[];
@@ -27,10 +29,10 @@ interface Surroundings {
 
 /** An instance without routes that leaves bodies unread. */
 export async function createHttp(surroundings: Surroundings): Promise<FastifyInstance> {
-  const { log, metrics, noteRefusal, settings } = surroundings;
+  const { log, metrics, noteRefusal, protocols, settings } = surroundings;
   const { trustedProxies, baseUrl } = settings;
   const nextRequestId = requestIds();
-  const onError = errorAnswer(log, noteRefusal);
+  const onError = errorHandler({ log, noteRefusal, protocols });
   const careful = securityHeaders(baseUrl?.startsWith("https:") ?? false);
   const headersFor = (requestId: string) => ({ "x-request-id": requestId, ...careful });
   const http = fastify({
@@ -98,7 +100,9 @@ function refuseByItself(http: FastifyInstance): void {
   http.server.on("checkExpectation", (request, response) => http.server.emit("request", request, response));
 }
 
-/** The router refuses such a path itself, see `error-answer.ts`; queries are decoded leniently after this. */
+/**
+ * The router refuses such a path itself, see `error-response.ts`; queries are decoded leniently after this.
+ */
 function refuseUndecodable(http: FastifyInstance): void {
   http.addHook("onRequest", (request, _reply, done) => done(addressRefusal(request.url)));
 }

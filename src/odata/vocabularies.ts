@@ -1,6 +1,7 @@
 // Serves the vocabularies that `$metadata` references, reduced to the terms in use.
 //
 // Some clients fetch references with the credentials of the request, so no reference leads to another host.
+import { invariant } from "../lib/invariant.ts";
 import { element } from "./csdl-xml.ts";
 
 interface VocabularyTerm {
@@ -32,11 +33,14 @@ const terms: Readonly<Record<string, readonly VocabularyTerm[]>> = {
   ],
 };
 
-/** The document with this name (`Org.OData.Core.V1.xml`), or undefined. */
-export function vocabulary(file: string): string | undefined {
+/** The names of the documents: `Org.OData.Core.V1.xml`. */
+export const vocabularyFiles: readonly string[] = Object.keys(terms).map((name) => `${name}.xml`);
+
+/** The document with this name. */
+export function vocabulary(file: string): string {
   const name = file.replace(/\.xml$/, "");
-  const declared = Object.hasOwn(terms, name) ? terms[name] : undefined;
-  if (!declared || name === file) return undefined;
+  const declared = terms[name];
+  invariant(declared !== undefined, `${file} is a vocabulary`);
   const isTag = declared.some(({ type }) => type.endsWith(".Tag"));
   const schema = element("Schema", { xmlns: "http://docs.oasis-open.org/odata/ns/edm", Namespace: name }, [
     ...(isTag ? [element("TypeDefinition", { Name: "Tag", UnderlyingType: "Edm.Boolean" })] : []),

@@ -142,8 +142,14 @@ export const bodyBytesMax = (body: Route["body"]): number =>
 export const pathOf = (route: Route, version: ApiVersion) =>
   `/api/${version}/projects/{project}${route.path}`;
 
-/** What a route does to the stores: on a full disk reads and deletes go on, writes are refused. */
-export function effectOf({ method, path, capability }: Pick<Route, "method" | "path" | "capability">) {
+/** What an operation does to the stores: a full disk refuses writes, and takes reads and deletes. */
+export type Effect = "read" | "write" | "delete";
+
+export function effectOf({
+  method,
+  path,
+  capability,
+}: Pick<Route, "method" | "path" | "capability">): Effect {
   if (method === "DELETE" || /\/(delete|remove)$/.test(path)) return "delete";
   const action = capability === "member" ? "READ" : capability[1];
   return method === "GET" || action === "READ" || action === "LIST" ? "read" : "write";

@@ -1,22 +1,24 @@
-// Responses with a status of 400 and above: `{"error":{"code","message",...}}`
-// (docs/reference/common.md#errors).
+// Responses with a status of 400 and above, in the format of their protocol.
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { Failure, type FailureCode, fail } from "../errors.ts";
 import { limits } from "../limits.ts";
-import { odataErrorOf } from "../odata/error-response.ts";
 import { addressRefusal } from "./address.ts";
+import { type Protocol, protocolOf, sendError } from "./protocol.ts";
 import { ClientGone } from "./request-scope.ts";
 
-export const errorBody = (failure: Failure) => ({
-  error: { code: failure.status, message: failure.message, ...failure.members },
-});
-
-/** Nobody receives it: it keeps clients that went away out of the metrics of server errors. */
+/** No client receives it: it keeps clients that went away out of the metrics of server errors. */
 const clientGoneStatus = 499;
 
-/** Answers a refusal as the catalogue says, anything else as our fault, logged with its stack. */
-export function errorAnswer(log: Logger, noteRefusal: (problem: string) => void) {
+interface ErrorHandling {
+  readonly log: Logger;
+  /** Called for each write that the disk refused. */
+  readonly noteRefusal: (problem: string) => void;
+  readonly protocols: readonly Protocol[];
+}
+
+/** Sends a refusal as the catalogue says; anything else is a fault of the server, logged with its stack. */
+export function errorHandler({ log, noteRefusal, protocols }: ErrorHandling) {
   return (problem: unknown, request: FastifyRequest, reply: FastifyReply) => {
     if (problem instanceof ClientGone) {
       log.debug({ requestId: request.id, path: pathToLog(request) }, problem.message);
@@ -31,11 +33,9 @@ export function errorAnswer(log: Logger, noteRefusal: (problem: string) => void)
     if (retryAfterSeconds !== undefined) reply.header("Retry-After", retryAfterSeconds);
     const { allowed } = failure.details as { readonly allowed?: readonly string[] };
     if (allowed) reply.header("Allow", allowed.join(", "));
-    // The rest of a body that has stopped to arrive is not waited for.
+    // The rest of a body that has stopped arriving is not read.
     if (failure.status === 408) reply.header("Connection", "close");
-    if (!request.url.startsWith("/odata/")) return reply.code(failure.status).send(errorBody(failure));
-    const { headers, body } = odataErrorOf(failure);
-    return reply.code(failure.status).headers(headers).send(Buffer.from(body));
+    return sendError(reply, failure, protocolOf(protocols, request.url));
   };
 }
 

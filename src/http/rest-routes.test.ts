@@ -27,8 +27,8 @@ import { boundlessDisk } from "../storage/disk-space.ts";
 import { bodyBuffers } from "./body.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { createMetrics } from "./metrics.ts";
-import { registerRoutes } from "./register.ts";
 import { usualDeadlines } from "./request-scope.ts";
+import { addRoutes } from "./rest-routes.ts";
 import { createHttp } from "./server.ts";
 
 let streaming = new Readable();
@@ -113,6 +113,7 @@ before(async () => {
     log,
     metrics: createMetrics(),
     noteRefusal: () => undefined,
+    protocols: [],
     settings: { trustedProxies: [] },
   });
   const authenticator = {
@@ -125,7 +126,7 @@ before(async () => {
   const sizes = { sharedBytes: bytes, clientBytes: bytes, reserveBytes: bytes, uncountedBytes: 2 ** 10 };
   const bodies = { budget: new MemoryBudget(sizes), buffers: bodyBuffers() };
   const responses = new MemoryBudget(sizes);
-  registerRoutes(http, { services, authenticator, bodies, responses, deadlines: usualDeadlines }, routes);
+  addRoutes(http, { services, authenticator, bodies, responses, deadlines: usualDeadlines }, routes);
   base = `${await http.listen({ port: 0, host: "127.0.0.1" })}/api/0.5/projects/demo`;
   headers = { "api-key": key };
 });

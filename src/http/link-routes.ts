@@ -1,0 +1,47 @@
+// Routes that a signed link permits: transfers of bytes, however many they are.
+import type { OutgoingHttpHeaders } from "node:http";
+import { pipeline, Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { freeingWritable } from "../lib/streams.ts";
+import { parametersDecoder } from "../rest/parameters.ts";
+import type { LinkResponse, LinkRoute } from "../rest/route.ts";
+import { addEndpoint, type Kernel } from "./pipeline.ts";
+import { errorBody } from "./protocol.ts";
+import { patternOf, type RawParameters } from "./rest-routes.ts";
+
+export function addLinkRoutes(http: FastifyInstance, kernel: Kernel, routes: readonly LinkRoute[]): void {
+  for (const route of routes) {
+    const decodePath = parametersDecoder(route.parameters);
+    addEndpoint(http, kernel, {
+      method: route.method,
+      url: patternOf(route.path),
+      isTransfer: true,
+      admit: ({ ip }) => ({ client: ip }),
+      // Uploads meet a full disk when they write.
+      effect: "read",
+      decode: ({ params }) => decodePath(params as RawParameters),
+      readBody: ({ request }) => request.raw,
+      handle: ({ request, input }, body) => {
+        const isHead = request.method === "HEAD";
+        return route.handle(kernel.services, { path: input, headers: request.headers, isHead, body });
+      },
+      send: ({ reply }, response) => sendStreamed(reply, response),
+    });
+  }
+}
+
+function sendStreamed(reply: FastifyReply, { status, headers, ...response }: LinkResponse): FastifyReply {
+  reply.code(status).headers(headers);
+  if (response.refusal) return reply.send(errorBody(response.refusal));
+  if (response.json) return reply.send(response.json);
+  if (response.stream) return sendFreeing(reply, response.stream);
+  return headers["Content-Length"] === undefined ? reply.send() : reply.send(Readable.from([]));
+}
+
+/** A transfer that fails can only be cut short, because its status has been sent. */
+function sendFreeing(reply: FastifyReply, stream: Readable): FastifyReply {
+  reply.hijack();
+  reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);
+  pipeline(stream, freeingWritable(reply.raw), () => {});
+  return reply;
+}

@@ -1,0 +1,114 @@
+// OData among the endpoints: every path below its root goes to the entity model, undecoded.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { RequestSource } from "../access/authenticator.ts";
+import { fail } from "../errors.ts";
+import { baseUrlOf } from "../lib/base-url.ts";
+import { limits } from "../limits.ts";
+import { odataErrorOf } from "../odata/error-response.ts";
+import type { EntityModel } from "../odata/model.ts";
+import { type ODataRequest, odataService } from "../odata/service.ts";
+import { vocabulary, vocabularyFiles } from "../odata/vocabularies.ts";
+import { readJson } from "../rest/json.ts";
+import { addEndpoint, type Kernel } from "./pipeline.ts";
+import { admitToProject, contextOf, sourceOf } from "./project-access.ts";
+import type { Protocol } from "./protocol.ts";
+import { sendStream } from "./send.ts";
+
+export const odataProtocol: Protocol = {
+  root: "/odata/",
+  sourceOf: odataSourceOf,
+  errorOf(failure) {
+    const { headers, body } = odataErrorOf(failure);
+    return { headers, body: Buffer.from(body) };
+  },
+};
+
+const rootPath = "/odata/v1/projects/:project";
+
+/** Adds the interface of this model, and for everyone the vocabularies that it names. */
+export function addOData(http: FastifyInstance, kernel: Kernel, model: EntityModel): void {
+  const service = odataService(model);
+  for (const url of [rootPath, `${rootPath}/*`]) addService(http, kernel, { url, service });
+  for (const file of vocabularyFiles) addVocabulary(http, kernel, file);
+}
+
+function addService(
+  http: FastifyInstance,
+  kernel: Kernel,
+  { url, service }: { readonly url: string; readonly service: ReturnType<typeof odataService> },
+): void {
+  addEndpoint(http, kernel, {
+    method: ["GET", "POST", "PUT", "PATCH", "DELETE"],
+    url,
+    admit: (request) =>
+      admitToProject(kernel, {
+        source: odataSourceOf(request),
+        urlName: projectIn(request),
+        capability: "member",
+      }),
+    // The service checks the disk when it knows from the path that the request inserts an entity.
+    effect: "read",
+    decode(request) {
+      const baseUrl = baseUrlOf(kernel.services.baseUrl, request.headers);
+      if (baseUrl === undefined) throw fail("fields-missing", { fields: ["Host"] });
+      const root = `${baseUrl}/odata/v1/projects/${encodeURIComponent(projectIn(request))}`;
+      return { baseUrl, root, rest: belowRoot(request.raw.url!) };
+    },
+    // The service reads the body when it knows from the path which entity it is.
+    readBody:
+      (_, receive): ODataRequest["readJsonBody"] =>
+      (keptText) =>
+        receive(limits.entityBodyBytesMax, (bytes, work) =>
+          readJson(bytes, { ...(keptText && { keptText }), work }),
+        ),
+    handle({ request, admitted, input, scope }, readJsonBody) {
+      const { baseUrl, root, rest } = input;
+      const { method, headers } = request;
+      const ctx = { ...contextOf(kernel, admitted, scope), baseUrl };
+      return service(ctx, { method, headers, root, rest, readJsonBody });
+    },
+    send({ reply, scope }, { status, headers, body, stream, release }) {
+      if (release) scope.atEnd(release);
+      reply.code(status).headers(headers).header("Vary", varyOf(reply));
+      scope.sending();
+      if (stream) return sendStream(reply, stream, scope);
+      return reply.send(typeof body === "string" ? Buffer.from(body) : body);
+    },
+  });
+}
+
+function addVocabulary(http: FastifyInstance, kernel: Kernel, file: string): void {
+  addEndpoint(http, kernel, {
+    method: "GET",
+    url: `${rootPath}/vocabularies/${file}`,
+    admit: ({ ip }) => ({ client: ip }),
+    effect: "read",
+    decode: () => undefined,
+    readBody: () => undefined,
+    handle: async () => Buffer.from(vocabulary(file)),
+    send: ({ reply }, document) => reply.type("application/xml").send(document),
+  });
+}
+
+const projectIn = ({ params }: FastifyRequest): string =>
+  (params as { readonly project: string }).project.normalize("NFC");
+
+const belowRoot = (url: string): string => /^(?:\/[^/?]*){4}(.*)$/s.exec(url)![1]!;
+
+const varyOf = (reply: FastifyReply): string =>
+  [reply.getHeader("Vary") ?? [], "Accept", "Prefer", "Authorization"].flat().join(", ");
+
+/**
+ * The credentials of REST, and a key or token as the password of HTTP Basic, because Excel and Power BI can
+ * send nothing else (docs/reference/odata.md#requests-and-formats). A token is recognised by its two dots.
+ */
+function odataSourceOf(request: FastifyRequest): RequestSource {
+  const source = sourceOf(request);
+  const { authorization, ...headers } = request.headers;
+  const [, encoded] = /^basic +(\S+)$/i.exec(authorization ?? "") ?? [];
+  if (encoded === undefined || headers["api-key"] !== undefined) return source;
+  const [, password = ""] = /^[^:]*:(.*)$/s.exec(Buffer.from(encoded, "base64").toString()) ?? [];
+  const isToken = /^[^.]+\.[^.]+\.[^.]+$/.test(password);
+  const credential = isToken ? { authorization: `Bearer ${password}` } : { "api-key": password || "none" };
+  return { ...source, headers: { ...headers, ...credential } };
+}

@@ -1,0 +1,52 @@
+// Routes that belong to no project and need no credentials, such as the login.
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { limits } from "../limits.ts";
+import { baseUrlOf } from "../rest/base-url.ts";
+import { jsonDecoder } from "../rest/json.ts";
+import { parametersDecoder } from "../rest/parameters.ts";
+import type { Authenticators, BrowserResponse, OpenRoute } from "../rest/route.ts";
+import { addEndpoint, type Kernel } from "./pipeline.ts";
+import { restProtocol } from "./protocol.ts";
+import type { RawParameters } from "./rest-routes.ts";
+import { sendResponse } from "./send.ts";
+
+export function addOpenRoutes(
+  http: FastifyInstance,
+  kernel: Kernel & Authenticators,
+  routes: readonly OpenRoute[],
+): void {
+  for (const route of routes) addOpenRoute(http, kernel, route);
+}
+
+function addOpenRoute(http: FastifyInstance, kernel: Kernel & Authenticators, route: OpenRoute): void {
+  const { authenticator, browserLogin, services } = kernel;
+  const decodeQuery = parametersDecoder(route.query);
+  const decodeBody = route.body ? jsonDecoder(route.body.schema, route.body) : async () => undefined;
+  addEndpoint(http, kernel, {
+    method: route.method,
+    url: route.path,
+    admit(request) {
+      const source = restProtocol.sourceOf(request);
+      return { source, client: source.address };
+    },
+    effect: "read",
+    decode: ({ query, url, headers }) => ({
+      query: decodeQuery(query as RawParameters),
+      search: URL.parse(url, "http://-")?.search ?? "",
+      baseUrl: baseUrlOf(services, headers),
+    }),
+    readBody({ admitted }, receive) {
+      if (route.body) authenticator.throttle.refuseAddress(admitted.source.address);
+      return receive(limits.openBodyBytesMax, (bytes, work) => decodeBody(bytes, { work }));
+    },
+    handle: ({ admitted, input }, body) =>
+      route.handle({ authenticator, browserLogin }, { ...input, body, sender: admitted.source }),
+    send: ({ reply, scope }, response) =>
+      "cookies" in response ? sendToBrowser(reply, response) : sendResponse(reply, response, scope),
+  });
+}
+
+function sendToBrowser(reply: FastifyReply, { cookies, location, json }: BrowserResponse): FastifyReply {
+  if (cookies.length > 0) reply.header("Set-Cookie", [...cookies]);
+  return location === undefined ? reply.send(json) : reply.redirect(location, 303);
+}

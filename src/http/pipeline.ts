@@ -1,0 +1,117 @@
+// The way of every request through the server: the stages of `serve`, from top to bottom. A protocol adds
+// endpoints, which say what each stage does for it.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Authenticator } from "../access/authenticator.ts";
+import type { Services } from "../context.ts";
+import type { BodyWork, Effect } from "../rest/route.ts";
+import { type BodyMemory, readBody } from "./body.ts";
+import type { MemoryBudget } from "./memory-budget.ts";
+import { type Deadlines, RequestScope, transferDeadlines } from "./request-scope.ts";
+
+/** What endpoints are served with. */
+export interface Kernel {
+  readonly services: Services;
+  readonly authenticator: Pick<Authenticator, "authenticate">;
+  /** For the bodies of all requests in progress. */
+  readonly bodies: BodyMemory;
+  /** For all responses in progress. */
+  readonly responses: MemoryBudget;
+  readonly deadlines: Deadlines;
+}
+
+/** The stages of one operation. */
+export interface Endpoint<Admitted extends Client, Input, Body, Result> {
+  readonly method: string | readonly string[];
+  readonly url: string;
+  /**
+   * Authenticates and authorizes the caller, where the operation needs one; refuses all others (401, 403).
+   */
+  admit(request: FastifyRequest): Admitted | Promise<Admitted>;
+  readonly effect: Effect;
+  /** Decodes path and query. */
+  decode(request: FastifyRequest): Input;
+  /** Reads the body with `receive`, or leaves it to the handler. */
+  readBody(exchange: Exchange<Admitted, Input>, receive: Receive): Body | Promise<Body>;
+  handle(exchange: Exchange<Admitted, Input>, body: Body): Promise<Result>;
+  send(exchange: Exchange<Admitted, Input>, result: Result): FastifyReply | Promise<FastifyReply>;
+  /** A transfer of any length: it has no deadline, its bytes are not compressed, its path is a secret. */
+  readonly isTransfer?: true;
+}
+
+/** The client whose share of the memory a request takes. */
+export interface Client {
+  readonly client: string;
+}
+
+/** A request in progress. */
+export interface Exchange<Admitted, Input> {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly admitted: Admitted;
+  readonly input: Input;
+  readonly scope: RequestScope;
+}
+
+/** Receives the body, of at most `bytesMax` bytes, and returns the result of `read`. */
+export type Receive = <Read>(
+  bytesMax: number,
+  read: (bytes: Buffer, work: BodyWork) => Promise<Read>,
+) => Promise<Read>;
+
+/** Serves an endpoint. */
+export function addEndpoint<Admitted extends Client, Input, Body, Result>(
+  http: FastifyInstance,
+  kernel: Kernel,
+  endpoint: Endpoint<Admitted, Input, Body, Result>,
+): void {
+  const serve = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const admitted = await endpoint.admit(request);
+    await prepareDisk(kernel.services, endpoint.effect);
+    const input = endpoint.decode(request);
+    const scope = new RequestScope(reply.raw, endpoint.isTransfer ? transferDeadlines : kernel.deadlines);
+    if (endpoint.isTransfer) request.raw.setTimeout(transferDeadlines.idleMs, () => request.raw.destroy());
+    const exchange: Exchange<Admitted, Input> = { request, reply, admitted, input, scope };
+    const body = await endpoint.readBody(exchange, receiverOf(kernel, exchange));
+    const result = await scope.within(endpoint.handle(exchange, body));
+    return endpoint.send(exchange, result);
+  };
+  const { url, isTransfer } = endpoint;
+  const method = [endpoint.method].flat();
+  http.route({ method, url, handler: serve, ...(isTransfer && transferOptions) });
+}
+
+/** `isLink` keeps the path out of logs. */
+const transferOptions = { compress: false, config: { mayTakeLong: true, isLink: true } } as const;
+
+/** A full disk refuses writes (503), and makes space for deletes. */
+async function prepareDisk({ disk }: Services, effect: Effect): Promise<void> {
+  if (effect === "write") disk.requireRoom();
+  if (effect === "delete" && disk.isFull) await disk.prepareDelete();
+}
+
+/**
+ * A body counts against the memory for bodies until the request has ended; the buffer of its bytes is reused
+ * as soon as they are read.
+ */
+function receiverOf<Admitted extends Client>(
+  { bodies }: Kernel,
+  { request, admitted, scope }: Exchange<Admitted, unknown>,
+): Receive {
+  return async (bytesMax, read) => {
+    const { client } = admitted;
+    const { signal } = scope;
+    const { bytes, reservation, reuse } = await readBody(request.raw, bodies, { bytesMax, client, signal });
+    scope.atEnd(() => reservation.release());
+    let made = 0;
+    const reserve = (more: number) => {
+      made = more;
+      return reservation.resize(bytes.length + more, signal);
+    };
+    try {
+      return await read(bytes, { signal, reserve });
+    } finally {
+      reuse();
+      reservation.resize(Math.min(made, reservation.bytes), signal);
+    }
+  };
+}

@@ -1,0 +1,54 @@
+// Admits callers to the operations of a project.
+import type { FastifyRequest } from "fastify";
+import type { RequestSource } from "../access/authenticator.ts";
+import { authorize } from "../access/authorize.ts";
+import type { Caller } from "../access/caller.ts";
+import type { RequestContext } from "../context.ts";
+import type { Route } from "../rest/route.ts";
+import type { Client, Kernel } from "./pipeline.ts";
+import { responseMemory } from "./request-memory.ts";
+import type { RequestScope } from "./request-scope.ts";
+
+/** A caller who is admitted to a project. */
+export interface ProjectClient extends Client {
+  readonly caller: Caller;
+}
+
+/** Refuses requests without valid credentials (401), and callers who may not use the project (403). */
+export async function admitToProject(
+  { authenticator }: Pick<Kernel, "authenticator">,
+  {
+    source,
+    urlName,
+    capability,
+  }: {
+    readonly source: RequestSource;
+    /** The name of the project in the path. */
+    readonly urlName: string;
+    readonly capability: Route["capability"];
+  },
+): Promise<ProjectClient> {
+  const project = urlName.normalize("NFC");
+  const caller = authorize(await authenticator.authenticate(source, project), project, capability);
+  return { caller, client: `${caller.projectId} ${caller.user}` };
+}
+
+/** The context of a handler. */
+export const contextOf = (
+  { services, responses }: Kernel,
+  { caller, client }: ProjectClient,
+  scope: RequestScope,
+): RequestContext => ({
+  ...services,
+  caller,
+  project: caller.projectId,
+  signal: scope.signal,
+  memory: responseMemory(responses, client, scope),
+});
+
+/** The source of a request, whose credentials are in headers and cookies. */
+export const sourceOf = ({ method, headers, ip }: FastifyRequest): RequestSource => ({
+  method,
+  headers,
+  address: ip,
+});
