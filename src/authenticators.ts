@@ -28,7 +28,7 @@ export async function openAuthenticators(
 ): Promise<Authenticators> {
   const { system, keys, rights, baseUrl } = services;
   const onProblem = (problem: unknown) =>
-    log.warn({ err: problem }, "An identity provider does not answer as it should");
+    log.warn({ err: problem }, "A request to an identity provider failed");
   const fetch = providerFetch({ isAllowed: addressPolicy(settings.outboundNetworks) });
   const directory = new LoginDirectory({
     ...{ rights, system, fetch, onProblem },

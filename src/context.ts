@@ -1,4 +1,4 @@
-// What a request carries through every stage: who asks, in which project, and the stores that may answer.
+// The context of a request in every stage: the caller, the project, and the stores.
 
 import type { ApiKeys } from "./access/api-keys.ts";
 import type { Caller } from "./access/caller.ts";

@@ -120,8 +120,9 @@ function noteHolder(file: string): void {
 const busy = 5;
 
 /**
- * Holds the folder, which must be there, until the answer is called; `StartRefused` when another process
- * does. SQLite's lock on a file belongs to the process: the system takes it back also after kill -9.
+ * Locks an existing folder until the returned function is called; throws `StartRefused` when another process
+ * has locked it. SQLite's file lock belongs to the process, so the operating system releases it even after
+ * kill -9.
  */
 export function lockDataFolder(path: string): () => void {
   const holderFile = join(path, "holder.pid");

@@ -82,7 +82,7 @@ async function examineFolder(data: string, name: string, manifest: Manifest): Pr
   const expected = `folder ${number} as of start ${generation}, as the catalog has it`;
   const one = { file: `${name}/`, offset: 0, expected };
   const again = {
-    says: "write its mark, and go on with what is in it",
+    says: "write its mark, and use the files in it",
     apply: () => writeMark(folder, manifest),
   };
   if (!isInUse(folder)) return [{ ...one, found: "an empty folder or none" }];

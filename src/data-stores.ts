@@ -1,5 +1,6 @@
-// Opens the stores of a data folder: catalog, datapoints, blobs. The first start makes them, in an order that
-// the next start can go on with wherever it was broken off; later ones refuse a folder that lacks a part.
+// Opens the stores of a data folder: catalog, datapoints, blobs. The first start creates them in an order
+// that lets the next start resume after an interruption. Later starts refuse a folder in which a part is
+// missing.
 import { randomInt } from "node:crypto";
 import type { Logger } from "pino";
 import type { DataFolder } from "./data-folder.ts";
@@ -66,7 +67,7 @@ export async function openStores(
   return { catalog, points, blobs };
 }
 
-/** A start that was broken off is gone on with: the marks are one generation behind at most. */
+/** Resumes an interrupted start; its marks are at most one generation older than the record. */
 function begun(before: Manifest): Manifest {
   if (before.phase !== "open") return before;
   return { ...before, phase: "starting", generation: before.generation + 1 };

@@ -1,7 +1,7 @@
-// The catalogue of failures: every refusal a caller can get, with its status, its text and its extra members.
+// The catalogue of failures: every refusal that a caller can get, with its status, message and extra members.
 //
-// The entries stand in `src/errors/`, one file an area, and docs/ERRORS.md is generated from them. Our own
-// faults are not here: they are invariants.
+// The entries are in `src/errors/`, one file for each area; docs/ERRORS.md is generated from them. Internal
+// errors are not here: they are invariants.
 
 import { accessFailures } from "./errors/access.ts";
 import { analyticsFailures } from "./errors/analytics.ts";

@@ -29,7 +29,8 @@ const closeIdleEveryMs = 20;
 
 /** Stops accepting and waits for what runs, but not longer than `milliseconds`. */
 export async function closeWithin(http: FastifyInstance, milliseconds: number): Promise<void> {
-  // A connection that a client keeps alive after its last answer would hold the server open.
+  // Without this, a client that keeps its connection alive after its last response would keep the server
+  // open.
   const idle = setInterval(() => http.server.closeIdleConnections(), closeIdleEveryMs);
   const late = setTimeout(() => http.server.closeAllConnections(), milliseconds);
   await http.close();

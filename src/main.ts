@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The process entry: finds the command that is asked for, runs it, and says clearly why it cannot.
+// The process entry: finds the requested command, runs it, and prints a clear reason when it cannot.
 import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { type Command, Misused } from "./command-line/command.ts";

@@ -30,7 +30,7 @@ export async function ensureAdministrator(
     return back;
   }
   const id = maker.ids.next();
-  // Not an account that somebody else has made under this name, and may have keys of.
+  // Skips an account that another caller created under this name: that caller may have its keys.
   const taken = await tx.count(accountTable, and(liveIn(projectId), equals("uniqueName", "administrator")));
   const account: Account = {
     id,
@@ -59,7 +59,10 @@ async function ensureAdministrators(tx: CatalogWriter, projectId: number, maker:
   return group;
 }
 
-/** Gives keys that an early version wrote, when every key held all rights, to their administrators. */
+/**
+ * Assigns keys without an account to the project's administrator. An early version wrote such keys, and each
+ * had all rights.
+ */
 export async function adoptKeys(tx: CatalogWriter, maker: Maker): Promise<void> {
   const filter = equals("accountId", null);
   const keys = await tx.find(apiKeyTable, { filter, order: byId, page: { limit: limits.listItemsMax } });

@@ -55,8 +55,8 @@ interface Asking {
 type KeyOf = Pick<ApiKey, "projectId" | "project">;
 
 /**
- * The account that a lent key acts for, until when it does at most, and the credential of the request that
- * started the work: the key ends with that credential.
+ * A key that exists only while the server does some work. It has the rights of the account, and it ends at
+ * `expiresTime`, or earlier with the credential of the request that started the work.
  */
 export interface TemporaryKey
   extends Required<Pick<ApiKey, "projectId" | "project" | "accountId" | "expiresTime">> {
@@ -77,15 +77,15 @@ export class ApiKeys {
     this.#parts = parts;
   }
 
-  /** A key and its record, which is yet to be inserted. The key is in this answer and nowhere else. */
+  /** Returns a new key with its record, which the caller inserts. The key itself is stored nowhere. */
   draft(project: KeyProject, wanted: NewKey): { record: ApiKey; key: string } {
     const key = this.#newKey();
     return { record: this.#recordOf(project, wanted, key), key };
   }
 
   /**
-   * A key for as long as a piece of work takes, disposed of with it. It is in the memory of this process
-   * alone, so that it ends with the process as well, and is in no list.
+   * Creates a key for the duration of some work; disposing of it revokes it. The key is only in the memory of
+   * this process, so it ends with the process, and no list shows it.
    */
   createTemporary(loan: TemporaryKey): { readonly key: string } & Disposable {
     const key = this.#newKey();
@@ -112,8 +112,8 @@ export class ApiKeys {
   }
 
   /**
-   * Makes `key`, chosen by the operator, the one key of the project's administrator with this name. Answers
-   * false, and does nothing, when it is a key of another project.
+   * Makes `key`, which the operator chose, the only key of the project's administrator with this name.
+   * Returns false and changes nothing when the key belongs to another project.
    */
   async ensure(project: KeyProject, name: string, key: string): Promise<boolean> {
     const { catalog, system } = this.#parts;
@@ -180,7 +180,7 @@ export class ApiKeys {
     return record?.expiresTime !== undefined && record.expiresTime <= this.#parts.system.nowMs();
   }
 
-  /** As `callerOf`, of a key that was asked for a moment ago; undefined when that has to be found out. */
+  /** As `callerOf`, from the cache; undefined when the cache has no current entry for the key. */
   cachedCallerOf(key: string): Caller | undefined {
     const { rights, system } = this.#parts;
     const known = this.#remembered.get(key);
@@ -188,7 +188,7 @@ export class ApiKeys {
     return isFresh && known.expiresTime > system.nowMs() ? known.caller : undefined;
   }
 
-  /** Who does what an account has asked to be done later; undefined when it is deleted. */
+  /** Returns the caller for deferred work of an account; undefined when the account is deleted. */
   async callerAs(id: number, of: KeyOf): Promise<Caller | undefined> {
     const [account] = await this.#parts.catalog.read("system", (tx) => tx.get(accountTable, [id]));
     return account && account.deletedTime === undefined ? this.#callerFor(account, of) : undefined;

@@ -11,7 +11,7 @@ import type { Rights } from "./rights.ts";
 import type { Throttle } from "./throttle.ts";
 import type { Tokens, TokenUser } from "./tokens.ts";
 
-/** What is asked of a request to know who sends it. */
+/** The parts of a request that identify its sender. */
 export interface RequestSource {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
@@ -63,7 +63,7 @@ export class Authenticator {
   }
 
   async authenticateKey(key: string, address: string): Promise<AuthenticationResult> {
-    // One that was good a moment ago has not failed since, so that nothing can hold it up.
+    // Skips the throttle for a cached key: it was valid within `keyCacheMsMax`, so failures cannot block it.
     const remembered = this.#parts.keys.cachedCallerOf(key);
     if (remembered) return { caller: remembered };
     const credential = `key ${key.slice(0, keyLengthRemembered)}`;
@@ -77,8 +77,8 @@ export class Authenticator {
   }
 
   /**
-   * Whether a token is good, and whether it has expired; of one that nobody vouches for, by its own word.
-   * Such a one counts as a failure.
+   * Returns whether a token is valid and whether it has expired. For a token with a bad signature, `expired`
+   * is the token's unverified claim, and the throttle counts a failure.
    */
   async tokenStatus(token: string, address: string): Promise<{ valid: boolean; expired: boolean }> {
     const credential = credentialOf(token);
@@ -128,9 +128,9 @@ export class Authenticator {
   }
 
   /**
-   * Browsers send cookies along whoever makes them send a request. It counts when it comes from a page of
-   * this server or of an address that gets tokens anyway; without an `Origin` it changes nothing, or the
-   * browser itself says that it is of the same origin.
+   * Protects against cross-site requests, because browsers add cookies to requests that any page starts. A
+   * session cookie counts if the `Origin` is this server or a redirect URL of the provider. Without an
+   * `Origin` it counts if the method only reads, or if the browser marks the request as same-origin.
    */
   #isWanted({ method, headers }: RequestSource, { provider }: LoginProject): boolean {
     const { origin } = headers;

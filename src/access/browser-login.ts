@@ -1,7 +1,8 @@
-// Logging in by a browser: to the project's provider by an authorization code, and back with tokens of ours.
+// Login with a browser: the project's provider returns an authorization code, and Millrace issues its own
+// tokens.
 //
-// What must be remembered meanwhile is in a cookie that only this server can read, bound to this browser. It
-// says where the browser goes afterwards, so that an answer without it leads nowhere.
+// An encrypted cookie stores the pending login and binds it to this browser. It contains the redirect
+// address, so a response without the cookie redirects nowhere.
 import { EncryptJWT, errors as joseErrors, jwtDecrypt } from "jose";
 import {
   AuthorizationResponseError,
@@ -108,9 +109,9 @@ export class BrowserLogin {
   }
 
   /**
-   * Takes up the provider's answer, which came to `answer` with the cookie of `begin`. Refuses (400) an
-   * answer that this browser has not asked for; every other failure leads to the address for errors, if there
-   * is one.
+   * Completes a login: `answer` is the address that the provider redirected to, `kept` is the cookie of
+   * `begin`. Refuses (400) a response that this browser did not request. Any other failure redirects to the
+   * address for errors, if there is one.
    */
   async finish(answer: URL, kept: string | undefined): Promise<LoginResult> {
     const errand = kept === undefined ? undefined : await this.#opened(kept);
@@ -183,7 +184,7 @@ export class BrowserLogin {
     return client;
   }
 
-  /** Exchanges the code, checks who has logged in, and makes that a login of ours. */
+  /** Exchanges the code, checks the user, and creates a login. */
   async #loginBy(
     answer: URL,
     errand: PendingLogin,

@@ -1,4 +1,4 @@
-// Who is asking, and what that caller may do: capabilities as granted, and the filter they put on a question.
+// The caller of a request, and the filters that the caller's capabilities add to queries.
 import { fail } from "../errors.ts";
 import { equals, everything, type Filter, hasOnly, nothing, oneOf, or } from "../query/filter.ts";
 import type { ProjectId } from "../storage/catalog.ts";
@@ -10,7 +10,7 @@ import { scopesOf as scopesIn } from "./grantable.ts";
 export interface Caller {
   /** Name shown by the login endpoints. */
   readonly user: string;
-  /** The account that a key acts for; whoever comes with a token has none. */
+  /** The account of the key; absent for a caller with a token. */
   readonly userId?: number;
   /** The groups that the capabilities come from. */
   readonly groupIds: readonly number[];
@@ -28,8 +28,9 @@ export function requireCapability(caller: Caller, acl: Acl, action: Action): voi
 }
 
 /**
- * The records of a resource that the caller may touch with `action`: what any of the caller's capabilities
- * grants. 403 for a caller who may touch none. What belongs to the caller (`own`) only its room can know.
+ * Returns a filter for the records of a resource on which the caller may do `action`: the union of the
+ * caller's capabilities. Refuses (403) a caller without any. Does not cover the scope `own`; see
+ * `scopeOrOwn`.
  */
 export function scopeOf(caller: Caller, acl: Acl, action: Action): Filter {
   requireCapability(caller, acl, action);
@@ -37,8 +38,9 @@ export function scopeOf(caller: Caller, acl: Acl, action: Action): Filter {
 }
 
 /**
- * The assets that the caller may know of when it comes to records of this kind: those to be read, and those
- * in whose subtrees a capability for such records lies. All others are as if they did not exist.
+ * Returns a filter for the assets that responses about records of this kind may reveal: the assets that the
+ * caller may read, and the subtrees to which a capability for such records is limited. To the caller, other
+ * assets do not exist.
  */
 export function knownAssets(caller: Caller, acl: Acl, action: Action): Filter {
   const spelledOut = scopesOf(caller, acl, action).filter(({ kind }) => kind === "subtrees");
@@ -82,7 +84,9 @@ export function scopeOrOwn(caller: Caller, [acl, action]: readonly [Acl, Action]
   return or(scopeOf(caller, acl, action), hasOwn ? own : nothing);
 }
 
-/** Refuses (403) a caller who may not make new records of `acl`, which belong to nobody yet. */
+/**
+ * Refuses (403) a caller whose capabilities are limited: a new record of `acl` is in no limited scope yet.
+ */
 export function requireUnlimited(caller: Caller, acl: Acl, action: Action): void {
   if (scopeOrOwn(caller, [acl, action], nothing).kind !== "everything")
     throw fail("forbidden", { acl, action });

@@ -14,7 +14,7 @@ export type CapabilityScope =
   | { readonly kind: "all" }
   /** What belongs to the caller: own groups, own account, own keys. */
   | { readonly kind: "own" }
-  /** What is, or hangs on, an asset in one of these subtrees, their roots included. */
+  /** Assets in these subtrees, roots included, and records that are linked to them. */
   | { readonly kind: "subtrees"; readonly assetIds: readonly number[] }
   /** These records alone: the security categories of which one is a member. */
   | { readonly kind: "ids"; readonly ids: readonly number[] };

@@ -63,7 +63,7 @@ export async function revokeKeys(tx: CatalogWriter, filter: Filter, nowMs: numbe
 /** The keys that depend on one of these origins. */
 export const madeWith = (origins: readonly string[]): Filter => hasOneOf("madeBy", origins);
 
-/** Lets `next` take the place of the key `old`: the keys made with `old` depend on `next` from now on. */
+/** Replaces the key `old` by `next`: keys that were made with `old` depend on `next` from then on. */
 export async function inheritKeys(tx: CatalogWriter, old: number, next: number): Promise<void> {
   const [before, after] = [originOf.key(old), originOf.key(next)];
   const made = await liveKeys(tx, madeWith([before]));

@@ -23,7 +23,7 @@ export class LoginDirectory {
   #generation = 0;
   #connections = new Map<string, ProviderConnection>();
 
-  /** `load` reads all projects; `onProblem` hears why a provider could not be asked. */
+  /** `load` reads all projects; `onProblem` receives the reason when a request to a provider fails. */
   constructor(parts: {
     load: () => Promise<readonly LoginProject[]>;
     rights: Pick<Rights, "generation">;

@@ -34,7 +34,7 @@ const meaning: Readonly<Partial<Record<AccessType, readonly Action[]>>> = {
   WRITE: ["WRITE", "CREATE", "UPDATE", "DELETE", "EXECUTE"],
 };
 
-/** Where rights are limited to assets, nothing is granted on resources that do not hang on assets. */
+/** Permissions that are limited to assets grant nothing on resources without links to assets. */
 export function capabilitiesOf(permissions: Permissions): Capability[] {
   const { accessTypes: types = [], assetIds = [], securityCategoryIds: ids = [] } = permissions;
   if (types.includes("ADMIN")) return [...administrator];

@@ -1,8 +1,8 @@
-// What is known of one identity provider: its description and its keys, fetched seldom and kept for long.
+// Caches the description and the keys of one identity provider.
 //
-// Whoever sends tokens cannot make this server fetch: an unknown key asks the provider again at most once in
-// `providerRefetchMsMin`, whether it answers or not, and only addresses that the provider itself describes
-// are asked. Keys once known serve on for `providerStaleMsMax` when the provider is away.
+// Senders of tokens cannot make this server fetch often: for an unknown key it fetches at most once in
+// `providerRefetchMsMin`, also when the fetch fails. It fetches only from addresses in the provider's
+// description. Cached keys stay valid for `providerStaleMsMax` while the provider is unreachable.
 import { createLocalJWKSet, errors, importJWK, type JWTVerifyGetKey } from "jose";
 import type { ServerMetadata } from "openid-client";
 import { fail } from "../errors.ts";
@@ -102,7 +102,7 @@ export class ProviderConnection {
 
 type KeySet = Parameters<typeof createLocalJWKSet>[0];
 
-/** Asks a provider who it is and for its keys; rejects with a sentence for operators when it does not fit. */
+/** Fetches a provider's description and keys. Rejects with a sentence for operators when they are invalid. */
 export async function describeProvider(
   issuer: string,
   fetch: OutboundFetch,

@@ -25,11 +25,11 @@ export interface OpenIdConfiguration {
   /** Where a browser may be sent with its tokens. */
   readonly redirectUrls?: readonly string[];
   readonly algorithms?: readonly SigningAlgorithm[];
-  /** What a login in a browser asks for. */
+  /** The OAuth scope that a browser login requests. */
   readonly scope?: string;
 }
 
-/** Asymmetric ones alone: with a shared key, whoever checks a token could also make one (RFC 8725, 3.2). */
+/** Asymmetric algorithms only: with a shared key, a verifier could also issue tokens (RFC 8725, 3.2). */
 export const signingAlgorithms = [
   "RS256",
   "RS384",
@@ -67,7 +67,7 @@ export interface Provider {
   readonly addressClaims: readonly string[];
 }
 
-/** The provider that a project's record describes; undefined when nobody can log in by one. */
+/** Returns the provider in a project's record; undefined when the project has none to log in with. */
 export function providerOf(authentication: Authentication | undefined): Provider | undefined {
   if (!authentication) return undefined;
   const {

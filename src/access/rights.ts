@@ -1,4 +1,4 @@
-// What a caller may do by being in groups: their capabilities together, remembered for a moment.
+// Combines the capabilities of a caller's groups, and caches them for a short time.
 
 import { fail } from "../errors.ts";
 import { LruCache } from "../lib/lru-cache.ts";
@@ -41,7 +41,7 @@ export interface Granted {
   readonly capabilities: readonly Capability[];
   /** What they may do already. */
   readonly before?: readonly Capability[];
-  /** The part of the request that asks for the change. */
+  /** The field of the request that makes the change. */
   readonly field: string;
 }
 
@@ -78,8 +78,8 @@ export class Rights {
   }
 
   /**
-   * Refuses (403) to grant what the caller does not hold, unless the caller administers groups. Every change
-   * that can give somebody a right goes through here (docs/access.md, Who can grant what).
+   * Refuses (403) to grant capabilities that the caller does not have, unless the caller administers groups.
+   * Every change that can grant a capability calls this (docs/access.md, Who can grant what).
    */
   async refuseUnheld(caller: Caller, { capabilities, before = [], field }: Granted): Promise<void> {
     if (administersGroups(caller.capabilities)) return;

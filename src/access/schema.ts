@@ -1,7 +1,7 @@
-// What the catalog keeps of who may ask: groups with their rights, accounts in groups, and keys of accounts.
+// Tables of the catalog for access: groups with their rights, accounts in groups, and keys of accounts.
 //
-// A key is looked up before its project is known, so these tables belong to the installation; every question
-// to them names the project. What is deleted stays, marked by the time, so that ids in old logs can be
+// A key is looked up before its project is known, so these tables belong to the installation, and every query
+// to them names the project. Deleted records stay, with the time of deletion, so that ids in old logs can be
 // explained.
 import type { Stored, Table } from "../storage/catalog.ts";
 import type { Capability } from "./capabilities.ts";

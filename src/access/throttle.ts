@@ -1,7 +1,7 @@
-// How often an address may log in, and fail to: buckets that fill again with time, in bounded memory.
+// Limits how often an address may log in, and how often it may fail: token buckets in bounded memory.
 //
-// Failures count for their address and for the credential itself. A credential that was good lately is not
-// held up by the failures of others behind the same address, such as a proxy or a gateway of the plant.
+// A failure counts for its address and for its credential. A credential that was recently valid is not
+// blocked by failures of other clients at its address, such as clients of one proxy or gateway of the plant.
 import { isIPv6 } from "node:net";
 import { fail } from "../errors.ts";
 import { LruCache } from "../lib/lru-cache.ts";

@@ -14,9 +14,9 @@ import type { Provider } from "./provider.ts";
 export interface TokenUser {
   readonly project: LoginProject;
   readonly user: string;
-  /** The groups of a provider that its token names; undefined for a token of ours. */
+  /** The groups of a provider that its token names; undefined for a token that Millrace issued. */
   readonly providerGroups?: readonly string[];
-  /** The login of a token of ours. */
+  /** The login of a token that Millrace issued. */
   readonly login?: Login;
   /** When the token expires. */
   readonly untilMs: number;
@@ -44,9 +44,9 @@ export class Tokens {
   }
 
   /**
-   * Reads a token of a provider, or of ours of one of `kinds`. Of several projects that a provider's token is
-   * good for, `project` is meant, else the oldest. 503 when the provider's keys are not known and cannot be
-   * had.
+   * Verifies a token of a provider, or one of `kinds` that Millrace issued. If a provider's token is valid in
+   * several projects, selects `project`, or else the oldest. Fails with 503 when the provider's keys are not
+   * cached and cannot be fetched.
    */
   async read(token: string, kinds: readonly TokenKind[], project?: string): Promise<TokenReading> {
     const claims = token.length > limits.tokenLengthMax ? undefined : claimsIn(token);
@@ -85,7 +85,7 @@ export class Tokens {
     return payload;
   }
 
-  /** By the token's own word, which nobody has checked. */
+  /** Reads the token's own claim without verifying its signature. */
   saysExpired(token: string): boolean {
     const { exp } = claimsIn(token) ?? {};
     return typeof exp === "number" && exp * 1000 <= this.#system.nowMs();

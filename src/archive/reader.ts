@@ -83,7 +83,10 @@ async function isGzip(file: string): Promise<boolean> {
   }
 }
 
-/** Errors of the unpacking and of the tar format; those of whoever uses the entries stay what they are. */
+/**
+ * Converts errors of decompression and of the tar format; errors of the code that reads entries pass
+ * unchanged.
+ */
 function asBadArchive(file: string, problem: unknown): unknown {
   const { code, syscall, message } = problem as NodeJS.ErrnoException;
   const isOfTar = /tar|archive|checksum|header/i.test(message);
@@ -114,8 +117,8 @@ export async function* jsonLinesOf({ name, body }: ArchiveEntry): AsyncGenerator
 }
 
 /**
- * Reads everything once and answers the manifest. Refuses what is no archive, one of a newer format, and one
- * in which anything is missing or other than it was written.
+ * Reads the whole archive and returns its manifest. Refuses a file in another or a newer format, and an
+ * archive with missing or changed parts.
  */
 export async function verified(file: string, onBytes?: (bytes: number) => void): Promise<ArchiveManifest> {
   const tallies = new Map<string, Tally>();

@@ -21,10 +21,10 @@ itself (its name, its logins, its keys) is left as it is. docs/archive.md says m
   --project NAME        the project to fill, to which the key belongs
   --server URL          the server (http://127.0.0.1:8787)
   --key KEY             API key with full rights (or the environment variable MILLRACE_KEY)
-  --state FILE          where to note what is restored, to go on from there (<file>.<project>.import.db)
+  --state FILE          where to note what is restored, to resume from there (<file>.<project>.import.db)
 
 Ends with 0 when everything is restored, 3 when references to records that are not in the archive were left
-out, 2 when nothing was begun, 1 when it was interrupted; run the same command again to go on.`;
+out, 2 when nothing was begun, 1 when it was interrupted; run the same command again to continue.`;
 
 const known = {
   project: { type: "string" },
@@ -68,7 +68,7 @@ export const importArchive =
         return exitCodes.notBegun;
       }
       ledger.close();
-      output.write("Run the same command again to go on from where it stopped.\n");
+      output.write("Run the same command again to continue from where it stopped.\n");
       return exitCodes.interrupted;
     }
   };
@@ -171,7 +171,7 @@ async function run(one: Run): Promise<number> {
     progress.end();
   }
   if (stop.aborted) {
-    output.write("Stopped. Run the same command again to go on.\n");
+    output.write("Stopped. Run the same command again to continue.\n");
     ledger.close();
     return exitCodes.interrupted;
   }

@@ -104,7 +104,10 @@ export class ArchiveWriter {
     await this.#orFailure(sink.close());
   }
 
-  /** A full disk ends the writing, and with it whoever waits for room in the stream. */
+  /**
+   * Rejects when a write fails, on a full disk for example, so that no caller waits for space in the stream
+   * forever.
+   */
   #orFailure(written: Promise<void>): Promise<void> {
     written.catch(() => {});
     return Promise.race([written, this.#written.then(() => written)]).catch((problem: Error) => {

@@ -1,11 +1,11 @@
-// A command's side of the public API: login, requests with bounded retries, pages behind cursors.
+// The client of the public API for commands: login, requests with bounded retries, pages with cursors.
 import { setTimeout as pause } from "node:timers/promises";
 import { parseJson } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 
 /** The server refused or cannot be reached; the message says which and why. */
 export class ServerProblem extends Error {
-  /** The server may have done what was asked for, and only the answer was lost. */
+  /** The server may have done the work although its response did not arrive. */
   readonly mayBeDone: boolean;
   readonly status: number | undefined;
 
@@ -73,23 +73,25 @@ export class Connection {
     return `/api/${version}/projects/${encodeURIComponent(this.#project)}${resource && `/${resource}`}`;
   }
 
-  /** What may be asked twice: tries again after 429, 5xx and a broken connection, longer apart each time. */
+  /**
+   * For requests that may be repeated: retries after 429, 5xx and a broken connection, with growing delays.
+   */
   async json(method: string, path: string, sent: Sent = {}): Promise<unknown> {
     return parseJson(await this.#retried(async () => (await this.#once(method, path, sent)).text()));
   }
 
-  /** As `json`, the bytes of the answer. */
+  /** As `json`; returns the bytes of the response. */
   bytes(method: string, path: string, sent: Sent = {}): Promise<Buffer> {
     return this.#retried(async () => Buffer.from(await (await this.#once(method, path, sent)).arrayBuffer()));
   }
 
-  /** Asks once: only a server that was too busy to begin is asked again. */
+  /** Repeats the request only if the server was too busy to start it. */
   async jsonOnce(method: string, path: string, sent: Sent = {}): Promise<unknown> {
     const once = async () => (await this.#once(method, path, sent)).text();
     return parseJson(await this.#retried(once, ({ status }) => status === 429));
   }
 
-  /** The answer of a link, which needs no credentials; its body is still to be read. */
+  /** Fetches a link, which needs no credentials. The caller reads the body. */
   link(method: string, address: string, sent: Sent = {}): Promise<Response> {
     return this.#send(method, address, sent, undefined);
   }

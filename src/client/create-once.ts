@@ -1,13 +1,13 @@
-// Creates records exactly once, also when the answer to a request is lost on its way.
+// Creates records exactly once, also when the response to a request is lost.
 import { limits } from "../limits.ts";
 import { type Connection, ServerProblem } from "./connection.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** A record as the server answers it. */
+/** A record in a response of the server. */
 export type Created = Readonly<Record<string, unknown>> & { readonly id: number };
 
 interface Options {
-  /** An earlier run may have ended before it saw an answer. */
+  /** An earlier run may have ended before it received a response. */
   readonly isResumed: boolean;
   /** Needed where others create such records as well: whether a record may be what the request has made. */
   readonly isSame?: (item: object, found: Created) => boolean;
@@ -20,9 +20,9 @@ interface Kind {
 }
 
 /**
- * Creations of one import, one after another. The server gives ids in ascending order, so that whatever it
- * holds beyond the last id that is noted is what a request made whose answer nobody has seen. For that to be
- * true nothing else may be creating such records meanwhile.
+ * Creates the records of one import, one request after another. The server assigns ascending ids. So any
+ * record above the last recorded id comes from a request whose response was lost. This requires that no other
+ * client creates such records at the same time.
  */
 export class CreateOnce {
   readonly #connection: Connection;

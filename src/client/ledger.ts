@@ -1,7 +1,6 @@
-// The note beside a file of what of it is on the server, and under which ids; on disk, whatever its size.
+// A file beside the data file that records which of its records are on the server, and their ids.
 //
-// SQLite, as an interruption at any moment leaves what was noted last, and ids of millions of records need no
-// memory.
+// It is an SQLite database: it survives an interruption at any time, and millions of ids need no memory.
 import { constants, existsSync, rmSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { parseJson } from "../lib/json.ts";

@@ -1,7 +1,9 @@
 // The part of the catalogue of failures about who may come in: credentials, logins, rights.
 import { entry } from "./entry.ts";
 
-/** Each names only the state of the exact credential that was sent, so that it helps nobody to guess one. */
+/**
+ * Each message describes only the credential in the request, so it helps no attacker to guess another one.
+ */
 const whyUnauthenticated = {
   "no-credentials": "the request has no credentials; send an API key (header api-key) or a bearer token",
   "unknown-key": "the API key is unknown or revoked",

@@ -1,4 +1,4 @@
-// What the importer of points asks of the public API: assets and series by name, and inserts.
+// The requests of the points importer to the public API: finds assets and series by name, and inserts points.
 
 import { Connection, ServerProblem } from "../client/connection.ts";
 import { limits } from "../limits.ts";

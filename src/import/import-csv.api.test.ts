@@ -233,7 +233,7 @@ test("an interrupted import goes on where it was acknowledged", async () => {
   await withProxy(fault, async (address) => {
     const first = await imported(rising, [], address);
     assert.equal(first.code, exitCodes.interrupted, first.said);
-    assert.match(first.said, /was answered 400: faulty\nRun the same command again to go on/);
+    assert.match(first.said, /was answered 400: faulty\nRun the same command again to continue/);
     const { acknowledged } = JSON.parse(readFileSync(`${fileOf(rising)}.import.json`, "utf8"));
     assert.equal(acknowledged.points, 40_000);
     broken = false;

@@ -46,7 +46,7 @@ export async function importCsv(words: readonly string[], surroundings: Surround
   } catch (problem) {
     if (!isExpected(problem) && !surroundings.abort.aborted) throw problem;
     output.write(`${surroundings.abort.aborted ? "Aborted" : (problem as Error).message}\n`);
-    if (begun) output.write("Run the same command again to go on from where it stopped.\n");
+    if (begun) output.write("Run the same command again to continue from where it stopped.\n");
     else if (problem instanceof UsageError) output.write("millrace import csv --help lists all options.\n");
     return begun ? exitCodes.interrupted : exitCodes.notBegun;
   }
@@ -63,7 +63,7 @@ function sizeOf(file: string): number {
   return found.size;
 }
 
-/** What two runs must share so that the second may go on where the first stopped. */
+/** The inputs that must be equal in two runs, so that the second may resume the first. */
 const identityOf = (options: ImportOptions, project: string, plan: ImportPlan): unknown => [
   options.server,
   project,
@@ -149,7 +149,7 @@ function conclude({ options, state, reached, report, surroundings, startedMs, be
   output.write(`${count(points)} points ${options.dryRun ? "would be loaded" : `loaded ${rate}`}\n`);
   for (const line of report.summary()) output.write(`${line}\n`);
   if (stop.aborted) {
-    output.write(`Stopped after line ${reached.line}. Run the same command again to go on.\n`);
+    output.write(`Stopped after line ${reached.line}. Run the same command again to continue.\n`);
     return exitCodes.interrupted;
   }
   if (!options.dryRun) state.remove();

@@ -32,11 +32,11 @@ ${kinds.map(helpOf).join("\n")}
   --key-column NAME     the column with the keys of raw rows (key)
   --delimiter CHARACTER between cells of CSV (,)
   --dry-run             read everything, write nothing, say what would be refused
-  --state FILE          where to note what is loaded, to go on from there (<file>.import.db)
+  --state FILE          where to note what is loaded, to resume from there (<file>.import.db)
   --report FILE         where to list refused lines (<file>.refused.csv)
 
 Ends with 0 when everything is loaded, 3 when some lines were refused, 2 when nothing was begun, 1 when it was
-interrupted; run the same command again to go on.`;
+interrupted; run the same command again to continue.`;
 
 const lineOf = ({ name, needsTable }: RecordKind): string =>
   ` millrace import ${name} <file>${needsTable ? " --database NAME --table NAME" : ""} [options]`;
@@ -99,7 +99,7 @@ export const importRecords =
         problem instanceof UnreadableFile;
       if (!isExpected && !abort.aborted) throw problem;
       output.write(`${abort.aborted ? "Aborted" : (problem as Error).message}\n`);
-      if (begun) output.write("Run the same command again to go on from where it stopped.\n");
+      if (begun) output.write("Run the same command again to continue from where it stopped.\n");
       ledger?.close();
       return begun ? exitCodes.interrupted : exitCodes.notBegun;
     }
@@ -211,7 +211,7 @@ async function run({ noun, options, loader, ledger, surroundings }: Run): Promis
   for (const line of report.summary()) output.write(`${line}\n`);
   if (stop.aborted) {
     ledger.close();
-    output.write("Stopped. Run the same command again to go on.\n");
+    output.write("Stopped. Run the same command again to continue.\n");
     return exitCodes.interrupted;
   }
   if (options.dryRun) ledger.close();

@@ -1,4 +1,4 @@
-// The command line of `millrace import csv`: what may be asked, and everything wrong with what was asked.
+// Parses the command line of `millrace import csv`, and reports every mistake in it.
 import { parseArgs } from "node:util";
 import { keyOf, serverOf, UsageError } from "../client/command.ts";
 import { type Encoding, encodings } from "./text-file.ts";
@@ -19,7 +19,7 @@ export interface ImportOptions {
   readonly prefix: string;
   /** Refuse to begin where series or assets are missing, instead of making them. */
   readonly existingOnly: boolean;
-  /** Cell texts that stand for "no value", besides the empty cell. */
+  /** Strings that mean "no value" in a cell, besides the empty cell. */
   readonly missing: ReadonlySet<string>;
   readonly delimiter: string;
   readonly encoding: Encoding;
@@ -52,12 +52,12 @@ Loads a wide CSV file (a header line, a time column, one column for each series)
   --delimiter CHARACTER between cells (,)
   --encoding ENCODING   of the file: ${encodings.join(", ")} (utf-8)
   --dry-run             check everything, write nothing, say what would be done
-  --state FILE          where to note what is acknowledged, to go on from there (<file>.import.json)
+  --state FILE          where to note what is acknowledged, to resume from there (<file>.import.json)
   --restart             start from the beginning, whatever that file says
   --report FILE         where to list refused cells (<file>.refused.csv)
 
 Ends with 0 when everything is loaded, 3 when some cells were refused, 2 when nothing was begun, 1 when it was
-interrupted; run the same command again to go on.`;
+interrupted; run the same command again to continue.`;
 
 const known = {
   server: { type: "string" },

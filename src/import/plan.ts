@@ -31,7 +31,9 @@ export interface ImportPlan {
   readonly assetIds: ReadonlyMap<string, number>;
 }
 
-/** Reads the file's opening and asks the server; throws a UsageError where the import could not succeed. */
+/**
+ * Reads the start of the file and queries the server; throws a UsageError where the import could not succeed.
+ */
 export async function planOf(options: ImportOptions, api: Api): Promise<ImportPlan> {
   const mapping = options.mappingFile === undefined ? noMapping : readMapping(options.mappingFile);
   const { header, first } = await openingOf(options);

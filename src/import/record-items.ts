@@ -93,7 +93,7 @@ function metadataOf(fields: FileRecord["fields"]): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
-/** Values of JSON that are no texts as JSON. */
+/** Returns a string as it is, and any other JSON value as its JSON. */
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** Milliseconds since 1970, or ISO 8601 (UTC without a zone). */
@@ -105,7 +105,7 @@ function timeOf(field: string, value: unknown): number {
   return timeMs;
 }
 
-/** A list of JSON, or texts separated by semicolons. */
+/** Reads a JSON list, or strings separated by semicolons. */
 export const listOf = (value: unknown): string[] => {
   if (value === undefined) return [];
   if (Array.isArray(value)) return value.map(textOf);

@@ -12,7 +12,9 @@ export class Report {
   readonly #shown: Refusal[] = [];
   #count: number;
 
-  /** `before` is how many an earlier, interrupted run has listed; none begins the file anew. */
+  /**
+   * `before` is the number of records that an earlier, interrupted run has listed; 0 starts an empty file.
+   */
   constructor(file: string, before: number) {
     this.#file = file;
     this.#count = before;

@@ -1,4 +1,4 @@
-// The note of what is acknowledged, beside the data, from which an interrupted import goes on.
+// The progress file of an import, beside the data file: an interrupted import resumes from it.
 import { createHash } from "node:crypto";
 import { constants, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { UsageError } from "../client/command.ts";
@@ -36,11 +36,11 @@ export class State {
     if (found.version !== version || found.import !== this.#import)
       throw new UsageError(
         `${this.#file} notes the progress of another import (other columns, times, encoding, server or ` +
-          "project); --restart begins anew, --state names another place",
+          "project); --restart starts from the beginning, --state names another place",
       );
     if (found.acknowledged.endBytes > fileBytes)
       throw new UsageError(
-        `The data file is shorter than what ${this.#file} says is loaded; --restart begins anew`,
+        `The data file is shorter than ${this.#file} says is loaded; --restart starts from the beginning`,
       );
     return found.acknowledged;
   }

@@ -145,7 +145,7 @@ function incompleteBytes(bytes: Buffer, decode: Decoder["decode"]): number {
 }
 
 /**
- * Finds how many code units come before an offset in UTF-8. Holds the text after the last offset asked for.
+ * Counts the code units before an offset in UTF-8. Keeps the bytes after the last offset it was called with.
  */
 class Offsets {
   readonly #unitBytes: number;

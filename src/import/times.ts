@@ -34,7 +34,7 @@ export function timeReader(format: TimeFormat): TimeReader {
   };
 }
 
-/** What a first cell looks like: a date, or a number that lies in our era as milliseconds or as seconds. */
+/** Detects the format of a first cell: a date, or a plausible recent timestamp in milliseconds or seconds. */
 export function detectTimeFormat(cell: string): TimeFormat | undefined {
   if (parseIso(cell) !== undefined) return "iso";
   if (!/^-?\d+(\.\d+)?$/.test(cell)) return undefined;

@@ -9,7 +9,7 @@ export class BufferPool {
   readonly #idle = new Map<number, ArrayBuffer[]>();
   #idleBytes = 0;
 
-  /** Keeps at most `idleBytesMax` bytes of buffers that nobody uses. */
+  /** Keeps at most `idleBytesMax` bytes of unused buffers. */
   constructor({ bytesMin, idleBytesMax }: { readonly bytesMin: number; readonly idleBytesMax: number }) {
     this.bytesMin = bytesMin;
     this.#idleBytesMax = idleBytesMax;

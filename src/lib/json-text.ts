@@ -1,6 +1,6 @@
-// Cuts pieces out of a JSON text without reading them, so that they stay exactly as they were written.
+// Extracts parts of a JSON text without parsing them, so that each stays exactly as it was written.
 //
-// Every function takes a text that `parseJson` has accepted, and trusts it.
+// Every function requires a text that `parseJson` has accepted.
 import { parseJson } from "./json.ts";
 
 const code = (character: string): number => character.charCodeAt(0);

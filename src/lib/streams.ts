@@ -2,7 +2,7 @@
 import { Readable, Writable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 
-/** Starts a generator, which runs up to its first value before its reader asks for it. */
+/** Starts a generator: it produces its first value before its reader requests it. */
 function prefetched<Item>(source: AsyncGenerator<Item>): AsyncGenerator<Item> {
   const first = source.next();
   first.catch(() => {}); // The reader of the value gets the error.

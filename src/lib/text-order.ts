@@ -1,7 +1,7 @@
-// Sorts many texts at once by counting their characters, some times as fast as by comparing them.
+// Sorts many strings with a radix sort, which is several times as fast as comparing them.
 import { codePointRank } from "./text.ts";
 
-/** Texts as UTF-16 units, one text after the other. */
+/** Strings as UTF-16 code units, one after the other. */
 export class TextColumn {
   readonly count: number;
   readonly units: Uint16Array;
@@ -25,7 +25,7 @@ export class TextColumn {
     return new TextColumn(units, starts);
   }
 
-  /** The texts written backwards. */
+  /** The strings with their code units reversed. */
   reversed(): TextColumn {
     const units = this.units.slice();
     for (let at = 0; at < this.count; at++) units.subarray(this.starts[at]!, this.starts[at + 1]!).reverse();
@@ -51,7 +51,7 @@ export class TextColumn {
     const next = new Int32Array(count);
     const keys = new Uint16Array(count);
     let joined = 0;
-    /** Of texts that are equal from here on, those that end here come first. */
+    /** Among strings that are equal from this position on, those that end here come first. */
     const join = (place: number) => {
       const joining = ending.get(place) ?? [];
       next.set(joining);

@@ -19,8 +19,8 @@ export function codePointRank(unit: number): number {
 }
 
 /**
- * The text with case taken away: texts that differ in case alone become equal, beyond ASCII too.
- * The final form of sigma counts as sigma; `ß` and `ss` stay different.
+ * Removes differences of case, beyond ASCII too. The final form of sigma equals sigma; `ß` and `ss` stay
+ * different.
  */
 export const foldCase = (text: string): string => text.toLowerCase().replaceAll("ς", "σ");
 
@@ -68,8 +68,8 @@ export const wordsIn = (text: string): string[] =>
 export const startLength = 24;
 
 /**
- * The folded beginning of a text, to be looked up by: of texts whose folded form begins with another's, this
- * begins with that one's too.
+ * Returns a bounded prefix of the folded text as an index key. If one folded text is a prefix of another, its
+ * key is a prefix of the other's key.
  */
 export function startOf(text: string): string {
   const start = foldCase(text).slice(0, startLength);

@@ -53,7 +53,7 @@ export class WorkerRpc<Request, Reply extends Identified> {
     return await pending.promise;
   }
 
-  /** Rejects a pending request whose reply nobody needs. */
+  /** Rejects a pending request whose reply is no longer needed. */
   cancel(id: number, reason: unknown): void {
     this.#take(id)?.reject(reason);
   }

@@ -138,7 +138,7 @@ const unless = (jump: number, value: number, action: number): Instruction[] => [
   answer(action),
 ];
 
-/** The body decides over this call alone, and allows what it does not answer. */
+/** The body applies to this system call only; it allows any case that it does not return for. */
 const forCall = (number: number, body: readonly Instruction[]): Instruction[] => [
   { code: jumpIfEqual, ifFalse: body.length + 1, value: number },
   ...body,

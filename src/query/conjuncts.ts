@@ -5,7 +5,7 @@ import { and, type Bound, type Filter, type Scalar } from "./filter.ts";
 export const conjunctsOf = (filter: Filter): readonly Filter[] =>
   filter.kind === "and" ? filter.parts.flatMap(conjunctsOf) : [filter];
 
-/** Every field that the filter asks of. */
+/** All fields in the filter. */
 export function fieldsOf(filter: Filter): readonly string[] {
   if (filter.kind === "and" || filter.kind === "or") return filter.parts.flatMap(fieldsOf);
   if (filter.kind === "not") return fieldsOf(filter.part);
@@ -32,7 +32,7 @@ export function splitBy(
   return { on: and(...parts.filter(isOn)), rest: and(...parts.filter((part) => !isOn(part))) };
 }
 
-/** The values that the filter limits a field to, each once, and what else it asks; none when it does not. */
+/** Returns the distinct values to which the filter limits a field, if it does, and the rest of the filter. */
 export function valuesIn(filter: Filter, field: string): { values?: readonly Scalar[]; rest: Filter } {
   let values: readonly Scalar[] | undefined;
   const rest: Filter[] = [];

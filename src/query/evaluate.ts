@@ -1,4 +1,5 @@
-// The meaning of a filter, an order and a rank, evaluated on records in memory: what every store is held to.
+// Evaluates filters, orders and ranks on records in memory. This is the reference: every store must agree
+// with it.
 import { distance } from "fastest-levenshtein";
 import { compareText, containsText, foldCase, wellFormed, wordsIn } from "../lib/text.ts";
 import type { Bound, Filter } from "./filter.ts";
@@ -7,7 +8,7 @@ import type { OrderBy, Position } from "./page.ts";
 /** A record as a filter sees it: named values; an absent member is a missing value. */
 export type RecordValues = Readonly<Record<string, unknown>>;
 
-/** What a filter asks beyond the record itself, and only a store can know. */
+/** Facts that a filter needs, that are not in the record, and that only a store knows. */
 export interface RecordContext {
   /** Whether the record is, or links to, a record of the tree in the subtree of one of these. */
   isInSubtree(tree: string, ids: readonly number[]): boolean;
@@ -104,7 +105,9 @@ const isBelow = (value: unknown, to: Bound | undefined): boolean =>
 const isPresent = (value: unknown): value is string | number =>
   typeof value === "string" || typeof value === "number";
 
-/** -1, 0 or 1; texts by code point, a number beside a text as its digits. */
+/**
+ * Returns -1, 0 or 1. Strings compare by code point; a number compared with a string counts as its digits.
+ */
 function compareValues(a: string | number, b: string | number): number {
   if (typeof a === "string" || typeof b === "string")
     return Math.sign(compareText(String(a), wellFormed(String(b))));
@@ -133,7 +136,7 @@ export function compareBy(order: readonly OrderBy[], a: RecordValues, b: RecordV
   return 0;
 }
 
-/** A position as the record that would stand there. */
+/** Converts a position to a record with these values. */
 export const recordAt = (order: readonly OrderBy[], position: Position): RecordValues =>
   Object.fromEntries(order.map(({ field }, index) => [field, wellFormed(position[index])]));
 
@@ -145,7 +148,7 @@ export function rankOf(value: unknown, text: string): number {
   return whole.startsWith(wanted) ? 1 : 2;
 }
 
-/** The counts of records after which to cut a collection into at most `parts` pieces of about equal size. */
+/** Returns the record counts at which to cut a collection into at most `parts` parts of about equal size. */
 export function cutsOf(count: number, parts: number): number[] {
   const cuts = Array.from({ length: Math.max(0, parts - 1) }, (_, at) =>
     Math.ceil((count * (at + 1)) / parts),

@@ -1,7 +1,7 @@
-// The closed tree between questions and stores: what a record must be to be part of an answer.
+// The filter tree of queries to stores: a closed union of conditions on records.
 //
-// Where a text is compared with an integer column (`between`, `startsWith`, `endsWith`, `contains`), the
-// integer counts as its decimal digits: identifiers are texts to some clients.
+// Where a string is compared with an integer column (`between`, `startsWith`, `endsWith`, `contains`), the
+// integer counts as its decimal digits: some clients use identifiers as strings.
 
 /** A stored value a filter can compare with. */
 export type Scalar = string | number | boolean;
@@ -45,7 +45,7 @@ export interface Bound {
 export const everything: Filter = { kind: "everything" };
 export const nothing: Filter = { kind: "nothing" };
 
-/** `null` asks for records in which the field is absent. */
+/** `null` matches records in which the field is absent. */
 export const equals = (field: string, value: Scalar | null): Filter => ({ kind: "equals", field, value });
 
 export const oneOf = (field: string, values: readonly Scalar[]): Filter => ({ kind: "oneOf", field, values });
@@ -99,7 +99,9 @@ export const hasMember = (
   wanted: { value?: Scalar; from?: Bound; to?: Bound } = {},
 ): Filter => ({ kind: "hasMember", field, key, ...wanted });
 
-/** One of the values is in the list that the field holds: records that hang on one of some assets. */
+/**
+ * At least one of the values is in the field's list, such as records that are linked to one of some assets.
+ */
 export const hasOneOf = (field: string, values: readonly (string | number)[]): Filter => ({
   kind: "hasOneOf",
   field,

@@ -29,7 +29,7 @@ export type RowFiltering = Computation<Filter, RowsToFilter, RowsFiltered>;
 /** About 2 ms. */
 const charactersPerStep = 200_000;
 
-/** What a row costs beside its texts, in characters. */
+/** The cost of a row in addition to its strings, in characters. */
 const rowCost = 20;
 
 export const computation: RowFiltering = (filter) => {

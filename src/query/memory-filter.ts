@@ -1,4 +1,4 @@
-// Pages of records that no store can filter: pages of all of them, held against the filter in the compute
+// Pages of records that no store can filter: reads pages of all records and filters them in the compute
 // thread.
 import type { ComputationModule } from "../compute/computation.ts";
 import type { Computing, Requester } from "../compute/computing.ts";
@@ -31,9 +31,7 @@ const rowFiltering: ComputationModule<RowFiltering> = {
   size: "small",
 };
 
-/**
- * Holds these rows against a filter for records that stand alone: none hangs on an asset or names another.
- */
+/** Filters rows without links: none is linked to an asset or refers to another record. */
 export const filterRows = (
   ctx: FilteringRequester,
   filter: Filter,
@@ -67,9 +65,15 @@ function rowsOf<Item>(
 }
 
 /**
+<<<<<<< HEAD
  * A page of the items that meet the filter. It ends early, with a position to continue from, when the filter
  * examined `limits.odataFilteredRowsMax` items or `limits.odataFilteredCharactersMax` characters, or when
  * the items that were read are too long for a page.
+=======
+ * Returns a page of the items that meet the filter. It ends early, with a position to continue from, after
+ * `limits.odataSiftedMax` items or `limits.odataSiftedCharactersMax` characters were examined, or when the
+ * items read are too long for a page.
+>>>>>>> f03c495 (Write comments and messages in plain terms)
  */
 export async function filteredPage<Item>(
   ctx: FilteringRequester,

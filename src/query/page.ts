@@ -1,4 +1,4 @@
-// Pages: a stable order, a keyset position in it, and the piece of a collection between two positions.
+// Pages: a stable order, a keyset position in it, and the part of a collection between two positions.
 import type { LengthBound } from "./length-bound.ts";
 
 export interface OrderBy {

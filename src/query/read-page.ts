@@ -1,10 +1,10 @@
-// Turns one question to the catalog into a page that knows its neighbours.
+// Reads a page of the catalog, with the positions of its neighbours.
 import type { CatalogQuery, CatalogReader, Table } from "../storage/catalog.ts";
 import type { OrderBy, Page, Position } from "./page.ts";
 
 /**
- * Asks for one record more than the page holds, which tells whether there is a further page; there is one as
- * well when the page ends early because its records are long.
+ * Reads one record more than the page needs, to learn whether another page follows. Another page also follows
+ * when the page ends early because its records are long.
  */
 export async function readPage<Row extends object>(
   tx: CatalogReader,

@@ -5,13 +5,13 @@ import { LengthBound } from "./length-bound.ts";
 /** The part of the memory for all responses that one of them holds until it is sent. */
 export interface ResponseMemory {
   /**
-   * Holds so many bytes in place of those held before. More than that waits while all responses together
-   * have too many, and is refused (503) at the deadline of the request.
+   * Sets the reservation to `bytes`, replacing the previous one. An increase waits while all responses
+   * together exceed the budget, and is refused (503) at the deadline of the request.
    */
   reserve(bytes: number): Promise<void>;
 }
 
-/** For work of the server itself, which waits for nobody. */
+/** For the server's own work, which has no memory budget and does not wait. */
 export const unboundedMemory: ResponseMemory = { reserve: async () => {} };
 
 /** Of a string outside of Latin-1. */
@@ -72,8 +72,9 @@ interface BatchReads<Key, Row> {
 }
 
 /**
- * Records in the order of their keys: all at once, as of one moment, when they are short together; else in
- * batches that each fit into `recordsBatchBytes`. Then a record that goes meanwhile fails its batch.
+ * Yields records in the order of their keys. Short records are read in one transaction, so they show one
+ * state. Otherwise each batch fits into `recordsBatchBytes`, and a record that is deleted meanwhile fails its
+ * batch.
  */
 export async function* readInBatches<Key, Row>(
   memory: ResponseMemory,

@@ -1,14 +1,12 @@
-// Port: stores the bytes of files under keys, streamed in and out, so that no file is held in memory.
+// Port: stores the bytes of files under keys, and streams them in and out without loading a file into memory.
 //
 // Contract:
 // - A blob is written by one `put` or by several, and becomes readable with `complete`. It never changes
-// after
-//   that.
+// after that.
 // - `put` and `complete` resolve when the change is on disk. A crash loses nothing acknowledged, and never
-// makes
-//   an incomplete blob readable.
+// makes an incomplete blob readable.
 // - The caller must not run two changes of one key at the same time. A stream that is being read survives the
-//   removal of its blob.
+// removal of its blob.
 // - A write that the disk refuses fails with `file-not-stored`, and keeps the bytes of earlier puts.
 import type { Readable } from "node:stream";
 import type { ProjectId } from "./catalog.ts";

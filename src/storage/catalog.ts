@@ -1,12 +1,13 @@
-// Port: the catalog holds everything that is not a datapoint or a file's bytes, as typed records in tables.
+// Port: the catalog stores everything that is not a datapoint or a file's bytes, as typed records in tables.
 //
-// Contract. A write transaction is all or nothing and on disk when it resolves; writes run one after another.
-// A read transaction sees one state of the catalog, and every write acknowledged before it began. A
-// transaction is bound to one project: it sees and changes only that project's records of project tables.
-// When a change in it fails, it is rolled back and rejects, even if its caller caught the failure. Numbers
-// are finite, integers within 2^53, and -0 is 0; texts are well-formed Unicode (a lone surrogate becomes
-// U+FFFD), ordered by code point. What a filter means is written down as `src/query/evaluate.ts`: a condition
-// on a missing value is false.
+// Contract:
+// - A write transaction is all or nothing and on disk when it resolves; writes run one after another.
+// - A read transaction sees one state of the catalog, and every write acknowledged before it began.
+// - A transaction is bound to one project: it sees and changes only that project's records of project tables.
+// - When a change in it fails, it is rolled back and rejects, even if its caller caught the failure.
+// - Numbers are finite, integers within 2^53, and -0 is 0.
+// - Strings are well-formed Unicode (a lone surrogate becomes U+FFFD), ordered by code point.
+// - `src/query/evaluate.ts` defines the meaning of a filter: a condition on a missing value is false.
 import { invariant } from "../lib/invariant.ts";
 import type { Filter } from "../query/filter.ts";
 import type { LengthBound } from "../query/length-bound.ts";
@@ -87,11 +88,11 @@ export interface RankedQuery {
 export interface CatalogReader {
   /** A page with a `bound` has at least one record if there is any, the nearest ones as far as they fit. */
   find<Row extends object>(table: Table<Row>, question: CatalogQuery): Promise<Row[]>;
-  /** The records with these ids, in the order asked; ids that do not exist are left out. */
+  /** Returns the records with these ids, in the order of `ids`; omits ids that do not exist. */
   get<Row extends Stored>(table: Table<Row>, ids: readonly number[]): Promise<Row[]>;
   search<Row extends object>(table: Table<Row>, question: RankedQuery): Promise<Row[]>;
   count<Row extends object>(table: Table<Row>, filter: Filter): Promise<number>;
-  /** At most `parts - 1` positions that cut the collection into pieces of about equal size. */
+  /** Returns at most `parts - 1` positions that cut the collection into parts of about equal size. */
   divide<Row extends object>(
     table: Table<Row>,
     question: { filter: Filter; order: readonly OrderBy[]; parts: number },
@@ -129,7 +130,7 @@ export interface Catalog {
   close(): Promise<void>;
 }
 
-/** What `setColumns` asks of its columns: neither uniqueness nor words move along with them. */
+/** Checks columns for `setColumns`, which updates neither unique combinations nor the full-text index. */
 export function assertPlain(table: AnyTable, columns: readonly string[]): void {
   for (const column of columns) {
     const isPlain = column !== "id" && ![...table.unique, table.wordsOf].flat().includes(column);

@@ -1,8 +1,8 @@
-// How much room the disk of the data folder has: who may still write, and a reserve for deletes and starts.
+// Watches the free space of the data folder's disk, and keeps a reserve file for deletes and starts.
 //
-// Below a limit nothing is taken but deletes. Other programs can still fill the disk to its end; then a file
-// that was written in better times is given up, so that deletes have room for the catalog's log and the
-// journal.
+// Below a limit only deletes are accepted. Other programs can still fill the disk completely. Then the
+// reserve file is removed, which frees space for the catalog's log and the journal, so that deletes still
+// work.
 
 import { randomFillSync } from "node:crypto";
 import { rmSync, statSync } from "node:fs";
@@ -20,9 +20,11 @@ export interface DiskSpace {
   readonly freeBytes: number;
   /** Refuses (503) while the disk is full. */
   requireRoom(): void;
-  /** Makes room for a delete on a full disk. */
+  /** Frees space for a delete on a full disk, by removing the reserve. */
   prepareDelete(): Promise<void>;
-  /** Says why bytes of files are not taken, as `unfinishedBytes` lie in uploads; undefined when they are. */
+  /**
+   * Returns why an upload is refused, given the bytes of unfinished uploads; undefined when it is accepted.
+   */
   refusalOfUpload(unfinishedBytes: number): Promise<string | undefined>;
 }
 
@@ -67,7 +69,7 @@ export class WatchedDisk implements DiskSpace {
     return disk;
   }
 
-  /** Without the reserve the disk counts as full until there is room to write it again. */
+  /** Without the reserve the disk counts as full until there is space to write it again. */
   get isFull(): boolean {
     const missing = this.#hasReserve ? 0 : this.#reserveBytes;
     return this.#free.bytes - missing < this.#neededBytes || this.#free.files < limits.diskFilesMin;
@@ -149,7 +151,7 @@ export class WatchedDisk implements DiskSpace {
 
 const chunkBytes = 2 ** 20;
 
-/** Random, because file systems that pack or share blocks would give zeros no room. */
+/** Random bytes, because zeros may take no space on a file system that compresses or shares blocks. */
 async function writeReserve(path: string, bytes: number): Promise<void> {
   const chunk = randomFillSync(new Uint8Array(Math.min(bytes, chunkBytes)));
   const file = await open(path, "w");

@@ -1,9 +1,9 @@
-// Takes the rows of records that are gone away in the background, a slice at a time, also after a crash.
+// Deletes the rows of deleted records in the background, in batches; continues after a crash.
 //
-// A record goes in one transaction with a note that its rows have to go too. Nobody can reach those rows any
-// more, because ids are never used again; so they may go in slices between which other writes have their turn
-// (half a million at once would hold them up for a minute). What a crash or a stop leaves is taken up by the
-// next start. The room that rows had on disk goes to rows that come after them.
+// One transaction deletes a record and stores a pending deletion of its rows. No caller can reach those rows,
+// because ids are never used again. So they are deleted in batches, with other writes in between: deleting
+// half a million rows at once would block writes for a minute. The next start resumes pending deletions after
+// a crash or a stop. Later rows reuse the disk space.
 import { setTimeout as delay } from "node:timers/promises";
 import { limits } from "../limits.ts";
 import { and, between, equals, everything } from "../query/filter.ts";

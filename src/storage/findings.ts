@@ -12,7 +12,7 @@ export interface Finding extends Damage {
   readonly remedy?: Remedy;
 }
 
-/** Rows of damage that SQLite is asked for. */
+/** The most rows of damage that the integrity check of SQLite returns. */
 const integrityRowsMax = 20;
 
 /** What SQLite finds wrong with a database, in its own words. */

@@ -16,7 +16,7 @@ const lengthDelimited = 2;
 const timeTag = 0x08;
 const pointTag = 0x0a;
 
-/** Reads a `TimeseriesData`: field 1 holds texts, field 2 numbers, and either may come repeatedly. */
+/** Decodes a `TimeseriesData`: field 1 contains strings, field 2 numbers, and either may be repeated. */
 export function pointsIn(message: Buffer): PointsFound {
   const named = Buffer.from(message);
   let count = 0;

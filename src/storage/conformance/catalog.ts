@@ -283,7 +283,7 @@ const contract: Readonly<Record<string, Scenario>> = {
     assert.deepEqual(idsOf(await all(catalog, places)), [1]);
   },
 
-  async "a read sees one state while writes go on"(catalog) {
+  async "a read sees one state during writes"(catalog) {
     await catalog.write(1, (tx) => tx.insert(places, [place(1)]));
     await catalog.read(1, async (tx) => {
       assert.equal(await tx.count(places, everything), 1);
@@ -366,7 +366,7 @@ const contract: Readonly<Record<string, Scenario>> = {
     assert.deepEqual(await held(2), before);
   },
 
-  async "long lists and deep trees of conditions are answered"(catalog) {
+  async "long lists and deep trees of conditions are evaluated"(catalog) {
     const rows = Array.from({ length: 50 }, (_, at) => place(at + 1, { name: `p${at + 1}` }));
     await catalog.write(1, (tx) => tx.insert(places, rows));
     const ids = Array.from({ length: 10_000 }, (_, at) => at * 2);
@@ -473,7 +473,7 @@ function note(id: number, placeIds?: readonly number[]): Note {
   return { id, text: `n${id}`, ...(placeIds && { placeIds }) };
 }
 
-/** Puts the same records into the backend and into the naive catalog, in place of what they held. */
+/** Replaces the records of a table in all catalogs. */
 async function fill<Row extends Stored>(
   catalogs: readonly Catalog[],
   table: Table<Row>,
@@ -487,7 +487,7 @@ async function fill<Row extends Stored>(
   }
 }
 
-/** Asks both the same and holds the answers against each other. */
+/** Runs a query on both catalogs and compares the results. */
 async function same<Answer>(
   [one, other]: readonly [Catalog, Catalog],
   ask: (tx: CatalogReader) => Promise<Answer>,
@@ -499,7 +499,7 @@ async function same<Answer>(
 
 const runs = { numRuns: 30 };
 
-/** Held against the naive catalog. */
+/** Scenarios that compare the backend with the naive catalog. */
 export const comparisons: Readonly<Record<string, Scenario>> = {
   async "rows with a key are put, paged and removed as by the naive catalog"(catalog) {
     const both = [catalog, openNaiveCatalog(tables)] as const;
@@ -534,7 +534,7 @@ export const comparisons: Readonly<Record<string, Scenario>> = {
     );
   },
 
-  async "random filters, orders and ranks are answered as by the naive catalog"(catalog) {
+  async "random filters, orders and ranks give the results of the naive catalog"(catalog) {
     const both = [catalog, openNaiveCatalog(tables)] as const;
     const filters = fc.array(someFilter, { minLength: 3, maxLength: 8 });
     await fc.assert(
@@ -573,7 +573,7 @@ export const comparisons: Readonly<Record<string, Scenario>> = {
     );
   },
 
-  async "records that hang on assets are found by them"(catalog) {
+  async "records that are linked to assets are found by them"(catalog) {
     const both = [catalog, openNaiveCatalog(tables)] as const;
     await fc.assert(
       fc.asyncProperty(

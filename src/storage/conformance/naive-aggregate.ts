@@ -1,8 +1,8 @@
 // Defines the aggregates as plainly as possible: the reference that every points store is compared with.
 //
-// - f is the interpolated series: straight lines between consecutive points, or for a step series each value
-//   held until the next point. It is defined from the first to the last point of the whole series. A step
-//   series also holds its last value after the last point.
+// - f is the interpolated series: straight lines between consecutive points. For a step series, each value
+// applies until the next point. f is defined from the first to the last point of the whole series, and for a
+// step series also after the last point.
 // - D is the part of the bucket [a, b) where f is defined.
 //
 // Means and variances take two passes, and no state carries over from one bucket to the next.

@@ -55,12 +55,12 @@ export function openNaiveCatalog(tables: readonly AnyTable[]): Catalog {
   };
   return {
     async read(scope, work) {
-      invariant(open, "a closed catalog is not asked");
+      invariant(open, "a closed catalog gets no requests");
       const tx = new NaiveTransaction(tables, scope, state);
       return await work(tx).finally(() => tx.end());
     },
     write(scope, work) {
-      if (!open) return Promise.reject(new Error("broken invariant: a closed catalog is not asked"));
+      if (!open) return Promise.reject(new Error("broken invariant: a closed catalog gets no requests"));
       const done = lastWrite.then(() => write(scope, work));
       lastWrite = done.catch(() => undefined);
       return done;
@@ -90,7 +90,7 @@ class NaiveTransaction implements CatalogReader, CatalogWriter {
     this.#over = true;
   }
 
-  /** The state that the transaction made; throws when a statement of it failed, though its caller went on. */
+  /** Returns the transaction's state; throws when a statement failed, even if its caller continued. */
   outcome(): State {
     if (this.#failure) throw this.#failure;
     return this.#state;

@@ -1,4 +1,4 @@
-// Tables, records and questions for the catalog's conformance suite: hostile texts, random trees of filters.
+// Tables, records and queries for the catalog's conformance suite: hostile strings, random trees of filters.
 import fc from "fast-check";
 import type { Filter } from "../../query/filter.ts";
 import type { OrderBy } from "../../query/page.ts";
@@ -16,13 +16,13 @@ export interface Place extends Stored {
   readonly traits?: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** Hangs on one place. */
+/** Linked to one place. */
 export interface Gauge extends Stored {
   readonly name: string;
   readonly placeId?: number;
 }
 
-/** Hangs on any number of places. */
+/** Linked to any number of places. */
 export interface Note extends Stored {
   readonly text: string;
   readonly placeIds?: readonly number[];
@@ -105,7 +105,7 @@ export const lines: Table<PlaceLine> = {
 
 export const tables: readonly AnyTable[] = [places, gauges, notes, secrets, lines];
 
-/** Texts that break careless quoting, patterns, folding and ordering. */
+/** Strings that break careless quoting, patterns, folding and ordering. */
 export const hostileTexts: readonly string[] = [
   "",
   " ",
@@ -170,7 +170,7 @@ const trait = fc.oneof(
 /** A present value or none. */
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 3 });
 
-/** A tree of at most 12 places: each hangs on an earlier one or is a root. Ids are 10, 20, ... */
+/** A tree of at most 12 places: each is a root or has an earlier one as its parent. Ids are 10, 20, ... */
 export const somePlaces: fc.Arbitrary<Place[]> = fc
   .array(
     fc.record({
@@ -275,7 +275,7 @@ const hasMember = (
 const integerField = fc.constantFrom("id", "depth", "parentId");
 const digits = fc.constantFrom("", "0", "1", "10", "2", "20", "-1", "7", "70");
 
-/** What can be asked of a pair of metadata. */
+/** Filters on a pair of metadata. */
 const pairFilter: fc.Arbitrary<Filter> = fc.oneof(
   fc.record({
     kind: fc.constant("equals" as const),
@@ -367,7 +367,7 @@ export const someFilter: fc.Arbitrary<Filter> = fc.letrec<{ filter: Filter }>((t
 
 const not = (part: Filter): Filter => ({ kind: "not", part });
 
-/** What a table that only hangs on assets can be asked. */
+/** Filters on a table that has only links to assets. */
 export const someLinkFilter: fc.Arbitrary<Filter> = fc.oneof(inSubtree, inSubtree.map(not));
 
 const ofList = fc.record({
@@ -391,7 +391,7 @@ const someLinked = fc.record({
   ),
 });
 
-/** What a table with a list of assets can be asked. */
+/** Filters on a table with a list of assets. */
 export const someListFilter: fc.Arbitrary<Filter> = fc.oneof(
   someLinkFilter,
   ofList,
@@ -420,10 +420,10 @@ export const someRank = fc.array(
   { maxLength: 2 },
 );
 
-/** Few words, so that most places are found, and texts that begin with one another. */
+/** Few words, so that most places match, and strings that are prefixes of one another. */
 const rankedText = fc.constantFrom("Pump", "pump 1", "PUMP 10 äb", "a pump", "e\u0301 pump", "é", "p", "");
 
-/** Searches by words with ranks, as rooms ask them; together with `somePlaces` named likewise. */
+/** Searches by words with ranks, as resource modules send them, to run with places from `somePlaces`. */
 export const someRankedSearch = fc
   .record({
     fields: fc.constantFrom(["name"], ["description"], ["name", "description"]),

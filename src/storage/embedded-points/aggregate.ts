@@ -1,7 +1,7 @@
 // Calculates aggregates of one series over buckets of time, from points and summaries added in order of time.
 //
 // conformance/naive-aggregate.ts defines the aggregates. In comments here, f is the interpolated series:
-// straight lines between consecutive points, or for a step series each value held until the next point.
+// straight lines between consecutive points; for a step series, each value applies until the next point.
 //
 // The cost is that of the points added, where a summary counts as one, plus that of the rows returned. So a
 // long gap costs nothing, unless an interpolation over it is requested.

@@ -1,4 +1,4 @@
-// The embedded points store: journals every change, then passes it to the shards, which answer all reads.
+// The embedded points store: journals every change, then passes it to the shards, which serve all reads.
 //
 // A change is journaled as a whole before any shard gets it. The shards then get its parts in one turn of the
 // event loop, and so do the parts of a read. So no read sees half of a change.

@@ -294,7 +294,7 @@ class ColumnWriter {
     this.#take(length);
   }
 
-  /** Returns the offset of the next column in the buffer, and moves on behind its padding. */
+  /** Returns the offset of the next column in the buffer, and advances past the column and its padding. */
   #take(length: number): number {
     const at = this.#at;
     this.#at += padded(length);

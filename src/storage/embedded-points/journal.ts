@@ -1,4 +1,4 @@
-// The journal (write-ahead log): every accepted change in order, on disk before its writer is answered.
+// The journal (write-ahead log): every accepted change in order, on disk before its write resolves.
 //
 // Changes that arrive during a sync form the next group, which takes one write and one sync. A group that
 // cannot be written is removed from the file and refused. If removing fails as well, the journal stops until
@@ -46,7 +46,7 @@ export interface JournalSettings {
   readonly folder: string;
   readonly files: JournalFiles;
   readonly ring: SharedRing;
-  /** Called for each change in journal order, when it is on disk and before its writer is answered. */
+  /** Called for each change in journal order, when it is on disk and before its write resolves. */
   readonly onStored: (stored: StoredRecord) => void;
 }
 
@@ -191,7 +191,7 @@ export class Journal {
     return this.#queue.splice(0, count);
   }
 
-  /** Writes and syncs a group. Answers each of its writers, whatever fails. */
+  /** Writes and syncs a group. Resolves or rejects each of its writes, whatever fails. */
   async #store(group: readonly PendingWrite[]): Promise<void> {
     if (this.#stoppedBecause !== undefined) return this.#refuseAndStop(group, this.#stoppedBecause);
     const segment = this.#segments.at(-1)!;

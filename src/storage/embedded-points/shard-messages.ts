@@ -29,7 +29,7 @@ export interface ShardStats {
   readonly damage: readonly Damage[];
 }
 
-/** The calls that a shard answers, with the types of their input and result. */
+/** The calls to a shard, with the types of their input and result. */
 export interface ShardCalls {
   /** The first call: returns the sequence number up to which every change is in blocks on disk. */
   open: { input: undefined; result: number };

@@ -31,7 +31,7 @@ export class SharedRing {
     this.#ringBytes = ringBytes;
   }
 
-  /** Returns a slice of undefined content, aligned to 8 bytes. Whoever holds it last passes it to `free`. */
+  /** Returns a slice of undefined content, aligned to 8 bytes. Its last user passes it to `free`. */
   allocate(length: number): SharedSlice {
     const offset = this.#reserve(Math.ceil(length / alignment) * alignment);
     if (offset === undefined) return { buffer: new SharedArrayBuffer(length), offset: 0, length };

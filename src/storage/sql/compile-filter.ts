@@ -1,8 +1,7 @@
-// Turns the filter tree into one SQL condition: the only place that knows both.
+// Compiles the filter tree into one SQL condition.
 //
-// A leaf on a missing value is null in SQL, which `and`, `or` and `where` take for false; only `not`
-// would let it through as null, and therefore asks `is not true`. So both sides agree with the evaluator
-// in memory.
+// A condition on a missing value is null in SQL. `and`, `or` and `where` treat null as false, but `not` would
+// keep it null, so `not` compiles to `is not true`. Thus SQL agrees with the evaluator in memory.
 import { sql } from "kysely";
 import { invariant } from "../../lib/invariant.ts";
 import { endOfPrefix, foldCase, wellFormed, wordsIn } from "../../lib/text.ts";
@@ -18,7 +17,9 @@ export interface Subject {
   readonly scope: TransactionScope;
   readonly expressions: Expressions;
   readonly gathering: Gathering;
-  /** Conditions held against one record after the other, instead of being gathered from their index. */
+  /**
+   * Conditions that are evaluated on each record, instead of gathering the matching records from an index.
+   */
   readonly oneByOne?: readonly ("links" | "words")[];
   /** The condition is about an element of a json column of the table, and not about its records. */
   readonly inElement?: true;
@@ -89,7 +90,7 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
     const column = textOf(subject, filter.field);
     const prefix = wellFormed(filter.text);
     const end = endOfPrefix(prefix);
-    // A range, which an index can answer.
+    // A range, so that an index can be used.
     return end === undefined
       ? sql`${column} >= ${prefix}`
       : sql`(${column} >= ${prefix} and ${column} < ${end})`;
@@ -171,7 +172,7 @@ function linkColumn(table: AnyTable, tree: string): string {
   return link.column;
 }
 
-/** What a filter by words asks of its table, each word once. */
+/** The search of a filter by words in its table, each word once. */
 export function wantedWords({ fields, text }: FilterOf<"words">, table: AnyTable): WantedWords {
   invariant(
     fields.length > 0 && fields.every((field) => table.wordsOf.includes(field)),
@@ -299,7 +300,7 @@ function idsBelow({ tree, ids }: FilterOf<"inSubtree">, subject: Subject): SqlEx
   const { name, path } = treeOf(tree, subject);
   const [root, below] = [sql`root.${path}`, sql`below.${path}`];
   const project = sql.ref(projectColumn);
-  // `/1/7/` has below it what lies from `/1/7/` up to, but without, `/1/70`: `0` follows `/`.
+  // The paths below `/1/7/` are those from `/1/7/` up to, but excluding, `/1/70`: `0` follows `/`.
   return sql`(
     select ${ids.length > 1 ? sql`distinct ` : sql``}below.id as id
     from ${name} root cross join ${name} below

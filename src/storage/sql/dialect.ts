@@ -13,7 +13,10 @@ export type Values = readonly (string | number | null)[];
 
 export type MemberType = "string" | "number" | "boolean";
 
-/** How a database says what the filter tree asks. A missing value makes a condition null or false. */
+/**
+ * Expresses conditions of the filter tree in a database's SQL. A missing value makes a condition null or
+ * false.
+ */
 export interface Expressions {
   /** A parenthesised subquery of these values, however many, for use after `in`. */
   listed(values: readonly (string | number)[]): SqlExpression;
@@ -53,11 +56,11 @@ export interface Expressions {
   sortable(number: SqlExpression): SqlExpression;
   /** The id of the record at a place. */
   idAt(place: SqlExpression): SqlExpression;
-  /** Each of the words begins a word of one of the texts: as `placesWithWords`, of one record. */
+  /** Each word is a prefix of a word in one of the strings: as `placesWithWords`, for one record. */
   hasWords(texts: readonly SqlExpression[], words: readonly string[]): Condition;
   /** The folded beginning of a text that has its words kept; an index is kept of it. */
   startOf(text: SqlExpression): SqlExpression;
-  /** The condition; the statement gives up once it has not held more often than this. */
+  /** The condition; the statement fails after the condition was false for more than `missesMax` records. */
   unlessMissed(condition: Condition, missesMax: number): Condition;
   /** A path that goes through one of these assets: it holds the ids of all that is above. */
   isUnder(path: SqlExpression, assetIds: readonly number[]): Condition;
@@ -91,7 +94,7 @@ export interface Database {
   ): Promise<{ readonly rows: readonly object[]; readonly length: number; readonly isCut: boolean }>;
   /** The columns of the unique combination that a statement's failure says is taken. */
   takenColumns(error: unknown): readonly string[] | undefined;
-  /** How often the condition held in a statement whose failure says that it gave up, see `unlessMissed`. */
+  /** If a statement failed because of `unlessMissed`, returns how many records met the condition. */
   heldBeforeGivingUp(error: unknown): number | undefined;
   /** What a failure of a write says when the disk is why: it is full, or took no bytes. */
   refusedByDisk(error: unknown): string | undefined;

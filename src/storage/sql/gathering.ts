@@ -10,12 +10,12 @@ import { and, type Filter } from "../../query/filter.ts";
 import { columnRef, gatheredFrom, hasIndexedLinks, recordsWhere, type Subject } from "./compile-filter.ts";
 import type { Condition, Database, Db, SqlExpression } from "./dialect.ts";
 
-/** A piece of an order to be read. */
+/** A range of an order, to be read from its start. */
 export interface Piece {
   readonly filter: Filter;
-  /** The list behind `order by`. */
+  /** The list after `order by`. */
   readonly sorted: SqlExpression;
-  /** What bounds the piece. */
+  /** The bounds of the range. */
   readonly within: readonly Condition[];
   readonly limit: number;
 }
@@ -25,7 +25,7 @@ interface Connected {
   readonly db: Db;
 }
 
-/** Reads the first records of the piece that meet a condition; `read` is given the whole of it. */
+/** Reads the first records of the range that meet the filter; `read` receives the complete condition. */
 export async function readNearest<Row>(
   { database, db }: Connected,
   subject: Subject,
@@ -73,7 +73,7 @@ export async function readNearest<Row>(
  */
 const isDense = (share: number, limit: number) => share >= Math.sqrt((10 * limit) / 1_000_000);
 
-/** The rows that a statement reads; when it gives up, how often its condition held. */
+/** Returns the rows of a statement; if it stopped early, the number of records that met its condition. */
 export async function unlessGivenUp<Row>(
   database: Database,
   read: () => Promise<Row[]>,

@@ -8,7 +8,7 @@ import { columnRef } from "./compile-filter.ts";
 import type { Condition, SqlExpression } from "./dialect.ts";
 import { columnOf, encodeValue } from "./tables.ts";
 
-/** The list behind `order by`; `backwards` turns it round. Order fields are required columns of one value. */
+/** The list after `order by`; `backwards` reverses it. Order fields are required columns of one value. */
 export function orderList(table: AnyTable, order: readonly OrderBy[], backwards = false): SqlExpression {
   const isRequired = ({ field }: OrderBy) => !columnOf(table, field).optional;
   invariant(order.every(isRequired), `positions in the order of ${table.name} are whole`);
@@ -28,8 +28,9 @@ export function sortedBy(table: AnyTable, order: readonly OrderBy[], backwards =
 }
 
 /**
- * The conditions of a page, one set for each piece of the order that it may lie in, nearest first. Each piece
- * is one range of an index; a single condition would read all records that share the position's first field.
+ * Returns the conditions of a page: one list for each range of the order that may contain it, nearest first.
+ * Each is one range of an index. A single condition would read all records that share the position's first
+ * field.
  */
 export function pagePieces(table: AnyTable, order: readonly OrderBy[], page: PageQuery): Condition[][] {
   const { after, before, until } = page;

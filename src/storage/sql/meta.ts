@@ -47,7 +47,7 @@ export async function prepareMeta(db: Db, nowMs: number): Promise<void> {
   }
 }
 
-/** Part of every insert's transaction, so that the note is never behind the records. */
+/** Runs in the transaction of every insert, so that the stored id is never below that of a record. */
 export async function raiseLastId(db: Db, id: number): Promise<void> {
   await sql`
     update ${sql.table(metaTable.name)} set value = ${id} where id = ${lastIdNote} and value < ${id}

@@ -1,11 +1,12 @@
-// The best of many records that have some words, found without looking at all of them.
+// Finds the best of many records that contain some words, without reading all of them.
 //
-// A rank has three levels: equal to its text, beginning with it, any other. Of records with the same levels
-// in all ranks, a tier, those with the lowest ids come first. So tier after tier is asked for its first
-// records, until there are enough: few records that begin with a text are gathered from the index of
-// beginnings, many are met soon enough among those that have the words, in order of id. Records passed over
-// in a tier have been found in an earlier one, but for the rare ones that other conditions keep out: among
-// 1,000,000 names of which 600,000 have a word, the best 25 take 2 ms, ranking all of them 1,100 ms.
+// A rank has three levels: equal to its text, starting with it, any other. A tier is the set of records with
+// the same levels in all ranks; within a tier, lower ids come first. The search queries the tiers in order
+// until it has enough records. Few records with a prefix are gathered from the index of prefixes. Many are
+// soon found by reading the records with the words in order of id. Records skipped in a tier were found in an
+// earlier one, except for the few that other conditions exclude.
+//
+// Among 1,000,000 names of which 600,000 contain a word, the best 25 take 2 ms; ranking all takes 1,100 ms.
 
 import { sql } from "kysely";
 import { endOfPrefix, foldCase, startOf, wellFormed } from "../../lib/text.ts";
@@ -106,7 +107,7 @@ export async function walkOf(
   };
 }
 
-/** The subquery of the places of records with all words that the filter asks for, in order of id. */
+/** The subquery of the positions of records with all words in the filter, in order of id. */
 function hitsOf(filter: Filter, { table, scope, expressions }: Subject): SqlExpression | undefined {
   const wanted = conjunctsOf(filter)
     .filter((part) => part.kind === "words")
@@ -139,7 +140,7 @@ async function levelsOf(db: Db, subject: Subject, rank: Rank): Promise<Level[]> 
   ];
 }
 
-/** The ids, as places, of records whose beginning lies in a range; undefined when they are many. */
+/** The positions of records whose prefix is in a range; undefined when there are many. */
 async function startingWithin(
   db: Db,
   subject: Subject,

@@ -49,7 +49,7 @@ export async function openSqlCatalog({
 
   /** Runs the work as one transaction, and keeps the catalog open until it ends. */
   async function run<Answer>(db: Db, work: (db: Db) => Promise<Answer>): Promise<Answer> {
-    invariant(open, "a closed catalog is not asked");
+    invariant(open, "a closed catalog gets no requests");
     const done = db.transaction().execute(work);
     running.add(done);
     return await done.finally(() => running.delete(done));

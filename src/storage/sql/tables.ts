@@ -7,14 +7,14 @@ import { TimeSlice } from "../../lib/time-slice.ts";
 import { limits } from "../../limits.ts";
 import type { AnyTable, TableColumn } from "../catalog.ts";
 
-/** The column of project tables that rooms never see: which project a record belongs to. */
+/** The column of project tables with the project of a record; resource modules never see it. */
 export const projectColumn = "in_project";
 
 /** The columns of an index as stored: the project first. */
 export const indexColumns = (table: AnyTable, columns: readonly string[]): string[] =>
   table.belongsTo === "project" ? [projectColumn, ...columns] : [...columns];
 
-/** The declaration of a column that a question names. */
+/** The declaration of a column that a query names. */
 export function columnOf(table: AnyTable, field: string): TableColumn {
   const column = table.columns[field];
   invariant(column !== undefined, `${table.name} declares the column ${field}`);

@@ -1,4 +1,4 @@
-// One transaction on a SQL database, bound to its scope: the port's questions and changes as statements.
+// One transaction on a SQL database, bound to its scope: translates the port's queries and changes to SQL.
 import { sql } from "kysely";
 import { invariant } from "../../lib/invariant.ts";
 import { wellFormed } from "../../lib/text.ts";
@@ -62,7 +62,7 @@ export class SqlTransaction implements CatalogWriter {
     this.#binding = binding;
   }
 
-  /** No statement is accepted after this. Throws when a change failed, though the caller went on. */
+  /** Refuses further statements. Throws when a change failed, even if the caller continued. */
   end(): void {
     this.#over = true;
     if (this.#failure) throw this.#failure;

@@ -1,4 +1,4 @@
-// Looks through a catalog's SQLite file that nobody has open, and makes its indexes anew where these are
+// Checks the SQLite file of a catalog that no process has open, and rebuilds its indexes where they are
 // wrong.
 import { basename } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -6,8 +6,8 @@ import { type Finding, integrityOf, noDatabase } from "../../../findings.ts";
 import { addFunctions } from "./functions.ts";
 
 /**
- * What is wrong with the database; with `told`, what is left of it after the indexes were made anew, and
- * `told` hears of what that has mended.
+ * Returns the damage in the database. With `told`, rebuilds damaged indexes first, calls `told` for each
+ * finding that this repaired, and returns the others.
  */
 export function examineDatabase(path: string, told?: (finding: Finding) => void): Finding[] {
   const file = basename(path);
@@ -31,7 +31,7 @@ export function examineDatabase(path: string, told?: (finding: Finding) => void)
 /** An index holds nothing that its table does not. */
 function withRemedy(database: DatabaseSync, finding: Finding): Finding {
   if (!/\bindex\b/.test(finding.found)) return finding;
-  return { ...finding, remedy: { says: "make the indexes anew", apply: () => reindex(database) } };
+  return { ...finding, remedy: { says: "rebuild the indexes", apply: () => reindex(database) } };
 }
 
 const reindex = (database: DatabaseSync): void => database.exec("REINDEX");

@@ -41,7 +41,7 @@ async function requestOf(
   return reply;
 }
 
-/** A connection lent to one transaction: once that has ended, a statement that comes late is refused. */
+/** A connection for one transaction at a time; refuses a statement after the end of its transaction. */
 class ThreadConnection implements DatabaseConnection {
   readonly #thread: DatabaseThread;
   readonly number: number;
@@ -64,7 +64,7 @@ class ThreadConnection implements DatabaseConnection {
     if (begun) await requestOf(this.#thread, { kind: "end", id, connection: this.number, how });
   }
 
-  /** Rows come and batches go in pieces: other requests have their turn between two of them. */
+  /** Rows and batches are transferred in chunks, so that other requests run between two chunks. */
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row> & BoundedResult> {
     const { batch, within } = query as Partial<BatchQuery & BoundedQuery>;
     if (!batch) return this.#run<Row>(query, { batch, within });
@@ -86,7 +86,7 @@ class ThreadConnection implements DatabaseConnection {
     const { read } = reply.outcome!;
     const rows: Row[] = [];
     for (;;) {
-      // The thread prepares the next piece while this one is read.
+      // The thread prepares the next chunk while this one is read.
       const next = reply.hasMore ? requestOf(this.#thread, { kind: "next", ...of }) : undefined;
       const { columns, count, values, changes } = reply.outcome!;
       for (let at = 0; at < count; at++) rows.push(named<Row>(columns, values, at));

@@ -25,7 +25,7 @@ const memberTypes: Readonly<Record<MemberType, readonly string[]>> = {
   boolean: ["true", "false"],
 };
 
-/** A text of SQL about another, which is put where the question marks are. */
+/** SQL around another expression, which replaces each `?`. */
 const spelled = (spell: (text: string) => string, text: SqlExpression) =>
   sql.join(
     spell("?")

@@ -28,7 +28,7 @@ const functions: Functions = {
   /** The words of a text, blanks between them, as the full-text index holds them. */
   words_in: (value) => ofText((text) => wordsIn(text).join(" "))(value!),
   start_of: (value) => ofText(startOf)(value!),
-  /** Each of the words, blanks between them, begins a word of one of the texts. */
+  /** Whether each of the words, separated by blanks, is a prefix of a word in one of the strings. */
   has_words(wanted, ...texts) {
     const held = texts.flatMap((text) => (typeof text === "string" ? wordsIn(text) : []));
     return Number(
@@ -37,7 +37,7 @@ const functions: Functions = {
         .every((start) => held.some((word) => word.startsWith(start))),
     );
   },
-  /** Single-letter edits between two texts. */
+  /** Single-letter edits between two strings. */
   edits_between: (value, other) => ofText((text) => distance(text, String(other)))(value!),
 };
 

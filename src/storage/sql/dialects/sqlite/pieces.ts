@@ -1,10 +1,9 @@
-// Cuts rows into pieces of a bounded length, because a thread reads each message in one turn of its event
-// loop.
+// Cuts rows into chunks of bounded length, because a thread reads each message in one turn of its event loop.
 import { limits } from "../../../../limits.ts";
 import { lengthOfValue } from "../../../../query/length-bound.ts";
 import type { StatementResult } from "./worker.ts";
 
-/** The rows of a batch in pieces. */
+/** The rows of a batch in chunks. */
 export function* piecesOf(rows: readonly (readonly unknown[])[]): Generator<readonly (readonly unknown[])[]> {
   let from = 0;
   let length = 0;
@@ -17,7 +16,7 @@ export function* piecesOf(rows: readonly (readonly unknown[])[]): Generator<read
   }
 }
 
-/** Finds where the pieces end of rows whose lengths are counted one after the other. */
+/** Finds the ends of chunks while the caller counts the lengths of rows. */
 export class PieceEnds {
   readonly ends: number[] = [];
   #next = limits.catalogPieceLength;
@@ -30,7 +29,7 @@ export class PieceEnds {
   }
 }
 
-/** Where the pieces of an outcome end whose rows have not been counted. */
+/** The ends of the chunks of a result whose rows were not counted. */
 export function pieceEndsOf({ values, count }: StatementResult): readonly number[] {
   const pieces = new PieceEnds();
   let length = 0;
@@ -41,7 +40,7 @@ export function pieceEndsOf({ values, count }: StatementResult): readonly number
   return pieces.ends;
 }
 
-/** The rows of an outcome, a piece at a time; the last piece ends with the rows. */
+/** The rows of a result, one chunk at a time. */
 export class RowPieces {
   readonly #outcome: StatementResult;
   readonly #ends: readonly number[];

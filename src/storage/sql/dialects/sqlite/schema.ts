@@ -1,13 +1,16 @@
-// Makes a SQLite file hold the declared tables, whatever earlier version of them it holds.
+// Creates the declared tables in a SQLite file, or upgrades them from any earlier version.
 //
-// Each table is STRICT with its id as rowid, or a hidden one when it has a key; project tables have their
-// project in front of every index.
-// Words are kept in a contentless FTS5 table beside it: what `words_in` finds, parted by blanks, so that
-// its `ascii` tokenizer cuts them nowhere else and all backends agree on what a word is; of texts of ASCII
-// alone that tokenizer finds the same words by itself. Records stand in it by project, see `placeOf`. A
-// trigger takes them away with their record, `insertWords` adds them, and there is no update: a record is
-// removed and inserted. Likewise, a table beside it has the records by the ids in each list of links;
-// triggers follow every change of a list.
+// Each table is STRICT. Its rowid is its id, or a hidden one when the table has a key. Every index of a
+// project table starts with the project.
+//
+// Each table with words has a contentless FTS5 table, which contains the words from `words_in`, separated by
+// blanks. So its `ascii` tokenizer splits them only there, and all backends agree on the words. In ASCII
+// strings the tokenizer finds the same words itself. Its rowids group records by project, see `placeOf`. A
+// trigger removes a record's words with the record, and `insertWords` adds them; an update removes and
+// inserts.
+//
+// Likewise, each list of links has a table that contains the records by linked id; triggers update it with
+// the list.
 import { sql } from "kysely";
 import { invariant } from "../../../../lib/invariant.ts";
 import { startLength } from "../../../../lib/text.ts";
@@ -42,13 +45,13 @@ export const idsBelow = `${2 ** idBits - 1}`;
 /** Where the places of a project begin. More than a few projects may share places, which costs time alone. */
 export const firstPlaceOf = (project: string): string => `((${project} % ${projectsApart}) << ${idBits})`;
 
-/** Where a record stands in the full-text index: with those of its project, in order of id. */
+/** The rowid of a record in the full-text index: grouped by project, in order of id. */
 function placeOf({ belongsTo }: AnyTable, row: string): string {
   const id = `${row}"id"`;
   return belongsTo === "project" ? `${firstPlaceOf(row + quoted(projectColumn))} + ${id}` : id;
 }
 
-/** What SQLite does itself with texts of ASCII alone: calling JavaScript for each costs 1 to 2 us. */
+/** SQLite's own function for ASCII strings, else ours: calling JavaScript for each value costs 1 to 2 us. */
 const unlessAscii = (text: string, ascii: string, other: string): string =>
   `case when length(${text}) = octet_length(${text}) then ${ascii} else ${other} end`;
 
@@ -153,8 +156,8 @@ interface Definition {
 }
 
 /**
- * Everything that can be made anew from the records: indexes, the words, and the triggers that keep them.
- * Spelt as SQLite stores it (`CREATE INDEX` in capitals), so that an unchanged definition is recognised.
+ * The definitions of everything that can be rebuilt from the records: indexes, full-text index, and triggers.
+ * Written as SQLite stores them (`CREATE INDEX` in capitals), so that an unchanged definition is recognised.
  */
 function definitionsOf(table: AnyTable): Definition[] {
   const index = (columns: readonly string[], unique: boolean): Definition => {
@@ -216,7 +219,7 @@ function wordsDefinitions(table: AnyTable): Definition[] {
       name,
       kind: "table",
       text: `CREATE VIRTUAL TABLE ${quoted(name)} using fts5(${columns}, ${options})`,
-      // Every insertion is a piece of the index: 4 at a time, as is usual, they are merged twice as often.
+      // Every insert adds a segment to the index. The default of 4 merges segments twice as often as 16.
       setting: `insert into ${quoted(name)} (${quoted(name)}, rank) values ('automerge', 16)`,
       fill: insertWords(table),
     },

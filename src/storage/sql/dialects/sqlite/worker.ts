@@ -33,7 +33,7 @@ export interface Statement {
   readonly within: Within | undefined;
 }
 
-/** Asks for the next piece of an outcome that is sent in several. */
+/** Requests the next chunk of a result that is sent in several. */
 export interface NextPiece {
   readonly kind: "next";
   /** That of the statement. */
@@ -65,7 +65,7 @@ export interface StatementResult {
 export interface Reply {
   readonly id: number;
   readonly outcome?: StatementResult;
-  /** More rows follow when they are asked for. */
+  /** More chunks follow; `NextPiece` requests the next one. */
   readonly hasMore?: boolean;
   readonly error?: { readonly message: string; readonly code: number };
 }
@@ -114,7 +114,7 @@ class Connection {
     return new RowPieces(outcome, pieceEndsOf(outcome));
   }
 
-  /** The first piece of what a statement found, or the next one. */
+  /** Returns the first chunk of a statement's result, or the next one. */
   reply(request: Statement | NextPiece): Reply {
     const { id } = request;
     const pieces = request.kind === "run" ? this.#run(request) : this.#unsent.get(id)!;
@@ -135,8 +135,8 @@ class Connection {
   }
 
   /**
-   * Moves the log into the file and empties it, which would keep the largest size it ever had. Answers false
-   * when somebody is in the middle of a transaction or the file cannot be written: then it stays as it is.
+   * Checkpoints the write-ahead log and truncates it; otherwise the file would keep its largest size. Returns
+   * false and changes nothing when another transaction is open or the file cannot be written.
    */
   emptyLog(): boolean {
     if (this.#db.isTransaction) return false;
@@ -144,7 +144,7 @@ class Connection {
     try {
       return this.#db.prepare("pragma wal_checkpoint(truncate)").get()!["busy"] === 0;
     } catch {
-      // A full disk, say: nothing is lost, and whoever changes something next hears of it.
+      // For example, the disk is full: nothing is lost, and the next write reports it.
       return false;
     } finally {
       this.#db.exec(`pragma busy_timeout = ${limits.catalogBusyMsMax}`);
