@@ -1,4 +1,4 @@
-// W14: a pattern search over 10,000,000 points for a window of 1,000, and small requests meanwhile.
+// W16: a pattern search over 10,000,000 points for a window of 1,000, and small requests meanwhile.
 import { setTimeout as pause } from "node:timers/promises";
 import { generateSeries, pointsPerRequest, seed } from "./generate.ts";
 import { Connection, drive, expectSuccess } from "./http.ts";
@@ -42,7 +42,7 @@ export async function measurePatternSearch(port: number, scale: PatternScale): P
       seconds.push((performance.now() - started) / 1000);
       requireOwnWindow(bodyOf(await connection.send(get(`/analytics/patternsearch/${jobId}`))), start);
     }
-    return { W14search: percentile(seconds, 0.5), W14latest: percentile(latencies, 0.99) };
+    return { W16search: percentile(seconds, 0.5), W16latest: percentile(latencies, 0.99) };
   } finally {
     connection.close();
   }

@@ -88,7 +88,7 @@ const groups: readonly Group[] = [
     measure: (open, isQuick) => open(({ port }) => measureOData(port, isQuick ? quickOData : fullOData)),
   },
   {
-    names: ["W14"],
+    names: ["W16"],
     measure: (open, isQuick) =>
       open(({ port }) => measurePatternSearch(port, isQuick ? quickPattern : fullPattern)),
   },
