@@ -65,15 +65,9 @@ function rowsOf<Item>(
 }
 
 /**
-<<<<<<< HEAD
- * A page of the items that meet the filter. It ends early, with a position to continue from, when the filter
- * examined `limits.odataFilteredRowsMax` items or `limits.odataFilteredCharactersMax` characters, or when
- * the items that were read are too long for a page.
-=======
  * Returns a page of the items that meet the filter. It ends early, with a position to continue from, after
- * `limits.odataSiftedMax` items or `limits.odataSiftedCharactersMax` characters were examined, or when the
- * items read are too long for a page.
->>>>>>> f03c495 (Write comments and messages in plain terms)
+ * `limits.odataFilteredRowsMax` items or `limits.odataFilteredCharactersMax` characters were examined, or
+ * when the items read are too long for a page.
  */
 export async function filteredPage<Item>(
   ctx: FilteringRequester,
