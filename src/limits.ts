@@ -97,6 +97,7 @@ export const described = {
     "bytes",
     "The path and all headers of a request. Longer is refused with 431.",
   ),
+  idsPerQueryMax: limit(10_000, "ids", "Ids or names that one query looks up. More take several queries."),
   itemsPerWriteMax: limit(10_000, "items", "Items in one create, update, delete or by-ids request."),
   listItemsMax: limit(10_000, "items", "A page of a list. A larger `limit` is lowered to this."),
   pageLengthMax: limit(
@@ -450,6 +451,7 @@ export const described = {
   keyUseAccuracyMs: limit(60_000, "ms", "The accuracy of the last use of an API key."),
   keyChainMax: limit(16, "keys", "API keys in a chain in which each key created the next. More are refused."),
   keyEndMsMax: limit(8_640_000_000_000_000, "ms", "The latest end of an API key, at the end of all dates."),
+  groupsBodyBytesMax: limit(4 * 2 ** 20, "bytes", "A request body for groups. Rights are compared at once."),
   groupsPerPageMax: limit(1_000, "groups", "A page of groups. A larger `limit` is lowered to this."),
   groupRightsLengthMax: limit(65_536, "characters", "Capabilities and permissions of a group, as JSON."),
   accountGroupsMax: limit(100, "groups", "Groups of one service account."),

@@ -49,15 +49,12 @@ export function largestRequests(making: Making): Largest[] {
 
 function largestBodies(making: Making): Omit<Largest, "path">[] {
   const bytesMax = making.bytesMax ?? bodyBytesMax(making.route.body);
-  const valid = Object.entries(sizes).map(([name, size]) => ({
-    name,
-    body: () => fitted(making, size, bytesMax),
-  }));
+  const valid = Object.entries(sizes).map(([name, size]) => ({ name, body: fitted(making, size, bytesMax) }));
   return [...valid, ...hostileBodies(bytesMax)];
 }
 
-/** A body of this size, with fewer items where all would be longer than the limits for JSON. */
-function fitted({ route, ids, unique }: Making, size: Size, bytesMax: number): string {
+/** Makes bodies of this size, with fewer items where all would be longer than the limits for JSON. */
+function fitted({ route, ids, unique }: Making, size: Size, bytesMax: number): () => string {
   const sampling = { route: `${route.method} ${route.path}`, ids, unique };
   const withItems = (outer: number, inner: number) => {
     const items: Size["items"] = (max, depth) =>
@@ -66,13 +63,20 @@ function fitted({ route, ids, unique }: Making, size: Size, bytesMax: number): s
   };
   const fits = (body: unknown, share: number) =>
     JSON.stringify(body).length < bytesMax / share && valuesIn(body) < limits.jsonValuesMax / share;
-  // Lists within lists grow together until four of the outer ones fill the body.
-  let inner = 1;
-  while (inner < unbounded && fits(withItems(1, inner * 2), 4)) inner *= 2;
-  const item = withItems(1, inner);
-  const byLength = bytesMax / (JSON.stringify(item).length + 8);
-  const outer = Math.max(1, Math.floor(Math.min(byLength, limits.jsonValuesMax / (valuesIn(item) + 1))));
-  return JSON.stringify(withItems(outer, inner));
+  let found: readonly [outer: number, inner: number] | undefined;
+  const find = () => {
+    // Lists within lists grow together until four of the outer ones fill the body.
+    let inner = 1;
+    while (inner < unbounded && fits(withItems(1, inner * 2), 4)) inner *= 2;
+    const item = withItems(1, inner);
+    const byLength = bytesMax / (JSON.stringify(item).length + 8);
+    const outer = Math.max(1, Math.floor(Math.min(byLength, limits.jsonValuesMax / (valuesIn(item) + 1))));
+    return [outer, inner] as const;
+  };
+  return () => {
+    found ??= find();
+    return JSON.stringify(withItems(...found));
+  };
 }
 
 /** Elements and members, as `jsonValuesMax` counts them. */

@@ -5,6 +5,7 @@ import { knownAssets, scopeOf } from "../../access/caller.ts";
 import type { Acl } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { distinctIds } from "../../query/distinct-ids.ts";
 import { everything, type Filter } from "../../query/filter.ts";
 import type { CatalogReader } from "../../storage/catalog.ts";
 import { visibleRows } from "./rows.ts";
@@ -61,12 +62,10 @@ export async function refuseUnknownAssets(
   acl: Acl,
   links: readonly NewLinks[],
 ): Promise<void> {
-  const assetIds = [...new Set(links.flatMap((one) => one.assetIds))];
-  if (assetIds.length === 0) return;
-  const unknown = new Set(await unknownAssets(ctx, tx, acl, assetIds));
-  for (const { field, assetIds } of links) {
-    const got = assetIds.find((id) => unknown.has(id));
+  for await (const ids of distinctIds(links.map(({ assetIds }) => assetIds))) {
+    const [got] = await unknownAssets(ctx, tx, acl, ids);
     if (got === undefined) continue;
+    const { field } = links.find(({ assetIds }) => assetIds.includes(got))!;
     const expected = field.endsWith("assetId") ? "the id of an existing asset" : "ids of existing assets";
     // Not `notFound`: clients take the values of that member for ids of the records.
     throw fail("field-invalid", { field, expected, got: `${got}` });

@@ -3,6 +3,7 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId } from "../../query/page.ts";
 import { type CatalogReader, type CatalogWriter, UniqueViolation } from "../../storage/catalog.ts";
 import { refuseUnknownAssets } from "../assets/assets.ts";
@@ -51,17 +52,18 @@ export async function fileOfSource(
 }
 
 /** Refuses new links to assets that do not exist or that the caller may not see. */
-export function refuseNewLinks(
+export async function refuseNewLinks(
   ctx: RequestContext,
   tx: CatalogReader,
   files: readonly StoredFile[],
   before: readonly StoredFile[],
 ): Promise<void> {
-  const existing = new Map(before.map(({ id, assetIds }) => [id, new Set(assetIds)]));
-  const assetIds = files.flatMap(({ id, assetIds = [] }) =>
-    assetIds.filter((one) => !existing.get(id)?.has(one)),
-  );
-  return refuseUnknownAssets(ctx, tx, "filesAcl", [{ field: "assetIds", assetIds }]);
+  const heldBy = new Map(before.map(({ id, assetIds }) => [id, assetIds]));
+  const links = await mapInSlices(files, ({ id, assetIds = [] }) => {
+    const held = new Set(heldBy.get(id));
+    return { field: "assetIds", assetIds: assetIds.filter((one) => !held.has(one)) };
+  });
+  await refuseUnknownAssets(ctx, tx, "filesAcl", links);
 }
 
 /** Runs a write of file rows. Refuses (409) conflicting names and sources, with nothing changed. */

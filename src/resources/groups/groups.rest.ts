@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from "typebox";
 import { administrator } from "../../access/capabilities.ts";
 import { accessTypes } from "../../access/permissions.ts";
 import { limits } from "../../limits.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuery } from "../../query/page.ts";
 import {
   cursorParameter,
@@ -34,6 +35,8 @@ import {
   updateGroup,
 } from "./groups.ts";
 
+/** Rights are read, compared and written at once. */
+const bounded = { bytesMax: limits.groupsBodyBytesMax } as const;
 const common = { versions: apiVersions } as const;
 const update = { ...common, capability: ["groupsAcl", "UPDATE"] } as const;
 const read = { ...common, capability: ["groupsAcl", "READ"] } as const;
@@ -106,11 +109,13 @@ export const groupRoutes: readonly Route[] = [
     method: "POST",
     path: "/groups",
     summary: "Create groups with the rights they grant",
-    body: { kind: "json", schema: itemsBody(newGroup, { min: 1 }) },
+    body: { kind: "json", ...bounded, schema: itemsBody(newGroup, { min: 1 }) },
     response: groups,
     created: ["0.6"],
-    handle: async (ctx, { body }) =>
-      itemsResponse((await createGroups(ctx, body.items.map(newGroupOf))).map(groupOf)),
+    handle: async (ctx, { body }) => {
+      const created = await createGroups(ctx, await mapInSlices(body.items, newGroupOf));
+      return itemsResponse(await mapInSlices(created, groupOf));
+    },
   }),
   route({
     ...common,
@@ -154,7 +159,7 @@ export const groupRoutes: readonly Route[] = [
     path: "/groups/{groupId}",
     summary: "Change a group; its members stay",
     parameters: one,
-    body: { kind: "json", schema: groupPatch, nulls: "kept" },
+    body: { kind: "json", ...bounded, schema: groupPatch, nulls: "kept" },
     response: groups,
     handle: async (ctx, { path, body }) =>
       itemsResponse([groupOf(await updateGroup(ctx, path.groupId, groupChangeOf(body)))]),

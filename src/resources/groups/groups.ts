@@ -6,9 +6,11 @@ import { capabilitiesIn, liveIn } from "../../access/rights.ts";
 import { type Account, accountTable, type Group, groupTable } from "../../access/schema.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { TimeSlice } from "../../lib/time-slice.ts";
 import { limits } from "../../limits.ts";
 import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, equals, type Filter, hasOneOf, oneOf } from "../../query/filter.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import { readPage } from "../../query/read-page.ts";
 import type { CatalogReader, CatalogWriter } from "../../storage/catalog.ts";
@@ -28,10 +30,15 @@ const groupsFor = ({ caller, project }: RequestContext, action: Action): Filter 
  */
 export async function createGroups(ctx: RequestContext, items: readonly NewGroup[]): Promise<Group[]> {
   requireUnlimited(ctx.caller, "groupsAcl", "CREATE");
-  for (const [index, item] of items.entries()) refuseLongRights(item, `items[${index}]`);
-  for (const [index, { capabilities, permissions }] of items.entries()) {
-    const granted = capabilitiesIn({ capabilities, ...(permissions && { permissions }) });
-    await ctx.rights.refuseUnheld(ctx.caller, { capabilities: granted, field: `items[${index}]` });
+  const granted = await mapInSlices(items, (item, index) => {
+    refuseLongRights(item, `items[${index}]`);
+    const { capabilities, permissions } = item;
+    return capabilitiesIn({ capabilities, ...(permissions && { permissions }) });
+  });
+  const slice = new TimeSlice(limits.timeSliceMs);
+  for (const [index, capabilities] of granted.entries()) {
+    if (slice.isOver()) await slice.next();
+    await ctx.rights.refuseUnheld(ctx.caller, { capabilities, field: `items[${index}]` });
   }
   const own = { projectId: ctx.project, createdTime: ctx.system.nowMs() };
   const groups: Group[] = items.map((item) => ({ ...item, ...own, id: ctx.ids.next() }));

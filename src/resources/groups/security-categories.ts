@@ -3,6 +3,7 @@ import { ownCategories, requireUnlimited, scopeOrOwn } from "../../access/caller
 import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { distinctIds } from "../../query/distinct-ids.ts";
 import { existingRecords } from "../../query/existing.ts";
 import { and, type Filter, nothing, oneOf } from "../../query/filter.ts";
 import { byId, type OrderBy, type Page, type PageQuery } from "../../query/page.ts";
@@ -56,18 +57,22 @@ export async function getCategory(ctx: RequestContext, id: number): Promise<Secu
 }
 
 /**
- * Returns the ids that name no category the caller is a member of. The caller cannot tell whether such a
- * category exists.
+ * Returns the first id in these lists that names no category the caller is a member of. The caller cannot
+ * tell whether such a category exists.
  */
-export async function foreignCategories(
+export async function foreignCategory(
   ctx: RequestContext,
   tx: CatalogReader,
-  ids: readonly number[],
-): Promise<number[]> {
-  const filter = and(ownCategories(ctx.caller), oneOf("id", ids));
-  const found = await tx.find(securityCategoryTable, { filter, order: byId, page: { limit: ids.length } });
-  const own = new Set(found.map(({ id }) => id));
-  return [...new Set(ids)].filter((id) => !own.has(id));
+  lists: readonly (readonly number[])[],
+): Promise<number | undefined> {
+  for await (const ids of distinctIds(lists)) {
+    const filter = and(ownCategories(ctx.caller), oneOf("id", ids));
+    const found = await tx.find(securityCategoryTable, { filter, order: byId, page: { limit: ids.length } });
+    const own = new Set(found.map(({ id }) => id));
+    const foreign = ids.find((id) => !own.has(id));
+    if (foreign !== undefined) return foreign;
+  }
+  return undefined;
 }
 
 /**

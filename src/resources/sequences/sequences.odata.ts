@@ -16,7 +16,7 @@ import { id, metadata, required, text, time } from "../../odata/property.ts";
 import { valuesIn } from "../../query/conjuncts.ts";
 import { equals, everything, type Filter, oneOf, some } from "../../query/filter.ts";
 import { filteredCount, filteredPage } from "../../query/memory-filter.ts";
-import type { Page, PageQuery } from "../../query/page.ts";
+import type { Page, PageQuery, Position } from "../../query/page.ts";
 import type { Asset } from "../assets/assets.ts";
 import { longMax } from "./cells.ts";
 import { readRows, type SequenceRow } from "./rows.ts";
@@ -95,25 +95,31 @@ function sequencesNamed(filter: Filter): { readonly ids: Filter; readonly rest: 
   return { ids: values ? oneOf("id", values) : everything, rest };
 }
 
-/** Reads columns in pages: the columns of one page of sequences at a time. */
+/** Sequences whose columns are read first; they may be enough for a page. */
+const sequencesFirst = 8;
+
+/** A page of columns, sequence by sequence. It ends early when the sequences are too long together. */
 async function columnsIn(
   ctx: RequestContext,
   ids: Filter,
-  { limit, after }: PageQuery,
+  { limit, after, bound }: PageQuery,
 ): Promise<Page<ColumnEntity>> {
   const [id = 0, at = -1] = (after ?? []) as readonly number[];
   const found: ColumnEntity[] = [];
-  for (let from = [id - 1]; ; ) {
-    const page = { limit: limits.sequencesPerPageMax, after: from };
+  const cutsBefore = bound?.cuts;
+  const upTo = (count: number) => {
+    const last = found[count - 1]!;
+    return { items: found.slice(0, count), next: [last.sequenceId, last.at] };
+  };
+  let from: Position = [id - 1];
+  for (let sequences = sequencesFirst; ; sequences = Math.min(2 * sequences, limits.sequencesPerPageMax)) {
+    const page = { limit: sequences, after: from, ...(bound && { bound }) };
     const { items, next } = await listSequences(ctx, { filter: ids, page });
-    const further = items.flatMap(columnsOf).filter((one) => one.sequenceId > id || one.at > at);
-    found.push(...further);
-    if (found.length > limit) {
-      const last = found[limit - 1]!;
-      return { items: found.slice(0, limit), next: [last.sequenceId, last.at] };
-    }
+    for (const one of items.flatMap(columnsOf)) if (one.sequenceId > id || one.at > at) found.push(one);
+    if (found.length > limit) return upTo(limit);
     if (!next) return { items: found };
-    from = [...(next as readonly number[])];
+    if (bound?.cuts !== cutsBefore && found.length > 0) return upTo(found.length);
+    from = next;
   }
 }
 

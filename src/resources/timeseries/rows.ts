@@ -7,7 +7,7 @@ import { and, type Filter, oneOf } from "../../query/filter.ts";
 import type { LengthBound } from "../../query/length-bound.ts";
 import type { OrderBy } from "../../query/page.ts";
 import type { CatalogReader } from "../../storage/catalog.ts";
-import { foreignCategories } from "../groups/security-categories.ts";
+import { foreignCategory } from "../groups/security-categories.ts";
 import { type TimeSeries, timeSeriesTable } from "./schema.ts";
 import type { SeriesKey } from "./series-cache.ts";
 
@@ -81,9 +81,9 @@ export async function refuseTakenNames(tx: CatalogReader, names: readonly string
 export async function refuseForeignCategories(
   ctx: RequestContext,
   tx: CatalogReader,
-  categoryIds: readonly number[],
+  lists: readonly (readonly number[])[],
 ): Promise<void> {
-  const [foreign] = categoryIds.length > 0 ? await foreignCategories(ctx, tx, categoryIds) : [];
+  const foreign = await foreignCategory(ctx, tx, lists);
   if (foreign === undefined) return;
   const expected = "ids of security categories that you are a member of";
   throw fail("field-invalid", { field: "securityCategories", expected, got: `${foreign}` });

@@ -8,6 +8,7 @@ import { underAsset } from "../../access/asset-subtree.ts";
 import { administrator } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { compareText } from "../../lib/text.ts";
+import { limits } from "../../limits.ts";
 import { and, everything, startsWith } from "../../query/filter.ts";
 import type { Page, PageQuery } from "../../query/page.ts";
 import type { Catalog, CatalogWriter } from "../../storage/catalog.ts";
@@ -128,6 +129,20 @@ describe("series found by name and id", () => {
     await assert.rejects(unknown, refusal("series-unknown", { notFound: ["x", "y"] }));
     const unknownId = requireSeries(ctx, [7], "READ");
     await assert.rejects(unknownId, refusal("series-unknown", { notFound: [7] }));
+  });
+
+  it("come in the order asked when they are more than one query looks for", async () => {
+    const ctx = contextOf(freshCatalog());
+    const made = await create(ctx, ...Array.from({ length: limits.idsPerQueryMax + 5 }, (_, at) => `s${at}`));
+    const names = ["x", ...made.map(({ name }) => name).reverse(), "y", "s0"];
+    const ids = [undefined, ...made.map(({ id }) => id).reverse(), undefined, made[0].id];
+    for (const _ of ["from the catalog", "from memory"]) {
+      const found = await resolveSeries(ctx, names, "READ");
+      assert.deepEqual(
+        found.map((ref) => ref?.id),
+        ids,
+      );
+    }
   });
 
   it("a number is an id and never a name", async () => {

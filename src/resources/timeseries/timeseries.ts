@@ -1,10 +1,11 @@
 // Creates, reads, changes and deletes time series, and resolves their names and ids.
-
+import { setImmediate as turn } from "node:timers/promises";
 import { membershipOf, scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import { refuseOutsideScope } from "../../access/write-scope.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
 import { and, type Filter } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { Page } from "../../query/page.ts";
@@ -122,7 +123,7 @@ export async function createTimeSeries(
     await refuseForeignCategories(
       ctx,
       tx,
-      items.flatMap((item) => item.securityCategories ?? []),
+      items.map((item) => item.securityCategories ?? []),
     );
     const rows = await mapInSlices(items, (item) => ({
       ...item,
@@ -177,7 +178,7 @@ async function writeChanges(
       const held = new Set(before[i]!.securityCategories);
       return securityCategories.filter((id) => !held.has(id));
     });
-    await refuseForeignCategories(ctx, tx, newCategories.flat());
+    await refuseForeignCategories(ctx, tx, newCategories);
     await refuseTakenExternalIds(tx, seriesType, after);
     ctx.seriesCache.of(ctx.project).forget(renamed);
     await tx.replace(timeSeriesTable, after);
@@ -210,6 +211,21 @@ export async function deleteTimeSeries(ctx: RequestContext, keys: SeriesKeys): P
  * caller may not touch with `action`. Reads the catalog only for series that are not cached.
  */
 export async function resolveSeries(
+  ctx: RequestContext,
+  keys: readonly SeriesKey[],
+  action: Action,
+): Promise<(SeriesRef | undefined)[]> {
+  const { idsPerQueryMax } = limits;
+  if (keys.length <= idsPerQueryMax) return resolveAtOnce(ctx, keys, action);
+  const found: (SeriesRef | undefined)[] = [];
+  for (let at = 0; at < keys.length; at += idsPerQueryMax) {
+    for (const one of await resolveAtOnce(ctx, keys.slice(at, at + idsPerQueryMax), action)) found.push(one);
+    await turn();
+  }
+  return found;
+}
+
+async function resolveAtOnce(
   ctx: RequestContext,
   keys: readonly SeriesKey[],
   action: Action,

@@ -82,7 +82,7 @@ export class SqlTransaction implements CatalogWriter {
       const found = await readNearest({ ...this.#binding, db: this.#db }, subject, piece, (where) =>
         this.#select<Row>(table, sql`where ${where} order by ${sorted} limit ${limit}`, { fields, bound }),
       );
-      rows.push(...found);
+      for (const row of found) rows.push(row);
       if (rows.length === page.limit || bound?.cuts !== cutsBefore) break;
     }
     return backwards ? rows.reverse() : rows;

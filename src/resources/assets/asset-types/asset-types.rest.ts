@@ -1,6 +1,7 @@
 // Asset types over REST 0.6 (docs/reference/assets.md#asset-types): routes and handlers.
 import type { Static } from "typebox";
 import { limits } from "../../../limits.ts";
+import { mapInSlices } from "../../../query/map-in-slices.ts";
 import type { PageQuery } from "../../../query/page.ts";
 import {
   batchesResponse,
@@ -48,7 +49,7 @@ const ofAll: readonly Route[] = [
     body: { kind: "json", schema: itemsBody(newAssetType, { min: 1 }) },
     response: items,
     handle: async (ctx, { body }) => {
-      const types = body.items.map(({ name, description, fields = [] }) => ({
+      const types = await mapInSlices(body.items, ({ name, description, fields = [] }) => ({
         name,
         ...(description !== undefined && { description }),
         fields: fields.map(newFieldOf),

@@ -13,6 +13,7 @@ import {
   refuseUnlessAll,
 } from "../../../query/existing.ts";
 import { everything, type Filter, hasMember, hasOneOf, oneOf, or } from "../../../query/filter.ts";
+import { mapInSlices } from "../../../query/map-in-slices.ts";
 import { byId, type Page, type PageQuery } from "../../../query/page.ts";
 import { readPage } from "../../../query/read-page.ts";
 import { readInBatches } from "../../../query/read-within.ts";
@@ -41,7 +42,7 @@ export async function createAssetTypes(
   items: readonly NewAssetType[],
 ): Promise<AssetType[]> {
   requireCapability(ctx.caller, "assetsAcl", "WRITE");
-  const rows = items.map((item) => ({
+  const rows = await mapInSlices(items, (item) => ({
     ...item,
     id: ctx.ids.next(),
     fields: item.fields.map((field) => ({ ...field, id: ctx.ids.next() })),

@@ -1,6 +1,7 @@
 // Decodes the JSON of an insert: usual bodies from their bytes into columns, others with the JSON reader.
 import { fail } from "../../../errors.ts";
 import * as json from "../../../lib/json-bytes.ts";
+import { TimeSlice } from "../../../lib/time-slice.ts";
 import { limits } from "../../../limits.ts";
 import { readJson } from "../../../rest/json.ts";
 import type { BodyWork } from "../../../rest/route.ts";
@@ -233,18 +234,21 @@ const fieldOfMany: IncomingPoints["fieldOf"] = (run, point) => `items[${run}].da
  * Decodes a parsed body. For usual bodies the result must be that of `scanInsert`. A member that is `null`
  * counts as absent, except a value.
  */
-function decodeParsed(ctx: InsertContext, body: unknown, key?: SeriesKey): IncomingPoints {
+async function decodeParsed(ctx: InsertContext, body: unknown, key?: SeriesKey): Promise<IncomingPoints> {
   const builder = new IncomingPointsBuilder(ctx);
+  const slice = new TimeSlice(limits.timeSliceMs);
+  await slice.next();
   const items = listOf(membersOf(body, "body"), "items", "items");
   if (key !== undefined) {
-    builder.endRun(key, addPoints(builder, items, "items"));
+    builder.endRun(key, await addPoints(builder, items, { at: "items", slice }));
     return builder.finish(fieldOfOne);
   }
   for (const [i, item] of items.entries()) {
     const at = `items[${i}]`;
     const members = membersOf(item, at);
     const points = listOf(members, "datapoints", `${at}.datapoints`);
-    builder.endRun(keyOf(members, at), addPoints(builder, points, `${at}.datapoints`));
+    const series = keyOf(members, at);
+    builder.endRun(series, await addPoints(builder, points, { at: `${at}.datapoints`, slice }));
   }
   return builder.finish(fieldOfMany);
 }
@@ -252,9 +256,14 @@ function decodeParsed(ctx: InsertContext, body: unknown, key?: SeriesKey): Incom
 /**
  * Adds the points of a run. Returns the positions of its first number and its first string if it has both.
  */
-function addPoints(builder: IncomingPointsBuilder, points: readonly unknown[], at: string) {
+async function addPoints(
+  builder: IncomingPointsBuilder,
+  points: readonly unknown[],
+  { at, slice }: { readonly at: string; readonly slice: TimeSlice },
+) {
   const first = { number: -1, string: -1 };
   for (const [i, point] of points.entries()) {
+    if (slice.isOver()) await slice.next();
     const { timestamp, value } = membersOf(point, `${at}[${i}]`);
     const timeMs = timeOf(timestamp, `${at}[${i}].timestamp`);
     const kind = addValue(builder, timeMs, { value, field: `${at}[${i}].value` });
