@@ -1,4 +1,5 @@
-// Every bound of the product in one place, with the relations between them asserted at start.
+// The bounds that callers and operators can meet, in one place, with the relations between them asserted at
+// start. A constant that only tunes one algorithm is declared beside it.
 //
 // docs/LIMITS.md is generated from this list. Published clients rely on some figures
 // (docs/reference/common.md#limits-that-clients-rely-on).

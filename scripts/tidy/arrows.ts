@@ -60,7 +60,7 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
   lib: [],
 };
 
-interface Import {
+export interface Import {
   readonly target: string;
   readonly typesOnly: boolean;
   readonly line: number;
@@ -74,7 +74,7 @@ export function arrowFindings(source: Source): Finding[] {
   });
 }
 
-function importsOf(source: Source): Import[] {
+export function importsOf(source: Source): Import[] {
   return source.tree.statements.flatMap((statement) => {
     if (!isImportDeclaration(statement) || !isStringLiteral(statement.moduleSpecifier)) return [];
     const { text } = statement.moduleSpecifier;
@@ -102,7 +102,6 @@ function problemWith(from: string, { target, typesOnly }: Import): string | unde
     if (problem !== "none of the room's own rules") return problem;
   }
   if (here === "context" && typesOnly) return undefined;
-  if (here === "query" && there === "port" && typesOnly) return undefined;
   if (here === there && here !== "store") return undefined;
   if (here === "store" && there === "store" && placeOf(from, 2) === placeOf(target, 2)) return undefined;
   if (mayImport[here].includes(there)) return undefined;

@@ -13,6 +13,7 @@ import {
   isStringLiteral,
 } from "typescript/unstable/ast/is";
 import { arrowFindings, dialectOf, isClientFile } from "./arrows.ts";
+import { cycleFindings } from "./cycles.ts";
 import { moduleStateFindings } from "./module-state.ts";
 import { termFindings, typeNameFindings } from "./plain-terms.ts";
 import { type Finding, isTest, lineOf, linesIn, nodesOf, type Source } from "./source.ts";
@@ -52,6 +53,7 @@ const rules: readonly ((source: Source) => Finding[])[] = [
 export function findingsIn(sources: readonly Source[]): Finding[] {
   const found = [...sources.flatMap((one) => rules.flatMap((rule) => rule(one)))];
   found.push(...roomFindings(sources), ...limitFindings(sources), ...unusedFindings(sources));
+  found.push(...cycleFindings(sources));
   found.push(...typeNameFindings(sources));
   return found.sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1));
 }

@@ -166,6 +166,18 @@ test("arrows run downwards", () => {
   }
 });
 
+test("files that import each other are a cycle, also through others and for types alone", () => {
+  const importing = (name: string) => `import type { A } from "./${name}.ts";\nexport type B = A;\n`;
+  const found = problemsIn({
+    "src/lib/a.ts": importing("b"),
+    "src/lib/b.ts": importing("c"),
+    "src/lib/c.ts": importing("a"),
+    "src/lib/d.ts": importing("a"),
+  }).filter((problem) => problem.includes("cycle"));
+  assert.deepEqual(found.length, 1);
+  assert.match(found[0]!, /src\/lib\/a.ts -> src\/lib\/b.ts -> src\/lib\/c.ts -> src\/lib\/a.ts/);
+});
+
 test("types of a port are free where its values are not", () => {
   const text = 'import type { Page } from "../../storage/catalog.ts";\nexport type A = Page;\n';
   assert.deepEqual(problemsIn({ "src/resources/assets/assets.rest.ts": text }), []);

@@ -7,6 +7,9 @@ import { BadArchive } from "./format.ts";
 
 export type ArchiveLine = Readonly<Record<string, unknown>>;
 
+/** A record as the API lists it. */
+export type Item = ArchiveLine & { readonly id: number };
+
 /** Throws a BadArchive when the value of `field` is invalid. */
 export type Check = (value: unknown, field: string) => void;
 

@@ -11,6 +11,12 @@ export const headName = "millrace-archive.json";
 /** The last entry, with the figures of all others. */
 export const manifestName = "manifest.json";
 
+/** A section as an archive names it: its entries are `<name>/<number>.<extension>`, `jsonl` when absent. */
+export interface SectionFormat {
+  readonly name: string;
+  readonly extension?: string;
+}
+
 export interface ArchiveHeader {
   readonly format: string;
   readonly version: number;

@@ -3,10 +3,10 @@
 import type { Created } from "../client/create-once.ts";
 import type { Made } from "../client/ledger.ts";
 import { limits } from "../limits.ts";
-import type { ArchiveLine, Check } from "./checks.ts";
+import type { ArchiveLine, Check, Item } from "./checks.ts";
 import { JsonLines } from "./json-lines.ts";
 import type { References } from "./references.ts";
-import type { ArchivePart, Exporting, Item, LinesSection, Restoring } from "./section.ts";
+import type { ArchivePart, Exporting, LinesSection, Restoring } from "./section.ts";
 
 export interface RecordSection extends LinesSection {
   readonly list: string;

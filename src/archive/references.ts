@@ -1,7 +1,6 @@
 // Translates references in an archive to the ids that the records have in the project that is restored.
 import type { Ledger } from "../client/ledger.ts";
-import type { ArchiveLine } from "./checks.ts";
-import type { Item } from "./section.ts";
+import type { ArchiveLine, Item } from "./checks.ts";
 
 export class References {
   readonly #ledger: Ledger<unknown>;

@@ -10,9 +10,6 @@ import type { ArchiveEntry } from "./reader.ts";
 import type { References } from "./references.ts";
 import type { ArchiveWriter } from "./writer.ts";
 
-/** A record as the API lists it. */
-export type Item = ArchiveLine & { readonly id: number };
-
 /** What an export works with. */
 export interface Exporting {
   readonly connection: Connection;

@@ -14,9 +14,9 @@ import {
   formatVersion,
   headName,
   manifestName,
+  type SectionFormat,
   Tally,
 } from "./format.ts";
-import type { Section } from "./section.ts";
 
 export class ArchiveWriter {
   readonly #file: string;
@@ -24,10 +24,10 @@ export class ArchiveWriter {
   readonly #head: ArchiveHeader;
   readonly #tar = createTarPacker();
   readonly #written: Promise<void>;
-  readonly #sections: ReadonlyMap<string, { readonly section: Section; readonly tally: Tally }>;
+  readonly #sections: ReadonlyMap<string, { readonly section: SectionFormat; readonly tally: Tally }>;
 
   /** Refuses to replace a file. */
-  constructor(file: string, project: string, sections: readonly Section[]) {
+  constructor(file: string, project: string, sections: readonly SectionFormat[]) {
     if (existsSync(file)) throw new UsageError(`${file} exists already; name another file, or remove it`);
     this.#file = file;
     this.#sections = new Map(sections.map((section) => [section.name, { section, tally: new Tally() }]));
@@ -52,7 +52,7 @@ export class ArchiveWriter {
     const { section, tally } = this.#sectionOf(name);
     const number = tally.beginEntry(records);
     tally.add(bytes);
-    const { extension = "jsonl" } = section.kind === "bytes" ? section : {};
+    const { extension = "jsonl" } = section;
     await this.#entry(`${name}/${String(number).padStart(6, "0")}.${extension}`, bytes);
   }
 

@@ -1,7 +1,7 @@
 // Restores data of archives that no other route can write: times of records, and raw rows with their times.
 import { requireCapability } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
-import { existingRecords } from "../../query/existing.ts";
+import { existingRecords } from "../../storage/existing-records.ts";
 import type { RecordTimes, TimedRecords } from "../common/restored-times.ts";
 import { type NewRawRow, putRows } from "../raw/rows.ts";
 import type { TableName } from "../raw/tables.ts";

@@ -1,8 +1,7 @@
 // Asset types and assets in an archive, and the links of other records to assets.
-import { type ArchiveLine, id, list, object, optional, times } from "../../archive/checks.ts";
+import { type ArchiveLine, type Item, id, list, object, optional, times } from "../../archive/checks.ts";
 import { listPart, recordSection } from "../../archive/records.ts";
 import type { References } from "../../archive/references.ts";
-import type { Item } from "../../archive/section.ts";
 
 const typed = { id, fields: list(object({ id })) };
 

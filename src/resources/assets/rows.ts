@@ -4,10 +4,10 @@ import { refuseOutsideScope } from "../../access/write-scope.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import { type Catalog, type CatalogReader, type ProjectId, UniqueViolation } from "../../storage/catalog.ts";
+import { existingRecords, type IdsNamed } from "../../storage/existing-records.ts";
 import { refuseTakenExternalIds } from "../common/external-ids.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
 

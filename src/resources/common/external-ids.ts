@@ -2,12 +2,12 @@
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { duplicatesIn } from "../../lib/duplicates.ts";
-import { existingRecords, refuseUnknownIds } from "../../query/existing.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
 import type { LengthBound } from "../../query/length-bound.ts";
 import { byId } from "../../query/page.ts";
 import { readInBatches } from "../../query/read-within.ts";
 import type { CatalogReader, Stored, Table } from "../../storage/catalog.ts";
+import { existingRecords, refuseUnknownIds } from "../../storage/existing-records.ts";
 
 /** The table of a record type, with the noun for its records in refusals. */
 export interface RecordType<Row extends Stored & { readonly externalId?: string }> {

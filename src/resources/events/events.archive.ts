@@ -1,8 +1,8 @@
 // Event transformers, semantic types and events in an archive.
-import { id, list, object, optional, times } from "../../archive/checks.ts";
+import { type Item, id, list, object, optional, times } from "../../archive/checks.ts";
 import { exportList, recordSection } from "../../archive/records.ts";
 import type { References } from "../../archive/references.ts";
-import type { ArchivePart, Item } from "../../archive/section.ts";
+import type { ArchivePart } from "../../archive/section.ts";
 import type { Connection } from "../../client/connection.ts";
 import { withAssets } from "../assets/assets.archive.ts";
 

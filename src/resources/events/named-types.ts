@@ -4,11 +4,11 @@
 import { requireCapability } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { existingRecords } from "../../query/existing.ts";
 import { everything, oneOf, some } from "../../query/filter.ts";
 import { byId, type Page, type PageQuery } from "../../query/page.ts";
-import { readPage } from "../../query/read-page.ts";
 import type { CatalogReader, Table } from "../../storage/catalog.ts";
+import { existingRecords } from "../../storage/existing-records.ts";
+import { readPage } from "../../storage/read-page.ts";
 import { type EventNamedType, eventTable, eventTransformerTable, semanticTypeTable } from "./schema.ts";
 
 export type { EventNamedType as Term } from "./schema.ts";

@@ -1,5 +1,14 @@
 // Files with their bytes in an archive.
-import { type ArchiveLine, id, list, object, optional, time, times } from "../../archive/checks.ts";
+import {
+  type ArchiveLine,
+  type Item,
+  id,
+  list,
+  object,
+  optional,
+  time,
+  times,
+} from "../../archive/checks.ts";
 import { BadArchive } from "../../archive/format.ts";
 import { JsonLines } from "../../archive/json-lines.ts";
 import { pagesOf, restoreTimes } from "../../archive/records.ts";
@@ -7,7 +16,6 @@ import {
   type ArchivePart,
   type BytesSection,
   type Exporting,
-  type Item,
   type LinesSection,
   type Restoring,
   Stopped,

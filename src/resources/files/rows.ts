@@ -1,11 +1,11 @@
 // File rows in a transaction: reads of visible rows, and checks before a write.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId } from "../../query/page.ts";
 import { type CatalogReader, type CatalogWriter, UniqueViolation } from "../../storage/catalog.ts";
+import { existingRecords, type IdsNamed } from "../../storage/existing-records.ts";
 import { refuseUnknownAssets } from "../assets/assets.ts";
 import { fileTable, type StoredFile } from "./schema.ts";
 

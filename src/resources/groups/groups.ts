@@ -8,12 +8,12 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { TimeSlice } from "../../lib/time-slice.ts";
 import { limits } from "../../limits.ts";
-import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, equals, type Filter, hasOneOf, oneOf } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId, type Page, type PageQuery } from "../../query/page.ts";
-import { readPage } from "../../query/read-page.ts";
 import type { CatalogReader, CatalogWriter } from "../../storage/catalog.ts";
+import { existingRecords, type IdsNamed } from "../../storage/existing-records.ts";
+import { readPage } from "../../storage/read-page.ts";
 import { defaultGroupOf, type Project, refuseDefaultGroup, setDefaultGroup } from "../projects/projects.ts";
 
 export type { Account, Group } from "../../access/schema.ts";

@@ -4,11 +4,11 @@ import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { distinctIds } from "../../query/distinct-ids.ts";
-import { existingRecords } from "../../query/existing.ts";
 import { and, type Filter, nothing, oneOf } from "../../query/filter.ts";
 import { byId, type OrderBy, type Page, type PageQuery } from "../../query/page.ts";
-import { readPage } from "../../query/read-page.ts";
 import type { CatalogReader } from "../../storage/catalog.ts";
+import { existingRecords } from "../../storage/existing-records.ts";
+import { readPage } from "../../storage/read-page.ts";
 import { type SecurityCategory, securityCategoryTable } from "./schema.ts";
 
 export type { SecurityCategory } from "./schema.ts";

@@ -10,11 +10,11 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { duplicatesIn } from "../../lib/duplicates.ts";
 import { limits } from "../../limits.ts";
-import { existingRecords } from "../../query/existing.ts";
 import { and, equals, type Filter, nothing, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuery } from "../../query/page.ts";
-import { readPage } from "../../query/read-page.ts";
 import type { CatalogReader } from "../../storage/catalog.ts";
+import { existingRecords } from "../../storage/existing-records.ts";
+import { readPage } from "../../storage/read-page.ts";
 
 export type { Account } from "../../access/schema.ts";
 

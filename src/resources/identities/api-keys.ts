@@ -10,10 +10,10 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { limits } from "../../limits.ts";
-import { existingRecords } from "../../query/existing.ts";
 import { and, equals, everything, type Filter, nothing, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuery } from "../../query/page.ts";
-import { readPage } from "../../query/read-page.ts";
+import { existingRecords } from "../../storage/existing-records.ts";
+import { readPage } from "../../storage/read-page.ts";
 
 export type { ApiKey } from "../../access/schema.ts";
 

@@ -2,11 +2,11 @@
 import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
-import { existingRecords } from "../../query/existing.ts";
 import { and, everything, type Filter } from "../../query/filter.ts";
 import { byId, type Page, type PageQuery } from "../../query/page.ts";
-import { readPage } from "../../query/read-page.ts";
 import type { CatalogReader, CatalogWriter, Table } from "../../storage/catalog.ts";
+import { existingRecords } from "../../storage/existing-records.ts";
+import { readPage } from "../../storage/read-page.ts";
 import type { Described } from "./schema.ts";
 
 /** The record with this id. Refuses (404) an unknown one. */

@@ -14,10 +14,10 @@ import { groupTable } from "../../access/schema.ts";
 import type { RequestContext, Services } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
-import { existingRecords, type IdsNamed } from "../../query/existing.ts";
 import { and, equals, everything } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import type { CatalogReader, CatalogWriter, ProjectId } from "../../storage/catalog.ts";
+import { existingRecords, type IdsNamed } from "../../storage/existing-records.ts";
 import { type Project, projectTable } from "./schema.ts";
 
 export type { Project } from "./schema.ts";

@@ -5,9 +5,9 @@ import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { and, equals, everything, type Filter, hasOneOf, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuery } from "../../query/page.ts";
-import { readPage } from "../../query/read-page.ts";
 import type { CatalogReader, CatalogWriter } from "../../storage/catalog.ts";
 import { noteErasures } from "../../storage/erasures.ts";
+import { readPage } from "../../storage/read-page.ts";
 import { ownedRawRows, rawDatabaseTable, rawTableTable, type TableRecord } from "./schema.ts";
 import {
   byName,

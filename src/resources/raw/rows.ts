@@ -4,8 +4,8 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
 import type { Page, PageQuery } from "../../query/page.ts";
-import { readPage } from "../../query/read-page.ts";
 import type { CatalogWriter } from "../../storage/catalog.ts";
+import { readPage } from "../../storage/read-page.ts";
 import { type RowRecord, rawRowTable } from "./schema.ts";
 import { byKey, ensureDatabases, ensureTables, existingTable, type TableName } from "./tables.ts";
 

@@ -7,9 +7,9 @@ import type { RequestContext } from "../../context.ts";
 import { and, equals, type Filter, nothing, oneOf, or } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId, type Page, type PageQuery } from "../../query/page.ts";
-import { readPage } from "../../query/read-page.ts";
 import { readInBatches } from "../../query/read-within.ts";
 import type { CatalogReader } from "../../storage/catalog.ts";
+import { readPage } from "../../storage/read-page.ts";
 import { visibleAssetRows } from "../assets/assets.ts";
 import {
   type ExternalIdsQuery,

@@ -2,9 +2,9 @@
 import { fail } from "../../errors.ts";
 import { duplicatesIn } from "../../lib/duplicates.ts";
 import { limits } from "../../limits.ts";
-import { existingRecords } from "../../query/existing.ts";
 import type { Filter } from "../../query/filter.ts";
 import type { CatalogWriter } from "../../storage/catalog.ts";
+import { existingRecords } from "../../storage/existing-records.ts";
 import { changeValues } from "../common/changes.ts";
 import { type RecordTimes, timedRecords } from "../common/restored-times.ts";
 import { type Sequence, type SequenceColumn, sequenceTable } from "./schema.ts";

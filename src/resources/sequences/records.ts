@@ -1,7 +1,8 @@
 // Sequence rows in a transaction: reads of rows in the caller's scope.
-import { existingRecords, type IdsNamed } from "../../query/existing.ts";
+
 import type { Filter } from "../../query/filter.ts";
 import type { CatalogReader } from "../../storage/catalog.ts";
+import { existingRecords, type IdsNamed } from "../../storage/existing-records.ts";
 import { type Sequence, sequenceTable } from "./schema.ts";
 
 /** The sequence table, with the noun for its records in refusals. */

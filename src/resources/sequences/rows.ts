@@ -6,7 +6,7 @@ import { limits } from "../../limits.ts";
 import { and, between, equals } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { OrderBy, Page, PageQuery } from "../../query/page.ts";
-import { readPage } from "../../query/read-page.ts";
+import { readPage } from "../../storage/read-page.ts";
 import { type Cell, cellOf, expectedBy, longMax } from "./cells.ts";
 import { existingSequences, inPath } from "./records.ts";
 import { type Sequence, type SequenceColumn, type StoredRow, sequenceRowTable } from "./schema.ts";

@@ -4,13 +4,14 @@ import { scopeOf } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import { refuseOutsideScope } from "../../access/write-scope.ts";
 import type { RequestContext } from "../../context.ts";
-import type { IdsNamed } from "../../query/existing.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId, type Page, type PageQuery } from "../../query/page.ts";
-import { readPage } from "../../query/read-page.ts";
-import { searchByText, type TextSearch } from "../../query/text-search.ts";
+import type { TextSearch } from "../../query/text-search.ts";
 import { noteErasures } from "../../storage/erasures.ts";
+import type { IdsNamed } from "../../storage/existing-records.ts";
+import { readPage } from "../../storage/read-page.ts";
+import { searchByText } from "../../storage/search-by-text.ts";
 import { limitToVisibleSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
 import { type RecordName, recordsByName, refuseTakenExternalIds } from "../common/external-ids.ts";
 import {

@@ -2,11 +2,11 @@
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { duplicatesIn } from "../../lib/duplicates.ts";
-import { boundOfChange } from "../../query/existing.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
 import type { LengthBound } from "../../query/length-bound.ts";
 import type { OrderBy } from "../../query/page.ts";
 import type { CatalogReader } from "../../storage/catalog.ts";
+import { boundOfChange } from "../../storage/existing-records.ts";
 import { foreignCategory } from "../groups/security-categories.ts";
 import { type TimeSeries, timeSeriesTable } from "./schema.ts";
 import type { SeriesKey } from "./series-cache.ts";

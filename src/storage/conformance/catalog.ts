@@ -15,7 +15,6 @@ import {
 } from "../../query/filter.ts";
 import { LengthBound } from "../../query/length-bound.ts";
 import { byId, type OrderBy, type PageQuery, type Position } from "../../query/page.ts";
-import { readPage } from "../../query/read-page.ts";
 import {
   type Catalog,
   type CatalogReader,
@@ -24,6 +23,7 @@ import {
   type Table,
   UniqueViolation,
 } from "../catalog.ts";
+import { readPage } from "../read-page.ts";
 import { openNaiveCatalog } from "./naive-catalog.ts";
 import {
   type Gauge,

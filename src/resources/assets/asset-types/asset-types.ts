@@ -6,18 +6,18 @@ import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
+import { everything, type Filter, hasMember, hasOneOf, oneOf, or } from "../../../query/filter.ts";
+import { mapInSlices } from "../../../query/map-in-slices.ts";
+import { byId, type Page, type PageQuery } from "../../../query/page.ts";
+import { readInBatches } from "../../../query/read-within.ts";
+import type { CatalogReader } from "../../../storage/catalog.ts";
 import {
   existingRecords,
   type IdsNamed,
   refuseUnknownIds,
   refuseUnlessAll,
-} from "../../../query/existing.ts";
-import { everything, type Filter, hasMember, hasOneOf, oneOf, or } from "../../../query/filter.ts";
-import { mapInSlices } from "../../../query/map-in-slices.ts";
-import { byId, type Page, type PageQuery } from "../../../query/page.ts";
-import { readPage } from "../../../query/read-page.ts";
-import { readInBatches } from "../../../query/read-within.ts";
-import type { CatalogReader } from "../../../storage/catalog.ts";
+} from "../../../storage/existing-records.ts";
+import { readPage } from "../../../storage/read-page.ts";
 import { type AssetRow, assetTable } from "../schema.ts";
 import { type AssetType, assetTypeTable, type TypeField } from "./schema.ts";
 

@@ -2,8 +2,8 @@
 import { Worker } from "node:worker_threads";
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
 import { WorkerRpc } from "../../../../lib/worker-rpc.ts";
-import { piecesOf } from "./pieces.ts";
-import type { Reply, Request, Statement, StatementResult, Within, WorkerSettings } from "./worker.ts";
+import { piecesOf, type StatementResult } from "./pieces.ts";
+import type { Reply, Request, Statement, Within, WorkerSettings } from "./worker.ts";
 
 /** A statement to be run once for each of the rows of parameters. */
 export interface BatchQuery extends CompiledQuery {

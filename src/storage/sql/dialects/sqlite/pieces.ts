@@ -1,7 +1,16 @@
 // Cuts rows into chunks of bounded length, because a thread reads each message in one turn of its event loop.
 import { limits } from "../../../../limits.ts";
 import { lengthOfValue } from "../../../../query/length-bound.ts";
-import type { StatementResult } from "./worker.ts";
+
+export interface StatementResult {
+  readonly columns: readonly string[];
+  /** How many rows were found; their values by columns, because a list a row would cost more than they do. */
+  readonly count: number;
+  readonly values: readonly (readonly unknown[])[];
+  readonly changes: number;
+  /** With `within`: how long the rows are together, and whether there are more that were not read. */
+  readonly read?: { readonly length: number; readonly isCut: boolean };
+}
 
 /** The rows of a batch in chunks. */
 export function* piecesOf(rows: readonly (readonly unknown[])[]): Generator<readonly (readonly unknown[])[]> {

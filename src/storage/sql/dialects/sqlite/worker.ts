@@ -5,7 +5,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { limits } from "../../../../limits.ts";
 import { lengthOfValue } from "../../../../query/length-bound.ts";
 import { addFunctions, type FunctionState } from "./functions.ts";
-import { PieceEnds, pieceEndsOf, RowPieces } from "./pieces.ts";
+import { PieceEnds, pieceEndsOf, RowPieces, type StatementResult } from "./pieces.ts";
 
 export interface WorkerSettings {
   readonly file: string;
@@ -51,16 +51,6 @@ export type Request =
       readonly how: "commit" | "rollback";
     }
   | { readonly kind: "close" };
-
-export interface StatementResult {
-  readonly columns: readonly string[];
-  /** How many rows were found; their values by columns, because a list a row would cost more than they do. */
-  readonly count: number;
-  readonly values: readonly (readonly unknown[])[];
-  readonly changes: number;
-  /** With `within`: how long the rows are together, and whether there are more that were not read. */
-  readonly read?: { readonly length: number; readonly isCut: boolean };
-}
 
 export interface Reply {
   readonly id: number;

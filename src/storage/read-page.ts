@@ -1,6 +1,6 @@
 // Reads a page of the catalog, with the positions of its neighbours.
-import type { CatalogQuery, CatalogReader, Table } from "../storage/catalog.ts";
-import type { OrderBy, Page, Position } from "./page.ts";
+import type { OrderBy, Page, Position } from "../query/page.ts";
+import type { CatalogQuery, CatalogReader, Table } from "./catalog.ts";
 
 /**
  * Reads one record more than the page needs, to learn whether another page follows. Another page also follows

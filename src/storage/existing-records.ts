@@ -2,10 +2,10 @@
 import { fail } from "../errors.ts";
 import { duplicatesIn } from "../lib/duplicates.ts";
 import { limits } from "../limits.ts";
-import type { CatalogReader, Stored, Table } from "../storage/catalog.ts";
-import { and, type Filter, oneOf } from "./filter.ts";
-import { LengthBound } from "./length-bound.ts";
-import { byId } from "./page.ts";
+import { and, type Filter, oneOf } from "../query/filter.ts";
+import { LengthBound } from "../query/length-bound.ts";
+import { byId } from "../query/page.ts";
+import type { CatalogReader, Stored, Table } from "./catalog.ts";
 
 export interface IdsNamed {
   readonly ids: readonly number[];
