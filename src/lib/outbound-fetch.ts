@@ -41,11 +41,17 @@ export function outboundFetch({ isAllowed, timeoutMs, bytesMax, failsFast }: Out
     });
     const startMs = performance.now();
     const response = await send(request, AbortSignal.timeout(timeoutMs)).catch(async (cause: unknown) => {
-      if (!failsFast) await wait(startMs + timeoutMs - performance.now());
+      if (!failsFast) await until(startMs + timeoutMs);
       throw new FetchRefused(`${address} cannot be reached`, { cause });
     });
     return wholeResponse(response, { address, bytesMax });
   };
+}
+
+/** Timers of a busy loop fire some milliseconds early, so that a single one may end before the deadline. */
+async function until(deadlineMs: number): Promise<void> {
+  for (let leftMs = deadlineMs - performance.now(); leftMs > 0; leftMs = deadlineMs - performance.now())
+    await wait(Math.ceil(leftMs));
 }
 
 /** Sends a request on a new connection; resolves with the head of the response. */
