@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { aclOf } from "../test/oracle/plant.ts";
 import { samples } from "../test/support/samples.ts";
+import { aclRules } from "./access/capabilities.ts";
 import { endedSessionTable } from "./access/ended-sessions.ts";
 import { accountTable, apiKeyTable, groupTable } from "./access/schema.ts";
 import type { ArchivePart } from "./archive/section.ts";
@@ -94,6 +96,13 @@ for (const name of resourceNames) {
 const administrative: ReadonlySet<unknown> = new Set([
   ...[apiKeyTable, accountTable, groupTable, endedSessionTable],
 ]);
+
+test("the rights oracle asks about every capability that is granted by subtree", () => {
+  const bySubtree = Object.entries(aclRules).filter(([, { scopes }]) =>
+    scopes.some((one) => one === "subtrees"),
+  );
+  assert.deepEqual(bySubtree.map(([acl]) => acl).toSorted(), Object.values(aclOf).toSorted());
+});
 
 test("each table belongs to one resource, and each entity type to the model", () => {
   const names = tables.map(({ name }) => name);
