@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { createGunzip } from "node:zlib";
 import { type Failure, fail } from "../errors.ts";
 import { BufferPool } from "../lib/buffer-pool.ts";
-import { freeChunk } from "../lib/streams.ts";
+import { freeChunk } from "../lib/free-memory.ts";
 import { shortened } from "../lib/text.ts";
 import { limits } from "../limits.ts";
 import type { MemoryBudget, Reservation } from "./memory-budget.ts";

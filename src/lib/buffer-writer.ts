@@ -1,5 +1,6 @@
 // Writes strings as bytes into buffers that grow and that are sent in chunks.
 import type { BufferPool } from "./buffer-pool.ts";
+import { freeBuffer } from "./free-memory.ts";
 
 /** A string of at least four bytes that is written many times, stored as words of eight or four bytes. */
 export class BytesLiteral {
@@ -136,6 +137,13 @@ export class BufferWriter {
   /** Returns the memory of all chunks to the pool. Call it when they are sent, or never will be. */
   release(): void {
     for (const chunk of this.#taken.splice(0)) this.#pool!.putBack(chunk);
+  }
+
+  /** Frees the memory of chunks that `takeWritten` returned and that are never sent. */
+  discard(chunks: readonly Buffer[]): void {
+    const pooled = new Set(this.#taken);
+    this.release();
+    for (const chunk of chunks) if (!pooled.has(chunk)) freeBuffer(chunk.buffer);
   }
 
   #sizeFor(bytes: number): number {

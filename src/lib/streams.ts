@@ -1,6 +1,7 @@
 // Generators between stores and responses: prefetches results, and joins strings into chunks of bytes.
 import { Readable, Writable } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
+import { freeChunk } from "./free-memory.ts";
 
 /** Starts a generator: it produces its first value before its reader requests it. */
 function prefetched<Item>(source: AsyncGenerator<Item>): AsyncGenerator<Item> {
@@ -75,18 +76,22 @@ export async function bytesOrStream(
 }
 
 /**
- * All chunks if they have at most `bytesMax` bytes together; else stops the generator and returns undefined.
+ * All chunks if they have at most `bytesMax` bytes together; else stops the generator, discards the chunks
+ * and returns undefined.
  */
 export async function bufferedChunks(
   chunks: AsyncGenerator<Buffer>,
   bytesMax: number,
+  discard: (chunks: readonly Buffer[]) => void,
 ): Promise<readonly Buffer[] | undefined> {
   const held: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of chunks) {
     held.push(chunk);
     bytes += chunk.length;
-    if (bytes > bytesMax) return undefined;
+    if (bytes <= bytesMax) continue;
+    discard(held);
+    return undefined;
   }
   return held;
 }
@@ -94,14 +99,6 @@ export async function bufferedChunks(
 /** A stream of the chunks; other requests run between two of them. */
 export const streamOf = (chunks: AsyncIterable<Buffer> | Iterable<Buffer>): Readable =>
   Readable.from(withTurns(chunks), { objectMode: false });
-
-/**
- * Frees the memory of bytes or of a column that are not used any more. Left to the garbage collector, a fast
- * transfer accumulates more than 60 MB. Memory that is shared with others is not freed.
- */
-export function freeChunk({ buffer, byteLength }: ArrayBufferView): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
-}
 
 /**
  * Writes to `target` and frees each chunk once it is written. If one stream is destroyed, so is the other.

@@ -1,4 +1,5 @@
 // The rows of a read up to its limit, and the time of the first row after them.
+import { freeBuffer } from "../../lib/free-memory.ts";
 
 export type Column = Float64Array | readonly string[];
 
@@ -53,9 +54,14 @@ export class LimitedRows<Columns extends Column = Column> {
 
   /** Reads all rows once, so that `nextMs` is known before the first one is sent. */
   async count(): Promise<void> {
-    for await (const rows of this.read()) void rows;
+    for await (const rows of this.read()) freeRows(rows);
     this.#isCounted = true;
   }
+}
+
+/** Frees the memory of rows that are not used any more. */
+export function freeRows({ times, columns }: Rows): void {
+  for (const column of [times, ...columns]) if (column instanceof Float64Array) freeBuffer(column.buffer);
 }
 
 function countBefore(times: Float64Array, endMs = Number.POSITIVE_INFINITY): number {

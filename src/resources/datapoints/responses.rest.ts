@@ -11,7 +11,7 @@ import type { Continuation } from "../../rest/continuation.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import type { DataFrame, DataFrameRows } from "./data-frame.ts";
 import type { SeriesResult } from "./datapoints.ts";
-import type { LimitedRows, Rows } from "./limited-rows.ts";
+import { freeRows, type LimitedRows, type Rows } from "./limited-rows.ts";
 import { dataFieldHeader, writePoints } from "./protobuf.ts";
 import { aggregateNames, membersOfAggregate } from "./queries.rest.ts";
 
@@ -77,19 +77,11 @@ export function namedRows(result: SeriesResult, version: ApiVersion): NamedRows 
   return { name: series.name, members: members ?? [["value"]], rows, read, bytesMax: bytesMaxOf(result) };
 }
 
-/** Frees the memory of a column. Columns may share a buffer, which is then free already. */
-function free(buffer: ArrayBufferLike): void {
-  if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
-}
-
-/**
- * Frees each batch when the next one is requested; the garbage collector would have to run often for them.
- */
+/** Frees each batch when the next one is requested. */
 async function* freedAfterWrite(rows: LimitedRows): AsyncGenerator<Rows> {
   for await (const batch of rows.read()) {
     yield batch;
-    for (const column of [batch.times, ...batch.columns])
-      if (column instanceof Float64Array) free(column.buffer);
+    freeRows(batch);
   }
 }
 
@@ -167,11 +159,9 @@ async function writeResponse(
   await ctx.memory.reserve(Math.min(bytesMax, limits.responseStreamBytes));
   const sheet = new BufferWriter(ctx.responseBuffers.datapoints);
   const release = () => sheet.release();
-  const held = await bufferedChunks(write(sheet), limits.datapointsHeldBytesMax);
-  if (held === undefined) {
-    release();
-    for (const one of rows) await one.count();
-  }
+  const discard = (chunks: readonly Buffer[]) => sheet.discard(chunks);
+  const held = await bufferedChunks(write(sheet), limits.datapointsHeldBytesMax, discard);
+  if (held === undefined) for (const one of rows) await one.count();
   const nextCursor = continuation.cursorAfter(rows);
   const head = { contentType, release, ...(nextCursor !== undefined && { nextCursor }) };
   if (held?.length === 1) return { ...head, bytes: held[0]! };

@@ -4,8 +4,8 @@ import { type FileHandle, mkdir, mkdtemp, open, rename, rm, rmdir, stat } from "
 import { dirname, join } from "node:path";
 import { fail } from "../../errors.ts";
 import { syncFolder } from "../../lib/durable-files.ts";
+import { freeChunk } from "../../lib/free-memory.ts";
 import { invariant } from "../../lib/invariant.ts";
-import { freeChunk } from "../../lib/streams.ts";
 import { limits } from "../../limits.ts";
 import type { BlobKey, BlobStore } from "../blobs.ts";
 import { boundlessDisk, type DiskSpace } from "../disk-space.ts";

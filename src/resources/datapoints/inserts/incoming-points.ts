@@ -1,8 +1,8 @@
 // The points of one insert in columns, as decoded, before their series are resolved.
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
+import { freeChunk } from "../../../lib/free-memory.ts";
 import type { Pairs } from "../../../lib/json-bytes.ts";
-import { freeChunk } from "../../../lib/streams.ts";
 import { limits } from "../../../limits.ts";
 import type { PointBatch } from "../../../storage/points.ts";
 import type { SeriesKey, WritePlan } from "../../timeseries/timeseries.ts";
