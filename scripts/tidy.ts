@@ -2,7 +2,7 @@
 // joins the lines of paragraphs in docs.
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findingsIn } from "./tidy/findings.ts";
+import { conflictFindings, findingsIn } from "./tidy/findings.ts";
 import { lockFileFindings } from "./tidy/lock-file.ts";
 import { joinParagraphs, wrappedParagraphs } from "./tidy/paragraphs.ts";
 import { docsTermFindings } from "./tidy/plain-terms.ts";
@@ -17,7 +17,11 @@ const docs = docPaths().map((path) => ({ path, text: readFileSync(join(root, pat
 const findings = [
   ...findingsIn(sources),
   ...lockFileFindings(lockFile),
-  ...docs.flatMap(({ path, text }) => [...wrappedParagraphs(path, text), ...docsTermFindings(path, text)]),
+  ...docs.flatMap((page) => [
+    ...wrappedParagraphs(page.path, page.text),
+    ...docsTermFindings(page.path, page.text),
+    ...conflictFindings(page),
+  ]),
 ];
 for (const { path, line, problem } of findings) console.log(`${path}:${line} ${problem}`);
 if (findings.length > 0) {

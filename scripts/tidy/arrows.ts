@@ -1,22 +1,23 @@
-// Which part of the house may import which: arrows run downwards, rooms know only the rooms to their left.
+// Checks which part of src imports which: arrows run downwards, and a resource imports only earlier
+// resources.
 import { posix } from "node:path";
 import { isImportDeclaration, isStringLiteral } from "typescript/unstable/ast/is";
 import { resourceNames } from "../../src/transfers.ts";
 import { type Finding, isTest, lineOf, type Source } from "./source.ts";
 
 /** The resources in the order in which they may import each other. */
-const rooms: readonly string[] = ["common", ...resourceNames];
+const resources: readonly string[] = ["common", ...resourceNames];
 
 type Part =
   | "top"
   | "http"
   | "rest"
   | "odata"
-  | "room"
+  | "resource"
   | "access"
   | "import"
   | "client"
-  | "words"
+  | "errors"
   | "context"
   | "compute"
   | "port"
@@ -30,11 +31,11 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
     "http",
     "rest",
     "odata",
-    "room",
+    "resource",
     "access",
     "import",
     "client",
-    "words",
+    "errors",
     "context",
     "compute",
     "port",
@@ -43,20 +44,20 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
     "query",
     "lib",
   ],
-  http: ["rest", "odata", "access", "words", "context", "compute", "port", "query", "lib"],
-  rest: ["access", "words", "context", "query", "lib"],
-  odata: ["access", "words", "context", "query", "lib"],
-  room: ["access", "words", "context", "compute", "port", "query", "lib"],
-  runner: ["port", "words", "lib"],
-  access: ["words", "context", "port", "query", "lib"],
-  import: ["client", "words", "lib"],
-  client: ["words", "lib"],
+  http: ["rest", "odata", "access", "errors", "context", "compute", "port", "query", "lib"],
+  rest: ["access", "errors", "context", "query", "lib"],
+  odata: ["access", "errors", "context", "query", "lib"],
+  resource: ["access", "errors", "context", "compute", "port", "query", "lib"],
+  runner: ["port", "errors", "lib"],
+  access: ["errors", "context", "port", "query", "lib"],
+  import: ["client", "errors", "lib"],
+  client: ["errors", "lib"],
   context: [],
-  compute: ["access", "words", "lib"],
-  port: ["words", "query", "lib"],
-  store: ["port", "words", "query", "lib"],
-  query: ["compute", "words", "lib"],
-  words: ["lib"],
+  compute: ["access", "errors", "lib"],
+  port: ["errors", "query", "lib"],
+  store: ["port", "errors", "query", "lib"],
+  query: ["compute", "errors", "lib"],
+  errors: ["lib"],
   lib: [],
 };
 
@@ -68,9 +69,9 @@ export interface Import {
 
 export function arrowFindings(source: Source): Finding[] {
   if (!source.path.startsWith("src/")) return [];
-  return importsOf(source).flatMap((one) => {
-    const problem = isTest(source.path) ? undefined : problemWith(source.path, one);
-    return problem ? [{ path: source.path, line: one.line, problem }] : [];
+  return importsOf(source).flatMap((imported) => {
+    const problem = isTest(source.path) ? undefined : problemWith(source.path, imported);
+    return problem ? [{ path: source.path, line: imported.line, problem }] : [];
   });
 }
 
@@ -93,36 +94,36 @@ function problemWith(from: string, { target, typesOnly }: Import): string | unde
   if (isClientFile(target) && !isClientFile(from) && here !== "top")
     return `${from} may not import ${target}, which is a client of the server`;
   if (isClientFile(from)) {
-    if (isClientFile(target) && here === there) return problemBetweenRooms(from, target);
+    if (isClientFile(target) && here === there) return problemBetweenResources(from, target);
     if (mayImport.import.includes(there) || there === "import") return undefined;
     return `${from} is a client of the server and may not import ${target}`;
   }
-  if (here === "room") {
-    const problem = problemInRoom(from, target, typesOnly);
-    if (problem !== "none of the room's own rules") return problem;
+  if (here === "resource") {
+    const result = problemInResource(from, target, typesOnly);
+    if (result !== "general rules apply") return result;
   }
   if (here === "context" && typesOnly) return undefined;
   if (here === there && here !== "store") return undefined;
-  if (here === "store" && there === "store" && placeOf(from, 2) === placeOf(target, 2)) return undefined;
+  if (here === "store" && there === "store" && segmentOf(from, 2) === segmentOf(target, 2)) return undefined;
   if (mayImport[here].includes(there)) return undefined;
   return `${from} may not import ${target}: arrows run downwards (${here} to ${there})`;
 }
 
-function problemInRoom(from: string, target: string, typesOnly: boolean): string | undefined {
+function problemInResource(from: string, target: string, typesOnly: boolean): string | undefined {
   const there = partOf(target);
-  if (there === "room") return problemBetweenRooms(from, target);
+  if (there === "resource") return problemBetweenResources(from, target);
   const dialect = dialectOf(from);
   if (there === "rest" || there === "odata")
     return dialect === there ? undefined : `only *.${there}.ts files may import the kernel ${target}`;
   if (there === "port" && dialect && !typesOnly)
-    return `a dialect file takes nothing but types from the port ${target}`;
-  return "none of the room's own rules";
+    return `a dialect file may import only types from the port ${target}`;
+  return "general rules apply";
 }
 
-function problemBetweenRooms(from: string, target: string): string | undefined {
-  const [room, other] = [placeOf(from, 2), placeOf(target, 2)];
-  if (positionOf(other) <= positionOf(room)) return undefined;
-  return `${room} may not import ${other}, which comes after it in src/transfers.ts`;
+function problemBetweenResources(from: string, target: string): string | undefined {
+  const [resource, other] = [segmentOf(from, 2), segmentOf(target, 2)];
+  if (positionOf(other) <= positionOf(resource)) return undefined;
+  return `${resource} may not import ${other}, which comes after it in src/transfers.ts`;
 }
 
 /** Files of a resource that commands load without the server. */
@@ -131,24 +132,24 @@ export const isClientFile = (path: string): boolean =>
 
 export const dialectOf = (path: string): string | undefined => /\.(rest|odata)\.ts$/.exec(path)?.[1];
 
-const placeOf = (path: string, depth: number): string => path.split("/")[depth] ?? "";
+const segmentOf = (path: string, depth: number): string => path.split("/")[depth] ?? "";
 
-function positionOf(room: string): number {
-  const position = rooms.indexOf(room);
+function positionOf(resource: string): number {
+  const position = resources.indexOf(resource);
   return position < 0 ? Number.POSITIVE_INFINITY : position;
 }
 
 function partOf(path: string): Part {
-  const inFolder = placeOf(path, 2) !== "";
-  const first = placeOf(path, 1);
+  const inFolder = segmentOf(path, 2) !== "";
+  const first = segmentOf(path, 1);
   if (!inFolder) {
-    if (first === "errors.ts" || first === "limits.ts") return "words";
+    if (first === "errors.ts" || first === "limits.ts") return "errors";
     return first === "context.ts" ? "context" : "top";
   }
-  if (first === "resources") return "room";
-  if (first === "errors") return "words";
-  if (first === "model-runner") return placeOf(path, 2) === "model-runner.ts" ? "port" : "runner";
-  if (first === "storage") return placeOf(path, 3) === "" ? "port" : "store";
+  if (first === "resources") return "resource";
+  if (first === "errors") return "errors";
+  if (first === "model-runner") return segmentOf(path, 2) === "model-runner.ts" ? "port" : "runner";
+  if (first === "storage") return segmentOf(path, 3) === "" ? "port" : "store";
   if (first === "archive") return "import";
   const parts: readonly string[] = [
     "http",

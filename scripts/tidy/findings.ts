@@ -1,4 +1,4 @@
-// The rules one by one, each a function from a source file (or all of them) to the lines that break it.
+// The code rules: each is a function from a source file, or all of them, to the lines that break it.
 import { type Node, SyntaxKind } from "typescript/unstable/ast";
 import {
   isCallExpression,
@@ -28,8 +28,8 @@ export const bounds = {
   testFileLines: 800,
   positionalParameters: 4,
   portMethods: 10,
-  /** One of them is the room's part of the entity model. */
-  roomFiles: 10,
+  /** One of them is the resource's part of the entity model. */
+  resourceFiles: 10,
 } as const;
 
 const rules: readonly ((source: Source) => Finding[])[] = [
@@ -42,6 +42,7 @@ const rules: readonly ((source: Source) => Finding[])[] = [
   wordFindings,
   commentFindings,
   termFindings,
+  conflictFindings,
   wireFindings,
   storeFindings,
   moduleStateFindings,
@@ -52,7 +53,7 @@ const rules: readonly ((source: Source) => Finding[])[] = [
 /** Everything that breaks a code rule, in order of file and line. */
 export function findingsIn(sources: readonly Source[]): Finding[] {
   const found = [...sources.flatMap((one) => rules.flatMap((rule) => rule(one)))];
-  found.push(...roomFindings(sources), ...limitFindings(sources), ...unusedFindings(sources));
+  found.push(...resourceFindings(sources), ...limitFindings(sources), ...unusedFindings(sources));
   found.push(...cycleFindings(sources));
   found.push(...typeNameFindings(sources));
   return found.sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1));
@@ -116,13 +117,13 @@ function exportFindings(source: Source): Finding[] {
     if (isExportAssignment(statement) || /^export default\b/.test(statement.getText(source.tree)))
       return [{ path: source.path, line, problem: "a default export; exports have names" }];
     if (isExportDeclaration(statement) && !statement.exportClause)
-      return [{ path: source.path, line, problem: "everything of a file passed on; name what is exported" }];
+      return [{ path: source.path, line, problem: "a re-export of a whole file; name each export" }];
     return [];
   });
   const barrel = {
     path: source.path,
     line: 1,
-    problem: "a barrel; import from the file that owns the thing",
+    problem: "a barrel; import from the file that declares it",
   };
   const { statements } = source.tree;
   return statements.length > 0 && statements.every(isReExport) ? [...found, barrel] : found;
@@ -136,7 +137,7 @@ function wordFindings(source: Source): Finding[] {
     const line = () => lineOf(source, node);
     if (node.kind === SyntaxKind.AnyKeyword) return [{ path: source.path, line: line(), problem: "`any`" }];
     if (node.kind === SyntaxKind.EnumDeclaration)
-      return [{ path: source.path, line: line(), problem: "an enum; a union of words does it" }];
+      return [{ path: source.path, line: line(), problem: "an enum; use a union of strings" }];
     return [];
   });
 }
@@ -150,42 +151,49 @@ function commentFindings({ path, lines }: Source): Finding[] {
     if (looseEnd.test(line)) return [{ path, line: index + 1, problem: "a loose end left in the code" }];
     const comment = /^\s*\/\/ ?(.*)$/.exec(line)?.[1]?.trim() ?? "";
     if (codeStart.test(comment) && codeEnd.test(comment))
-      return [{ path, line: index + 1, problem: "code in a comment; the history keeps what was removed" }];
+      return [{ path, line: index + 1, problem: "code in a comment; the history has removed code" }];
     return [];
   });
 }
 
-const wireWords: ReadonlySet<string> = new Set(["tagId", "nextCursor", "previousCursor", "$filter"]);
+/** Markers of a merge conflict, in code or docs, comments included. */
+export function conflictFindings({ path, text }: Pick<Source, "path" | "text">): Finding[] {
+  return text
+    .split("\n")
+    .flatMap((line, index) =>
+      /^\W*(<{7}|>{7}) /.test(line) ? [{ path, line: index + 1, problem: "a conflict marker" }] : [],
+    );
+}
 
-/**
- * Words of the wire stay in the dialect kernels, in dialect files, and in what is itself a client of the API.
- */
+const wireNames: ReadonlySet<string> = new Set(["tagId", "nextCursor", "previousCursor", "$filter"]);
+
+/** Names of the wire format stay in the dialect kernels, in dialect files, and in clients of the API. */
 function wireFindings(source: Source): Finding[] {
   const { path } = source;
-  const isOfWire = /^src\/(rest|odata|http|import|archive|client)\//.test(path);
-  const speaksWire = isOfWire || dialectOf(path) !== undefined || isClientFile(path);
+  const isClientOrKernel = /^src\/(rest|odata|http|import|archive|client)\//.test(path);
+  const speaksWire = isClientOrKernel || dialectOf(path) !== undefined || isClientFile(path);
   if (!path.startsWith("src/") || isTest(path) || speaksWire) return [];
   return [...nodesOf(source.tree)].flatMap((node) => {
     if (!isIdentifier(node) && !isStringLiteral(node) && !isNoSubstitutionTemplateLiteral(node)) return [];
-    if (!wireWords.has(node.text)) return [];
-    const problem = `the wire's word ${node.text} belongs in a dialect file`;
+    if (!wireNames.has(node.text)) return [];
+    const problem = `${node.text} is a name of the wire format; it belongs in a dialect file`;
     return [{ path, line: lineOf(source, node), problem }];
   });
 }
 
-/** A dialect file asks its room and not a store, so that nothing is read around the rights check. */
+/** A dialect file calls its resource module, not a store: no read bypasses the rights check. */
 function storeFindings(source: Source): Finding[] {
   if (!dialectOf(source.path)) return [];
   return [...nodesOf(source.tree)].filter(isPropertyAccessExpression).flatMap((node) => {
     const from = node.expression;
     if (!isIdentifier(from) || from.text !== "ctx") return [];
     if (!["catalog", "points", "blobs"].includes(node.name.text)) return [];
-    const problem = `a dialect file asks its room, not ctx.${node.name.text}`;
+    const problem = `a dialect file calls its resource module, not ctx.${node.name.text}`;
     return [{ path: source.path, line: lineOf(source, node), problem }];
   });
 }
 
-/** JSON is read by the one reader that reads every key right. */
+/** These files parse JSON: `JSON.parse` may misread keys (src/lib/json.ts). */
 const jsonReaders = ["src/lib/json.ts", "src/lib/json-reader.ts"];
 
 function jsonFindings(source: Source): Finding[] {
@@ -195,18 +203,18 @@ function jsonFindings(source: Source): Finding[] {
     .filter(isPropertyAccessExpression)
     .flatMap((node) =>
       node.getText(source.tree) === "JSON.parse"
-        ? [{ path, line: lineOf(source, node), problem: "JSON.parse; parseJson of src/lib/json.ts reads it" }]
+        ? [{ path, line: lineOf(source, node), problem: "JSON.parse; use parseJson of src/lib/json.ts" }]
         : [],
     );
 }
 
-/** No test is the only one that runs, and none is left out without saying why. */
+/** No test excludes the others, and none is skipped without a reason. */
 function testFindings(source: Source): Finding[] {
   const { path, tree } = source;
   if (!isTest(path)) return [];
   return [...nodesOf(tree)].flatMap((node) => {
-    const isPlace = isPropertyAccessExpression(node) || isPropertyAssignment(node) || isCallExpression(node);
-    const found = isPlace ? leftOut.exec(node.getText(tree)) : null;
+    const isOption = isPropertyAccessExpression(node) || isPropertyAssignment(node) || isCallExpression(node);
+    const found = isOption ? leftOut.exec(node.getText(tree)) : null;
     if (!found) return [];
     return [{ path, line: lineOf(source, node), problem: `${found[0]} leaves out tests; say why` }];
   });
@@ -214,7 +222,7 @@ function testFindings(source: Source): Finding[] {
 
 const leftOut = /^((it|test|describe|suite)\.(only|skip|todo)|(only|skip|todo): true|t\.(skip|todo)\(\))$/;
 
-/** Functions, values and classes that are exported are imported somewhere; types are words for all. */
+/** Functions, values and classes that are exported are imported somewhere; types are exempt. */
 function unusedFindings(sources: readonly Source[]): Finding[] {
   const words = new Map<string, Set<string>>();
   for (const { path, text } of sources)
@@ -224,7 +232,7 @@ function unusedFindings(sources: readonly Source[]): Finding[] {
     lines.flatMap((line, index) => {
       const name = exported.exec(line)?.[1];
       if (name === undefined || words.get(name)!.size > 1) return [];
-      return [{ path, line: index + 1, problem: `nobody imports ${name}; keep it to the file` }];
+      return [{ path, line: index + 1, problem: `no file imports ${name}; do not export it` }];
     }),
   );
 }
@@ -233,19 +241,20 @@ const exported = /^export (?:async )?(?:const|function\*?|class) (\w+)/;
 const comments = /\/\/.*|\/\*[\s\S]*?\*\//g;
 
 /** A part of a resource that has a folder of its own counts by itself; clients of the server do not count. */
-function roomFindings(sources: readonly Source[]): Finding[] {
+function resourceFindings(sources: readonly Source[]): Finding[] {
   const files = new Map<string, string[]>();
   for (const { path } of sources) {
-    const room = /^src\/resources\/(.+)\/[^/]+$/.exec(path)?.[1];
-    if (room && !isTest(path) && !isClientFile(path)) files.set(room, [...(files.get(room) ?? []), path]);
+    const resource = /^src\/resources\/(.+)\/[^/]+$/.exec(path)?.[1];
+    if (resource && !isTest(path) && !isClientFile(path))
+      files.set(resource, [...(files.get(resource) ?? []), path]);
   }
-  return [...files].flatMap(([room, paths]) => {
-    const problem = `the room ${room} has ${paths.length} files, at most ${bounds.roomFiles}`;
-    return paths.length > bounds.roomFiles ? [{ path: paths[0] ?? room, line: 1, problem }] : [];
+  return [...files].flatMap(([resource, paths]) => {
+    const problem = `the resource ${resource} has ${paths.length} files, at most ${bounds.resourceFiles}`;
+    return paths.length > bounds.resourceFiles ? [{ path: paths[0] ?? resource, line: 1, problem }] : [];
   });
 }
 
-/** Each name in `described` of limits.ts is asked for somewhere as `limits.<name>`. */
+/** Each name in `described` of limits.ts is used somewhere as `limits.<name>`. */
 function limitFindings(sources: readonly Source[]): Finding[] {
   const owner = sources.find((one) => one.path === "src/limits.ts");
   if (!owner) return [];

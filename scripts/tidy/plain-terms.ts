@@ -91,7 +91,7 @@ function wordsIn(path: string, index: number, text: string): Finding[] {
 }
 
 /** Names that still have several meanings. Each goes when its types are renamed; the list ends empty. */
-const ambiguousNames: ReadonlySet<string> = new Set(["Column"]);
+const ambiguousNames: ReadonlySet<string> = new Set([]);
 
 /** Exported types and classes of src that share a name: a reader must be able to search for it. */
 export function typeNameFindings(sources: readonly Source[]): Finding[] {

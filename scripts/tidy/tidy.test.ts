@@ -1,14 +1,14 @@
-// Every code rule finds what it is for, and nothing else.
+// Each code rule finds the lines that break it, and no others.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findingsIn } from "./findings.ts";
+import { conflictFindings, findingsIn } from "./findings.ts";
 import { docsTermFindings } from "./plain-terms.ts";
 import { sourcesOf } from "./source.ts";
 import { wrapComments } from "./wrap.ts";
 
 const opening = "// Owns one thing.\n";
 
-/** So that what the examples export is imported. */
+/** Imports the exports of the examples. */
 const user = { "test/user.ts": `${opening}use(a, any, described);\n` };
 
 /** The problems in files whose opening sentence is added here; line 1 is that sentence. */
@@ -57,14 +57,14 @@ test("at most four positional parameters", () => {
   assert.match(onlyProblem("src/lib/a.ts", five), /5 positional parameters, at most 4/);
 });
 
-test("a port has at most ten methods, a room at most ten files", () => {
+test("a port has at most ten methods, a resource at most ten files", () => {
   const methods = Array.from({ length: 11 }, (_, index) => `  m${index}(): void;\n`).join("");
   const port = `export interface Port {\n${methods}}\n`;
   assert.match(onlyProblem("src/storage/blobs.ts", port), /a port of 11 methods, at most 10/);
   const files = Array.from({ length: 11 }, (_, index) => [`src/resources/raw/f${index}.ts`, "export {};\n"]);
   const tests = { "src/resources/raw/f.test.ts": "export {};\n" };
   const found = problemsIn({ ...Object.fromEntries(files), ...tests });
-  assert.deepEqual(found, ["src/resources/raw/f0.ts:1 the room raw has 11 files, at most 10"]);
+  assert.deepEqual(found, ["src/resources/raw/f0.ts:1 the resource raw has 11 files, at most 10"]);
   const parted = files.map(([path, text], index) => [index ? path : "src/resources/raw/part/f.ts", text]);
   assert.deepEqual(problemsIn(Object.fromEntries(parted)), []);
 });
@@ -72,7 +72,7 @@ test("a port has at most ten methods, a room at most ten files", () => {
 test("no default export, re-export, any or enum", () => {
   assert.match(onlyProblem("src/lib/a.ts", "export default 1;\n"), /a default export/);
   assert.match(onlyProblem("src/lib/a.ts", "export default function a() {}\n"), /a default export/);
-  assert.match(onlyProblem("src/lib/a.ts", 'export * from "./b.ts";\na();\n'), /everything of a file/);
+  assert.match(onlyProblem("src/lib/a.ts", 'export * from "./b.ts";\na();\n'), /a re-export of a whole file/);
   assert.match(onlyProblem("src/lib/a.ts", 'export { b } from "./b.ts";\n'), /a barrel/);
   assert.deepEqual(problemsIn({ "src/lib/a.ts": 'export { b } from "./b.ts";\na();\n' }), []);
   assert.match(onlyProblem("src/lib/a.ts", "export const a = 1 as any;\n"), /a\.ts:2 `any`/);
@@ -104,6 +104,16 @@ test("docs use plain terms, code aside", () => {
   assert.deepEqual(docsTermFindings("docs/reference/raw.md", page), [
     { path: "docs/reference/raw.md", line: 1, problem: '"Answers"; write returns; response, result' },
   ]);
+});
+
+test("merge conflicts have no markers left, comments and docs included", () => {
+  const marker = `${"<".repeat(7)} HEAD`;
+  assert.match(onlyProblem("src/lib/a.ts", `// ${marker}\n`), /a\.ts:2 a conflict marker/);
+  const page = `One.\n${">".repeat(7)} branch\n`;
+  assert.deepEqual(conflictFindings({ path: "docs/a.md", text: page }), [
+    { path: "docs/a.md", line: 2, problem: "a conflict marker" },
+  ]);
+  assert.deepEqual(problemsIn({ "src/lib/a.ts": "// One << 7 and <<<<<< six.\n" }), []);
 });
 
 test("an exported type has a name of its own", () => {
@@ -183,14 +193,17 @@ test("types of a port are free where its values are not", () => {
   assert.deepEqual(problemsIn({ "src/resources/assets/assets.rest.ts": text }), []);
 });
 
-test("words of the wire stay in dialect files", () => {
+test("names of the wire format stay in dialect files", () => {
   const text = "export const a = { tagId: 1 };\n";
-  assert.match(onlyProblem("src/resources/assets/assets.ts", text), /the wire's word tagId/);
-  assert.match(onlyProblem("src/query/a.ts", 'export const a = "$filter";\n'), /the wire's word \$filter/);
+  assert.match(onlyProblem("src/resources/assets/assets.ts", text), /tagId is a name of the wire format/);
+  assert.match(
+    onlyProblem("src/query/a.ts", 'export const a = "$filter";\n'),
+    /\$filter is a name of the wire format/,
+  );
   assert.deepEqual(problemsIn({ "src/resources/assets/assets.rest.ts": text, "src/rest/a.ts": text }), []);
 });
 
-test("a dialect file asks its room and not a store", () => {
+test("a dialect file calls its resource module and not a store", () => {
   const text = "export const a = (ctx: C) => ctx.points.stats();\n";
   assert.match(onlyProblem("src/resources/assets/assets.rest.ts", text), /not ctx\.points/);
   assert.deepEqual(problemsIn({ "src/resources/assets/assets.ts": text }), []);
@@ -198,7 +211,7 @@ test("a dialect file asks its room and not a store", () => {
 
 test("JSON has one reader", () => {
   const text = 'export const a = JSON.parse("1");\n';
-  assert.match(onlyProblem("src/rest/a.ts", text), /a\.ts:2 JSON\.parse; parseJson/);
+  assert.match(onlyProblem("src/rest/a.ts", text), /a\.ts:2 JSON\.parse; use parseJson/);
   assert.deepEqual(
     problemsIn({ "src/lib/json.ts": text, "src/lib/b.test.ts": text, "bench/c.ts": text }),
     [],
@@ -250,9 +263,9 @@ test("no test is left out without a reason", () => {
   assert.deepEqual(problemsIn({ "src/lib/a.test.ts": reasons }), []);
 });
 
-test("what is exported is imported", () => {
+test("every export is imported", () => {
   const alone = { "src/lib/a.ts": "export const lone = 1;\nlone();\n", "src/lib/b.ts": "// lone\n" };
-  assert.deepEqual(problemsIn(alone), ["src/lib/a.ts:2 nobody imports lone; keep it to the file"]);
+  assert.deepEqual(problemsIn(alone), ["src/lib/a.ts:2 no file imports lone; do not export it"]);
   assert.deepEqual(problemsIn({ ...alone, "src/lib/b.ts": 'import { lone } from "./a.ts";\nlone();\n' }), []);
 });
 

@@ -1,11 +1,11 @@
 // Sorts many strings with a radix sort, which is several times as fast as comparing them.
 import { codePointRank } from "./text.ts";
 
-/** Strings as UTF-16 code units, one after the other. */
+/** Strings as UTF-16 code units in one array. */
 export class TextColumn {
   readonly count: number;
   readonly units: Uint16Array;
-  /** Where each text starts, and where the last one ends. */
+  /** The offset of each string in `units`, and the end of the last one. */
   readonly starts: Int32Array;
 
   private constructor(units: Uint16Array, starts: Int32Array) {
@@ -14,13 +14,13 @@ export class TextColumn {
     this.starts = starts;
   }
 
-  static of(texts: readonly string[]): TextColumn {
-    const starts = new Int32Array(texts.length + 1);
-    for (let at = 0; at < texts.length; at++) starts[at + 1] = starts[at]! + texts[at]!.length;
-    const units = new Uint16Array(starts[texts.length]!);
-    for (let at = 0, to = 0; at < texts.length; at++) {
-      const text = texts[at]!;
-      for (let from = 0; from < text.length; from++) units[to++] = text.charCodeAt(from);
+  static of(strings: readonly string[]): TextColumn {
+    const starts = new Int32Array(strings.length + 1);
+    for (let at = 0; at < strings.length; at++) starts[at + 1] = starts[at]! + strings[at]!.length;
+    const units = new Uint16Array(starts[strings.length]!);
+    for (let at = 0, to = 0; at < strings.length; at++) {
+      const string = strings[at]!;
+      for (let from = 0; from < string.length; from++) units[to++] = string.charCodeAt(from);
     }
     return new TextColumn(units, starts);
   }
@@ -37,8 +37,8 @@ export class TextColumn {
   }
 
   /**
-   * Which text is at each place when they are sorted as by `compareText`: a radix sort from the last unit to
-   * the first, which each text joins at its own last unit.
+   * The indexes of the strings in the order of `compareText`: a radix sort from the last unit to the first. A
+   * string takes part from its own last unit on.
    */
   order(): Int32Array {
     const { count, units, starts } = this;
@@ -52,15 +52,15 @@ export class TextColumn {
     const keys = new Uint16Array(count);
     let joined = 0;
     /** Among strings that are equal from this position on, those that end here come first. */
-    const join = (place: number) => {
-      const joining = ending.get(place) ?? [];
+    const join = (position: number) => {
+      const joining = ending.get(position) ?? [];
       next.set(joining);
       next.set(sorted.subarray(0, joined), joining.length);
       joined += joining.length;
     };
-    for (let place = Math.max(0, ...ending.keys()) - 1; place >= 0; place--) {
-      join(place + 1);
-      for (let at = 0; at < joined; at++) keys[at] = units[starts[next[at]!]! + place]!;
+    for (let position = Math.max(0, ...ending.keys()) - 1; position >= 0; position--) {
+      join(position + 1);
+      for (let at = 0; at < joined; at++) keys[at] = units[starts[next[at]!]! + position]!;
       buckets.sort(next.subarray(0, joined), keys, sorted);
     }
     join(0);
@@ -71,14 +71,14 @@ export class TextColumn {
 class Buckets {
   /** The bucket of each unit that occurs, from 1. */
   readonly #bucketOf = new Uint32Array(2 ** 16);
-  /** By bucket: how many are in it, then where the next one goes. */
+  /** By bucket: its number of items, then the index of its next item. */
   readonly #next: Int32Array;
 
   constructor(count: number) {
     this.#next = new Int32Array(count + 1);
   }
 
-  /** Writes the items to `sorted` in the order of their keys; those with the same key keep theirs. */
+  /** Writes the items to `sorted` by key; items with equal keys keep their order. */
   sort(items: Int32Array, keys: Uint16Array, sorted: Int32Array): void {
     const [bucketOf, next] = [this.#bucketOf, this.#next];
     const units: number[] = [];
@@ -90,11 +90,11 @@ class Buckets {
       }
       next[bucketOf[unit]!]! += 1;
     }
-    let place = 0;
+    let start = 0;
     for (const unit of units.sort((one, other) => codePointRank(one) - codePointRank(other))) {
       const count = next[bucketOf[unit]!]!;
-      next[bucketOf[unit]!] = place;
-      place += count;
+      next[bucketOf[unit]!] = start;
+      start += count;
     }
     for (let at = 0; at < items.length; at++) sorted[next[bucketOf[keys[at]!]!]!++] = items[at]!;
     for (const unit of units) bucketOf[unit] = 0;

@@ -17,11 +17,11 @@ import {
 
 const time = (which: string) => integer(`${which}, in ms since 1970, inclusive`);
 
-/** `things` is what is searched, as its descriptions call it: "Assets". */
+/** `things` names the searched records in the descriptions: "Assets". */
 export const searchParameters = (things: string) => ({
-  name: text("Words that begin words of the name"),
-  description: text("Words that begin words of the description"),
-  query: text("Words that begin words of the name or the description"),
+  name: text("Prefixes of words in the name"),
+  description: text("Prefixes of words in the description"),
+  query: text("Prefixes of words in the name or the description"),
   metadata: metadata(`${things} that have all of these pairs`),
   assetSubtrees: idList(`${things} in the subtrees of these assets`),
   minCreatedTime: time("Created at this time or later"),
@@ -37,33 +37,34 @@ export const searchParameters = (things: string) => ({
 
 export type SearchParameters = Partial<ParameterValues<ReturnType<typeof searchParameters>>>;
 
-/**
- * The question of a search, `further` being conditions of its own.
- */
-export function textSearchOf(asked: SearchParameters, further?: Filter): TextSearch {
-  const { name, description, query, boostName = false, sort, dir } = asked;
-  const { limit = limits.searchItemsDefault, offset = 0 } = asked;
+/** The search that the parameters describe; its results also match `further`. */
+export function textSearchOf(parameters: SearchParameters, further?: Filter): TextSearch {
+  const { name, description, query, boostName = false, sort, dir } = parameters;
+  const { limit = limits.searchItemsDefault, offset = 0 } = parameters;
   return {
     ...{ name, description, query, boostName, offset },
     filter: and(
       further,
-      metadataFilter(asked.metadata),
-      asked.assetSubtrees?.length ? underAsset(asked.assetSubtrees) : undefined,
-      during("createdTime", asked.minCreatedTime, asked.maxCreatedTime),
-      during("lastUpdatedTime", asked.minLastUpdatedTime, asked.maxLastUpdatedTime),
+      metadataFilter(parameters.metadata),
+      parameters.assetSubtrees?.length ? underAsset(parameters.assetSubtrees) : undefined,
+      during("createdTime", parameters.minCreatedTime, parameters.maxCreatedTime),
+      during("lastUpdatedTime", parameters.minLastUpdatedTime, parameters.maxLastUpdatedTime),
     ),
     sort: sort && { field: sort, direction: dir === "asc" ? "ascending" : "descending" },
     limit: Math.min(limit, limits.searchItemsMax),
   };
 }
 
-/** All pairs; a text that is no pairs matches nothing (docs/reference/common.md#query-parameters). */
+/**
+ * Matches records with all of the pairs; unreadable pairs match nothing
+ * (docs/reference/common.md#query-parameters).
+ */
 export const metadataFilter = (pairs: Readonly<Record<string, string>> | "unreadable" | undefined): Filter =>
   pairs === "unreadable"
     ? nothing
     : and(...Object.entries(pairs ?? {}).map(([key, value]) => hasMetadata(key, value)));
 
-/** Both inclusive; leaves out records that lack the value, unless both are absent. */
+/** Both times are inclusive. Records without the field do not match; undefined if both times are absent. */
 export function during(field: string, from: number | undefined, to: number | undefined): Filter | undefined {
   if (from === undefined && to === undefined) return undefined;
   return between(field, {

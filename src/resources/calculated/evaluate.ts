@@ -1,15 +1,15 @@
 // Evaluates an expression on columns, with one value for each timestamp.
 import type { Expression, Leaf } from "./expression.ts";
-import { type Column, functions } from "./functions.ts";
+import { functions, type NumberColumn } from "./functions.ts";
 
 /** The column of each leaf, all of one length. */
-export type Leaves = ReadonlyMap<Leaf, Column>;
+export type Leaves = ReadonlyMap<Leaf, NumberColumn>;
 
 /**
  * The values of the expression in `count` rows: NaN where any leaf has no value, and where the result is not
  * finite, as after a division by zero (docs/calculated.md#where-there-is-a-result).
  */
-export function evaluate(expression: Expression, leaves: Leaves, count: number): Column {
+export function evaluate(expression: Expression, leaves: Leaves, count: number): NumberColumn {
   const result = columnOf(expression, leaves, count).map((one) => (Number.isFinite(one) ? one : Number.NaN));
   for (const leaf of leaves.values())
     for (let i = 0; i < count; i += 1) {
@@ -23,7 +23,7 @@ export function evaluate(expression: Expression, leaves: Leaves, count: number):
 export const sizeOf = (expression: Expression): number =>
   expression.kind === "call" ? expression.given.reduce((sum, one) => sum + sizeOf(one), 1) : 1;
 
-function columnOf(expression: Expression, leaves: Leaves, count: number): Column {
+function columnOf(expression: Expression, leaves: Leaves, count: number): NumberColumn {
   switch (expression.kind) {
     case "number":
       return new Float64Array(count).fill(expression.value);

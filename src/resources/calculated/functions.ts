@@ -1,12 +1,12 @@
 // Defines the functions of calculated series: names, numbers of arguments, and the operation on columns.
 
 /** NaN is "no value". Functions do not change their arguments. */
-export type Column = Float64Array;
+export type NumberColumn = Float64Array;
 
 interface FunctionRule {
   readonly least: number;
   readonly most: number;
-  readonly apply: (columns: readonly [Column, ...Column[]]) => Column;
+  readonly apply: (columns: readonly [NumberColumn, ...NumberColumn[]]) => NumberColumn;
 }
 
 const each = (operation: (value: number) => number): FunctionRule => ({

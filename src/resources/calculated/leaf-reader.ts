@@ -4,7 +4,7 @@ import { type Granularity, type TimeRange, wholeBuckets } from "../../lib/time.t
 import { limits } from "../../limits.ts";
 import type { AggregateName, PointColumns } from "../../storage/points.ts";
 import type { SeriesRef } from "../timeseries/timeseries.ts";
-import type { Column } from "./functions.ts";
+import type { NumberColumn } from "./functions.ts";
 
 /** The series, and possibly the aggregate, of a leaf. */
 export interface LeafSource {
@@ -65,7 +65,7 @@ export class LeafReader {
    * The values at these ascending times, on the line between two points; in a step series the value of the
    * last point. NaN before the first point and, except for a step series, after the last one.
    */
-  valuesAt(wanted: Float64Array): Column {
+  valuesAt(wanted: Float64Array): NumberColumn {
     const { times, values } = this.#buffered;
     let next = firstAbove(times, wanted[0]! - 1);
     return wanted.map((timeMs) => {

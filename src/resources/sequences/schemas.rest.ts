@@ -14,8 +14,9 @@ import {
   nameField,
   textField,
 } from "../../rest/fields.ts";
-import { boolean, id, idList, integer, metadata, oneOfWords, pageSize, text } from "../../rest/parameters.ts";
+import { id, idList, integer, pageSize, text } from "../../rest/parameters.ts";
 import { patchBody } from "../../rest/patch.ts";
+import { searchParameters } from "../../rest/search.ts";
 import { dataSetIdField, externalIdField, recordName } from "../common/fields.rest.ts";
 import type { ColumnChange, NewColumn, PairsChange, SequenceChange } from "./changes.ts";
 import { columnValueTypes, type Sequence, type SequenceColumn } from "./schema.ts";
@@ -181,23 +182,8 @@ export const listQuery = {
   limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.sequencesPerPageMax }),
 };
 
-const aTime = (which: string) => integer(`${which}, milliseconds since 1970, inclusive`);
-
 export const searchQuery = {
-  name: text("Prefixes of words in the name"),
-  description: text("Prefixes of words in the description"),
-  query: text("Prefixes of words in the name or description"),
-  metadata: metadata("Sequences with all of these key-value pairs"),
+  ...searchParameters("Sequences"),
   dataSetId: integer("Sequences in this data set"),
   assetIds: idList("Sequences linked to one of these assets"),
-  assetSubtrees: idList("Sequences linked to assets in the subtrees of these assets"),
-  minCreatedTime: aTime("Created no earlier"),
-  maxCreatedTime: aTime("Created no later"),
-  minLastUpdatedTime: aTime("Updated no earlier"),
-  maxLastUpdatedTime: aTime("Updated no later"),
-  sort: oneOfWords("The order, instead of best matches first", ["createdTime", "lastUpdatedTime"]),
-  dir: oneOfWords("The direction of `sort`; default desc", ["asc", "desc"]),
-  boostName: boolean("Matches of `query` in the name come first"),
-  limit: pageSize({ byDefault: limits.searchItemsDefault, max: limits.searchItemsMax }),
-  offset: integer("The number of best matches to skip", { min: 0, max: limits.searchItemsMax }),
 };

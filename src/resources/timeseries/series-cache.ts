@@ -1,10 +1,9 @@
 // Owns the series that the server has in memory, and the write plans made from them.
 //
 // Rules of invalidation:
-// - A rename or delete runs in `generations.series.during` and calls `forget` before it commits. Nothing read
-//   while it runs, or before it, is stored. Write plans of an earlier generation of series are not used.
-// - A change of assets, links or security categories runs in `generations.scopes.during`. It gives every
-// scope
+// - A rename or delete runs in `generations.series.during` and calls `forget` before it commits. A value
+//   that was read before or during it is not cached, and write plans made before it are not used.
+// - A change of assets, links or security categories runs in `generations.scopes.during`. Every scope gets
 //   a new id, and entries for earlier ids are not used.
 // - The id, the kind and the step of a series never change.
 import type { Generations, ProjectGenerations } from "../../access/generations.ts";
