@@ -110,8 +110,8 @@ test("merge conflicts have no markers left, comments and docs included", () => {
   const marker = `${"<".repeat(7)} HEAD`;
   assert.match(onlyProblem("src/lib/a.ts", `// ${marker}\n`), /a\.ts:2 a conflict marker/);
   const page = `One.\n${">".repeat(7)} branch\n`;
-  assert.deepEqual(conflictFindings({ path: "docs/a.md", text: page }), [
-    { path: "docs/a.md", line: 2, problem: "a conflict marker" },
+  assert.deepEqual(conflictFindings({ path: "docs/reference/raw.md", text: page }), [
+    { path: "docs/reference/raw.md", line: 2, problem: "a conflict marker" },
   ]);
   assert.deepEqual(problemsIn({ "src/lib/a.ts": "// One << 7 and <<<<<< six.\n" }), []);
 });
