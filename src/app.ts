@@ -1,4 +1,4 @@
-// The one place that names every room and the backends, and puts them together into a serving application.
+// Builds the application: opens the data folder, wires resources and backends together, and serves them.
 import { hkdfSync } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
@@ -54,21 +54,21 @@ const protocols = [odataProtocol];
 
 export interface App {
   readonly services: Services;
-  /** Starts to serve; throws `StartRefused` when the address cannot be had. */
+  /** Starts to serve; throws `StartRefused` if the address is not available. */
   listen(): Promise<Started>;
-  /** Finishes what was accepted, then lets go of everything. */
+  /** Completes accepted requests, then closes everything. */
   close(): Promise<void>;
 }
 
 export interface Started {
-  /** Where it listens, and the address that clients use. */
+  /** The address that the server listens on; `baseUrl` is the one that clients use. */
   readonly address: string;
   readonly baseUrl: string;
-  /** The key of a project that this start has made: to be shown once. */
+  /** The key of the project that this start has created. It is shown once. */
   readonly newKey?: string;
 }
 
-/** Opens the data folder and makes all that serves from it; throws `StartRefused` when that cannot be. */
+/** Opens the data folder and builds the application on it; throws `StartRefused` if it cannot start. */
 export async function openApp(
   settings: Settings,
   system: System,
@@ -76,18 +76,18 @@ export async function openApp(
   bounds = usualBounds,
 ): Promise<App> {
   await using opened = new AsyncDisposableStack();
-  const folder = openDataFolder(settings.data, system, (text) => log.warn(text));
+  const folder = openDataFolder(settings.data, system, (message) => log.warn(message));
   opened.defer(() => folder.release());
   const metrics = createMetrics();
   const secretOf = (purpose: string) => secretFor(purpose, folder.secret);
-  const openOwnCatalog = () => openCatalog(folder.path, system, telling(log));
-  const disk = opened.adopt(await watchDisk(folder.path, system, telling(log)), (one) => one.close());
+  const openOwnCatalog = () => openCatalog(folder.path, system, progressTo(log));
+  const disk = opened.adopt(await watchDisk(folder.path, system, progressTo(log)), (watch) => watch.close());
   const opening = { folder, openCatalog: openOwnCatalog, linkSecret: secretOf("links"), disk, log };
   const { catalog, points: uncounted, blobs } = await openStores(opening, opened);
   const points = metrics.counted(uncounted);
   const ids = new IdSource(system, await catalog.lastId());
   const hosting = await openModelHosting(settings, log);
-  const computing = opened.adopt(openComputing(metrics), (one) => one.close());
+  const computing = opened.adopt(openComputing(metrics), (pool) => pool.close());
   const services: Services = {
     system,
     ids,
@@ -97,7 +97,7 @@ export async function openApp(
     computing,
     disk,
     uploads: new KeyedTaskRunner(),
-    jobs: new RunningJobs((problem) => log.error({ err: problem }, "An analytics job has met a fault")),
+    jobs: new RunningJobs((problem) => log.error({ err: problem }, "A fault ended an analytics job")),
     erasures: erasuresIn(catalog, log),
     ...accessOf({ catalog, ids, system }, folder.secret),
     models: hosting.models,
@@ -105,31 +105,32 @@ export async function openApp(
     ...openCaches(metrics),
     ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }),
   };
-  opened.use(await takeUpWork(services, log));
-  const models = opened.adopt(await hosting.takeUp(services), (one) => one.end());
-  const doors = await openAuthenticators(services, { settings, secretFor: secretOf, log });
+  opened.use(await resumeWork(services, log));
+  const models = opened.adopt(await hosting.resume(services), (hosted) => hosted.stop());
+  const authenticators = await openAuthenticators(services, { settings, secretFor: secretOf, log });
   const refusals = new Refusals(system);
-  const http = await createHttp({ log, metrics, noteRefusal: refusals.note, protocols, settings });
-  const held = new HeldRequests(http);
-  addEndpoints(http, { services, ...doors, ...memoryOf(bounds, metrics) }, { refusals, metrics, log });
+  const http = await createHttp({ log, metrics, recordRefusal: refusals.record, protocols, settings });
+  const heldRequests = new HeldRequests(http);
+  const kernel = { services, ...authenticators, ...memoryOf(bounds, metrics) };
+  addEndpoints(http, kernel, { refusals, metrics, log });
   const serving = opened.move();
   return {
     services,
     async listen() {
       const address = await listenAt(http, settings);
-      models.begin(address);
+      models.start(address);
       const newKey = await unlessFull(services, log, () => ensureFirstKey(services, settings));
-      held.release();
+      heldRequests.release();
       return { address, baseUrl: settings.baseUrl ?? address, ...(newKey !== undefined && { newKey }) };
     },
     close: async () => {
-      await closeWithin(http, held.isReleased ? limits.shutdownMsMax : 0);
+      await closeWithin(http, heldRequests.isReleased ? limits.shutdownMsMax : 0);
       await serving.disposeAsync();
     },
   };
 }
 
-/** Memory that requests share and that no restart needs. */
+/** Caches and buffers that requests share; a restart loses them without harm. */
 function openCaches(
   metrics: Metrics,
 ): Pick<Services, "generations" | "seriesCache" | "insertBuffers" | "responseBuffers"> {
@@ -146,10 +147,10 @@ function openComputing({ registry }: Metrics): Computing {
   return computing;
 }
 
-/** Finishes what a crash left undone, and goes on with the server's own work until it is disposed of. */
-async function takeUpWork(services: Services, log: Logger): Promise<AsyncDisposable> {
+/** Completes work that a crash interrupted, and runs background work until it is disposed of. */
+async function resumeWork(services: Services, log: Logger): Promise<AsyncDisposable> {
   await using working = new AsyncDisposableStack();
-  await unlessFull(services, log, () => finishLeftWork(services));
+  await unlessFull(services, log, () => finishInterruptedWork(services));
   working.defer(() => services.uploads.cancelAll());
   working.defer(() => services.jobs.cancelAll());
   working.defer(sweepUploads(services, log));
@@ -158,8 +159,8 @@ async function takeUpWork(services: Services, log: Logger): Promise<AsyncDisposa
   return working.move();
 }
 
-/** What a crash left undone, and older keys without an account. */
-async function finishLeftWork(services: Services): Promise<void> {
+/** Completes work that a crash interrupted, and gives older keys an account. */
+async function finishInterruptedWork(services: Services): Promise<void> {
   await services.catalog.write("system", (tx) => adoptKeys(tx, services));
   await finishDeletions(services);
   await finishRemovals(services);
@@ -168,20 +169,23 @@ async function finishLeftWork(services: Services): Promise<void> {
 
 const erasuresIn = (catalog: Catalog, log: Logger) =>
   new Erasures(catalog, ownedRows, (problem) =>
-    log.error({ err: problem }, "Could not take rows away whose raw table or sequence is gone"),
+    log.error({ err: problem }, "Could not delete the rows of a deleted raw table or sequence"),
   );
 
-/** The catalog of a data folder; another process may have it open as well. `tell` hears of long work. */
-export const openCatalog = (folder: string, system: System, tell: (text: string) => void): Promise<Catalog> =>
-  openSqlCatalog({ file: catalogFileOf(folder), tables, system, tell });
+/** The catalog of a data folder; another process may have it open. `tell` receives progress messages. */
+export const openCatalog = (
+  folder: string,
+  system: System,
+  tell: (message: string) => void,
+): Promise<Catalog> => openSqlCatalog({ file: catalogFileOf(folder), tables, system, tell });
 
-/** Into the log, and to whoever sits before the console and waits. */
-const telling = (log: Logger) => (text: string) => {
-  log.info(text);
-  console.log(text);
+/** Writes progress messages to the log and to the console. */
+const progressTo = (log: Logger) => (message: string) => {
+  log.info(message);
+  console.log(message);
 };
 
-/** Who may ask what of the catalog of a data folder with this secret. */
+/** The keys and rights of the catalog of a data folder with this secret. */
 export function accessOf(
   parts: Pick<Services, "catalog" | "ids" | "system">,
   secret: Uint8Array,
@@ -197,31 +201,31 @@ export function accessOf(
 const secretFor = (purpose: string, secret: Uint8Array) =>
   new Uint8Array(hkdfSync("sha256", secret, "", `millrace ${purpose}`, 32));
 
-/** Takes away at once and from time to time what expired uploads have left; answers how to end that. */
+/** Deletes expired uploads now and at intervals; returns the function that stops it. */
 function sweepUploads(services: Services, log: Logger): () => Promise<void> {
   let sweep = Promise.resolve();
-  const begin = () => {
+  const start = () => {
     sweep = sweep
       .then(() => deleteExpiredUploads(services))
-      .catch((problem: unknown) => log.error({ err: problem }, "Could not take expired uploads away"));
+      .catch((problem: unknown) => log.error({ err: problem }, "Could not delete expired uploads"));
   };
-  begin();
-  const timer = setInterval(begin, limits.uploadSweepMs);
+  start();
+  const timer = setInterval(start, limits.uploadSweepMs);
   return () => {
     clearInterval(timer);
     return sweep;
   };
 }
 
-interface Watched {
+interface Monitoring {
   readonly refusals: Refusals;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
 
-function addEndpoints(http: FastifyInstance, kernel: Kernel & Authenticators, watched: Watched): void {
+function addEndpoints(http: FastifyInstance, kernel: Kernel & Authenticators, monitoring: Monitoring): void {
   const { services } = kernel;
-  const { refusals, metrics, log } = watched;
+  const { refusals, metrics, log } = monitoring;
   const served = new ServedPaths(http);
   addRoutes(http, kernel, routes);
   addOpenRoutes(http, kernel, loginRoutes);
@@ -236,9 +240,8 @@ function addEndpoints(http: FastifyInstance, kernel: Kernel & Authenticators, wa
 const settingsKeyName = "administrator (MILLRACE_ADMIN_KEY)";
 
 /**
- * Makes the project of the settings with a first key, unless it is there; returns the key that it made.
- * Called when the port is open: a start that is refused because the port is taken must not use up the first
- * key.
+ * Creates the project of the settings and its first key, unless the project exists; returns the new key.
+ * Call after the port is open: a start that is refused because the port is in use must not lose the key.
  */
 async function ensureFirstKey(
   services: Services,

@@ -15,14 +15,14 @@ import { allProjects } from "./resources/projects/projects.ts";
 
 interface Opened {
   readonly models: ModelHosting;
-  /** Settles what was under way when the server stopped. */
-  takeUp(services: Services): Promise<Going>;
+  /** Fails the runs that the last stop interrupted, and prepares the unfinished jobs. */
+  resume(services: Services): Promise<HostedModels>;
 }
 
-interface Going {
-  /** Jobs and schedules run from now on, as the server listens at this address. */
-  begin(address: string): void;
-  end(): Promise<void>;
+interface HostedModels {
+  /** Starts jobs and schedules; the server listens at this address. */
+  start(address: string): void;
+  stop(): Promise<void>;
 }
 
 export async function openModelHosting(
@@ -40,25 +40,25 @@ export async function openModelHosting(
     ...("refusal" in found && { refusal: found.refusal }),
     runner: host ? pythonRunner(host) : noRunner,
     jobs: new KeyedTaskRunner(),
-    report: (problem) => log.error({ err: problem }, "A job or a schedule of a model has met a fault"),
+    report: (problem) => log.error({ err: problem }, "A fault ended a job or a schedule of a model"),
   };
   return {
     models,
-    takeUp: async (services) => {
-      const going = models.refusal ? undefined : await takeUp(services);
+    resume: async (services) => {
+      const hosted = models.refusal ? undefined : await resume(services);
       return {
-        begin: (address) => {
+        start: (address) => {
           listeningAt = new URL(address);
-          going?.begin();
+          hosted?.start();
         },
-        end: async () => going?.end(),
+        stop: async () => hosted?.stop(),
       };
     },
   };
 }
 
-/** Routes refuse before they come to it. */
-const noRunner: ModelRunner = { run: () => Promise.reject(new Error("models are not run here")) };
+/** Not called: routes refuse first. */
+const noRunner: ModelRunner = { run: () => Promise.reject(new Error("this server runs no models")) };
 
 function report(found: Sandbox | SandboxRefusal, log: Logger): void {
   const { flaw } = found;
@@ -79,7 +79,7 @@ function report(found: Sandbox | SandboxRefusal, log: Logger): void {
     );
 }
 
-async function takeUp(services: Services) {
+async function resume(services: Services) {
   const { models } = services;
   const waiting: (readonly [KeyProject, readonly number[]])[] = [];
   for (const project of await projectsOf(services)) {
@@ -88,11 +88,11 @@ async function takeUp(services: Services) {
   }
   let timer: NodeJS.Timeout | undefined;
   return {
-    begin: () => {
+    start: () => {
       for (const [project, ids] of waiting) for (const id of ids) startJob(services, project, id);
       timer = setInterval(() => runDue(services).catch(models.report), limits.modelTickMs);
     },
-    end: () => {
+    stop: () => {
       clearInterval(timer);
       return models.jobs.cancelAll();
     },

@@ -41,18 +41,14 @@ const replacements: readonly (readonly [word: RegExp, use: string])[] = [
   [/\bof ours\b/i, "our error; invariant"],
 ];
 
-/**
- * Folders and files of src, and pages, that still use such words. Each goes when it is rewritten; the list
- * ends empty.
- */
-const notCovered: readonly string[] = [...["http/", "rest/", "app.ts", "limits.ts"]]
-  .map((path) => `src/${path}`)
-  .concat(
-    ["CHANGELOG.md", "README.md", "bench/", "docs/ERRORS.md", "docs/LIMITS.md", "docs/SECURITY.md"],
-    ["docs/SETTINGS.md", "docs/access.md", "docs/aggregates.md", "docs/analytics.md", "docs/architecture.md"],
-    ["docs/archive.md", "docs/calculated.md", "docs/decisions/", "docs/import.md", "docs/login.md"],
-    ["docs/models.md", "docs/odata.md", "docs/operations.md", "docs/proof.md", "docs/visibility.md"],
-  );
+/** Folders and files of src, and pages, that still use such words. Each goes when it is rewritten. */
+const notCovered: readonly string[] = [
+  ...["src/rest/", "CHANGELOG.md", "README.md", "bench/", "docs/ERRORS.md", "docs/LIMITS.md"],
+  ...["docs/SECURITY.md", "docs/SETTINGS.md", "docs/access.md", "docs/aggregates.md", "docs/analytics.md"],
+  ...["docs/architecture.md", "docs/archive.md", "docs/calculated.md", "docs/decisions/", "docs/import.md"],
+  ...["docs/login.md", "docs/models.md", "docs/odata.md", "docs/operations.md", "docs/proof.md"],
+  "docs/visibility.md",
+];
 
 const isCovered = (path: string) => !notCovered.some((start) => path.startsWith(start));
 

@@ -1,5 +1,5 @@
-// Refuses requests that no operation serves: 404 for a path, 405 for a method. Below a project the caller
-// comes first (401, 403), so that a stranger learns nothing.
+// Refuses requests that no operation serves: 404 for a path, 405 for a method. Below a project
+// it checks the caller first (401, 403), so that strangers learn nothing.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import findMyWay from "find-my-way";
 import { fail } from "../errors.ts";
@@ -13,7 +13,7 @@ const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 /** Options of both routers, so that they agree on every path. */
 export const routerOptions = { ignoreTrailingSlash: true, maxParamLength: limits.pathSegmentBytesMax };
 
-/** The methods of each path pattern that is added after this. */
+/** The methods of each path pattern that is added after the construction. */
 export class ServedPaths {
   readonly #http: FastifyInstance;
   readonly #methodsOf = new Map<string, string[]>();
@@ -23,14 +23,14 @@ export class ServedPaths {
     http.addHook("onRoute", ({ method, url }) => {
       const pattern = url.replaceAll(/:\w+/g, ":p");
       const known = this.#methodsOf.get(pattern) ?? [];
-      const more = [method].flat().filter((one) => one !== "OPTIONS" && !known.includes(one));
+      const more = [method].flat().filter((added) => added !== "OPTIONS" && !known.includes(added));
       if (more.length > 0) this.#methodsOf.set(pattern, [...known, ...more]);
     });
   }
 
   /**
-   * Refuses all that is not served, once every route is added. A pattern gets each method, so that the path
-   * is found before the method: `GET /timeseries/dataframe` does not read a series of this name.
+   * Refuses all other requests; call it after every route is added. Each pattern gets every method, so that
+   * the path is matched before the method: `GET /timeseries/dataframe` does not read a series of this name.
    */
   refuseTheRest(kernel: Pick<Kernel, "authenticator">, protocols: readonly Protocol[]): void {
     const patterns = findMyWay(routerOptions);

@@ -1,4 +1,4 @@
-// Reads a request's body: whole, inflated, within its limits, and no more of them at once than memory allows.
+// Reads request bodies whole, inflates them, and bounds the size of each and the memory of all.
 import type { IncomingMessage } from "node:http";
 import { createGunzip } from "node:zlib";
 import { type Failure, fail } from "../errors.ts";
@@ -10,7 +10,7 @@ import type { MemoryBudget, Reservation } from "./memory-budget.ts";
 
 const nothing = Buffer.alloc(0);
 
-/** A body that is not larger mostly arrives in one chunk, and is read in its memory. */
+/** A body up to this size mostly arrives in one chunk and is read in the memory of the chunk. */
 const oneChunkBytesMax = 2 ** 16;
 
 /** The buffers of larger bodies. */
@@ -19,13 +19,13 @@ export const bodyBuffers = (): BufferPool =>
 
 export interface Body {
   readonly bytes: Buffer;
-  /** The memory that the body takes, to be changed by what is made of it and released at the end. */
+  /** The memory of the body: resized for its decoded values, released at the end of the request. */
   readonly reservation: Reservation;
-  /** Call when nobody looks at the bytes any more: the next body will lie there. */
+  /** Call after the last use of the bytes: the next body overwrites them. */
   readonly reuse: () => void;
 }
 
-/** Where bodies lie, and how much of it all of them may take together. */
+/** The buffers of bodies, and the bound of the memory of all bodies. */
 export interface BodyMemory {
   readonly budget: MemoryBudget;
   readonly buffers: BufferPool;
@@ -33,19 +33,19 @@ export interface BodyMemory {
 
 interface Reading {
   readonly bytesMax: number;
-  /** Who sends it: a caller, or the address of a stranger. */
+  /** The sender: a caller, or an address without credentials. */
   readonly client: string;
   readonly signal: AbortSignal;
 }
 
-/** Whether a request brings a body at all, be it empty. */
+/** Whether a request has a body, which may be empty. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 
 /**
- * The body of a request, whatever its Content-Type says (docs/reference/common.md#request-bodies). Refuses
- * bodies that are too large as sent or inflated (413), not compressed with gzip or declared in another
- * charset than UTF-8 (415), damaged or truncated (400), and those that stop arriving (408).
+ * Returns the body of a request with any Content-Type (docs/reference/common.md#request-bodies). Refuses
+ * bodies that are too large before or after inflation (413), compressed with another algorithm than gzip or
+ * declared in another charset than UTF-8 (415), damaged or truncated (400), and those that stall (408).
  */
 export async function readBody(
   request: IncomingMessage,
@@ -59,14 +59,14 @@ export async function readBody(
   const announced = headers["content-length"] === undefined ? undefined : Number(headers["content-length"]);
   if (announced === 0) return none;
   if (announced !== undefined && announced > bytesMax) throw tooLarge("sent", bytesMax);
-  const isPacked = isGzip(headers["content-encoding"]);
+  const isCompressed = isGzip(headers["content-encoding"]);
   requireUtf8Charset(headers["content-type"]);
   const arriving = new ArrivingBody(buffers, reservation, { announced, bytesMax });
   const giveBack = () => arriving.giveBack();
   try {
-    const sent = await arriving.from(request, signal);
-    if (!isPacked || sent.length === 0) return { bytes: sent, reservation, reuse: giveBack };
-    const bytes = await inflated(sent, { bytesMax, reservation, signal });
+    const received = await arriving.from(request, signal);
+    if (!isCompressed || received.length === 0) return { bytes: received, reservation, reuse: giveBack };
+    const bytes = await inflated(received, { bytesMax, reservation, signal });
     giveBack();
     await reservation.resize(bytes.length, signal);
     return { bytes, reservation, reuse: () => {} };
@@ -87,39 +87,39 @@ function isGzip(encoding: string | undefined): boolean {
   throw fail("encoding-unknown", { encoding: word });
 }
 
-/** US-ASCII is a part of UTF-8. Clients spell both in many ways. */
+/** US-ASCII is a subset of UTF-8. Clients spell both in many ways. */
 function requireUtf8Charset(contentType: string | undefined): void {
   const charset = /;\s*charset\s*=\s*["']?([^"';\s]+)/i.exec(contentType ?? "")?.[1];
   if (charset !== undefined && !/^(utf8|usascii|ascii)$/i.test(charset.replaceAll(/[-_]/g, "")))
     throw fail("charset-unknown", { charset: shortened(charset) });
 }
 
-/** Memory is reserved ahead of what has arrived, so that a body asks for it a few times only. */
+/** A body reserves memory for this many times the received bytes, so that it reserves only a few times. */
 const aheadFactor = 4;
 
 /** The bytes of a body as they come from the network. */
 class ArrivingBody {
-  readonly #buffers: BufferPool;
+  readonly #pool: BufferPool;
   readonly #reservation: Reservation;
   readonly #announced: number | undefined;
   readonly #bytesMax: number;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
-  /** Once enough has arrived of a large body whose length is known, it is gathered here. */
-  #place: Buffer | undefined;
+  /** Collects a large body of known length, after enough of it has arrived. */
+  #buffer: Buffer | undefined;
 
   constructor(
     buffers: BufferPool,
     reservation: Reservation,
     { announced, bytesMax }: { readonly announced: number | undefined; readonly bytesMax: number },
   ) {
-    this.#buffers = buffers;
+    this.#pool = buffers;
     this.#reservation = reservation;
     this.#announced = announced;
     this.#bytesMax = bytesMax;
   }
 
-  /** All of it; rejects when too much arrives, or nothing for too long. */
+  /** Returns the whole body; rejects if it is too large or stalls. */
   from(request: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const settle = (end: () => void) => {
@@ -150,38 +150,38 @@ class ArrivingBody {
     });
   }
 
-  /** A promise when the body has to wait for memory. */
+  /** Adds a chunk; returns a promise if the body must wait for memory. */
   #add(chunk: Buffer, signal: AbortSignal): Promise<void> | undefined {
     const { length } = chunk;
-    if (this.#place) {
-      chunk.copy(this.#place, this.#bytes);
+    if (this.#buffer) {
+      chunk.copy(this.#buffer, this.#bytes);
       freeChunk(chunk);
     } else this.#chunks.push(chunk);
     this.#bytes += length;
     const reserved = Math.max(this.#reservation.bytes, oneChunkBytesMax);
     if (this.#bytes <= reserved) return undefined;
-    const wanted = Math.min(this.#bytes * aheadFactor, this.#announced ?? this.#bytesMax);
-    const waiting = this.#reservation.resize(wanted, signal);
-    if (waiting) return waiting.then(() => this.#gather(wanted));
-    this.#gather(wanted);
+    const target = Math.min(this.#bytes * aheadFactor, this.#announced ?? this.#bytesMax);
+    const waiting = this.#reservation.resize(target, signal);
+    if (waiting) return waiting.then(() => this.#collect(target));
+    this.#collect(target);
     return undefined;
   }
 
-  #gather(reserved: number): void {
-    if (this.#place || reserved !== this.#announced) return;
-    this.#place = this.#buffers.take(reserved).subarray(0, reserved);
-    copyFreeing(this.#chunks, this.#place);
+  #collect(reserved: number): void {
+    if (this.#buffer || reserved !== this.#announced) return;
+    this.#buffer = this.#pool.take(reserved).subarray(0, reserved);
+    copyFreeing(this.#chunks, this.#buffer);
   }
 
   #whole(): Buffer {
-    if (this.#place) return this.#place;
+    if (this.#buffer) return this.#buffer;
     return joined(this.#chunks, this.#bytes);
   }
 
-  /** Nobody looks at the bytes any more. */
+  /** Returns the buffer to the pool; call after the last use of the bytes. */
   giveBack(): void {
-    if (this.#place) this.#buffers.putBack(this.#place);
-    this.#place = undefined;
+    if (this.#buffer) this.#pool.putBack(this.#buffer);
+    this.#buffer = undefined;
   }
 }
 
@@ -192,7 +192,7 @@ function joined(chunks: Buffer[], bytes: number): Buffer {
   return whole;
 }
 
-/** The memory of each chunk is freed once it is copied, so that a body is never in memory twice. */
+/** Copies the chunks and frees each at once, so that a body is never in memory twice. */
 function copyFreeing(chunks: Buffer[], whole: Buffer): void {
   let at = 0;
   for (const chunk of chunks.splice(0)) {
@@ -201,22 +201,22 @@ function copyFreeing(chunks: Buffer[], whole: Buffer): void {
   }
 }
 
-/** Inflates piece by piece and stops at the first byte beyond what the body may have. */
+/** Inflates chunk by chunk and stops at the first byte beyond the limit. */
 async function inflated(
-  packed: Buffer,
+  compressed: Buffer,
   { bytesMax, reservation, signal }: Omit<Reading, "client"> & { readonly reservation: Reservation },
 ): Promise<Buffer> {
-  const tight = Math.max(limits.inflationFreeBytes, packed.length * limits.inflationRatioMax);
+  const inflatedMax = Math.max(limits.inflationFreeBytes, compressed.length * limits.inflationRatioMax);
   const chunks: Buffer[] = [];
   let bytes = 0;
   const gunzip = createGunzip({ chunkSize: inflatedChunkBytes });
-  gunzip.end(packed);
+  gunzip.end(compressed);
   try {
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > bytesMax) throw tooLarge("unpacked", bytesMax);
-      if (bytes > tight) throw fail("inflation-too-high", { ratio: limits.inflationRatioMax });
-      await reservation.resize(packed.length + bytes, signal);
+      if (bytes > inflatedMax) throw fail("inflation-too-high", { ratio: limits.inflationRatioMax });
+      await reservation.resize(compressed.length + bytes, signal);
       chunks.push(chunk);
     }
   } catch (problem) {
@@ -225,5 +225,5 @@ async function inflated(
   return joined(chunks, bytes);
 }
 
-/** Inflation runs on another thread; each piece costs the main one some microseconds. */
+/** Inflation runs on another thread; each chunk costs the main thread a few microseconds. */
 const inflatedChunkBytes = 2 ** 18;

@@ -1,4 +1,4 @@
-// Answers to requests that Node itself cannot read as HTTP, written to the bare socket.
+// Sends error responses on the socket for requests that Node cannot parse as HTTP.
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { type Failure, fail } from "../errors.ts";
@@ -9,8 +9,8 @@ interface ClientError extends Error {
   readonly code?: string;
 }
 
-/** The same error body and request id as any other refusal; the connection ends, as it cannot be trusted. */
-export function answerClientError(problem: ClientError, socket: Socket, requestId: string): void {
+/** Sends the usual error body and request id. Closes the connection: the rest cannot be parsed. */
+export function sendClientError(problem: ClientError, socket: Socket, requestId: string): void {
   if (problem.code === "ECONNRESET" || !socket.writable) return;
   const refusal = refusalOf(problem.code);
   const { status } = refusal;

@@ -7,25 +7,25 @@ import { addressRefusal } from "./address.ts";
 import { type Protocol, protocolOf, sendError } from "./protocol.ts";
 import { ClientGone } from "./request-scope.ts";
 
-/** No client receives it: it keeps clients that went away out of the metrics of server errors. */
+/** Only the metrics see this status: closed connections do not count as server errors. */
 const clientGoneStatus = 499;
 
 interface ErrorHandling {
   readonly log: Logger;
   /** Called for each write that the disk refused. */
-  readonly noteRefusal: (problem: string) => void;
+  readonly recordRefusal: (problem: string) => void;
   readonly protocols: readonly Protocol[];
 }
 
-/** Sends a refusal as the catalogue says; anything else is a fault of the server, logged with its stack. */
-export function errorHandler({ log, noteRefusal, protocols }: ErrorHandling) {
+/** Sends refusals of the catalogue. Other errors are server errors: they are logged with their stack. */
+export function errorHandler({ log, recordRefusal, protocols }: ErrorHandling) {
   return (problem: unknown, request: FastifyRequest, reply: FastifyReply) => {
     if (problem instanceof ClientGone) {
       log.debug({ requestId: request.id, path: pathToLog(request) }, problem.message);
       return reply.code(clientGoneStatus).send();
     }
     const failure = problem instanceof Failure ? problem : refusalByFastify(problem, request);
-    if (byDisk.has(failure.failure)) noteRefusal(failure.message);
+    if (diskFailures.has(failure.failure)) recordRefusal(failure.message);
     if (failure.status >= 500)
       log.error({ err: problem, requestId: request.id, path: pathToLog(request) }, failure.message);
     const { retryAfterSeconds = failure.status === 503 ? limits.retryAfterSeconds : undefined } =
@@ -33,20 +33,20 @@ export function errorHandler({ log, noteRefusal, protocols }: ErrorHandling) {
     if (retryAfterSeconds !== undefined) reply.header("Retry-After", retryAfterSeconds);
     const { allowed } = failure.details as { readonly allowed?: readonly string[] };
     if (allowed) reply.header("Allow", allowed.join(", "));
-    // The rest of a body that has stopped arriving is not read.
+    // The rest of a stalled body is not read.
     if (failure.status === 408) reply.header("Connection", "close");
     return sendError(reply, failure, protocolOf(protocols, request.url));
   };
 }
 
-/** What a disk refuses that looks as if it had room. */
-const byDisk: ReadonlySet<FailureCode> = new Set([
+/** Failed writes to a disk that reports free space. */
+const diskFailures: ReadonlySet<FailureCode> = new Set([
   "catalog-not-stored",
   "points-not-stored",
   "file-not-stored",
 ]);
 
-/** What Fastify itself refuses; anything else that is thrown is a fault of ours. */
+/** The refusal for an error of Fastify; all other errors are server errors. */
 function refusalByFastify(problem: unknown, { id, url }: FastifyRequest): Failure {
   const { code, statusCode: status = 500, message = "" } = problem as Partial<FastifyError>;
   if (code === "FST_ERR_MAX_PARAM_LENGTH")
@@ -56,7 +56,7 @@ function refusalByFastify(problem: unknown, { id, url }: FastifyRequest): Failur
   return undecodable ?? fail("request-malformed", { problem: message });
 }
 
-/** Values of parameters may be tokens, and so may the paths of links: neither is for logs. */
+/** The path for logs, without values of parameters and paths of links: both may contain tokens. */
 function pathToLog({ url, routeOptions }: FastifyRequest): string {
   if ((routeOptions?.config as { isLink?: boolean } | undefined)?.isLink) return routeOptions.url ?? "";
   const [path = "", query] = url.split("?", 2);

@@ -1,7 +1,7 @@
-// Requests that arrive after the port is open and before the start is complete.
+// Delays requests that arrive after the port is open and before the start is complete.
 import type { FastifyInstance } from "fastify";
 
-/** Holds each request until `release`. */
+/** Delays each request until `release`. */
 export class HeldRequests {
   readonly #released = Promise.withResolvers<void>();
   #isReleased = false;

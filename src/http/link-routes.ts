@@ -1,4 +1,4 @@
-// Routes that a signed link permits: transfers of bytes, however many they are.
+// Serves the routes that a signed link permits: transfers of any number of bytes.
 import type { OutgoingHttpHeaders } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
@@ -17,7 +17,7 @@ export function addLinkRoutes(http: FastifyInstance, kernel: Kernel, routes: rea
       url: patternOf(route.path),
       isTransfer: true,
       admit: ({ ip }) => ({ client: ip }),
-      // Uploads meet a full disk when they write.
+      // An upload checks the disk when it writes.
       effect: "read",
       decode: ({ params }) => decodePath(params as RawParameters),
       readBody: ({ request }) => request.raw,
@@ -38,7 +38,7 @@ function sendStreamed(reply: FastifyReply, { status, headers, ...response }: Lin
   return headers["Content-Length"] === undefined ? reply.send() : reply.send(Readable.from([]));
 }
 
-/** A transfer that fails can only be cut short, because its status has been sent. */
+/** A failed transfer closes the connection, because its status has been sent. */
 function sendFreeing(reply: FastifyReply, stream: Readable): FastifyReply {
   reply.hijack();
   reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders);

@@ -9,7 +9,7 @@ import { dataResponse, dataSchema } from "../rest/envelope.ts";
 import { oneOfWords, required, text } from "../rest/parameters.ts";
 import { type BrowserResponse, type OpenRoute, openRoute } from "../rest/route.ts";
 
-const statusShape = dataSchema(
+const statusSchema = dataSchema(
   Type.Object(
     {
       user: Type.String(),
@@ -21,21 +21,21 @@ const statusShape = dataSchema(
   ),
 );
 
-const tokenShape = dataSchema(
+const tokenSchema = dataSchema(
   Type.Object(
     { token: Type.String(), valid: Type.Boolean(), expired: Type.Boolean() },
     { title: "TokenStatus" },
   ),
 );
 
-const urlShape = dataSchema(Type.Object({ url: Type.String() }, { title: "BrowserAddress" }));
+const urlSchema = dataSchema(Type.Object({ url: Type.String() }, { title: "BrowserAddress" }));
 
-/** What a login in a browser is asked with; its refusal tells strangers nothing about projects. */
+/** The parameters of a login in a browser. Refusals do not reveal which projects exist. */
 const browserLogin = {
   project: required(text("URL name of the project")),
   redirectUrl: required(text("Where the browser goes with `access_token` and `id_token`")),
   errorRedirectUrl: text("Where the browser goes with `error` and `error_description`"),
-  prompt: oneOfWords("`none`: without asking the user", ["none"]),
+  prompt: oneOfWords("`none`: without user interaction", ["none"]),
 };
 
 interface BrowserLoginQuery {
@@ -45,7 +45,7 @@ interface BrowserLoginQuery {
   readonly prompt: "none" | undefined;
 }
 
-const wishOf = ({ project, redirectUrl, errorRedirectUrl, prompt }: BrowserLoginQuery) => ({
+const loginOptionsOf = ({ project, redirectUrl, errorRedirectUrl, prompt }: BrowserLoginQuery) => ({
   project: project.normalize("NFC"),
   redirectUrl,
   errorRedirectUrl,
@@ -59,8 +59,8 @@ const loggedOut = { user: "", loggedIn: false, project: "", projectId: -1 };
 
 const callbackOf = (baseUrl: string) => `${baseUrl}/login/callback`;
 
-/** One for each login under way in a browser, such as a silent one in a frame beside another. */
-const errandCookieName = (baseUrl: string, state: string) =>
+/** Each pending login in a browser has its own cookie: a silent login may run in a frame beside another. */
+const pendingCookieName = (baseUrl: string, state: string) =>
   `${isSecure(baseUrl) ? "__Host-" : ""}millrace_login_${state.slice(0, 16)}`;
 
 const isSecure = (baseUrl: string) => baseUrl.startsWith("https:");
@@ -74,7 +74,7 @@ export const loginRoutes: readonly OpenRoute[] = [
     path: "/login",
     summary: "Check an API key",
     body: { kind: "json", schema: Type.Object({ apiKey: Type.String() }) },
-    response: { schema: statusShape },
+    response: { schema: statusSchema },
     handle: async ({ authenticator }, { body, sender }) => {
       const { caller, refusal } = await authenticator.authenticateKey(body.apiKey, sender.address);
       if (!caller) throw refusal;
@@ -84,8 +84,8 @@ export const loginRoutes: readonly OpenRoute[] = [
   openRoute({
     method: "GET",
     path: "/login/status",
-    summary: "Whom the credentials of this request stand for",
-    response: { schema: statusShape },
+    summary: "The caller of this request",
+    response: { schema: statusSchema },
     handle: async ({ authenticator }, { sender }) => {
       const { caller } = await authenticator.authenticate(sender);
       return dataResponse(caller ? statusOf(caller) : loggedOut);
@@ -96,54 +96,52 @@ export const loginRoutes: readonly OpenRoute[] = [
     path: "/login/token",
     summary: "Whether a token is valid, and whether it has expired",
     query: { token: required(text("The token to check")) },
-    response: { schema: tokenShape },
+    response: { schema: tokenSchema },
     handle: async ({ authenticator }, { query: { token }, sender }) =>
       dataResponse({ token, ...(await authenticator.tokenStatus(token, sender.address)) }),
   }),
   openRoute({
     method: "GET",
     path: "/login/url",
-    summary: "The address that begins a login in a browser",
+    summary: "The address that starts a login in a browser",
     query: browserLogin,
-    response: { schema: urlShape },
+    response: { schema: urlSchema },
     handle: async ({ authenticator, browserLogin }, { query, baseUrl, sender, search }) => {
       authenticator.throttle.countLogin(sender.address);
-      await browserLogin.check(wishOf(query));
+      await browserLogin.check(loginOptionsOf(query));
       return dataResponse({ url: `${baseUrl}/login/redirect${search}` });
     },
   }),
   openRoute({
     method: "GET",
     path: "/login/redirect",
-    summary: "Send a browser to the project's identity provider; it comes back to `/login/callback`",
+    summary: "Send a browser to the project's identity provider; it returns to `/login/callback`",
     query: browserLogin,
     response: "redirect",
     handle: async ({ authenticator, browserLogin }, { query, baseUrl, sender }) => {
       authenticator.throttle.countLogin(sender.address);
-      const { location, state, kept } = await browserLogin.begin(wishOf(query), callbackOf(baseUrl));
-      const errand = { value: kept, maxAgeMs: limits.pendingLoginMsMax };
-      return { location, cookies: [cookie(baseUrl, errandCookieName(baseUrl, state), errand)] };
+      const { location, state, kept } = await browserLogin.begin(loginOptionsOf(query), callbackOf(baseUrl));
+      const pending = { value: kept, maxAgeMs: limits.pendingLoginMsMax };
+      return { location, cookies: [cookie(baseUrl, pendingCookieName(baseUrl, state), pending)] };
     },
   }),
   openRoute({
     method: "GET",
     path: "/login/callback",
-    summary:
-      "Where the identity provider sends the browser back to; it goes on with tokens, or with an error",
+    summary: "The address to which the identity provider redirects; it redirects on with tokens or an error",
     query: { state: required(text("As sent to the provider")) },
     response: "redirect",
     handle: async ({ authenticator, browserLogin }, { query, baseUrl, sender, search }) => {
       authenticator.throttle.countLogin(sender.address);
-      const errand = errandCookieName(baseUrl, query.state);
-      const answer = new URL(callbackOf(baseUrl) + search);
+      const pendingName = pendingCookieName(baseUrl, query.state);
       const { location, session } = await browserLogin.finish(
-        answer,
-        cookieIn(sender.headers.cookie, errand),
+        new URL(callbackOf(baseUrl) + search),
+        cookieIn(sender.headers.cookie, pendingName),
       );
-      const opened = { value: session, maxAgeMs: limits.loginMsMax };
+      const options = { value: session, maxAgeMs: limits.loginMsMax };
       const name = sessionCookieName(isSecure(baseUrl));
-      const begun = session === undefined ? [] : [cookie(baseUrl, name, opened)];
-      return { location, cookies: [cookie(baseUrl, errand), ...begun] };
+      const sessionCookies = session === undefined ? [] : [cookie(baseUrl, name, options)];
+      return { location, cookies: [cookie(baseUrl, pendingName), ...sessionCookies] };
     },
   }),
   openRoute({
@@ -151,7 +149,7 @@ export const loginRoutes: readonly OpenRoute[] = [
     path: "/logout/url",
     summary: "The address that ends the user's login with the identity provider",
     query: { redirectUrl: required(text("Where the browser goes afterwards")) },
-    response: { schema: urlShape },
+    response: { schema: urlSchema },
     handle: async ({ authenticator, browserLogin }, { query: { redirectUrl }, sender }) => {
       const { project, refusal } = await authenticator.authenticate(sender);
       if (!project) throw refusal ?? fail("no-session", {});
@@ -162,15 +160,15 @@ export const loginRoutes: readonly OpenRoute[] = [
     openRoute({
       method,
       path: "/logout",
-      summary: "End a session: its cookie and the tokens of the same login are void from now on",
-      response: { schema: statusShape },
+      summary: "End a session: its cookie and the tokens of the same login become invalid",
+      response: { schema: statusSchema },
       handle: async ({ authenticator, browserLogin }, { sender, baseUrl }): Promise<BrowserResponse> => {
         const { login, refusal } = await authenticator.authenticate(sender);
         if (refusal?.failure === "foreign-origin") throw refusal;
         if (login) await browserLogin.end(login);
         const name = sessionCookieName(isSecure(baseUrl));
-        const isSent = cookieIn(sender.headers.cookie, name) !== undefined;
-        return { json: dataResponse(loggedOut), cookies: isSent ? [cookie(baseUrl, name)] : [] };
+        const hasCookie = cookieIn(sender.headers.cookie, name) !== undefined;
+        return { json: dataResponse(loggedOut), cookies: hasCookie ? [cookie(baseUrl, name)] : [] };
       },
     }),
   ),

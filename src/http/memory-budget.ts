@@ -1,20 +1,18 @@
-// Bounds the memory that request bodies, or responses, take together, and of that what those of one client
-// take.
+// Bounds the memory of all request bodies, or of all responses, and the share of one client.
 //
-// Of bodies: each reserves memory as its bytes arrive, so all bodies may hold a part of what they need and
-// wait for the rest. One of them at a time is moved to the reserve, which is enough for any body: it ends
-// whatever the others hold, and then it is the turn of another one.
-
+// A body reserves memory as its bytes arrive, so that all bodies may have a part and wait for the rest. One
+// of them at a time moves to the reserve, which is enough for any body. It completes whatever the others
+// have reserved, and then the next one moves to the reserve.
 import { invariant } from "../lib/invariant.ts";
 
 interface BudgetSizes {
-  /** For all bodies but the one in the reserve. */
+  /** For all bodies except the one in the reserve. */
   readonly sharedBytes: number;
-  /** The most that the bodies of one client have of that. */
+  /** The part of `sharedBytes` that one client may have. */
   readonly clientBytes: number;
-  /** As much as any body ever needs. */
+  /** Enough for the largest body. */
   readonly reserveBytes: number;
-  /** A body up to this size counts for nothing and never waits. */
+  /** A body up to this size is not counted and never waits. */
   readonly uncountedBytes: number;
 }
 
@@ -27,7 +25,7 @@ interface Waiting {
 export class MemoryBudget {
   readonly #sizes: BudgetSizes;
   #free: number;
-  readonly #heldBy = new Map<string, number>();
+  readonly #reservedBy = new Map<string, number>();
   readonly #waiting: Waiting[] = [];
   #inReserve: Reservation | undefined;
 
@@ -36,20 +34,20 @@ export class MemoryBudget {
     this.#free = sizes.sharedBytes;
   }
 
-  /** Bytes that are free beside the reserve. */
+  /** Free bytes, without the reserve. */
   get free(): number {
     return this.#free;
   }
 
-  /** For one body or response of a client. */
+  /** Starts a reservation for one body or response of a client. */
   open(client: string): Reservation {
     return new Reservation(this, client);
   }
 
-  /** For `Reservation`: gives it so many bytes now, or when they are free. */
-  resize(reservation: Reservation, wanted: number, signal: AbortSignal): Promise<void> | undefined {
-    invariant(wanted <= this.#sizes.reserveBytes, "no body needs more than the reserve");
-    const bytes = wanted <= this.#sizes.uncountedBytes ? 0 : wanted;
+  /** Called by `Reservation`: gives it this number of bytes now, or when they are free. */
+  resize(reservation: Reservation, requested: number, signal: AbortSignal): Promise<void> | undefined {
+    invariant(requested <= this.#sizes.reserveBytes, "no body needs more than the reserve");
+    const bytes = requested <= this.#sizes.uncountedBytes ? 0 : requested;
     if (bytes <= reservation.bytes || this.#fits(reservation, bytes)) {
       this.#give(reservation, bytes);
       return undefined;
@@ -60,10 +58,10 @@ export class MemoryBudget {
   #fits(reservation: Reservation, bytes: number): boolean {
     if (reservation === this.#inReserve) return true;
     const more = bytes - reservation.bytes;
-    return more <= this.#free && this.#of(reservation) + more <= this.#sizes.clientBytes;
+    return more <= this.#free && this.#bytesOf(reservation) + more <= this.#sizes.clientBytes;
   }
 
-  #of = ({ client }: Reservation): number => this.#heldBy.get(client) ?? 0;
+  #bytesOf = ({ client }: Reservation): number => this.#reservedBy.get(client) ?? 0;
 
   #give(reservation: Reservation, bytes: number): void {
     const isLess = bytes < reservation.bytes;
@@ -74,10 +72,10 @@ export class MemoryBudget {
   }
 
   #count(reservation: Reservation, more: number): void {
-    const held = this.#of(reservation) + more;
+    const reserved = this.#bytesOf(reservation) + more;
     this.#free -= more;
-    if (held > 0) this.#heldBy.set(reservation.client, held);
-    else this.#heldBy.delete(reservation.client);
+    if (reserved > 0) this.#reservedBy.set(reservation.client, reserved);
+    else this.#reservedBy.delete(reservation.client);
   }
 
   async #wait(reservation: Reservation, bytes: number, signal: AbortSignal): Promise<void> {
@@ -98,7 +96,7 @@ export class MemoryBudget {
     }
   }
 
-  /** First come first served, as far as there is memory; the reserve goes to the client that holds least. */
+  /** First come, first served among those that fit; the reserve goes to the client with the fewest bytes. */
   #startWaiting(): void {
     for (let next = this.#next(); next; next = this.#next()) {
       this.#remove(next);
@@ -110,7 +108,9 @@ export class MemoryBudget {
   #next(): Waiting | undefined {
     const fitting = this.#waiting.find(({ reservation, bytes }) => this.#fits(reservation, bytes));
     if (fitting || this.#inReserve || this.#waiting.length === 0) return fitting;
-    const least = this.#waiting.reduce((a, b) => (this.#of(b.reservation) < this.#of(a.reservation) ? b : a));
+    const least = this.#waiting.reduce((a, b) =>
+      this.#bytesOf(b.reservation) < this.#bytesOf(a.reservation) ? b : a,
+    );
     this.#count(least.reservation, -least.reservation.bytes);
     this.#inReserve = least.reservation;
     return least;
@@ -125,7 +125,7 @@ export class MemoryBudget {
 export class Reservation {
   readonly #budget: MemoryBudget;
   readonly client: string;
-  /** What is reserved; changed by the budget alone. */
+  /** The reserved bytes; only the budget changes them. */
   bytes = 0;
 
   constructor(budget: MemoryBudget, client: string) {
@@ -133,7 +133,7 @@ export class Reservation {
     this.client = client;
   }
 
-  /** Reserves so many bytes in all: at once, or when the promise resolves. Rejects when the signal aborts. */
+  /** Reserves this total: now, or when the promise resolves. Rejects when the signal aborts. */
   resize(bytes: number, signal: AbortSignal): Promise<void> | undefined {
     return this.#budget.resize(this, bytes, signal);
   }

@@ -1,4 +1,4 @@
-// What operators watch: requests, points, the stores and the process, in the text format of Prometheus.
+// The metrics of requests, points, stores and the process, in the text format of Prometheus.
 import type { FastifyInstance } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ComputingLoad } from "../compute/computing.ts";
@@ -8,21 +8,21 @@ import type { MemoryBudget } from "./memory-budget.ts";
 
 export interface Metrics {
   readonly registry: Registry;
-  /** The same store, with its writes counted. */
+  /** Returns the store with a counter of its writes. */
   counted(points: PointsStore): PointsStore;
-  /** Shows how much memory responses hold. */
+  /** Adds a gauge of the free memory for responses. */
   showResponses(budget: MemoryBudget): void;
-  /** All of it, as of now. */
+  /** The current values of all metrics. */
   text(points: PointsStore): Promise<string>;
 }
 
-/** A registry of its own for each server, so that several can run in one process. */
+/** Each server has its own registry, so that several can run in one process. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: "millrace_build_info",
-    help: "Always 1; the label is the version that runs",
+    help: "Always 1; the label is the running version",
     labelNames: ["version"],
     registers: [registry],
   }).set({ version }, 1);
@@ -40,8 +40,8 @@ export function createMetrics(): Metrics {
         await points.append(batch);
         written.inc(count);
       },
-      scan: (question) => points.scan(question),
-      aggregate: (question) => points.aggregate(question),
+      scan: (query) => points.scan(query),
+      aggregate: (query) => points.aggregate(query),
       latest: (series, beforeMs) => points.latest(series, beforeMs),
       delete: (series, range) => points.delete(series, range),
       stats: () => points.stats(),
@@ -50,7 +50,7 @@ export function createMetrics(): Metrics {
     showResponses: (budget) => {
       new Gauge({
         name: "millrace_response_memory_free_bytes",
-        help: "Memory that is left for large responses; further ones wait when there is none",
+        help: "Free memory for large responses; further responses wait when there is none",
         registers: [registry],
         collect() {
           this.set(budget.free);
@@ -64,11 +64,11 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Counts and times every request under the pattern of its route, never under its own path. */
+/** Measures every request, labelled with the pattern of its route and never with its path. */
 export function measureRequests(http: FastifyInstance, registry: Registry): void {
   const duration = new Histogram({
     name: "millrace_http_request_seconds",
-    help: "Requests by route and status, and how long they took to answer",
+    help: "Requests by route and status, with the time until the response was sent",
     labelNames: ["method", "route", "status"],
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120],
     registers: [registry],
@@ -80,11 +80,11 @@ export function measureRequests(http: FastifyInstance, registry: Registry): void
   });
 }
 
-/** Shows how many computations run and wait, and how much was computed. */
+/** Adds gauges of running and waiting computations, and of the computed amount. */
 export function measureComputing(registry: Registry, load: () => ComputingLoad): void {
   const shown = {
-    millrace_computations_running: ["Long computations that hold a place", "running"],
-    millrace_computations_waiting: ["Long computations that wait for a place", "waiting"],
+    millrace_computations_running: ["Long computations that run", "running"],
+    millrace_computations_waiting: ["Long computations that wait to run", "waiting"],
     millrace_computations_compared_characters: ["Characters compared in the compute thread", "compared"],
     millrace_computations_main_seconds: ["Time of computations on the main thread", "mainThreadSeconds"],
   } as const;
@@ -97,14 +97,14 @@ export function measureComputing(registry: Registry, load: () => ComputingLoad):
     });
 }
 
-/** Shows how often inserts found their list of series resolved. */
+/** Counts inserts by whether they used a cached write plan. */
 export function measureWritePlans(
   registry: Registry,
   counts: () => { readonly used: number; readonly made: number },
 ): void {
   new Counter({
     name: "millrace_write_plans_total",
-    help: "Inserts that used a stored plan for their list of series (used), and plans that were made (made)",
+    help: "Inserts that used a cached plan for their list of series (used), and new plans (made)",
     labelNames: ["result"],
     registers: [registry],
     collect() {
@@ -120,7 +120,7 @@ function storeGauges(registry: Registry): (stats: PointsStats) => void {
   const blocks = gauge("millrace_points_blocks", "Compressed blocks in the store");
   const bytes = gauge("millrace_points_bytes", "Bytes of datapoints on disk");
   const journal = gauge("millrace_points_journal_bytes", "Bytes of the journal on disk");
-  const damaged = gauge("millrace_points_quarantined", "Damaged pieces of the store that are not served");
+  const damaged = gauge("millrace_points_quarantined", "Damaged parts of the store that are not served");
   return (stats) => {
     stored.set(stats.points);
     blocks.set(stats.blocks);

@@ -1,4 +1,4 @@
-// OData among the endpoints: every path below its root goes to the entity model, undecoded.
+// Serves OData: every path below its root goes to the entity model without decoding.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RequestSource } from "../access/authenticator.ts";
 import { fail } from "../errors.ts";
@@ -25,7 +25,7 @@ export const odataProtocol: Protocol = {
 
 const rootPath = "/odata/v1/projects/:project";
 
-/** Adds the interface of this model, and for everyone the vocabularies that it names. */
+/** Adds the interface of a model, and the vocabularies that it names; these need no credentials. */
 export function addOData(http: FastifyInstance, kernel: Kernel, model: EntityModel): void {
   const service = odataService(model);
   for (const url of [rootPath, `${rootPath}/*`]) addService(http, kernel, { url, service });
@@ -46,7 +46,7 @@ function addService(
         urlName: projectIn(request),
         capability: "member",
       }),
-    // The service checks the disk when it knows from the path that the request inserts an entity.
+    // The service checks the disk itself, for requests whose path is an insert.
     effect: "read",
     decode(request) {
       const baseUrl = baseUrlOf(kernel.services.baseUrl, request.headers);
@@ -54,7 +54,7 @@ function addService(
       const root = `${baseUrl}/odata/v1/projects/${encodeURIComponent(projectIn(request))}`;
       return { baseUrl, root, rest: belowRoot(request.raw.url!) };
     },
-    // The service reads the body when it knows from the path which entity it is.
+    // The service reads the body itself, after it knows the entity from the path.
     readBody:
       (_, receive): ODataRequest["readJsonBody"] =>
       (keptText) =>
@@ -99,8 +99,8 @@ const varyOf = (reply: FastifyReply): string =>
   [reply.getHeader("Vary") ?? [], "Accept", "Prefer", "Authorization"].flat().join(", ");
 
 /**
- * The credentials of REST, and a key or token as the password of HTTP Basic, because Excel and Power BI can
- * send nothing else (docs/reference/odata.md#requests-and-formats). A token is recognised by its two dots.
+ * Accepts the credentials of REST, and a key or token as the password of HTTP Basic: Excel and Power BI can
+ * send only that (docs/reference/odata.md#requests-and-formats). Two dots tell a token from a key.
  */
 function odataSourceOf(request: FastifyRequest): RequestSource {
   const source = sourceOf(request);

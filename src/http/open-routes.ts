@@ -1,4 +1,4 @@
-// Routes that belong to no project and need no credentials, such as the login.
+// Serves the routes that belong to no project and need no credentials, such as the login.
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { limits } from "../limits.ts";
 import { baseUrlOf } from "../rest/base-url.ts";

@@ -1,4 +1,4 @@
-// What operators watch and tools read: health, metrics, the description of each version. Open to everyone.
+// Serves health, metrics and the OpenAPI description of each version. They need no credentials.
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { System } from "../lib/system.ts";
@@ -19,8 +19,8 @@ export interface Stores {
 }
 
 /**
- * `GET /health`: 200 while all stores answer and take writes, else 503: `degraded` while reads and deletes go
- * on, `failing` else. Damaged pieces are listed, the rest serves.
+ * `GET /health`: 200 while all stores respond and accept writes, else 503: `degraded` while reads and deletes
+ * work, otherwise `failing`. It lists damaged parts; the other parts are served.
  */
 export function addHealth(http: FastifyInstance, stores: Stores, log: Logger): void {
   http.get("/health", async (_request, reply) => {
@@ -30,7 +30,7 @@ export function addHealth(http: FastifyInstance, stores: Stores, log: Logger): v
       if (status === "ok") return { status, version, store, quarantined };
       return reply.code(503).send({ status, version, store, freeBytes, quarantined });
     } catch (problem) {
-      log.error({ err: problem }, "A store does not answer");
+      log.error({ err: problem }, "A store does not respond");
       return reply.code(503).send({ status: "failing", version, store: "not answering", quarantined: [] });
     }
   });
@@ -55,7 +55,7 @@ async function stateOf({ catalog, points, blobs, disk, refusals }: Stores): Prom
   return { status: "ok", store: "open", quarantined };
 }
 
-/** Remembers the latest write that the disk refused. */
+/** Stores the latest failed write to the disk. */
 export class Refusals {
   readonly #system: System;
   #latest: { readonly problem: string; readonly untilMs: number } | undefined;
@@ -64,11 +64,11 @@ export class Refusals {
     this.#system = system;
   }
 
-  readonly note = (problem: string): void => {
+  readonly record = (problem: string): void => {
     this.#latest = { problem, untilMs: this.#system.monotonicMs() + limits.refusalShownMs };
   };
 
-  /** Undefined when none was refused lately. */
+  /** Undefined if no write failed recently. */
   latest(): string | undefined {
     const { problem, untilMs = 0 } = this.#latest ?? {};
     return untilMs > this.#system.monotonicMs() ? problem : undefined;
@@ -82,7 +82,7 @@ export function addMetrics(http: FastifyInstance, metrics: Metrics, points: Poin
   );
 }
 
-/** `GET /api/{version}/openapi.json`, made once. */
+/** `GET /api/{version}/openapi.json`, created once. */
 export function addDescription(http: FastifyInstance, version: string, describe: () => object): void {
   let text: string | undefined;
   http.get(`/api/${version}/openapi.json`, async (_request, reply) => {

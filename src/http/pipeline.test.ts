@@ -60,13 +60,13 @@ let isFull = false;
 
 before(async () => {
   http = await createHttp({
-    ...{ log: pino({ level: "silent" }), metrics: createMetrics(), noteRefusal: () => undefined },
+    ...{ log: pino({ level: "silent" }), metrics: createMetrics(), recordRefusal: () => undefined },
     protocols: [plain],
     settings: { trustedProxies: [] },
   });
   const disk = {
     ...boundlessDisk,
-    requireRoom() {
+    requireSpace() {
       stages.push("disk");
       if (isFull) throw fail("disk-full", { problem: "the disk is full" });
     },

@@ -1,5 +1,5 @@
-// The way of every request through the server: the stages of `serve`, from top to bottom. A protocol adds
-// endpoints, which say what each stage does for it.
+// Serves every request: `serve` runs the stages from top to bottom. A protocol adds endpoints, which define
+// these stages.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Authenticator } from "../access/authenticator.ts";
 import type { Services } from "../context.ts";
@@ -8,7 +8,7 @@ import { type BodyMemory, readBody } from "./body.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 import { type Deadlines, RequestScope, transferDeadlines } from "./request-scope.ts";
 
-/** What endpoints are served with. */
+/** The services that all endpoints use. */
 export interface Kernel {
   readonly services: Services;
   readonly authenticator: Pick<Authenticator, "authenticate">;
@@ -24,7 +24,7 @@ export interface Endpoint<Admitted extends Client, Input, Body, Result> {
   readonly method: string | readonly string[];
   readonly url: string;
   /**
-   * Authenticates and authorizes the caller, where the operation needs one; refuses all others (401, 403).
+   * Authenticates and authorizes the caller, if the operation needs one; refuses others (401, 403).
    */
   admit(request: FastifyRequest): Admitted | Promise<Admitted>;
   readonly effect: Effect;
@@ -38,7 +38,7 @@ export interface Endpoint<Admitted extends Client, Input, Body, Result> {
   readonly isTransfer?: true;
 }
 
-/** The client whose share of the memory a request takes. */
+/** The client that the memory of a request counts for. */
 export interface Client {
   readonly client: string;
 }
@@ -83,15 +83,15 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
 /** `isLink` keeps the path out of logs. */
 const transferOptions = { compress: false, config: { mayTakeLong: true, isLink: true } } as const;
 
-/** A full disk refuses writes (503), and makes space for deletes. */
+/** Refuses writes (503) if the disk is full, and frees reserved space for deletes. */
 async function prepareDisk({ disk }: Services, effect: Effect): Promise<void> {
-  if (effect === "write") disk.requireRoom();
+  if (effect === "write") disk.requireSpace();
   if (effect === "delete" && disk.isFull) await disk.prepareDelete();
 }
 
 /**
- * A body counts against the memory for bodies until the request has ended; the buffer of its bytes is reused
- * as soon as they are read.
+ * The memory of a body is reserved until the end of the request; the buffer of its bytes is reused when they
+ * are read.
  */
 function receiverOf<Admitted extends Client>(
   { bodies }: Kernel,
@@ -102,16 +102,16 @@ function receiverOf<Admitted extends Client>(
     const { signal } = scope;
     const { bytes, reservation, reuse } = await readBody(request.raw, bodies, { bytesMax, client, signal });
     scope.atEnd(() => reservation.release());
-    let made = 0;
+    let decodedBytes = 0;
     const reserve = (more: number) => {
-      made = more;
+      decodedBytes = more;
       return reservation.resize(bytes.length + more, signal);
     };
     try {
       return await read(bytes, { signal, reserve });
     } finally {
       reuse();
-      reservation.resize(Math.min(made, reservation.bytes), signal);
+      reservation.resize(Math.min(decodedBytes, reservation.bytes), signal);
     }
   };
 }

@@ -1,4 +1,4 @@
-// Admits callers to the operations of a project.
+// Authenticates and authorizes callers for the operations of a project.
 import type { FastifyRequest } from "fastify";
 import type { RequestSource } from "../access/authenticator.ts";
 import { authorize } from "../access/authorize.ts";
@@ -9,12 +9,12 @@ import type { Client, Kernel } from "./pipeline.ts";
 import { responseMemory } from "./request-memory.ts";
 import type { RequestScope } from "./request-scope.ts";
 
-/** A caller who is admitted to a project. */
+/** A caller with access to a project. */
 export interface ProjectClient extends Client {
   readonly caller: Caller;
 }
 
-/** Refuses requests without valid credentials (401), and callers who may not use the project (403). */
+/** Refuses requests without valid credentials (401), and callers without access to the project (403). */
 export async function admitToProject(
   { authenticator }: Pick<Kernel, "authenticator">,
   {

@@ -1,4 +1,4 @@
-// The memory for the bodies and the responses of all requests, and the part of it that a request has.
+// The memory budgets for bodies and responses, and the reservation of each request.
 import { limits } from "../limits.ts";
 import type { ResponseMemory } from "../query/read-within.ts";
 import { bodyBuffers } from "./body.ts";
@@ -7,7 +7,7 @@ import type { Metrics } from "./metrics.ts";
 import type { Kernel } from "./pipeline.ts";
 import { type Deadlines, type RequestScope, usualDeadlines } from "./request-scope.ts";
 
-/** What all responses may take; tests have other bounds than the usual ones. */
+/** The bounds of all responses; tests use other ones. */
 export interface ResponseBounds {
   readonly bytes: number;
   readonly deadlines: Deadlines;
@@ -18,7 +18,7 @@ export const usualBounds: ResponseBounds = {
   deadlines: usualDeadlines,
 };
 
-/** The memory that all requests share, shown among the metrics. */
+/** The memory that all requests share, with its metrics. */
 export function memoryOf(
   { bytes, deadlines }: ResponseBounds,
   metrics: Pick<Metrics, "showResponses">,
@@ -39,7 +39,7 @@ export function memoryOf(
   return { bodies: { budget, buffers: bodyBuffers() }, responses, deadlines };
 }
 
-/** What a request of a client reserves is held until its response is sent or given up. */
+/** The reservation of a request lasts until its response is sent or aborted. */
 export function responseMemory(budget: MemoryBudget, client: string, scope: RequestScope): ResponseMemory {
   const reservation = budget.open(client);
   scope.atEnd(() => reservation.release());

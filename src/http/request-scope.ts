@@ -1,29 +1,29 @@
-// How long a request lives: until its response is sent, its client goes away, or a deadline passes.
+// Ends a request when its response is sent, its client disconnects, or a deadline passes.
 import type { ServerResponse } from "node:http";
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 
-/** Why a request ends without a response. */
+/** Ends a request without a response. */
 export class ClientGone extends Error {
   constructor() {
     super("The client went away before the response");
   }
 }
 
-/** When to try again what found the server too busy. */
+/** When a client may retry a request that the server was too busy for. */
 const retryAfterSeconds = 10;
 
 /** How long a request and its response may take. */
 export interface Deadlines {
   /** Until the response begins. */
   readonly requestMs: number;
-  /** Between two parts of the response that its reader takes. */
+  /** Between two parts of the response that the client reads. */
   readonly idleMs: number;
-  /** From the beginning of the response to its end. */
+  /** From the start of the response to its end. */
   readonly sendMs: number;
 }
 
-/** A transfer takes as long as its bytes move. */
+/** A transfer has no deadline while bytes arrive or leave. */
 export const transferDeadlines: Deadlines = {
   requestMs: Number.POSITIVE_INFINITY,
   idleMs: limits.uploadIdleMsMax,
@@ -36,15 +36,15 @@ export const usualDeadlines: Deadlines = {
   sendMs: limits.responseMsMax,
 };
 
-/** One request under way. */
+/** One request in progress. */
 export class RequestScope {
   readonly #response: ServerResponse;
   readonly #deadlines: Deadlines;
   #timer: NodeJS.Timeout | undefined;
   readonly #controller = new AbortController();
   readonly #atEnd: (() => void)[] = [];
-  /** Refuses who waits for the outcome. */
-  #refuse: ((why: unknown) => void) | undefined;
+  /** Rejects the promise of `within`. */
+  #refuse: ((reason: unknown) => void) | undefined;
   #hasEnded = false;
 
   constructor(response: ServerResponse, deadlines: Deadlines) {
@@ -62,8 +62,8 @@ export class RequestScope {
   }
 
   /**
-   * Call when the response begins: from now on the request lives as long as its reader takes some of it every
-   * while. Else the transfer is broken off, so that the reader cannot take a part for the whole.
+   * Call when the response starts: from now on only `idleMs` and `sendMs` apply. After these the connection
+   * is closed, so that the client cannot mistake a part for the whole response.
    */
   sending(): void {
     const { idleMs, sendMs } = this.#deadlines;
@@ -74,11 +74,11 @@ export class RequestScope {
     if (!socket) return;
     const idle = () => {
       if (response.writableLength > 0) response.destroy();
-      else socket.setTimeout(idleMs); // The server is slow, not the reader.
+      else socket.setTimeout(idleMs); // The server is slow, not the client.
     };
     socket.setTimeout(idleMs);
     response.on("timeout", idle);
-    // Before the server sets its own time for the next request.
+    // Runs before the server sets its own timeout for the next request.
     response.prependOnceListener("finish", () => socket.setTimeout(0));
   }
 
@@ -87,22 +87,22 @@ export class RequestScope {
     return this.#controller.signal;
   }
 
-  /** Has `work` done when the response is sent or given up; at once when that has happened already. */
+  /** Runs `work` when the response is sent or aborted; at once if that has happened already. */
   atEnd(work: () => void): void {
     if (this.#hasEnded) work();
     else this.#atEnd.push(work);
   }
 
-  /** The outcome of `work`, or the refusal (503) if the deadline comes first. */
-  within<Outcome>(work: Promise<Outcome>): Promise<Outcome> {
+  /** Returns the result of `work`, or throws the refusal (503) if the deadline passes first. */
+  within<Result>(work: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#refuse = reject;
       work.then(resolve, reject);
     });
   }
 
-  #abort(why: Error): void {
-    this.#controller.abort(why);
-    this.#refuse?.(why);
+  #abort(reason: Error): void {
+    this.#controller.abort(reason);
+    this.#refuse?.(reason);
   }
 }

@@ -112,7 +112,7 @@ before(async () => {
   http = await createHttp({
     log,
     metrics: createMetrics(),
-    noteRefusal: () => undefined,
+    recordRefusal: () => undefined,
     protocols: [],
     settings: { trustedProxies: [] },
   });

@@ -1,4 +1,4 @@
-// The routes of REST among the endpoints: every operation of a project, in each of its versions.
+// Serves the REST routes: every operation of a project, in each of its versions.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Services } from "../context.ts";
 import { baseUrlOf } from "../lib/base-url.ts";
@@ -18,7 +18,7 @@ import { admitToProject, contextOf } from "./project-access.ts";
 import { restProtocol } from "./protocol.ts";
 import { sendResponse } from "./send.ts";
 
-/** Values of parameters as they are in the request. */
+/** The undecoded parameters of a request. */
 export type RawParameters = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Adds every route in each of its versions. */
@@ -71,14 +71,14 @@ function addRoute(
   });
 }
 
-/** The rest of a path under the name of the parameter that takes it. */
+/** Names the rest of a path by the parameter that takes it. */
 function pathIn({ params }: FastifyRequest, { takesRest, path }: Route): RawParameters {
   const raw = params as RawParameters;
   const name = takesRest ? /\{(\w+)\}$/.exec(path)?.[1] : undefined;
   return name === undefined ? raw : { ...raw, [name]: raw["*"] };
 }
 
-/** `/assets/{assetId}` as Fastify writes it. */
+/** `/assets/{assetId}` in the notation of Fastify. */
 export const patternOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
 type Decoder = (bytes: Buffer, input: Parameters<BytesBody<unknown>["read"]>[1]) => Promise<unknown>;
@@ -88,7 +88,7 @@ function bodyDecoderOf(body: Route["body"]): Decoder {
   return body.kind === "bytes" ? body.read : jsonDecoder(body.schema, body);
 }
 
-/** The address of the created record; of several records, of the first. */
+/** The address of the created record, or of the first of several. */
 function locationOf(request: FastifyRequest, { createdName = "id" }: Route, response: RouteResponse): string {
   const collection = request.url.split("?", 1)[0]!.replace(/\/create$/, "");
   type Named = Readonly<Record<string, string | number>>;
@@ -97,7 +97,7 @@ function locationOf(request: FastifyRequest, { createdName = "id" }: Route, resp
   return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`;
 }
 
-/** The same request with the cursor of its response; a path alone where the server's address is unknown. */
+/** The same request with the cursor of its response; only the path if the server's address is unknown. */
 function nextLinkOf(
   services: Services,
   { url, headers }: FastifyRequest,
@@ -106,11 +106,11 @@ function nextLinkOf(
   const { nextCursor } = response as { readonly nextCursor?: string };
   if (nextCursor === undefined || route.query["cursor"] === undefined) return undefined;
   const [path, search = ""] = url.split(/\?(.*)/s) as [string, string?];
-  const others = search.split("&").filter((one) => one !== "" && !one.startsWith("cursor="));
+  const others = search.split("&").filter((pair) => pair !== "" && !pair.startsWith("cursor="));
   const query = [...others, `cursor=${nextCursor}`].join("&");
   return `${baseUrlOf(services.baseUrl, headers) ?? ""}${safeInLink(`${path}?${query}`)}`;
 }
 
-/** Percent-encodes the bytes of an address as it was sent that a header, or a link in it, cannot have. */
+/** Percent-encodes the bytes of an address that are not valid in a header or in a link inside it. */
 const safeInLink = (address: string) =>
   address.replaceAll(/[^!-~]|[<>"]/g, (byte) => `%${byte.charCodeAt(0).toString(16).padStart(2, "0")}`);

@@ -1,7 +1,8 @@
-// Headers of every answer that tell browsers to be careful with it.
+// The security headers of every response.
+
 /**
- * Nothing here is a page: no script runs from an answer, uploaded files included, none is shown in a frame or
- * read as another type than its own, none is kept by a cache, and no address with a token in it is passed on.
+ * No response is a web page, and uploaded files are no exception. Browsers run no script from it, show it in
+ * no frame, guess no other content type, cache nothing, and send no `Referer`, which may contain a token.
  */
 const always = {
   "x-content-type-options": "nosniff",
@@ -12,7 +13,7 @@ const always = {
 
 const aYear = 365 * 24 * 3600;
 
-/** `isSecure`: clients reach this server by https. Routes may answer with others of their own. */
+/** `isSecure`: clients reach this server by https. Routes may override these headers. */
 export const securityHeaders = (isSecure: boolean): Readonly<Record<string, string>> => ({
   ...always,
   ...(isSecure && { "strict-transport-security": `max-age=${aYear}` }),

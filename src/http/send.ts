@@ -5,7 +5,7 @@ import { inChunks } from "../rest/items-json.ts";
 import type { RouteResponse } from "../rest/route.ts";
 import type { RequestScope } from "./request-scope.ts";
 
-/** Sends the result of a handler; from now on the deadlines are those of sending. */
+/** Sends the result of a handler; from now on the deadlines of responses apply. */
 export async function sendResponse(
   reply: FastifyReply,
   result: RouteResponse,
@@ -20,7 +20,7 @@ export async function sendResponse(
   return sendStream(reply.type(response.contentType), response.stream, scope);
 }
 
-/** The stream ends with the request; when it fails, its transfer is broken off. */
+/** The stream ends with the request; if it fails, the connection is closed. */
 export function sendStream(reply: FastifyReply, stream: Readable, scope: RequestScope): FastifyReply {
   scope.signal.addEventListener("abort", () => stream.destroy(scope.signal.reason), { once: true });
   scope.atEnd(() => stream.destroy());

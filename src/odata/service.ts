@@ -82,7 +82,7 @@ export function odataService(model: EntityModel): ODataService {
     const insertable = resolved.kind === "collection" && isInsertable(resolved) ? resolved : undefined;
     checkMethod(request, url, insertable);
     if (request.method === "POST") {
-      call.ctx.disk.requireRoom();
+      call.ctx.disk.requireSpace();
       return insertResponse(call, insertable!);
     }
     const answer = resolved.kind === "metadata" ? documents(request, url) : await responseAt(call, resolved);

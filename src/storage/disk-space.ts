@@ -19,7 +19,7 @@ export interface DiskSpace {
   readonly problem: string | undefined;
   readonly freeBytes: number;
   /** Refuses (503) while the disk is full. */
-  requireRoom(): void;
+  requireSpace(): void;
   /** Frees space for a delete on a full disk, by removing the reserve. */
   prepareDelete(): Promise<void>;
   /**
@@ -33,7 +33,7 @@ export const boundlessDisk: DiskSpace = {
   isFull: false,
   problem: undefined,
   freeBytes: Infinity,
-  requireRoom: () => undefined,
+  requireSpace: () => undefined,
   prepareDelete: async () => undefined,
   refusalOfUpload: async () => undefined,
 };
@@ -87,7 +87,7 @@ export class WatchedDisk implements DiskSpace {
     return this.#free.bytes;
   }
 
-  requireRoom(): void {
+  requireSpace(): void {
     const { problem } = this;
     if (problem !== undefined) throw fail("disk-full", { problem });
   }
