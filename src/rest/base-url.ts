@@ -1,13 +1,13 @@
-// The address that absolute links in REST answers begin with.
+// The base address of absolute links in REST responses.
 import { fail } from "../errors.ts";
 import { baseUrlOf as knownBaseUrl } from "../lib/base-url.ts";
 
-/** The public address of the server, else the one by which the client of this request has reached it. */
+/** The public address of the server, or else the address that this request was sent to. */
 export function baseUrlOf(
   { baseUrl }: { readonly baseUrl?: string },
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): string {
-  const known = knownBaseUrl(baseUrl, headers);
-  if (known === undefined) throw fail("fields-missing", { fields: ["Host"] });
-  return known;
+  const url = knownBaseUrl(baseUrl, headers);
+  if (url === undefined) throw fail("fields-missing", { fields: ["Host"] });
+  return url;
 }

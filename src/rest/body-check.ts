@@ -1,4 +1,4 @@
-// Holds a JSON body to its schema, one element of its lists at a time, because a large body takes long.
+// Checks a JSON body against its schema, one list element at a time, because a large body takes long.
 import type { TSchema } from "typebox";
 import type { TLocalizedValidationError } from "typebox/error";
 import { Compile } from "typebox/schema";
@@ -9,12 +9,12 @@ type Validator = ReturnType<typeof Compile>;
 type Problem = TLocalizedValidationError;
 
 /**
- * Returns the value without the members that its schema does not name, or throws the refusal. Yields after
- * each element, so that its caller can let others have their turn.
+ * Returns the value without members that its schema does not name, or throws the refusal. Yields after each
+ * element, so that the caller can run other work.
  */
 export type BodyCheck = (value: unknown) => Generator<void, unknown>;
 
-/** The keywords that say where lists are and how long they may be. */
+/** The keywords that locate lists and bound their length. */
 interface Shape extends TSchema {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, Shape>>;
@@ -25,34 +25,34 @@ interface Shape extends TSchema {
   readonly maxProperties?: number;
 }
 
-/** A schema without the elements of the lists in it, and those lists. */
+/** A schema without the elements of its lists, and these lists. */
 interface Part {
   readonly schema: Shape;
   readonly lists: readonly List[];
-  /** Made when it is needed: the schemas of all routes together take a tenth of a second of every start. */
+  /** Compiled at first use: compiling the schemas of all routes would delay every start by 0.1 s. */
   compiled?: { readonly validator: Validator; readonly knownOf: KnownMembers | undefined };
 }
 
 interface List {
-  /** The members that lead to the list. */
+  /** The names of the members on the path to the list. */
   readonly path: readonly string[];
   readonly lengthMax: number;
   readonly elements: Part;
 }
 
 interface Findings {
-  /** Where the value is that is being checked. */
-  readonly place: (string | number)[];
+  /** The path of the checked value. */
+  readonly path: (string | number)[];
   readonly problems: Problem[];
 }
 
-/** A refusal describes at most so many problems. */
+/** The maximum number of problems that a refusal describes. */
 const problemsMax = 8;
 
 export function bodyCheck(schema: TSchema): BodyCheck {
   const part = partOf(schema);
   return function* check(value) {
-    const findings = { place: [], problems: [] };
+    const findings = { path: [], problems: [] };
     const known = yield* checkPart(part, value, findings);
     if (findings.problems.length > 0) throw refusalOf(value, findings.problems);
     return known;
@@ -77,7 +77,7 @@ function withoutElements(schema: Shape, path: readonly string[], lists: List[]):
   return copyOf(schema, { properties: Object.fromEntries(properties) });
 }
 
-/** Keeps what schemas have beside keywords, such as their refinements. */
+/** Copies a schema with its other properties, such as refinements. */
 function copyOf(schema: Shape, changed: Readonly<Record<string, unknown>>): Shape {
   const copy = Object.create(Object.getPrototypeOf(schema), Object.getOwnPropertyDescriptors(schema));
   for (const [name, value] of Object.entries(changed)) {
@@ -88,22 +88,22 @@ function copyOf(schema: Shape, changed: Readonly<Record<string, unknown>>): Shap
 }
 
 function* checkPart(part: Part, value: unknown, findings: Findings): Generator<void, unknown> {
-  const { place, problems } = findings;
+  const { path, problems } = findings;
   part.compiled ??= { validator: Compile(part.schema), knownOf: knownMembersOf(part.schema) };
   const { validator, knownOf } = part.compiled;
-  const isRight = validator.Check(value);
-  if (!isRight) problems.push(...problemsOf({ part, validator }, value, place.join("/")));
-  const known = isRight && knownOf ? knownOf(value) : value;
+  const isValid = validator.Check(value);
+  if (!isValid) problems.push(...problemsOf({ part, validator }, value, path.join("/")));
+  const known = isValid && knownOf ? knownOf(value) : value;
   yield;
-  for (const { path, lengthMax, elements } of part.lists) {
-    const list = memberAt(known, path);
+  for (const { path: listPath, lengthMax, elements } of part.lists) {
+    const list = memberAt(known, listPath);
     if (!Array.isArray(list) || list.length > lengthMax) continue;
-    place.push(...path, 0);
+    path.push(...listPath, 0);
     for (let at = 0; at < list.length && problems.length < problemsMax; at += 1) {
-      place[place.length - 1] = at;
+      path[path.length - 1] = at;
       list[at] = yield* checkPart(elements, list[at], findings);
     }
-    place.length -= path.length + 1;
+    path.length -= listPath.length + 1;
   }
   return known;
 }
@@ -114,20 +114,20 @@ const memberAt = (value: unknown, path: readonly string[]): unknown =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The problems of a value that fails its check, with the place of the value in the body. */
+/** The problems of a value that fails its check, with the path of the value in the body. */
 function problemsOf(
   { part, validator }: { readonly part: Part; readonly validator: Validator },
   value: unknown,
-  place: string,
+  path: string,
 ): readonly Problem[] {
-  // The validator describes all elements of a list that is too long, at some microseconds each.
+  // The validator would describe each element of a list that is too long, at a few microseconds each.
   const tooLarge = tooLargeIn([part.schema], value, "");
   const found = tooLarge ? [tooLarge] : validator.Errors(value)[1];
-  if (place === "") return found;
-  return found.map((one) => ({
-    ...one,
-    instancePath: `/${place}${one.instancePath}`,
-    schemaPath: `${place}${one.schemaPath}`,
+  if (path === "") return found;
+  return found.map((problem) => ({
+    ...problem,
+    instancePath: `/${path}${problem.instancePath}`,
+    schemaPath: `${path}${problem.schemaPath}`,
   }));
 }
 
@@ -140,7 +140,7 @@ function tooLargeIn(schemas: readonly Shape[], value: unknown, at: string): Prob
   if (ofType.length === 0) return undefined;
   const keyword = isList ? "maxItems" : "maxProperties";
   const limit = Math.max(...ofType.map((schema) => schema[keyword] ?? Infinity));
-  // The names of a list of a million elements would take long to make.
+  // Creating the names of a list of a million elements would take long.
   const names = isList && value.length > limit ? [] : Object.keys(value);
   if ((isList ? value.length : names.length) > limit)
     return { keyword, schemaPath: "#", instancePath: at, params: { limit }, message: "is too large" };

@@ -1,42 +1,38 @@
-// Continues reads of datapoints that stopped at their limit: a cursor holds where each of their items goes
-// on.
+// Continues reads of datapoints that stopped at their limit: a cursor has the next time of each item.
 import type { RequestContext } from "../context.ts";
 import { cursorParameter } from "./envelope.ts";
 
-/** `cursor`: the header `Link` of a response that was cut has it. */
+/** `cursor`: part of the header `Link` of an incomplete response. */
 export const continuationQuery = { cursor: cursorParameter } as const;
 
-/** Stands for the rows of an item that were all in earlier responses. */
+/** Marks an item whose rows were all in earlier responses. */
 const ended = "ended";
 
 export class Continuation {
-  /** The time that relative times count from: that of the first response. */
+  /** The reference of relative times: the time of the first response. */
   readonly nowMs: number;
   readonly #ctx: RequestContext;
   readonly #request: unknown;
-  readonly #places: readonly (number | typeof ended)[];
+  readonly #nextTimes: readonly (number | typeof ended)[];
 
-  /** `request` is all of the request but the cursor. Refuses (400) a cursor of another request. */
+  /** `request` is the request without the cursor. Refuses (400) a cursor of another request. */
   constructor(ctx: RequestContext, request: unknown, cursor: string | undefined) {
     this.#ctx = ctx;
     this.#request = ["datapoints", ctx.project, request];
     const { after } = cursor === undefined ? {} : ctx.cursors.read([this.#request], cursor);
-    const [nowMs = ctx.system.nowMs(), ...places] = (after ?? []) as readonly (number | typeof ended)[];
+    const [nowMs = ctx.system.nowMs(), ...nextTimes] = (after ?? []) as readonly (number | typeof ended)[];
     this.nowMs = nowMs as number;
-    this.#places = places;
+    this.#nextTimes = nextTimes;
   }
 
-  /** The question of an item of the request, without the rows of earlier responses. */
-  rest<Question extends { readonly limit: number }>(
-    question: Question,
-    index = 0,
-  ): Question & { fromMs?: number } {
-    const place = this.#places[index];
-    if (place === undefined) return question;
-    return place === ended ? { ...question, limit: 0 } : { ...question, fromMs: place };
+  /** The query of an item of the request, without the rows of earlier responses. */
+  rest<Query extends { readonly limit: number }>(query: Query, index = 0): Query & { fromMs?: number } {
+    const nextMs = this.#nextTimes[index];
+    if (nextMs === undefined) return query;
+    return nextMs === ended ? { ...query, limit: 0 } : { ...query, fromMs: nextMs };
   }
 
-  /** Where the request goes on after these rows, which were read, one of each item; undefined at the end. */
+  /** The cursor after the read rows of each item; undefined when all items are complete. */
   cursorAfter(rows: readonly { readonly nextMs: number | undefined }[]): string | undefined {
     if (rows.every(({ nextMs }) => nextMs === undefined)) return undefined;
     const after = [this.nowMs, ...rows.map(({ nextMs }) => nextMs ?? ended)];

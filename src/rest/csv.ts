@@ -1,10 +1,10 @@
-// The option of CSV responses against formulas in data from other people.
+// The option of CSV responses that disarms formulas in cells.
 import { asItIs, type CellText, withoutFormula } from "../lib/csv.ts";
 import { boolean } from "./parameters.ts";
 
 export const csvQuery = {
   escapeFormulas: boolean(
-    "CSV only: put an apostrophe before each text that a spreadsheet would run as a formula",
+    "CSV only: put an apostrophe before each string that a spreadsheet would run as a formula",
   ),
 };
 

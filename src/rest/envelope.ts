@@ -13,7 +13,7 @@ export const itemsResponse = (items: readonly unknown[]) => ({ data: { items } }
 /** `{"data":...}` */
 export const dataResponse = <Data>(data: Data) => ({ data });
 
-/** The answer of operations that return nothing. */
+/** The response of operations without a result. */
 export const emptyResponse = {};
 
 export const itemsSchema = (item: TSchema) => Type.Object({ data: Type.Object({ items: Type.Array(item) }) });
@@ -32,7 +32,7 @@ export const pageSchema = (item: TSchema) =>
 export const emptySchema = Type.Object({}, { maxProperties: 0 });
 
 export const cursorParameter = text(
-  "Where to continue: `nextCursor` or `previousCursor` of an earlier answer",
+  "Where to continue: `nextCursor` or `previousCursor` of an earlier response",
 );
 
 interface PageParameters {
@@ -42,64 +42,64 @@ interface PageParameters {
 }
 
 /**
- * The page a list request asks for. `query` is everything that decides the collection (see CursorSigner).
- * `whole` is the collection without filters, when it has the same order: its cursors are good here as well,
- * because Spark divides a list once and then reads it with filters.
+ * The page that a list request names. `query` identifies the collection (see CursorSigner). `whole` is the
+ * collection without filters, if it has the same order. Its cursors are accepted too, because Spark splits a
+ * list once and then reads the parts with filters.
  */
-export function pageQueryOf(ctx: RequestContext, query: unknown, asked: PageParameters): PageQuery {
-  const { cursor, whole = query } = asked;
-  const place = cursor === undefined ? {} : ctx.cursors.read([query, whole], cursor);
-  return { ...place, limit: asked.limit };
+export function pageQueryOf(ctx: RequestContext, query: unknown, parameters: PageParameters): PageQuery {
+  const { cursor, limit, whole = query } = parameters;
+  const position = cursor === undefined ? {} : ctx.cursors.read([query, whole], cursor);
+  return { ...position, limit };
 }
 
-/** The answer of a list: the page that is asked for, as `read` finds it. See `pageAsked` for the place. */
+/** The response of a list: the page of `read`. The parameters are those of `pageQueryOf`. */
 export async function listResponse<Item>(
   ctx: RequestContext,
-  { collection, ...place }: { readonly collection: unknown } & PageParameters,
+  { collection, ...parameters }: { readonly collection: unknown } & PageParameters,
   read: (page: PageQuery) => Promise<Page<Item>>,
-  shape: (item: Item) => unknown,
+  toJson: (item: Item) => unknown,
 ) {
-  const asked = pageQueryOf(ctx, collection, place);
-  const found = await readWithin(ctx.memory, (bound) => read({ ...asked, bound }));
-  return pageResponse(ctx, collection, { asked, found }, shape);
+  const pageQuery = pageQueryOf(ctx, collection, parameters);
+  const page = await readWithin(ctx.memory, (bound) => read({ ...pageQuery, bound }));
+  return pageResponse(ctx, collection, { pageQuery, page }, toJson);
 }
 
-/** The best results of a search; fewer than asked for when they are longer than a page. */
-export async function searchResponse<Wanted extends object, Item>(
+/** The best results of a search, as many as fit into a page. */
+export async function searchResponse<Query extends object, Item>(
   ctx: RequestContext,
-  wanted: Wanted,
-  search: (ctx: RequestContext, wanted: Wanted & { readonly bound: LengthBound }) => Promise<readonly Item[]>,
-  shape: (item: Item) => unknown,
+  query: Query,
+  search: (ctx: RequestContext, query: Query & { readonly bound: LengthBound }) => Promise<readonly Item[]>,
+  toJson: (item: Item) => unknown,
 ) {
-  const found = await readWithin(ctx.memory, (bound) => search(ctx, { ...wanted, bound }));
-  return itemsResponse(found.map(shape));
+  const items = await readWithin(ctx.memory, (bound) => search(ctx, { ...query, bound }));
+  return itemsResponse(items.map(toJson));
 }
 
 /**
- * Records in batches that are read while the first ones are sent, in a response without cursor. Fails as the
- * batches do; after the response has begun, its transfer is broken off.
+ * Sends the first batches of records while later ones are read; the response has no cursor. If a batch fails
+ * after the response has started, the connection is closed.
  */
 export function batchesResponse<Item>(
   batches: AsyncIterable<readonly Item[]>,
-  shape: (item: Item) => unknown,
+  toJson: (item: Item) => unknown,
 ) {
-  return itemsTextResponse(itemsResponse([]), textsOf(batches, shape));
+  return itemsTextResponse(itemsResponse([]), itemTextsOf(batches, toJson));
 }
 
-async function* textsOf<Item>(batches: AsyncIterable<readonly Item[]>, shape: (item: Item) => unknown) {
-  for await (const batch of batches) yield itemTexts(batch.map(shape));
+async function* itemTextsOf<Item>(batches: AsyncIterable<readonly Item[]>, toJson: (item: Item) => unknown) {
+  for await (const batch of batches) yield itemTexts(batch.map(toJson));
 }
 
-/** Wraps the page `found` with the cursors to its neighbours; `asked` is what `pageAsked` gave. */
+/** Wraps a page with the cursors to its neighbours; `pageQuery` is from `pageQueryOf`. */
 export function pageResponse<Item>(
   ctx: RequestContext,
   query: unknown,
-  { asked, found: page }: { readonly asked: PageQuery; readonly found: Page<Item> },
-  shape: (item: Item) => unknown,
+  { pageQuery, page }: { readonly pageQuery: PageQuery; readonly page: Page<Item> },
+  toJson: (item: Item) => unknown,
 ) {
-  const { until } = asked;
+  const { until } = pageQuery;
   return dataResponse({
-    items: page.items.map(shape),
+    items: page.items.map(toJson),
     ...(page.next && { nextCursor: ctx.cursors.sign(query, { after: page.next, ...(until && { until }) }) }),
     ...(page.previous && {
       previousCursor: ctx.cursors.sign(query, { before: page.previous, ...(until && { until }) }),

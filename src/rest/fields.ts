@@ -1,12 +1,12 @@
-// The members that request bodies of several resources share: texts, metadata, ids, and changes to a member.
+// Schemas that request bodies of several resources share: strings, metadata, ids and changes.
 import { type TSchema, Type } from "typebox";
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 
-/** Stores hold neither U+0000 nor half a surrogate pair, so neither comes in. */
+/** Stores accept neither U+0000 nor unpaired surrogates. */
 export const storable = "^[^\\u0000\\ud800-\\udfff]*$";
 
-/** An id as a string of digits; some clients send them so. */
+/** An id as a string of digits; some clients send strings. */
 export const idDigits = "^[1-9][0-9]{0,15}$";
 
 export const rowNumberDigits = "^[0-9]{1,19}$";
@@ -16,10 +16,10 @@ export const packageName = "^[A-Za-z_][A-Za-z0-9_-]*$";
 
 export const seriesAlias = "^[a-z]([a-z0-9_]{0,48}[a-z0-9])?$";
 
-/** Callers of the older form of a data spec choose any name that a file can have. */
+/** The older form of a data spec permits any file name. */
 export const fileAlias = "^[\\w-][\\w .-]{0,127}$";
 
-/** The words for each pattern of a body: a refusal shows no regular expression. */
+/** Describes each pattern for refusals, which show no regular expressions. */
 export const patternWords: Readonly<Record<string, string>> = {
   [storable]: "text without U+0000 and halves of characters",
   [idDigits]: "an id in digits, not above 9007199254740991",
@@ -29,7 +29,7 @@ export const patternWords: Readonly<Record<string, string>> = {
   [fileAlias]: "1 to 128 letters, digits, blanks and the characters _ . -, without a blank or dot first",
 };
 
-/** A text as long as a description may be. */
+/** A string, by default up to the length of a description. */
 export const textField = (description: string, bounds: { min?: number; max?: number } = {}) =>
   Type.String({
     description,
@@ -44,7 +44,7 @@ export const nameField = (description: string) =>
 export const idField = (description: string) =>
   Type.Integer({ description, minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
-/** A time that a record has. */
+/** The time of a record. */
 export const timeField = (description: string) =>
   Type.Integer({
     description: `${description}, in ms since 1970`,
@@ -55,8 +55,8 @@ export const timeField = (description: string) =>
 type Metadata = Readonly<Record<string, string>>;
 
 /**
- * Strings by string keys. The decoder of a body makes strings of numbers and booleans (`text-places.ts`).
- * `Type.Record` would let keys with line breaks pass unchecked.
+ * Pairs of strings. The decoder of a body converts numbers and booleans to strings (`text-places.ts`).
+ * `Type.Record` would not check keys with line breaks.
  */
 export const metadataField = (description: string) =>
   Type.Refine(
@@ -73,11 +73,11 @@ export const metadataField = (description: string) =>
     () => `holds at most ${limits.metadataLengthMax} characters in its keys and values together`,
   );
 
-/** So that a page of records always fits into memory. */
+/** Bounded, so that a page of records always fits into memory. */
 const lengthOf = (metadata: Metadata): number =>
   Object.entries(metadata).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
 
-/** `{"items":[...]}`, as nearly every body is. */
+/** `{"items":[...]}`, the form of most bodies. */
 export const itemsBody = <Item extends TSchema>(item: Item, bounds: { min?: number; max?: number } = {}) =>
   Type.Object({
     items: Type.Array(item, {
@@ -86,40 +86,40 @@ export const itemsBody = <Item extends TSchema>(item: Item, bounds: { min?: numb
     }),
   });
 
-/** A JSON body whose nulls count as absent. */
+/** A JSON body whose null members count as absent. */
 export const json = <Schema>(schema: Schema, size: { readonly bytesMax?: number } = {}) =>
   ({ kind: "json", schema, ...size }) as const;
 
 /** The body of an operation that writes many records, rows or points. */
 export const bulk = { bytesMax: limits.bulkBodyBytesMax } as const;
 
-/** The body of operations on records that it names by their ids. */
+/** The body of operations on records with the given ids. */
 export const idsBody = (which: string, bounds: { max?: number } = {}) =>
   json(itemsBody(idField(which), { min: 1, ...bounds }));
 
-/** An object of an update: an unknown member is refused, because it would change nothing without a sign. */
+/** An object of an update. Unknown members are refused: ignoring them would hide a mistake. */
 export const changeObject = <Members extends Record<string, TSchema>>(
   members: Members,
   options: { readonly title?: string; readonly description?: string } = {},
 ) => Type.Object(members, { ...options, additionalProperties: false });
 
-/** Refuses (400) the id in a body that is not the id in the path. */
-export function requireIdOfPath(sent: number | undefined, inPath: number): void {
-  if (sent !== undefined && sent !== inPath)
-    throw fail("field-invalid", { field: "id", expected: `${inPath} as in the path`, got: `${sent}` });
+/** Refuses (400) a body whose id differs from the id in the path. */
+export function requireIdOfPath(inBody: number | undefined, inPath: number): void {
+  if (inBody !== undefined && inBody !== inPath)
+    throw fail("field-invalid", { field: "id", expected: `${inPath} as in the path`, got: `${inBody}` });
 }
 
 const orNull = <Value extends TSchema>(value: Value) => Type.Optional(Type.Union([value, Type.Null()]));
 
 /**
  * A member of a change object: `{"set":value}` or `{"setNull":true}` (docs/reference/common.md#changes).
- * Clients send both members at once, and nulls without meaning; routes that use this keep nulls for
- * `changeOfIds`.
+ * Clients send both members at once, and nulls without meaning. Routes that use this decode with
+ * `nulls: "kept"`, for `changeOfIds`.
  */
 export const change = <Value extends TSchema>(value: Value) =>
   orNull(changeObject({ set: orNull(value), setNull: orNull(Type.Boolean()) }));
 
-/** A change of a member that every record has: `{"set":value}`. */
+/** A change of a required member: `{"set":value}`. */
 export const changeOfRequired = <Value extends TSchema>(value: Value) =>
   orNull(changeObject({ set: orNull(value), setNull: orNull(Type.Literal(false)) }));
 
@@ -129,7 +129,7 @@ export const changeOfIds = (description: string, max: number) => {
   return orNull(changeObject({ set: orNull(ids), add: orNull(ids), remove: orNull(ids) }));
 };
 
-/** A change of a list: other elements or none, then elements to add, then elements to remove. */
+/** A change of a list: replaces or clears it, then adds elements, then removes elements. */
 export const changeOfList = <List extends TSchema>(list: List) =>
   orNull(
     changeObject({
@@ -140,7 +140,7 @@ export const changeOfList = <List extends TSchema>(list: List) =>
     }),
   );
 
-/** A change of metadata: other pairs or none, then pairs to add, then keys to take away. */
+/** A change of metadata: replaces or clears it, then adds pairs, then removes keys. */
 export const changeOfPairs = (description: string) => {
   const pairs = metadataField(description);
   const keys = Type.Array(Type.String(), { maxItems: limits.metadataPairsMax });
@@ -154,10 +154,10 @@ export const changeOfPairs = (description: string) => {
   );
 };
 
-/** What a sent change asks for: a value, `null` to clear, or `undefined` to leave the member as it is. */
+/** The new value of a change, `null` to clear the member, or `undefined` to keep it. */
 export function changed<Value>(
-  sent: { readonly set?: Value | null; readonly setNull?: boolean | null } | null | undefined,
+  change: { readonly set?: Value | null; readonly setNull?: boolean | null } | null | undefined,
 ): Value | null | undefined {
-  if (sent?.setNull) return null;
-  return sent?.set ?? undefined;
+  if (change?.setNull) return null;
+  return change?.set ?? undefined;
 }

@@ -1,4 +1,4 @@
-// JSON bodies: from bytes to a value that is known to fit its schema, or a refusal that names the field.
+// Decodes JSON bodies: from bytes to a value that conforms to its schema, or a refusal that names the field.
 import type { TSchema } from "typebox";
 import { type Failure, fail } from "../errors.ts";
 import type { TextPlace } from "../lib/json-members.ts";
@@ -12,9 +12,9 @@ import { requireUtf8 } from "./text-body.ts";
 import { textPlacesOf } from "./text-places.ts";
 
 interface BodyReading {
-  /** "absent", the default: members that are `null` are left out. */
+  /** "absent", the default, removes members that are `null`. */
   readonly nulls?: "absent" | "kept" | undefined;
-  /** As `JsonReader` has it. */
+  /** These are options of `JsonReader`. */
   readonly keptText?: readonly string[];
   readonly refusedKey?: string;
   readonly textPlaces?: readonly TextPlace[];
@@ -23,14 +23,14 @@ interface BodyReading {
 
 export type BodyDecoder<Value = unknown> = (
   bytes: Buffer,
-  sent?: { readonly work?: BodyWork },
+  options?: { readonly work?: BodyWork },
 ) => Promise<Value>;
 
 /**
- * Makes the decoder of a JSON body. Numbers and booleans in metadata become strings of their JSON text; no
+ * Creates the decoder of a JSON body. Numbers and booleans in metadata become strings of their JSON text; no
  * other value is coerced. Members that the schema does not name are removed. Members that are `null` count as
  * absent unless `nulls` is "kept"; no body counts as `{}` (docs/reference/common.md#request-bodies).
- * `changes` is as of a `JsonBody`.
+ * `changes` is described at `JsonBody`.
  */
 export function jsonDecoder<Value>(
   schema: TSchema,
@@ -55,8 +55,8 @@ export function jsonDecoder<Value>(
 }
 
 /**
- * No body at all counts as `{}`; refuses (400) what is not UTF-8 or not JSON, and (413) what has more values
- * than a body may have. Other requests have their turn while a large body is read.
+ * Parses a body; an empty one counts as `{}`. Refuses a body that is not UTF-8 or not JSON (400), or has too
+ * many values (413). Other requests run while a large body is parsed.
  */
 export async function readJson(
   bytes: Buffer,
@@ -85,7 +85,7 @@ const bodyBounds: JsonBounds = {
   textBytes: limits.jsonTextBytesMax,
 };
 
-/** How a refusal calls what there is too much of. */
+/** The names of the bounds in refusals. */
 const units = {
   values: "values",
   members: "members in one object",

@@ -1,4 +1,4 @@
-// Removes from a checked body the members that its schema does not name, so that no handler ever sees one.
+// Removes members that the schema does not name from a checked body, so that no handler sees them.
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/schema";
 import { invariant } from "../lib/invariant.ts";
@@ -8,7 +8,7 @@ export type KnownMembers = (value: unknown) => unknown;
 
 type Members = Record<string, unknown>;
 
-/** The keywords of a schema that say which members a value has. */
+/** The keywords of a schema that define members. */
 interface Shape {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, TSchema>>;
@@ -18,8 +18,8 @@ interface Shape {
 }
 
 /**
- * Makes the function for values that satisfy `schema`; undefined when no such value has an unknown member.
- * A schema with `additionalProperties` is open: it keeps all members, each by that schema.
+ * Creates the function for values that satisfy `schema`; undefined if they have no unknown members.
+ * A schema with `additionalProperties` is open: it keeps all members and applies that schema to each.
  */
 export function knownMembersOf(schema: TSchema): KnownMembers | undefined {
   const { type, items, anyOf } = schema as Shape;
@@ -60,13 +60,13 @@ function ofObject({ properties = {}, additionalProperties }: Shape): KnownMember
   };
 }
 
-/** Copies the known members instead of deleting the others, of which there may be a million. */
+/** Copies the known members: deleting the others is slow, there may be a million. */
 function withNames(value: Members, names: ReadonlySet<string>): Members {
   for (const name in value) {
     if (names.has(name)) continue;
-    const known: Members = {};
-    for (const one of names) if (Object.hasOwn(value, one)) known[one] = value[one];
-    return known;
+    const members: Members = {};
+    for (const known of names) if (Object.hasOwn(value, known)) members[known] = value[known];
+    return members;
   }
   return value;
 }
@@ -85,7 +85,7 @@ function ofChoice(alternatives: readonly TSchema[]): KnownMembers | undefined {
   return (value) => {
     if (typeof value !== "object" || value === null) return value;
     const type = Array.isArray(value) ? "array" : "object";
-    const possible = choices.filter((one) => one.type === undefined || one.type === type);
+    const possible = choices.filter((choice) => choice.type === undefined || choice.type === type);
     const chosen = possible.length === 1 ? possible[0] : possible.find(({ accepts }) => accepts(value));
     return chosen?.knownOf ? chosen.knownOf(value) : value;
   };

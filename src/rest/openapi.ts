@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 description of one version, made from the route tables: what is served is described.
+// Generates the OpenAPI 3.1 description of one version from the route tables.
 import type { TSchema } from "typebox";
 import { invariant } from "../lib/invariant.ts";
 import { parseJson } from "../lib/json.ts";
@@ -23,13 +23,13 @@ const errorStatuses: Readonly<Record<string, string>> = {
   403: "Not allowed, or a project that is unknown or another's",
   404: "Something that the request names does not exist",
   405: "The path exists, but not for this method",
-  409: "The request clashes with what is stored",
+  409: "The request conflicts with stored data",
   413: "The body is too large, as sent or inflated",
-  415: "The body is packed in another way than gzip",
+  415: "The body is compressed in another way than gzip",
   429: "Too many attempts from this address, or with these credentials; see `Retry-After`",
   500: "A fault of the server",
   502: "A login failed between the server and the identity provider",
-  503: "The deadline of the request passed, or the identity provider does not answer",
+  503: "The deadline of the request passed, or the identity provider does not respond",
 };
 
 const errorSchema = {
@@ -40,7 +40,7 @@ const errorSchema = {
       type: "object",
       required: ["code", "message"],
       properties: {
-        code: { type: "integer", description: "The status of the answer" },
+        code: { type: "integer", description: "The status of the response" },
         message: { type: "string" },
         extra: { type: "object", additionalProperties: true },
         notFound: { type: "array", items: { type: ["integer", "string"] } },
@@ -57,7 +57,7 @@ const securitySchemes = {
     type: "http",
     scheme: "bearer",
     bearerFormat: "JWT",
-    description: "Of the project's identity provider, or handed out by a login in a browser",
+    description: "From the project's identity provider, or from a login in a browser",
   },
   session: {
     type: "apiKey",
@@ -67,7 +67,7 @@ const securitySchemes = {
   },
 };
 
-/** The whole description of `version`; deterministic, so that it can be kept and compared. */
+/** The whole description of `version`; deterministic, so that it can be cached and compared. */
 export function openApiOf(
   version: ApiVersion,
   routes: readonly Route[],
@@ -118,9 +118,9 @@ export function openApiOf(
         },
       },
       headers: {
-        RequestId: { description: "Names this request in the server's log", schema: { type: "string" } },
+        RequestId: { description: "The id of this request in the server's log", schema: { type: "string" } },
         NextLink: {
-          description: 'While there is more: `<address>; rel="next"`, to be sent the same method and body.',
+          description: 'If there is a next page: `<address>; rel="next"`. Send it the same method and body.',
           schema: { type: "string" },
         },
       },
@@ -160,14 +160,16 @@ function openOperationOf(route: OpenRoute, schemas: NamedSchemas): Json {
     parameters: parametersIn("query", route.query),
     ...bodyOf(route.body, schemas),
     responses: {
-      ...(route.response === "redirect" ? { 303: redirected } : { 200: successOf(route.response, schemas) }),
+      ...(route.response === "redirect"
+        ? { 303: redirectResponse }
+        : { 200: successOf(route.response, schemas) }),
       ...errorResponses(),
     },
   };
 }
 
-const redirected = {
-  description: "On to another address",
+const redirectResponse = {
+  description: "Redirect to another address",
   headers: {
     "X-Request-Id": { $ref: "#/components/headers/RequestId" },
     Location: { schema: { type: "string" } },
@@ -176,7 +178,7 @@ const redirected = {
 
 function linkOperationOf(route: LinkRoute): Json {
   const anyBytes = { content: { "application/octet-stream": { schema: {} } } };
-  const answers = Object.entries(route.responses).map(([status, description]) => [
+  const responses = Object.entries(route.responses).map(([status, description]) => [
     status,
     { description, headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" } }, ...anyBytes },
   ]);
@@ -188,7 +190,7 @@ function linkOperationOf(route: LinkRoute): Json {
     security: [],
     parameters: parametersIn("path", route.parameters),
     ...(route.method === "PUT" && { requestBody: { required: true, ...anyBytes } }),
-    responses: { ...Object.fromEntries(answers), ...errorResponses() },
+    responses: { ...Object.fromEntries(responses), ...errorResponses() },
   };
 }
 
@@ -203,11 +205,11 @@ const operationIdOf = (method: Method, path: string) =>
 
 const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 
-const parametersIn = (place: "path" | "query", declared: Parameters): Json[] =>
+const parametersIn = (location: "path" | "query", declared: Parameters): Json[] =>
   Object.entries(declared).map(([name, { schema, description, required }]: [string, Parameter<unknown>]) => ({
     name,
-    in: place,
-    required: place === "path" || required,
+    in: location,
+    required: location === "path" || required,
     description,
     schema: plain(schema),
   }));
@@ -245,20 +247,20 @@ const errorResponses = (): Json =>
     Object.keys(errorStatuses).map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
   );
 
-/** Moves every schema that has a `title` to the components, once, and refers to it. */
+/** Moves every schema with a `title` to the components and refers to it. */
 class NamedSchemas {
   readonly all: Record<string, unknown> = {};
 
   hoisted(schema: unknown): unknown {
-    if (Array.isArray(schema)) return schema.map((one) => this.hoisted(one));
+    if (Array.isArray(schema)) return schema.map((item) => this.hoisted(item));
     if (typeof schema !== "object" || schema === null) return schema;
     const members = Object.entries(schema).map(([name, value]) => [name, this.hoisted(value)]);
     const copy: Record<string, unknown> = Object.fromEntries(members);
     const title = copy["title"];
     if (typeof title !== "string") return copy;
-    const known = this.all[title];
+    const existing = this.all[title];
     invariant(
-      known === undefined || JSON.stringify(known) === JSON.stringify(copy),
+      existing === undefined || JSON.stringify(existing) === JSON.stringify(copy),
       `one schema is titled ${title}`,
     );
     this.all[title] = copy;

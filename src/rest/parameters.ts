@@ -10,8 +10,8 @@ export interface Parameter<Value> {
   readonly schema: TSchema;
   readonly description: string;
   readonly required: boolean;
-  /** `sent` holds each occurrence of the parameter, percent-decoded; empty when it is absent. */
-  readonly decode: (sent: readonly string[], field: string) => Value;
+  /** `values` has each occurrence of the parameter, percent-decoded; empty if it is absent. */
+  readonly decode: (values: readonly string[], field: string) => Value;
 }
 
 /** The decoded values of a set of parameters; optional ones may be absent. */
@@ -24,13 +24,13 @@ type Optional<Value> = Parameter<Value | undefined>;
 const optional = <Value>(
   description: string,
   schema: TSchema,
-  decode: (sent: string, field: string) => Value,
+  decode: (raw: string, field: string) => Value,
 ): Optional<Value> => ({
   schema,
   description,
   required: false,
-  decode: (sent, field) => {
-    const last = sent.at(-1);
+  decode: (values, field) => {
+    const last = values.at(-1);
     return last === undefined || last === "" ? undefined : decode(last, field);
   },
 });
@@ -39,17 +39,17 @@ const optional = <Value>(
 export const required = <Value>(parameter: Optional<Value>): Parameter<Value> => ({
   ...parameter,
   required: true,
-  decode: (sent, field) => {
-    const value = parameter.decode(sent, field);
+  decode: (values, field) => {
+    const value = parameter.decode(values, field);
     if (value === undefined) throw fail("fields-missing", { fields: [field] });
     return value;
   },
 });
 
 export const text = (description: string): Optional<string> =>
-  optional(description, Type.String(), (sent) => sent);
+  optional(description, Type.String(), (raw) => raw);
 
-/** Digits; also as Python prints a whole float. */
+/** Digits, also with the fraction that Python adds to whole floats. */
 const decimal = /^[+-]?\d+(\.0*)?$/;
 
 /** A whole number within inclusive bounds; `3.0` counts as 3. */
@@ -64,52 +64,52 @@ export function integer(description: string, bounds: { min?: number; max?: numbe
   return optional(
     description,
     Type.Integer({ ...(bounds.min !== undefined && { minimum: min }) }),
-    (sent, field) => {
-      const value = Number(sent);
-      if (!decimal.test(sent) || !Number.isSafeInteger(value) || value < min || value > max)
+    (raw, field) => {
+      const value = Number(raw);
+      if (!decimal.test(raw) || !Number.isSafeInteger(value) || value < min || value > max)
         throw fail("field-invalid", {
           field,
           expected: bounds.max === undefined && value > max ? `an integer of at most ${max}` : expected,
-          got: sent,
+          got: raw,
         });
       return value;
     },
   );
 }
 
-/** A page size; a larger one is lowered to the maximum, because published clients send 100,000. */
+/** A page size. Larger ones are lowered to the maximum, because published clients send 100,000. */
 export function pageSize(bounds: { byDefault: number; max: number }): Parameter<number> {
-  const inner = integer(`Items in the answer; ${bounds.byDefault} when absent, at most ${bounds.max}`, {
+  const inner = integer(`Items in the response; ${bounds.byDefault} when absent, at most ${bounds.max}`, {
     min: 0,
   });
   return {
     ...inner,
     schema: Type.Integer({ minimum: 0, default: bounds.byDefault }),
-    decode: (sent, field) =>
-      sent.length === 0
+    decode: (values, field) =>
+      values.length === 0
         ? bounds.byDefault
-        : Math.min(inner.decode(sent, field) ?? bounds.byDefault, bounds.max),
+        : Math.min(inner.decode(values, field) ?? bounds.byDefault, bounds.max),
   };
 }
 
 /** `true` and `false` in any capitalisation (Python sends `True`). */
 export const boolean = (description: string): Optional<boolean> =>
-  optional(description, Type.Boolean(), (sent, field) => {
-    const word = sent.toLowerCase();
+  optional(description, Type.Boolean(), (raw, field) => {
+    const word = raw.toLowerCase();
     if (word !== "true" && word !== "false")
-      throw fail("field-invalid", { field, expected: "true or false", got: sent });
+      throw fail("field-invalid", { field, expected: "true or false", got: raw });
     return word === "true";
   });
 
-/** One of some words in any capitalisation, answered in the spelling declared here. */
+/** One of several words in any capitalisation; the value has the declared spelling. */
 export const oneOfWords = <Word extends string>(
   description: string,
   allowed: readonly Word[],
 ): Optional<Word> =>
-  optional(description, Type.Enum([...allowed]), (sent, field) => {
-    const found = allowed.find((word) => word.toLowerCase() === sent.toLowerCase());
-    if (!found) throw fail("field-invalid", { field, expected: `one of ${allowed.join(", ")}`, got: sent });
-    return found;
+  optional(description, Type.Enum([...allowed]), (raw, field) => {
+    const word = allowed.find((each) => each.toLowerCase() === raw.toLowerCase());
+    if (!word) throw fail("field-invalid", { field, expected: `one of ${allowed.join(", ")}`, got: raw });
+    return word;
   });
 
 /** A record's id in a path. */
@@ -121,67 +121,67 @@ export function idList(description: string): Optional<readonly number[]> {
     schema: Type.String({ examples: ["[123,456]"] }),
     description: `${description}; a JSON array, repeated parameters or one id`,
     required: false,
-    decode: (sent, field) => {
-      const ids = sent.filter((one) => one !== "").flatMap((one) => idsIn(one, field));
+    decode: (values, field) => {
+      const ids = values.filter((value) => value !== "").flatMap((value) => idsIn(value, field));
       return ids.length === 0 ? undefined : ids;
     },
   };
 }
 
-function idsIn(sent: string, field: string): number[] {
-  const wrong = () => fail("field-invalid", { field, expected: "ids such as [123,456]", got: sent });
-  const parsed = jsonOrNothing(sent);
+function idsIn(raw: string, field: string): number[] {
+  const wrong = () => fail("field-invalid", { field, expected: "ids such as [123,456]", got: raw });
+  const parsed = jsonOrNothing(raw);
   const list = Array.isArray(parsed) ? parsed : [parsed];
-  return list.map((one) => {
-    const value =
-      typeof one === "number" || (typeof one === "string" && one !== "") ? Number(one) : Number.NaN;
-    if (!Number.isSafeInteger(value)) throw wrong();
-    return value;
+  return list.map((item) => {
+    const isIdLike = typeof item === "number" || (typeof item === "string" && item !== "");
+    const id = isIdLike ? Number(item) : Number.NaN;
+    if (!Number.isSafeInteger(id)) throw wrong();
+    return id;
   });
 }
 
 /**
- * Strings as a JSON array, as repeated parameters, or one as it is; an empty list is no condition. Refuses
- * more than `max`.
+ * Strings as a JSON array, as repeated parameters, or one plain string; an empty list is no condition.
+ * Refuses more than `max`.
  */
 export function textList(description: string, max: number): Optional<readonly string[]> {
   return {
     schema: Type.String({ examples: ['["a","b"]'] }),
     description: `${description}; a JSON array, repeated parameters or one string`,
     required: false,
-    decode: (sent, field) => {
-      const texts = sent.filter((one) => one !== "").flatMap((one) => textsIn(one, field));
-      if (texts.length > max) throw fail("too-many", { field, limit: max, got: texts.length });
-      return texts.length === 0 ? undefined : texts;
+    decode: (values, field) => {
+      const strings = values.filter((value) => value !== "").flatMap((value) => stringsIn(value, field));
+      if (strings.length > max) throw fail("too-many", { field, limit: max, got: strings.length });
+      return strings.length === 0 ? undefined : strings;
     },
   };
 }
 
-function textsIn(sent: string, field: string): readonly string[] {
-  const parsed = jsonOrNothing(sent);
-  if (!Array.isArray(parsed)) return [sent];
-  const isText = (one: unknown): one is string => typeof one === "string";
-  if (parsed.every(isText)) return parsed;
-  throw fail("field-invalid", { field, expected: 'strings such as ["a","b"]', got: sent });
+function stringsIn(raw: string, field: string): readonly string[] {
+  const parsed = jsonOrNothing(raw);
+  if (!Array.isArray(parsed)) return [raw];
+  const isString = (item: unknown): item is string => typeof item === "string";
+  if (parsed.every(isString)) return parsed;
+  throw fail("field-invalid", { field, expected: 'strings such as ["a","b"]', got: raw });
 }
 
-function jsonOrNothing(sent: string, parse: (text: string) => unknown = parseJson): unknown {
+function jsonOrNothing(raw: string, parse: (text: string) => unknown = parseJson): unknown {
   try {
-    return parse(sent);
+    return parse(raw);
   } catch {
     return undefined;
   }
 }
 
 /**
- * Pairs as JSON, or as Python prints a dict; `"unreadable"` when neither. Numbers and booleans become their
- * JSON text, as in the metadata of records, and null is absent. Refuses nested values, and more pairs than a
- * record can have.
+ * Pairs as JSON or as a printed Python dict; otherwise `"unreadable"`. Numbers and booleans become their JSON
+ * text, as in the metadata of records, and null counts as absent. Refuses nested values, and more pairs than
+ * a record can have.
  */
 export const metadata = (description: string): Optional<Readonly<Record<string, string>> | "unreadable"> =>
-  optional(description, Type.String({ examples: ['{"key":"value"}'] }), (sent, field) => {
-    const parsed = jsonOrNothing(sent, parsePairs) ?? jsonOrNothing(pythonDictAsJson(sent), parsePairs);
-    if (sent.trim() === "null") return undefined;
+  optional(description, Type.String({ examples: ['{"key":"value"}'] }), (raw, field) => {
+    const parsed = jsonOrNothing(raw, parsePairs) ?? jsonOrNothing(pythonDictAsJson(raw), parsePairs);
+    if (raw.trim() === "null") return undefined;
     if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return "unreadable";
     const pairs = Object.entries(parsed);
     if (pairs.length > limits.metadataPairsMax)
@@ -194,12 +194,12 @@ export const metadata = (description: string): Optional<Readonly<Record<string, 
     return Object.fromEntries(pairs);
   });
 
-/** Python quotes a text with `"` when it holds `'`, else with `'`; its escapes are those of JSON and more. */
-function pythonDictAsJson(sent: string): string {
-  return sent.replace(
+/** Python quotes a string that contains `'` with `"`, others with `'`; it has more escapes than JSON. */
+function pythonDictAsJson(raw: string): string {
+  return raw.replace(
     /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|\b(?:True|False|None)\b/gs,
-    (found, double: string | undefined, single: string | undefined) =>
-      pythonWords.get(found) ??
+    (token, double: string | undefined, single: string | undefined) =>
+      pythonWords.get(token) ??
       `"${(double ?? single!).replace(/\\x(..)|\\'|(?<!\\)"|\\./gs, asJsonEscape)}"`,
   );
 }
@@ -210,22 +210,20 @@ const pythonWords: ReadonlyMap<string, string> = new Map([
   ["None", "null"],
 ]);
 
-function asJsonEscape(found: string, hex: string | undefined): string {
+function asJsonEscape(pythonEscape: string, hex: string | undefined): string {
   if (hex !== undefined) return `\\u00${hex}`;
-  if (found === "\\'") return "'";
-  return found === '"' ? '\\"' : found;
+  if (pythonEscape === "\\'") return "'";
+  return pythonEscape === '"' ? '\\"' : pythonEscape;
 }
 
 /** Decodes each declared parameter; ignores unknown ones, because published clients send some. */
 export function parametersDecoder(declared: Readonly<Record<string, Parameter<unknown>>>) {
   const parameters = Object.entries(declared);
-  return (
-    sent: Readonly<Record<string, string | readonly string[] | undefined>>,
-  ): Record<string, unknown> => {
+  return (raw: Readonly<Record<string, string | readonly string[] | undefined>>): Record<string, unknown> => {
     const values: Record<string, unknown> = {};
     for (const [name, parameter] of parameters) {
-      const found = sent[name];
-      const occurrences = found === undefined ? [] : typeof found === "string" ? [found] : found;
+      const value = raw[name];
+      const occurrences = value === undefined ? [] : typeof value === "string" ? [value] : value;
       if (occurrences.length === 0 && parameter.required) throw fail("fields-missing", { fields: [name] });
       values[name] = parameter.decode(occurrences, name);
     }

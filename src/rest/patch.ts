@@ -1,15 +1,15 @@
-// The bodies of PATCH: each member is a change, such as `{"set":5}`, or plainly the new value.
+// The bodies of PATCH: each member is a change, such as `{"set":5}`, or the new value itself.
 import { type TSchema, Type } from "typebox";
 import { changeObject } from "./fields.ts";
 import { isChangeOfPairs } from "./text-places.ts";
 
-/** `changes` has the schemas of the changes, `plain` those of the values. */
+/** `changes` has the schemas of the changes, `values` those of the values. */
 export const patchBody = (
   changes: Readonly<Record<string, TSchema>>,
-  plain: Readonly<Record<string, TSchema>>,
+  values: Readonly<Record<string, TSchema>>,
 ) => {
   const members = Object.entries(changes).map(([name, change]) => {
-    const value = plain[name];
+    const value = values[name];
     const { anyOf = [change] } = change as { readonly anyOf?: readonly TSchema[] };
     return [name, Type.Optional(value ? Type.Union([value, ...anyOf]) : change)];
   });
@@ -17,11 +17,11 @@ export const patchBody = (
   return { kind: "json", schema, changes: changeObject(changes), nulls: "kept" } as const;
 };
 
-/** The change object that the body of a PATCH stands for: a plain value sets its member. */
-export const changesOfPatch = (sent: unknown): unknown =>
-  isObject(sent)
-    ? Object.fromEntries(Object.entries(sent).map(([name, value]) => [name, changeOf(name, value)]))
-    : sent;
+/** Converts the body of a PATCH to a change object: a value becomes `{"set":value}`. */
+export const changesOfPatch = (body: unknown): unknown =>
+  isObject(body)
+    ? Object.fromEntries(Object.entries(body).map(([name, value]) => [name, changeOf(name, value)]))
+    : body;
 
 const changeOf = (name: string, value: unknown): unknown => {
   if (name === "id" || value === null) return value;

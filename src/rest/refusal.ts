@@ -1,24 +1,24 @@
-// Says what is wrong with a JSON body: which field, what it should be, and what came instead.
+// Creates the refusal of a JSON body: it names the field, the expected value and the received one.
 import type { TLocalizedValidationError } from "typebox/error";
 import { type Failure, fail } from "../errors.ts";
 import { shortened } from "../lib/text.ts";
 import { patternWords } from "./fields.ts";
 
 type Problem = TLocalizedValidationError;
-type Said = Readonly<Record<string, unknown>>;
+type Details = Readonly<Record<string, unknown>>;
 
-/** The refusal that tells most, of all that a schema finds wrong with `body`. */
+/** The refusal for the most informative of all problems that a schema finds in `body`. */
 export function refusalOf(body: unknown, problems: readonly Problem[]): Failure {
   const choices = problems.filter(({ keyword }) => keyword === "anyOf");
-  const isOutside = (one: Problem) => !choices.some((choice) => isWithin(one, choice));
-  const plain = problems.filter((one) => one.keyword !== "anyOf" && isOutside(one));
+  const isOutside = (problem: Problem) => !choices.some((choice) => isWithin(problem, choice));
+  const plain = problems.filter((problem) => problem.keyword !== "anyOf" && isOutside(problem));
   const missing = plain.filter(({ keyword }) => keyword === "required");
   if (missing.length > 0) return fail("fields-missing", { fields: missing.flatMap(missingIn) });
   const unknown = plain.filter(isUnknown).map(({ instancePath }) => shortened(fieldName(instancePath)));
   if (unknown.length > 0) return fail("fields-unknown", { fields: unknown });
   const choice = choices.find(isOutside);
-  const meant = plain.length === 0 && choice ? ofTheOneMeant(choice, problems) : undefined;
-  if (meant) return refusalOf(body, meant);
+  const likely = plain.length === 0 && choice ? problemsOfLikely(choice, problems) : undefined;
+  if (likely) return refusalOf(body, likely);
   const problem = plain[0] ?? choice!;
   const value = isOfKey(problem) ? partsOf(problem.instancePath).at(-1) : valueAt(body, problem.instancePath);
   const field = fieldName(problem.instancePath) || "body";
@@ -27,7 +27,7 @@ export function refusalOf(body: unknown, problems: readonly Problem[]): Failure 
   return fail("field-invalid", {
     field,
     expected: expectedBy(problem, problems),
-    got: found(problem, value),
+    got: received(problem, value),
   });
 }
 
@@ -35,28 +35,30 @@ export function refusalOf(body: unknown, problems: readonly Problem[]): Failure 
 const isUnknown = ({ keyword, schemaPath }: Problem): boolean =>
   keyword === "boolean" && schemaPath.endsWith("/additionalProperties");
 
-/** What the alternatives of a choice complain of is summed up by the choice itself. */
-const isWithin = (one: Problem, choice: Problem): boolean =>
-  one.schemaPath.startsWith(`${choice.schemaPath}/anyOf/`);
+/** A problem of an alternative of a choice: the problem of the choice itself covers it. */
+const isWithin = (problem: Problem, choice: Problem): boolean =>
+  problem.schemaPath.startsWith(`${choice.schemaPath}/anyOf/`);
 
 /**
- * The problems of the alternative that was meant, when one can be told: of those of the type that came, one
- * that knows all members, and then the one whose problems are deepest in the value.
+ * The problems of the alternative that the caller probably likely, if there is one. It has the type of the
+ * value; then it knows all members; then its problems are deepest in the value.
  */
-function ofTheOneMeant(choice: Problem, problems: readonly Problem[]): readonly Problem[] | undefined {
+function problemsOfLikely(choice: Problem, problems: readonly Problem[]): readonly Problem[] | undefined {
   const start = `${choice.schemaPath}/anyOf/`.length;
   const alternatives = Map.groupBy(
-    problems.filter((one) => isWithin(one, choice)),
+    problems.filter((problem) => isWithin(problem, choice)),
     ({ schemaPath }) => schemaPath.slice(start).split("/", 1)[0],
   );
-  const isOfType = (one: readonly Problem[]) =>
-    one.every(({ keyword, instancePath }) => keyword !== "type" || instancePath !== choice.instancePath);
-  const meant = [...alternatives.values()].filter(isOfType);
-  const known = meant.filter((one) => !one.some(isUnknown));
-  const candidates = known.length > 0 ? known : meant;
+  const isOfType = (alternative: readonly Problem[]) =>
+    alternative.every(
+      ({ keyword, instancePath }) => keyword !== "type" || instancePath !== choice.instancePath,
+    );
+  const likely = [...alternatives.values()].filter(isOfType);
+  const known = likely.filter((alternative) => !alternative.some(isUnknown));
+  const candidates = known.length > 0 ? known : likely;
   const deepest = Math.max(...candidates.map(depthOf));
-  const found = candidates.filter((one) => depthOf(one) === deepest);
-  return found.length === 1 ? found[0] : undefined;
+  const best = candidates.filter((alternative) => depthOf(alternative) === deepest);
+  return best.length === 1 ? best[0] : undefined;
 }
 
 const depthOf = (problems: readonly Problem[]): number =>
@@ -66,7 +68,7 @@ const depthOf = (problems: readonly Problem[]): number =>
 const isOfKey = ({ schemaPath }: Problem): boolean => schemaPath.split("/").includes("propertyNames");
 
 const missingIn = ({ params, instancePath }: Problem): string[] =>
-  ((params as Said)["requiredProperties"] as string[]).map((name) => fieldName(`${instancePath}/${name}`));
+  ((params as Details)["requiredProperties"] as string[]).map((name) => fieldName(`${instancePath}/${name}`));
 
 /** `/items/0/name` as `items[0].name`. */
 function fieldName(instancePath: string): string {
@@ -83,20 +85,20 @@ const partsOf = (instancePath: string): string[] =>
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 
 const valueAt = (body: unknown, instancePath: string): unknown =>
-  partsOf(instancePath).reduce((value, part) => (value as Said)[part] as object, body as object);
+  partsOf(instancePath).reduce((value, part) => (value as Details)[part] as object, body as object);
 
-const limitOf = ({ params }: Problem): number => (params as Said)["limit"] as number;
+const limitOf = ({ params }: Problem): number => (params as Details)["limit"] as number;
 
 function expectedBy(problem: Problem, all: readonly Problem[]): string {
-  const params = problem.params as Said;
+  const params = problem.params as Details;
   switch (problem.keyword) {
     case "type":
       return params["type"] === "object" ? "an object" : String(params["type"]);
     case "enum":
       return `one of ${(params["allowedValues"] as unknown[]).join(", ")}`;
     case "anyOf": {
-      const alternatives = all.filter((one) => one !== problem && isWithin(one, problem));
-      return [...new Set(alternatives.map((one) => expectedBy(one, all)))].join(" or ");
+      const alternatives = all.filter((other) => other !== problem && isWithin(other, problem));
+      return [...new Set(alternatives.map((alternative) => expectedBy(alternative, all)))].join(" or ");
     }
     case "const":
       return JSON.stringify(params["allowedValue"]);
@@ -118,16 +120,16 @@ function expectedBy(problem: Problem, all: readonly Problem[]): string {
   }
 }
 
-/** How much of a wrong value a message repeats. */
+/** The maximum length of a wrong value in a message. */
 const shownCharacters = 100;
 
-/** The type that came instead of another, the size of what is too large, else the value, shortened. */
-function found({ keyword, params }: Problem, value: unknown): string {
+/** The type of a value of the wrong type, the size of one that is too large, else the shortened value. */
+function received({ keyword, params }: Problem, value: unknown): string {
   if (keyword === "maxLength" || keyword === "minLength") return `${(value as string).length}`;
   if (keyword === "minItems") return `${(value as unknown[]).length}`;
   if (keyword === "maxProperties") return `${Object.keys(value as object).length}`;
   const type = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
-  const isFraction = type === "number" && (params as Said)["type"] === "integer";
+  const isFraction = type === "number" && (params as Details)["type"] === "integer";
   if ((keyword === "type" && !isFraction) || type === "object" || type === "array") return type;
   const text = JSON.stringify(value);
   return text.length > shownCharacters ? `${text.slice(0, shownCharacters)}...` : text;

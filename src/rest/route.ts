@@ -1,5 +1,5 @@
-// Routes as data: what a route table says, and what a handler is given. From the tables come registration,
-// validation, the rights check, OpenAPI, and a test that fails for a route without capability or schema.
+// The types of route tables: declarations, and the requests and responses of handlers. Registration,
+// validation, the rights check, OpenAPI and the tests of all routes derive from the tables.
 import type { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
 import type { Authenticator, RequestSource } from "../access/authenticator.ts";
@@ -15,73 +15,73 @@ export type ApiVersion = (typeof apiVersions)[number];
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Of a request, by their names in lower case. */
+/** The headers of a request by lower-case name. */
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
 /**
- * A body read as JSON whatever its Content-Type says, and checked against `schema` before the handler runs.
+ * A body that is parsed as JSON, with any Content-Type, and checked against `schema` before the handler runs.
  */
 export interface JsonBody<Schema extends TSchema> {
   readonly kind: "json";
-  /** As sent and inflated; `limits.bodyBytesMax` when absent. */
+  /** Before and after inflation; `limits.bodyBytesMax` when absent. */
   readonly bytesMax?: number;
   readonly schema: Schema;
-  /** Members that are `null` count as absent, unless a route has a meaning for them. */
+  /** By default, members that are `null` count as absent. */
   readonly nulls?: "absent" | "kept";
   /**
-   * Of a PATCH: `schema` documents that each member is a change or plainly its new value. Plain values become
-   * changes, and these are checked against this schema.
+   * For PATCH: in `schema` each member is a change or the new value. Values become changes, and these are
+   * checked against `changes`.
    */
   readonly changes?: TSchema;
 }
 
-/** What the reading of a large body needs beside its bytes. */
+/** The abort signal and the memory of reading a large body. */
 export interface BodyWork {
-  /** Aborted when the client has gone or the deadline has passed. */
+  /** Aborted when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal;
-  /** Reserves so much memory for what is made of the body; a promise when that has to wait. */
+  /** Sets the memory reserved for the decoded values; returns a promise if it must wait. */
   readonly reserve: (bytes: number) => Promise<void> | undefined;
 }
 
-/** A body that the route reads from its bytes, inflated. `schema` documents its JSON form. */
+/** A body that the route decodes itself. `schema` documents its JSON form. */
 export interface BytesBody<Read> {
   readonly kind: "bytes";
-  /** As of a `JsonBody`. */
+  /** As in `JsonBody`. */
   readonly bytesMax?: number;
   readonly schema: TSchema;
-  /** Reads it whole: the memory of the bytes is used again as soon as this resolves. */
+  /** Decodes all of it: the memory of the bytes is reused when the promise resolves. */
   readonly read: (
     bytes: Buffer,
-    sent: {
+    input: {
       readonly ctx: RequestContext;
       readonly path: Readonly<Record<string, unknown>>;
       readonly headers: Headers;
       readonly work: BodyWork;
     },
   ) => Promise<Read>;
-  /** Documented instead of JSON. */
+  /** Replaces JSON in the OpenAPI document. */
   readonly contentType?: string;
 }
 
-/** An answer that is not one JSON value made in memory: the handler's own bytes, streamed. */
+/** A response whose bytes the handler streams. */
 export interface StreamResponse {
   readonly contentType: string;
   readonly stream: Readable;
-  /** As of BytesAnswer. */
+  /** As in `BytesResponse`. */
   readonly nextCursor?: string;
-  /** Called when all is sent or given up: from then on nobody uses the bytes. */
+  /** Called after the last use of the bytes, when the response is sent or aborted. */
   readonly release?: () => void;
 }
 
-/** As StreamAnswer, from memory. */
+/** A response whose bytes are in memory. */
 export interface BytesResponse {
   readonly contentType: string;
   readonly bytes: Uint8Array | string;
   /**
-   * Where to go on, for content that has no place for it: the header `X-Next-Cursor`, and `Link` when the
-   * route takes `cursor` in its query.
+   * The cursor of the next page, for content without a cursor member. It is sent as the header
+   * `X-Next-Cursor`, and in `Link` if the route has a query parameter `cursor`.
    */
   readonly nextCursor?: string;
   readonly release?: () => void;
@@ -89,7 +89,7 @@ export interface BytesResponse {
 
 export type RouteResponse = object | StreamResponse | BytesResponse;
 
-/** What one request asks. `version` is that of its path; a handler shapes its answer by it. */
+/** The decoded request. `version` is the API version of its path, which the response must follow. */
 export interface RouteRequest<Path extends Parameters, Query extends Parameters, Body> {
   readonly version: ApiVersion;
   readonly path: ParameterValues<Path>;
@@ -98,43 +98,44 @@ export interface RouteRequest<Path extends Parameters, Query extends Parameters,
   readonly headers: Headers;
 }
 
-/** What a route's answer looks like: a JSON shape, or other content types beside it. */
+/** The JSON schema of a route's responses, and their other content types. */
 export interface ResponseSchema {
   readonly schema: TSchema;
   readonly otherContentTypes?: readonly string[];
-  /** While there is more, the header `Link` has the address of the rest. */
+  /** An incomplete response has the address of the next page in the header `Link`. */
   readonly hasNextLink?: boolean;
 }
 
 export interface Route {
   readonly method: Method;
   /**
-   * Below `/api/{version}/projects/{project}`, parameters in braces: `/assets/{assetId}`; "" is the project.
+   * Below `/api/{version}/projects/{project}`, with parameters in braces: `/assets/{assetId}`; "" is the
+   * project.
    */
   readonly path: string;
   readonly versions: readonly ApiVersion[];
   readonly summary: string;
-  /** Marked in OpenAPI as an area that may change. */
+  /** Marked in OpenAPI as a preview that may change. */
   readonly preview?: boolean;
   /** "member": any caller of the project. */
   readonly capability: readonly [Acl, Action] | "member";
   readonly parameters: Parameters;
-  /** The last parameter takes all of the path that is left, slashes as well. */
+  /** The last parameter takes the rest of the path, slashes included. */
   readonly takesRest?: boolean;
   readonly query: Parameters;
   readonly body?: JsonBody<TSchema> | BytesBody<unknown>;
   readonly response: (version: ApiVersion) => ResponseSchema;
-  /** The versions in which it answers 201 (docs/reference/common.md#status-codes). */
+  /** The versions in which it returns 201 (docs/reference/common.md#status-codes). */
   readonly created?: readonly ApiVersion[];
-  /** The member of a created item that its own path ends with; `id` when absent. */
+  /** The member that ends the path of a created item; `id` when absent. */
   readonly createdName?: string;
   readonly handle: (
     ctx: RequestContext,
-    question: RouteRequest<Parameters, Parameters, unknown>,
+    request: RouteRequest<Parameters, Parameters, unknown>,
   ) => Promise<RouteResponse>;
 }
 
-/** The bytes of a body that a route takes. Bodies of routes that have none are read and not used. */
+/** The size limit of a route's body. Routes without a body read and ignore it. */
 export const bodyBytesMax = (body: Route["body"]): number =>
   body ? (body.bytesMax ?? limits.bodyBytesMax) : limits.openBodyBytesMax;
 
@@ -142,7 +143,7 @@ export const bodyBytesMax = (body: Route["body"]): number =>
 export const pathOf = (route: Route, version: ApiVersion) =>
   `/api/${version}/projects/{project}${route.path}`;
 
-/** What an operation does to the stores: a full disk refuses writes, and takes reads and deletes. */
+/** The effect of an operation on the stores. A full disk accepts reads and deletes only. */
 export type Effect = "read" | "write" | "delete";
 
 export function effectOf({
@@ -171,22 +172,22 @@ type RouteDeclaration<Path extends Parameters, Query extends Parameters, Body> =
   readonly body?: Body;
   readonly handle: (
     ctx: RequestContext,
-    question: RouteRequest<Path, Query, BodyOf<Body>>,
+    request: RouteRequest<Path, Query, BodyOf<Body>>,
   ) => Promise<RouteResponse>;
 };
 
 const noParameters = {};
 
-/** Writes down a route; its handler's types follow from the parameters and the body it declares. */
+/** Declares a route; the types of its handler derive from its parameters and body. */
 export function route<
   Path extends Parameters = typeof noParameters,
   Query extends Parameters = typeof noParameters,
   Body extends JsonBody<TSchema> | BytesBody<unknown> | undefined = undefined,
->(given: RouteDeclaration<Path, Query, Body>): Route {
-  return { parameters: noParameters, query: noParameters, ...given } as unknown as Route;
+>(declaration: RouteDeclaration<Path, Query, Body>): Route {
+  return { parameters: noParameters, query: noParameters, ...declaration } as unknown as Route;
 }
 
-/** An operation outside any project and version, open to everyone: login, and what operators watch. */
+/** An operation outside projects and versions that needs no credentials, such as the login. */
 export interface OpenRoute {
   readonly method: Method;
   readonly path: string;
@@ -196,12 +197,12 @@ export interface OpenRoute {
   /** "redirect": 303 to another address. */
   readonly response: ResponseSchema | "redirect";
   readonly handle: (
-    doors: Authenticators,
-    question: OpenRequest<Parameters, unknown>,
+    authenticators: Authenticators,
+    request: OpenRequest<Parameters, unknown>,
   ) => Promise<RouteResponse | BrowserResponse>;
 }
 
-/** By what people come in. */
+/** The services that authenticate callers. */
 export interface Authenticators {
   readonly authenticator: Authenticator;
   readonly browserLogin: BrowserLogin;
@@ -211,16 +212,16 @@ export interface OpenRequest<Query extends Parameters, Body> {
   readonly query: ParameterValues<Query>;
   readonly body: Body;
   readonly sender: RequestSource;
-  /** The query as it was sent, with its question mark. */
+  /** The undecoded query, with its `?`. */
   readonly search: string;
-  /** The address by which clients reach the server, without a slash at its end. */
+  /** The address of the server for clients, without a slash at its end. */
   readonly baseUrl: string;
 }
 
-/** An answer that leaves cookies with a browser, and may send it elsewhere. */
+/** A response that sets cookies in a browser, and may redirect it. */
 export interface BrowserResponse {
   readonly cookies: readonly string[];
-  /** One of these. */
+  /** Either `location` or `json`. */
   readonly location?: string;
   readonly json?: object;
 }
@@ -229,8 +230,8 @@ type OpenRouteDeclaration<Query extends Parameters, Body> = Omit<OpenRoute, "que
   readonly query?: Query;
   readonly body?: Body;
   readonly handle: (
-    doors: Authenticators,
-    question: OpenRequest<Query, BodyOf<Body>>,
+    authenticators: Authenticators,
+    request: OpenRequest<Query, BodyOf<Body>>,
   ) => Promise<RouteResponse | BrowserResponse>;
 };
 
@@ -238,37 +239,37 @@ type OpenRouteDeclaration<Query extends Parameters, Body> = Omit<OpenRoute, "que
 export function openRoute<
   Query extends Parameters = typeof noParameters,
   Body extends JsonBody<TSchema> | undefined = undefined,
->(given: OpenRouteDeclaration<Query, Body>): OpenRoute {
-  return { query: noParameters, ...given } as unknown as OpenRoute;
+>(declaration: OpenRouteDeclaration<Query, Body>): OpenRoute {
+  return { query: noParameters, ...declaration } as unknown as OpenRoute;
 }
 
 /**
- * An operation that a signed link permits: outside any project, without credentials, its bytes streamed in
- * and out however many they are.
+ * An operation that a signed link permits: outside projects, without credentials. It streams any number of
+ * bytes in and out.
  */
 export interface LinkRoute {
   readonly method: "GET" | "PUT";
   readonly path: string;
   readonly summary: string;
   readonly parameters: Parameters;
-  /** What each status of success means; refusals are the catalogue's. */
+  /** Describes each status of success; refusals are in the catalogue. */
   readonly responses: Readonly<Record<number, string>>;
-  readonly handle: (services: Services, question: LinkRequest<Parameters>) => Promise<LinkResponse>;
+  readonly handle: (services: Services, request: LinkRequest<Parameters>) => Promise<LinkResponse>;
 }
 
 export interface LinkRequest<Path extends Parameters> {
   readonly path: ParameterValues<Path>;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Only the headers of the answer are wanted. */
+  /** A HEAD request: the response has no body. */
   readonly isHead: boolean;
-  /** The body as it comes, no faster than it is read. */
+  /** The body as a stream with backpressure. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 export interface LinkResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** One of these, or none. */
+  /** At most one of `stream`, `json` and `refusal`. */
   readonly stream?: Readable;
   readonly json?: object;
   readonly refusal?: Failure;
@@ -276,10 +277,10 @@ export interface LinkResponse {
 
 type LinkRouteDeclaration<Path extends Parameters> = Omit<LinkRoute, "parameters" | "handle"> & {
   readonly parameters: Path;
-  readonly handle: (services: Services, question: LinkRequest<Path>) => Promise<LinkResponse>;
+  readonly handle: (services: Services, request: LinkRequest<Path>) => Promise<LinkResponse>;
 };
 
 /** As `route`, for an operation that a link permits. */
-export function linkRoute<Path extends Parameters>(given: LinkRouteDeclaration<Path>): LinkRoute {
-  return given as unknown as LinkRoute;
+export function linkRoute<Path extends Parameters>(declaration: LinkRouteDeclaration<Path>): LinkRoute {
+  return declaration as unknown as LinkRoute;
 }

@@ -5,7 +5,7 @@ import { Failure, fail } from "../errors.ts";
 import { id, type Parameter } from "./parameters.ts";
 import type { Route, RouteRequest } from "./route.ts";
 
-/** These routes, and one that deletes a single record for each that deletes many and has none yet. */
+/** Adds a route that deletes one record for each route that deletes many, unless it exists. */
 export const withSingleDeletes = (routes: readonly Route[]): Route[] => [
   ...routes,
   ...routes.flatMap((many) => singleDeleteOf(many, routes) ?? []),
@@ -16,8 +16,8 @@ function singleDeleteOf(many: Route, routes: readonly Route[]): Route | undefine
   const base = many.path.slice(0, -"/delete".length);
   const siblings = routes.filter(({ path }) => isOneOf(base, path));
   const [name, parameter] = parameterOf(siblings);
-  const taken = siblings.filter(({ method }) => method === "DELETE").flatMap(({ versions }) => versions);
-  const versions = many.versions.filter((version) => !taken.includes(version));
+  const existing = siblings.filter(({ method }) => method === "DELETE").flatMap(({ versions }) => versions);
+  const versions = many.versions.filter((version) => !existing.includes(version));
   if (versions.length === 0) return undefined;
   const { body: _, ...shared } = many;
   return {
@@ -25,7 +25,7 @@ function singleDeleteOf(many: Route, routes: readonly Route[]): Route | undefine
     ...{ method: "DELETE", versions, path: `${base}/{${name}}` },
     summary: `${many.summary.replace(/;.*$/, "")}: one of them`,
     parameters: { ...many.parameters, [name]: parameter },
-    handle: (ctx, question) => deleteOne(ctx, { many, name, question }),
+    handle: (ctx, request) => deleteOne(ctx, { many, name, request }),
   };
 }
 
@@ -40,28 +40,28 @@ function parameterOf(siblings: readonly Route[]): readonly [string, Parameter<un
   return [name, sibling.parameters[name]!];
 }
 
-interface One {
+interface SingleDelete {
   readonly many: Route;
   readonly name: string;
-  readonly question: RouteRequest<
+  readonly request: RouteRequest<
     Record<string, Parameter<unknown>>,
     Record<string, Parameter<unknown>>,
     unknown
   >;
 }
 
-/** A record that the path names is refused with 404 when it does not exist. */
-async function deleteOne(ctx: RequestContext, { many, name, question }: One) {
-  const named = (question.path as Readonly<Record<string, unknown>>)[name];
+/** Refuses an unknown record with 404, because the path names it. */
+async function deleteOne(ctx: RequestContext, { many, name, request }: SingleDelete) {
+  const named = (request.path as Readonly<Record<string, unknown>>)[name];
   try {
-    return await many.handle(ctx, { ...question, body: { items: [itemOf(many, named)] } });
+    return await many.handle(ctx, { ...request, body: { items: [itemOf(many, named)] } });
   } catch (problem) {
     if (!(problem instanceof Failure && problem.failure === "ids-unknown")) throw problem;
     throw fail("ids-unknown", { field: name, ids: [Number(named)], status: 404 });
   }
 }
 
-/** As the body of the operation on many names a record: by its id, or in an object with one member. */
+/** The item of a body that names a record: its id, or an object with one member. */
 function itemOf({ body }: Route, named: unknown): unknown {
   const { properties } = (body!.schema as unknown as ItemsSchema).properties.items.items;
   const [member] = Object.keys(properties ?? {});

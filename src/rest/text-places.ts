@@ -11,15 +11,15 @@ interface Shape extends TSchema {
   readonly additionalProperties?: boolean | Shape;
 }
 
-/** The places of all pairs in values of a schema. */
+/** The paths of all pairs in values of a schema. */
 export function textPlacesOf(schema: TSchema, names: readonly string[] = []): TextPlace[] {
   const { properties = {}, items, anyOf = [] } = schema as Shape;
   if (isPairs(schema)) return [{ names }];
-  // A PATCH takes pairs or a change of pairs in one place.
-  const hasChange = anyOf.some((one) => one.properties);
+  // A PATCH accepts pairs or a change of pairs as the same member.
+  const hasChange = anyOf.some((choice) => choice.properties);
   return [
-    ...anyOf.flatMap((one) =>
-      hasChange && isPairs(one) ? [{ names, except: isChangeOfPairs }] : textPlacesOf(one, names),
+    ...anyOf.flatMap((choice) =>
+      hasChange && isPairs(choice) ? [{ names, except: isChangeOfPairs }] : textPlacesOf(choice, names),
     ),
     ...(items ? textPlacesOf(items, names) : []),
     ...Object.entries(properties).flatMap(([name, member]) => textPlacesOf(member, [...names, name])),
@@ -29,7 +29,7 @@ export function textPlacesOf(schema: TSchema, names: readonly string[] = []): Te
 const isPairs = ({ additionalProperties: values }: Shape): boolean =>
   typeof values === "object" && values.type === "string";
 
-/** Tells `{"set":{...}}` and the like from pairs: a change has no member that is a string or a number. */
+/** Distinguishes a change such as `{"set":{...}}` from pairs: no member of a change is a string or number. */
 export const isChangeOfPairs = (members: Readonly<Record<string, unknown>>): boolean =>
   Object.keys(members).some((name) => changeMembers.has(name)) &&
   Object.values(members).every((value) => typeof value !== "string" && typeof value !== "number");

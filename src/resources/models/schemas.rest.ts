@@ -165,7 +165,7 @@ export const listing = <Row, PathParameters extends Path>(given: Listing<Row, Pa
     const collection = [given.path, ctx.project, path];
     const pageQuery = pageQueryOf(ctx, collection, query);
     const found = await readWithin(ctx.memory, (bound) => given.list(ctx, { ...pageQuery, bound }, path));
-    const { data } = pageResponse(ctx, collection, { asked: pageQuery, found }, (row) =>
+    const { data } = pageResponse(ctx, collection, { pageQuery, page: found }, (row) =>
       given.toJson(row, ctx),
     );
     const { items, nextCursor } = data;

@@ -261,7 +261,12 @@ async function rowsResponse(
       ...(nextCursor && { nextCursor }),
     };
   }
-  const wrapper = pageResponse(ctx, collection, { asked, found: { ...found, items: [] } }, () => null);
+  const wrapper = pageResponse(
+    ctx,
+    collection,
+    { pageQuery: asked, page: { ...found, items: [] } },
+    () => null,
+  );
   return itemsTextResponse(wrapper, [rowsJson(found.items, query.columns)]);
 }
 
