@@ -83,7 +83,7 @@ export const described = {
   jsonTextBytesMax: limit(
     8 * 2 ** 20,
     "bytes",
-    "The columns of one raw row in a JSON body, in any characters. Longer ones are refused with 413.",
+    "The columns of one raw row or the definition of a trend, as sent. Longer ones are refused with 413.",
   ),
   jsonStepBytes: limit(
     16 * 2 ** 10,
@@ -312,6 +312,11 @@ export const described = {
     "Lists of series in repeated inserts that stay resolved. A list takes up to 2 MB.",
   ),
   writePlanSeriesMax: limit(10_000, "series", "Series of a write plan. Longer lists are resolved each time."),
+  trendDefinitionBytesMax: limit(
+    2 ** 16,
+    "bytes",
+    "The definition of a saved trend. A hundred series with all their settings fit.",
+  ),
   rawKeyLengthMax: limit(1_024, "characters", "The key of a raw row."),
   rawColumnsLengthMax: limit(2 ** 20, "characters", "The columns of one raw row, as JSON."),
   rawCsvLineBytesMax: limit(

@@ -70,6 +70,8 @@ import { pendingDeletionTable, timeSeriesTable } from "./resources/timeseries/sc
 import { timeSeriesModel } from "./resources/timeseries/timeseries.odata.ts";
 import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
 import { seriesScope } from "./resources/timeseries/timeseries.ts";
+import { trendTable } from "./resources/trends/schema.ts";
+import { trendRoutes } from "./resources/trends/trends.rest.ts";
 import { openApiOf } from "./rest/openapi.ts";
 import type { ApiVersion, LinkRoute, Route } from "./rest/route.ts";
 import { withSingleDeletes } from "./rest/single-deletes.ts";
@@ -191,6 +193,13 @@ const entries: Readonly<Record<EntryName, Resource>> = {
     odata: relationshipModel,
     search: noSearch,
     timed: timedRecords(relationshipTable, { acl: "relationshipsAcl" }),
+  },
+  trends: {
+    tables: [trendTable],
+    routes: trendRoutes,
+    odata: none("trends are part of the REST API alone"),
+    search: none("the list finds words with `query`"),
+    timed: timedRecords(trendTable, { acl: "trendsAcl" }),
   },
   models: {
     tables: [

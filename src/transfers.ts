@@ -16,6 +16,7 @@ import { rawImport } from "./resources/raw/raw.import.ts";
 import { relationshipArchive } from "./resources/relationships/relationships.archive.ts";
 import { sequenceArchive } from "./resources/sequences/sequences.archive.ts";
 import { timeSeriesArchive } from "./resources/timeseries/timeseries.archive.ts";
+import { trendArchive } from "./resources/trends/trends.archive.ts";
 
 /** An entry names what does not cover the resource, and why. */
 export interface Transfer {
@@ -74,6 +75,7 @@ export const transfers = {
     import: noFileFormat,
   },
   relationships: { archive: relationshipArchive, import: noFileFormat },
+  trends: { archive: trendArchive, import: noFileFormat },
   models: {
     archive: none("code that runs on the server is not carried from one server to another"),
     import: none("packages are uploaded over the API"),

@@ -41,6 +41,7 @@ export const aclRules = {
   sequencesAcl: { actions: readWrite, scopes: bySubtree },
   relationshipsAcl: { actions: readWrite, scopes: everywhere },
   rawAcl: { actions: ["READ", "WRITE", "LIST"], scopes: everywhere },
+  trendsAcl: { actions: readWrite, scopes: everywhere },
   modelHostingAcl: { actions: readWrite, scopes: everywhere },
   threedAcl: { actions: ["READ", "CREATE", "UPDATE", "DELETE"], scopes: everywhere },
   analyticsAcl: { actions: ["READ", "EXECUTE", "LIST"], scopes: everywhere },

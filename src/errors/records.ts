@@ -44,7 +44,7 @@ export const recordFailures = {
   }),
   "names-taken": entry<{ what: string; field: string; names: readonly string[] }>({
     status: 409,
-    when: "Another user or security category has this name, or the request twice; `duplicates` lists them.",
+    when: "Another user, security category or trend has this name, or the request twice: see `duplicates`.",
     message: ({ what, field, names }) => `A ${what} has this ${field} already: ${firstOf(names)}`,
     members: ({ field, names }) => ({ duplicates: names.map((name) => ({ [field]: name })) }),
   }),

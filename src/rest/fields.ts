@@ -87,8 +87,10 @@ export const itemsBody = <Item extends TSchema>(item: Item, bounds: { min?: numb
   });
 
 /** A JSON body whose null members count as absent. */
-export const json = <Schema>(schema: Schema, size: { readonly bytesMax?: number } = {}) =>
-  ({ kind: "json", schema, ...size }) as const;
+export const json = <Schema>(
+  schema: Schema,
+  options: { readonly bytesMax?: number; readonly keptText?: readonly string[] } = {},
+) => ({ kind: "json", schema, ...options }) as const;
 
 /** The body of an operation that writes many records, rows or points. */
 export const bulk = { bytesMax: limits.bulkBodyBytesMax } as const;

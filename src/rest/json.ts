@@ -30,15 +30,11 @@ export type BodyDecoder<Value = unknown> = (
  * Creates the decoder of a JSON body. Numbers and booleans in metadata become strings of their JSON text; no
  * other value is coerced. Members that the schema does not name are removed. Members that are `null` count as
  * absent unless `nulls` is "kept"; no body counts as `{}` (docs/reference/common.md#request-bodies).
- * `changes` is described at `JsonBody`.
+ * `keptText` and `changes` are described at `JsonBody`.
  */
 export function jsonDecoder<Value>(
   schema: TSchema,
-  {
-    nulls,
-    keptText,
-    changes,
-  }: Pick<BodyReading, "nulls" | "keptText"> & Pick<JsonBody<TSchema>, "changes"> = {},
+  { nulls, keptText, changes }: Pick<JsonBody<TSchema>, "nulls" | "keptText" | "changes"> = {},
 ): BodyDecoder<Value> {
   const check = bodyCheck(changes ?? schema);
   const textPlaces = textPlacesOf(schema);

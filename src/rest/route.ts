@@ -30,6 +30,8 @@ export interface JsonBody<Schema extends TSchema> {
   readonly schema: Schema;
   /** By default, members that are `null` count as absent. */
   readonly nulls?: "absent" | "kept";
+  /** Objects at this path are decoded as a `JsonText`, exactly as sent, instead of values. */
+  readonly keptText?: readonly string[];
   /**
    * For PATCH: in `schema` each member is a change or the new value. Values become changes, and these are
    * checked against `changes`.

@@ -58,6 +58,7 @@ test("every update refuses an unknown member, and an unknown member of a change"
     "groups",
     "sequences",
     "timeseries",
+    "trends",
   ]);
   for (const update of updates) {
     await refuses(update, { nme: { set: "x" } }, "nme");

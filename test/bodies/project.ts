@@ -27,7 +27,7 @@ export interface Counts {
 
 export const kinds = [
   ...["asset", "series", "event", "sequence", "file", "group", "account", "key", "category", "type", "field"],
-  ...["transformer", "column", "model", "package"],
+  ...["transformer", "column", "model", "package", "trend"],
 ] as const;
 export type Kind = (typeof kinds)[number];
 
@@ -110,6 +110,7 @@ async function createPlant(project: Project, counts: Counts, asset: readonly num
   }));
   return {
     ...{ type: idsOf(type), field: type.flatMap((one) => idsOf(one["fields"] as Item[])), series, event },
+    trend: await project.createIds("/trends", others, (i) => ({ name: `trend ${i}`, definition: {} })),
     transformer: await project.createIds("/eventtransformers", others, (i) => ({ name: `transformer ${i}` })),
   };
 }

@@ -62,6 +62,7 @@ const kindOfPath: readonly (readonly [start: string, Kind])[] = [
   ["/users", "account"],
   ["/apikeys", "key"],
   ["/securitycategories", "category"],
+  ["/trends", "trend"],
   ["/restore/times", "asset"],
   ["/analytics/models/sourcepackages", "package"],
   ["/analytics/models", "model"],

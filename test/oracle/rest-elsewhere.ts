@@ -11,7 +11,7 @@ const rows = ["1", "2", "3"];
 /** The label of a relationship. */
 const labelOf = (externalId: string) => words[names.indexOf(externalId)];
 
-/** Makes relationships and raw rows. */
+/** Makes relationships, trends and raw rows. */
 export async function fillElsewhere(admin: Client, plant: Plant): Promise<void> {
   plant.related = plant.of("assets")[0]!.externalId;
   const ends = {
@@ -23,6 +23,8 @@ export async function fillElsewhere(admin: Client, plant: Plant): Promise<void> 
     ...{ dataSetId: 7, labels: [labelOf(externalId)] },
   }));
   await admin(`POST ${below("0.6")}/relationships`, { items: relationships });
+  const trends = names.map((name) => ({ name, description: labelOf(name), definition: { of: name } }));
+  await admin(`POST ${below("0.6")}/trends`, { items: trends });
   plant.tableAssetIds = plant
     .of("assets")
     .slice(0, 20)
@@ -51,6 +53,23 @@ function relationships({ random }: Asker): Question {
     needs: related,
     seen: (reply) => reply.json.data.items.map((item) => item["externalId"]),
     expected: wanted,
+  };
+}
+
+/** A trend is visible to all who may read trends, whatever its definition names. */
+function trends({ random }: Asker): Question {
+  const [name, word] = [random.pick(names), random.pick(words)];
+  const [query, isFound] = random.pick<[string, (one: string) => boolean]>([
+    ["", () => true],
+    [`name=${encodeURIComponent(name)}`, (one) => one === name],
+    [`query=${word}`, (one) => labelOf(one) === word],
+    ["owner=nobody", () => false],
+  ]);
+  return {
+    ask: `GET ${below("0.6")}/trends?${query}`,
+    needs: ["trendsAcl", "READ"],
+    seen: (reply) => reply.json.data.items.map((item) => item["definition"]),
+    expected: names.filter(isFound).map((of) => ({ of })),
   };
 }
 
@@ -239,7 +258,7 @@ function job({ plant, rights }: Asker): Question {
 
 export const readsElsewhere = [
   ...[relationships, oneRelationship, relationshipsOfAsset, filteredRelationships],
-  ...[raw, tablesOfAsset, tagMatching, tagMatching],
+  ...[trends, raw, tablesOfAsset, tagMatching, tagMatching],
   ...[sum, sum, similarity, similarity],
 ];
 

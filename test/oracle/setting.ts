@@ -117,11 +117,12 @@ export function someRights(plant: Plant, random: Random): Rights {
   const memberships = random.some(plant.categoryIds, 2).map((id) => memberOf([id]));
   const elsewhere: readonly Capability[] = [
     { acl: "relationshipsAcl", actions: ["READ"], scope: { kind: "all" } },
+    { acl: "trendsAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "rawAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "rawAcl", actions: ["LIST"], scope: { kind: "all" } },
     { acl: "analyticsAcl", actions: ["EXECUTE", "READ"], scope: { kind: "all" } },
   ];
-  return [...Object.values(aclOf).flatMap(grant), ...memberships, ...random.some(elsewhere, 4)];
+  return [...Object.values(aclOf).flatMap(grant), ...memberships, ...random.some(elsewhere, 5)];
 }
 
 /** The key of a new account in a new group that grants these rights. */

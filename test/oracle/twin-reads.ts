@@ -121,10 +121,11 @@ function similarity(asker: Asker): Probe {
 /** What callers without administration are told of it, and words that records refer to. */
 function others({ random }: Asker): Probe {
   const at = below("0.6");
-  const paths = ["users", "groups", "groups?all=true", "apikeys", "securitycategories", "eventtransformers"];
-  return {
-    ask: `GET ${at}/${random.pick([...paths, "semantictypes", "assets/types", "raw", "relationships", ""])}`,
-  };
+  const paths = [
+    ...["users", "groups", "groups?all=true", "apikeys", "securitycategories", "eventtransformers"],
+    ...["semantictypes", "assets/types", "raw", "relationships", "trends", ""],
+  ];
+  return { ask: `GET ${at}/${random.pick(paths)}` };
 }
 
 const probes = [

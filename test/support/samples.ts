@@ -10,6 +10,7 @@ import { rawSamples } from "../../src/resources/raw/raw.samples.ts";
 import { relationshipSamples } from "../../src/resources/relationships/relationships.samples.ts";
 import { sequenceSamples } from "../../src/resources/sequences/sequences.samples.ts";
 import { timeSeriesSamples } from "../../src/resources/timeseries/timeseries.samples.ts";
+import { trendSamples } from "../../src/resources/trends/trends.samples.ts";
 import { type ResourceName, resourceNames } from "../../src/transfers.ts";
 import { type AskProject, Draws, Filling, type Item, Reading, type SamplePart } from "./sample-part.ts";
 
@@ -30,6 +31,7 @@ export const samples: Readonly<Record<ResourceName, SamplePart | Pick<SamplePart
   raw: rawSamples,
   sequences: sequenceSamples,
   relationships: relationshipSamples,
+  trends: trendSamples,
   models: none("models need Python: see models.api.test.ts"),
   archives: noRecords,
 };

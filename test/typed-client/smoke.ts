@@ -164,6 +164,16 @@ test("relationships", async () => {
   assert.deepEqual((await api.getRelationships(project)).data.items, []);
 });
 
+test("trends", async () => {
+  const definition = { series: [{ name: "flow", color: null }] };
+  const trend = one(await api.postTrends(project, { items: [{ name: "feed", definition }] }));
+  assert.deepEqual(one(await api.getTrends(project, { query: "fee" })).definition, definition);
+  const change = { id: trend.id, description: { set: "of the boiler" } };
+  assert.equal(one(await api.postTrendsUpdate(project, { items: [change] })).description, "of the boiler");
+  await api.deleteTrendsByTrendId(project, trend.id);
+  assert.deepEqual((await api.getTrends(project)).data.items, []);
+});
+
 test("service accounts, keys, groups and security categories", async () => {
   const capabilities = [{ eventsAcl: { actions: ["READ" as const], scope: { all: {} } } }];
   const group = one(await api.postGroups(project, { items: [{ name: "readers", capabilities }] }));

@@ -61,7 +61,7 @@ test("what is refused changes nothing", async () => {
       "times/moons",
       [{ id, ...times }],
       "Invalid field - resource - expected one of assets, timeseries, events, files, sequences, " +
-        "relationships but got moons",
+        "relationships, trends but got moons",
     ],
     ["raw/db/t", [{ key: "b" }], "Missing required field - items[0].lastUpdatedTime"],
   ];
@@ -105,6 +105,7 @@ test("no restored number breaks a list: each that a body can hold is refused bey
     events: await made("events", { description: "hostile" }),
     sequences: await made("sequences", { columns }),
     relationships: await made("relationships", { externalId: "hostile", ...ends }),
+    trends: await made("trends", { name: "hostile", definition: {} }),
     files: (
       (await ask("POST /files/initupload", { fileName: "hostile" })).json as { data: { fileId: number } }
     ).data.fileId,
