@@ -1,4 +1,4 @@
-// `--codecs`: how many bits a point takes in blocks, for published vectors beside what others take.
+// `--codecs`: measures the bits per point in blocks for published vectors, next to the published results.
 import { constants, zstdCompressSync } from "node:zlib";
 import { decodeBlock, encodeBlock } from "../src/storage/embedded-points/block.ts";
 import { writeNumbers } from "../src/storage/embedded-points/codec/numbers.ts";

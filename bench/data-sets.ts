@@ -1,4 +1,4 @@
-// The numeric series of `../shared/data`, which lie beside the repository and not in it.
+// The numeric series of `../shared/data`, in a folder next to the repository.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

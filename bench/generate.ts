@@ -1,4 +1,4 @@
-// The data of the workloads: seeded, and the same for every system.
+// Generates the data of the workloads from a seed, the same for every system.
 export interface GeneratedSeries {
   readonly name: string;
   readonly times: Float64Array;
@@ -54,7 +54,7 @@ const onOff: Shape = (random) => {
   };
 };
 
-/** A set-point that somebody changes about once an hour. */
+/** A set-point that an operator changes about once an hour. */
 const setPoint: Shape = (random) => {
   let value = 40;
   return () => {

@@ -1,4 +1,4 @@
-// The client of the benchmark reads whole answers however they arrive, and the data is the same every time.
+// The benchmark client reads whole responses from any chunks, and the generated data is reproducible.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { generateSeries } from "./generate.ts";
 import { Connection, requestBytes } from "./http.ts";
 
-test("answers by length, in chunks and without a body follow each other on one connection", async () => {
+test("responses by length, in chunks and without a body follow each other on one connection", async () => {
   const large = "x".repeat(300_000);
   const server = createServer((request, response) => {
     if (request.url === "/empty") return response.writeHead(204).end();

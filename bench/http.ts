@@ -1,10 +1,10 @@
-// A lean HTTP client over raw keep-alive sockets and prebuilt requests: the client is not what is measured.
-// It makes no garbage of what it reads, as it would be collected in the midst of a request.
+// A lean HTTP client over raw keep-alive sockets and prebuilt requests, so that figures measure the server.
+// Reading allocates nothing: a garbage collection during a request would distort its time.
 import { connect, type Socket } from "node:net";
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
-  /** Lies in the connection's memory until its next request. */
+  /** In the connection's buffer, valid until its next request. */
   readonly body: Buffer;
 }
 
@@ -31,8 +31,8 @@ const readBytes = 2 ** 18;
 /** One request after the other over one socket. */
 export class Connection {
   readonly #socket: Socket;
-  readonly #reader = new AnswerReader();
-  #settle: { resolve: (answer: Answer) => void; reject: (problem: Error) => void } | undefined;
+  readonly #reader = new ResponseReader();
+  #settle: { resolve: (response: HttpResponse) => void; reject: (problem: Error) => void } | undefined;
 
   private constructor(port: number) {
     const buffer = Buffer.alloc(readBytes);
@@ -49,7 +49,7 @@ export class Connection {
     });
   }
 
-  send(request: RequestBytes): Promise<Answer> {
+  send(request: RequestBytes): Promise<HttpResponse> {
     this.#reader.begin();
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
@@ -62,13 +62,13 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  /** Whether to go on reading. */
+  /** Returns whether to continue reading. */
   #take(bytes: Buffer): boolean {
-    const answer = this.#reader.take(bytes);
-    if (!answer) return true;
+    const response = this.#reader.take(bytes);
+    if (!response) return true;
     const { resolve } = this.#settle ?? {};
     this.#settle = undefined;
-    resolve?.(answer);
+    resolve?.(response);
     return true;
   }
 }
@@ -79,8 +79,8 @@ const connectionCount = 4;
 export const openConnections = (port: number): Promise<Connection[]> =>
   Promise.all(Array.from({ length: connectionCount }, () => Connection.open(port)));
 
-/** Collects the bytes of one answer at a time: by content-length, chunked, or without a body. */
-class AnswerReader {
+/** Collects the bytes of one response at a time: by content-length, chunked, or without a body. */
+class ResponseReader {
   #bytes = Buffer.alloc(readBytes);
   #length = 0;
   #status = 0;
@@ -94,7 +94,7 @@ class AnswerReader {
     this.#status = 0;
   }
 
-  take(bytes: Buffer): Answer | undefined {
+  take(bytes: Buffer): HttpResponse | undefined {
     this.#append(bytes);
     if (this.#status === 0 && !this.#readHead()) return undefined;
     const isWhole = this.#chunk === undefined ? this.#length >= this.#bodyEnd : this.#joinChunks(this.#chunk);
@@ -113,7 +113,7 @@ class AnswerReader {
     this.#length = length;
   }
 
-  /** Index of the text at or behind `from`; -1 where it has not arrived yet. */
+  /** Index of the string at `from` or later; -1 if it has not arrived yet. */
   #find(text: string, from: number): number {
     const found = this.#bytes.indexOf(text, from, "latin1");
     return found + text.length > this.#length ? -1 : found;
@@ -165,7 +165,7 @@ export async function drive(
   return (performance.now() - started) / 1000;
 }
 
-export function expectSuccess(answer: Answer): Answer {
-  if (answer.status >= 200 && answer.status < 300) return answer;
-  throw new Error(`answered ${answer.status}: ${answer.body.toString("utf8", 0, 500)}`);
+export function expectSuccess(response: HttpResponse): HttpResponse {
+  if (response.status >= 200 && response.status < 300) return response;
+  throw new Error(`responded ${response.status}: ${response.body.toString("utf8", 0, 500)}`);
 }

@@ -8,7 +8,7 @@ import type { Running } from "./systems/system.ts";
 import { type Figures, percentile } from "./workloads.ts";
 
 export interface InterferenceScale {
-  /** How long the load goes on. */
+  /** The duration of the load. */
   readonly seconds: number;
 }
 

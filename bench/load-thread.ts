@@ -1,4 +1,4 @@
-// Loads points as W1 does, in a thread of its own, until it is told to stop; then answers points a second.
+// Loads points as W1 does, in its own thread, until it gets a stop message; then posts points per second.
 import { parentPort, workerData } from "node:worker_threads";
 import { generateSeries, pointsPerRequest, seed } from "./generate.ts";
 import { drive, openConnections, type RequestBytes } from "./http.ts";

@@ -1,6 +1,5 @@
-// What the machine itself adds: a computation that is always the same, and how much longer it sometimes
-// takes. A processor that is shared is taken away for milliseconds at a time, which no server can make up
-// for.
+// Measures the noise of the machine: the times of a constant computation. A shared processor is unavailable
+// for milliseconds at a time, which no server can compensate.
 import { type Figures, percentile } from "./workloads.ts";
 
 const warmUps = 200;

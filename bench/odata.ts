@@ -29,7 +29,7 @@ export async function measureOData(port: number, scale: ODataScale): Promise<Par
   }
 }
 
-/** All pages of one series, each asked for by the link of the one before. */
+/** Reads all pages of one series by their next links. */
 async function pointsPerSecond(connection: Connection, { points }: ODataScale): Promise<number> {
   const [series] = generateSeries(1, points, seed) as [ReturnType<typeof generateSeries>[0]];
   const items = [{ name: series.name }];

@@ -1,7 +1,7 @@
-// The tree of a plant with the names that such trees have: seeded, and any number of units large.
+// Generates an asset tree with realistic names: seeded, of any number of units.
 import { randomFrom } from "./generate.ts";
 
-/** An asset as it is created: it hangs on another one of its own request, or on one that exists by then. */
+/** A new asset: its parent is in the same request or exists already. */
 export interface PlantAsset {
   readonly refId: string;
   readonly name: string;

@@ -1,4 +1,4 @@
-// A system under measurement as a separate process on loopback, with its data in a temporary folder.
+// Runs a measured system as a separate process on loopback, with its data in a temporary folder.
 import { type ChildProcess, spawn } from "node:child_process";
 import { lstatSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -15,7 +15,7 @@ export interface Started {
   readonly folder: string;
 }
 
-/** Starts a command that logs into its folder; resolves when `probe` is answered. */
+/** Starts a command that logs into its folder; resolves when `probe` succeeds. */
 export async function startProcess(
   command: readonly [string, ...string[]],
   settings: { folder: string; env?: Readonly<Record<string, string>>; probe: string },
@@ -31,13 +31,13 @@ export async function startProcess(
   child.once("error", (problem) => (ended = problem.message));
   child.once("exit", (code, signal) => (ended = `ended with ${code ?? signal}`));
   const deadline = Date.now() + readySecondsMax * 1000;
-  while (!(await answers(settings.probe))) {
+  while (!(await responds(settings.probe))) {
     if (ended === undefined && Date.now() < deadline) {
       await pause(50);
       continue;
     }
     child.kill("SIGKILL");
-    throw new Error(`${program} did not start (${ended ?? "no answer"}): ${tailOf(settings.folder)}`);
+    throw new Error(`${program} did not start (${ended ?? "no response"}): ${tailOf(settings.folder)}`);
   }
   return { child, folder: settings.folder };
 }
@@ -52,7 +52,7 @@ export async function stopProcess({ child }: Started): Promise<void> {
   clearTimeout(timer);
 }
 
-async function answers(url: string): Promise<boolean> {
+async function responds(url: string): Promise<boolean> {
   try {
     const response = await fetch(url);
     await response.arrayBuffer();

@@ -1,4 +1,4 @@
-// W11 and raw rows: what only our own server is asked, as no peer has assets or raw tables.
+// W11 and raw rows: only Millrace is measured, because no peer has assets or raw tables.
 import { randomFrom, seed } from "./generate.ts";
 import { type Connection, drive, expectSuccess, openConnections, type RequestBytes } from "./http.ts";
 import { areaName, assetsPerUnit, plantTop, plantUnit } from "./plant.ts";

@@ -1,5 +1,5 @@
-// W13: the server is killed in the middle of W1 and started again: how long, and whether all that was
-// acknowledged is there.
+// W13: kills the server during W1 and restarts it: measures the time, and checks that every acknowledged
+// write exists.
 import { once } from "node:events";
 import { type GeneratedSeries, generateSeries, pointsPerRequest, seed } from "./generate.ts";
 import { Connection, expectSuccess, openConnections, type RequestBytes } from "./http.ts";
@@ -68,8 +68,8 @@ interface Point {
 }
 
 async function pointsIn(connection: Connection, { name }: GeneratedSeries): Promise<Point[]> {
-  const answer = await connection.send(get(`/timeseries/data/${name}?start=0&limit=100000`));
-  return JSON.parse(expectSuccess(answer).body.toString()).data.items[0].datapoints;
+  const response = await connection.send(get(`/timeseries/data/${name}?start=0&limit=100000`));
+  return JSON.parse(expectSuccess(response).body.toString()).data.items[0].datapoints;
 }
 
 /** Requests of one series were sent one after the other, so that its points are those of the first ones. */

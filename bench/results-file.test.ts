@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withSection } from "./results-file.ts";
 
-test("a section is added behind the others, and replaced where it is", () => {
+test("a section is added after the others, and replaced in its position", () => {
   const first = withSection("# Results\n", "Scale", "one\n");
   assert.equal(first, "# Results\n\n## Scale\n\none\n");
   const both = withSection(first, "Codecs", "two");

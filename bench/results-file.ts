@@ -1,15 +1,15 @@
-// bench/RESULTS.md, the figures of record: one section a way of measuring, each replaced on its own.
+// Writes bench/RESULTS.md, the figures of record: one section for each kind of run, replaced independently.
 import { readFileSync, writeFileSync } from "node:fs";
 import { joinParagraphs } from "../scripts/tidy/paragraphs.ts";
 
 const file = new URL("RESULTS.md", import.meta.url);
 
-/** Puts the text into the section of that heading, and leaves the others as they are. */
+/** Replaces the section with this heading; other sections stay unchanged. */
 export function keepSection(heading: string, body: string): void {
   writeFileSync(file, withSection(readFileSync(file, "utf8"), heading, body));
 }
 
-/** The document with this section in place of the one of the same heading, or else behind all others. */
+/** The document with the section of this heading replaced, or appended if it is new. */
 export function withSection(document: string, heading: string, body: string): string {
   const [title, ...sections] = document.trimEnd().split(/\n+(?=## )/);
   const section = `## ${heading}\n\n${joinParagraphs(body.trim())}`;

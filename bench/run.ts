@@ -1,4 +1,4 @@
-// `npm run bench`: measures our server, with --peers beside the databases of Debian, and prints the table.
+// `npm run bench`: measures Millrace, with --peers also the databases of Debian, and prints the table.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12]
   --codecs    instead of workloads: bits a point in blocks, beside published figures (some seconds)
   --write     also keep the table in bench/RESULTS.md, in a section of its own`;
 
-const { values: asked } = parseArgs({
+const { values: options } = parseArgs({
   options: {
     peers: { type: "boolean", default: false },
     rounds: { type: "string" },
@@ -54,12 +54,12 @@ const { values: asked } = parseArgs({
   },
 });
 
-/** What every system is asked. */
+/** The workloads of every system. */
 const ofPoints = ["W1", "W2", "W4", "W5", "W6", "W8", "W9"];
 
 type OpenServer = (work: (running: Running) => Promise<Figures>) => Promise<Figures>;
 
-/** What only our own server is asked: workloads that are measured in one go, on servers of their own. */
+/** Workloads of Millrace only, each measured on its own server. */
 interface Group {
   readonly names: readonly string[];
   readonly measure: (open: OpenServer, isQuick: boolean) => Promise<Figures>;
@@ -100,24 +100,24 @@ const groups: readonly Group[] = [
 ];
 
 const command = ["npm run bench --", ...process.argv.slice(2)].join(" ");
-const only = asked.only?.split(",");
+const only = options.only?.split(",");
 const isAsked = (names: readonly string[]) => only === undefined || names.some((name) => only.includes(name));
 
 async function scale(): Promise<void> {
-  const tables = await measureScale((work) => onFresh(millrace, work), asked.quick);
+  const tables = await measureScale((work) => onFresh(millrace, work), options.quick);
   show("Scale", `${machine()}\n\n\`${command}\`: one round.\n\n${tables}`);
 }
 
-/** Prints a report and, when that was asked for, keeps it. */
+/** Prints a report, and with `--write` stores it. */
 function show(heading: string, report: string): void {
   console.log(`\n${report}`);
-  if (asked.write) keepSection(heading, report);
+  if (options.write) keepSection(heading, report);
 }
 
 async function bench(): Promise<void> {
   refuseUnknown(only ?? []);
-  const scale = asked.quick ? quickScale : fullScale;
-  const rounds = Number(asked.rounds ?? (asked.quick ? 1 : 5));
+  const scale = options.quick ? quickScale : fullScale;
+  const rounds = Number(options.rounds ?? (options.quick ? 1 : 5));
   const { systems, missing } = chosen();
   for (const name of missing) console.log(`${name} is not installed and will not be measured.`);
   const prepared = new Map(
@@ -141,10 +141,10 @@ function refuseUnknown(names: readonly string[]): void {
 }
 
 const heading = () =>
-  `${only ? `${only.join(", ")} alone` : "All workloads"}${asked.peers ? ", beside the peers" : ""}`;
+  `${only ? `${only.join(", ")} alone` : "All workloads"}${options.peers ? ", beside the peers" : ""}`;
 
 function chosen(): { systems: System[]; missing: string[] } {
-  if (!asked.peers) return { systems: [millrace], missing: [] };
+  if (!options.peers) return { systems: [millrace], missing: [] };
   const peers = [victoriaMetrics, influxDb, clickHouse];
   installPackages(peers.map((one) => one.debianPackage ?? ""));
   const present = peers.filter((one) => packageVersion(one.debianPackage ?? "") !== "");
@@ -156,13 +156,14 @@ async function roundOf(system: System, prepared: Prepared | undefined, scale: Sc
   const open: OpenServer = (work) => onFresh(system, work);
   const figures = [prepared && (await open((running) => measure(system, running, prepared, scale)))];
   if (system !== millrace) return Object.assign({}, ...figures);
-  for (const { names, measure } of groups) if (isAsked(names)) figures.push(await measure(open, asked.quick));
+  for (const { names, measure } of groups)
+    if (isAsked(names)) figures.push(await measure(open, options.quick));
   figures.push(measureMachine());
   return Object.assign({}, ...figures);
 }
 
-/** Starts the system on a fresh folder, measures it, and leaves nothing behind. */
-async function onFresh<Answer>(system: System, work: (running: Running) => Promise<Answer>): Promise<Answer> {
+/** Starts the system on a fresh folder, measures it, and deletes the folder. */
+async function onFresh<Result>(system: System, work: (running: Running) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));
   try {
     const running = await system.start(folder);
@@ -176,7 +177,7 @@ async function onFresh<Answer>(system: System, work: (running: Running) => Promi
   }
 }
 
-if (asked.help) console.log(usage);
-else if (asked.scale) await scale();
-else if (asked.codecs) show("Codecs", `${machine()}\n\n\`${command}\`\n\n${measureCodecs()}`);
+if (options.help) console.log(usage);
+else if (options.scale) await scale();
+else if (options.codecs) show("Codecs", `${machine()}\n\n\`${command}\`\n\n${measureCodecs()}`);
 else await bench();

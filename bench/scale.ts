@@ -1,5 +1,5 @@
-// `--scale`: what grows with the number of points and of series, each at three sizes a power of ten or more
-// apart.
+// `--scale`: measures growth with the number of points and of series, each at three sizes a factor of ten or
+// more apart.
 import { type GeneratedSeries, generateSeries, pointsPerRequest, seed, startMs } from "./generate.ts";
 import {
   Connection,
@@ -56,7 +56,7 @@ interface Costs {
 const titles: Readonly<Record<keyof Costs, string>> = {
   create: "series created, 1/s",
   load: "points loaded, 1/s",
-  start: "start to first answer, s",
+  start: "start to first response, s",
   latest: "latest of one series, p50, ms",
   average: "hourly average of a day, p50, ms",
   raw: "10,000 raw points, p50, ms",
@@ -133,7 +133,7 @@ function* creations(names: readonly string[]): Generator<RequestBytes> {
   }
 }
 
-/** As W1: the first piece of every series, then the second ones. */
+/** As W1: the first batch of every series, then the second ones. */
 function* backfill(names: readonly string[], patterns: readonly GeneratedSeries[]): Generator<RequestBytes> {
   const count = patterns[0]!.times.length;
   for (let from = 0; from < count; from += pointsPerRequest)
@@ -154,7 +154,7 @@ function* scans(names: readonly string[], patterns: readonly GeneratedSeries[]):
     }
 }
 
-/** Over all series in turn, so that what one question leaves in memory does not answer the next one. */
+/** Reads another series each time, so that no read uses the cached data of the last one. */
 async function readCosts(running: Running, names: readonly string[], startedMs: number) {
   const connection = await Connection.open(running.port);
   const { requests } = millrace;

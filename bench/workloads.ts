@@ -175,7 +175,7 @@ async function readFigures(
   if (!connection) throw new Error("a connection is open");
   const p50 = async (request: RequestBytes, count: number, whole?: (body: Buffer) => boolean) => {
     const { body } = expectSuccess(await connection.send(request));
-    if (whole && !whole(body)) throw new Error(`an answer is not whole: ${body.toString("utf8", 0, 300)}`);
+    if (whole && !whole(body)) throw new Error(`a response is incomplete: ${body.toString("utf8", 0, 300)}`);
     return percentile(await timesOf(count, async () => expectSuccess(await connection.send(request))), 0.5);
   };
   const { hours, raw } = prepared;
@@ -191,7 +191,7 @@ async function readFigures(
   };
 }
 
-/** One request for all of them; the first answer shows that it has them. */
+/** Times one request for all series; the first response is checked for completeness. */
 async function latestTimes(
   connections: readonly Connection[],
   { latestOfMany, scannedNames }: Prepared,

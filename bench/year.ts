@@ -1,4 +1,4 @@
-// W7: a year of points of one series by the day, and straight after late points came in between.
+// W7: daily aggregates of a year of one series, also directly after late points.
 import {
   type GeneratedSeries,
   generateSeries,
@@ -34,7 +34,7 @@ interface Day {
   readonly count: number;
 }
 
-/** One round on a fresh server: every answer is compared with what is computed here. */
+/** One round on a fresh server: every response is compared with values computed here. */
 export async function measureYear(running: Running, scale: YearScale): Promise<Figures> {
   const connections = await openConnections(running.port);
   const [connection] = connections as [Connection];
@@ -121,12 +121,12 @@ class Year {
     this.#times[at] = timeMs;
     this.#values[at] = value;
     const day = Math.floor((timeMs - startMs) / dayMs);
-    // The line from the point before runs into the next day, and that to the point behind out of this one.
+    // Interpolation from the point before and to the point after crosses the limits of a day.
     for (const one of [day - 1, day, day + 1])
       if (this.#days[one]) this.#days[one] = this.#dayOf(startMs + one * dayMs);
   }
 
-  /** Throws when an answer is not what it should be. */
+  /** Throws if a response differs from the expected values. */
   compare(body: Buffer): void {
     const [{ datapoints }] = JSON.parse(body.toString()).data.items as [{ datapoints: Day[] }];
     const expected = this.#days.filter(({ count }) => count > 0);

@@ -1,4 +1,4 @@
-// `npm run check`: types, lint and format, code rules and docs, side by side, at the desk as in CI.
+// `npm run check`: types, lint and format, code rules and docs, in parallel, locally and in CI.
 import { spawn } from "node:child_process";
 
 interface Step {

@@ -1,5 +1,5 @@
-// Writes the pages of docs/ that are made from the code; with --check, names instead the pages that have
-// drifted, and everything a page mentions that is not there.
+// Writes the generated pages of docs/. With --check it lists generated pages that are out of date, and
+// references in docs to targets that do not exist.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { generatedPages } from "./docs/generated.ts";
 import { brokenMentions } from "./docs/mentions.ts";

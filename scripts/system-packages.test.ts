@@ -1,4 +1,4 @@
-// What becomes of tests that need a system package, on each kind of machine.
+// Missing system packages are installed, or their tests are skipped with a message.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Machine, prepare, type SystemPackages, skipWithout } from "./system-packages.ts";
@@ -9,39 +9,39 @@ const packages: SystemPackages = {
 };
 
 function machine(given: { installed: string[]; mayInstall: boolean; broken?: boolean }) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const made: Machine = {
     has: (command) => given.installed.includes(command),
     mayInstall: given.mayInstall,
     install: (names) => {
       if (given.broken) throw new Error("no network");
-      asked.push(...names);
+      requested.push(...names);
     },
   };
-  return { asked, machine: made };
+  return { requested, machine: made };
 }
 
 test("nothing is said or done where everything is installed", () => {
-  const { asked, machine: full } = machine({ installed: ["chromium", "postgres"], mayInstall: true });
+  const { requested, machine: full } = machine({ installed: ["chromium", "postgres"], mayInstall: true });
   assert.deepEqual(prepare(packages, full), []);
-  assert.deepEqual(asked, []);
+  assert.deepEqual(requested, []);
   assert.equal(skipWithout("chromium", packages, full), false);
 });
 
 test("as root on Debian only what is missing is installed", () => {
-  const { asked, machine: root } = machine({ installed: ["chromium"], mayInstall: true });
+  const { requested, machine: root } = machine({ installed: ["chromium"], mayInstall: true });
   assert.deepEqual(prepare(packages, root), ["Installed postgresql postgresql-contrib."]);
-  assert.deepEqual(asked, ["postgresql", "postgresql-contrib"]);
+  assert.deepEqual(requested, ["postgresql", "postgresql-contrib"]);
 });
 
 test("elsewhere the lines say what to install, and the tests are skipped with that reason", () => {
-  const { asked, machine: desk } = machine({ installed: ["postgres"], mayInstall: false });
+  const { requested, machine: desk } = machine({ installed: ["postgres"], mayInstall: false });
   assert.deepEqual(prepare(packages, desk), [
     "Skipping the tests that need:",
     "  chromium (tests of pages)",
     "To run them: sudo apt-get install -y chromium",
   ]);
-  assert.deepEqual(asked, []);
+  assert.deepEqual(requested, []);
   assert.equal(skipWithout("chromium", packages, desk), "needs chromium: sudo apt-get install -y chromium");
 });
 

@@ -1,11 +1,11 @@
-// The system packages that some tests need, in one table, and what becomes of those tests without them.
+// The system packages that some tests need, and their installation. Without them these tests are skipped.
 import { type ExecFileSyncOptions, execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
 export interface SystemPackage {
   /** The command whose presence on PATH shows that the package is installed. */
   readonly command: string;
-  /** What apt-get is asked to install. */
+  /** The packages that apt-get installs. */
   readonly debian: readonly string[];
   /** Which tests need it, for the line printed when it is missing. */
   readonly usedFor: string;
@@ -40,7 +40,7 @@ export const thisMachine: Machine = {
   },
 };
 
-/** Installs what is missing where that is allowed; answers lines on what was done or is to be done. */
+/** Installs missing packages if that is allowed; returns lines that describe the result. */
 export function prepare(packages: SystemPackages, machine: Machine): string[] {
   const missing = Object.values(packages).filter((one) => !machine.has(one.command));
   if (missing.length === 0) return [];

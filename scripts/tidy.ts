@@ -1,4 +1,4 @@
-// The code rules as a program: names each line that breaks one. With --fix it first wraps long comments and
+// Checks the code rules and lists each line that breaks one. With --fix it first wraps long comments and
 // joins the lines of paragraphs in docs.
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

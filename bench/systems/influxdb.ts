@@ -63,7 +63,7 @@ export const influxDb: System = {
   },
 };
 
-/** Closing brackets of an answer beside those of its rows: columns, values, series, results. */
+/** Closing brackets of a response without those of its rows: columns, values, series, results. */
 const listsAround = 4;
 
 const configuration = (folder: string, port: number, rpcPort: number) => `

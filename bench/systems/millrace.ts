@@ -1,4 +1,4 @@
-// Our own server, as a user starts it.
+// Millrace, started as by a user.
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import type { GeneratedSeries, Scan } from "../generate.ts";
@@ -33,7 +33,7 @@ export const post = (path: string, body: string) => request({ method: "POST", pa
 
 export const millrace: System = {
   name: "Millrace",
-  durability: "on disk (fsync) before the answer",
+  durability: "on disk (fsync) before the response",
   version: () => (JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string }).version,
   async start(folder) {
     const port = await freePort();
@@ -85,7 +85,7 @@ export const millrace: System = {
   },
 };
 
-/** The server listens a moment before it knows the key. */
+/** The server listens shortly before it accepts the key. */
 async function untilKeyIsGood(port: number): Promise<void> {
   const ask = () =>
     fetch(`http://127.0.0.1:${port}${project}${base}?limit=1`, { headers: { "api-key": key } });

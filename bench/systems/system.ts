@@ -1,4 +1,4 @@
-// What the benchmark asks of every system: how to start it, and its spelling of each request.
+// The interface of a measured system: how to start it, and the format of each request.
 import type { GeneratedSeries, Scan } from "../generate.ts";
 import type { RequestBytes } from "../http.ts";
 import type { Started } from "../process.ts";
@@ -15,15 +15,15 @@ export interface Requests {
   /** One point for each named series. */
   scan(names: readonly string[], scan: Scan): RequestBytes;
   hourlyAverage(name: string, window: Window): RequestBytes;
-  /** Hourly averages of many series in one answer. */
+  /** Hourly averages of many series in one response. */
   frame(names: readonly string[], window: Window): RequestBytes;
   raw(name: string, window: Window): RequestBytes;
   latest(name: string, lastMs: number): RequestBytes;
-  /** The latest values, with the names, of all series whose names begin alike, in one answer. */
+  /** The latest values and names of all series with a common prefix, in one response. */
   latestOfMany(names: readonly string[], lastMs: number): RequestBytes;
 }
 
-/** How many rows (points, buckets, series) an answer holds, to see that every system did the whole work. */
+/** Count the rows (points, buckets, series) of a response, to check that every system did the same work. */
 export interface RowCounters {
   hourlyAverage(body: Buffer): number;
   frame(body: Buffer): number;
@@ -33,7 +33,7 @@ export interface RowCounters {
 export interface Running {
   readonly started: Started;
   readonly port: number;
-  /** Makes the series known, where that is a step of its own. */
+  /** Creates the series, if the system needs that. */
   declare(names: readonly string[]): Promise<void>;
   /** Resolves when everything written can be read. */
   settle(): Promise<void>;
@@ -43,7 +43,7 @@ export interface System {
   readonly name: string;
   /** The Debian package of a peer; our own server has none. */
   readonly debianPackage?: string;
-  /** What it promises when it answers a write. */
+  /** Where a write is when the system acknowledges it. */
   readonly durability: string;
   version(): string;
   start(folder: string): Promise<Running>;

@@ -1,4 +1,4 @@
-// The checks on pages find what is missing and nothing else.
+// The checks of docs find each missing target, and nothing else.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { generatedPages, table } from "./generated.ts";

@@ -1,4 +1,4 @@
-// The pages of docs/ that are made from the code: settings, limits and failures.
+// Generates the pages of docs/ that come from the code: settings, limits and errors.
 import { described as settings } from "../../src/config.ts";
 import type { ErrorEntry } from "../../src/errors/entry.ts";
 import { catalogue } from "../../src/errors.ts";
@@ -46,8 +46,8 @@ const limitsPage = () =>
 const errorsPage = () =>
   page("Errors", "src/errors/", [
     'Every refusal is `{"error":{"code":<status>,"message":"<text>"}}`, some with further members, and',
-    "carries the header `X-Request-Id`, which the log of the server shows beside what happened. Over OData",
-    "the code is a text, and `details[0].code` is the failure: `filter-syntax` is `FilterSyntax` there.",
+    "carries the header `X-Request-Id`, which is also in the log of the server. Over OData the code is a",
+    "string, and `details[0].code` is the failure: `filter-syntax` is `FilterSyntax` there.",
     "",
     ...table(
       ["Failure", "Status", "When", "Further members"],
@@ -82,7 +82,7 @@ const statusesOf = ({ status, otherStatuses = [] }: Pick<ErrorEntry<never>, "sta
   ...otherStatuses,
 ];
 
-/** The names of the members a failure adds to `error`, read by asking it with empty details. */
+/** The names of the members a failure adds to `error`, found by calling `members` with empty details. */
 function memberNames(one: { members?: unknown }): string[] {
   if (typeof one.members !== "function") return [];
   const anything: unknown = new Proxy(

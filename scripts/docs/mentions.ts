@@ -1,4 +1,4 @@
-// Checks that whatever pages and comments mention exists: links, files, headings, npm scripts and commands.
+// Checks that references in docs and comments exist: links, files, headings, npm scripts and commands.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";

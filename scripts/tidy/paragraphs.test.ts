@@ -1,4 +1,4 @@
-// Paragraphs of docs on one line each: what is joined, and what keeps its lines.
+// Paragraphs of docs are joined to one line each; code and tables keep their lines.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { joinParagraphs, wrappedParagraphs } from "./paragraphs.ts";

@@ -2,6 +2,7 @@
 // meanings.
 import type { Node, NoSubstitutionTemplateLiteral, StringLiteral } from "typescript/unstable/ast";
 import {
+  isCallExpression,
   isClassDeclaration,
   isInterfaceDeclaration,
   isNoSubstitutionTemplateLiteral,
@@ -41,26 +42,16 @@ const replacements: readonly (readonly [word: RegExp, use: string])[] = [
   [/\bof ours\b/i, "our error; invariant"],
 ];
 
-/** Pages and folders that still use such words. Each goes when it is rewritten. */
-const notCovered: readonly string[] = [
-  ...["CHANGELOG.md", "README.md", "bench/", "docs/ERRORS.md", "docs/LIMITS.md"],
-  ...["docs/SECURITY.md", "docs/SETTINGS.md", "docs/access.md", "docs/aggregates.md", "docs/analytics.md"],
-  ...["docs/architecture.md", "docs/archive.md", "docs/calculated.md", "docs/decisions/", "docs/import.md"],
-  ...["docs/login.md", "docs/models.md", "docs/odata.md", "docs/operations.md", "docs/proof.md"],
-  "docs/visibility.md",
-];
-
-const isCovered = (path: string) => !notCovered.some((start) => path.startsWith(start));
-
-/** Words in comments and messages that have a plain term. */
+/** Words in comments, messages of the product and titles of tests that have a plain term. */
 export function termFindings(source: Source): Finding[] {
   const { path, lines } = source;
-  if (!path.startsWith("src/") || isTest(path) || !isCovered(path)) return [];
+  if (isTest(path)) return [];
   const inComments = lines.flatMap((line, index) => {
     const comment = /^\s*(?:\/\/|\/\*\*?|\*)(.*)$/.exec(line)?.[1] ?? /\s\/\/ (.*)$/.exec(line)?.[1];
     return comment === undefined ? [] : wordsIn(path, index, comment);
   });
-  const messages = [...nodesOf(source.tree)].filter(isMessage);
+  const isOfProduct = path.startsWith("src/") && !isTest(path);
+  const messages = [...nodesOf(source.tree)].filter(isOfProduct ? isMessage : isTitle);
   return [...inComments, ...messages.flatMap((node) => wordsIn(path, lineOf(source, node) - 1, node.text))];
 }
 
@@ -68,9 +59,15 @@ export function termFindings(source: Source): Finding[] {
 const isMessage = (node: Node): node is StringLiteral | NoSubstitutionTemplateLiteral =>
   (isStringLiteral(node) || isNoSubstitutionTemplateLiteral(node)) && /[a-z] [a-z]/.test(node.text);
 
+/** The title of a test; other strings of tests are data. */
+const isTitle = (node: Node): node is StringLiteral =>
+  isStringLiteral(node) &&
+  isCallExpression(node.parent) &&
+  node.parent.arguments[0] === node &&
+  /^(test|it|describe|scenario)$/.test(node.parent.expression.getText());
+
 /** Words in a page of docs that have a plain term; code is skipped. */
 export function docsTermFindings(path: string, text: string): Finding[] {
-  if (!isCovered(path)) return [];
   let isCode = false;
   return text.split("\n").flatMap((line, index) => {
     if (line.trimStart().startsWith("```")) isCode = !isCode;
@@ -78,41 +75,27 @@ export function docsTermFindings(path: string, text: string): Finding[] {
   });
 }
 
+/** Code in backticks and hyphenated names, such as codes of errors, are exempt. */
 function wordsIn(path: string, index: number, text: string): Finding[] {
-  const prose = text.replaceAll(/`[^`]*`/g, "");
+  const prose = text.replaceAll(/`[^`]*`|\w+-[\w-]+/g, "");
   return replacements.flatMap(([word, use]) => {
     const found = word.exec(prose)?.[0];
     return found === undefined ? [] : [{ path, line: index + 1, problem: `"${found}"; write ${use}` }];
   });
 }
 
-/** Names that still have several meanings. Each goes when its types are renamed; the list ends empty. */
-const ambiguousNames: ReadonlySet<string> = new Set([]);
-
 /** Exported types and classes of src that share a name: a reader must be able to search for it. */
 export function typeNameFindings(sources: readonly Source[]): Finding[] {
   const declared = Map.groupBy(sources.flatMap(exportedTypes), ({ name }) => name);
   const repeated = [...declared].filter(([, places]) => new Set(places.map(({ path }) => path)).size > 1);
-  const found = repeated
-    .filter(([name]) => !ambiguousNames.has(name))
-    .flatMap(([name, [first, ...others]]) =>
-      others.map(({ path, line }) => ({
-        path,
-        line,
-        problem: `${first!.path} exports a type ${name} too; give each a name of its own`,
-      })),
-    );
-  const names = new Set(repeated.map(([name]) => name));
-  const cleared = sources.some(({ path }) => path === ownPath)
-    ? [...ambiguousNames].filter((name) => !names.has(name))
-    : [];
-  return [
-    ...found,
-    ...cleared.map((name) => ({ path: ownPath, line: 1, problem: `${name} has one meaning; drop it here` })),
-  ];
+  return repeated.flatMap(([name, [first, ...others]]) =>
+    others.map(({ path, line }) => ({
+      path,
+      line,
+      problem: `${first!.path} exports a type ${name} too; give each a name of its own`,
+    })),
+  );
 }
-
-const ownPath = "scripts/tidy/plain-terms.ts";
 
 function exportedTypes(source: Source): { name: string; path: string; line: number }[] {
   const { path, tree } = source;

@@ -90,13 +90,20 @@ test("no loose ends and no code in comments", () => {
 test("comments and messages use plain terms", () => {
   const found = onlyProblem("src/odata/a.ts", "/** What the caller asked. */\nuse(1);\n");
   assert.equal(found, 'src/odata/a.ts:2 "asked"; write requests, requested');
-  assert.match(onlyProblem("src/odata/a.ts", "use(1); // Begins anew.\n"), /a\.ts:2 "anew"; write again/);
+  assert.match(
+    onlyProblem("src/odata/a.ts", `use(1); ${"//"} Begins anew.\n`),
+    /a\.ts:2 "anew"; write again/,
+  );
   assert.match(
     onlyProblem("src/odata/a.ts", 'use("takes texts alone");\n'),
     /a\.ts:2 "texts"; write strings/,
   );
   const names = "// Calls `asked` behind a proxy.\nuse(asked, 'texts');\n";
-  assert.deepEqual(problemsIn({ "src/odata/a.ts": names, "src/odata/a.test.ts": "// What is asked.\n" }), []);
+  assert.deepEqual(
+    problemsIn({ "src/odata/a.ts": names, "src/odata/a.test.ts": "use(f, 'two texts');\n" }),
+    [],
+  );
+  assert.match(onlyProblem("bench/a.ts", "// The answer.\n"), /a\.ts:2 "answer"/);
 });
 
 test("docs use plain terms, code aside", () => {

@@ -1,4 +1,4 @@
-// Wraps comments that are too long: the one thing about a line's length that the formatter leaves alone.
+// Wraps comments that are too long; the formatter wraps only code.
 import { bounds } from "./findings.ts";
 
 interface CommentLine {
@@ -7,7 +7,7 @@ interface CommentLine {
   readonly words: string;
 }
 
-/** The same text with every paragraph of a comment that has a long line wrapped anew; code stays as it is. */
+/** Wraps each paragraph of a comment with a long line again; code stays unchanged. */
 export function wrapComments(text: string): string {
   const lines = text.split("\n").flatMap(opened);
   const wrapped: string[] = [];
@@ -38,7 +38,7 @@ function endOfParagraph(lines: readonly string[], start: number): number {
   return end;
 }
 
-/** Lists, indented text and tags start anew. */
+/** Lists, indented text and tags start a new paragraph. */
 const readsOn = (first: CommentLine, next: CommentLine): boolean =>
   next.margin === first.margin && !/^(\s|[-*@|#]|\d+\.)/.test(next.words);
 
