@@ -92,7 +92,7 @@ for (const [mode, data, project] of [
     await listening;
   });
 
-test("a start that is refused after the port is open holds up nobody", async () => {
+test("a start that is refused after the port is open blocks no request", async () => {
   const data = temporaryFolder();
   const [port, adminKey] = [await freePort(), "key-of-the-operator-for-a-refusal"];
   const first = await at(data, { adminKey });

@@ -104,7 +104,7 @@ test("keys come and go beside a running server, within a second", async () => {
   await server.ended;
 });
 
-test("keys act for the account that is named; revoking the last one locks nobody out", async () => {
+test("keys act for the named account; revoking the last one locks no caller out", async () => {
   const server = await serveMillrace({}, folder);
   const key = async (...words: string[]) => runMillrace(["key", ...words], {}, folder).ended;
   const made = await key("create", "--user", "historian", "--days", "30");
@@ -227,7 +227,7 @@ test("SIGTERM finishes a request whose body is still on its way, and accepts no 
   );
 });
 
-test("SIGTERM lets a large answer that is being read come to its end", async () => {
+test("SIGTERM lets a large response in progress complete", async () => {
   const { baseUrl, output, child, ended } = await serveMillrace({}, folder);
   const ask = (path: string, body: unknown) =>
     fetch(`${baseUrl}/api/0.5/projects/default/timeseries${path}`, {

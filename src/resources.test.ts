@@ -97,7 +97,7 @@ const administrative: ReadonlySet<unknown> = new Set([
   ...[apiKeyTable, accountTable, groupTable, endedSessionTable],
 ]);
 
-test("the rights oracle asks about every capability that is granted by subtree", () => {
+test("the rights oracle covers every capability that is granted by subtree", () => {
   const bySubtree = Object.entries(aclRules).filter(([, { scopes }]) =>
     scopes.some((one) => one === "subtrees"),
   );

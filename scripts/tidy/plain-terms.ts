@@ -45,7 +45,6 @@ const replacements: readonly (readonly [word: RegExp, use: string])[] = [
 /** Words in comments, messages of the product and titles of tests that have a plain term. */
 export function termFindings(source: Source): Finding[] {
   const { path, lines } = source;
-  if (isTest(path)) return [];
   const inComments = lines.flatMap((line, index) => {
     const comment = /^\s*(?:\/\/|\/\*\*?|\*)(.*)$/.exec(line)?.[1] ?? /\s\/\/ (.*)$/.exec(line)?.[1];
     return comment === undefined ? [] : wordsIn(path, index, comment);

@@ -103,6 +103,7 @@ test("comments and messages use plain terms", () => {
     problemsIn({ "src/odata/a.ts": names, "src/odata/a.test.ts": "use(f, 'two texts');\n" }),
     [],
   );
+  assert.match(onlyProblem("test/a.test.ts", 'test("asks twice", f);\n'), /a\.test\.ts:2 "asks"/);
   assert.match(onlyProblem("bench/a.ts", "// The answer.\n"), /a\.ts:2 "answer"/);
 });
 

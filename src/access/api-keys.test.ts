@@ -83,7 +83,7 @@ test("requests that come together look a key up once; what comes after a change 
   assert.ok(rights.generation > 0);
 });
 
-test("limited to assets, older permissions grant nothing on what hangs on none", () => {
+test("limited to assets, older permissions grant nothing on records without assets", () => {
   const scope = { kind: "subtrees", assetIds: [7] } as const;
   const limited = capabilitiesOf({ accessTypes: ["READ", "WRITE"], assetIds: [7] });
   const onAssets = ["assetsAcl", "timeSeriesAcl", "eventsAcl", "filesAcl", "sequencesAcl"] as const;
@@ -99,7 +99,7 @@ test("limited to assets, older permissions grant nothing on what hangs on none",
   assert.deepEqual(capabilitiesOf({}), []);
 });
 
-test("a lent key acts for its account until it is disposed of, expires, or the account goes", async () => {
+test("a temporary key acts for its account until disposal, expiry, or the end of the account", async () => {
   const { catalog, ids, keys } = newApiKeys();
   const account = { id: ids.next(), projectId: demo.id, uniqueName: "robot", groupIds: [], createdTime: 0 };
   await catalog.write("system", (tx) => tx.insert<Account>(accountTable, [account]));
@@ -120,7 +120,7 @@ test("a lent key acts for its account until it is disposed of, expires, or the a
   assert.equal(await keys.callerAs(account.id, loan), undefined);
 });
 
-test("a lent key ends with the credential of the request that started the work", async () => {
+test("a temporary key ends with the credential of the request that started the work", async () => {
   const { keys } = newApiKeys();
   const { id, key } = await keys.create(demo, "starts a run");
   const { credential: startedWith, userId } = (await keys.callerOf(key))!;

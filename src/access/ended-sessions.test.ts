@@ -8,7 +8,7 @@ import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { EndedSessions, endedSessionTable } from "./ended-sessions.ts";
 import { type ApiKey, apiKeyTable } from "./schema.ts";
 
-test("an ended session is known after a restart, and an expired one makes room", async () => {
+test("an ended session is known after a restart, and an expired one frees its entry", async () => {
   let nowMs = 1_000;
   const system = { ...realSystem, nowMs: () => nowMs };
   const catalog = openNaiveCatalog([endedSessionTable, apiKeyTable]);

@@ -20,7 +20,7 @@ const forest = new Map<number, readonly number[]>([
 ]);
 const covers = (held: readonly Capability[], wanted: Capability) => holds(held, wanted, forest);
 
-test("rights are held by the same ones, wider ones, several together, and subtrees above", () => {
+test("rights are covered by equal rights, wider ones, several together, and subtrees above", () => {
   const wanted = events(everywhere, "READ", "WRITE");
   assert.ok(covers([wanted], wanted));
   assert.ok(covers(administrator, wanted));
@@ -31,7 +31,7 @@ test("rights are held by the same ones, wider ones, several together, and subtre
   assert.ok(covers([events(below(9), "READ")], events(below(9), "READ")), "the very same, deleted since");
 });
 
-test("rights are not held by fewer actions, narrower scopes, other assets, or what is one's own", () => {
+test("rights are not covered by fewer actions, narrower scopes, other assets, or own records only", () => {
   assert.ok(!covers([events(everywhere, "READ")], events(everywhere, "READ", "WRITE")));
   assert.ok(!covers([events(below(1, 4), "READ")], events(everywhere, "READ")));
   assert.ok(!covers([events(below(2), "READ")], events(below(1), "READ")));
@@ -110,7 +110,7 @@ function deeds({ acl, actions, scope }: Capability, forest: Forest, whose: strin
   return actions.flatMap((action) => ["the route", ...records].map((one) => `${acl} ${action} ${one}`));
 }
 
-test("held is what a list of every deed says is held", () => {
+test("the covered rights equal those of a list of every permitted action", () => {
   const counts = [0, 0];
   const property = fc.property(forests, rights, plain, (forest, held, wanted) => {
     const may = new Set(held.flatMap((one) => deeds(one, forest, "the grantor")));

@@ -147,7 +147,7 @@ test("an import that breaks off again and again ends with nothing twice and noth
   for (let code = -1; code !== exitCodes.loaded; runs++) {
     let writes = 0;
     const allowed = 2 + 6 * runs;
-    // The answer to one write is lost, and then the server refuses everything.
+    // The response to one write is lost, and then the server refuses everything.
     const faultOf = ({ method, path }: Passed): Fault => {
       if (method === "GET" || path.endsWith("/byids")) return undefined;
       writes += 1;
@@ -163,7 +163,7 @@ test("an import that breaks off again and again ends with nothing twice and noth
   await assertSame(copy);
 });
 
-test("answers that are lost on the way are no reason to stop, and make nothing twice", async () => {
+test("lost responses do not stop the import, and create nothing twice", async () => {
   const copy = await emptyProject("lossy");
   let writes = 0;
   const faultOf = ({ method }: Passed): Fault =>

@@ -133,7 +133,7 @@ async function importedAs(write: (section: string, line: Json) => string) {
   return { code, said, ask: askerOf({ baseUrl: server.baseUrl, project: urlName, key }) };
 }
 
-/** Every list of a project, to the end. The asker fails on an answer that is not good. */
+/** Every list of a project, to the end. The client fails on an error response. */
 async function readLists(ask: AskProject): Promise<void> {
   for (const { name } of sections) if (listOf(name)) await ask(`GET /${listOf(name)}?limit=1000`);
   for (const { dbName } of (await ask("GET /raw")).items)

@@ -66,7 +66,7 @@ Damaged parts in ${data}: 1\n$`,
   );
 });
 
-/** Changes a byte of the only block; answers with the name of its shard's file. */
+/** Changes a byte of the only block; returns the name of its shard's file. */
 function spoilTheBlock(): string {
   for (const name of readdirSync(join(data, "points")).filter((one) => one.endsWith(".sqlite"))) {
     const database = new DatabaseSync(join(data, "points", name));

@@ -33,7 +33,7 @@ after(async () => {
 });
 
 /**
- * Under `/name/`, `/insecure/`, `/weak/`: a provider with another name, an unencrypted door, a useless key.
+ * Under `/name/`, `/insecure/`, `/weak/`: a provider with another name, unencrypted endpoints, a weak key.
  */
 async function oddProvider(): Promise<{ server: Server; issuer: string }> {
   const { publicJwk } = await signingKey("RS256");

@@ -1,4 +1,4 @@
-// Clients that announce much and send little, or nothing any more, keep nobody from writing.
+// Clients that announce large bodies and send little or nothing do not block other clients.
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
@@ -16,7 +16,7 @@ after(async () => {
   await server.close();
 });
 
-/** Begins a request of which only so many bytes are sent; resolves with the beginning of its answer. */
+/** Starts a request and sends this many bytes of it; resolves with the start of its response. */
 function begin(path: string, headers: Readonly<Record<string, string>>, sentBytes: number): Promise<string> {
   const socket = connect(Number(new URL(server.baseUrl).port), "127.0.0.1");
   sockets.push(socket);

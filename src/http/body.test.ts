@@ -1,4 +1,4 @@
-// A body that stops to arrive is refused, and what it held is free again.
+// A body that stops arriving is refused, and its memory is freed.
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";

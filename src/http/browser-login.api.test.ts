@@ -15,7 +15,7 @@ let server: TestServer;
 let provider: TestProvider;
 let browser: Browser;
 let app: Pages;
-/** A page of somebody else's. */
+/** A page of another site. */
 let foreign: Pages;
 
 before(async () => {
@@ -58,7 +58,7 @@ const wish = (more: Readonly<Record<string, string>> = {}) =>
 
 const go = (page: Page, address: string) => page.goto(address, { waitUntil: "commit" });
 
-/** Goes through the provider's page, and answers where the browser ends. */
+/** Completes the provider's pages, and returns the final address of the browser. */
 async function logIn(page: Page): Promise<URL> {
   await go(page, `${server.baseUrl}/login/redirect?${wish()}`);
   await page.fill("input[name=login]", user);

@@ -1,4 +1,4 @@
-// A disk with hardly any room left: every route that writes is refused with 503, all others go on.
+// An almost full disk: every route that writes is refused with 503, all other routes work.
 import assert from "node:assert/strict";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -89,7 +89,7 @@ test("health says what is free and needed, also when no more files can be made",
   assert.equal((await health()).code, 200);
 });
 
-test("the reserve is given up for a delete, and written again when there is room", async () => {
+test("the reserve is freed for a delete, and written again when there is space", async () => {
   const reserve = join(server.dataFolder, "reserve");
   while (!existsSync(reserve) || statSync(reserve).size < limits.diskReserveBytes) await delay(20);
   const [first, second] = idsOf(
@@ -101,7 +101,7 @@ test("the reserve is given up for a delete, and written again when there is room
   await diskBecomes({ ...roomy, bytes: 0 });
   assert.equal((await server.ask("POST /assets/delete", { items: [second] })).status, 200);
   assert.ok(!existsSync(reserve));
-  // Room for all but the reserve.
+  // Space for all but the reserve.
   await diskBecomes({ ...roomy, bytes: limits.diskFreeBytesMin + 1 });
   assert.equal((await health()).status, "degraded");
   await diskBecomes(roomy);

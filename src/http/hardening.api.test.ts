@@ -111,7 +111,7 @@ const begin = async (wish: Wish = {}) => {
 };
 
 describe("a login in a browser", () => {
-  it("asks the provider by code, PKCE, state and nonce, to come back to the public address", async () => {
+  it("sends the provider code, PKCE, state and nonce, and the public address to return to", async () => {
     aMinuteLater();
     const { location, cookie } = await begin({ prompt: "none" });
     assert.equal(location.origin, provider.issuer);
@@ -190,7 +190,7 @@ describe("a login in a browser", () => {
     assert.equal((await visit(callback, { cookie: one.sent })).status, 400);
   });
 
-  it("is 503 while the provider has not answered yet", async () => {
+  it("is 503 while the provider has not responded yet", async () => {
     clockMs += limits.providerStaleMsMax;
     provider.become("away");
     const answer = await visit(`/login/redirect?${searchOf({})}`);
@@ -215,7 +215,7 @@ describe("attempts are limited", () => {
     assert.equal((await ask()).status, 401);
   });
 
-  it("for an address that guesses, while keys that were good go on", async () => {
+  it("for an address that guesses, while keys that were valid keep working", async () => {
     aMinuteLater();
     const guess = (at: number) =>
       server.ask.root("POST /login", { apiKey: `guess ${at}` }, stranger).then(({ status }) => status);
@@ -257,7 +257,7 @@ describe("attempts are limited", () => {
   });
 });
 
-it("every answer tells browsers to be careful, refusals included", async () => {
+it("every response has security headers, refusals included", async () => {
   const expected = {
     "x-content-type-options": "nosniff",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",

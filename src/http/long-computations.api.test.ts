@@ -47,7 +47,7 @@ async function keyOfAnother(): Promise<string> {
 }
 
 /**
- * Requests that would compute for minutes, until they are given up; counts the matchings that were answered.
+ * Requests that would compute for minutes, until they are aborted; counts the completed matchings.
  */
 function hostileRequests(signal: AbortSignal) {
   let answered = 0;
@@ -94,7 +94,7 @@ test("others are served while two matchings and nine filters run, in short turns
   assert.match(text, /^millrace_computations_compared_characters \d+$/m);
 });
 
-test("a caller's matching is answered while another caller has many that do not end", async () => {
+test("a caller's matching completes while another caller has many that do not end", async () => {
   const gone = new AbortController();
   const hostile = hostileRequests(gone.signal);
   await until(() => load().running >= 2 + limits.computationsPerCaller);
@@ -108,7 +108,7 @@ test("a caller's matching is answered while another caller has many that do not 
   await until(() => load().running === 0 && load().waiting === 0);
 });
 
-test("a filter over rows with many characters answers in short pages, each row once", async () => {
+test("a filter over rows with many characters returns short pages, each row once", async () => {
   const filter = encodeURIComponent(
     `RawData/number lt 2 and (${hostileFilter.join(" or ")} or RawData/number ge 0)`,
   );

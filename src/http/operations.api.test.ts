@@ -1,4 +1,4 @@
-// What operators, browsers and tools get: health, metrics, descriptions, cross-origin rules, packed answers.
+// Endpoints for operators, browsers and tools: health, metrics, descriptions, CORS, compressed responses.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, renameSync } from "node:fs";
 import { get } from "node:http";
@@ -101,14 +101,14 @@ test("browsers of any origin may ask, with a key, and read the request id", asyn
   assert.equal(refused.headers.get("access-control-expose-headers")?.split(", ")[0], "X-Request-Id");
 });
 
-test("HEAD answers as GET does, without a body", async () => {
+test("HEAD responds as GET does, without a body", async () => {
   const { status, text, headers } = await server.ask("HEAD /assets");
   assert.equal(status, 200);
   assert.equal(text, "");
   assert.match(headers.get("content-type")!, /^application\/json/);
 });
 
-test("large answers are packed when asked for, small ones never", async () => {
+test("large responses are compressed when requested, small ones never", async () => {
   const description = "x".repeat(4_000);
   await server.ask("POST /assets", { items: [{ name: "wordy", description }] });
   const path = `/api/0.5/projects/${server.project}/assets`;

@@ -1,4 +1,4 @@
-// What the front door refuses, with its exact status and message, and what addresses and methods mean.
+// Requests that the API refuses, with exact status and message; equivalent addresses and methods.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
@@ -140,7 +140,7 @@ test("a cursor of one project serves no other", async () => {
   assert.equal(error?.message, "Invalid field - cursor - expected a cursor returned by this same query");
 });
 
-test("every answer has a request id of its own", async () => {
+test("every response has its own request id", async () => {
   const asked = ["GET /assets", "GET /nothing", "PUT /assets/search", "POST /assets"];
   const ids = await Promise.all(
     asked.map(async (one) => (await server.ask(one)).headers.get("x-request-id")),
@@ -148,7 +148,7 @@ test("every answer has a request id of its own", async () => {
   assert.equal(new Set(ids).size, asked.length);
 });
 
-/** Sends bytes as they are and reads the answer until the connection ends. */
+/** Sends bytes unchanged and reads the response until the connection ends. */
 function raw(bytes: string): Promise<{ head: string; message: string }> {
   const { hostname, port } = new URL(server.baseUrl);
   return new Promise((resolve, reject) => {

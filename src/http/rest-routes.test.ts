@@ -132,7 +132,7 @@ before(async () => {
 });
 after(() => http.close());
 
-test("a fault of ours tells the caller nothing but the request id, and the log everything", async () => {
+test("a server error tells the caller only the request id, and the log everything", async () => {
   const response = await fetch(`${base}/fault`, { headers });
   assert.equal(response.status, 500);
   const id = response.headers.get("x-request-id");
@@ -142,7 +142,7 @@ test("a fault of ours tells the caller nothing but the request id, and the log e
   assert.match(line!, /the secret of the house/);
 });
 
-test("a request that is given up at its deadline is answered 503", async () => {
+test("a request that is aborted at its deadline gets 503", async () => {
   const response = await fetch(`${base}/thrown`, { headers });
   assert.equal(response.status, 503);
 });
@@ -155,7 +155,7 @@ test("a creation is 201 with its address where the version says so", async () =>
   assert.equal(newer.headers.get("location"), "/api/0.6/projects/demo/created/7");
 });
 
-test("streams and bytes go out as they are, streams packed when asked for", async () => {
+test("streams and bytes are sent unchanged, streams compressed when requested", async () => {
   const bytes = await fetch(`${base}/bytes`, { headers });
   assert.equal(bytes.headers.get("content-type"), "application/protobuf");
   assert.deepEqual([...new Uint8Array(await bytes.arrayBuffer())], [1, 2, 3]);
@@ -168,7 +168,7 @@ test("streams and bytes go out as they are, streams packed when asked for", asyn
   assert.equal(gunzipSync(packed).toString(), `${"a\n".repeat(5_000)}b\n`);
 });
 
-test("a client that goes away ends the stream, and the work behind an answer", async () => {
+test("a client that disconnects ends the stream, and the work for the response", async () => {
   for (const encoding of ["identity", "gzip"]) {
     const asked = get(`${base}/endless`, { headers: { ...headers, "accept-encoding": encoding } });
     const [response] = (await once(asked, "response")) as [Readable];

@@ -40,7 +40,7 @@ const operations = routes.flatMap((route) =>
   })),
 );
 
-test("without credentials, or with bad ones, each operation answers 401", async () => {
+test("without credentials, or with bad ones, each operation returns 401", async () => {
   for (const { method, path } of operations)
     for (const [headers, reason] of [
       [{ "api-key": undefined }, reasons.none],
@@ -54,7 +54,7 @@ test("without credentials, or with bad ones, each operation answers 401", async 
     }
 });
 
-test("for a project that is unknown, or another's, each operation answers 403", async () => {
+test("for a project that is unknown, or another's, each operation returns 403", async () => {
   for (const { method, path } of operations) {
     const unknown = await server.ask.root(`${method} ${path("nowhere")}`);
     assert.equal(unknown.status, 403, `${method} ${path("nowhere")}`);
@@ -105,7 +105,7 @@ async function keyWith(granted: readonly object[]): Promise<string> {
   return (await made("apikeys", { userId: user["id"] }))["value"] as string;
 }
 
-test("who holds all but the capability of an operation is answered 403, which names just that", async () => {
+test("a caller with all rights but the capability of an operation gets 403, which names it", async () => {
   for (const [acl, action] of capabilities) {
     const key = await keyWith(grantsOf((...one) => `${one}` !== `${acl},${action}`));
     const message = `This needs the capability ${acl} with the action ${action}`;

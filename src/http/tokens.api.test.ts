@@ -1,4 +1,4 @@
-// Tokens of an identity provider through the front door: which are good, and that nothing else is.
+// Tokens of an identity provider over the API: valid ones are accepted, all others refused.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -276,7 +276,7 @@ describe("the groups of a token", () => {
     await deleteGroup(foreign);
   });
 
-  it("may stand in another claim, also in a member of one", async () => {
+  it("may be in another claim, also in a member of one", async () => {
     const id = await makeGroup({ name: "staff", sourceId: "staff" });
     await setProvider({ groupsClaim: "realm_access.roles" });
     assert.equal(await readAssets({ groups: ["staff"] }), 403);
@@ -298,7 +298,7 @@ describe("the groups of a token", () => {
 });
 
 describe("the provider's keys", () => {
-  it("are asked for again when it has new ones; then the old ones are void", async () => {
+  it("are requested again when it has new ones; then the old ones are invalid", async () => {
     const old = await provider.token();
     assert.equal(await statusOf(old), 200);
     await provider.rotate();
@@ -307,7 +307,7 @@ describe("the provider's keys", () => {
     assert.equal(await statusOf(old), 401);
   });
 
-  it("are asked for once, however many tokens name unknown keys, and whether it answers or not", async () => {
+  it("are requested once for all tokens with unknown keys, even without a response", async () => {
     clockMs += limits.providerRefetchMsMin;
     const before = provider.keyRequests;
     const unknown = async () => statusOf(await provider.token({}, { kid: crypto.randomUUID() }));
@@ -364,7 +364,7 @@ it("tells several projects of one provider apart by audience, and by the path wh
   }
 });
 
-it("does not call a provider at a private address, and answers as if it were away", async () => {
+it("does not call a provider at a private address, and responds as if it were unavailable", async () => {
   const closed = createServer().listen(0, "127.0.0.1");
   await once(closed, "listening");
   const awayIssuer = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`;

@@ -46,7 +46,7 @@ async function begin(
   return socket;
 }
 
-/** Goes away, and waits until the server has noticed and has answered somebody else. */
+/** Disconnects, and waits until the server has noticed and has responded to another client. */
 async function vanish(socket: Socket): Promise<void> {
   socket.resetAndDestroy();
   await wait(100);

@@ -1,5 +1,5 @@
 // Files in the encodings of plants, as a user imports them: every kind of file, bytes that are not valid, and
-// an import that goes on.
+// an import that continues.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -139,7 +139,7 @@ const rowsWith = (text: string): readonly string[] =>
     return `${1_600_000_000 + at};${at};${remark}\r\n`;
   });
 
-test("an interrupted import goes on at the offset of the file, whatever the encoding", async () => {
+test("an interrupted import continues at the offset of the file, in any encoding", async () => {
   const mapping = join(folder, "remark.json");
   writeFileSync(mapping, '{"remark":null}');
   for (const [n, { said: encoding, written, mark, text }] of files.entries()) {

@@ -1,4 +1,4 @@
-// Imports as a user runs them, into a real server: what fits arrives, the rest is listed, a stop goes on.
+// CSV imports into a real server: valid cells are imported, refused ones listed, stops resumed.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -25,7 +25,7 @@ const never = new AbortController().signal;
 const fileOf = ([header = "empty"]: readonly string[]): string =>
   join(folder, `${header.replaceAll(",", "-")}.csv`);
 
-/** Writes the lines to a file and imports it; answers the exit code and everything that was said. */
+/** Writes the lines to a file and imports it; returns the exit code and the output. */
 async function imported(lines: readonly string[], words: readonly string[], address = server.baseUrl) {
   const file = fileOf(lines);
   writeFileSync(file, `${lines.join("\n")}\n`);
@@ -124,7 +124,7 @@ test("refused cells are listed with line, column, value and reason; the rest is 
   assert.deepEqual(await pointsOf("r2"), [[at, 2]]);
 });
 
-test("a mapping names series, their texts, kinds and assets", async () => {
+test("a mapping defines series: names, descriptions, kinds and assets", async () => {
   const mapping = join(folder, "mapping.json");
   const common = { externalId: "V-1", dataSetId: 7, labels: ["a;b", "c"], sourceCreatedTime: 5 };
   const columns = {
@@ -189,7 +189,7 @@ test("of repeated times the last of the file wins, over all requests", async () 
   assert.ok(points.every((point, i) => (point as number[])[1] === i + 15_000));
 });
 
-/** Passes requests on to the server; `fault` may answer an insert in its place with a status. */
+/** Forwards requests to the server; `fault` may return a status for an insert instead. */
 async function withProxy(
   fault: (insert: number, body: string) => number | undefined,
   use: (address: string) => Promise<void>,
@@ -223,7 +223,7 @@ async function withProxy(
 
 const rising = ["t,rising", ...Array.from({ length: 60_000 }, (_, i) => `${1_600_000_000 + i},${i}`)];
 
-test("an interrupted import goes on where it was acknowledged", async () => {
+test("an interrupted import continues after the last acknowledged row", async () => {
   let broken = true;
   let inserts = 0;
   const fault = (_: number, body: string) => {
@@ -251,7 +251,7 @@ test("an interrupted import goes on where it was acknowledged", async () => {
   assert.ok(points.every((point, i) => (point as number[])[1] === i));
 });
 
-test("a server that is busy for a moment is asked again", async () => {
+test("a request to a busy server is retried", async () => {
   const fault = (insert: number) => [503, 429][insert - 1];
   await withProxy(fault, async (address) => {
     const { code, said } = await imported(["t,busy1", "0,1"], [], address);

@@ -179,7 +179,7 @@ test("lines that cannot be loaded are listed with their reasons; the rest is loa
     assert.match(reasons, new RegExp(`^${line},?.*${String(text).replaceAll(/[[\].]/g, "\\$&")}`, "m"));
 });
 
-test("events hang on assets by name and by id", async () => {
+test("events are linked to assets by name and by id", async () => {
   const { items } = await server.ask("POST /assets", { items: [{ name: "e pump" }, { name: "e valve" }] });
   const lines = [
     "startTime,endTime,type,assetNames,assetIds,metadata.shift,source,sourceId",

@@ -18,7 +18,7 @@ async function* each(batches: readonly Batch[]) {
   yield* batches;
 }
 
-/** Loads with answers in reverse order; tells what was open at once and what was acknowledged. */
+/** Loads with responses in reverse order; returns the most open requests and the acknowledged rows. */
 async function loaded(batches: readonly Batch[], inFlightMax = 3) {
   const open = new Set<number>();
   const together: number[][] = [];
@@ -58,7 +58,7 @@ test("a batch that goes back in time waits for those it could race with", async 
   assert.ok(together.some((open) => open.includes(2) && open.includes(3)));
 });
 
-test("after a failure nothing behind it is acknowledged and everything in flight has ended", async () => {
+test("after a failure nothing later is acknowledged and all requests in flight have ended", async () => {
   const acknowledged: number[] = [];
   let open = 0;
   const failing = load(each([1, 2, 3].map((line) => batch(line, line, line))), {

@@ -23,7 +23,7 @@ import { nothingYet, State } from "./state.ts";
 
 const refused = { line: 1, column: "c", value: "v", reason: "no number" };
 
-/** A folder in which `name` leads to the file of somebody. */
+/** A folder in which `name` is a link to the file of another user. */
 function planted(name: string, plant: (target: string, path: string) => void) {
   const target = join(temporaryFolder(), "target");
   writeFileSync(target, "mine");
@@ -35,10 +35,10 @@ function planted(name: string, plant: (target: string, path: string) => void) {
 const plants = { "a symbolic link": symlinkSync, "a hard link": linkSync };
 
 for (const [what, plant] of Object.entries(plants))
-  describe(`${what} in the place of`, () => {
+  describe(`${what} instead of`, () => {
     test("a report is not written through", () => {
       const { target, path } = planted("x.refused.csv", plant);
-      const report = new Report(path, 1); // One goes on.
+      const report = new Report(path, 1); // One refused cell fits.
       assert.throws(() => report.add([refused]), UsageError);
       assert.equal(readFileSync(target, "utf8"), "mine");
     });

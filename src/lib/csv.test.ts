@@ -1,4 +1,4 @@
-// Texts that a spreadsheet would run are escaped, numbers and ordinary texts are not.
+// Strings that a spreadsheet would run are escaped, numbers and ordinary strings are not.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withoutFormula } from "./csv.ts";
@@ -11,7 +11,7 @@ test("formulas get an apostrophe", () => {
   for (const text of formulas) assert.equal(withoutFormula(text), `'${text}`, JSON.stringify(text));
 });
 
-test("numbers and other texts stay as they are", () => {
+test("numbers and other strings stay as they are", () => {
   const others = [
     "",
     "-1",

@@ -1,4 +1,4 @@
-// Sharing a thread: callers get equal time, other work of the thread goes on, and an ended request is not
+// Sharing a thread: callers get equal time, other work of the thread continues, and an ended request is not
 // served.
 import assert from "node:assert/strict";
 import { test } from "node:test";

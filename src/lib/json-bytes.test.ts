@@ -73,7 +73,7 @@ test("numbers are the doubles that JSON.parse finds", () => {
   );
 });
 
-test("texts without escapes are read, others left to JSON.parse", () => {
+test("strings without escapes are read, others are passed to JSON.parse", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (text) => {
       const json = JSON.stringify(text);

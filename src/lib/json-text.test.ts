@@ -1,4 +1,4 @@
-// Pieces cut out of a JSON text are what JSON.parse finds there, and stand as they were written.
+// Parts cut out of a JSON text have the values of JSON.parse, in their original form.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -17,7 +17,7 @@ const string = fc
   );
 const word = fc.constantFrom("1.0", "1e400", "-0", "12345678901234567890", "1E-7", "true", "false", "null");
 
-/** Random JSON texts, every form of writing among them. */
+/** Random JSON documents in every notation. */
 const { value } = fc.letrec<{ value: string; list: string; object: string }>((tie) => ({
   value: fc.oneof({ maxDepth: 4, depthIdentifier: "json" }, word, string, tie("list"), tie("object")),
   list: fc
@@ -40,7 +40,7 @@ const { value } = fc.letrec<{ value: string; list: string; object: string }>((ti
     ),
 }));
 
-/** A value put together again from its pieces alone. */
+/** A value assembled from its parts. */
 function rebuilt(text: string): unknown {
   if (text[0] === "[") return elementsIn(text, 0).map(({ start, end }) => rebuilt(text.slice(start, end)));
   if (text[0] === "{")
@@ -57,7 +57,7 @@ const asMaps = (found: unknown): unknown => {
   return new Map(Object.entries(found).map(([name, one]) => [name, asMaps(one)]));
 };
 
-test("the pieces of a text are what JSON.parse finds", () => {
+test("the parts of a JSON text have the values of JSON.parse", () => {
   fc.assert(
     fc.property(value, (text) => {
       assert.deepEqual(rebuilt(text), asMaps(parseJson(text)));
@@ -75,7 +75,7 @@ test("numbers are cut as they were written", () => {
   );
 });
 
-test("a member stands in the text from its name to the end of its value", () => {
+test("a member includes its name and its value", () => {
   const text = ' {"a" : 1.0 , "b\\"\\\\":{"x":[1e400]},"":"}"}';
   const cut = membersIn(text, 1).map(({ start, end }) => text.slice(start, end));
   assert.deepEqual(cut, ['"a" : 1.0', '"b\\"\\\\":{"x":[1e400]}', '"":"}"']);

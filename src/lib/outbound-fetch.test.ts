@@ -131,7 +131,7 @@ test("an allowed address is called, and gets method, headers and body as they we
   assert.equal(headers!["host"], `localhost:${port}`);
 });
 
-test("a redirect is not followed, and a large answer is not read", async () => {
+test("a redirect is not followed, and a large response is not read", async () => {
   assert.match(
     (await failureOf(allowing, `http://127.0.0.1:${port}/moved`)).message,
     /responds with a redirect$/,

@@ -22,7 +22,7 @@ function workIn(places: Semaphore) {
   return { admitted, begin, endFirst };
 }
 
-test("a caller who asks for everything leaves places to others", async () => {
+test("a caller who requests everything leaves permits to others", async () => {
   const places = new Semaphore({ places: 3, perCaller: 2 });
   const { admitted, begin, endFirst } = workIn(places);
   const all = Array.from({ length: 6 }, () => begin("greedy"));

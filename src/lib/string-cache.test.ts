@@ -1,4 +1,4 @@
-// Texts found again by their bytes are the texts that these bytes spell, whatever shares a slot.
+// Strings found in the cache by their bytes are correct, also when slots collide.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -9,7 +9,7 @@ const ascii = fc.string({
   maxLength: 300,
 });
 
-test("any texts, with good hashes and with bad ones, come back as they are", () => {
+test("all strings are returned unchanged, with good and bad hashes", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(ascii, fc.integer({ min: 0, max: 3 })), { maxLength: 50 }), (texts) => {
       const known = new StringCache();

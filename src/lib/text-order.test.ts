@@ -1,4 +1,4 @@
-// Texts sorted at once are in the order of `compareText`.
+// Strings sorted with a radix sort are in the order of `compareText`.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -13,7 +13,7 @@ const text = fc.oneof(
     .map((all) => all.join("")),
 );
 
-test("texts are sorted by code point, forwards and backwards, equal ones in their order", () => {
+test("strings are sorted by code point, forwards and backwards, equal ones in stable order", () => {
   fc.assert(
     fc.property(fc.array(text, { maxLength: 40 }), (texts) => {
       const numbered = texts.map((one, at) => ({ one, at }));

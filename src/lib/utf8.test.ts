@@ -1,4 +1,4 @@
-// The first byte that is not UTF-8 is found wherever it is, in one piece and in chunks.
+// The first byte that is not UTF-8 is found at any position, in one buffer and in chunks.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -27,7 +27,7 @@ const entry = (name: Uint8Array | string, text = "x"): Buffer => {
 const entries = (...names: readonly string[]) => inPieces(Buffer.concat(names.map((name) => entry(name))), 7);
 
 describe("a stream of entries", () => {
-  test("carries names and bytes, in whatever pieces it arrives", async () => {
+  test("carries names and bytes, in chunks of any size", async () => {
     const long = "l".repeat(limits.modelChunkBytesMax * 2 + 5);
     const sent = [
       ["a", ["one", "", "two"]],

@@ -21,7 +21,7 @@ const python = await findPython();
 const runner = await plainRunner();
 
 describe("a process of Python", needs("python"), () => {
-  test("answers each instance, and hands on what is printed", async () => {
+  test("returns a result for each instance, and forwards printed output", async () => {
     const code = await model('print("got", instance)\nreturn instance * 2');
     const outcome = await predict(runner, code, { instances: [1, 2.5] });
     assert.deepEqual(outcome, { log: ["got 1", "got 2.5"], predictions: [2, 5] });
@@ -82,11 +82,11 @@ describe("a process of Python", needs("python"), () => {
       names.filter((name) => !["LC_CTYPE", "PWD", "SHLVL", "_"].includes(name)),
       [...known, "OPENBLAS_NUM_THREADS", "PATH", "TMPDIR"],
     );
-    // Three of its own, that of the listing, and that of the answer.
+    // Three of its own, that of the listing, and that of the response.
     assert.deepEqual(descriptors, [0, 1, 2, 3, 4]);
   });
 
-  test("ends with all that it has started when nobody waits any more, and leaves nothing", async () => {
+  test("ends with all processes that it has started when the caller aborts, and leaves nothing", async () => {
     const before = leftFolders();
     const body = "import subprocess, time\nsubprocess.Popen(['sleep', '60'])\ntime.sleep(60)";
     const giving = new AbortController();

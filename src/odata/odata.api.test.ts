@@ -67,7 +67,7 @@ test("the service document lists what can be read without arguments, with and wi
   }
 });
 
-test("$metadata is XML unless JSON is asked for and nothing else would do, and has an ETag", async () => {
+test("$metadata is XML unless only JSON is accepted, and has an ETag", async () => {
   const typeFor = async (accept: string, path = "$metadata") =>
     (await ask(path, { headers: { accept } })).headers.get("content-type");
   assert.equal(await typeFor("*/*"), "application/xml");
@@ -221,7 +221,7 @@ test("options that are not served, unknown, repeated or unreadable", async () =>
   await refused("$batch", 501, "FeatureNotSupported", { method: "POST" });
 });
 
-test("$select, $expand and $count shape the answer, and the context says how", async () => {
+test("$select, $expand and $count define the response, and the context describes it", async () => {
   const asked = "Assets?%24filter=Source%20eq%20%27SAP%27&%24select=Id%2CParent&%24top=2&$count=true";
   const { json } = await ask(`${asked}&%24expand=Parent%28%24select%3DId%2CName%29`);
   assert.deepEqual(json, {
@@ -251,7 +251,7 @@ test("$select, $expand and $count shape the answer, and the context says how", a
   assert.deepEqual(levels.json?.["Children"], [{ Name: "Pump A", Children: [] }]);
 });
 
-test("an entity that several lead to is expanded in each of them, whatever else is asked", async () => {
+test("an entity with several paths to it is expanded in each of them, with all other options", async () => {
   const assetsOf = async (filter: string, select: string) => {
     const { items } = await ask(`Timeseries?$filter=${filter}&$select=${select}&$expand=Asset($select=Name)`);
     return items.map(({ Name, Asset }) => [Name, Asset && (Asset as { Name: string }).Name]);
@@ -333,7 +333,7 @@ test("pages lead on to the end, each entity once; $top counts over all of them",
   );
 });
 
-test("formats: levels of metadata, long integers as texts, and what is not acceptable", async () => {
+test("formats: levels of metadata, long integers as strings, and unacceptable ones", async () => {
   const accept = (value: string) => ({ headers: { accept: value } });
   const ieee = await ask(
     "Timeseries?$filter=Name eq 'loose'&$count=true",

@@ -179,7 +179,7 @@ test("whatever is sent, it is read or refused, and at once", () => {
   );
 });
 
-test("texts made to be read again and again are refused at once", () => {
+test("strings that would force repeated parsing are refused at once", () => {
   for (const piece of ["'", "a.", "(a", "1-", "A/", "-", "not "])
     refusalOf(piece.repeat(8191 / piece.length));
 });

@@ -125,7 +125,7 @@ test("events are found by metadata, by the assets they list, and by their times"
   await refused("Events?$filter=Type/any(t:t eq '1')", 400, "FilterType");
 });
 
-test("events hang on assets both ways by path alone, and are searched by words of all texts", async () => {
+test("events are linked to assets both ways by path alone, and searched by all their words", async () => {
   assert.deepEqual(await found(`Assets('${ids.pump}')/Events`, "Type"), ["alarm"]);
   assert.deepEqual(await found(`Events('${ids.alarm}')/Assets`, "Name"), ["Plant", "Pump"]);
   await refused(`Assets('${ids.pump}')?$expand=Events`, 400, "NotExpandable");
@@ -209,7 +209,7 @@ test("rows of a sequence by path, by number, filtered by their data, in pages", 
   assert.deepEqual(one.json?.["Rows"], [{ RowNumber: "0" }, { RowNumber: "1" }]);
 });
 
-test("relationships lead to what stands at their ends, as far as it exists", async () => {
+test("relationships lead to the records at their ends, if these exist", async () => {
   const { items } = await ask("Relationships?$filter=SourceType ne ''&$expand=Source,Target");
   const [first, second] = items as Record<string, Record<string, Record<string, unknown> | null>>[];
   assert.equal(first?.["Source"]?.["Asset"]?.["Name"], "Plant");

@@ -1,4 +1,4 @@
-// Each CSV response escapes formulas when it is asked to, and otherwise writes what is stored.
+// Each CSV response escapes formulas when requested, and otherwise writes what is stored.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
@@ -19,7 +19,7 @@ async function bothOf(methodAndPath: string, body?: unknown): Promise<[plain: st
   return [plain.text, escaped.text];
 }
 
-test("of raw rows: keys, column names and texts, but no number", async () => {
+test("of raw rows: keys, column names and strings, but no number", async () => {
   const columns = '{"=a":"=1+2","n":-1.50,"t":"-2","u":"@x","v":["=1"],"w":"ok"}';
   await server.ask(
     "POST /raw/db/t/create?ensureParent=true",
@@ -31,7 +31,7 @@ test("of raw rows: keys, column names and texts, but no number", async () => {
   ]);
 });
 
-test("of rows of a sequence: column names and texts, but no number", async () => {
+test("of rows of a sequence: column names and strings, but no number", async () => {
   const columns = [
     { name: "=name", valueType: "STRING" },
     { name: "n", valueType: "DOUBLE" },

@@ -1,4 +1,4 @@
-// Lists in pieces have the same JSON as in one.
+// A list serialized in chunks has the same JSON as serialized at once.
 import assert from "node:assert/strict";
 import { buffer } from "node:stream/consumers";
 import { test } from "node:test";
@@ -17,7 +17,7 @@ const item = (at: number) => ({
   none: undefined,
 });
 
-test("a list has the same JSON in pieces as at once, however many and long its items are", async () => {
+test("a list has the same JSON in chunks as at once, for any number and length of items", async () => {
   for (const count of [0, 1, 32, 33, 64, 65, 1_000, 20_000]) {
     const answer = { data: { items: Array.from({ length: count }, (_, at) => item(at)), nextCursor: "c" } };
     const made = await inChunks(answer);
@@ -26,7 +26,7 @@ test("a list has the same JSON in pieces as at once, however many and long its i
   }
 });
 
-test("long items are not gathered, and a list of short ones takes few texts", () => {
+test("long items are not collected, and a list of short ones takes few strings", () => {
   const long = Array.from({ length: 100 }, (_, at) => ({ at, text: "x".repeat(49_000) }));
   assert.equal([...itemTexts(long)].length, 100);
   const mixed = [...Array.from({ length: 1_000 }, () => ({})), ...long];

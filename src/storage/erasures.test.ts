@@ -78,7 +78,7 @@ test("what is left when they are ended goes with the next", async () => {
   await catalog.close();
 });
 
-test("a failure is reported, and the next beginning goes on", async () => {
+test("a failure is reported, and the next start continues", async () => {
   const catalog = await doomed(10);
   const reported: unknown[] = [];
   let isBroken = true;

@@ -106,7 +106,7 @@ function* requestsOf(all: readonly Route[]): Generator<Sample> {
 
 test("the largest requests to each route", { skip }, (t) => holdToBounds(t, requestsOf(inOrder)));
 
-/** They held the event loop for 60 to 160 ms before their routes worked in slices. */
+/** They blocked the event loop for 60 to 160 ms before their routes worked in slices. */
 const longOnce: ReadonlySet<string> = new Set([
   "POST /groups, most pairs",
   "PATCH /groups/{groupId}, longest lists",

@@ -14,7 +14,7 @@ export interface Request {
 
 export interface Measured extends Cost {
   readonly status: number;
-  /** The beginning of the answer. */
+  /** The start of the response. */
   readonly text: string;
   readonly answerBytes: number;
   /** On the clock. */

@@ -5,7 +5,7 @@ import type { ApiVersion } from "../../src/rest/route.ts";
 type Item = Readonly<Record<string, unknown>>;
 type Items = { readonly items: readonly Item[] };
 
-/** Sends one request below the project; returns the parsed answer. */
+/** Sends one request below the project; returns the parsed response. */
 export type Send = (
   version: ApiVersion,
   methodAndPath: string,

@@ -173,7 +173,7 @@ function objectOf(schema: Schema, at: Place, sampling: Sampling): object {
   return made;
 }
 
-/** Members that stand between the name of a member and its value. */
+/** Members between the name of a member and its value. */
 const changeWords = new Set(["set", "add", "remove", "items"]);
 
 function integerOf({ minimum = 0, maximum }: Schema, at: Place, { route, ids }: Sampling): number {

@@ -1,5 +1,5 @@
 // Members and parameters that no schema names reach no handler. Two equal servers get the same requests, one
-// of them with such members added everywhere, and give the same answers.
+// of them with such members added everywhere, and give the same responses.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { realSystem, type System } from "../../src/lib/system.ts";
@@ -92,7 +92,7 @@ const inOrder = [
   ...routes.filter(isRemoval).sort((one, other) => partsOf(other) - partsOf(one)),
 ];
 
-test("members and parameters that no schema names change no answer", async () => {
+test("members and parameters that no schema names change no response", async () => {
   let made = 0;
   let drawn = 0;
   const draw = () => strange[drawn++ % strange.length];

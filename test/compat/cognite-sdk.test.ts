@@ -1,7 +1,7 @@
 // A published client of that time, @cognite/sdk 1.7.7 from npm, unmodified, against the real server.
 //
 // Every method it exports for login, projects, assets, time series and datapoints, asserted on what it
-// returns or how it is refused. Those for a browser window are asked what they say outside of one.
+// returns or how it is refused. Methods for a browser window are tested outside of one.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import sdk from "@cognite/sdk";
@@ -43,7 +43,7 @@ describe("Login and Logout", () => {
   });
 
   it("validateJWT tells that no token is valid while the project has no identity provider", async () => {
-    // The client puts its bearer token aside for this call and back afterwards; without one it would go on to
+    // The client removes its bearer token for this call and restores it; without one it would continue and
     // send an undefined header, which Node refuses. From here on it sends the token beside the key: the key
     // decides.
     sdk.setBearerToken("a-token-beside-the-key");
@@ -263,7 +263,7 @@ describe("Datapoints", () => {
     assert.deepEqual(outside.datapoints, points.slice(0, 2));
   });
 
-  it("aggregates carry the fields asked for, with the spelling this client knows", async () => {
+  it("aggregates carry the fields requested, with the spelling this client knows", async () => {
     const aggregates = "avg,max,min,count,sum,int,step,cv,dv,tv";
     const { datapoints } = await Datapoints.retrieveByName(name, {
       start: 0,

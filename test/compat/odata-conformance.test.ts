@@ -115,7 +115,7 @@ async function makeRaw(): Promise<void> {
   await server.ask("POST /raw/d/t/create", `{"items":[${[odd, ...plain].join(",")}]}`, json);
 }
 
-/** A good answer. */
+/** A successful response. */
 async function got(path: string, options?: ODataOptions) {
   const answer = await ask(path, options);
   assert.equal(answer.status, 200, answer.text);

@@ -1,4 +1,4 @@
-// `$metadata` held against the schemas of OASIS and read by programs that know nothing of ours.
+// `$metadata` conforms to the schemas of OASIS, and third-party programs read it.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";

@@ -24,7 +24,7 @@ test("a list with a filter, a limit and a count returns its rows", async () => {
   assert.deepEqual(found, [{ Name: "a" }]);
 });
 
-test("a refusal is the answer that is thrown", async () => {
+test("a refusal is the response that is thrown", async () => {
   const asked = handler().get("Assets").query({ $filter: "Nope(" });
   await assert.rejects(asked, (answer: Response) => answer.status === 400);
 });

@@ -47,7 +47,7 @@ let pages: { server: Server; origin: string };
 let browser: Browser;
 let tab: Page;
 let pumpId: string;
-/** What the model asked of the server, decoded, from below the root. */
+/** The requests of the model to the server, decoded, relative to the root. */
 let asked: string[];
 
 before(async () => {
@@ -144,7 +144,7 @@ describe("OpenUI5", needed, () => {
     ]);
   });
 
-  it("filters anew as the user asks", async () => {
+  it("filters again on request of the user", async () => {
     asked = [];
     await inPage(`list.getBinding("items").filter(new app.Filter("Name", "EndsWith", "of PI"));`);
     await tab.waitForFunction(`document.querySelectorAll("li").length === 1`);
@@ -178,7 +178,7 @@ describe("OpenUI5", needed, () => {
     ]);
   });
 
-  it("is told why, where it asks for what is not served", async () => {
+  it("gets the reason for a request that is not supported", async () => {
     const messages = await inPage(`
       const problem = (asked) => asked.then(() => "none", ({ message }) => message);
       const filter = [new app.Filter("Name", "Contains", "pump")];

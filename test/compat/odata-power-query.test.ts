@@ -40,7 +40,7 @@ const accept =
   "application/json;odata.metadata=minimal;q=1.0,application/json;odata=minimalmetadata;q=0.9," +
   "application/atomsvc+xml;q=0.8,application/atom+xml;q=0.8,application/xml;q=0.7,text/plain;q=0.7";
 
-/** Sends just these headers, and takes the answer as it comes. */
+/** Sends exactly these headers, and returns the response unchanged. */
 function send(url: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     httpGet(url, { headers }, (response) => {
@@ -76,7 +76,7 @@ describe("Power Query", () => {
     send(path.startsWith("http") ? path : root() + path, { ...common(), Accept: accept, ...headers });
   const names = ({ json }: Answer) => json.value.map(({ Name }) => Name);
 
-  it("is asked for a credential before it has one", async () => {
+  it("must send a credential", async () => {
     const { Authorization: _, ...anonymous } = common();
     const { status, headers, json } = await send(root(), { ...anonymous, Accept: accept });
     assert.equal(status, 401);

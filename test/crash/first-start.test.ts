@@ -1,4 +1,4 @@
-// kill -9 at each step of the first start, and of a later one: the next start goes on with what is left.
+// kill -9 at each step of the first start, and of a later one: the next start recovers.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const adminKey = "a-key-of-this-test-with-enough-letters";
 const preload = new URL("../support/kill-at-step.ts", import.meta.url).href;
 const environment = { MILLRACE_ADMIN_KEY: adminKey, MILLRACE_PORT: "0" };
 
-/** An environment in which a start is ended at a step; steps are counted anew. */
+/** An environment in which a start ends at a step; the count of steps restarts. */
 function killing(folder: string, killAt: number) {
   const countFile = join(folder, "steps");
   writeFileSync(countFile, "");

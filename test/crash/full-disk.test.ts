@@ -1,5 +1,5 @@
 // A server whose disk is full, whose files may not grow, whose folder cannot be written, or whose disk fails
-// a sync: what callers are told, what is on disk afterwards, and how it goes on.
+// a sync: responses of refused requests, the data on disk afterwards, and the recovery.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -101,7 +101,7 @@ const onSmallDisk = (folder: string, then = "true") => [
 const canMount = spawnSync("unshare", [...onSmallDisk(temporaryFolder()).slice(1), "true"]).status === 0;
 const skip = canMount ? false : "this user may not mount a disk of its own (unshare --map-root-user --mount)";
 
-test("a full disk: reads go on, refused writes leave nothing, writes go on when there is room", {
+test("a full disk: reads work, refused writes leave nothing, writes work again when there is space", {
   skip,
 }, async () => {
   const folder = temporaryFolder();
@@ -196,7 +196,7 @@ async function refusesWrites(server: Server, link: string): Promise<void> {
   assert.equal(await assetNames(server), before);
 }
 
-test("an upload cannot crowd out the rest; on a disk without a byte deletes and restarts go on", {
+test("an upload cannot use the last space; on a disk without a free byte deletes and restarts work", {
   skip,
 }, async () => {
   const { folder, seen, within } = await smallDisk();
@@ -269,7 +269,7 @@ const noProc = existsSync("/proc/self/fd")
   ? false
   : "which file is synced is read from /proc, which Linux has";
 
-test("a sync that fails: health says so, writes are refused, reads go on, a restart mends it", {
+test("a sync that fails: health reports it, writes are refused, reads work, a restart recovers", {
   skip: noProc,
 }, async () => {
   const folder = temporaryFolder();

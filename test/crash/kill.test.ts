@@ -1,6 +1,6 @@
 // kill -9 in the midst of random writes and deletes, also of a start, again and again on one data folder:
-// what was acknowledged is there, and what was never answered is there as a whole or not at all. How soon the
-// next start answers is told, not judged: machines differ.
+// acknowledged writes exist, and writes without a response exist as a whole or not at all. The time until the
+// next start responds is printed, not checked: machines differ.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
@@ -36,7 +36,7 @@ interface Operation {
 interface Writer {
   readonly name: string;
   readonly state: State;
-  /** Sent, and never answered. */
+  /** Requests without a response. */
   doubt: Operation | undefined;
   acknowledged: number;
 }

@@ -46,7 +46,7 @@ async function resident(which: "VmRSS" | "VmHWM"): Promise<number> {
   return Number(new RegExp(`${which}:\\s+(\\d+) kB`).exec(status)![1]) / 1024;
 }
 
-/** Begins anew to measure the most. */
+/** Restarts the measurement of the maximum. */
 const forgetPeak = () => writeFile(`/proc/${server.child.pid}/clear_refs`, "5");
 
 test("a load of 1 M points stays within the bound", { skip }, async () => {

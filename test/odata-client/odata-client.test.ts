@@ -25,7 +25,7 @@ after(() => server.close());
 test("a client is generated from $metadata", async () => {
   rmSync(here("generated"), { recursive: true, force: true });
   mkdirSync(here("generated"));
-  // Asked for as the generator's own download does, which cannot be given a key.
+  // Requested like the generator's own download, which cannot send a key.
   const accept = "application/json, text/plain, */*";
   const { text } = await odataOf(server)("$metadata", { headers: { accept } });
   writeFileSync(here("generated/metadata.xml"), text);

@@ -1,7 +1,7 @@
-// A plain HTTP client that keeps its connections, for very many small questions.
+// A plain HTTP client that keeps its connections, for very many small requests.
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 
-/** What answers and refusals hold; which of it is there shows when it is compared. */
+/** The content of responses and refusals; comparisons use the part that is present. */
 export interface Body {
   readonly data: { readonly items: readonly Item[]; readonly nextCursor?: string };
   readonly error?: unknown;
@@ -28,7 +28,7 @@ export type Client = (
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 
-/** Asks as the holder of this key. */
+/** Sends requests with this key. */
 export const clientFor =
   (baseUrl: string, key: string): Client =>
   (methodAndPath, body, headers = {}) =>

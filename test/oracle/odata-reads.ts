@@ -1,4 +1,4 @@
-// Reads over OData of assets and what hangs on them: sets, counts, entities, expansions, ways from one to
+// Reads over OData of assets and linked records: sets, counts, entities, expansions, navigations from one to
 // another, points, searches.
 import type { Client, Reply } from "./client.ts";
 import { aclOf, holds, type Kind, may, type Thing } from "./plant.ts";
@@ -199,7 +199,7 @@ function search(asker: Asker): Question {
 const perKind = [list, count, entity, entity, byExternalId];
 const others = [expanded, navigation, below, points, points, latest, search];
 
-/** One question about what hangs on assets, by chance. */
+/** One random request for records linked to assets. */
 export const odataRead = (asker: Asker): Question =>
   asker.random.chance(0.5)
     ? asker.random.pick(perKind)(asker, asker.random.pick(kinds))

@@ -1,4 +1,4 @@
-// Thousands of random questions by random callers, each answer held against a plain reading of the rights.
+// Thousands of random requests by random callers; each response equals that of a naive model of the rights.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../support/server.ts";
@@ -12,7 +12,7 @@ import { restRead } from "./rest-reads.ts";
 import { move, restWrite } from "./rest-writes.ts";
 import { fill, keyFor, someRights } from "./setting.ts";
 
-/** A further protocol asks its own questions about the same plant. */
+/** A further protocol sends its own requests for the same plant. */
 const dialects: readonly Dialect[] = [
   { name: "REST", reads: restRead, writes: restWrite, share: 0.7 },
   {
@@ -74,7 +74,9 @@ test(`what a caller may see is all that any route shows (ORACLE_SEED=${seed})`, 
   assert.ok(refusals > asked / 10 && refusals < asked / 2, `${refusals} refusals of ${asked}`);
 });
 
-/** Asks, compares, and lets the plant change if the answer is good; returns what was expected. */
+/**
+ * Sends a request, compares, and changes the plant if the response is successful; returns the expectation.
+ */
 async function check(
   question: Question,
   { rights, client, admin }: Asking & { readonly admin: Client },

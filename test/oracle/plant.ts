@@ -1,4 +1,4 @@
-// A plant as plainly as can be: what there is, what it hangs on, and who may see what of it.
+// A naive model of a plant: its records, their links, and the visible records of each caller.
 import { type Acl, type Action, administrator, type Capability } from "../../src/access/capabilities.ts";
 
 export type Kind = "assets" | "timeseries" | "events" | "files" | "sequences";
@@ -11,7 +11,7 @@ export const aclOf = {
   sequences: "sequencesAcl",
 } as const satisfies Readonly<Record<Kind, Acl>>;
 
-/** An asset hangs on itself. */
+/** An asset is linked to itself. */
 export interface Thing {
   readonly kind: Kind;
   readonly id: number;
@@ -48,7 +48,7 @@ export class Plant {
     return asset?.kind === "assets" ? [asset.id, ...this.lineage(asset.parentId)] : [];
   }
 
-  /** Whether the thing is, or hangs on, an asset in one of these subtrees. */
+  /** Whether the record is, or is linked to, an asset in one of these subtrees. */
   isUnder(thing: Thing, roots: readonly number[]): boolean {
     return thing.assetIds.some((id) => this.lineage(id).some((above) => roots.includes(above)));
   }

@@ -1,4 +1,4 @@
-// What is asked of a server, and what a plain reading of the rights says the answer must be.
+// A random request, and the response that a naive model of the rights expects.
 import type { Acl, Action } from "../../src/access/capabilities.ts";
 import { type DetailsOf, type FailureCode, fail } from "../../src/errors.ts";
 import type { Client, Reply } from "./client.ts";
@@ -12,19 +12,21 @@ export interface Question {
   readonly headers?: Readonly<Record<string, string>>;
   /** Who holds it for nothing at all gets 403. */
   readonly needs: readonly [Acl, Action];
-  /** The part of a good answer that is compared; it may ask on, such as for the other pages. */
+  /**
+   * The compared part of a successful response; it may send further requests, such as for the other pages.
+   */
   readonly seen: (reply: Reply, client: Client) => unknown;
   readonly expected: unknown;
   /** Of refusals the status alone is compared, instead of all that they say. */
   readonly refusals?: "by status";
-  /** What has changed when the answer is good. */
+  /** Changes after a successful response. */
   readonly changed?: (reply: Reply, admin: Client) => void | Promise<void>;
 }
 
-/** How a protocol asks about the plant: a question, or a change, by chance. */
+/** How a protocol reads or changes the plant: random requests. */
 export interface Dialect {
   readonly name: string;
-  /** Of all questions. */
+  /** The part of all requests. */
   readonly share: number;
   readonly reads: (asker: Asker) => Question;
   readonly writes?: (asker: Asker) => Question;
@@ -36,7 +38,7 @@ export interface Asker {
   readonly random: Random;
 }
 
-/** A refusal as an expected answer: status and body, to the letter. */
+/** A refusal as an expected response: the exact status and body. */
 export function refused<Code extends FailureCode>(code: Code, details: DetailsOf<Code>) {
   const { status, message, members } = fail(code, details);
   return { status, error: { code: status, message, ...members } };

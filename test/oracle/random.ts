@@ -1,4 +1,4 @@
-// Chance that can be repeated: the same seed asks the same questions.
+// Reproducible random numbers: the same seed sends the same requests.
 
 export class Random {
   #state: number;

@@ -1,4 +1,4 @@
-// Reads over REST of what hangs on no asset, which is for everybody who may read it or for nobody; and reads
+// Reads over REST of records without assets, visible to every caller with the right or to none; and reads
 // that work out something from assets and series: tag matching, calculated series and similarity search.
 import type { Client } from "./client.ts";
 import { everyRight, holds, may, type Plant, type Thing } from "./plant.ts";
@@ -105,7 +105,7 @@ function filteredRelationships({ random }: Asker): Question {
   };
 }
 
-/** Links of raw tables are of the tables: whoever lists tables sees them. */
+/** Links of raw tables belong to the tables: a caller who lists tables sees them. */
 function tablesOfAsset(asker: Asker): Question {
   const { plant, random } = asker;
   const assetId = random.chance(0.5) ? random.pick(plant.tableAssetIds) : anyId(asker, "assets");
@@ -148,7 +148,7 @@ function raw({ random }: Asker): Question {
   ]);
 }
 
-/** A name that nobody may see comes near to no tag. */
+/** A name that the caller may not see is near to no tag. */
 function tagMatching(asker: Asker): Question {
   const { plant, rights, random } = asker;
   const asset = random.pick(plant.of("assets"));

@@ -88,7 +88,7 @@ function divided(asker: Asker): Question {
 
 const subtreeParameter = { assets: "path", timeseries: "path", events: "assetSubtrees", files: "path" };
 
-/** What hangs on the subtrees of some assets: those one may not know of are as if they were not. */
+/** Records linked to the subtrees of some assets: hidden assets count as missing. */
 function underAssets(asker: Asker, kind: Kind): Question {
   const { plant, rights, random } = asker;
   const isSearch = kind === "sequences" || random.chance(0.5);
@@ -246,7 +246,7 @@ function someSeries(asker: Asker, most: number) {
   });
 }
 
-/** What a series must answer. */
+/** The expected response of a series. */
 export const pointsOf = (id: number) => pointTimes.map((timestamp) => ({ timestamp, value: id }));
 const unknownKeys = (keys: readonly (string | number)[]) =>
   refused("series-unknown", { keys: [...new Set(keys)] });
@@ -341,7 +341,7 @@ const others = [
   manyPoints,
 ];
 
-/** One question about what hangs on assets, by chance. */
+/** One random request for records linked to assets. */
 export const restRead = (asker: Asker): Question =>
   asker.random.chance(0.55)
     ? asker.random.pick(perKind)(asker, asker.random.pick(kinds))

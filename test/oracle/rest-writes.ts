@@ -1,4 +1,4 @@
-// Writes over REST: what lies outside of one's rights is refused like what does not exist; nothing changes.
+// Writes over REST: records outside the caller's rights are refused like missing ones; nothing changes.
 
 import { aclOf, isMember, isUnbounded, type Kind, may, mayKnow, nounOf, type Thing } from "./plant.ts";
 import { type Asker, type Question, refused } from "./question.ts";
@@ -61,7 +61,7 @@ function remove(asker: Asker): Question {
   };
 }
 
-/** Values that nobody must ever read go to the series that may not be written. */
+/** Values that no caller may read are written to the series that may not be written. */
 function insert(asker: Asker): Question {
   const ids = [...new Set([anyId(asker, "timeseries"), anyId(asker, "timeseries")])];
   const hidden = ids.filter((id) => !writable(asker, "timeseries", id));
@@ -94,7 +94,7 @@ function erase(asker: Asker): Question {
 
 const isOfOne = (kind: Kind) => kind === "timeseries" || kind === "sequences";
 
-/** Why these links cannot be made by who asks, if so. */
+/** The reason why the caller may not create these links, if any. */
 function refusedLinks(
   asker: Asker,
   kind: Kind,

@@ -8,7 +8,7 @@ import { below, pointTimes, words } from "./rest-reads.ts";
 const assetsCount = 60;
 const thingsCount = { timeseries: 70, events: 50, files: 30, sequences: 20 } as const;
 
-/** Makes a forest of assets and things that hang on some of them. */
+/** Creates a forest of assets, and records linked to some of them. */
 export async function fill(plant: Plant, random: Random, admin: Client): Promise<void> {
   const names = ["secret", "safety", "contract"].map((name) => ({ name }));
   const categories = await admin(`POST ${below("0.6")}/securitycategories`, { items: names });
@@ -83,7 +83,7 @@ const bodyOf = {
   }),
 };
 
-/** Every series has its own id as its values, so that nobody can read another's unnoticed. */
+/** Every series has its own id as its values, so that reading another's values is noticed. */
 export async function givePoints(admin: Client, series: readonly { readonly id: number }[]): Promise<void> {
   const items = series.map(({ id }) => ({
     id,

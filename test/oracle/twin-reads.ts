@@ -1,9 +1,9 @@
-// Questions whose answers nobody works out: they are only compared between a server and its twin.
+// Requests without expected responses: they are compared between a server and its copy without hidden data.
 import { type Kind, may } from "./plant.ts";
 import type { Asker } from "./question.ts";
 import { anyId, below, words } from "./rest-reads.ts";
 
-/** A request without an expected answer. */
+/** A request without an expected response. */
 export interface Probe {
   readonly ask: string;
   readonly body?: unknown;

@@ -1,5 +1,5 @@
-// The twin of a server: everything that a caller may not know of was deleted from it. To that caller both
-// answer every request alike: status, headers and body, byte for byte.
+// A copy of a server without the data that a caller may not see. To that caller both return the same
+// responses to all requests: status, headers and body, byte for byte.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { realSystem, type System } from "../../src/lib/system.ts";
@@ -76,7 +76,7 @@ function limitedRights(plant: Plant, random: Random): Rights {
   }
 }
 
-/** Sends each request to both, which must answer alike. */
+/** Sends each request to both servers, which must return the same response. */
 const onBoth =
   ({ one, twin }: Pair): Client =>
   async (methodAndPath, body, headers) => {
@@ -126,7 +126,7 @@ async function same({ one, twin }: Pair, request: Request, who: string): Promise
   return replies[0]!.reply;
 }
 
-/** What a client is told: by the answer, and by the pages after it. */
+/** All that a client sees: the response, and the pages after it. */
 async function toldBy(client: Client, { ask, body, headers, seen }: Request) {
   const told: object[] = [];
   const telling: Client = async (...asked) => {

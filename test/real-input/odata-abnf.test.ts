@@ -1,8 +1,8 @@
-// The test cases of the OData grammar by OASIS, asked of a real server: those that concern what a read has.
+// The test cases of the OData grammar by OASIS, sent to a real server: the cases that concern reads.
 //
-// The cases speak of a model of their own. Entities here are open, so that its properties may stand in
+// The cases use their own model. Entities here are open, so that its properties may occur in
 // filters and selections as they are; the names of its sets and navigations are replaced by ours. What the
-// grammar allows is answered, or refused as not served (501); what it forbids is refused. These are 394 of
+// grammar permits is served, or refused as not supported (501); what it forbids is refused. These are 394 of
 // the 840 cases; the others are about headers, context addresses, values in bodies, shapes on maps, and
 // paths of their model.
 import assert from "node:assert/strict";
@@ -37,7 +37,7 @@ const withOptions = (options: string) =>
   /(expand|levels)=/.test(options) ? `Assets?${renamed(options)}` : `Timeseries?${options}`;
 const isCondition = / (in|eq) |\/(any|all)\(/;
 
-/** How a case of each rule is asked. */
+/** The request for a case of each rule. */
 const requests: Readonly<Record<string, (text: string) => string>> = {
   filter: (text) => `Timeseries?$top=0&${text}`,
   select: (text) => `Timeseries?$top=0&${text}`,
@@ -79,7 +79,7 @@ const isOurPath = (text: string) =>
 /** Some name no entity that is there; a set is read, but not without a filter. */
 const pathAnswers = { allowed: [200, 404, 501], forbidden: [400, 404, 501] };
 
-/** What is answered otherwise than the grammar has it, and why. */
+/** Deviations from the grammar, with reasons. */
 const otherwise: Readonly<Record<string, readonly [status: number, why: string]>> = {
   "$filter= true": [200, "blanks around an expression are taken"],
   "$expand=Category($levels=4),Category($levels=max)": [400, "the grammar cannot say that names occur once"],
@@ -106,7 +106,7 @@ before(async () => {
 });
 after(() => server?.close());
 
-test("the grammar's cases are answered as allowed or refused as forbidden", needed, async () => {
+test("the grammar's cases are served if permitted, and refused if forbidden", needed, async () => {
   const asked = cases.filter(({ Rule }) => Rule in requests);
   const counts = { allowed: 0, forbidden: 0 };
   for (const { Rule, Input, FailAt } of asked) {

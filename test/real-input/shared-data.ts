@@ -15,7 +15,7 @@ export function withData(name: string): { skip: false | string } {
 
 export const dataPath = (name: string): string => join(folder, name);
 
-/** Rows of a plain CSV file (no quotes) as arrays of texts, the header first. */
+/** Rows of a plain CSV file (no quotes) as arrays of strings, the header first. */
 export const rowsOf = (name: string): string[][] =>
   readFileSync(dataPath(name), "utf8")
     .trimEnd()

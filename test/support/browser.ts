@@ -39,7 +39,7 @@ export async function startPages(script = ""): Promise<Pages> {
 }
 
 /**
- * A script that defines the global `name` as what `require(packageName)` answers, with all that it requires.
+ * A script that defines the global `name` as the result of `require(packageName)`, with its dependencies.
  */
 export function packed(packageName: string, name: string, instead: Readonly<Record<string, string>>): string {
   const modules = new Map<string, string>();

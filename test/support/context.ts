@@ -1,4 +1,4 @@
-// The contexts that tests give to rooms: an administrator, or whoever they need, over catalogs of their own.
+// Contexts for tests of resource modules: an administrator or another caller, over new catalogs.
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { administrator, type Capability } from "../../src/access/capabilities.ts";
@@ -26,7 +26,7 @@ const system: System = {
 const ids = new IdSource(system, 0);
 const cursors = cursorSigner(new Uint8Array(32));
 
-/** Somebody with these capabilities in a project, `demo` when not told. */
+/** A caller with these capabilities in a project, by default `demo`. */
 export function contextWith(
   services: Services,
   capabilities: readonly Capability[],
@@ -38,7 +38,7 @@ export function contextWith(
 }
 
 /**
- * An administrator of a new project. What the room needs besides the catalog is named; all else is absent.
+ * An administrator of a new project. `others` has the services besides the catalog; all others are absent.
  */
 export function newContext(catalog: Catalog, others: Partial<Services> = {}): RequestContext {
   const generations = new Generations();

@@ -1,4 +1,4 @@
-// Holds every answer that a test gets against the OpenAPI description of its version.
+// Checks every response of a test against the OpenAPI description of its version.
 import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import findMyWay, { type HTTPMethod, type HTTPVersion, type Instance } from "find-my-way";
@@ -22,7 +22,7 @@ interface Checked {
   readonly text: string;
 }
 
-/** Fails the test when the answer's status, content type or body is not as described. */
+/** Fails the test if the status, content type or body of the response is not as described. */
 export async function checkAnswer(
   baseUrl: string,
   { method, path }: { readonly method: string; readonly path: string },
@@ -101,7 +101,7 @@ class Described {
 
 const contentOf = (response: unknown) => (response as Response).content ?? {};
 
-/** In tests an answer may have no member that is not described, so that none can slip in or leak. */
+/** In tests a response may have no undescribed member, so that none is added by mistake or leaks. */
 function closed(value: unknown, isOpen = false): unknown {
   if (Array.isArray(value)) return value.map((one) => closed(one, isOpen));
   if (typeof value !== "object" || value === null) return value;

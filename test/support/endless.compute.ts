@@ -1,4 +1,5 @@
-// A computation for tests: compares without end, `characters` in a step, or answers after some steps.
+// A computation for tests: compares `characters` in each step, without end or until it returns after some
+// steps.
 import type { Computation } from "../../src/compute/computation.ts";
 
 export type Endless = Computation<{ readonly characters: number }, { readonly steps: number }, string>;

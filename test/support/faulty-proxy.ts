@@ -1,9 +1,9 @@
-// A proxy before a test server that loses answers and refuses requests as a test says.
+// A proxy for a test server that loses responses and refuses requests on demand.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /**
- * "lose" passes the request on and breaks the connection instead of answering; a status answers in its place.
+ * "lose" forwards the request and closes the connection without a response; a status is sent instead of it.
  */
 export type Fault = "lose" | number | undefined;
 

@@ -19,7 +19,7 @@ export function modelHosting(server: Pick<TestServer, "ask">, key?: string) {
     return server.ask.v06(`${method} /analytics/models${path}`, body, headers);
   };
 
-  /** The one item of an answer of 200, or else its data. */
+  /** The one item of a response with status 200, or else its data. */
   async function sent(methodAndPath: string, body?: unknown): Promise<Item> {
     const answer = await send(methodAndPath, body);
     assert.equal(answer.status, 200, answer.text);

@@ -51,7 +51,7 @@ export async function predict(
 export const model = (body: string, parameters = "instance") =>
   packageOf(`class Model:\n  def predict(self, ${parameters}):\n    ${body.replaceAll("\n", "\n    ")}\n`);
 
-/** Runs a `train` with this body; answers the artifacts that were kept with the outcome. */
+/** Runs a `train` with this body; returns the stored artifacts and the outcome. */
 export async function train(runner: ModelRunner, body: string) {
   const lines = body.replaceAll("\n", "\n    ");
   const code = await packageOf(

@@ -1,4 +1,4 @@
-// Asks a test server over OData, and holds every answer to what all answers of that interface have in common.
+// Sends OData requests to a test server, and checks the common rules of all responses.
 import assert from "node:assert/strict";
 import type { Item, TestServer } from "./server.ts";
 
@@ -28,7 +28,7 @@ export interface ODataOptions {
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Asks with `key`, that of the server's administrator when absent. */
+/** Sends requests with `key`, by default that of the server's administrator. */
 export function odataOf(server: TestServer, key = server.key): AskOData {
   const root = () => `${server.baseUrl}/odata/v1/projects/${encodeURIComponent(server.project)}`;
   return async (path, { method = "GET", body, headers = {} } = {}) => {

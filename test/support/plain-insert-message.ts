@@ -72,7 +72,7 @@ function textOf(fields: readonly Field[], number: number): string {
   return (texts.at(-1) ?? Buffer.alloc(0)).toString("utf8");
 }
 
-/** Numbers before texts. */
+/** Numbers before strings. */
 function pointsOf(fields: readonly Field[], first: number): Run["points"] {
   const messages = (number: number) =>
     of(fields, number, delimited)

@@ -10,7 +10,7 @@ interface Point {
 
 export interface Run {
   readonly key: string | number;
-  /** Numbers before texts, each in the order of the request. */
+  /** Numbers before strings, each in the order of the request. */
   readonly points: readonly Point[];
   /** Where in the request the first number and the first text stand, when there are both. */
   readonly mixed?: { readonly number: number; readonly string: number };

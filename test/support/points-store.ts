@@ -10,7 +10,7 @@ import { type JournalFiles, realFiles } from "../../src/storage/embedded-points/
 import type { PointsStore } from "../../src/storage/points.ts";
 import { temporaryFolder } from "./folder.ts";
 
-/** For tests in which nothing hangs on what is on disk when: syncs would only cost time. */
+/** For tests that do not depend on the data on disk: syncs would only take time. */
 export const filesWithoutSyncs: JournalFiles = {
   ...realFiles,
   async open(path, flags) {

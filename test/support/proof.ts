@@ -1,4 +1,4 @@
-// How long the proofs of the points engine go on: short in CI, long where PROOF=long asks for it, and how a
+// The duration of the proofs of the points engine: short in CI, long with PROOF=long; and how a
 // run is repeated (docs/proof.md).
 
 export const isLong = process.env["PROOF"] === "long";

@@ -27,7 +27,7 @@ export interface TestProvider {
   readonly issuer: string;
   /** The key that it signs with now. */
   readonly key: SigningKey;
-  /** How often its keys were asked for. */
+  /** The number of requests for its keys. */
   readonly keyRequests: number;
   /** How many requests it got. */
   readonly requests: number;
@@ -35,7 +35,7 @@ export interface TestProvider {
   token(claims?: Claims, header?: Readonly<Record<string, unknown>>): Promise<string>;
   /** From now on it has another key, and does not know the old one. */
   rotate(): Promise<void>;
-  /** "away": every connection breaks. "failing": every answer is a 500. "moved": a redirect. */
+  /** "away": every connection breaks. "failing": every response is a 500. "moved": a redirect. */
   become(state: ProviderState): void;
   close(): Promise<void>;
 }
@@ -101,7 +101,7 @@ export async function signingKey(alg: string): Promise<SigningKey> {
   return { alg, kid, privateKey, publicJwk: await named(publicKey), privateJwk: await named(privateKey) };
 }
 
-/** A token of somebody in the group "engineers", good for five minutes, unless `claims` say otherwise. */
+/** A token of a user in the group "engineers", valid for five minutes, unless `claims` override it. */
 export function signed(
   claims: Claims,
   { privateKey, alg, kid }: SigningKey,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { ApiVersion } from "../../src/rest/route.ts";
 import type { TestServer } from "./server.ts";
 
-/** What a request sends and is answered. */
+/** A request and its response. */
 export interface Refused {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ interface Setting {
   readonly stored: () => Promise<unknown>;
 }
 
-/** A function that sends requests, and holds their answers and what is stored against what they should be. */
+/** Returns a function that sends requests, and checks their responses and the stored data. */
 export async function refusing({ server, versions = ["0.5"], ids = {}, stored }: Setting): Promise<Refuses> {
   const unchanged = await stored();
   const filled = (text: string) =>

@@ -19,7 +19,7 @@ export type AskProject = (
   version?: string,
 ) => Promise<{ readonly items: Item[]; readonly text: string; readonly nextCursor: string | undefined }>;
 
-/** Asks below the project in 0.6 unless another version is named; every refusal fails the test. */
+/** Sends requests below the project in 0.6 unless another version is named; every refusal fails the test. */
 export const askerOf =
   ({ baseUrl, project, key }: Reached): AskProject =>
   async (methodAndPath, body, version = "0.6") => {
@@ -125,7 +125,7 @@ export class Filling {
   }
 }
 
-/** Reads records, with names in the place of ids, so that two projects can be compared. */
+/** Reads records, with names instead of ids, so that two projects can be compared. */
 export class Reading {
   readonly ask: AskProject;
   readonly #names = new Map<string, ReadonlyMap<unknown, string>>();

@@ -53,7 +53,7 @@ export async function fillSmallProject(ask: AskProject): Promise<void> {
   for (const part of parts) await part.fillSmall(filling);
 }
 
-/** Everything in the project, with names in the place of ids. */
+/** Everything in the project, with names instead of ids. */
 export async function readProject(ask: AskProject): Promise<Readonly<Record<string, unknown>>> {
   const reading = new Reading(ask);
   const found: Record<string, unknown> = {};

@@ -1,4 +1,4 @@
-// A real server for tests: its own data folder, a project, a key, and a client that checks every answer.
+// A real server for tests: its own data folder, a project, a key, and a client that checks every response.
 import { type Logger, pino } from "pino";
 import { type App, openApp } from "../../src/app.ts";
 import { type ResponseBounds, usualBounds } from "../../src/http/request-memory.ts";
@@ -52,7 +52,7 @@ type SentHeaders = Readonly<Record<string, string | undefined>>;
 
 /**
  * `ask("POST /assets", { items: [] })`: the path is below the project; objects are sent as JSON, bytes and
- * strings as they are. Each answer must be as the server's OpenAPI description says.
+ * strings as they are. Each response must be as the server's OpenAPI description says.
  */
 export type AskFunction = (methodAndPath: string, body?: unknown, headers?: SentHeaders) => Promise<Answer>;
 

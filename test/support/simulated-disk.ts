@@ -1,4 +1,4 @@
-// A disk that forgets: it carries out what the journal asks of it, and knows of every moment what a power cut
+// A simulated disk: it executes the operations of the journal, and knows for every time what a power cut
 // then could leave.
 //
 // The model is as unkind as POSIX allows. Only a sync that succeeded makes the bytes and the length of a file
@@ -208,7 +208,7 @@ function selectionsOf(count: number): ((index: number) => boolean)[] {
 }
 
 /**
- * A write of which some sectors are missing: behind or before each, each alone, or only its length is there.
+ * A write that lacks some sectors: the first or last ones, each alone, or all but its length.
  */
 function partsOf(change: Change, sectorBytes: number): Change[][] {
   if (change.kind === "truncate") return [];

@@ -1,7 +1,7 @@
 // How long the main thread computes in one turn of the event loop, in processor time.
 
 /**
- * Runs `work` while other work goes on in this thread; returns the most processor time, in ms, that the
+ * Runs `work` while other work runs in this thread; returns the most processor time, in ms, that the
  * thread used between two turns of the event loop. A busy machine makes turns longer, but not their processor
  * time.
  */

@@ -266,7 +266,7 @@ test("unfinished jobs of a caller are bounded, and others are served", async () 
   const started: Answer[] = [];
   for (let i = 0; i < limits.jobsRunningMax; i++) started.push(await start([long], {}, greedy));
   let refused = await start([long], {}, greedy);
-  // Jobs that ended meanwhile have made room.
+  // Ended jobs have freed space.
   for (let i = 0; refused.status === 200 && i < limits.jobsRunningMax; i++) {
     started.push(refused);
     refused = await start([long], {}, greedy);

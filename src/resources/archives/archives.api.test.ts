@@ -1,4 +1,4 @@
-// Times that come back with an archive: given to records that exist, and to nobody's else.
+// Times restored from an archive are set on existing records of the caller's project, and on no others.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";

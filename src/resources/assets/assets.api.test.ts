@@ -1,4 +1,4 @@
-// Assets through the front door, in every version: what clients send, what they get, and what is refused.
+// Assets over the API, in every version: requests of clients, responses and refusals.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
@@ -24,7 +24,7 @@ interface Asks extends AskFunction {
   readonly v06: AskFunction;
 }
 
-/** A scenario in a project of its own, asked in 0.5 unless it says otherwise. */
+/** A scenario in its own project, in version 0.5 unless it names another. */
 const scenario = (name: string, run: (ask: Asks) => Promise<void>) =>
   test(name, async () => run(await newProject(`project-${++projectCount}`)));
 let projectCount = 0;
@@ -85,7 +85,7 @@ async function pagesOf(ask: Asks, path: string, cursor?: string): Promise<number
   return pages;
 }
 
-scenario("creation answers 200 in 0.4 and 0.5, 201 with Location in 0.6", async (ask) => {
+scenario("creation returns 200 in 0.4 and 0.5, 201 with Location in 0.6", async (ask) => {
   for (const [version, status] of [
     ["v04", 200],
     ["v05", 200],
@@ -98,7 +98,7 @@ scenario("creation answers 200 in 0.4 and 0.5, 201 with Location in 0.6", async 
   }
 });
 
-scenario("an answer holds every field that clients insist on, and no reference", async (ask) => {
+scenario("a response has every field that clients require, and no reference id", async (ask) => {
   const sent = { name: "a", refId: "x", parentName: null, parentRefId: null, parentId: null, metadata: null };
   const { items } = await ask("POST /assets", {
     items: [{ ...sent, security_categories: null, color: "red" }],
@@ -156,7 +156,7 @@ scenario("names and metadata come back as they were, whatever letters they have"
   assert.equal((await ask(`GET /assets?metadata=${json({ hasOwnProperty: "x" })}`)).items.length, 0);
 });
 
-scenario("the list answers each filter of 4.2 in the spellings that clients use", async (ask) => {
+scenario("the list applies each filter of 4.2 in the spellings of clients", async (ask) => {
   const { plant: root, pump, boiler, motor } = await plant(ask);
   const cases: [query: string, expected: number[]][] = [
     ["", [root, pump, boiler, motor]],
@@ -219,32 +219,29 @@ scenario("cursors lead through the list forwards and backwards, and serve no oth
   }
 });
 
-scenario(
-  "one asset is read alone in 0.5 and 0.6, and with what is below it in 0.4 or when asked",
-  async (ask) => {
-    const { plant: root, pump, boiler, motor } = await plant(ask);
-    for (const version of [ask.v05, ask.v06]) {
-      assert.deepEqual(idsOf(await version(`GET /assets/${pump}`)), [pump]);
-      assert.deepEqual(idsOf(await version(`GET /assets/${root}?depth=1`)), [root, pump, boiler]);
-      assert.deepEqual(idsOf(await version(`GET /assets/${pump}?limit=10`)), [pump, motor]);
-    }
-    assert.deepEqual(idsOf(await ask.v04(`GET /assets/${pump}`)), [pump, motor]);
-    assert.deepEqual(idsOf(await ask.v04(`GET /assets/${pump}?depth=0`)), [pump]);
-    for (const version of [ask.v04, ask.v05, ask.v06]) {
-      const path = `/assets/${root}/subtree`;
-      assert.deepEqual(idsOf(await version(`GET ${path}`)), [root, pump, motor, boiler]);
-      assert.deepEqual(idsOf(await version(`GET ${path}?depth=1`)), [root, pump, boiler]);
-      const { nextCursor, items } = await version(`GET ${path}?limit=1`);
-      assert.equal(items[0]?.["id"], root);
-      assert.ok(nextCursor);
-      assert.deepEqual((await pagesOf(ask, `${path}?limit=3`)).flat(), [root, pump, motor, boiler]);
-      for (const unknown of ["/assets/1", "/assets/1/subtree"])
-        assert.equal((await version(`GET ${unknown}`)).status, 404);
-    }
-  },
-);
+scenario("one asset is read alone in 0.5 and 0.6, and with its subtree in 0.4 or on request", async (ask) => {
+  const { plant: root, pump, boiler, motor } = await plant(ask);
+  for (const version of [ask.v05, ask.v06]) {
+    assert.deepEqual(idsOf(await version(`GET /assets/${pump}`)), [pump]);
+    assert.deepEqual(idsOf(await version(`GET /assets/${root}?depth=1`)), [root, pump, boiler]);
+    assert.deepEqual(idsOf(await version(`GET /assets/${pump}?limit=10`)), [pump, motor]);
+  }
+  assert.deepEqual(idsOf(await ask.v04(`GET /assets/${pump}`)), [pump, motor]);
+  assert.deepEqual(idsOf(await ask.v04(`GET /assets/${pump}?depth=0`)), [pump]);
+  for (const version of [ask.v04, ask.v05, ask.v06]) {
+    const path = `/assets/${root}/subtree`;
+    assert.deepEqual(idsOf(await version(`GET ${path}`)), [root, pump, motor, boiler]);
+    assert.deepEqual(idsOf(await version(`GET ${path}?depth=1`)), [root, pump, boiler]);
+    const { nextCursor, items } = await version(`GET ${path}?limit=1`);
+    assert.equal(items[0]?.["id"], root);
+    assert.ok(nextCursor);
+    assert.deepEqual((await pagesOf(ask, `${path}?limit=3`)).flat(), [root, pump, motor, boiler]);
+    for (const unknown of ["/assets/1", "/assets/1/subtree"])
+      assert.equal((await version(`GET ${unknown}`)).status, 404);
+  }
+});
 
-scenario("the cursors of a division read every asset exactly once, each its own piece", async (ask) => {
+scenario("the cursors of a division read every asset exactly once, each its own part", async (ask) => {
   const empty = await ask.v06("GET /assets/cursors?divisions=4");
   const [only, ...more] = empty.items as unknown as string[];
   assert.deepEqual([more, await pagesOf(ask, "/assets", only)], [[], [[]]]);
@@ -334,7 +331,7 @@ scenario(
   },
 );
 
-scenario("byids answers in the order asked", async (ask) => {
+scenario("byids returns records in the requested order", async (ask) => {
   const { plant: root, pump, motor } = await plant(ask);
   for (const version of [ask.v04, ask.v05, ask.v06]) {
     const answer = await version("POST /assets/byids", { items: [motor, root, pump] });
@@ -493,7 +490,7 @@ scenario(
   },
 );
 
-scenario("a delete answers {} and takes everything below along", async (ask) => {
+scenario("a delete returns {} and deletes the whole subtree", async (ask) => {
   const { plant: root, pump, boiler, motor } = await plant(ask);
   for (const version of [ask.v04, ask.v05, ask.v06]) {
     const made = await version("POST /assets", { items: [{ name: "gone" }] });
@@ -521,7 +518,7 @@ scenario("roots may share a name, siblings may not", async (ask) => {
   assert.equal((await child(one)).status, 400);
 });
 
-scenario("what was created is there after a restart, and its cursors go on", async (ask) => {
+scenario("created records exist after a restart, and their cursors continue", async (ask) => {
   const { plant: root, pump, boiler, motor } = await plant(ask);
   const { nextCursor, text } = await ask("GET /assets?limit=2");
   await server.restart();

@@ -77,7 +77,7 @@ async function plant(ctx: RequestContext): Promise<Record<"plant" | "pump" | "mo
   return { plant: root!, pump: pump!, motor: motor!, boiler: boiler! };
 }
 
-scenario("parents may stand later in the request; the answer keeps its order", async (ctx) => {
+scenario("parents may follow later in the request; the response keeps its order", async (ctx) => {
   const made = await plant(ctx);
   assert.deepEqual(made.motor.path, [made.plant.id, made.pump.id, made.motor.id]);
   assert.deepEqual(
@@ -243,7 +243,7 @@ scenario(
   },
 );
 
-scenario("subtrees of hidden assets match nothing, however deep in a question", async (ctx) => {
+scenario("subtrees of hidden assets match nothing, at any depth of a query", async (ctx) => {
   const { pump, motor, boiler } = await plant(ctx);
   const scope = { kind: "subtrees", assetIds: [pump.id] } as const;
   const capabilities = [{ acl: "eventsAcl", actions: ["READ"], scope }] as const;

@@ -258,7 +258,7 @@ const questions: readonly [methodAndPath: string, message: string][] = [
   ["GET /assets/search?minCreatedTime=x", `${invalid("minCreatedTime")} ...`],
 ];
 
-test("questions that cannot be", async () => {
+test("invalid queries are refused", async () => {
   for (const [methodAndPath, message] of questions) await refuses(methodAndPath, { message });
   await refuses("GET /assets/cursors", missing("divisions"));
   await refuses("POST /assets/search", {

@@ -1,4 +1,4 @@
-// Calculated series through the front door: against a naive evaluator over the points written, and refusals.
+// Calculated series over the API: compared with a naive evaluator over the written points, and refusals.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
@@ -43,7 +43,7 @@ const calculate = (item: object, body: object = wide) =>
 const pointsOf = ({ items }: Answer) =>
   (items[0]!["datapoints"] as Point[]).map(({ timestamp, value }) => [timestamp, value] as const);
 
-test("a function over ids is read in 0.5 and 0.6, beside stored series and in the order asked", async () => {
+test("a function over ids is read in 0.5 and 0.6, with stored series, in the requested order", async () => {
   const id = await series(ramp([0, 10, 20]));
   for (const ask of [server.ask.v05, server.ask.v06]) {
     const { status, items } = await ask("POST /timeseries/dataquery", {
@@ -63,7 +63,7 @@ test("a function over ids is read in 0.5 and 0.6, beside stored series and in th
   }
 });
 
-test("leaves are joined on all of their times: lines are interpolated, steps are held", async () => {
+test("leaves are joined on all of their times: lines are interpolated, steps repeat", async () => {
   const line = await series([
     { timestamp: 0, value: 0 },
     { timestamp: 4000, value: 40 },
@@ -76,7 +76,7 @@ test("leaves are joined on all of their times: lines are interpolated, steps are
     { isStep: true },
   );
   const answer = await calculate({ function: `[${line}] + [${step}]` });
-  // None at 0, where the step series has no value yet; the step series goes on behind its last point.
+  // None at 0, where the step series has no value yet; the step series continues after its last point.
   assert.deepEqual(pointsOf(answer), [
     [1000, 11],
     [3000, 33],

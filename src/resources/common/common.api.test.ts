@@ -262,7 +262,7 @@ for (const resource of resources) {
     assert.deepEqual([json!["ExternalId"], json!["DataSetId"]], [`o ${resource}`, "7"]);
     assert.equal((await odata(`${set}('${other}')/ExternalId/$value`)).text, `other ${resource}`);
     assert.deepEqual(await found(`ExternalId eq 'o ${resource}' and DataSetId eq '7'`), [id]);
-    // What stands in for a missing external id is not found where there is one.
+    // The placeholder of a missing external id does not match existing ids.
     assert.deepEqual(await found(`ExternalId eq 'not ${resource}'`), []);
     assert.deepEqual(await found(`ExternalId eq 'other ${resource}'`), [other]);
     const both = [id, other].sort();

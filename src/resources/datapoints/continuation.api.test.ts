@@ -141,7 +141,7 @@ test("protobuf is linked as JSON is", async () => {
   assert.deepEqual(Buffer.concat(pages.map(pointsIn)), pointsIn(whole[0]!));
 });
 
-test("a data frame goes on with the same body, as CSV", async () => {
+test("a data frame continues with the same body, as CSV", async () => {
   const body = {
     items: [{ name: "pump 1" }, { name: "valve", aggregates: ["interpolation", "max"] }],
     aggregates: ["avg", "count"],
@@ -178,7 +178,7 @@ const queryItems = () => [
   { name: "valve", limit: 1_000 },
 ];
 
-test("a query of many series goes on where each of them stopped", async () => {
+test("a query of many series continues where each of them stopped", async () => {
   const body = { items: queryItems(), start: startMs + 1, end: endMs };
   const request = "POST /timeseries/dataquery";
   const unlimited = body.items.map((item) => (item.limit === 0 ? item : { ...item, limit: 10_000 }));
@@ -193,7 +193,7 @@ test("a query of many series goes on where each of them stopped", async () => {
   assert.ok(rowsOf(whole!, 5).length > 200, "the function has results");
 });
 
-test("a response that is too long to be held has its link as well", async () => {
+test("a response that is too long for memory has its link as well", async () => {
   const aggregates = "avg,max,min,count,sum,int,step,cv,dv,tv";
   const long = { name: "long", limit: 60_000 };
   const buckets = { name: "long", aggregates, granularity: "20s", limit: 5_000 };

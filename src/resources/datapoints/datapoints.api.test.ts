@@ -127,7 +127,7 @@ test("of equal times the last written wins, in one insert and over several", asy
   assert.deepEqual(await read(made), [point(3, 9), point(4, 1), point(5, 2)]);
 });
 
-test("an insert of nothing is answered like any other", async () => {
+test("an insert of nothing gets the usual response", async () => {
   const made = await filled([]);
   assert.deepEqual((await server.ask("POST /timeseries/data", { items: [] })).json, {});
   assert.deepEqual(await read(made), []);
@@ -152,7 +152,7 @@ const decoded = (answer: Answer) => {
   return found.toObject(found.decode(answer.bytes), { longs: Number, defaults: true, arrays: true });
 };
 
-test("protobuf in and out, numbers and texts", async () => {
+test("protobuf in and out, numbers and strings", async () => {
   const [a, b] = [await series(), await series({ isString: true })];
   const numbers = [point(-1000, 0), point(0, 2.5), point(1000, -1)];
   const texts = [point(0, ""), point(7, "ø")];
@@ -196,7 +196,7 @@ test("start is included, end is not; defaults are 0, now and 100 points", async 
   assert.deepEqual(await read(many, "limit=0"), []);
 });
 
-test("points outside come along when asked, and count towards the limit", async () => {
+test("outside points are returned when requested, and count towards the limit", async () => {
   const made = await filled([point(1, 1), point(5, 5), point(10, 10), point(15, 15), point(20, 20)]);
   const times = async (query: string) =>
     (await read(made, `includeOutsidePoints=True&${query}`)).map((p) => p["timestamp"]);
@@ -230,7 +230,7 @@ test("pages of exactly `limit` points meet every point once", async () => {
   assert.deepEqual(outside, all.slice(0, 41_002));
 });
 
-test("long answers of texts stream in order", async () => {
+test("long responses of strings stream in order", async () => {
   const all = Array.from({ length: 1_200 }, (_, i) => point(i, `${i} ü `.repeat(20)));
   const made = await filled(all, { isString: true });
   assert.deepEqual(await read(made, "limit=5000"), all);
@@ -239,7 +239,7 @@ test("long answers of texts stream in order", async () => {
   assert.deepEqual(decoded(found)["stringData"], { points: all });
 });
 
-test("aggregates hold their time and what was asked, in the version's spelling", async () => {
+test("aggregates have their time and the requested values, in the spelling of the version", async () => {
   const made = await filled([point(0, 0), point(hour, 10), point(2 * hour, 20)]);
   const query = `aggregates=Min,MAX&aggregates=avg&granularity=hour&end=${hour}`;
   assert.deepEqual(await read(made, query), [{ timestamp: 0, min: 0, max: 0, average: 5 }]);
@@ -347,7 +347,7 @@ test("a frame: header, columns, empty cells, rows in order, limit", async () => 
   assert.equal(frame.text, `timestamp,${x}|sum\n0,1\n`);
 });
 
-test("a frame longer than its pieces meets every row once", async () => {
+test("a frame longer than its batches has every row once", async () => {
   const dense = await filled(Array.from({ length: 5_000 }, (_, i) => point(i * 1000, i)));
   const sparse = await filled(Array.from({ length: 1_700 }, (_, i) => point(i * 3000, i)));
   const items = [{ name: dense.name }, { name: sparse.name }];

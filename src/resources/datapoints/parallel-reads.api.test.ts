@@ -1,11 +1,11 @@
-// Many long answers at once, some of them given up half-way: each is the series that was asked for, because
-// the memory that answers are written in is used again.
+// Many long responses at once, some of them aborted: each is the requested series, although the memory of
+// responses is reused.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 
 const seriesCount = 12;
-/** The shortest fits one piece, the longest takes several. */
+/** The shortest fits one chunk, the longest takes several. */
 const pointsOf = (series: number) => 400 + series * 5_000;
 const startMs = Date.UTC(2026, 0, 1);
 
@@ -49,7 +49,7 @@ async function givenUp(series: number): Promise<void> {
   giving.abort();
 }
 
-test("answers that are read at once, packed or not, while others are given up", async () => {
+test("concurrent responses, compressed or not, while others are aborted", async () => {
   await Promise.all(
     Array.from({ length: seriesCount }, (_, series) => [
       whole(series, "identity"),

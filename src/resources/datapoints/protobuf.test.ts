@@ -125,7 +125,7 @@ function check(bytes: Buffer): void {
   }
 }
 
-/** The columns as runs again, numbers before texts as the columns keep them apart. */
+/** The columns as runs again, numbers before strings as in the columns. */
 function runsOf(points: IncomingPoints): Run[] {
   const { keys, numbers, strings = emptyColumns(points) } = points;
   const part = (columns: typeof numbers | typeof strings, run: number) =>

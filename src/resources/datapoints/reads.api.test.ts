@@ -1,4 +1,4 @@
-// Random series, written in random pieces, read through the front door: as the naive reference says, to 1e-9.
+// Random series, written in random batches and read over the API, equal the naive reference, to 1e-9.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Events through the front door, in every version: what clients send, and what they get.
+// Events over the API, in every version: requests of clients and their responses.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import {
@@ -57,7 +57,7 @@ async function pagesOf(path: string, cursor?: string): Promise<number[][]> {
   return pages;
 }
 
-test("creation answers 200 in 0.4 and 0.5, 201 with Location in 0.6", async () => {
+test("creation returns 200 in 0.4 and 0.5, 201 with Location in 0.6", async () => {
   for (const [version, ask] of versions()) {
     const answer = await ask("POST /events", { items: [{ type: version }, {}] });
     assert.equal(answer.status, version === "0.6" ? 201 : 200);
@@ -108,7 +108,7 @@ test("additionalData may hold any values: 0.4 shows them as they are, newer vers
   assert.deepEqual((await one(id!, server.ask.v04))["additionalData"], { a: "b" });
 });
 
-test("the list answers each filter and both directions, in every version", async () => {
+test("the list applies each filter and both directions, in every version", async () => {
   const ids = await create(
     { startTime: 30, type: "alarm", subtype: "high", assetIds: [pump], description: "Seal leaks" },
     { startTime: 10, type: "alarm", assetIds: [plant, boiler], source: "sap", description: "" },
@@ -193,7 +193,7 @@ test("the cursors of a division read every event exactly once, with filters too"
   }
 });
 
-test("byids takes ids and objects that hold one, and answers in the order asked", async () => {
+test("byids accepts ids and objects with one, and returns events in the requested order", async () => {
   const [a, b, c] = await create({}, {}, {});
   for (const [, ask] of versions()) {
     const answer = await ok(ask("POST /events/byids", { items: [{ id: c }, a, { id: b, more: 1 }] }));
@@ -201,7 +201,7 @@ test("byids takes ids and objects that hold one, and answers in the order asked"
   }
 });
 
-test("0.5 overwrites all it has and answers {}; what only 0.4 knows stays unless sent", async () => {
+test("0.5 overwrites all its fields and returns {}; fields of 0.4 only stay unless sent", async () => {
   const before = {
     startTime: 1,
     type: "a",
@@ -243,7 +243,7 @@ test("0.4 overwrites the members it has; the source, which it cannot see, stays"
   assert.deepEqual([source, sourceId], ["s", "1"]);
 });
 
-test("0.6 sets and clears single members, in both spellings, and answers the events", async () => {
+test("0.6 sets and clears single members, in both spellings, and returns the events", async () => {
   const [a, b] = await create(
     { startTime: 1, type: "a", assetIds: [pump], source: "s" },
     { subtype: "x", endTime: 4 },
@@ -304,7 +304,7 @@ test("a single event is changed by POST and by PATCH, which takes plain values a
   }
 });
 
-test("the search answers every parameter, and sorts by each time with events that lack it last", async () => {
+test("the search applies every parameter, and sorts by each time with events that lack it last", async () => {
   const items = [
     { startTime: 10, endTime: 40, type: "alarm", subtype: "x", description: "Seal of the pump leaks" },
     { startTime: 30, type: "alarm", description: "Pump", metadata: { k: "v" }, assetIds: [pump] },
@@ -350,7 +350,7 @@ test("the search answers every parameter, and sorts by each time with events tha
     }
 });
 
-test("byreference answers in the order of the keys, and leaves out what is not there", async () => {
+test("byreference returns events in the order of the keys, and omits missing ones", async () => {
   const of = (eventTransformerId: number, eventReferenceKey: string, startTime: number) => ({
     ...{ eventTransformerId, eventReferenceKey, startTime },
   });

@@ -1,4 +1,4 @@
-// Events held against a plain reference: order, links to assets, sources, and what may not be.
+// Events compared with a naive reference: order, links to assets, sources, and refusals.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { newContext, openCatalogs, scenariosIn } from "../../../test/support/context.ts";
@@ -293,7 +293,7 @@ async function perform(ctx: RequestContext, held: Map<number, Event>, { assets, 
 
 type TimeField = "startTime" | "endTime";
 
-/** As the service answers: by time, then by id; events without that time last. */
+/** The order of the service: by time, then by id; events without that time last. */
 function ordered(
   events: Iterable<Event>,
   field: TimeField,

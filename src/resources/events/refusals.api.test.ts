@@ -289,7 +289,7 @@ const questions: readonly [methodAndPath: string, message: string][] = [
   ["GET /events/search?maxEndTime=x", `${invalid("maxEndTime")} ...`],
 ];
 
-test("questions that cannot be", async () => {
+test("invalid queries are refused", async () => {
   for (const [methodAndPath, message] of questions) await refuses(methodAndPath, { message });
   await refuses("GET /events/cursors", missing("divisions"));
 });

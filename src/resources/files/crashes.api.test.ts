@@ -34,7 +34,7 @@ test("a record that is gone takes its bytes along at the next start", async () =
   assert.ok(!existsSync(path));
 });
 
-test("bytes that are all there become the file's when the client asks how far they have come", async () => {
+test("complete bytes become the file's when the client requests their progress", async () => {
   const { fileId, url, key } = await start("sealed");
   await fetch(url, { method: "PUT", body: "who", headers: { "content-range": "bytes 0-2/5" } });
   const { blobs } = server.app.services;

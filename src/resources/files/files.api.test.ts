@@ -115,7 +115,7 @@ describe("the shapes of the versions", () => {
     assert.equal(await (await fetch(link.data)).text(), "1,2");
   });
 
-  it("by ids in the order asked", async () => {
+  it("by ids in the requested order", async () => {
     const ids = [files["log.txt"]!, files["pump_manual.pdf"]!];
     assert.deepEqual(idsOf(await server.ask("POST /files/byids", { items: ids })), ids);
   });

@@ -1,4 +1,4 @@
-// Files held against what the API alone does not show: reach by subtree, clashes told without a leak, lists.
+// Files below the API: scopes by subtree, conflicts without a leak, lists.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// The bytes of files through their links: whole, in pieces, broken off, late, forged, and after a restart.
+// The bytes of files over signed links: whole, in chunks, aborted, late, forged, and after a restart.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
@@ -112,7 +112,7 @@ test("a file without bytes", async () => {
   }
 });
 
-test("a download tells name and type, and gives pieces", async () => {
+test("a download has name and type, and supports ranges", async () => {
   const { fileId, url } = await start(`drawing "7" é(1).pdf`, "", {
     "x-upload-content-type": "application/pdf",
   });
@@ -178,7 +178,7 @@ test("the type that came with the bytes serves when none was announced; a form's
   assert.equal(await typeOf("type 2", "application/x-www-form-urlencoded"), "application/octet-stream");
 });
 
-test("pieces with Content-Range, and the question how far they have come", async () => {
+test("chunks with Content-Range, and requests of the progress", async () => {
   const { fileId, url } = await start("pieces");
   const piece = (text: string, range: string) => put(url, text, { "content-range": `bytes ${range}` });
   assert.deepEqual(await progressOf(url, 10), { status: 308, range: null, message: "" });
@@ -199,7 +199,7 @@ test("pieces with Content-Range, and the question how far they have come", async
   assert.equal(await textOf(fileId), "0123456789");
 });
 
-test("pieces of unknown total end with the question of their sum", async () => {
+test("chunks of unknown total end with a request that states their sum", async () => {
   const { fileId, url } = await start("unknown total");
   await put(url, "abc", { "content-range": "bytes 0-2/*" });
   assert.equal((await progressOf(url, 3)).status, 200);
@@ -232,7 +232,7 @@ test("Content-Range that cannot be is refused, and nothing of the request counts
   assert.equal((await progressOf(url)).range, "bytes=0-1");
 });
 
-test("a resumable upload that breaks off shows nothing of the file, and goes on where it was", async () => {
+test("an aborted resumable upload shows nothing of the file, and continues at its offset", async () => {
   const { fileId, url } = await start("broken");
   const bytes = randomBytes(300_000);
   const { sending, status } = await beginPut(url, bytes.subarray(0, 200_000), { "content-length": 300_000 });
@@ -247,7 +247,7 @@ test("a resumable upload that breaks off shows nothing of the file, and goes on 
   assert.ok(read.equals(bytes));
 });
 
-test("a restart in the middle of a resumable upload loses nothing that was answered for", async () => {
+test("a restart during a resumable upload loses no acknowledged byte", async () => {
   const { fileId, url } = await start("restarted");
   const bytes = randomBytes(100_000);
   await put(url, bytes.subarray(0, 60_000), { "content-range": "bytes 0-59999/100000" });
@@ -490,7 +490,7 @@ test("deleting a file ends the upload under way and takes all bytes away", async
   assert.equal((await put(again.url, "new")).status, 404);
 });
 
-test("links begin with the public address of the settings, else with the one that was asked", async () => {
+test("links begin with the public address of the settings, else with that of the request", async () => {
   const { fileId, url } = await start("addresses");
   await put(url, "x");
   assert.ok(url.startsWith(`${server.baseUrl}/blobs/upload-`), url);

@@ -1,4 +1,4 @@
-// Nobody grants what they do not hold: every way over the API to give somebody a right, tried by callers who
+// No caller grants rights beyond their own: every way over the API to grant a right, tried by callers who
 // may use the way and hold less than they would give.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -108,7 +108,7 @@ test("a user of the identity provider with groupsAcl CREATE does not become an a
   await server.ask("POST /groups/delete", list(own, ...idsOf(good)));
 });
 
-test("scopes are granted as far as they are held: subtrees, categories, nothing yet to come", async () => {
+test("scopes are granted as far as callers have them: subtrees, categories, no future records", async () => {
   const [top, beside] = await made("/assets", { name: "top" }, { name: "beside" });
   const [below] = await made("/assets", { name: "below", parentId: top });
   const [secret, other] = await made("/securitycategories", { name: "secret" }, { name: "other" });

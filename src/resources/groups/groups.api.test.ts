@@ -1,4 +1,4 @@
-// Groups, members and security categories through the front door: what they grant, from when on, and what is
+// Groups, members and security categories over the API: what they grant, from when on, and what is
 // refused.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -31,7 +31,7 @@ async function accountIn(...groups: number[]) {
   };
 }
 
-test("a group comes back as it was sent in every version, ids as texts, one type an object", async () => {
+test("a group is returned as sent in every version, ids as strings, one type an object", async () => {
   const sent = {
     name: "operators",
     source: "plant directory",
@@ -129,7 +129,7 @@ test("every type of capability is taken with each of its actions and scopes, and
     }
 });
 
-test("what a group grants counts from the moment its members change, and until then", async () => {
+test("the rights of a group apply from the change of its members on, and until the next one", async () => {
   const [group] = await made("/groups", { name: "readers", capabilities: [reads] });
   const { ask, userId } = await accountIn();
   assert.equal((await ask("GET /assets")).status, 403);

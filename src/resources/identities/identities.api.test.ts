@@ -1,4 +1,4 @@
-// Accounts and keys through the front door: what is shown, what stops working, what no mistake can do.
+// Accounts and keys over the API: what is shown and what stops working, and mistakes are prevented.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
@@ -27,7 +27,7 @@ async function newAccount(...capabilities: object[]) {
   return userId!;
 }
 
-/** A new key, and how its holder asks. */
+/** A new key, and the client that uses it. */
 async function keyOf(userId: number, more: object = {}) {
   const { items } = await server.ask("POST /apikeys", list({ userId, ...more }));
   const { value, id } = items[0] as { value: string; id: number };
@@ -153,7 +153,7 @@ test("the right to make accounts is not the right to put them into groups", asyn
   assert.equal((await ask("POST /users", list({ uniqueName: "more", groups: [group] }))).status, 403);
 });
 
-test("nobody locks everybody out: the last administrator's group, account and key stay", async () => {
+test("no caller locks everybody out: the last administrator's group, account and key stay", async () => {
   const [group] = idsOf(await server.ask("GET /groups"));
   const [user] = idsOf(await server.ask(`GET /groups/${group}/users`));
   const [key] = idsOf(await server.ask("GET /apikeys"));

@@ -154,7 +154,7 @@ test("a key made with a token ends with the token, and with the provider", async
   for (const key of [first, second]) assert.equal(await statusOf(key.ask), 401);
 });
 
-test("the operator's keys end when the operator says: those of a setting that changes go on", async () => {
+test("the operator's keys end on revocation: keys of a changed setting keep working", async () => {
   const { keys, catalog } = server.app.services;
   const project = (await catalog.read("system", (tx) => byUrlName(tx, "demo")))!;
   const operator = await keys.create(project, "by the operator");
@@ -195,7 +195,7 @@ test("an end beyond all dates is refused and no list of keys is broken by it", a
   assert.equal((await admin("GET /apikeys?all=true")).status, 200);
 });
 
-test("a download link ends with the key that it was asked with", async () => {
+test("a download link ends with the key that requested it", async () => {
   const { json } = await admin("POST /files/initupload", { fileName: "manual" });
   const { fileId, uploadURL } = (json as { data: { fileId: number; uploadURL: string } }).data;
   assert.equal((await fetch(uploadURL, { method: "PUT", body: "text" })).status, 200);

@@ -112,7 +112,7 @@ describe("rights", hosting, () => {
     assert.equal((await server.ask.v06("GET /apikeys?all=true")).items.length, 1);
   });
 
-  test("code of somebody with less rights gets no key, an administrator's and one's own do", async () => {
+  test("code of a user with fewer rights gets no key; an administrator's and one's own do", async () => {
     const [author, reader] = [await keyWith(hostingAcl), await keyWith(hostingAcl, series)];
     const byAuthor = await modelHosting(server, author).deployed(telling);
     const byReader = await modelHosting(server, reader).deployed(telling);
@@ -129,7 +129,7 @@ describe("rights", hosting, () => {
     assert.equal(await keyGiven(server.key, byReader), false);
   });
 
-  test("one artifact of somebody with less rights is enough", async () => {
+  test("one artifact of a user with fewer rights is enough", async () => {
     const author = modelHosting(server, await keyWith(hostingAcl));
     const { newModel, newPackage, sent, settled } = modelHosting(server);
     const [model, sourcePackageId] = [await newModel(), await newPackage(await packageOf(telling))];
@@ -166,7 +166,7 @@ describe("rights", hosting, () => {
     );
   });
 
-  test("a schedule's data is not handed to code of somebody who may not read it", async () => {
+  test("a schedule's data is not passed to code of a user who may not read it", async () => {
     const [from, to] = [await newSeries(), await newSeries()];
     const author = modelHosting(server, await keyWith(hostingAcl));
     const { model } = await author.deployed(silent);
@@ -206,7 +206,7 @@ class Model:
     return { status, errorMsg, names: items.map(({ name }) => name) };
   };
 
-  test("are not taken from the data folder through a link in the place of their folder", async () => {
+  test("are not read from the data folder through a link that replaces their folder", async () => {
     const body = 'os.rename("artifacts", "x")\nos.symlink(folder, "artifacts")';
     const { names, status, errorMsg } = await trained(body);
     assert.deepEqual([names, status], [[], "FAILED"]);

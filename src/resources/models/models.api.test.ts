@@ -1,4 +1,4 @@
-// Model hosting through the front door: a package is sent, trained, asked, and run on a schedule.
+// Model hosting over the API: a package is uploaded, trained, used for predictions, and scheduled.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { hosting, modelHosting } from "../../../test/support/model-hosting.ts";
@@ -50,7 +50,7 @@ const level = (count: number) =>
   Array.from({ length: count }, (_, i) => [firstMs + i * minuteMs, 10 + (i % 2)] as const);
 
 describe("a package on its way to a prediction", hosting, () => {
-  test("is trained with its caller's key, deployed, asked, and read back", async () => {
+  test("is trained with its caller's key, deployed, used for a prediction, and read back", async () => {
     const series = await newSeries(level(100));
     const sourcePackageId = await newPackage(await fixturePackage("deviation"), "deviation");
     assert.equal((await sent(`GET /sourcepackages/${sourcePackageId}`))["isUploaded"], true);
@@ -368,7 +368,7 @@ describe("a schedule", hosting, () => {
     assert.equal((await runsOf(patient as number)).length, 1);
   });
 
-  test("lists a run that failed with its reason, and goes on", async () => {
+  test("lists a failed run with its reason, and continues", async () => {
     const { model } = await deployed(
       'class Model:\n  def predict(self, instance): return {"timeSeries": {"out": [[0, 1]]}}\n',
     );

@@ -1,4 +1,4 @@
-// Projects through the front door: reading, overwriting, secrets, and what is refused.
+// Projects over the API: reading, overwriting, secrets, and refusals.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";

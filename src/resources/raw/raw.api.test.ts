@@ -1,4 +1,4 @@
-// Raw data through the front door, in every version: what clients send, and what comes back to the letter.
+// Raw data over the API, in every version: requests of clients, and exact responses.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { contextWith } from "../../../test/support/context.ts";
@@ -43,7 +43,7 @@ async function ok(methodAndPath: string, body?: unknown, headers?: Record<string
   return answer;
 }
 
-/** A table of its own with these rows, as JSON text; answers its path. */
+/** Creates a table with these rows, as JSON text; returns its path. */
 async function tableOf(...rows: string[]): Promise<string> {
   const path = `/raw/db/table${++tableCount}`;
   await ok(`POST ${path}/create?ensureParent=true`, `{"items":[${rows.join(",")}]}`);
@@ -52,10 +52,10 @@ async function tableOf(...rows: string[]): Promise<string> {
 let tableCount = 0;
 
 const keysOf = (answer: Answer) => answer.items.map((item) => item["key"]);
-/** The rows as they stand in the answer, without their times. */
+/** The rows of a response, without their times. */
 const rowsText = ({ text }: Answer) => text.replaceAll(/,"lastUpdatedTime":\d+/g, "");
 
-test("creation answers what was asked, in 0.6 with 201 and Location; what exists stays", async () => {
+test("creation returns the requested names, in 0.6 with 201 and Location; existing ones stay", async () => {
   for (const [index, ask] of versions().entries()) {
     const status = index === 2 ? 201 : 200;
     const dbName = `created/${index}`;
@@ -117,7 +117,7 @@ test("no columns are none, and the last of repeated members and of repeated keys
   assert.deepEqual(after[2]!["columns"], { y: 3 });
 });
 
-test("chosen columns stay as they were sent, and a comma alone asks for keys", async () => {
+test("selected columns are returned as sent, and a comma alone selects keys", async () => {
   const path = await tableOf('{"key":"k","columns":{"a" : 1.0,"b":[1.00],"\\u0063":3e0,"a":2.0}}');
   const columnsFor = async (query: string) =>
     /"columns":(.*),"last/.exec((await ok(`GET ${path}${query}`)).text)![1];
@@ -275,7 +275,7 @@ a,1.0,plain,"{""x"":[1.0,""q""]}",,,
   assert.equal(await csv("?columns=,"), '"key"\na\n"b,""c"\n');
 });
 
-test("CSV in: every cell a text, empty ones left out, the table made when asked", async () => {
+test("CSV in: every cell is a string, empty ones are omitted, the table is created on request", async () => {
   const csv = '\ufeff"key","n","t ü"\r\na,1.0,"x,""y"\r\nb,,\r\n\r\nc,"new\nline",z\r\n';
   for (const [index, ask] of versions().entries()) {
     const path = `/raw/from csv/${index}`;

@@ -125,7 +125,7 @@ test("contained collections are expanded within each other, and lead to their re
   assert.deepEqual(tables?.[0]?.Rows, [{ Key: "p-00" }, { Key: "p-01" }]);
 });
 
-test("inserts: a database, a table and rows, answered with the entity or without", async () => {
+test("inserts: a database, a table and rows, returned with the entity or without", async () => {
   const database = await ask("Raw", post({ Database: "new", "@odata.type": "#DataPlatform.V1.Raw" }));
   assert.equal(database.status, 201, database.text);
   assert.equal(database.headers.get("location"), `${server.baseUrl}/odata/v1/projects/demo/Raw('new')`);

@@ -9,7 +9,7 @@ export const rawSamples: SamplePart = {
   read: async (reading) => ({ raw: await rawOf(reading) }),
 };
 
-/** Texts of columns that another way of writing JSON would change. */
+/** Columns as JSON text that another serializer would change. */
 const rawColumns = [
   '{"a":1e400,"b":1.0,"c":12345678901234567890123}',
   '{ "blank" : [ 1 ,2 ],\n\t"twice":1,"twice":-0, "ü":"\\u00fc\\/" }',

@@ -200,7 +200,7 @@ test("CSV that cannot be written", async () => {
   });
 });
 
-test("questions that cannot be", async () => {
+test("invalid queries are refused", async () => {
   for (const path of ["/raw", "/raw/db", "/raw/db/t"]) {
     await refuses(`GET ${path}?limit=-1`, {
       message: `${invalid("limit")} an integer of at least 0...`,

@@ -75,7 +75,7 @@ test("chosen columns are those of all, in their order", () => {
   );
 });
 
-test("texts survive the way out as CSV and in again", async () => {
+test("strings survive a CSV export and import", async () => {
   const texts = fc.dictionary(
     fc.string({ unit: "grapheme", maxLength: 5 }).filter((one) => one !== "key"),
     fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),

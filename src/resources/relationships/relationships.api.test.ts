@@ -1,4 +1,4 @@
-// Relationships through the front door: what is stored comes back, is found from both ends, or is refused.
+// Relationships over the API: records are stored, found from both ends, or refused.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { contextWith } from "../../../test/support/context.ts";

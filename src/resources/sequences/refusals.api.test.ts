@@ -299,7 +299,7 @@ test("rows that cannot be written: nothing of their request is", async () => {
   });
 });
 
-test("questions for rows that cannot be", async () => {
+test("invalid requests for rows are refused", async () => {
   const path = "POST /sequences/{curve}/getdata";
   await refuses(path, none);
   await refuses(path, { body: items({}, {}), message: "items may hold at most 1 items but holds 2" });

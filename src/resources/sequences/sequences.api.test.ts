@@ -1,4 +1,4 @@
-// Sequences through the front door: what the published Python client sends, byte for byte, and all the rest.
+// Sequences over the API: requests of the published Python client, byte for byte, and all others.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -65,7 +65,7 @@ async function get({ id }: Made, question: object = {}) {
   return { ...data, rows, numbers: rows.map(([rowNumber]) => rowNumber), nextCursor: answer.nextCursor };
 }
 
-/** As `json.dumps` prints: a blank behind each colon and comma, null for what is unset. */
+/** The format of `json.dumps`: a blank after each colon and comma, null for unset values. */
 const pythonJson = (value: unknown): string =>
   JSON.stringify(value, null, 1)
     .replace(/\n\s*/g, " ")
@@ -115,7 +115,7 @@ test("the Python client makes a sequence, finds it by its external id, and delet
   assert.equal((await ask("GET /sequences?externalId=py%2Fcurve")).items.length, 0);
 });
 
-test("the Python client writes values as texts, and reads them as their columns have them", async () => {
+test("the Python client writes values as strings, and reads them by the types of their columns", async () => {
   const { id, columnIds } = madeOf((await python("POST /sequences", { items: [pythonSequence] })).items[0]!);
   const cells = (...values: unknown[]) => values.map((value, at) => ({ columnId: columnIds[at], value }));
   const posted = await python(`POST /sequences/${id}/postdata`, {
@@ -147,7 +147,7 @@ test("the Python client writes values as texts, and reads them as their columns 
   ]);
 });
 
-test("both forms of a question: an end that counts or not, columns by id or external id", async () => {
+test("both forms of a query: inclusive or exclusive ends, columns by id or external id", async () => {
   const made = await create();
   const [, flow, note] = made.columnIds;
   await post(made, [
@@ -178,7 +178,7 @@ test("both forms of a question: an end that counts or not, columns by id or exte
   assert.equal((await get(made, { columnIds: [], columns: [] })).columns.length, 3);
 });
 
-test("a row takes the place of one with its number whole; of two in a request the last counts", async () => {
+test("a row replaces the whole row of its number; of two in a request the last one counts", async () => {
   const made = await create();
   await post(made, [[5, 1, 1, "old"]]);
   await post(made, [[5, 2]]);
@@ -203,7 +203,7 @@ test("row numbers go up to 2^63 - 1 without losing a digit", async () => {
   assert.deepEqual((await get(made, { inclusiveTo: "0000" })).numbers, [0]);
 });
 
-test("pages of rows follow one another by cursor, bound to their question", async () => {
+test("pages of rows follow one another by cursor, bound to their query", async () => {
   const made = await create();
   await post(
     made,

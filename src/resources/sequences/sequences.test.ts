@@ -1,4 +1,4 @@
-// Sequences as rooms see them: rows against a plain reference, cells that keep every digit, columns in time.
+// The sequences module: rows compared with a naive reference, exact cells, columns over time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -74,7 +74,7 @@ const read = (ctx: RequestContext, { id }: Sequence, asked: Asked = {}): Promise
 
 const rowsOf = ({ page }: SequenceRows) => page.items.map(({ rowNumber, cells }) => [rowNumber, ...cells]);
 
-/** A row of texts by column, as `writeRows` takes it. */
+/** A row of strings by column, as for `writeRows`. */
 const row = (rowNumber: bigint, cells: Readonly<Record<number, Cell | null>>) => ({
   rowNumber,
   values: Object.entries(cells).map(([columnId, value]) => ({ columnId: Number(columnId), value })),

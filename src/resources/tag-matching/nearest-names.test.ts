@@ -1,4 +1,4 @@
-// The nearest names of tags: what counts of a tag, and the same answers as by comparing everything.
+// The nearest names of tags: the relevant part of a tag, and the same results as by comparing all names.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -16,7 +16,7 @@ test("case, separators and leading zeros do not count, the places of letters and
   ]);
 });
 
-/** The edits between two texts, by the table of all their beginnings. */
+/** The edit distance of two strings, by the table of all prefixes. */
 function editsBetween(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {
@@ -110,7 +110,7 @@ test("the same when the names are more than one batch holds", () => {
   assert.deepEqual(nearestOf(tags, names, wanted, 5_000), expected);
 });
 
-test("a trie gives the distance of every name up to the greatest, between texts of any lengths", () => {
+test("a trie gives the distance of every name up to the maximum, for strings of any lengths", () => {
   const text = fc.oneof(
     fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 14 }),
     fc.string({ unit: fc.constantFrom("a", "b"), minLength: 28, maxLength: 75 }),

@@ -1,4 +1,4 @@
-// Tag matching through the front door: what the Python clients ask, and what is refused.
+// Tag matching over the API: requests of the Python clients, and refusals.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { contextWith } from "../../../test/support/context.ts";
@@ -77,7 +77,7 @@ test("only what the caller may see is matched", async () => {
   );
 });
 
-test("questions that cannot be are refused", async () => {
+test("invalid queries are refused", async () => {
   const most = limits.tagsPerMatchMax;
   const invalid = (field: string) => `Invalid field - ${field} - expected`;
   const table: [body: object, message: string, members?: object][] = [

@@ -1,4 +1,4 @@
-// Time series through the front door, as clients of 0.4, 0.5 and 0.6 ask for them.
+// Time series over the API, as clients of 0.4, 0.5 and 0.6 use them.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { type Answer, idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
@@ -44,7 +44,7 @@ describe("creating time series", () => {
     securityCategories: [7, 8, 7],
   };
 
-  it("0.4 names them by tagId and answers an empty object", async () => {
+  it("0.4 names them by tagId and returns an empty object", async () => {
     const answer = await ok(server.ask.v04("POST /timeseries", { items: [{ ...full, tagId: "a" }] }));
     assert.deepEqual(answer.json, {});
     const { items } = await ok(server.ask.v04("GET /timeseries?includeMetadata=True"));
@@ -54,7 +54,7 @@ describe("creating time series", () => {
     assert.ok(Number.isSafeInteger(id));
   });
 
-  it("0.5 answers an empty object, 0.6 what it has created", async () => {
+  it("0.5 returns an empty object, 0.6 the created series", async () => {
     const assetId = await anAsset(`boiler ${Date.now()}`);
     const item = { ...full, name: "a", assetId };
     assert.deepEqual((await ok(server.ask.v05("POST /timeseries", { items: [item] }))).json, {});
@@ -171,7 +171,7 @@ describe("listing time series", () => {
 });
 
 describe("reading and searching time series", () => {
-  it("by ids in the order asked, with metadata unless told otherwise", async () => {
+  it("by ids in the requested order, with metadata by default", async () => {
     const [a, b] = await create({ name: "a", metadata: { k: "v" } }, { name: "b" });
     const both = await ok(server.ask("POST /timeseries/byids", { items: [b, a] }));
     assert.deepEqual(namesOf(both), ["b", "a"]);
@@ -180,7 +180,7 @@ describe("reading and searching time series", () => {
     assert.equal("metadata" in bare.items[0]!, false);
   });
 
-  it("searches texts and everything else there is", async () => {
+  it("searches all fields of strings and applies all other conditions", async () => {
     const plant = await anAsset(`plant ${Date.now()}`);
     const pump = await anAsset("pump", plant);
     await create(

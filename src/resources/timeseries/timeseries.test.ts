@@ -1,4 +1,4 @@
-// Time series as rooms see them: what is kept, what memory may answer, and deletes that a crash interrupts.
+// The time series module: stored fields, valid results of the cache, and deletes that a crash interrupts.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
@@ -65,7 +65,7 @@ async function walk(ask: (page: PageQuery) => Promise<Page<TimeSeries>>, limit: 
   return pages.flatMap((page) => page.items.map((item) => item.name));
 }
 
-/** A catalog that lets a test hold its commits, or the answers that come back from it, as if it was slow. */
+/** A catalog in which a test can delay commits or results, to simulate a slow one. */
 function slowCatalog(inner: Catalog) {
   let gate: Promise<void> | undefined;
   let commits: Promise<void> | undefined;
@@ -95,7 +95,7 @@ function slowCatalog(inner: Catalog) {
     commits = promise;
     return resolve;
   };
-  /** Calls made until `noMore` answer only after `release`. */
+  /** Calls before `noMore` return only after `release`. */
   const hold = () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     gate = promise;
@@ -110,7 +110,7 @@ function slowCatalog(inner: Catalog) {
 }
 
 describe("series found by name and id", () => {
-  it("come in the order asked, repeated ones repeatedly, with gaps where there is none", async () => {
+  it("come in the requested order, repeated ones repeatedly, with gaps for missing ones", async () => {
     const ctx = contextOf(freshCatalog());
     const [a, b] = (await create(ctx, "a", "b")) as [TimeSeries, TimeSeries];
     for (const _ of ["from the catalog", "from memory"]) {
@@ -131,7 +131,7 @@ describe("series found by name and id", () => {
     await assert.rejects(unknownId, refusal("series-unknown", { notFound: [7] }));
   });
 
-  it("come in the order asked when they are more than one query looks for", async () => {
+  it("come in the requested order when there are more than one query reads", async () => {
     const ctx = contextOf(freshCatalog());
     const made = await create(ctx, ...Array.from({ length: limits.idsPerQueryMax + 5 }, (_, at) => `s${at}`));
     const names = ["x", ...made.map(({ name }) => name).reverse(), "y", "s0"];
@@ -226,7 +226,7 @@ describe("memory of series against changes at the same time", () => {
     assert.equal(await idOf(ctx, "a"), undefined);
   });
 
-  it("between commit and answer of a delete memory is silent, and learns nothing", async () => {
+  it("between commit and response of a delete the cache is not used, and caches nothing", async () => {
     const { catalog, hold } = slowCatalog(freshCatalog());
     const ctx = contextOf(catalog);
     await create(ctx, "a", "b");
@@ -414,7 +414,7 @@ async function applyStep(ctx: RequestContext, known: Map<string, number>, step: 
 }
 
 describe("memory of what a bounded caller reaches", () => {
-  /** A series on a pump in a plant, and somebody who may only see what is in the plant. */
+  /** A series on a pump in a plant, and a caller who may only see the plant. */
   async function setting() {
     const { catalog, hold, holdCommits } = slowCatalog(freshCatalog());
     const reads = { count: 0 };
@@ -440,7 +440,7 @@ describe("memory of what a bounded caller reaches", () => {
     return { ctx, pump: pump!, yard: yard!, series: series!, isReached, reads, hold, holdCommits };
   }
 
-  it("answers without asking, and not for those with other rights", async () => {
+  it("returns without a query of the catalog, but not for callers with other rights", async () => {
     const { ctx, isReached, reads } = await setting();
     assert.equal(await isReached(), true);
     reads.count = 0;

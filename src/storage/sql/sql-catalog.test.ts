@@ -217,7 +217,7 @@ test("a file of an older version gains new columns, tables, indexes, words and l
   db.close();
 });
 
-test("whoever opens a large file of an older version hears how far it is brought up to date", async (t) => {
+test("opening a large file of an older version reports the progress of the migration", async (t) => {
   const { folder, open } = workplace(t);
   const older: Table<Note> = { ...notes, wordsOf: [] };
   const before = await open("catalog.db", [places, older]);
@@ -266,7 +266,7 @@ test("rows that an older version kept by id are found and replaced by their key"
   assert.deepEqual(held, [one, { ...two, text: "new" }, three]);
 });
 
-test("opening an unchanged file again makes nothing anew", async (t) => {
+test("opening an unchanged file again rebuilds nothing", async (t) => {
   const { folder, open } = workplace(t);
   const layout = () => {
     const db = new DatabaseSync(join(folder, "catalog.db"));
@@ -292,7 +292,7 @@ test("a new column that is required, and a file of a newer layout, are refused",
   await assert.rejects(open("catalog.db"), { nextStep: /newer version/ });
 });
 
-test("names are looked up by their index even when another order is asked for", async (t) => {
+test("names are looked up by their index even when another order is requested", async (t) => {
   const { folder, open } = workplace(t);
   await (await open("catalog.db")).close();
   const db = new DatabaseSync(join(folder, "catalog.db"));

@@ -1,4 +1,4 @@
-// Buckets as a grid: what is filled, what stays a gap, and that pieces make no difference.
+// Buckets as a grid: filled values and gaps, equal for any partition of the rows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -111,7 +111,7 @@ test("nothing is filled before the first value, after the last on a line, or bey
   );
 });
 
-test("rows in pieces give the same grid", () => {
+test("rows in several batches give the same grid", () => {
   const filling = fc.constantFrom<GapFilling | undefined>(undefined, "ffill", "linearInterpolation");
   const cell = fc.oneof(fc.integer({ min: -9, max: 9 }), fc.constant(none));
   const rows = fc

@@ -1,4 +1,4 @@
-// Asset types through the front door: types and fields, the values assets have of them, and every refusal.
+// Asset types over the API: types and fields, their values in assets, and every refusal.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { contextWith } from "../../../../test/support/context.ts";

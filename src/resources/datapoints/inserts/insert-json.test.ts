@@ -13,7 +13,7 @@ import { decodeInsert } from "./insert-json.rest.ts";
 
 const ctx = insertContext();
 
-/** The columns as runs again, numbers before texts as the columns keep them apart. */
+/** The columns as runs again, numbers before strings as in the columns. */
 function runsOf(points: IncomingPoints): Run[] {
   const { keys, numbers, strings = emptyColumns(points), mixed } = points;
   const part = (columns: typeof numbers | typeof strings, run: number) => {
@@ -35,13 +35,13 @@ function runsOf(points: IncomingPoints): Run[] {
 // Most bodies here are refused, and where is of no interest.
 Error.stackTraceLimit = 3;
 
-/** What a scanner that reads on behind the end of its body would find there. */
+/** The result of a scanner that reads beyond the end of its body. */
 const behind = ["", "9", "}", "]}", '"', ',"value":1}]}', "e5", ".5", "0}]}", " ", "\ufeff", "\\"].map(
   (text) => Buffer.from(text),
 );
 let placed = 0;
 
-/** The same bytes at another place of a larger buffer, with other bytes before and behind. */
+/** The same bytes at another offset of a larger buffer, with other bytes before and after. */
 function elsewhere(body: Buffer): Buffer {
   const at = placed % 9;
   const rest = behind[placed % behind.length]!;
@@ -116,7 +116,7 @@ const bytesTried = isLong
   ? Array.from({ length: 256 }, (_, byte) => byte)
   : [...Buffer.from('09"{}[],:.-+eEx\\ \n\t\x00\x1f\x7f'), 0x80, 0xbf, 0xc3, 0xed, 0xef, 0xff];
 
-test("a body cut short anywhere is refused, whatever lies behind it", async () => {
+test("a body truncated anywhere is refused, with any bytes after it", async () => {
   for (const body of bodies) {
     const whole = Buffer.from(body);
     for (let length = 0; length <= whole.length; length++) {
@@ -267,7 +267,7 @@ test("odd numbers in the midst of points that are spelled alike", async () => {
   await checkText(`{"items":[${rows.with(5, value).with(6, time).join(",")}]}`);
 });
 
-test("numbers of every length before and behind the point", async () => {
+test("numbers of every length before and after the decimal point", async () => {
   const random = randomFrom(seed);
   const digits = (count: number) => Array.from({ length: count }, () => Math.floor(random() * 10)).join("");
   const each = isLong ? 2000 : 40;

@@ -53,7 +53,7 @@ type Setting = Awaited<ReturnType<typeof setting>>;
 
 const isUnknown = (...notFound: string[]) => refusal("series-unknown", { notFound });
 
-/** Somebody who may only write to series below the plant. */
+/** A caller who may only write to series below the plant. */
 function bounded({ ctx, plant }: Setting): RequestContext {
   const scope = { kind: "subtrees", assetIds: [plant.id] } as const;
   const capabilities = [{ acl: "timeSeriesAcl", actions: ["READ", "WRITE"], scope }] as const;

@@ -1,4 +1,4 @@
-// Datapoints over OData: points, latest points and aggregates as sets, navigations and answers of functions.
+// Datapoints over OData: points, latest points and aggregates as sets, navigations and function results.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AskOData, allItems, odataOf } from "../../../../test/support/odata.ts";
@@ -72,7 +72,7 @@ test("all points page by page, in order and each once; counted without being rea
   assert.equal((await allItems(ask, `${path}?$top=10001&$select=Id`)).length, 10_001);
 });
 
-test("a filter by values is held against the points of the range", async () => {
+test("a filter by values matches the points of the range", async () => {
   const path = `Timeseries('${id("level")}')/DataPoints`;
   const { items } = await ask(
     `${path}?$filter=Value ge 9 and TimeStamp lt ${at(20)}&$select=Value,TimeStamp`,
@@ -85,7 +85,7 @@ test("a filter by values is held against the points of the range", async () => {
   assert.equal((await allItems(ask, `${path}?$filter=Value eq 3&$top=1100`)).length, 1100);
 });
 
-test("numbers and texts are of different sets, and the other one is empty", async () => {
+test("numbers and strings are in different sets, and the other one is empty", async () => {
   const texts = await ask(
     `Timeseries('${id("state")}')/StringPoints?$filter=contains(Value,'s39')&$select=Value`,
   );
@@ -96,7 +96,7 @@ test("numbers and texts are of different sets, and the other one is empty", asyn
   assert.equal((await allItems(ask, `StringPoints?$filter=TimeseriesId eq '${id("state")}'`)).length, 400);
 });
 
-test("without a series named, sets of points are empty, and answers of functions are no sets", async () => {
+test("without a series, sets of points are empty, and function results are no sets", async () => {
   for (const path of [
     "DataPoints",
     "StringPoints?$filter=Value eq 'x'",

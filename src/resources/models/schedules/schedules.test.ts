@@ -7,7 +7,7 @@ import { dueAt, type ScheduleSpec, windowEndingAt, windowsToSkip } from "./spec.
 const column = (...values: readonly (number | null)[]) =>
   Float64Array.from(values, (one) => one ?? Number.NaN);
 
-test("gaps stay, repeat the value before them, or lie on a line", () => {
+test("gaps stay, repeat the value before them, or are interpolated", () => {
   const gappy = column(null, 2, null, null, 8, null);
   assert.deepEqual(fillGaps(gappy, undefined), [null, 2, null, null, 8, null]);
   assert.deepEqual(fillGaps(gappy, "ffill"), [null, 2, 2, 2, 8, 8]);
