@@ -25,6 +25,7 @@ const at = (data: string, chosen: { port?: number; project?: string; adminKey?: 
     trustedProxies: [],
     outboundNetworks: [],
     attemptsPerMinute: 1_000_000,
+    consoleFolder: data,
   } as const;
   return openApp(settings, realSystem, pino({ level: "silent" }));
 };

@@ -14,9 +14,9 @@ import { catalogFileOf, openDataFolder, StartRefused } from "./data-folder.ts";
 import { openStores } from "./data-stores.ts";
 import { unlessFull, watchDisk } from "./full-disk.ts";
 import { ServedPaths } from "./http/allowed-methods.ts";
+import { addConsole } from "./http/console.ts";
 import { HeldRequests } from "./http/held-requests.ts";
 import { addLinkRoutes } from "./http/link-routes.ts";
-import { loginRoutes } from "./http/login.ts";
 import { createMetrics, type Metrics, measureComputing, measureWritePlans } from "./http/metrics.ts";
 import { addOData, odataProtocol } from "./http/odata-routes.ts";
 import { addOpenRoutes } from "./http/open-routes.ts";
@@ -43,7 +43,7 @@ import { deleteExpiredUploads } from "./resources/files/uploads.ts";
 import { defaultGroupOf, ensureProject, projectIds } from "./resources/projects/projects.ts";
 import { finishDeletions } from "./resources/timeseries/pending-deletions.ts";
 import { SeriesCache } from "./resources/timeseries/series-cache.ts";
-import { describe, linkRoutes, model, ownedRows, routes, tables } from "./resources.ts";
+import { describe, linkRoutes, model, openRoutes, ownedRows, routes, tables } from "./resources.ts";
 import { type Authenticators, apiVersions } from "./rest/route.ts";
 import type { Catalog } from "./storage/catalog.ts";
 import { Erasures } from "./storage/erasures.ts";
@@ -112,7 +112,7 @@ export async function openApp(
   const http = await createHttp({ log, metrics, recordRefusal: refusals.record, protocols, settings });
   const heldRequests = new HeldRequests(http);
   const kernel = { services, ...authenticators, ...memoryOf(bounds, metrics) };
-  addEndpoints(http, kernel, { refusals, metrics, log });
+  addEndpoints(http, kernel, { refusals, metrics, log, consoleFolder: settings.consoleFolder });
   const serving = opened.move();
   return {
     services,
@@ -221,20 +221,23 @@ interface Monitoring {
   readonly refusals: Refusals;
   readonly metrics: Metrics;
   readonly log: Logger;
+  readonly consoleFolder: string;
 }
 
 function addEndpoints(http: FastifyInstance, kernel: Kernel & Authenticators, monitoring: Monitoring): void {
   const { services } = kernel;
-  const { refusals, metrics, log } = monitoring;
+  const { refusals, metrics, log, consoleFolder } = monitoring;
   const served = new ServedPaths(http);
   addRoutes(http, kernel, routes);
-  addOpenRoutes(http, kernel, loginRoutes);
+  addOpenRoutes(http, kernel, openRoutes);
   addLinkRoutes(http, kernel, linkRoutes);
   addOData(http, kernel, model);
   for (const version of apiVersions) addDescription(http, version, () => describe(version));
   addHealth(http, { ...services, refusals }, log);
   addMetrics(http, metrics, services.points);
-  served.refuseTheRest(kernel, protocols);
+  const { baseUrl, system } = services;
+  const { sendPage } = addConsole(http, { folder: consoleFolder, baseUrl, randomBytes: system.randomBytes });
+  served.refuseTheRest({ kernel, protocols, sendPage });
 }
 
 const settingsKeyName = "administrator (MILLRACE_ADMIN_KEY)";

@@ -6,6 +6,7 @@ import { EndedSessions } from "./access/ended-sessions.ts";
 import { LoginDirectory } from "./access/login-directory.ts";
 import { OwnTokens } from "./access/own-tokens.ts";
 import { providerFetch } from "./access/provider-connection.ts";
+import { Sessions } from "./access/sessions.ts";
 import { Throttle } from "./access/throttle.ts";
 import { Tokens } from "./access/tokens.ts";
 import type { Settings } from "./config.ts";
@@ -38,12 +39,15 @@ export async function openAuthenticators(
   const ended = new EndedSessions(services);
   await ended.load();
   const tokens = new Tokens({ directory, own, ended, system });
+  const sessions = new Sessions({ ...services, secret: secretFor("sessions") });
   const throttle = new Throttle(settings.attemptsPerMinute, system);
   const authenticator = new Authenticator({
     keys,
     tokens,
     throttle,
+    ended,
     rights,
+    sessions,
     ...(baseUrl !== undefined && { baseUrl }),
   });
   const loginSecret = secretFor("logins");
@@ -51,12 +55,11 @@ export async function openAuthenticators(
     directory,
     tokens,
     own,
-    ended,
     rights,
     system,
     fetch,
     secret: loginSecret,
     onProblem,
   });
-  return { authenticator, browserLogin };
+  return { authenticator, browserLogin, sessions, consoleProject: settings.project };
 }

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import { StartRefused } from "./data-folder.ts";
 
@@ -24,7 +25,12 @@ export interface Settings {
   readonly attemptsPerMinute: number;
   /** Whether this machine runs code of users. */
   readonly hostsModels?: boolean;
+  /** The folder of the console's build; there may be none. No environment variable sets it. */
+  readonly consoleFolder: string;
 }
+
+/** Where `npm run build` puts the console. */
+const builtConsole = fileURLToPath(new URL("../console/dist", import.meta.url));
 
 interface Setting {
   readonly meaning: string;
@@ -153,6 +159,7 @@ export function readSettings(
     outboundNetworks: addressesIn(value("MILLRACE_OUTBOUND_NETWORKS")!),
     attemptsPerMinute: Number(value("MILLRACE_ATTEMPTS_PER_MINUTE")),
     hostsModels: value("MILLRACE_MODELS") === "on",
+    consoleFolder: builtConsole,
     ...(baseUrl !== undefined && { baseUrl }),
     ...(adminKey !== undefined && { adminKey }),
   };

@@ -24,6 +24,7 @@ const open = async (data: string) => {
     trustedProxies: [],
     outboundNetworks: [],
     attemptsPerMinute: 1_000_000,
+    consoleFolder: data,
   } as const;
   return openApp(settings, realSystem, pino({ level: "silent" }));
 };

@@ -495,11 +495,22 @@ export const described = {
     "How long the keys of an identity provider are used while it does not respond. Then its tokens get 503.",
   ),
   loginMsMax: limit(3_600_000, "ms", "How long the tokens and the cookie of a login in a browser are valid."),
+  sessionMsMax: limit(
+    12 * 3_600_000,
+    "ms",
+    "How long a session of the console is valid, at most until its key expires: one shift of an operator.",
+  ),
+  sessionsPerAccountMax: limit(100, "sessions", "Sessions of one account. A further one ends the oldest."),
   pendingLoginMsMax: limit(600_000, "ms", "How long a login in a browser may take at the provider."),
   throttledNamesMax: limit(
     20_000,
     "names",
     "Addresses and credentials whose logins and failures are counted. The oldest may be forgotten.",
+  ),
+  staticFileBytesMax: limit(
+    16 * 2 ** 20,
+    "bytes",
+    "A file of the console. The server keeps the files in memory and serves no larger one.",
   ),
   compressionBytesMin: limit(2_048, "bytes", "Smaller responses are never compressed with gzip."),
   importPointsPerRequest: limit(20_000, "points", "Datapoints that `millrace import` sends in one request."),

@@ -7,7 +7,7 @@ import { aclOf } from "../test/oracle/plant.ts";
 import { samples } from "../test/support/samples.ts";
 import { aclRules } from "./access/capabilities.ts";
 import { endedSessionTable } from "./access/ended-sessions.ts";
-import { accountTable, apiKeyTable, groupTable } from "./access/schema.ts";
+import { accountTable, apiKeyTable, groupTable, sessionTable } from "./access/schema.ts";
 import type { ArchivePart } from "./archive/section.ts";
 import { model, resources, routes, tables } from "./resources.ts";
 import type { AnyTable } from "./storage/catalog.ts";
@@ -94,7 +94,7 @@ for (const name of resourceNames) {
 
 /** Whom to let in is up to the target of a restore: groups, accounts, keys and sessions are not archived. */
 const administrative: ReadonlySet<unknown> = new Set([
-  ...[apiKeyTable, accountTable, groupTable, endedSessionTable],
+  ...[apiKeyTable, accountTable, groupTable, sessionTable, endedSessionTable],
 ]);
 
 test("the rights oracle covers every capability that is granted by subtree", () => {

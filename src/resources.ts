@@ -2,8 +2,9 @@
 // model and the restore of times follow from it; `src/transfers.ts` has the part for archives and imports.
 
 import { endedSessionTable } from "./access/ended-sessions.ts";
-import { accountTable, apiKeyTable, groupTable } from "./access/schema.ts";
+import { accountTable, apiKeyTable, groupTable, sessionTable } from "./access/schema.ts";
 import { loginRoutes } from "./http/login.ts";
+import { sessionRoutes } from "./http/session.ts";
 import { type NotCovered, none } from "./lib/not-covered.ts";
 import { assembleModel, type EntityModelPart } from "./odata/model.ts";
 import { analyticsRoutes } from "./resources/analytics/analytics.rest.ts";
@@ -109,7 +110,7 @@ const entries: Readonly<Record<EntryName, Resource>> = {
     ...{ odata: administrative, search: noSearch, timed: none("a restore keeps the record of the target") },
   },
   identities: {
-    tables: [apiKeyTable, accountTable, endedSessionTable],
+    tables: [apiKeyTable, accountTable, sessionTable, endedSessionTable],
     routes: [...accountRoutes, ...apiKeyRoutes],
     ...{ odata: administrative, search: noSearch, timed: notArchived },
   },
@@ -241,4 +242,7 @@ export const model = assembleModel(all.flatMap(({ odata }) => ("notCovered" in o
 export const ownedRows: readonly OwnedRows[] = all.flatMap((one) => one.ownedRows ?? []);
 
 /** The OpenAPI description of one version. */
-export const describe = (version: ApiVersion) => openApiOf(version, routes, loginRoutes, linkRoutes);
+/** Routes outside any project. */
+export const openRoutes = [...loginRoutes, ...sessionRoutes];
+
+export const describe = (version: ApiVersion) => openApiOf(version, routes, openRoutes, linkRoutes);

@@ -1,7 +1,6 @@
 // API keys: made, listed, revoked, and turned into the caller they stand for.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IdSource } from "../lib/ids.ts";
-import { LruCache } from "../lib/lru-cache.ts";
 import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import { and, equals, type Filter } from "../query/filter.ts";
@@ -9,6 +8,7 @@ import { byId } from "../query/page.ts";
 import type { Catalog, CatalogReader } from "../storage/catalog.ts";
 import { ensureAdministrator } from "./administrators.ts";
 import type { Caller } from "./caller.ts";
+import { CallerCache, type KnownCaller } from "./caller-cache.ts";
 import { type Credential, inheritKeys, revokeKeys } from "./credentials.ts";
 import { endedSessionTable } from "./ended-sessions.ts";
 import { liveIn, type Rights } from "./rights.ts";
@@ -36,19 +36,9 @@ interface ApiKeysParts {
   readonly rights: Rights;
 }
 
-interface Remembered {
-  readonly caller: Caller;
-  readonly generation: number;
-  /** On the monotonic clock. */
-  readonly freshUntilMs: number;
-  /** On the wall clock. */
-  readonly expiresTime: number;
-}
-
-/** A look into the catalog under way, for all requests with the key. */
-interface Asking {
-  readonly generation: number;
-  readonly answer: Promise<Caller | undefined>;
+interface KeyWithAccount {
+  readonly record: ApiKey | TemporaryKey;
+  readonly account: Account;
 }
 
 /** The project that a key is of. */
@@ -66,15 +56,11 @@ export interface TemporaryKey
 export class ApiKeys {
   readonly #parts: ApiKeysParts;
   readonly #lent = new Map<string, TemporaryKey>();
-  /**
-   * For `keyCacheMsMax` a request waits neither for the catalog nor for a hash (15 us). Kept by the whole
-   * key: how long it takes to find one tells nothing about others, as the hash of a map has a secret seed.
-   */
-  readonly #remembered = new LruCache<string, Remembered>(10_000);
-  readonly #asking = new Map<string, Asking>();
+  readonly #cache: CallerCache;
 
   constructor(parts: ApiKeysParts) {
     this.#parts = parts;
+    this.#cache = new CallerCache({ ...parts, read: (key) => this.#read(key) });
   }
 
   /** Returns a new key with its record, which the caller inserts. The key itself is stored nowhere. */
@@ -92,7 +78,7 @@ export class ApiKeys {
     this.#lent.set(key, loan);
     const takeBack = () => {
       this.#lent.delete(key);
-      this.#remembered.delete(key);
+      this.#cache.forget(key);
     };
     return { key, [Symbol.dispose]: takeBack };
   }
@@ -160,18 +146,16 @@ export class ApiKeys {
    * other processes change counts within twice `keyCacheMsMax`, what this one changes at once.
    */
   async callerOf(key: string): Promise<Caller | undefined> {
-    const { rights } = this.#parts;
-    const remembered = this.cachedCallerOf(key);
-    if (remembered) return remembered;
-    const asking = this.#asking.get(key);
-    if (asking?.generation === rights.generation) return asking.answer;
-    const begun = { generation: rights.generation, answer: this.#ask(key) };
-    this.#asking.set(key, begun);
-    try {
-      return await begun.answer;
-    } finally {
-      if (this.#asking.get(key) === begun) this.#asking.delete(key);
-    }
+    return (await this.#cache.find(key))?.caller;
+  }
+
+  /** As `callerOf`, for the stored key with this id. */
+  async callerOfStored(id: number): Promise<KnownCaller | undefined> {
+    const found = await this.#parts.catalog.read("system", async (tx) => {
+      const [record] = await tx.get(apiKeyTable, [id]);
+      return record && record.deletedTime === undefined ? this.#withAccount(tx, record) : undefined;
+    });
+    return found && this.#used(found);
   }
 
   /** Whether the key is stored and has expired. Says nothing about a key that is not sent whole. */
@@ -182,10 +166,7 @@ export class ApiKeys {
 
   /** As `callerOf`, from the cache; undefined when the cache has no current entry for the key. */
   cachedCallerOf(key: string): Caller | undefined {
-    const { rights, system } = this.#parts;
-    const known = this.#remembered.get(key);
-    const isFresh = known?.generation === rights.generation && known.freshUntilMs > system.monotonicMs();
-    return isFresh && known.expiresTime > system.nowMs() ? known.caller : undefined;
+    return this.#cache.cached(key)?.caller;
   }
 
   /** Returns the caller for deferred work of an account; undefined when the account is deleted. */
@@ -194,22 +175,22 @@ export class ApiKeys {
     return account && account.deletedTime === undefined ? this.#callerFor(account, of) : undefined;
   }
 
-  async #ask(key: string): Promise<Caller | undefined> {
-    const { catalog, rights, system } = this.#parts;
-    const { generation } = rights;
+  async #read(key: string): Promise<KnownCaller | undefined> {
     const loan = this.#lent.get(key);
-    const found = await catalog.read("system", (tx) => this.#find(tx, key, loan));
-    if (!found || loan !== this.#lent.get(key)) {
-      this.#remembered.delete(key);
-      return undefined;
-    }
-    const { record, account } = found;
+    const found = await this.#parts.catalog.read("system", async (tx) => {
+      if (loan?.startedWith && (await isEnded(tx, loan.startedWith))) return undefined;
+      const record = loan ?? (await this.#kept(tx, key));
+      return record && this.#withAccount(tx, record);
+    });
+    const known = found && (await this.#used(found));
+    return loan === this.#lent.get(key) ? known : undefined;
+  }
+
+  async #used({ record, account }: KeyWithAccount): Promise<KnownCaller> {
     const { expiresTime = Number.POSITIVE_INFINITY } = record;
     const caller = { ...(await this.#callerFor(account, record)), credential: credentialOf(record) };
-    const freshUntilMs = system.monotonicMs() + limits.keyCacheMsMax;
-    this.#remembered.set(key, { caller, generation, freshUntilMs, expiresTime });
     if ("id" in record) this.#noteUse(record);
-    return caller;
+    return { caller, expiresTime };
   }
 
   async #callerFor(account: Account, { projectId, project }: KeyOf): Promise<Caller> {
@@ -217,13 +198,12 @@ export class ApiKeys {
     return { user: account.uniqueName, userId: account.id, projectId, project, ...grants };
   }
 
-  async #find(tx: CatalogReader, key: string, loan: TemporaryKey | undefined) {
-    const record = loan ?? (await this.#kept(tx, key));
-    if (record?.accountId === undefined) return undefined;
-    if (record.expiresTime !== undefined && record.expiresTime <= this.#parts.system.nowMs())
-      return undefined;
-    if (loan?.startedWith && (await isEnded(tx, loan.startedWith))) return undefined;
-    const [account] = await tx.get(accountTable, [record.accountId]);
+  /** Undefined when the key has expired, or its account is deleted. */
+  async #withAccount(tx: CatalogReader, record: ApiKey | TemporaryKey): Promise<KeyWithAccount | undefined> {
+    const { accountId, expiresTime } = record;
+    const hasExpired = expiresTime !== undefined && expiresTime <= this.#parts.system.nowMs();
+    if (accountId === undefined || hasExpired) return undefined;
+    const [account] = await tx.get(accountTable, [accountId]);
     return account && account.deletedTime === undefined ? { record, account } : undefined;
   }
 

@@ -5,9 +5,12 @@ import { cookieIn } from "../lib/cookies.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import type { Caller } from "./caller.ts";
 import type { Credential } from "./credentials.ts";
+import type { EndedSessions } from "./ended-sessions.ts";
 import type { LoginProject } from "./login-directory.ts";
 import type { Login } from "./own-tokens.ts";
 import type { Rights } from "./rights.ts";
+import { sessionCookieName } from "./session-cookie.ts";
+import type { Sessions } from "./sessions.ts";
 import type { Throttle } from "./throttle.ts";
 import type { Tokens, TokenUser } from "./tokens.ts";
 
@@ -24,9 +27,17 @@ export interface AuthenticationResult {
   readonly caller?: Caller;
   /** Why the credentials are not good. */
   readonly refusal?: Failure;
-  /** The project that a token or a session is for, and the login that it is of. */
+  /** The project that a token is for, or the login of a cookie. */
   readonly project?: LoginProject;
-  readonly login?: Login;
+  /** The session of a cookie, or of a token that Millrace issued. */
+  readonly session?: PresentedSession;
+}
+
+/** A sign-in that is still valid. */
+export interface PresentedSession {
+  readonly expiresTime: number;
+  /** Ends it on disk, with the keys made with it; a cookie or token of it is invalid from then on. */
+  end(): Promise<void>;
 }
 
 interface AuthenticatorParts {
@@ -34,6 +45,8 @@ interface AuthenticatorParts {
   readonly tokens: Tokens;
   readonly throttle: Throttle;
   readonly rights: Rights;
+  readonly sessions: Sessions;
+  readonly ended: EndedSessions;
   /** The server's public address; absent when it is where clients reach it. */
   readonly baseUrl?: string;
 }
@@ -58,8 +71,20 @@ export class Authenticator {
     if (typeof key === "string" && key !== "") return this.authenticateKey(key, address);
     const token = bearerIn(headers.authorization);
     if (token !== undefined) return this.#presentToken(token, address, project);
-    const cookie = cookieIn(headers.cookie, sessionCookieName(this.#isSecure));
-    return cookie === undefined ? {} : this.#presentSession(cookie, sender);
+    return this.authenticateCookie(sender);
+  }
+
+  /** The session of the request's cookie, whatever other credentials it has. */
+  async authenticateCookie(sender: RequestSource): Promise<AuthenticationResult> {
+    const cookie = cookieIn(sender.headers.cookie, sessionCookieName(this.#parts.baseUrl));
+    if (cookie === undefined) return {};
+    // The cookie of a login is a signed token, and has dots.
+    return cookie.includes(".") ? this.#presentLogin(cookie, sender) : this.#presentSession(cookie, sender);
+  }
+
+  /** Refuses (403) a request that a page of another origin sends. */
+  refuseForeign(sender: RequestSource): void {
+    if (this.#isFromOwnPage(sender) === false) throw fail("foreign-origin", {});
   }
 
   async authenticateKey(key: string, address: string): Promise<AuthenticationResult> {
@@ -109,9 +134,26 @@ export class Authenticator {
   }
 
   async #presentSession(cookie: string, sender: RequestSource): Promise<AuthenticationResult> {
+    const { sessions } = this.#parts;
+    if (!this.#isWanted(sender, [])) return { refusal: fail("foreign-origin", {}) };
+    const credential = `session ${cookie.slice(0, keyLengthRemembered)}`;
+    const remembered = sessions.cached(cookie);
+    if (!remembered) this.throttle.refuseFailing(sender.address, credential);
+    const known = remembered ?? (await sessions.find(cookie));
+    if (!known) {
+      this.throttle.failed(sender.address, credential);
+      return { refusal: fail("unauthenticated", { reason: "bad-session" }) };
+    }
+    if (!remembered) this.throttle.succeeded(credential);
+    const { caller, expiresTime } = known;
+    return { caller, session: { expiresTime, end: () => sessions.end(cookie) } };
+  }
+
+  async #presentLogin(cookie: string, sender: RequestSource): Promise<AuthenticationResult> {
     const reading = await this.#parts.tokens.read(cookie, ["session"]);
     if (reading.state !== "good") return { refusal: fail("unauthenticated", { reason: "bad-session" }) };
-    if (!this.#isWanted(sender, reading.user.project)) return { refusal: fail("foreign-origin", {}) };
+    const { provider } = reading.user.project;
+    if (!this.#isWanted(sender, provider?.redirectUrls ?? [])) return { refusal: fail("foreign-origin", {}) };
     return this.#presented(reading.user);
   }
 
@@ -124,25 +166,37 @@ export class Authenticator {
     const { groupIds, capabilities } = await this.#parts.rights.grantsTo(projectId, membership);
     const credential = tokenCredential(tokenUser);
     const caller: Caller = { user, projectId, project: urlName, groupIds, capabilities, credential };
-    return { caller, project, ...(login && { login }) };
+    return { caller, project, ...(login && { session: this.#sessionOf(login) }) };
+  }
+
+  #sessionOf({ sessionId, untilMs }: Login): PresentedSession {
+    const { ended, rights } = this.#parts;
+    const end = async () => {
+      await ended.end(sessionId, untilMs);
+      rights.changed();
+    };
+    return { expiresTime: untilMs, end };
   }
 
   /**
    * Protects against cross-site requests, because browsers add cookies to requests that any page starts. A
-   * session cookie counts if the `Origin` is this server or a redirect URL of the provider. Without an
-   * `Origin` it counts if the method only reads, or if the browser marks the request as same-origin.
+   * session cookie counts for pages of this server, and for those of the `allowed` addresses. If the request
+   * does not say which page sends it, the cookie counts if the method only reads.
    */
-  #isWanted({ method, headers }: RequestSource, { provider }: LoginProject): boolean {
-    const { origin } = headers;
-    if (origin === undefined)
-      return ["GET", "HEAD"].includes(method) || headers["sec-fetch-site"] === "same-origin";
-    const { baseUrl } = this.#parts;
-    const own = baseUrl === undefined ? `http://${headers.host}` : new URL(baseUrl).origin;
-    return origin === own || (provider?.redirectUrls ?? []).some((url) => new URL(url).origin === origin);
+  #isWanted(sender: RequestSource, allowed: readonly string[]): boolean {
+    const { origin } = sender.headers;
+    const isOwn = this.#isFromOwnPage(sender);
+    if (isOwn || (origin === undefined && ["GET", "HEAD"].includes(sender.method))) return true;
+    return allowed.some((url) => new URL(url).origin === origin);
   }
 
-  get #isSecure(): boolean {
-    return this.#parts.baseUrl?.startsWith("https:") ?? false;
+  /** Whether a page of this server sends the request; undefined when no browser says so. */
+  #isFromOwnPage({ headers }: RequestSource): boolean | undefined {
+    const { origin, host, "sec-fetch-site": site } = headers;
+    if (site !== undefined) return site === "same-origin";
+    if (origin === undefined) return undefined;
+    const { baseUrl } = this.#parts;
+    return origin === (baseUrl === undefined ? `http://${host}` : new URL(baseUrl).origin);
   }
 }
 
@@ -152,10 +206,6 @@ function tokenCredential({ login, project, untilMs }: TokenUser): Credential {
     ? { kind: "login", sessionId: login.sessionId, issuer, untilMs }
     : { kind: "token", issuer, untilMs };
 }
-
-/** Under https a name that no other host of the domain can set (RFC 6265bis, 4.1.3.2). */
-export const sessionCookieName = (isSecure: boolean): string =>
-  isSecure ? "__Host-millrace_session" : "millrace_session";
 
 /** Also `Bearer: x`, as the .NET SDK sends it (docs/reference/common.md#credentials). */
 const bearerIn = (header: string | undefined): string | undefined =>

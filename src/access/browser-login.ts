@@ -27,7 +27,6 @@ import { Failure, fail } from "../errors.ts";
 import type { OutboundFetch } from "../lib/outbound-fetch.ts";
 import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
-import type { EndedSessions } from "./ended-sessions.ts";
 import type { LoginDirectory, LoginProject } from "./login-directory.ts";
 import type { Login, OwnTokens } from "./own-tokens.ts";
 import { allowedRedirect, type Provider } from "./provider.ts";
@@ -64,7 +63,6 @@ interface LoginParts {
   readonly directory: LoginDirectory;
   readonly tokens: Tokens;
   readonly own: OwnTokens;
-  readonly ended: EndedSessions;
   readonly rights: Rights;
   readonly system: System;
   /** For requests to providers. */
@@ -144,12 +142,6 @@ export class BrowserLogin {
       return buildEndSessionUrl(client, { post_logout_redirect_uri: target.href }).href;
     if (provider.logoutUrl === undefined) throw fail("no-session", {});
     return withQuery(provider.logoutUrl, { post_logout_redirect_uri: target.href });
-  }
-
-  /** Voids the cookie and the tokens of a login, and revokes the keys made with them. */
-  async end({ sessionId, untilMs }: Login): Promise<void> {
-    await this.#parts.ended.end(sessionId, untilMs);
-    this.#parts.rights.changed();
   }
 
   async #permitted({ project, redirectUrl, errorRedirectUrl }: LoginOptions) {

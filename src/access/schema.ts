@@ -51,6 +51,16 @@ export interface Group extends Kept {
   readonly grantsEverything?: boolean;
 }
 
+/** A session of the console (`sessions.ts`). Its row is removed when it ends. */
+export interface Session extends Stored {
+  readonly accountId: number;
+  /** The key that has signed in. */
+  readonly keyId: number;
+  /** Never the value of the cookie, only a keyed hash of it. */
+  readonly hash: string;
+  readonly expiresTime: number;
+}
+
 const kept = {
   id: { type: "integer", optional: false },
   projectId: { type: "integer", optional: false },
@@ -72,6 +82,21 @@ export const apiKeyTable: Table<ApiKey> = {
     madeBy: { type: "json", optional: true },
   },
   indexes: [["projectId"], ["accountId"]],
+  unique: [["hash"]],
+  wordsOf: [],
+};
+
+export const sessionTable: Table<Session> = {
+  name: "sessions",
+  belongsTo: "system",
+  columns: {
+    id: { type: "integer", optional: false },
+    accountId: { type: "integer", optional: false },
+    keyId: { type: "integer", optional: false },
+    hash: { type: "text", optional: false },
+    expiresTime: { type: "integer", optional: false },
+  },
+  indexes: [["accountId"], ["expiresTime"]],
   unique: [["hash"]],
   wordsOf: [],
 };

@@ -11,6 +11,7 @@ const whyUnauthenticated = {
   "bad-token": "the token is not valid for this server; an API key belongs in the header api-key",
   "expired-token": "the token has expired",
   "bad-session": "the session of the cookie has ended; log in again",
+  "no-session": "the request has no session cookie; sign in first (POST /session)",
 } as const;
 
 export const accessFailures = {
@@ -66,7 +67,7 @@ export const accessFailures = {
   }),
   "foreign-origin": entry<Record<string, never>>({
     status: 403,
-    when: "A page uses a session cookie, and the project does not allow the page's origin.",
+    when: "A page signs in or uses a session cookie, and its origin is not allowed to.",
     message: () => "Pages of this origin cannot use the session cookie",
   }),
   "too-many-attempts": entry<{ retryAfterSeconds: number }>({
@@ -100,8 +101,8 @@ export const accessFailures = {
   }),
   "run-makes-keys": entry<Record<string, never>>({
     status: 403,
-    when: "The code of a model requests an API key with the key of its run.",
-    message: () => "The key of a model's run cannot create keys; create them with an API key or a token",
+    when: "The code of a model requests an API key or a session with the key of its run.",
+    message: () => "The key of a model's run cannot create keys or sign in; use an API key or a token",
   }),
   "key-chain-too-long": entry<{ limit: number }>({
     status: 400,

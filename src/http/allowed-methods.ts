@@ -1,12 +1,19 @@
 // Refuses requests that no operation serves: 404 for a path, 405 for a method. Below a project
 // it checks the caller first (401, 403), so that strangers learn nothing.
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import findMyWay from "find-my-way";
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
+import { type SendPage, wantsPage } from "./console.ts";
 import type { Kernel } from "./pipeline.ts";
 import { admitToProject } from "./project-access.ts";
 import { type Protocol, protocolOf } from "./protocol.ts";
+
+interface Rest {
+  readonly kernel: Pick<Kernel, "authenticator">;
+  readonly protocols: readonly Protocol[];
+  readonly sendPage: SendPage;
+}
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -30,14 +37,17 @@ export class ServedPaths {
 
   /**
    * Refuses all other requests; call it after every route is added. Each pattern gets every method, so that
-   * the path is matched before the method: `GET /timeseries/dataframe` does not read a series of this name.
+   * the path is matched before the method: `GET /timeseries/dataframe` does not read a series of this name. A
+   * browser gets the page of the console for a path whose first segment no route has.
    */
-  refuseTheRest(kernel: Pick<Kernel, "authenticator">, protocols: readonly Protocol[]): void {
+  refuseTheRest({ kernel, protocols, sendPage }: Rest): void {
     const patterns = findMyWay(routerOptions);
-    const refuse = async (request: FastifyRequest): Promise<never> => {
+    const roots = new Set([...this.#methodsOf.keys()].map((pattern) => pattern.split("/")[1]));
+    const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       const path = request.url.split("?", 1)[0]!;
       await admitBelowProject(request, kernel, protocolOf(protocols, path));
       const served = patterns.find("GET", path)?.store as readonly string[] | undefined;
+      if (!served && wantsPage(request) && !roots.has(path.split("/")[1])) return sendPage(reply);
       if (!served) throw fail("no-such-route", { method: request.method, path });
       const allowed = methods.filter((method) => served.includes(method));
       throw fail("method-not-allowed", { method: request.method, path, allowed });

@@ -1,9 +1,9 @@
 // The login endpoints, which belong to no version and no project (docs/reference/projects-and-login.md).
 import { Type } from "typebox";
-import { sessionCookieName } from "../access/authenticator.ts";
 import type { Caller } from "../access/caller.ts";
+import { cookieHeader, cookieName, sessionCookieName } from "../access/session-cookie.ts";
 import { fail } from "../errors.ts";
-import { cookieIn, setCookie } from "../lib/cookies.ts";
+import { cookieIn } from "../lib/cookies.ts";
 import { limits } from "../limits.ts";
 import { dataResponse, dataSchema } from "../rest/envelope.ts";
 import { oneOfWords, required, text } from "../rest/parameters.ts";
@@ -60,13 +60,7 @@ const loggedOut = { user: "", loggedIn: false, project: "", projectId: -1 };
 const callbackOf = (baseUrl: string) => `${baseUrl}/login/callback`;
 
 /** Each pending login in a browser has its own cookie: a silent login may run in a frame beside another. */
-const pendingCookieName = (baseUrl: string, state: string) =>
-  `${isSecure(baseUrl) ? "__Host-" : ""}millrace_login_${state.slice(0, 16)}`;
-
-const isSecure = (baseUrl: string) => baseUrl.startsWith("https:");
-
-const cookie = (baseUrl: string, name: string, { value = "", maxAgeMs = 0 } = {}) =>
-  setCookie({ name, value, maxAgeSeconds: maxAgeMs / 1000, isSecure: isSecure(baseUrl) });
+const pendingCookie = (state: string) => `millrace_login_${state.slice(0, 16)}`;
 
 export const loginRoutes: readonly OpenRoute[] = [
   openRoute({
@@ -121,8 +115,8 @@ export const loginRoutes: readonly OpenRoute[] = [
     handle: async ({ authenticator, browserLogin }, { query, baseUrl, sender }) => {
       authenticator.throttle.countLogin(sender.address);
       const { location, state, kept } = await browserLogin.begin(loginOptionsOf(query), callbackOf(baseUrl));
-      const pending = { value: kept, maxAgeMs: limits.pendingLoginMsMax };
-      return { location, cookies: [cookie(baseUrl, pendingCookieName(baseUrl, state), pending)] };
+      const pending = { value: kept, maxAgeMs: limits.pendingLoginMsMax, sameSite: "Lax" } as const;
+      return { location, cookies: [cookieHeader(baseUrl, pendingCookie(state), pending)] };
     },
   }),
   openRoute({
@@ -133,15 +127,18 @@ export const loginRoutes: readonly OpenRoute[] = [
     response: "redirect",
     handle: async ({ authenticator, browserLogin }, { query, baseUrl, sender, search }) => {
       authenticator.throttle.countLogin(sender.address);
-      const pendingName = pendingCookieName(baseUrl, query.state);
-      const { location, session } = await browserLogin.finish(
-        new URL(callbackOf(baseUrl) + search),
-        cookieIn(sender.headers.cookie, pendingName),
-      );
-      const options = { value: session, maxAgeMs: limits.loginMsMax };
-      const name = sessionCookieName(isSecure(baseUrl));
-      const sessionCookies = session === undefined ? [] : [cookie(baseUrl, name, options)];
-      return { location, cookies: [cookie(baseUrl, pendingName), ...sessionCookies] };
+      const pending = pendingCookie(query.state);
+      const answer = new URL(callbackOf(baseUrl) + search);
+      const kept = cookieIn(sender.headers.cookie, cookieName(baseUrl, pending));
+      const { location, session } = await browserLogin.finish(answer, kept);
+      const begun = session && { value: session, maxAgeMs: limits.loginMsMax, sameSite: "Lax" as const };
+      return {
+        location,
+        cookies: [
+          cookieHeader(baseUrl, pending),
+          ...(begun ? [cookieHeader(baseUrl, "millrace_session", begun)] : []),
+        ],
+      };
     },
   }),
   openRoute({
@@ -162,13 +159,13 @@ export const loginRoutes: readonly OpenRoute[] = [
       path: "/logout",
       summary: "End a session: its cookie and the tokens of the same login become invalid",
       response: { schema: statusSchema },
-      handle: async ({ authenticator, browserLogin }, { sender, baseUrl }): Promise<BrowserResponse> => {
-        const { login, refusal } = await authenticator.authenticate(sender);
+      handle: async ({ authenticator }, { sender, baseUrl }): Promise<BrowserResponse> => {
+        const { session, refusal } = await authenticator.authenticate(sender);
         if (refusal?.failure === "foreign-origin") throw refusal;
-        if (login) await browserLogin.end(login);
-        const name = sessionCookieName(isSecure(baseUrl));
-        const hasCookie = cookieIn(sender.headers.cookie, name) !== undefined;
-        return { json: dataResponse(loggedOut), cookies: hasCookie ? [cookie(baseUrl, name)] : [] };
+        await session?.end();
+        const hasCookie = cookieIn(sender.headers.cookie, sessionCookieName(baseUrl)) !== undefined;
+        const cookies = hasCookie ? [cookieHeader(baseUrl, "millrace_session")] : [];
+        return { json: dataResponse(loggedOut), cookies };
       },
     }),
   ),

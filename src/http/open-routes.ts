@@ -19,7 +19,8 @@ export function addOpenRoutes(
 }
 
 function addOpenRoute(http: FastifyInstance, kernel: Kernel & Authenticators, route: OpenRoute): void {
-  const { authenticator, browserLogin, services } = kernel;
+  const { authenticator, browserLogin, sessions, consoleProject, services } = kernel;
+  const authenticators = { authenticator, browserLogin, sessions, consoleProject };
   const decodeQuery = parametersDecoder(route.query);
   const decodeBody = route.body ? jsonDecoder(route.body.schema, route.body) : async () => undefined;
   addEndpoint(http, kernel, {
@@ -40,7 +41,7 @@ function addOpenRoute(http: FastifyInstance, kernel: Kernel & Authenticators, ro
       return receive(limits.openBodyBytesMax, (bytes, work) => decodeBody(bytes, { work }));
     },
     handle: ({ admitted, input }, body) =>
-      route.handle({ authenticator, browserLogin }, { ...input, body, sender: admitted.source }),
+      route.handle(authenticators, { ...input, body, sender: admitted.source }),
     send: ({ reply, scope }, response) =>
       "cookies" in response ? sendToBrowser(reply, response) : sendResponse(reply, response, scope),
   });
@@ -48,5 +49,6 @@ function addOpenRoute(http: FastifyInstance, kernel: Kernel & Authenticators, ro
 
 function sendToBrowser(reply: FastifyReply, { cookies, location, json }: BrowserResponse): FastifyReply {
   if (cookies.length > 0) reply.header("Set-Cookie", [...cookies]);
-  return location === undefined ? reply.send(json) : reply.redirect(location, 303);
+  if (location !== undefined) return reply.redirect(location, 303);
+  return json ? reply.send(json) : reply.code(204).send();
 }

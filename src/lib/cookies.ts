@@ -15,9 +15,13 @@ interface CookieToSet {
   readonly value: string;
   /** 0 removes the cookie. */
   readonly maxAgeSeconds: number;
+  readonly path: string;
+  readonly sameSite: "Lax" | "Strict";
   readonly isSecure: boolean;
 }
 
 /** Scripts cannot read the cookie, and browsers do not send it with requests that another site starts. */
-export const setCookie = ({ name, value, maxAgeSeconds, isSecure }: CookieToSet): string =>
-  `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
+export function setCookie({ name, value, path, maxAgeSeconds, sameSite, isSecure }: CookieToSet): string {
+  const attributes = [`Path=${path}`, `Max-Age=${maxAgeSeconds}`, "HttpOnly", `SameSite=${sameSite}`];
+  return [`${name}=${value}`, ...attributes, ...(isSecure ? ["Secure"] : [])].join("; ");
+}

@@ -63,7 +63,9 @@ const securitySchemes = {
     type: "apiKey",
     in: "cookie",
     name: "millrace_session",
-    description: "Set by a login in a browser; under https its name begins with `__Host-`",
+    description:
+      "Set by a login in a browser and by `POST /session`; under https its name begins with `__Host-`, " +
+      "below a base path with `__Secure-`",
   },
 };
 
@@ -160,21 +162,19 @@ function openOperationOf(route: OpenRoute, schemas: NamedSchemas): Json {
     parameters: parametersIn("query", route.query),
     ...bodyOf(route.body, schemas),
     responses: {
-      ...(route.response === "redirect"
-        ? { 303: redirectResponse }
-        : { 200: successOf(route.response, schemas) }),
+      ...openSuccessOf(route.response, schemas),
       ...errorResponses(),
     },
   };
 }
 
-const redirectResponse = {
-  description: "Redirect to another address",
-  headers: {
-    "X-Request-Id": { $ref: "#/components/headers/RequestId" },
-    Location: { schema: { type: "string" } },
-  },
-};
+function openSuccessOf(response: OpenRoute["response"], schemas: NamedSchemas): Json {
+  const headers = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } };
+  if (response === "empty") return { 204: { description: "Done", headers } };
+  if (response !== "redirect") return { 200: successOf(response, schemas) };
+  const location = { Location: { schema: { type: "string" } } };
+  return { 303: { description: "Redirect to another address", headers: { ...headers, ...location } } };
+}
 
 function linkOperationOf(route: LinkRoute): Json {
   const anyBytes = { content: { "application/octet-stream": { schema: {} } } };

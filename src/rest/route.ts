@@ -5,6 +5,7 @@ import type { Static, TSchema } from "typebox";
 import type { Authenticator, RequestSource } from "../access/authenticator.ts";
 import type { BrowserLogin } from "../access/browser-login.ts";
 import type { Acl, Action } from "../access/capabilities.ts";
+import type { Sessions } from "../access/sessions.ts";
 import type { RequestContext, Services } from "../context.ts";
 import type { Failure } from "../errors.ts";
 import { limits } from "../limits.ts";
@@ -196,8 +197,8 @@ export interface OpenRoute {
   readonly summary: string;
   readonly query: Parameters;
   readonly body?: JsonBody<TSchema>;
-  /** "redirect": 303 to another address. */
-  readonly response: ResponseSchema | "redirect";
+  /** "redirect": 303 to another address; "empty": 204. */
+  readonly response: ResponseSchema | "redirect" | "empty";
   readonly handle: (
     authenticators: Authenticators,
     request: OpenRequest<Parameters, unknown>,
@@ -208,6 +209,9 @@ export interface OpenRoute {
 export interface Authenticators {
   readonly authenticator: Authenticator;
   readonly browserLogin: BrowserLogin;
+  readonly sessions: Sessions;
+  /** The URL name of the project that the console shows. */
+  readonly consoleProject: string;
 }
 
 export interface OpenRequest<Query extends Parameters, Body> {
@@ -223,7 +227,7 @@ export interface OpenRequest<Query extends Parameters, Body> {
 /** A response that sets cookies in a browser, and may redirect it. */
 export interface BrowserResponse {
   readonly cookies: readonly string[];
-  /** Either `location` or `json`. */
+  /** Either `location` or `json`, or neither: 204. */
   readonly location?: string;
   readonly json?: object;
 }

@@ -20,6 +20,8 @@ export interface ServerOptions {
   readonly attemptsPerMinute?: number;
   /** Whether it hosts models; off when absent. */
   readonly hostsModels?: boolean;
+  /** The folder with the build of the console; one without a build when absent. */
+  readonly consoleFolder?: string;
   /** Other bounds of responses than the usual ones. */
   readonly responses?: Partial<ResponseBounds>;
   /** Where its log goes; nowhere when absent. */
@@ -91,6 +93,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     outboundNetworks: options.outboundNetworks ?? ["127.0.0.0/8"],
     attemptsPerMinute,
     hostsModels: options.hostsModels ?? false,
+    consoleFolder: options.consoleFolder ?? dataFolder,
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
   } as const;
   const { log = pino({ level: "silent" }) } = options;

@@ -6,6 +6,12 @@ import { limits } from "../../limits.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuery } from "../../query/page.ts";
 import {
+  capabilitiesFrom,
+  capabilityField,
+  capabilityOf,
+  capabilitySchema,
+} from "../../rest/capabilities.ts";
+import {
   cursorParameter,
   emptyResponse,
   emptySchema,
@@ -19,7 +25,6 @@ import { boolean, id, pageSize } from "../../rest/parameters.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
 import { userOf, userSchema } from "../identities/accounts.rest.ts";
 import { projectOf, projectSchema } from "../projects/projects.rest.ts";
-import { capabilitiesFrom, capabilityField, capabilityOf, capabilitySchema } from "./capabilities.rest.ts";
 import {
   addMembers,
   createGroups,

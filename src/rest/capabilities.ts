@@ -6,9 +6,9 @@ import {
   aclRules,
   type Capability,
   type CapabilityScope,
-} from "../../access/capabilities.ts";
-import { fail } from "../../errors.ts";
-import { idDigits, idField } from "../../rest/fields.ts";
+} from "../access/capabilities.ts";
+import { fail } from "../errors.ts";
+import { idDigits, idField } from "./fields.ts";
 
 type ScopeKind = CapabilityScope["kind"];
 type IdsInput = readonly (number | string)[];

@@ -1,0 +1,87 @@
+// Remembers for a short time which caller a secret (an API key, the cookie of a session) stands for.
+import { LruCache } from "../lib/lru-cache.ts";
+import type { System } from "../lib/system.ts";
+import { limits } from "../limits.ts";
+import type { Caller } from "./caller.ts";
+import type { Rights } from "./rights.ts";
+
+/** The caller of a secret, and when the secret expires, on the wall clock. */
+export interface KnownCaller {
+  readonly caller: Caller;
+  readonly expiresTime: number;
+}
+
+interface Remembered extends KnownCaller {
+  readonly generation: number;
+  /** On the monotonic clock. */
+  readonly freshUntilMs: number;
+}
+
+/** A read of the catalog in progress, which all requests with the same secret share. */
+interface PendingRead {
+  readonly generation: number;
+  readonly result: Promise<KnownCaller | undefined>;
+}
+
+interface CallerCacheParts {
+  readonly rights: Pick<Rights, "generation">;
+  readonly system: System;
+  /** Reads the caller from the catalog; undefined when the secret is not valid. */
+  readonly read: (secret: string) => Promise<KnownCaller | undefined>;
+}
+
+export class CallerCache {
+  readonly #parts: CallerCacheParts;
+  /**
+   * For `keyCacheMsMax` a request waits neither for the catalog nor for a hash (15 us). The key is the whole
+   * secret: the time of a lookup tells nothing about other secrets, as the hash of a map has a secret seed.
+   */
+  readonly #remembered = new LruCache<string, Remembered>(10_000);
+  readonly #pending = new Map<string, PendingRead>();
+
+  constructor(parts: CallerCacheParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Returns the caller; undefined when the secret is not valid. Changes by other processes count within twice
+   * `keyCacheMsMax`, changes by this process at once.
+   */
+  async find(secret: string): Promise<KnownCaller | undefined> {
+    const { generation } = this.#parts.rights;
+    const remembered = this.cached(secret);
+    if (remembered) return remembered;
+    const pending = this.#pending.get(secret);
+    if (pending?.generation === generation) return pending.result;
+    const begun = { generation, result: this.#read(secret, generation) };
+    this.#pending.set(secret, begun);
+    try {
+      return await begun.result;
+    } finally {
+      if (this.#pending.get(secret) === begun) this.#pending.delete(secret);
+    }
+  }
+
+  /** As `find`, without a read; undefined when there is no current entry for the secret. */
+  cached(secret: string): KnownCaller | undefined {
+    const { rights, system } = this.#parts;
+    const known = this.#remembered.get(secret);
+    const isFresh = known?.generation === rights.generation && known.freshUntilMs > system.monotonicMs();
+    return isFresh && known.expiresTime > system.nowMs() ? known : undefined;
+  }
+
+  forget(secret: string): void {
+    this.#remembered.delete(secret);
+  }
+
+  async #read(secret: string, generation: number): Promise<KnownCaller | undefined> {
+    const found = await this.#parts.read(secret);
+    if (!found) {
+      this.forget(secret);
+      return undefined;
+    }
+    const freshUntilMs = this.#parts.system.monotonicMs() + limits.keyCacheMsMax;
+    this.#remembered.set(secret, { ...found, generation, freshUntilMs });
+    return found;
+  }
+}
