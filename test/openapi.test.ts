@@ -1,4 +1,4 @@
-// Holds the OpenAPI description of each version: valid, whole, and the same as the golden file.
+// Checks the OpenAPI description of each version: valid, complete, and equal to the golden file.
 //
 // After a wanted change: GOLDEN=update node --test test/openapi.test.ts
 import assert from "node:assert/strict";

@@ -1,4 +1,4 @@
-// Keys and administrators without a server: keys of old folders and of settings, deceiving names.
+// API keys and administrators without a server: keys of older folders and of settings, misleading names.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { IdSource } from "../lib/ids.ts";

@@ -1,4 +1,4 @@
-// What capabilities add up to: the filter of a scope, the assets one may know of, and memberships.
+// The rights of a caller with several capabilities: scope filters, visible assets, and memberships.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refusal } from "../../test/support/refusal.ts";

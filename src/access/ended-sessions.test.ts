@@ -1,4 +1,4 @@
-// A login that was ended stays ended over a restart, and is forgotten when its tokens have expired anyway.
+// An ended login stays ended after a restart, and is deleted when its tokens have expired.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { IdSource } from "../lib/ids.ts";

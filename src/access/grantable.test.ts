@@ -1,4 +1,4 @@
-// Whether capabilities cover others: the rule against a model that lists every single thing one may do.
+// Whether capabilities cover others: the rule compared with a model that lists every permitted action.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// What a project's record says of its provider, and where that one may send browsers.
+// The identity provider in a project's record, and the permitted redirect addresses.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { allowedRedirect, isSafeAddress, providerOf } from "./provider.ts";

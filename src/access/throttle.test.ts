@@ -1,4 +1,4 @@
-// Attempts are counted by network, fill again with time, and never lock out a credential that was good.
+// Attempts are counted by network, recover with time, and never lock out a valid credential.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { realSystem } from "../lib/system.ts";

@@ -1,4 +1,4 @@
-// A project goes into an archive and comes back under another name: every record, every point, every letter.
+// A project is exported and restored under another name: every record, point and character is equal.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Archives with hostile numbers: every id, reference and time of every section, as the API describes them, is
-// refused by name, and no list of the project is broken afterwards.
+// Archives with hostile numbers: every invalid id, reference and time of each section is refused with its
+// field, and all lists of the project still work.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";

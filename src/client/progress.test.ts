@@ -1,4 +1,4 @@
-// Progress reads well on a terminal and in a log, and is not said too often.
+// Progress messages are readable on a terminal and in a log, and are not too frequent.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { count, duration, Progress } from "./progress.ts";

@@ -1,4 +1,4 @@
-// `millrace doctor` as an operator meets it: on a folder in use, in order, damaged and repaired.
+// `millrace doctor` on a folder in use, intact, damaged and repaired.
 import assert from "node:assert/strict";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// `millrace oidc` as operators run it: what it refuses to save, and that a running server takes up the rest.
+// `millrace oidc`: the settings that it refuses, and that a running server applies the others.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";

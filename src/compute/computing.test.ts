@@ -1,5 +1,4 @@
-// The compute thread: it returns results, stops with a request, shares itself between callers, and can be
-// closed.
+// The compute thread returns results, stops when a request ends, is shared fairly, and can be closed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Endless } from "../../test/support/endless.compute.ts";

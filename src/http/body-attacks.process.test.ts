@@ -1,4 +1,4 @@
-// Bodies that are made to exhaust a server: a process with a small heap refuses each of them and serves on.
+// Bodies made to exhaust a server: a process with a small heap refuses each of them and keeps serving.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { gzipSync } from "node:zlib";

@@ -1,4 +1,4 @@
-// Request bodies as real clients send them, and those that no server should swallow.
+// Request bodies of real clients, and bodies that must be refused.
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { connect } from "node:net";

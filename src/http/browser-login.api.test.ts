@@ -1,4 +1,4 @@
-// Logging in with a real browser, by a real provider: there, back with tokens, silently again, and out.
+// Logins with a real browser and a real provider: redirects, tokens, silent logins, and logouts.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { decodeJwt } from "jose";

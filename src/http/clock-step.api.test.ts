@@ -1,5 +1,4 @@
-// A wall clock that steps back or forward changes dates only: throttles and caches measure time with another
-// clock.
+// A step of the wall clock changes dates only: throttles and caches use the monotonic clock.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { client, startProvider, type TestProvider } from "../../test/support/provider.ts";

@@ -1,4 +1,4 @@
-// The `Location` of each 201 can be read: for every route that creates, and for inserts over OData.
+// The `Location` of each 201 exists: for every route that creates, and for inserts over OData.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";

@@ -1,4 +1,4 @@
-// What keeps strangers out and secrets in: refused logins, limits on attempts, headers, cookies, the log.
+// Hardening: refused logins, limits on attempts, security headers, cookies, and no secrets in the log.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { pino } from "pino";

@@ -1,4 +1,4 @@
-// The login endpoints: what clients of all ages ask first.
+// The login endpoints, which clients of all versions request first.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";

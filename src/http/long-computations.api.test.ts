@@ -1,5 +1,5 @@
-// Long computations of hostile callers: others are served meanwhile, and nothing computes for clients that
-// went away.
+// Long computations of hostile callers: other requests are served, and computations of disconnected
+// clients end.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";

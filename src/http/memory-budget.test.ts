@@ -1,4 +1,5 @@
-// The memory for request bodies: bodies grow as they arrive, none waits for ever, and no client takes it all.
+// The memory budget of request bodies: bodies grow as they arrive, none waits for ever, and clients share
+// it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// The stages of a request: their order, and that a refusal in one of them keeps the later ones from running.
+// The stages of a request: their order, and that a refusal in one of them skips the later ones.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { FastifyInstance } from "fastify";

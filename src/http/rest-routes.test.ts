@@ -1,5 +1,4 @@
-// What the kernel does for any route: faults, streams, clients that go away, creation.
-// own.
+// Rules of the pipeline for any REST route: server errors, streams, disconnected clients, creation.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
-// Every route of every version refuses strangers, callers of other projects, and those without its capability
-// before it looks any further.
+// Every route of every version refuses requests without credentials, callers of other projects, and
+// callers without its capability, before it does anything else.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";

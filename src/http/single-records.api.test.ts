@@ -1,4 +1,4 @@
-// One record by the address of its own: DELETE deletes it, and PATCH takes plain values, for every resource.
+// One record by its own path: DELETE deletes it, and PATCH accepts plain values, for every resource.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { singles } from "../../test/support/samples.ts";

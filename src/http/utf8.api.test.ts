@@ -1,4 +1,4 @@
-// Bytes that are not UTF-8 are refused by every route and reader, and nothing is stored of the request.
+// Bytes that are not UTF-8 are refused by every route and reader, and nothing of the request is stored.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";

@@ -1,4 +1,4 @@
-// A client that goes away at any point of a request is no fault of the server, and no error in its log.
+// A client that disconnects at any point of a request is no server error, and no error in the log.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";

@@ -1,5 +1,5 @@
-// Files in the encodings of plants, as a user imports them: every kind of file, bytes that are not valid, and
-// an import that continues.
+// Files in common encodings, imported like by a user: every kind of file, invalid bytes, and a resumed
+// import.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

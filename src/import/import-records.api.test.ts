@@ -1,4 +1,4 @@
-// Assets, events and raw rows from files, as a user loads them into a real server.
+// Imports of assets, events and raw rows from files into a real server.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

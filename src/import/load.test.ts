@@ -1,4 +1,4 @@
-// Batches are acknowledged in the order of the file, and never race where their times overlap.
+// Batches are acknowledged in the order of the file, and batches with overlapping times never run at once.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Batch } from "./batches.ts";

@@ -1,4 +1,4 @@
-// Mapping files in both forms say the same, and say what is wrong with them.
+// Mapping files in both forms are equivalent, and mistakes in them are reported.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Files beside the data in a folder that others can write: nothing that they plant is followed or trusted.
+// Files of the import in a folder that others can write: links and files of other users are refused.
 import assert from "node:assert/strict";
 import {
   chownSync,

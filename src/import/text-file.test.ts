@@ -1,4 +1,4 @@
-// Text in each encoding arrives as UTF-8 wherever chunks end, with the offsets of the file.
+// Text in each encoding becomes UTF-8 at any chunk borders, with the offsets of the file.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

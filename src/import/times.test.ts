@@ -1,4 +1,4 @@
-// Times in the spellings of data files become the right milliseconds, and nothing else becomes a time.
+// Times in the formats of data files become the right milliseconds, and nothing else is parsed as a time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// A pool of buffers: memory is used again, and idle memory stays below its bound.
+// A buffer pool reuses memory, and idle memory stays below its bound.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BufferPool } from "./buffer-pool.ts";

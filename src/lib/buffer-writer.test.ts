@@ -1,4 +1,4 @@
-// Buffers that responses are written into: a chunk keeps its bytes until the response releases it.
+// Buffer writers of responses: a chunk keeps its bytes until the response releases it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,5 +1,5 @@
-// Sharing a thread: callers get equal time, other work of the thread continues, and an ended request is not
-// served.
+// The fair scheduler: callers get equal time, other work of the thread runs, and ended requests are
+// dropped.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FairScheduler } from "./fair-scheduler.ts";

@@ -1,4 +1,4 @@
-// The reader of JSON bytes finds what JSON.parse finds, or nothing.
+// The reader of JSON bytes returns the values of JSON.parse, or undefined.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

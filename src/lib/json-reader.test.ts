@@ -1,4 +1,4 @@
-// The reader finds what JSON.parse finds, whatever its steps, and stops at its bounds.
+// The JSON reader returns the values of JSON.parse in steps of any size, and stops at its bounds.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Keys written with escapes are read right, whatever the process has read before.
+// Keys written with escapes are parsed correctly, after any earlier parse in the process.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

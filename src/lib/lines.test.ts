@@ -1,4 +1,4 @@
-// Lines are found across the borders of chunks, and a line over the bound ends the reading with its number.
+// Lines are found across chunk borders, and a line over the bound ends the reading with its number.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LineTooLong, linesOf, withLinesBounded } from "./lines.ts";

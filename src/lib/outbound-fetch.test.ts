@@ -1,5 +1,5 @@
-// Requests for a project reach public and allowed addresses alone, and a refusal looks like a server that is
-// away.
+// Requests for a project reach only public and allowed addresses, and a refusal looks like an unavailable
+// server.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";

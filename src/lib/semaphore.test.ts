@@ -1,5 +1,4 @@
-// Places for work: never too many at once, few for one caller, and turns that no caller can take from
-// another.
+// The semaphore: bounded permits in total and for one caller, granted in order.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Semaphore } from "./semaphore.ts";

@@ -1,4 +1,4 @@
-// Generators begun early, and bytes in memory or as a stream.
+// Generators that are started early, and bytes in memory or as a stream.
 import assert from "node:assert/strict";
 import { PassThrough, Readable, Writable } from "node:stream";
 import { buffer } from "node:stream/consumers";

@@ -1,4 +1,5 @@
-// Finding a pattern in a text: as `includes` finds it, but in time proportional to their lengths.
+// The search for a pattern in a string returns the result of `includes`, in time proportional to their
+// lengths.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Times written into bytes are the text that they have one by one.
+// Times formatted into bytes equal those formatted one by one.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Processes that mean harm with their ends: the server waits for none of them beyond their time.
+// Processes that refuse to end: the server waits for none of them beyond its limit.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { runProcess } from "./bounded-process.ts";

@@ -1,4 +1,4 @@
-// The stream between the server and the process of a model: what it carries, and hostile bytes in its place.
+// The stream between the server and the process of a model: its entries, and hostile bytes.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { limits } from "../limits.ts";

@@ -1,4 +1,4 @@
-// Runs packages, good ones and such as mean harm, in real processes of Python.
+// Runs packages, valid and malicious ones, in real processes of Python.
 import assert from "node:assert/strict";
 import { chownSync, existsSync, mkdtempSync, rmdirSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// Models that attack the host from within the sandbox of bubblewrap: each attempt fails.
+// Models that attack the host from inside the bubblewrap sandbox: each attempt fails.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

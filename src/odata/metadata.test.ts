@@ -1,4 +1,5 @@
-// Holds `$metadata` to the golden files: what clients generate their code from changes knowingly.
+// Checks `$metadata` against the golden files: clients generate code from it, so each change is
+// deliberate.
 //
 // After a wanted change: GOLDEN=update node --test src/odata/metadata.test.ts
 import assert from "node:assert/strict";

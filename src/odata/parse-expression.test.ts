@@ -1,4 +1,5 @@
-// The grammar of expressions: what each text means, what is refused and where, and that nothing breaks it.
+// The grammar of expressions: the meaning of each string, the refused ones with their position, and
+// robustness.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Searches with many results: all of them come, each once, and `$count` is their number.
+// Searches with many results: each is returned once, and `$count` is their number.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AskOData, allItems, odataOf } from "../../test/support/odata.ts";

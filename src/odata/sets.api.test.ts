@@ -1,4 +1,4 @@
-// Events, files, sequences and relationships over OData: what each set has of its own.
+// Events, files, sequences and relationships over OData: the features of each set.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AskOData, allItems, odataOf } from "../../test/support/odata.ts";

@@ -1,4 +1,4 @@
-// Cursors: what is signed comes back, for the same query and from the same installation alone.
+// Cursors: signed content is returned only for the same query and installation.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

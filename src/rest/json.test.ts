@@ -1,4 +1,4 @@
-// How a body that does not fit its schema is refused: the field, what it should be, what came.
+// Refusals of bodies that do not conform to their schema: the field, the expected value, the received one.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Type } from "typebox";

@@ -1,4 +1,4 @@
-// Every spelling of a parameter that published clients use, and those that mean nothing.
+// Every spelling of a parameter that published clients use, and invalid ones.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Failure } from "../errors.ts";

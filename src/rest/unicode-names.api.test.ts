@@ -1,4 +1,4 @@
-// Names that Unicode can write in two ways: projects are one in both, records stay as they were sent.
+// Names with two Unicode forms: both name the same project, and records keep the form that was sent.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";

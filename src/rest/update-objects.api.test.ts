@@ -1,4 +1,4 @@
-// An update refuses members that it does not know, whichever route it comes by: they would change nothing.
+// Updates refuse unknown members over every route: ignoring them would hide a mistake.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";

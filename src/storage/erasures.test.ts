@@ -1,4 +1,4 @@
-// Rows of records that are gone: taken away in slices between other writes, and by the next one after a stop.
+// Rows of deleted records: deleted in slices between other writes, and resumed after a stop.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";

@@ -1,5 +1,6 @@
-// No request holds the event loop for long or takes more memory than declared: the largest bodies and queries
-// of all routes and entity sets, one after the other, to a server with a filled project (docs/proof.md).
+// No request blocks the event loop for long or takes more memory than declared: the largest bodies and
+// queries of all routes and entity sets, one after the other, to a server with a filled project
+// (docs/proof.md).
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, before, type TestContext, test } from "node:test";

@@ -1,5 +1,5 @@
-// The largest requests that each route takes: as many items, as long strings, as wide and as deep JSON as its
-// limits permit, and what no route wants.
+// The largest requests of each route: as many items, as long strings, as wide and as deep JSON as its
+// limits permit, and unknown members.
 import { limits } from "../../src/limits.ts";
 import { bodyBytesMax, type Route } from "../../src/rest/route.ts";
 import { addressOf } from "./address.ts";

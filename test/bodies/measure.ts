@@ -1,4 +1,4 @@
-// Starts a server in another process, sends it requests, and returns what each cost.
+// Starts a server in another process, sends it requests, and returns the cost of each.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import type { ApiVersion } from "../../src/rest/route.ts";

@@ -1,5 +1,4 @@
-// A server in a process of its own that measures how long each turn of its event loop takes: started by
-// `measure.ts`.
+// A server process that measures each turn of its event loop: started by `measure.ts`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { isLong } from "../support/proof.ts";
 import { startTestServer } from "../support/server.ts";

@@ -1,4 +1,4 @@
-// A project with records of every resource, for tests that send bodies made from the route tables.
+// A project with records of every resource, for tests that send bodies generated from the route tables.
 import assert from "node:assert/strict";
 import type { ApiVersion } from "../../src/rest/route.ts";
 

@@ -1,4 +1,4 @@
-// Makes request bodies from the schemas of the route tables: one of everything, or as much as limits allow.
+// Generates request bodies from the schemas of the route tables: one of each element, or up to the limits.
 import type { TSchema } from "typebox";
 import { firstTime, type Ids, type Kind } from "./project.ts";
 

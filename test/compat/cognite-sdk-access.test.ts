@@ -1,4 +1,4 @@
-// The methods of @cognite/sdk 1.7.7 from npm for who may do what, unmodified, against the real server.
+// The access methods of @cognite/sdk 1.7.7 from npm, unmodified, against the real server.
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import sdk from "@cognite/sdk";

@@ -1,5 +1,4 @@
-// A published client of that time, @cognite/sdk 1.7.7, unmodified, in a real browser: `Login.authorize` as it
-// is.
+// A published client, @cognite/sdk 1.7.7, unmodified, in a real browser: `Login.authorize`.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";

@@ -1,4 +1,4 @@
-// A published client of that time, @cognite/sdk 1.7.7 from npm, unmodified: every method of its Events.
+// The Events methods of a published client, @cognite/sdk 1.7.7 from npm, unmodified.
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import sdk from "@cognite/sdk";

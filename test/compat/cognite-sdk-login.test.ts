@@ -1,4 +1,4 @@
-// A published client of that time, @cognite/sdk 1.7.7, unmodified, with tokens instead of an API key.
+// A published client, @cognite/sdk 1.7.7, unmodified, with tokens instead of an API key.
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import sdk from "@cognite/sdk";

@@ -1,5 +1,5 @@
-// No method of @cognite/sdk 1.7.7 is forgotten: each class of the client has a test file, and runs there
-// whole.
+// All methods of @cognite/sdk 1.7.7 are tested: each class of the client has a test file that calls all of
+// them.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";

@@ -1,4 +1,4 @@
-// A published client of that time, @cognite/sdk 1.7.7 from npm, unmodified, against the real server.
+// A published client, @cognite/sdk 1.7.7 from npm, unmodified, against the real server.
 //
 // Every method it exports for login, projects, assets, time series and datapoints, asserted on what it
 // returns or how it is refused. Methods for a browser window are tested outside of one.

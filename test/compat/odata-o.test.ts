@@ -1,4 +1,4 @@
-// o.js, a published client for OData that knows no metadata, unmodified.
+// o.js, a published OData client that uses no metadata, unmodified.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { o } from "odata";

@@ -1,4 +1,4 @@
-// OpenUI5's v4 ODataModel, unmodified, in headless Chromium: a list bound to assets, and what else it reads.
+// OpenUI5's v4 ODataModel, unmodified, in headless Chromium: a list bound to assets, and other reads.
 //
 // The page and the modules of OpenUI5 come from an origin of their own, as those of an application do.
 import assert from "node:assert/strict";

@@ -1,4 +1,5 @@
-// What Power BI and Excel ask when a user connects, looks, shapes and loads, as their Power Query sends it.
+// The requests of Power BI and Excel when a user connects, previews, transforms and loads, in the form of
+// Power Query.
 //
 // The requests and headers are those of server logs and of Microsoft's documentation; the programs themselves
 // run on Windows alone. No difference between the two is known: Excel has the same engine.

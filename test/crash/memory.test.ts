@@ -1,4 +1,4 @@
-// What large loads and large reads cost the server in memory: the same, however large they are.
+// The memory of the server during large loads and reads: it does not depend on their size.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
 // Reads over REST of records without assets, visible to every caller with the right or to none; and reads
-// that work out something from assets and series: tag matching, calculated series and similarity search.
+// that compute from assets and series: tag matching, calculated series and similarity search.
 import type { Client } from "./client.ts";
 import { everyRight, holds, may, type Plant, type Thing } from "./plant.ts";
 import { type Asker, type Question, refused } from "./question.ts";

@@ -1,4 +1,4 @@
-// Reads over REST: lists, searches, by ids, datapoints, with what each must show to whom.
+// Reads over REST: lists, searches, by ids, datapoints, with the expected result for each caller.
 import { compareText } from "../../src/lib/text.ts";
 import type { Reply } from "./client.ts";
 import { aclOf, type Kind, may, mayKnow, nounOf, type Thing } from "./plant.ts";

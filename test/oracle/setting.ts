@@ -1,4 +1,4 @@
-// The setting of the oracle test: a random plant on a real server, and callers with random rights.
+// The setup of the oracle test: a random plant on a real server, and callers with random rights.
 import type { Acl, Action, Capability, CapabilityScope } from "../../src/access/capabilities.ts";
 import type { Client } from "./client.ts";
 import { aclOf, type Kind, type Plant, type Rights, type Thing } from "./plant.ts";

@@ -1,5 +1,5 @@
-// A model that learns the level of a real reactor and watches it: sent, trained, and run on a schedule over
-// REST; on generated data where the real ones are missing.
+// A model that learns and monitors the level of a real reactor: uploaded, trained, and scheduled over
+// REST; on generated data if the real data are missing.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, describe, test } from "node:test";

@@ -1,5 +1,4 @@
-// Real data sets that tests run on when they lie beside the checkout; without them those tests are skipped by
-// name.
+// Real data sets next to the checkout; without them the tests that use them are skipped by name.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,4 +1,4 @@
-// A real browser for tests, pages to visit with it, and packages from npm to run in them.
+// A real browser for tests, pages for it to visit, and packages from npm to run in them.
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Text as bytes of an encoding that files come in.
+// Text as bytes in the encodings of data files.
 
 type Encoding = "utf-8" | "latin1" | "windows-1252" | "utf-16le" | "utf-16be";
 

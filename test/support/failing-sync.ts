@@ -1,5 +1,5 @@
-// Preloaded into a server (`--import`): the next sync of the journal fails once, as on a disk with a bad
-// sector, when the file named by FAILING_SYNC is there; that file is gone then.
+// Preloaded into a server (`--import`): if the file named by FAILING_SYNC exists, it is deleted and the
+// next sync of the journal fails, as on a disk with a bad sector.
 import { existsSync, readlinkSync, rmSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 

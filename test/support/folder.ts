@@ -1,4 +1,4 @@
-// Folders for what a test writes.
+// Temporary folders for tests.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What the decoder of inserts needs of a server, for tests that decode without one.
+// The context of the insert decoder, for tests without a server.
 import { Generations } from "../../src/access/generations.ts";
 import { everything } from "../../src/query/filter.ts";
 import type {

@@ -1,5 +1,5 @@
-// Preloaded into a server (`--import`): ends the process with SIGKILL before the step KILL_AT of those with
-// which any of its threads changes files; KILL_STEPS names the file in which steps are counted.
+// Preloaded into a server (`--import`): kills the process with SIGKILL before the file change number
+// KILL_AT of all its threads; KILL_STEPS names the file with the count.
 import { fstatSync, openSync, writeSync } from "node:fs";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { DatabaseSync } from "node:sqlite";

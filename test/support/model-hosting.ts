@@ -1,4 +1,4 @@
-// What tests of model hosting do again and again: send a package, make a model of it, wait for its job.
+// Common steps of tests of model hosting: upload a package, create a model of it, wait for its job.
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { findSandbox } from "../../src/model-runner/sandbox.ts";

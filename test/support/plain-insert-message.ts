@@ -1,5 +1,5 @@
-// A plain reader of inserts in protobuf (docs/reference/datapoints.md#protobuf): first the fields, then their
-// meaning. Tests compare the reader of messages with it.
+// A naive reader of inserts in protobuf (docs/reference/datapoints.md#protobuf): first the fields, then
+// their meaning. Tests compare the reader of messages with it.
 import { isUtf8 } from "node:buffer";
 import { limits } from "../../src/limits.ts";
 import type { Run } from "./plain-insert.ts";

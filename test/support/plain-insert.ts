@@ -1,4 +1,4 @@
-// A plain reader of inserts in JSON (docs/reference/datapoints.md#writing-datapoints), with `JSON.parse`.
+// A naive reader of inserts in JSON (docs/reference/datapoints.md#writing-datapoints), with `JSON.parse`.
 // Tests compare the scanner of bodies with it.
 import { isUtf8 } from "node:buffer";
 import { limits } from "../../src/limits.ts";

@@ -1,4 +1,4 @@
-// Stores of points for the tests: each in a folder of its own, with restarts and crashes.
+// Points stores for tests: each in its own folder, with restarts and crashes.
 import { copyFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { StoreUnderTest } from "../../src/storage/conformance/points.ts";

@@ -1,5 +1,5 @@
-// A process that writes to an embedded points store until it is killed, and says of each request when it was
-// acknowledged: request k brings the value k at the time k to every series.
+// A process that writes to an embedded points store until it is killed, and reports each acknowledged
+// request: request k writes the value k at the time k to every series.
 import { batchOf } from "../../src/storage/conformance/points.ts";
 import { openEmbeddedPoints } from "../../src/storage/embedded-points/embedded-points.ts";
 

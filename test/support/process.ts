@@ -1,4 +1,4 @@
-// The server as a process of its own, started as an operator does, for what only a process can show.
+// The server as a separate process, started like by an operator, for tests of process behaviour.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 

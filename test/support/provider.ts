@@ -1,4 +1,5 @@
-// A real OpenID Connect provider on loopback: anybody may log in, and tests can take its keys and its place.
+// A real OpenID Connect provider on loopback: it accepts all logins, and tests can change its keys and
+// stop it.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-// What `assert.throws` and `assert.rejects` hold a refusal against: its name in the catalogue of failures.
+// Expected refusals for `assert.throws` and `assert.rejects`, by their code in the error catalogue.
 import assert from "node:assert/strict";
 import { Failure } from "../../src/errors.ts";
 

@@ -1,4 +1,4 @@
-// Requests that must be refused: with the exact status, message and members, and nothing changed.
+// Checks requests that must be refused: exact status, message and members, and nothing changed.
 import assert from "node:assert/strict";
 import type { ApiVersion } from "../../src/rest/route.ts";
 import type { TestServer } from "./server.ts";

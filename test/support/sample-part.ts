@@ -1,5 +1,5 @@
-// How a resource declares its sample records for tests: random ones, one of everything, and how to read them
-// back. A `*.samples.ts` file of a resource declares them; `test/support/samples.ts` lists all.
+// How a resource declares its sample records for tests: random ones, one of each kind, and how to read
+// them back. A `*.samples.ts` file of a resource declares them; `test/support/samples.ts` lists all.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 

@@ -1,4 +1,4 @@
-// Source packages for tests of model hosting: archives as `setup.py sdist` makes them, and broken ones.
+// Source packages for tests of model hosting: archives in the format of `setup.py sdist`, and broken ones.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { gzipSync } from "node:zlib";

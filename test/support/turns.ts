@@ -1,4 +1,4 @@
-// How long the main thread computes in one turn of the event loop, in processor time.
+// Measures the longest computation of the main thread in one turn of the event loop, in processor time.
 
 /**
  * Runs `work` while other work runs in this thread; returns the most processor time, in ms, that the

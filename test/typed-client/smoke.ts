@@ -1,4 +1,4 @@
-// What a program written against the generated client does with every resource; checked by its types first.
+// A program that uses the generated client with every resource; first it is type-checked.
 //
 // Run by `typed-client.test.ts` against its server, of which it knows no more than any program would.
 import assert from "node:assert/strict";

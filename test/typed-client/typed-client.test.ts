@@ -1,5 +1,5 @@
-// Proves that client libraries can be generated from the published OpenAPI: for each version a typed client
-// is made by a generator from npm, all are type-checked, and that of 0.6 drives every resource (`smoke.ts`).
+// Proves that client libraries can be generated from the published OpenAPI: a generator from npm creates a
+// typed client for each version, all are type-checked, and that of 0.6 uses every resource (`smoke.ts`).
 import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";

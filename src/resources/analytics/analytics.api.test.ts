@@ -1,4 +1,4 @@
-// Pattern search on a real server: what is found, what is refused, and how jobs end.
+// Pattern search on a real server: results, refusals, and the ends of jobs.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";

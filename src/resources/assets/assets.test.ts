@@ -1,4 +1,4 @@
-// The asset tree: references inside a request, and places that stay right whatever moves or goes.
+// The asset tree: references inside a request, and correct paths after moves and deletes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

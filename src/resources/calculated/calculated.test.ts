@@ -1,4 +1,4 @@
-// The expression language by itself: what it means against a plain evaluator, and how faults are told.
+// The expression language: results compared with a naive evaluator, and messages about mistakes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,5 +1,5 @@
-// The fields that assets, time series, events and files share: kept, shown, changed, filtered by, over REST
-// in every version and over OData.
+// The fields that assets, time series, events and files share: stored, returned, changed and filtered by,
+// over REST in every version and over OData.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AskOData, odataOf } from "../../../test/support/odata.ts";

@@ -1,4 +1,5 @@
-// What datapoint operations refuse: the exact status, text and members, and that nothing has changed.
+// Every refusal of datapoint operations: exact status, message and members, and proof that nothing
+// changed.
 import { after, before, test } from "node:test";
 import { type RefusedRequest, refusing } from "../../../test/support/refused-requests.ts";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";

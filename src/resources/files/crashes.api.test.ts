@@ -1,4 +1,4 @@
-// What a crash between two steps leaves of files, and how the next start or request sets it right.
+// The state of files after a crash between two steps, and its repair by the next start or request.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// What is known of files, in every version: lists, searches, changes, deletes, links to assets, and refusals.
+// The metadata of files, in every version: lists, searches, changes, deletes, links to assets, and
+// refusals.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";

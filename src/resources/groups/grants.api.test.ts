@@ -1,5 +1,5 @@
-// No caller grants rights beyond their own: every way over the API to grant a right, tried by callers who
-// may use the way and hold less than they would give.
+// No caller grants rights beyond their own: every way over the API to grant a right, tried by callers with
+// fewer rights than they would grant.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { client, startProvider, type TestProvider } from "../../../test/support/provider.ts";

@@ -1,5 +1,4 @@
-// Groups, members and security categories over the API: what they grant, from when on, and what is
-// refused.
+// Groups, members and security categories over the API: the granted rights, their start, and refusals.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Answer, idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";

@@ -1,4 +1,4 @@
-// What groups, members and security categories refuse: status, message, further members, and nothing changed.
+// Every refusal of groups, members and security categories: status, message, members, and nothing changed.
 import { after, before, test } from "node:test";
 import {
   invalid,

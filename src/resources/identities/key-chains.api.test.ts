@@ -1,4 +1,5 @@
-// A key ends with the credential that made it: no later, and revoked with it, through all keys in between.
+// A key ends with the credential that created it: no later, and revoked with it, through all keys in
+// between.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { client, startProvider, type TestProvider } from "../../../test/support/provider.ts";

@@ -1,4 +1,4 @@
-// What accounts and keys refuse: status, message, further members, and nothing changed.
+// Every refusal of accounts and keys: status, message, members, and nothing changed.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {

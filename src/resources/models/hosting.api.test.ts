@@ -1,4 +1,4 @@
-// Model hosting where it must not go wrong: off, with less rights, across a stop and a crash.
+// Restrictions of model hosting: switched off, with fewer rights, across a stop and a crash.
 import assert from "node:assert/strict";
 import { chmodSync, symlinkSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Bodies of rows are cut as JSON.parse reads them, and columns put together again say the same.
+// Bodies of rows are split into the parts of JSON.parse, and reassembled columns are equal.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

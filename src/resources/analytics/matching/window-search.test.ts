@@ -1,4 +1,4 @@
-// Pattern search against the formula itself: exact distances, no overlap, and no nearer window left out.
+// Pattern search compared with the formula: exact distances, no overlap, and no nearer window is missed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,5 +1,5 @@
-// An insert in JSON has the result of a plain reader (test/support/plain-insert.ts), or is refused for the
-// same reason, whatever its bytes and the memory around them are.
+// An insert in JSON has the result of a naive reader (test/support/plain-insert.ts), or is refused for the
+// same reason, for any bytes and any memory around them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Write plans: which insert uses a stored one, and after which changes none may be used.
+// Write plans: which inserts use a cached one, and which changes invalidate it.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { newContext } from "../../../../test/support/context.ts";

@@ -1,4 +1,4 @@
-// The arithmetic of schedules: gaps of columns filled, and which windows are due or too old.
+// The arithmetic of schedules: filled gaps of columns, and windows that are due or too old.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fillGaps } from "./gaps.ts";
