@@ -267,7 +267,7 @@ describe("a request of another site", () => {
     assert.equal((await signIn({ apiKey: server.key })).status, 200);
   });
 
-  it("signs nobody in", async () => {
+  it("creates no session", async () => {
     for (const headers of foreign.slice(1)) {
       const answer = await signIn({ apiKey: server.key }, headers);
       assert.deepEqual(
@@ -290,7 +290,7 @@ describe("attempts are limited", () => {
     assert.deepEqual([answer.status, answer.headers.get("retry-after")], [429, "1"]);
   });
 
-  it("to guess a cookie, while a session goes on", async () => {
+  it("to guess a cookie, while a session stays valid", async () => {
     const cookie = await cookieOf();
     assert.equal(await statusOf(cookie), 200);
     for (let at = 0; at < attemptsPerMinute; at++)
