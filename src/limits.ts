@@ -312,6 +312,7 @@ export const described = {
     "Lists of series in repeated inserts that stay resolved. A list takes up to 2 MB.",
   ),
   writePlanSeriesMax: limit(10_000, "series", "Series of a write plan. Longer lists are resolved each time."),
+  seeAsGroupsMax: limit(100, "groups", "Groups in the header `X-See-As-Group`. More are refused."),
   trendDefinitionBytesMax: limit(
     2 ** 16,
     "bytes",

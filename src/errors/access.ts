@@ -80,6 +80,18 @@ export const accessFailures = {
     when: "The caller lacks the capability that the route needs.",
     message: ({ acl, action }) => `This needs the capability ${acl} with the action ${action}`,
   }),
+  "see-as-forbidden": entry<Record<string, never>>({
+    status: 403,
+    when: "A caller that does not administer groups sends the header `X-See-As-Group`.",
+    message: () =>
+      "Only an account that administers groups (all actions of groupsAcl, for all groups) can send the " +
+      "header X-See-As-Group",
+  }),
+  "see-as-read-only": entry<Record<string, never>>({
+    status: 403,
+    when: "An operation that changes data or runs code has the header `X-See-As-Group`.",
+    message: () => "The header X-See-As-Group permits reads only; send this request without the header",
+  }),
   "outside-scope": entry<{ acl: string; action: string }>({
     status: 403,
     when: "A change would move a record or an asset out of or into a scope that the caller may not write.",

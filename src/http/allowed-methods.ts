@@ -10,7 +10,7 @@ import { admitToProject } from "./project-access.ts";
 import { type Protocol, protocolOf } from "./protocol.ts";
 
 interface Rest {
-  readonly kernel: Pick<Kernel, "authenticator">;
+  readonly kernel: Pick<Kernel, "authenticator" | "services">;
   readonly protocols: readonly Protocol[];
   readonly sendPage: SendPage;
 }
@@ -63,7 +63,7 @@ export class ServedPaths {
 
 async function admitBelowProject(
   request: FastifyRequest,
-  kernel: Pick<Kernel, "authenticator">,
+  kernel: Pick<Kernel, "authenticator" | "services">,
   protocol: Protocol,
 ): Promise<void> {
   const [, segment] = /^\/[^/]+\/[^/]+\/projects\/([^/?]+)/.exec(request.url) ?? [];
@@ -72,5 +72,6 @@ async function admitBelowProject(
     source: protocol.sourceOf(request),
     urlName: decodeURIComponent(segment),
     capability: "member",
+    isQuery: true,
   });
 }

@@ -45,6 +45,7 @@ function addService(
         source: odataSourceOf(request),
         urlName: projectIn(request),
         capability: "member",
+        isQuery: ["GET", "HEAD"].includes(request.method),
       }),
     // The service checks the disk itself, for requests whose path is an insert.
     effect: "read",

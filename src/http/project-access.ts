@@ -2,7 +2,8 @@
 import type { FastifyRequest } from "fastify";
 import type { RequestSource } from "../access/authenticator.ts";
 import { authorize } from "../access/authorize.ts";
-import type { Caller } from "../access/caller.ts";
+import { type Caller, requireCapability } from "../access/caller.ts";
+import { seeAs, seeAsHeader } from "../access/see-as.ts";
 import type { RequestContext } from "../context.ts";
 import type { Route } from "../rest/route.ts";
 import type { Client, Kernel } from "./pipeline.ts";
@@ -16,21 +17,27 @@ export interface ProjectClient extends Client {
 
 /** Refuses requests without valid credentials (401), and callers without access to the project (403). */
 export async function admitToProject(
-  { authenticator }: Pick<Kernel, "authenticator">,
+  { authenticator, services }: Pick<Kernel, "authenticator" | "services">,
   {
     source,
     urlName,
     capability,
+    isQuery,
   }: {
     readonly source: RequestSource;
     /** The name of the project in the path. */
     readonly urlName: string;
     readonly capability: Route["capability"];
+    /** Whether the operation changes nothing and runs no code. */
+    readonly isQuery: boolean;
   },
 ): Promise<ProjectClient> {
   const project = urlName.normalize("NFC");
-  const caller = authorize(await authenticator.authenticate(source, project), project, capability);
-  return { caller, client: `${caller.projectId} ${caller.user}` };
+  const sender = authorize(await authenticator.authenticate(source, project), project);
+  const groups = source.headers[seeAsHeader];
+  const caller = groups === undefined ? sender : await seeAs(services.rights, sender, { groups, isQuery });
+  if (capability !== "member") requireCapability(caller, ...capability);
+  return { caller, client: `${sender.projectId} ${sender.user}` };
 }
 
 /** The context of a handler. */

@@ -9,6 +9,7 @@ import {
   type BytesBody,
   bodyBytesMax,
   effectOf,
+  isQuery,
   pathOf,
   type Route,
   type RouteResponse,
@@ -46,6 +47,7 @@ function addRoute(
         source: restProtocol.sourceOf(request),
         urlName: pathIn(request, route)["project"] as string,
         capability,
+        isQuery: isQuery(route),
       }),
     effect: effectOf(route),
     decode: (request) => ({

@@ -69,6 +69,10 @@ const securitySchemes = {
   },
 };
 
+const description =
+  "Operations marked `x-preview` are in preview: they may change. With the header `X-See-As-Group` (ids of " +
+  "groups, separated by commas) an administrator reads what a member of these groups alone can read.";
+
 /** The whole description of `version`; deterministic, so that it can be cached and compared. */
 export function openApiOf(
   version: ApiVersion,
@@ -92,7 +96,7 @@ export function openApiOf(
     info: {
       title: `Millrace API ${version}`,
       version,
-      description: "Operations marked `x-preview` are in preview: they may change.",
+      description,
     },
     servers: [{ url: "/" }],
     security: [{ apiKey: [] }, { token: [] }, { session: [] }],

@@ -159,6 +159,9 @@ export function effectOf({
   return method === "GET" || action === "READ" || action === "LIST" ? "read" : "write";
 }
 
+/** Whether an operation changes nothing and runs no code. Predictions (PUT) run the code of a model. */
+export const isQuery = (route: Route): boolean => effectOf(route) === "read" && route.method !== "PUT";
+
 type BodyOf<Body> =
   Body extends JsonBody<infer Schema>
     ? Static<Schema>

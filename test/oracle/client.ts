@@ -26,6 +26,12 @@ export type Client = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<Reply>;
 
+/** The administrator `admin` as a member of this group alone. */
+export const seenAs =
+  (admin: Client, groupId: number): Client =>
+  (methodAndPath, body, headers) =>
+    admin(methodAndPath, body, { ...headers, "X-See-As-Group": String(groupId) });
+
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 
 /** Sends requests with this key. */

@@ -125,16 +125,23 @@ export function someRights(plant: Plant, random: Random): Rights {
   return [...Object.values(aclOf).flatMap(grant), ...memberships, ...random.some(elsewhere, 5)];
 }
 
-/** The key of a new account in a new group that grants these rights. */
-export async function keyFor(admin: Client, rights: Rights): Promise<string> {
+/** A new account in a new group that grants these rights. */
+export interface Account {
+  readonly id: number;
+  readonly groupId: number;
+  readonly key: string;
+}
+
+export async function accountFor(admin: Client, rights: Rights): Promise<Account> {
   const at = below("0.6");
   const made = async (path: string, item: object) =>
     (await admin(`POST ${at}/${path}`, { items: [item] })).json.data.items[0]!;
   const capabilities = rights.map(({ acl, actions, scope }) => ({ [acl]: { actions, scope: sent(scope) } }));
   const { id: groupId } = await made("groups", { name: "some", capabilities });
   accounts += 1;
-  const { id: userId } = await made("users", { uniqueName: `caller ${accounts}`, groups: [groupId] });
-  return (await made("apikeys", { userId }))["value"] as string;
+  const { id } = await made("users", { uniqueName: `caller ${accounts}`, groups: [groupId] });
+  const { value } = await made("apikeys", { userId: id });
+  return { id, groupId, key: value as string };
 }
 
 let accounts = 0;
