@@ -99,7 +99,7 @@ function bitsIn({ values }: DataSet, bytesOf: (values: Float64Array) => number):
 function workloadTable(): string[] {
   const pieces = generateSeries(generated.series, generated.points, generated.seed).flatMap(piecesOf);
   const points = generated.series * generated.points;
-  const bits = (bytesOf: (piece: Piece) => number) =>
+  const bits = (bytesOf: (piece: BlockPart) => number) =>
     twoDigits((pieces.reduce((sum, piece) => sum + bytesOf(piece), 0) * 8) / points);
   const blocks = pieces.map(({ times, values }) => encodeBlock(times, values));
   const encode = nanoseconds(points, () => {
@@ -125,12 +125,12 @@ function workloadTable(): string[] {
   ];
 }
 
-interface Piece {
+interface BlockPart {
   readonly times: Float64Array;
   readonly values: Float64Array;
 }
 
-function piecesOf({ times, values }: GeneratedSeries): Piece[] {
+function piecesOf({ times, values }: GeneratedSeries): BlockPart[] {
   return Array.from({ length: Math.ceil(times.length / blockPoints) }, (_, piece) => {
     const [from, to] = [piece * blockPoints, (piece + 1) * blockPoints];
     return { times: times.slice(from, to), values: values.slice(from, to) };

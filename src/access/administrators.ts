@@ -77,11 +77,11 @@ export async function adoptKeys(tx: CatalogWriter, maker: Maker): Promise<void> 
 }
 
 /** Refuses (400) a change after which no key could administer the groups of the project any more. */
-export async function keepAdministered<Answer>(
+export async function keepAdministered<TestResponse>(
   tx: CatalogWriter,
   { projectId, nowMs }: { readonly projectId: number; readonly nowMs: number },
-  change: () => Promise<Answer>,
-): Promise<Answer> {
+  change: () => Promise<TestResponse>,
+): Promise<TestResponse> {
   const before = await isAdministered(tx, projectId, nowMs);
   const answer = await change();
   if (before && !(await isAdministered(tx, projectId, nowMs))) throw fail("last-administrator", {});

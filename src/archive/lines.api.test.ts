@@ -17,7 +17,7 @@ import { importArchive } from "./restore.ts";
 import { ArchiveWriter } from "./writer.ts";
 
 type Json = Readonly<Record<string, unknown>>;
-interface Piece {
+interface Part {
   readonly section: string;
   readonly name: string;
   readonly bytes: Buffer;
@@ -26,7 +26,7 @@ interface Piece {
 const folder = temporaryFolder();
 const never = new AbortController().signal;
 let server: TestServer;
-let pieces: readonly Piece[];
+let pieces: readonly Part[];
 before(async () => {
   server = await startTestServer();
   await fillSmallProject(askerOf(server));
@@ -35,7 +35,7 @@ before(async () => {
     (await run(exportArchive(archiveParts), ["--output", file], server.key)).code,
     exitCodes.loaded,
   );
-  const read: Piece[] = [];
+  const read: Part[] = [];
   for await (const entry of entriesOf(file))
     if (entry.section)
       read.push({ section: entry.section, name: entry.name, bytes: await bytesOf(entry, 2 ** 20) });
@@ -82,7 +82,7 @@ function changed(line: unknown, [part, ...rest]: readonly string[], hostile: unk
   return Array.isArray(line) ? line.with(0, next) : { ...(line as object), [key]: next };
 }
 
-const linesOf = (piece: Piece): Json[] =>
+const linesOf = (piece: Part): Json[] =>
   piece.bytes
     .toString()
     .trimEnd()
@@ -91,7 +91,7 @@ const linesOf = (piece: Piece): Json[] =>
 
 const sections = archiveParts.flatMap((part) => part.sections);
 const kindOf = (name: string) => sections.find((section) => section.name === name)!;
-const isOfLines = ({ section }: Piece) => kindOf(section).kind === "lines";
+const isOfLines = ({ section }: Part) => kindOf(section).kind === "lines";
 /** The list of the API whose items are the lines of the section. */
 const listOf = (name: string): string | undefined => {
   const section = kindOf(name);

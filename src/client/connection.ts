@@ -28,8 +28,8 @@ interface LoginStatus {
   readonly projectId: number;
 }
 
-/** What is sent, unless it is nothing. */
-interface Sent {
+/** The body and headers of a request, if any. */
+interface RequestContent {
   readonly body?: string | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -76,23 +76,23 @@ export class Connection {
   /**
    * For requests that may be repeated: retries after 429, 5xx and a broken connection, with growing delays.
    */
-  async json(method: string, path: string, sent: Sent = {}): Promise<unknown> {
+  async json(method: string, path: string, sent: RequestContent = {}): Promise<unknown> {
     return parseJson(await this.#retried(async () => (await this.#once(method, path, sent)).text()));
   }
 
   /** As `json`; returns the bytes of the response. */
-  bytes(method: string, path: string, sent: Sent = {}): Promise<Buffer> {
+  bytes(method: string, path: string, sent: RequestContent = {}): Promise<Buffer> {
     return this.#retried(async () => Buffer.from(await (await this.#once(method, path, sent)).arrayBuffer()));
   }
 
   /** Repeats the request only if the server was too busy to start it. */
-  async jsonOnce(method: string, path: string, sent: Sent = {}): Promise<unknown> {
+  async jsonOnce(method: string, path: string, sent: RequestContent = {}): Promise<unknown> {
     const once = async () => (await this.#once(method, path, sent)).text();
     return parseJson(await this.#retried(once, ({ status }) => status === 429));
   }
 
   /** Fetches a link, which needs no credentials. The caller reads the body. */
-  link(method: string, address: string, sent: Sent = {}): Promise<Response> {
+  link(method: string, address: string, sent: RequestContent = {}): Promise<Response> {
     return this.#send(method, address, sent, undefined);
   }
 
@@ -115,11 +115,11 @@ export class Connection {
     await pause(waitMs * (0.5 + Math.random() / 2), undefined, { signal: this.#signal });
   }
 
-  async #retried<Answer>(
-    attempt: () => Promise<Answer>,
+  async #retried<TestResponse>(
+    attempt: () => Promise<TestResponse>,
     isWorthwhile: (problem: ServerProblem) => boolean = ({ status, mayBeDone }) =>
       mayBeDone || status === 429,
-  ): Promise<Answer> {
+  ): Promise<TestResponse> {
     for (let failed = 0; ; failed++) {
       try {
         return await attempt();
@@ -133,11 +133,16 @@ export class Connection {
     }
   }
 
-  #once(method: string, path: string, sent: Sent = {}): Promise<Response> {
+  #once(method: string, path: string, sent: RequestContent = {}): Promise<Response> {
     return this.#send(method, this.server + path, sent, this.#key);
   }
 
-  async #send(method: string, address: string, { body, headers }: Sent, key?: string): Promise<Response> {
+  async #send(
+    method: string,
+    address: string,
+    { body, headers }: RequestContent,
+    key?: string,
+  ): Promise<Response> {
     const isStream = body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array);
     const timeout = isStream || key === undefined ? [] : [AbortSignal.timeout(limits.requestMsMax)];
     try {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { type Answer, idsOf, startTestServer, type TestServer } from "../../test/support/server.ts";
+import { idsOf, startTestServer, type TestResponse, type TestServer } from "../../test/support/server.ts";
 import { limits } from "../limits.ts";
 import { usualDeadlines } from "./request-scope.ts";
 
@@ -64,7 +64,7 @@ async function askWithoutReading(methodAndPath: string, body = "", to = server):
 
 test("events of the largest size are paged through completely, forwards and backwards", async () => {
   const get = (query: string) => server.ask(`GET /events?limit=10000${query}`);
-  const pages: Answer[] = [await get("")];
+  const pages: TestResponse[] = [await get("")];
   while (pages.at(-1)!.nextCursor !== undefined) pages.push(await get(`&cursor=${pages.at(-1)!.nextCursor}`));
   assert.ok(pages.length > 1, "49 MB are more than one page");
   assert.deepEqual(pages.flatMap(idsOf), ids);

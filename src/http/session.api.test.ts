@@ -2,7 +2,7 @@
 // is not valid for.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { type Answer, type Item, startTestServer, type TestServer } from "../../test/support/server.ts";
+import { type Item, startTestServer, type TestResponse, type TestServer } from "../../test/support/server.ts";
 import { sessionTable } from "../access/schema.ts";
 import { realSystem } from "../lib/system.ts";
 import { limits } from "../limits.ts";
@@ -34,7 +34,7 @@ const own = () => ({ origin: server.baseUrl });
 const signIn = (body: unknown, headers: Headers = {}) =>
   server.ask.root("POST /session", body, { ...stranger, ...headers });
 
-const cookieIn = ({ headers }: Answer): string => headers.getSetCookie()[0]!.split(";")[0]!;
+const cookieIn = ({ headers }: TestResponse): string => headers.getSetCookie()[0]!.split(";")[0]!;
 
 /** Signs in, and returns the cookie as a browser sends it back. */
 async function cookieOf(apiKey = server.key): Promise<string> {

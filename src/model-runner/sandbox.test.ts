@@ -195,7 +195,10 @@ return [open(place).read(), attempt(lambda: open(place, "w").write("0"))]`;
   });
 });
 
-async function withPath<Answer>(path: string, task: () => Promise<Answer>): Promise<Answer> {
+async function withPath<TestResponse>(
+  path: string,
+  task: () => Promise<TestResponse>,
+): Promise<TestResponse> {
   const before = process.env["PATH"];
   process.env["PATH"] = path;
   try {

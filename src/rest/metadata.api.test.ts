@@ -2,7 +2,7 @@
 // refused.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type Answer, startTestServer, type TestServer } from "../../test/support/server.ts";
+import { startTestServer, type TestResponse, type TestServer } from "../../test/support/server.ts";
 import { routes } from "../resources.ts";
 import type { ApiVersion } from "./route.ts";
 import { textPlacesOf } from "./text-places.ts";
@@ -57,12 +57,12 @@ const resources: readonly Resource[] = [
 const askIn = (version: ApiVersion) =>
   ({ "0.4": server.ask.v04, "0.5": server.ask.v05, "0.6": server.ask.v06 })[version];
 
-const first = (answer: Answer) => {
+const first = (answer: TestResponse) => {
   assert.ok(answer.status < 300 && answer.items.length === 1, answer.text);
   return answer.items[0]!;
 };
 
-const isNested = ({ status, error }: Answer, field: string, asked: string) => {
+const isNested = ({ status, error }: TestResponse, field: string, asked: string) => {
   assert.equal(status, 400, asked);
   const start = `Invalid field - ${field} - expected string but got `;
   assert.ok(error!.message.startsWith(start), `${asked} answered ${error!.message}, not ${start}`);

@@ -123,8 +123,14 @@ export interface CatalogWriter extends CatalogReader {
 }
 
 export interface Catalog {
-  read<Answer>(scope: TransactionScope, work: (tx: CatalogReader) => Promise<Answer>): Promise<Answer>;
-  write<Answer>(scope: TransactionScope, work: (tx: CatalogWriter) => Promise<Answer>): Promise<Answer>;
+  read<TestResponse>(
+    scope: TransactionScope,
+    work: (tx: CatalogReader) => Promise<TestResponse>,
+  ): Promise<TestResponse>;
+  write<TestResponse>(
+    scope: TransactionScope,
+    work: (tx: CatalogWriter) => Promise<TestResponse>,
+  ): Promise<TestResponse>;
   /** The highest id any record ever had, removed ones included. */
   lastId(): Promise<number>;
   close(): Promise<void>;

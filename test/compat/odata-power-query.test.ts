@@ -30,7 +30,7 @@ before(async () => {
 });
 after(() => server.close());
 
-interface Answer {
+interface TestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
@@ -42,7 +42,7 @@ const accept =
   "application/atomsvc+xml;q=0.8,application/atom+xml;q=0.8,application/xml;q=0.7,text/plain;q=0.7";
 
 /** Sends exactly these headers, and returns the response unchanged. */
-function send(url: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
+function send(url: string, headers: Readonly<Record<string, string>>): Promise<TestResponse> {
   return new Promise((resolve, reject) => {
     httpGet(url, { headers }, (response) => {
       const chunks: Buffer[] = [];
@@ -53,7 +53,7 @@ function send(url: string, headers: Readonly<Record<string, string>>): Promise<A
         const isPacked = response.headers["content-encoding"] === "gzip";
         const text = (isPacked ? gunzipSync(bytes) : bytes).toString();
         const isJson = response.headers["content-type"]?.startsWith("application/json");
-        const json = (isJson ? JSON.parse(text) : {}) as Answer["json"];
+        const json = (isJson ? JSON.parse(text) : {}) as TestResponse["json"];
         const versions = response.rawHeaders.filter((name) => name.toLowerCase() === "odata-version");
         assert.equal(versions.length, 1, `${url} answers with OData-Version ${versions.length} times`);
         assert.equal(response.headers["odata-version"], "4.0");
@@ -75,7 +75,7 @@ describe("Power Query", () => {
   });
   const ask = (path: string, headers: Readonly<Record<string, string>> = {}) =>
     send(path.startsWith("http") ? path : root() + path, { ...common(), Accept: accept, ...headers });
-  const names = ({ json }: Answer) => json.value.map(({ Name }) => Name);
+  const names = ({ json }: TestResponse) => json.value.map(({ Name }) => Name);
 
   it("must send a credential", async () => {
     const { Authorization: _, ...anonymous } = common();
@@ -114,7 +114,7 @@ describe("Power Query", () => {
     const found: unknown[] = [];
     let pages = 0;
     for (let link: string | undefined = first; link !== undefined; pages++) {
-      const { status, json, text }: Answer = await ask(link);
+      const { status, json, text }: TestResponse = await ask(link);
       assert.equal(status, 200, text);
       assert.equal(json["@odata.context"], `${root()}/$metadata#Assets(Id,Name)`);
       found.push(...json.value.map(({ Id }) => Id));

@@ -132,16 +132,16 @@ async function writeUntilKilled(writer: Writer): Promise<void> {
 
 /** What the server holds of a writer's series. */
 async function stateIn({ name }: Writer): Promise<State> {
-  interface Answer {
+  interface TestResponse {
     readonly data: { items: { name: string; datapoints: { timestamp: number; value: number | string }[] }[] };
   }
-  const listed = (await ask("GET", "/timeseries?limit=1000")) as Answer;
+  const listed = (await ask("GET", "/timeseries?limit=1000")) as TestResponse;
   const items = listed.data.items
     .filter((one) => one.name.startsWith(`${name}.`))
     .map((one) => ({ name: one.name }));
   if (items.length === 0) return new Map();
   const query = { items, start: 0, end: 10 * timesMax, limit: 100_000 };
-  const { data } = (await ask("POST", "/timeseries/dataquery", query)) as Answer;
+  const { data } = (await ask("POST", "/timeseries/dataquery", query)) as TestResponse;
   return new Map(
     data.items.map((one) => [
       one.name,

@@ -2,7 +2,7 @@
 // another, points, searches.
 import type { Client, Reply } from "./client.ts";
 import { aclOf, holds, type Kind, may, type Thing } from "./plant.ts";
-import type { Asker, Question } from "./question.ts";
+import type { RandomCaller, RandomRequest } from "./random-request.ts";
 import { anyId, pointsOf, words } from "./rest-reads.ts";
 
 const root = "/odata/v1/projects/demo";
@@ -30,15 +30,15 @@ const needs = (kind: Kind) => [aclOf[kind], "READ"] as const;
 const given = (kind: Kind) => ({ needs: needs(kind), refusals: "by status" }) as const;
 const encoded = (text: string) => encodeURIComponent(text).replaceAll("'", "%27");
 
-const visible = ({ plant, rights }: Asker, kind: Kind) =>
+const visible = ({ plant, rights }: RandomCaller, kind: Kind) =>
   plant.of(kind).filter((one) => may(plant, rights, "READ", one));
 
-function list(asker: Asker, kind: Kind): Question {
+function list(caller: RandomCaller, kind: Kind): RandomRequest {
   const { set, name } = sets[kind];
-  const word = asker.random.pick([...words, "0"]);
-  const found = visible(asker, kind).filter((one) => one.name.includes(word));
+  const word = caller.random.pick([...words, "0"]);
+  const found = visible(caller, kind).filter((one) => one.name.includes(word));
   const filter = encoded(`contains(${name},'${word}')`);
-  const pageMax = asker.random.pick([3, 20, 1000]);
+  const pageMax = caller.random.pick([3, 20, 1000]);
   return {
     ask: `GET ${root}/${set}?$filter=${filter}&$select=Id`,
     headers: { prefer: `odata.maxpagesize=${pageMax}` },
@@ -61,48 +61,49 @@ async function allOf(reply: Reply, client: Client, pageMax: number): Promise<Row
   return rows;
 }
 
-function byExternalId(asker: Asker, kind: Kind): Question {
-  const { id, externalId } = asker.random.pick(asker.plant.of(kind));
+function byExternalId(caller: RandomCaller, kind: Kind): RandomRequest {
+  const { id, externalId } = caller.random.pick(caller.plant.of(kind));
   return {
     ask: `GET ${root}/${sets[kind].set}?$filter=${encoded(`ExternalId eq '${externalId}'`)}&$select=Id`,
     ...given(kind),
     seen: (reply) => idsIn(bodyOf(reply).value),
-    expected: isSeen(asker, kind, id) ? [id] : [],
+    expected: isSeen(caller, kind, id) ? [id] : [],
   };
 }
 
-function count(asker: Asker, kind: Kind): Question {
+function count(caller: RandomCaller, kind: Kind): RandomRequest {
   const { set, name } = sets[kind];
-  const word = asker.random.pick(["", ...words]);
+  const word = caller.random.pick(["", ...words]);
   const filter = word === "" ? "" : `?$filter=${encoded(`startswith(${name},'${word}')`)}`;
   return {
     ask: `GET ${root}/${set}/$count${filter}`,
     ...given(kind),
     seen: ({ text }) => Number(text),
-    expected: visible(asker, kind).filter((one) => one.name.startsWith(word)).length,
+    expected: visible(caller, kind).filter((one) => one.name.startsWith(word)).length,
   };
 }
 
-const isSeen = (asker: Asker, kind: Kind, id: number) => visible(asker, kind).some((one) => one.id === id);
+const isSeen = (caller: RandomCaller, kind: Kind, id: number) =>
+  visible(caller, kind).some((one) => one.id === id);
 
 const missing = { status: 404 };
 
-function entity(asker: Asker, kind: Kind): Question {
-  const id = anyId(asker, kind);
+function entity(caller: RandomCaller, kind: Kind): RandomRequest {
+  const id = anyId(caller, kind);
   return {
     ask: `GET ${root}/${sets[kind].set}('${id}')?$select=Id`,
     ...given(kind),
     seen: (reply) => Number((reply.json as unknown as Row)["Id"]),
-    expected: isSeen(asker, kind, id) ? id : missing,
+    expected: isSeen(caller, kind, id) ? id : missing,
   };
 }
 
 /** Series under each asset: those that the caller may see as well. */
-function expanded(asker: Asker): Question {
-  if (!holds(asker.rights, ...needs("timeseries"))) return count(asker, "assets");
-  const word = asker.random.pick(words);
-  const assets = visible(asker, "assets").filter((one) => one.name.startsWith(word));
-  const series = visible(asker, "timeseries");
+function expanded(caller: RandomCaller): RandomRequest {
+  if (!holds(caller.rights, ...needs("timeseries"))) return count(caller, "assets");
+  const word = caller.random.pick(words);
+  const assets = visible(caller, "assets").filter((one) => one.name.startsWith(word));
+  const series = visible(caller, "timeseries");
   const filter = encoded(`startswith(Name,'${word}')`);
   return {
     ask: `GET ${root}/Assets?$filter=${filter}&$select=Id&$expand=Timeseries($select=Id),Parent($select=Id)`,
@@ -116,19 +117,19 @@ function expanded(asker: Asker): Question {
       ),
     expected: Object.fromEntries(
       assets.map(({ id, parentId }) => {
-        const parent = parentId !== undefined && isSeen(asker, "assets", parentId) ? parentId : null;
+        const parent = parentId !== undefined && isSeen(caller, "assets", parentId) ? parentId : null;
         return [id, [parent, idsOf(series.filter((one) => one.assetIds.includes(id)))]];
       }),
     ),
   };
 }
 
-function navigation(asker: Asker): Question {
-  const kind = asker.random.pick(["timeseries", "events", "files", "sequences"] as const);
-  if (!holds(asker.rights, ...needs(kind))) return count(asker, "assets");
-  const id = anyId(asker, "assets");
-  const found = visible(asker, kind).filter((one) => one.assetIds.includes(id));
-  const isThere = isSeen(asker, "assets", id);
+function navigation(caller: RandomCaller): RandomRequest {
+  const kind = caller.random.pick(["timeseries", "events", "files", "sequences"] as const);
+  if (!holds(caller.rights, ...needs(kind))) return count(caller, "assets");
+  const id = anyId(caller, "assets");
+  const found = visible(caller, kind).filter((one) => one.assetIds.includes(id));
+  const isThere = isSeen(caller, "assets", id);
   return {
     ask: `GET ${root}/Assets('${id}')/${sets[kind].set}?$select=Id`,
     ...given("assets"),
@@ -137,15 +138,15 @@ function navigation(asker: Asker): Question {
   };
 }
 
-function below(asker: Asker): Question {
-  const id = anyId(asker, "assets");
-  const isChildren = asker.random.chance(0.5);
-  const isMeant = (one: Thing) => (isChildren ? one.parentId === id : asker.plant.isUnder(one, [id]));
+function below(caller: RandomCaller): RandomRequest {
+  const id = anyId(caller, "assets");
+  const isChildren = caller.random.chance(0.5);
+  const isMeant = (one: Thing) => (isChildren ? one.parentId === id : caller.plant.isUnder(one, [id]));
   return {
     ask: `GET ${root}/Assets('${id}')/${isChildren ? "Children" : "Subtree"}?$select=Id`,
     ...given("assets"),
     seen: (reply) => idsIn(bodyOf(reply).value),
-    expected: isSeen(asker, "assets", id) ? idsOf(visible(asker, "assets").filter(isMeant)) : missing,
+    expected: isSeen(caller, "assets", id) ? idsOf(visible(caller, "assets").filter(isMeant)) : missing,
   };
 }
 
@@ -155,10 +156,10 @@ const pointsIn = (reply: Reply) =>
     value: Value,
   }));
 
-function points(asker: Asker): Question {
-  const id = anyId(asker, "timeseries");
-  const isThere = isSeen(asker, "timeseries", id);
-  const byFilter = asker.random.chance(0.5);
+function points(caller: RandomCaller): RandomRequest {
+  const id = anyId(caller, "timeseries");
+  const isThere = isSeen(caller, "timeseries", id);
+  const byFilter = caller.random.chance(0.5);
   const path = byFilter
     ? `DataPoints?$filter=${encoded(`TimeseriesId eq '${id}'`)}&$select=TimeStamp,Value`
     : `Timeseries('${id}')/DataPoints`;
@@ -171,21 +172,21 @@ function points(asker: Asker): Question {
   };
 }
 
-function latest(asker: Asker): Question {
-  const ids = [anyId(asker, "timeseries"), anyId(asker, "timeseries")];
+function latest(caller: RandomCaller): RandomRequest {
+  const ids = [anyId(caller, "timeseries"), anyId(caller, "timeseries")];
   const list = ids.map((id) => `'${id}'`).join();
   return {
     ask: `GET ${root}/Latest?$filter=${encoded(`TimeseriesId in (${list})`)}`,
     ...given("timeseries"),
     seen: (reply) => bodyOf(reply).value.map(({ Value }) => Value),
-    expected: [...new Set(ids)].filter((id) => isSeen(asker, "timeseries", id)),
+    expected: [...new Set(ids)].filter((id) => isSeen(caller, "timeseries", id)),
   };
 }
 
-function search(asker: Asker): Question {
-  const kind = asker.random.pick(["assets", "timeseries", "events"] as const);
-  const word = asker.random.pick([...words, "00"]);
-  const found = visible(asker, kind).filter(({ name }) =>
+function search(caller: RandomCaller): RandomRequest {
+  const kind = caller.random.pick(["assets", "timeseries", "events"] as const);
+  const word = caller.random.pick([...words, "00"]);
+  const found = visible(caller, kind).filter(({ name }) =>
     name.split(" ").some((one) => one.startsWith(word)),
   );
   return {
@@ -200,7 +201,7 @@ const perKind = [list, count, entity, entity, byExternalId];
 const others = [expanded, navigation, below, points, points, latest, search];
 
 /** One random request for records linked to assets. */
-export const odataRead = (asker: Asker): Question =>
-  asker.random.chance(0.5)
-    ? asker.random.pick(perKind)(asker, asker.random.pick(kinds))
-    : asker.random.pick(others)(asker);
+export const odataRead = (caller: RandomCaller): RandomRequest =>
+  caller.random.chance(0.5)
+    ? caller.random.pick(perKind)(caller, caller.random.pick(kinds))
+    : caller.random.pick(others)(caller);

@@ -5,8 +5,8 @@ import { startTestServer, type TestServer } from "../support/server.ts";
 import { type Client, clientFor, seenAs } from "./client.ts";
 import { odataRead } from "./odata-reads.ts";
 import { everyRight, holds, Plant, type Rights } from "./plant.ts";
-import { type Dialect, isRefusal, type Question, refused } from "./question.ts";
 import { Random } from "./random.ts";
+import { type Dialect, isRefusal, type RandomRequest, refused } from "./random-request.ts";
 import { fillElsewhere, readsElsewhere, readsOfJobs } from "./rest-elsewhere.ts";
 import { restRead } from "./rest-reads.ts";
 import { move, restWrite } from "./rest-writes.ts";
@@ -17,7 +17,7 @@ const dialects: readonly Dialect[] = [
   { name: "REST", reads: restRead, writes: restWrite, share: 0.7 },
   {
     name: "REST elsewhere",
-    reads: (asker) => asker.random.pick([...readsElsewhere, ...readsOfJobs])(asker),
+    reads: (caller) => caller.random.pick([...readsElsewhere, ...readsOfJobs])(caller),
     share: 0.1,
   },
   { name: "OData", reads: odataRead, share: 0.2 },
@@ -57,7 +57,7 @@ test(`what a caller may see is all that any route shows (ORACLE_SEED=${seed})`, 
     callers.push({ rights, client: clientFor(server.baseUrl, key), seen: seenAs(admin, groupId) });
   }
   let [asked, refusals] = [0, 0];
-  const put = async (question: Question, { rights, client }: Asking) => {
+  const put = async (question: RandomRequest, { rights, client }: Asking) => {
     asked += 1;
     if (isRefusal(await check(question, { rights, client, admin }))) refusals += 1;
   };
@@ -87,7 +87,7 @@ test(`what a caller may see is all that any route shows (ORACLE_SEED=${seed})`, 
  * Sends a request, compares, and changes the plant if the response is successful; returns the expectation.
  */
 async function check(
-  question: Question,
+  question: RandomRequest,
   { rights, client, admin }: Asking & { readonly admin: Client },
 ): Promise<unknown> {
   const { ask, body, headers, needs, seen, changed } = question;
@@ -106,7 +106,7 @@ async function check(
 }
 
 /** A write with the rights of a group is refused; if it changed the plant, later reads would show it. */
-async function refuseSeen(seen: Client, { ask, body, headers }: Question): Promise<void> {
+async function refuseSeen(seen: Client, { ask, body, headers }: RandomRequest): Promise<void> {
   const { status, json } = await seen(ask, body, headers);
   assert.deepEqual({ status, error: json.error }, refused("see-as-read-only", {}), ask);
 }

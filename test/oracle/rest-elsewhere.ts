@@ -2,7 +2,7 @@
 // that compute from assets and series: tag matching, calculated series and similarity search.
 import type { Client } from "./client.ts";
 import { everyRight, holds, may, type Plant, type Thing } from "./plant.ts";
-import { type Asker, type Question, refused } from "./question.ts";
+import { type RandomCaller, type RandomRequest, refused } from "./random-request.ts";
 import { anyId, below, pointsOf, pointTimes, words } from "./rest-reads.ts";
 
 const names = ["feeds a", "feeds b", "drains c"];
@@ -37,7 +37,7 @@ export async function fillElsewhere(admin: Client, plant: Plant): Promise<void> 
 
 const related = ["relationshipsAcl", "READ"] as const;
 
-function relationships({ random }: Asker): Question {
+function relationships({ random }: RandomCaller): RandomRequest {
   const wanted = random.some([...names, "none"], 3);
   const isList = wanted.includes("none") || wanted.length === 0;
   if (isList)
@@ -57,7 +57,7 @@ function relationships({ random }: Asker): Question {
 }
 
 /** A trend is visible to all who may read trends, whatever its definition names. */
-function trends({ random }: Asker): Question {
+function trends({ random }: RandomCaller): RandomRequest {
   const [name, word] = [random.pick(names), random.pick(words)];
   const [query, isFound] = random.pick<[string, (one: string) => boolean]>([
     ["", () => true],
@@ -74,10 +74,10 @@ function trends({ random }: Asker): Question {
 }
 
 /** The external id of a hidden asset does not show in what it relates to. */
-function relationshipsOfAsset(asker: Asker): Question {
-  const { plant, rights, random } = asker;
+function relationshipsOfAsset(caller: RandomCaller): RandomRequest {
+  const { plant, rights, random } = caller;
   const related = plant.of("assets").filter(({ externalId }) => externalId === plant.related);
-  const assetId = related.length > 0 && random.chance(0.5) ? related[0]!.id : anyId(asker, "assets");
+  const assetId = related.length > 0 && random.chance(0.5) ? related[0]!.id : anyId(caller, "assets");
   const asset = plant.things.get(assetId);
   const isRelated = asset?.externalId === plant.related && may(plant, rights, "READ", asset);
   return {
@@ -89,7 +89,7 @@ function relationshipsOfAsset(asker: Asker): Question {
 }
 
 /** Filters by members of a relationship itself, which no right hides. */
-function filteredRelationships({ random }: Asker): Question {
+function filteredRelationships({ random }: RandomCaller): RandomRequest {
   const [externalId, label] = [random.pick([...names, "none"]), random.pick(words)];
   const [query, isFound] = random.pick<[string, (name: string) => boolean]>([
     [`externalId=${encodeURIComponent(externalId)}`, (name) => name === externalId],
@@ -106,9 +106,9 @@ function filteredRelationships({ random }: Asker): Question {
 }
 
 /** Links of raw tables belong to the tables: a caller who lists tables sees them. */
-function tablesOfAsset(asker: Asker): Question {
-  const { plant, random } = asker;
-  const assetId = random.chance(0.5) ? random.pick(plant.tableAssetIds) : anyId(asker, "assets");
+function tablesOfAsset(caller: RandomCaller): RandomRequest {
+  const { plant, random } = caller;
+  const assetId = random.chance(0.5) ? random.pick(plant.tableAssetIds) : anyId(caller, "assets");
   const isLinked = plant.tableAssetIds.includes(assetId) && plant.things.has(assetId);
   const [path, member, name] = random.pick([
     ["raw", "dbName", "plant"],
@@ -122,7 +122,7 @@ function tablesOfAsset(asker: Asker): Question {
   };
 }
 
-function oneRelationship({ random }: Asker): Question {
+function oneRelationship({ random }: RandomCaller): RandomRequest {
   const externalId = random.pick([...names, "none"]);
   const details = { what: "relationship", externalIds: [externalId], status: 404 } as const;
   return {
@@ -133,14 +133,14 @@ function oneRelationship({ random }: Asker): Question {
   };
 }
 
-function raw({ random }: Asker): Question {
-  const member = (name: string): Question["seen"] => {
+function raw({ random }: RandomCaller): RandomRequest {
+  const member = (name: string): RandomRequest["seen"] => {
     return (reply) => reply.json.data.items.map((item) => item[name]);
   };
   const list = ["rawAcl", "LIST"] as const;
   const read = ["rawAcl", "READ"] as const;
   const at = `GET ${below(random.pick(["0.4", "0.5", "0.6"]))}/raw`;
-  return random.pick<Question>([
+  return random.pick<RandomRequest>([
     { ask: at, needs: list, seen: member("dbName"), expected: ["plant"] },
     { ask: `${at}/plant`, needs: list, seen: member("tableName"), expected: ["rows"] },
     { ask: `${at}/plant/rows`, needs: read, seen: member("key"), expected: rows },
@@ -149,8 +149,8 @@ function raw({ random }: Asker): Question {
 }
 
 /** A name that the caller may not see is near to no tag. */
-function tagMatching(asker: Asker): Question {
-  const { plant, rights, random } = asker;
+function tagMatching(caller: RandomCaller): RandomRequest {
+  const { plant, rights, random } = caller;
   const asset = random.pick(plant.of("assets"));
   const match = { tagId: asset.name, score: 0, platform: null };
   return {
@@ -163,9 +163,9 @@ function tagMatching(asker: Asker): Question {
 }
 
 /** The sum of two series is for those who may read both. */
-function sum(asker: Asker): Question {
-  const { plant, rights } = asker;
-  const ids = [...new Set([anyId(asker, "timeseries"), anyId(asker, "timeseries")])];
+function sum(caller: RandomCaller): RandomRequest {
+  const { plant, rights } = caller;
+  const ids = [...new Set([anyId(caller, "timeseries"), anyId(caller, "timeseries")])];
   const hidden = ids.filter((id) => {
     const series = plant.things.get(id);
     return series?.kind !== "timeseries" || !may(plant, rights, "READ", series);
@@ -186,12 +186,12 @@ function sum(asker: Asker): Question {
   };
 }
 
-const anySeries = ({ plant, random }: Asker): Thing => random.pick(plant.of("timeseries"));
+const anySeries = ({ plant, random }: RandomCaller): Thing => random.pick(plant.of("timeseries"));
 
 /** The points of one series, looked for in another: both are as far apart as their ids. */
-function similarity(asker: Asker): Question {
-  const { plant, rights } = asker;
-  const [input, searched] = [anySeries(asker), anySeries(asker)];
+function similarity(caller: RandomCaller): RandomRequest {
+  const { plant, rights } = caller;
+  const [input, searched] = [anySeries(caller), anySeries(caller)];
   const [inputTagId, tagId] = [input.name, searched.name];
   const hidden = [...new Set([input, searched])].filter((one) => !may(plant, rights, "READ", one));
   const keys = hidden.map(({ name }) => name);
@@ -218,9 +218,9 @@ function similarity(asker: Asker): Question {
 }
 
 /** A search for the points of a series among its own, as a job of the caller. */
-function patternSearch(asker: Asker): Question {
-  const { plant, rights } = asker;
-  const series = anySeries(asker);
+function patternSearch(caller: RandomCaller): RandomRequest {
+  const { plant, rights } = caller;
+  const series = anySeries(caller);
   const isRead = may(plant, rights, "READ", series);
   const spec = { timeSeries: [{ id: series.id }], aggregates: [], start: 0, end: 9_000 };
   const refusal = holds(rights, "timeSeriesAcl", "READ")
@@ -245,7 +245,7 @@ function patternSearch(asker: Asker): Question {
 }
 
 /** A job is seen by its caller and by administrators. */
-function job({ plant, rights }: Asker): Question {
+function job({ plant, rights }: RandomCaller): RandomRequest {
   const { id, rights: owner } = plant.job ?? { id: 5, rights: undefined };
   const isSeen = owner !== undefined && (rights === owner || rights === everyRight);
   return {

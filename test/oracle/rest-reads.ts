@@ -2,7 +2,7 @@
 import { compareText } from "../../src/lib/text.ts";
 import type { Reply } from "./client.ts";
 import { aclOf, type Kind, may, mayKnow, nounOf, type Thing } from "./plant.ts";
-import { type Asker, type Question, refused } from "./question.ts";
+import { type RandomCaller, type RandomRequest, refused } from "./random-request.ts";
 
 export const below = (version: string) => `/api/${version}/projects/demo`;
 export const words = ["pump", "valve", "motor", "tank"];
@@ -13,13 +13,13 @@ const idsIn = (reply: Reply): number[] => reply.json.data.items.map(({ id }) => 
 const sortedIdsIn = (reply: Reply): number[] => idsIn(reply).sort((a, b) => a - b);
 const sortedIdsOf = (things: readonly Thing[]) => things.map(({ id }) => id).sort((a, b) => a - b);
 
-const visible = ({ plant, rights }: Asker, kind: Kind) =>
+const visible = ({ plant, rights }: RandomCaller, kind: Kind) =>
   plant.of(kind).filter((one) => may(plant, rights, "READ", one));
 
 /** An id of this kind, mostly one that may be read, or one of nothing that there is. */
-export function anyId(asker: Asker, kind: Kind): number {
-  const { plant, random } = asker;
-  const seen = random.chance(0.6) ? visible(asker, kind) : [];
+export function anyId(caller: RandomCaller, kind: Kind): number {
+  const { plant, random } = caller;
+  const seen = random.chance(0.6) ? visible(caller, kind) : [];
   if (seen.length > 0) return random.pick(seen).id;
   if (random.chance(0.1)) return random.pick([...plant.gone, 3, 2 ** 52]);
   return random.pick(plant.of(random.chance(0.05) ? "assets" : kind)).id;
@@ -27,23 +27,23 @@ export function anyId(asker: Asker, kind: Kind): number {
 
 const needs = (kind: Kind) => [aclOf[kind], "READ"] as const;
 
-const version = ({ random }: Asker, kind: Kind) =>
+const version = ({ random }: RandomCaller, kind: Kind) =>
   random.pick(kind === "sequences" ? ["0.5", "0.6"] : ["0.4", "0.5", "0.6"]);
 
 /** The order of each list. */
-function inOrder(asker: Asker, kind: Kind, things: readonly Thing[]): Thing[] {
-  const depth = ({ id }: Thing) => asker.plant.lineage(id).length;
+function inOrder(caller: RandomCaller, kind: Kind, things: readonly Thing[]): Thing[] {
+  const depth = ({ id }: Thing) => caller.plant.lineage(id).length;
   const byId = (a: Thing, b: Thing) => a.id - b.id;
   if (kind === "assets") return things.toSorted((a, b) => depth(a) - depth(b) || byId(a, b));
   return things.toSorted(kind === "timeseries" ? (a, b) => compareText(a.name, b.name) : byId);
 }
 
 /** A page, and whether there are more. */
-function list(asker: Asker, kind: Kind): Question {
-  const limit = asker.random.pick([1, 3, 10, 1_000]);
-  const all = inOrder(asker, kind, visible(asker, kind));
+function list(caller: RandomCaller, kind: Kind): RandomRequest {
+  const limit = caller.random.pick([1, 3, 10, 1_000]);
+  const all = inOrder(caller, kind, visible(caller, kind));
   return {
-    ask: `GET ${below(version(asker, kind))}/${kind}?limit=${limit}`,
+    ask: `GET ${below(version(caller, kind))}/${kind}?limit=${limit}`,
     needs: needs(kind),
     seen: (reply) => ({ ids: idsIn(reply), more: reply.json.data.nextCursor !== undefined }),
     expected: { ids: all.slice(0, limit).map(({ id }) => id), more: all.length > limit },
@@ -51,8 +51,8 @@ function list(asker: Asker, kind: Kind): Question {
 }
 
 /** All pages, one after the other. */
-function listAll(asker: Asker, kind: Kind): Question {
-  const path = `${below("0.5")}/${kind}?limit=${asker.random.pick([7, 20, 60])}`;
+function listAll(caller: RandomCaller, kind: Kind): RandomRequest {
+  const path = `${below("0.5")}/${kind}?limit=${caller.random.pick([7, 20, 60])}`;
   return {
     ask: `GET ${path}`,
     needs: needs(kind),
@@ -65,14 +65,14 @@ function listAll(asker: Asker, kind: Kind): Question {
       }
       return ids;
     },
-    expected: inOrder(asker, kind, visible(asker, kind)).map(({ id }) => id),
+    expected: inOrder(caller, kind, visible(caller, kind)).map(({ id }) => id),
   };
 }
 
 /** The whole list by cursors for parallel reads. */
-function divided(asker: Asker): Question {
-  const kind = asker.random.pick(["assets", "events"] as const);
-  const divisions = asker.random.pick([1, 2, 5]);
+function divided(caller: RandomCaller): RandomRequest {
+  const kind = caller.random.pick(["assets", "events"] as const);
+  const divisions = caller.random.pick([1, 2, 5]);
   return {
     ask: `GET ${below("0.6")}/${kind}/cursors?divisions=${divisions}`,
     needs: needs(kind),
@@ -82,17 +82,17 @@ function divided(asker: Asker): Question {
       );
       return (await Promise.all(pages)).flatMap(idsIn);
     },
-    expected: inOrder(asker, kind, visible(asker, kind)).map(({ id }) => id),
+    expected: inOrder(caller, kind, visible(caller, kind)).map(({ id }) => id),
   };
 }
 
 const subtreeParameter = { assets: "path", timeseries: "path", events: "assetSubtrees", files: "path" };
 
 /** Records linked to the subtrees of some assets: hidden assets count as missing. */
-function underAssets(asker: Asker, kind: Kind): Question {
-  const { plant, rights, random } = asker;
+function underAssets(caller: RandomCaller, kind: Kind): RandomRequest {
+  const { plant, rights, random } = caller;
   const isSearch = kind === "sequences" || random.chance(0.5);
-  const roots = [anyId(asker, "assets"), anyId(asker, "assets")].slice(0, random.below(2) + 1);
+  const roots = [anyId(caller, "assets"), anyId(caller, "assets")].slice(0, random.below(2) + 1);
   const asked = isSearch ? roots : kind === "assets" ? roots.slice(-1) : roots;
   const known = asked.filter((id) => mayKnow(plant, rights, { kind, action: "READ" }, id));
   const parameter = isSearch ? "assetSubtrees" : subtreeParameter[kind as keyof typeof subtreeParameter];
@@ -100,25 +100,25 @@ function underAssets(asker: Asker, kind: Kind): Question {
     ask: `GET ${below("0.5")}/${kind}${isSearch ? "/search" : ""}?limit=1000&${parameter}=[${asked}]`,
     needs: needs(kind),
     seen: sortedIdsIn,
-    expected: sortedIdsOf(visible(asker, kind).filter((one) => plant.isUnder(one, known))),
+    expected: sortedIdsOf(visible(caller, kind).filter((one) => plant.isUnder(one, known))),
   };
 }
 
-function onAsset(asker: Asker): Question {
-  const kind = asker.random.pick(["timeseries", "events", "files", "sequences"] as const);
-  const assetId = anyId(asker, "assets");
+function onAsset(caller: RandomCaller): RandomRequest {
+  const kind = caller.random.pick(["timeseries", "events", "files", "sequences"] as const);
+  const assetId = anyId(caller, "assets");
   return {
     ask: `GET ${below("0.6")}/${kind}?limit=1000&assetId=${assetId}`,
     needs: needs(kind),
     seen: sortedIdsIn,
-    expected: sortedIdsOf(visible(asker, kind).filter((one) => one.assetIds.includes(assetId))),
+    expected: sortedIdsOf(visible(caller, kind).filter((one) => one.assetIds.includes(assetId))),
   };
 }
 
-function search(asker: Asker, kind: Kind): Question {
-  const word = asker.random.pick([...words, "0", "00"]);
+function search(caller: RandomCaller, kind: Kind): RandomRequest {
+  const word = caller.random.pick([...words, "0", "00"]);
   const field = { events: "description", files: "name" }[kind as "events"] ?? "query";
-  const found = visible(asker, kind).filter(({ name }) =>
+  const found = visible(caller, kind).filter(({ name }) =>
     name.split(" ").some((one) => one.startsWith(word)),
   );
   return {
@@ -130,27 +130,27 @@ function search(asker: Asker, kind: Kind): Question {
 }
 
 /** By what one finds a thing if one may. */
-function byName(asker: Asker): Question {
-  const kind = asker.random.pick(["assets", "timeseries", "files", "sequences"] as const);
-  const { name } = asker.random.pick(asker.plant.of(kind));
+function byName(caller: RandomCaller): RandomRequest {
+  const kind = caller.random.pick(["assets", "timeseries", "files", "sequences"] as const);
+  const { name } = caller.random.pick(caller.plant.of(kind));
   const path = `${below("0.5")}/${kind}`;
   return {
     ask: `GET ${path}?${kind === "timeseries" ? "q" : "name"}=${encodeURIComponent(name)}`,
     needs: needs(kind),
     seen: idsIn,
-    expected: visible(asker, kind)
+    expected: visible(caller, kind)
       .filter((one) => one.name === name)
       .map(({ id }) => id),
   };
 }
 
 /** By its external id, in the list and by `byids`. */
-function byExternalId(asker: Asker, kind: Kind): Question {
-  const { plant, rights, random } = asker;
+function byExternalId(caller: RandomCaller, kind: Kind): RandomRequest {
+  const { plant, rights, random } = caller;
   const thing = random.pick(plant.of(kind));
   const { id, externalId } = thing;
   const found = may(plant, rights, "READ", thing) ? [id] : [];
-  const path = `${below(version(asker, kind))}/${kind}`;
+  const path = `${below(version(caller, kind))}/${kind}`;
   const given = { needs: needs(kind), seen: idsIn };
   if (random.chance(0.5))
     return { ...given, ask: `GET ${path}?externalId=${encodeURIComponent(externalId)}`, expected: found };
@@ -163,15 +163,15 @@ function byExternalId(asker: Asker, kind: Kind): Question {
   };
 }
 
-function labelled(asker: Asker): Question {
-  const kind = asker.random.pick(["assets", "timeseries", "events", "files"] as const);
-  const label = asker.random.pick(words);
-  const search = asker.random.chance(0.5) ? "/search" : "";
+function labelled(caller: RandomCaller): RandomRequest {
+  const kind = caller.random.pick(["assets", "timeseries", "events", "files"] as const);
+  const label = caller.random.pick(words);
+  const search = caller.random.chance(0.5) ? "/search" : "";
   return {
-    ask: `GET ${below(version(asker, kind))}/${kind}${search}?limit=1000&labels=${label}`,
+    ask: `GET ${below(version(caller, kind))}/${kind}${search}?limit=1000&labels=${label}`,
     needs: needs(kind),
     seen: sortedIdsIn,
-    expected: sortedIdsOf(visible(asker, kind).filter(({ labels }) => labels.includes(label))),
+    expected: sortedIdsOf(visible(caller, kind).filter(({ labels }) => labels.includes(label))),
   };
 }
 
@@ -181,19 +181,20 @@ export const unknown = (kind: Kind, ids: readonly number[], status?: 400 | 404) 
     ? refused("series-unknown", { keys: ids, status: status ?? 400 })
     : refused("ids-unknown", { field: "", ids, ...(status && { status }) });
 
-const isSeen = (asker: Asker, kind: Kind, id: number) => visible(asker, kind).some((one) => one.id === id);
+const isSeen = (caller: RandomCaller, kind: Kind, id: number) =>
+  visible(caller, kind).some((one) => one.id === id);
 
-function byId(asker: Asker, kind: Kind): Question {
-  const id = anyId(asker, kind);
-  const expected = isSeen(asker, kind, id) ? [id] : unknown(kind, [id], 404);
+function byId(caller: RandomCaller, kind: Kind): RandomRequest {
+  const id = anyId(caller, kind);
+  const expected = isSeen(caller, kind, id) ? [id] : unknown(kind, [id], 404);
   return { ask: `GET ${below("0.5")}/${kind}/${id}`, needs: needs(kind), seen: idsIn, expected };
 }
 
-function byIds(asker: Asker, kind: Kind): Question {
-  const ids = [...new Set([anyId(asker, kind), anyId(asker, kind), anyId(asker, kind)])];
-  const hidden = ids.filter((id) => !isSeen(asker, kind, id));
+function byIds(caller: RandomCaller, kind: Kind): RandomRequest {
+  const ids = [...new Set([anyId(caller, kind), anyId(caller, kind), anyId(caller, kind)])];
+  const hidden = ids.filter((id) => !isSeen(caller, kind, id));
   return {
-    ask: `POST ${below(version(asker, kind))}/${kind}/byids`,
+    ask: `POST ${below(version(caller, kind))}/${kind}/byids`,
     body: { items: ids },
     needs: needs(kind),
     seen: idsIn,
@@ -201,48 +202,48 @@ function byIds(asker: Asker, kind: Kind): Question {
   };
 }
 
-function subtree(asker: Asker): Question {
-  const id = anyId(asker, "assets");
-  const all = visible(asker, "assets").filter((one) => asker.plant.isUnder(one, [id]));
+function subtree(caller: RandomCaller): RandomRequest {
+  const id = anyId(caller, "assets");
+  const all = visible(caller, "assets").filter((one) => caller.plant.isUnder(one, [id]));
   return {
     ask: `GET ${below("0.5")}/assets/${id}/subtree?limit=1000`,
     needs: needs("assets"),
     seen: sortedIdsIn,
-    expected: isSeen(asker, "assets", id) ? sortedIdsOf(all) : unknown("assets", [id], 404),
+    expected: isSeen(caller, "assets", id) ? sortedIdsOf(all) : unknown("assets", [id], 404),
   };
 }
 
-function download(asker: Asker): Question {
-  const id = anyId(asker, "files");
-  const name = asker.plant.things.get(id)?.name ?? "";
+function download(caller: RandomCaller): RandomRequest {
+  const id = anyId(caller, "files");
+  const name = caller.plant.things.get(id)?.name ?? "";
   const expected = refused("file-not-uploaded", { name });
   return {
-    ask: `GET ${below(asker.random.pick(["0.5", "0.6"]))}/files/${id}/downloadlink`,
+    ask: `GET ${below(caller.random.pick(["0.5", "0.6"]))}/files/${id}/downloadlink`,
     needs: needs("files"),
     seen: () => "a link",
-    expected: isSeen(asker, "files", id) ? expected : unknown("files", [id], 404),
+    expected: isSeen(caller, "files", id) ? expected : unknown("files", [id], 404),
   };
 }
 
-function rows(asker: Asker): Question {
-  const id = anyId(asker, "sequences");
+function rows(caller: RandomCaller): RandomRequest {
+  const id = anyId(caller, "sequences");
   return {
     ask: `POST ${below("0.6")}/sequences/${id}/getdata`,
     body: { items: [{}] },
     needs: needs("sequences"),
     seen: (reply) => reply.json.data.items.flatMap(({ rows }) => rows),
-    expected: isSeen(asker, "sequences", id) ? [] : unknown("sequences", [id], 404),
+    expected: isSeen(caller, "sequences", id) ? [] : unknown("sequences", [id], 404),
   };
 }
 
 /** Some series by name or by id, those that may not be read among them. */
-function someSeries(asker: Asker, most: number) {
-  const ids = Array.from({ length: asker.random.below(most) + 1 }, () => anyId(asker, "timeseries"));
+function someSeries(caller: RandomCaller, most: number) {
+  const ids = Array.from({ length: caller.random.below(most) + 1 }, () => anyId(caller, "timeseries"));
   return ids.map((id) => {
-    const series = asker.plant.things.get(id);
+    const series = caller.plant.things.get(id);
     const isSeries = series?.kind === "timeseries";
     const name = isSeries ? series.name : `no series ${id}`;
-    return { id, name, isRead: isSeries && may(asker.plant, asker.rights, "READ", series) };
+    return { id, name, isRead: isSeries && may(caller.plant, caller.rights, "READ", series) };
   });
 }
 
@@ -251,13 +252,13 @@ export const pointsOf = (id: number) => pointTimes.map((timestamp) => ({ timesta
 const unknownKeys = (keys: readonly (string | number)[]) =>
   refused("series-unknown", { keys: [...new Set(keys)] });
 
-function points(asker: Asker): Question {
-  const [{ id, name, isRead }] = someSeries(asker, 1) as [ReturnType<typeof someSeries>[0]];
-  const byItsName = asker.random.chance(0.5);
+function points(caller: RandomCaller): RandomRequest {
+  const [{ id, name, isRead }] = someSeries(caller, 1) as [ReturnType<typeof someSeries>[0]];
+  const byItsName = caller.random.chance(0.5);
   const address = byItsName ? `timeseries/data/${encodeURIComponent(name)}` : `timeseries/${id}/data`;
   const given = { needs: needs("timeseries") };
   const otherwise = unknownKeys([byItsName ? name : id]);
-  switch (asker.random.below(4)) {
+  switch (caller.random.below(4)) {
     case 0:
       return {
         ...given,
@@ -290,12 +291,12 @@ function points(asker: Asker): Question {
   }
 }
 
-function manyPoints(asker: Asker): Question {
-  const series = someSeries(asker, 4);
-  const items = series.map(({ id, name }) => (asker.random.chance(0.5) ? { id } : { name }));
+function manyPoints(caller: RandomCaller): RandomRequest {
+  const series = someSeries(caller, 4);
+  const items = series.map(({ id, name }) => (caller.random.chance(0.5) ? { id } : { name }));
   const hidden = items.filter((_, at) => !series[at]!.isRead).map((item) => item.id ?? item.name!);
   const given = { needs: needs("timeseries") };
-  if (asker.random.chance(0.5))
+  if (caller.random.chance(0.5))
     return {
       ...given,
       ask: `POST ${below("0.5")}/timeseries/dataquery`,
@@ -342,7 +343,7 @@ const others = [
 ];
 
 /** One random request for records linked to assets. */
-export const restRead = (asker: Asker): Question =>
-  asker.random.chance(0.55)
-    ? asker.random.pick(perKind)(asker, asker.random.pick(kinds))
-    : asker.random.pick(others)(asker);
+export const restRead = (caller: RandomCaller): RandomRequest =>
+  caller.random.chance(0.55)
+    ? caller.random.pick(perKind)(caller, caller.random.pick(kinds))
+    : caller.random.pick(others)(caller);

@@ -1,7 +1,7 @@
 // Writes over REST: records outside the caller's rights are refused like missing ones; nothing changes.
 
 import { aclOf, isMember, isUnbounded, type Kind, may, mayKnow, nounOf, type Thing } from "./plant.ts";
-import { type Asker, type Question, refused } from "./question.ts";
+import { type RandomCaller, type RandomRequest, refused } from "./random-request.ts";
 import { anyId, below, pointTimes, unknown, words } from "./rest-reads.ts";
 import { givePoints } from "./setting.ts";
 
@@ -9,7 +9,7 @@ const kinds: readonly Kind[] = ["assets", "timeseries", "events", "files", "sequ
 const needs = (kind: Kind) => [aclOf[kind], "WRITE"] as const;
 const nothing = () => "done";
 
-function writable({ plant, rights }: Asker, kind: Kind, id: number): Thing | undefined {
+function writable({ plant, rights }: RandomCaller, kind: Kind, id: number): Thing | undefined {
   const thing = plant.things.get(id);
   return thing?.kind === kind && may(plant, rights, "WRITE", thing) ? thing : undefined;
 }
@@ -20,11 +20,11 @@ const outside = (kind: Kind) => refused("outside-scope", { acl: aclOf[kind], act
 const nameMember = { events: "description", files: "fileName" } as const;
 const memberOf = (kind: Kind) => nameMember[kind as "events"] ?? "name";
 
-function rename(asker: Asker): Question {
-  const { plant, random } = asker;
+function rename(caller: RandomCaller): RandomRequest {
+  const { plant, random } = caller;
   const kind = random.pick(kinds);
-  const id = anyId(asker, kind);
-  const thing = writable(asker, kind, id);
+  const id = anyId(caller, kind);
+  const thing = writable(caller, kind, id);
   const name = plant.freshName(random.pick(words));
   return {
     ask: `POST ${below("0.6")}/${kind}/${id}/update`,
@@ -38,12 +38,12 @@ function rename(asker: Asker): Question {
   };
 }
 
-function remove(asker: Asker): Question {
-  const { plant, random } = asker;
+function remove(caller: RandomCaller): RandomRequest {
+  const { plant, random } = caller;
   const kind = random.pick(kinds.filter((one) => one !== "assets" || random.chance(0.3)));
-  const ids = [...new Set([anyId(asker, kind), anyId(asker, kind)])];
+  const ids = [...new Set([anyId(caller, kind), anyId(caller, kind)])];
   const [kept, gone] = [false, true].map((is) =>
-    ids.filter((id) => Boolean(writable(asker, kind, id)) === is),
+    ids.filter((id) => Boolean(writable(caller, kind, id)) === is),
   );
   const isPartial = kind === "files";
   const status = kind === "timeseries" ? 404 : undefined;
@@ -62,9 +62,9 @@ function remove(asker: Asker): Question {
 }
 
 /** Values that no caller may read are written to the series that may not be written. */
-function insert(asker: Asker): Question {
-  const ids = [...new Set([anyId(asker, "timeseries"), anyId(asker, "timeseries")])];
-  const hidden = ids.filter((id) => !writable(asker, "timeseries", id));
+function insert(caller: RandomCaller): RandomRequest {
+  const ids = [...new Set([anyId(caller, "timeseries"), anyId(caller, "timeseries")])];
+  const hidden = ids.filter((id) => !writable(caller, "timeseries", id));
   return {
     ask: `POST ${below("0.5")}/timeseries/data`,
     body: {
@@ -79,9 +79,9 @@ function insert(asker: Asker): Question {
   };
 }
 
-function erase(asker: Asker): Question {
-  const id = anyId(asker, "timeseries");
-  const isWritable = writable(asker, "timeseries", id);
+function erase(caller: RandomCaller): RandomRequest {
+  const id = anyId(caller, "timeseries");
+  const isWritable = writable(caller, "timeseries", id);
   const [begin, end] = isWritable ? [5_000, 6_000] : [0, 9_000];
   const range = `timestampInclusiveBegin=${begin}&timestampExclusiveEnd=${end}`;
   return {
@@ -96,11 +96,11 @@ const isOfOne = (kind: Kind) => kind === "timeseries" || kind === "sequences";
 
 /** The reason why the caller may not create these links, if any. */
 function refusedLinks(
-  asker: Asker,
+  caller: RandomCaller,
   kind: Kind,
   { links, field }: { links: readonly number[]; field: string },
 ) {
-  const { plant, rights } = asker;
+  const { plant, rights } = caller;
   const hidden = links.find((id) => !mayKnow(plant, rights, { kind, action: "WRITE" }, id));
   const expected = isOfOne(kind) ? "the id of an existing asset" : "ids of existing assets";
   if (hidden !== undefined) return refused("field-invalid", { field, expected, got: `${hidden}` });
@@ -116,20 +116,20 @@ const blank = (kind: Kind): Thing => ({
 const linkBody = (kind: Kind, links: readonly number[]) =>
   isOfOne(kind) ? { ...(links.length > 0 && { assetId: links[0] }) } : { assetIds: links };
 
-const someLinks = (asker: Asker, kind: Kind) =>
-  [...new Set([anyId(asker, "assets"), anyId(asker, "assets")])].slice(
+const someLinks = (caller: RandomCaller, kind: Kind) =>
+  [...new Set([anyId(caller, "assets"), anyId(caller, "assets")])].slice(
     0,
-    asker.random.below(isOfOne(kind) ? 2 : 3),
+    caller.random.below(isOfOne(kind) ? 2 : 3),
   );
 
-function create(asker: Asker): Question {
-  const { plant, rights, random } = asker;
+function create(caller: RandomCaller): RandomRequest {
+  const { plant, rights, random } = caller;
   const kind = random.pick(["timeseries", "events", "files", "sequences"] as const);
   const taken = kind === "timeseries" && random.chance(0.15) ? random.pick(plant.of(kind)).name : undefined;
   const name = taken ?? plant.freshName(random.pick(words));
   const holder = random.chance(0.15) ? random.pick(plant.of(kind)) : undefined;
   const externalId = holder?.externalId ?? `x ${name}`;
-  const links = someLinks(asker, kind);
+  const links = someLinks(caller, kind);
   const field = isOfOne(kind) ? "assetId" : kind === "events" ? "items[0].assetIds" : "assetIds";
   const isHomeless = links.length === 0 && !isUnbounded(rights, kind);
   const isTaken = holder && refused("external-ids-taken", { what: nounOf[kind], externalIds: [externalId] });
@@ -142,7 +142,7 @@ function create(asker: Asker): Question {
     seen: nothing,
     expected: taken
       ? refused("series-exist", { names: [taken] })
-      : (refusedLinks(asker, kind, { links, field }) ?? isTaken ?? (isHomeless ? outside(kind) : "done")),
+      : (refusedLinks(caller, kind, { links, field }) ?? isTaken ?? (isHomeless ? outside(kind) : "done")),
     changed: async ({ json: { data } }, admin) => {
       const id = kind === "files" ? (data as unknown as { fileId: number }).fileId : data.items[0]!.id;
       plant.things.set(id, { ...blank(kind), id, name, externalId, assetIds: links });
@@ -152,12 +152,12 @@ function create(asker: Asker): Question {
 }
 
 /** Hangs a thing on other assets. */
-function relink(asker: Asker): Question {
-  const { plant, rights, random } = asker;
+function relink(caller: RandomCaller): RandomRequest {
+  const { plant, rights, random } = caller;
   const kind = random.pick(["timeseries", "events", "files", "sequences"] as const);
-  const id = anyId(asker, kind);
-  const thing = writable(asker, kind, id);
-  const links = someLinks(asker, kind);
+  const id = anyId(caller, kind);
+  const thing = writable(caller, kind, id);
+  const links = someLinks(caller, kind);
   const added = links.filter((one) => !thing?.assetIds.includes(one));
   const field = isOfOne(kind) ? "assetId" : "assetIds";
   const member = isOfOne(kind) ? (links.length > 0 ? { set: links[0] } : { setNull: true }) : { set: links };
@@ -168,7 +168,7 @@ function relink(asker: Asker): Question {
     needs: needs(kind),
     seen: (reply) => reply.json.data.items.map((item) => item.id),
     expected: thing
-      ? (refusedLinks(asker, kind, { links: added, field }) ?? (isHomeless ? outside(kind) : [id]))
+      ? (refusedLinks(caller, kind, { links: added, field }) ?? (isHomeless ? outside(kind) : [id]))
       : unknown(kind, [id], 404),
     changed: () => {
       thing!.assetIds = links;
@@ -177,10 +177,10 @@ function relink(asker: Asker): Question {
 }
 
 /** Puts a series into other security categories: those one is a member of. */
-function guard(asker: Asker): Question {
-  const { plant, rights, random } = asker;
-  const id = anyId(asker, "timeseries");
-  const series = writable(asker, "timeseries", id);
+function guard(caller: RandomCaller): RandomRequest {
+  const { plant, rights, random } = caller;
+  const id = anyId(caller, "timeseries");
+  const series = writable(caller, "timeseries", id);
   const set = [...new Set(random.some([...plant.categoryIds, ...plant.categoryIds, 9], 2))];
   const added = set.filter((one) => !series?.categories.includes(one));
   const foreign = added.find((one) => one === 9 || !isMember(rights, one));
@@ -202,10 +202,10 @@ function guard(asker: Asker): Question {
   };
 }
 
-function plantAsset(asker: Asker): Question {
-  const { plant, rights, random } = asker;
-  const parentId = random.chance(0.85) ? anyId(asker, "assets") : undefined;
-  const isHidden = parentId !== undefined && !writable(asker, "assets", parentId);
+function plantAsset(caller: RandomCaller): RandomRequest {
+  const { plant, rights, random } = caller;
+  const parentId = random.chance(0.85) ? anyId(caller, "assets") : undefined;
+  const isHidden = parentId !== undefined && !writable(caller, "assets", parentId);
   const isRoot = parentId === undefined && !isUnbounded(rights, "assets");
   const name = plant.freshName(random.pick(words));
   return {
@@ -229,18 +229,18 @@ function plantAsset(asker: Asker): Question {
 }
 
 /** Moves an asset with all that is below it; its place belongs to what is above. */
-export function move(asker: Asker): Question {
-  const { plant, rights, random } = asker;
-  const id = anyId(asker, "assets");
-  const asset = writable(asker, "assets", id);
+export function move(caller: RandomCaller): RandomRequest {
+  const { plant, rights, random } = caller;
+  const id = anyId(caller, "assets");
+  const asset = writable(caller, "assets", id);
   const isBelowItself = (one: number) => plant.lineage(one).includes(id);
   const elsewhere = plant.of("assets").filter((one) => !isBelowItself(one.id) && one.id !== asset?.parentId);
   const parentId = random.chance(0.85) && elsewhere.length > 0 ? random.pick(elsewhere).id : undefined;
   const isMoved = asset?.parentId !== parentId;
   const isForeign =
     !isUnbounded(rights, "assets") &&
-    (parentId === undefined || !writable(asker, "assets", asset?.parentId ?? 0));
-  const isHidden = parentId !== undefined && !writable(asker, "assets", parentId);
+    (parentId === undefined || !writable(caller, "assets", asset?.parentId ?? 0));
+  const isHidden = parentId !== undefined && !writable(caller, "assets", parentId);
   const refusal = isForeign ? outside("assets") : isHidden ? unknown("assets", [parentId]) : undefined;
   return {
     ask: `POST ${below("0.6")}/assets/${id}/update`,
@@ -272,4 +272,4 @@ const writes = [
 ];
 
 /** One change, by chance. */
-export const restWrite = (asker: Asker): Question => asker.random.pick(writes)(asker);
+export const restWrite = (caller: RandomCaller): RandomRequest => caller.random.pick(writes)(caller);

@@ -23,7 +23,7 @@ interface Checked {
 }
 
 /** Fails the test if the status, content type or body of the response is not as described. */
-export async function checkAnswer(
+export async function checkResponse(
   baseUrl: string,
   { method, path }: { readonly method: string; readonly path: string },
   answer: Checked,

@@ -14,11 +14,11 @@ export interface Passed {
 }
 
 /** Lets `use` talk to the server at `target` through the proxy, whose address it is given. */
-export async function withFaults<Answer>(
+export async function withFaults<TestResponse>(
   target: string,
   faultOf: (request: Passed) => Fault,
-  use: (address: string) => Promise<Answer>,
-): Promise<Answer> {
+  use: (address: string) => Promise<TestResponse>,
+): Promise<TestResponse> {
   const proxy = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);

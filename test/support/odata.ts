@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Item, TestServer } from "./server.ts";
 
-export interface ODataAnswer {
+export interface ODataTestResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -19,7 +19,7 @@ export interface ODataAnswer {
 }
 
 /** `ask("Assets?$filter=Source eq 'SAP'")`: the path is below the root; blanks in it are encoded. */
-export type AskOData = (path: string, options?: ODataOptions) => Promise<ODataAnswer>;
+export type AskOData = (path: string, options?: ODataOptions) => Promise<ODataTestResponse>;
 
 export interface ODataOptions {
   readonly method?: string;
@@ -47,7 +47,7 @@ export function odataOf(server: TestServer, key = server.key): AskOData {
 async function answerOf(
   response: Response,
   { what, root }: { readonly what: string; readonly root: string },
-): Promise<ODataAnswer> {
+): Promise<ODataTestResponse> {
   const { status, headers } = response;
   const text = await response.text();
   const said = `${what} answered ${status} ${text.slice(0, 500)}`;
@@ -81,7 +81,7 @@ function checkError(status: number, json: Item | undefined, said: string): void 
 export async function allItems(ask: AskOData, path: string, options?: ODataOptions): Promise<Item[]> {
   const found: Item[] = [];
   for (let next: string | undefined = path; next !== undefined; ) {
-    const answer: ODataAnswer = await ask(next, options);
+    const answer: ODataTestResponse = await ask(next, options);
     assert.equal(answer.status, 200, answer.text);
     found.push(...answer.items);
     next = answer.next;

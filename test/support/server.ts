@@ -4,7 +4,7 @@ import { type App, openApp } from "../../src/app.ts";
 import { type ResponseBounds, usualBounds } from "../../src/http/request-memory.ts";
 import { realSystem, type System } from "../../src/lib/system.ts";
 import type { ApiVersion } from "../../src/rest/route.ts";
-import { checkAnswer } from "./description.ts";
+import { checkResponse } from "./description.ts";
 import { temporaryFolder } from "./folder.ts";
 
 export interface ServerOptions {
@@ -31,7 +31,7 @@ export interface ServerOptions {
 /** Its shape has been checked against the description; a test reads the members it cares for. */
 export type Item = Readonly<Record<string, unknown>>;
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
   /** The whole body; undefined when it is not JSON. */
@@ -47,16 +47,20 @@ export interface Answer {
   readonly bytes: Buffer;
 }
 
-export const idsOf = (answer: Answer): number[] => answer.items.map((item) => item["id"] as number);
+export const idsOf = (answer: TestResponse): number[] => answer.items.map((item) => item["id"] as number);
 
 /** An undefined header takes the default one away: `{ "api-key": undefined }`. */
-type SentHeaders = Readonly<Record<string, string | undefined>>;
+type RequestHeaders = Readonly<Record<string, string | undefined>>;
 
 /**
  * `ask("POST /assets", { items: [] })`: the path is below the project; objects are sent as JSON, bytes and
  * strings as they are. Each response must be as the server's OpenAPI description says.
  */
-export type AskFunction = (methodAndPath: string, body?: unknown, headers?: SentHeaders) => Promise<Answer>;
+export type AskFunction = (
+  methodAndPath: string,
+  body?: unknown,
+  headers?: RequestHeaders,
+) => Promise<TestResponse>;
 
 export interface Ask extends AskFunction {
   readonly v04: AskFunction;
@@ -108,9 +112,9 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   const asking = (prefix: string): AskFunction => {
     return async (methodAndPath, body, headers = {}) => {
       const [method, path] = splitOnce(methodAndPath);
-      const wanted = { method, path: prefix + path };
-      const answer = await send(baseUrl, wanted, body, { "api-key": key, ...headers });
-      await checkAnswer(baseUrl, wanted, answer);
+      const line = { method, path: prefix + path };
+      const answer = await send(baseUrl, line, body, { "api-key": key, ...headers });
+      await checkResponse(baseUrl, line, answer);
       return answer;
     };
   };
@@ -141,19 +145,24 @@ function splitOnce(methodAndPath: string): [method: string, path: string] {
   return [methodAndPath.slice(0, blank), path === "/" ? "" : path];
 }
 
-interface Wanted {
+interface RequestLine {
   readonly method: string;
   readonly path: string;
 }
 
-async function send(baseUrl: string, wanted: Wanted, body: unknown, headers: SentHeaders): Promise<Answer> {
+async function send(
+  baseUrl: string,
+  line: RequestLine,
+  body: unknown,
+  headers: RequestHeaders,
+): Promise<TestResponse> {
   const isPlain = body === undefined || typeof body === "string" || body instanceof Uint8Array;
-  const given = Object.entries(headers).filter(
+  const present = Object.entries(headers).filter(
     (header): header is [string, string] => header[1] !== undefined,
   );
-  const response = await fetch(baseUrl + wanted.path, {
-    method: wanted.method,
-    headers: { ...(!isPlain && { "content-type": "application/json" }), ...Object.fromEntries(given) },
+  const response = await fetch(baseUrl + line.path, {
+    method: line.method,
+    headers: { ...(!isPlain && { "content-type": "application/json" }), ...Object.fromEntries(present) },
     ...(body !== undefined && {
       body: isPlain ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body),
     }),
@@ -181,5 +190,5 @@ interface Wrapped {
     readonly nextCursor?: string;
     readonly previousCursor?: string;
   };
-  readonly error: NonNullable<Answer["error"]>;
+  readonly error: NonNullable<TestResponse["error"]>;
 }

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import {
-  type Answer,
   type Item,
   idsOf,
   startTestServer,
+  type TestResponse,
   type TestServer,
 } from "../../../test/support/server.ts";
 import { longestTurnDuring } from "../../../test/support/turns.ts";
@@ -83,7 +83,7 @@ const buckets = (names: readonly string[], from: number, to: number, more: Sent 
   ...{ aggregates: ["max"], granularity: "1m", ...range(from, to), ...more },
 });
 
-const start = (specs: readonly Sent[], more: Sent = {}, headers = {}): Promise<Answer> =>
+const start = (specs: readonly Sent[], more: Sent = {}, headers = {}): Promise<TestResponse> =>
   server.ask("POST /analytics/patternsearch/search", { timeSeriesDataSpec: specs, ...more }, headers);
 
 async function ended(jobId: unknown, headers = {}): Promise<Item> {
@@ -94,7 +94,7 @@ async function ended(jobId: unknown, headers = {}): Promise<Item> {
   }
 }
 
-const jobIdOf = ({ json }: Answer) => (json as { readonly jobId: number }).jobId;
+const jobIdOf = ({ json }: TestResponse) => (json as { readonly jobId: number }).jobId;
 
 async function search(specs: readonly Sent[], more: Sent = {}) {
   const started = await start(specs, more);
@@ -158,7 +158,7 @@ test("buckets of several units begin where those of the window do", async () => 
 });
 
 test("what cannot be compared is refused before it is searched", async () => {
-  const refusals: readonly (readonly [Promise<Answer>, number, RegExp])[] = [
+  const refusals: readonly (readonly [Promise<TestResponse>, number, RegExp])[] = [
     [start([points("nowhere", 0, 10)]), 404, /nowhere/],
     [start([points("words", 0, 10)]), 400, /words/],
     [start([points("flow", 100, 101)]), 400, /2 to 5000 points.*1 points/],
@@ -263,7 +263,7 @@ test("a job is cancelled, waiting or running, and keeps nothing; its result is r
 
 test("unfinished jobs of a caller are bounded, and others are served", async () => {
   const [greedy, modest] = [await keyWith(analyst), await keyWith(analyst)];
-  const started: Answer[] = [];
+  const started: TestResponse[] = [];
   for (let i = 0; i < limits.jobsRunningMax; i++) started.push(await start([long], {}, greedy));
   let refused = await start([long], {}, greedy);
   // Ended jobs have freed space.

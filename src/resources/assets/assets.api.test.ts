@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
-  type Answer,
   type AskFunction,
   type Item,
   idsOf,
   startTestServer,
+  type TestResponse,
   type TestServer,
 } from "../../../test/support/server.ts";
 import type { ApiVersion } from "../../rest/route.ts";
@@ -42,7 +42,7 @@ async function newProject(name: string): Promise<Asks> {
   return Object.assign(below("0.5"), { v04: below("0.4"), v05: below("0.5"), v06: below("0.6") });
 }
 
-const namesOf = (answer: Answer) => answer.items.map((item) => item["name"]);
+const namesOf = (answer: TestResponse) => answer.items.map((item) => item["name"]);
 const json = (value: unknown) => encodeURIComponent(JSON.stringify(value));
 
 /** `plant > pump > motor`, `plant > boiler`; ids by name. */

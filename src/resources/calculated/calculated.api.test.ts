@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { allItems, odataOf } from "../../../test/support/odata.ts";
-import { type Answer, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { startTestServer, type TestResponse, type TestServer } from "../../../test/support/server.ts";
 import { parseGranularity, wholeBuckets } from "../../lib/time.ts";
 import { naiveAggregate } from "../../storage/conformance/naive-aggregate.ts";
 import { aggregateNames } from "../../storage/points.ts";
@@ -40,7 +40,7 @@ const wide = { start: 0, end: 1_000_000, limit: 10_000 };
 const calculate = (item: object, body: object = wide) =>
   server.ask.v06("POST /timeseries/dataquery", { items: [{ name: "r", aliases: [], ...item }], ...body });
 
-const pointsOf = ({ items }: Answer) =>
+const pointsOf = ({ items }: TestResponse) =>
   (items[0]!["datapoints"] as Point[]).map(({ timestamp, value }) => [timestamp, value] as const);
 
 test("a function over ids is read in 0.5 and 0.6, with stored series, in the requested order", async () => {

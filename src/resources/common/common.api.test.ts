@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AskOData, odataOf } from "../../../test/support/odata.ts";
 import {
-  type Answer,
   type AskFunction,
   type Item,
   idsOf,
   startTestServer,
+  type TestResponse,
   type TestServer,
 } from "../../../test/support/server.ts";
 import { limits } from "../../limits.ts";
@@ -31,7 +31,7 @@ const sets = { assets: "Assets", timeseries: "Timeseries", events: "Events", fil
 
 const versions = (): readonly AskFunction[] => [server.ask.v04, server.ask.v05, server.ask.v06];
 
-async function ok(answering: Promise<Answer>): Promise<Answer> {
+async function ok(answering: Promise<TestResponse>): Promise<TestResponse> {
   const answer = await answering;
   assert.ok(answer.status < 300, answer.text);
   return answer;
@@ -177,7 +177,7 @@ for (const resource of resources) {
       ["minSourceModifiedTime=10000&maxSourceModifiedTime=10000", [a, b]],
       ["minSourceModifiedTime=10001", []],
     ];
-    const sorted = (answer: Answer) => idsOf(answer).sort((one, other) => one - other);
+    const sorted = (answer: TestResponse) => idsOf(answer).sort((one, other) => one - other);
     for (const [query, expected] of cases)
       for (const ask of versions())
         for (const path of [`/${resource}`, `/${resource}/search`])
@@ -280,7 +280,7 @@ for (const resource of resources) {
 }
 
 test("an external id that is taken while the bytes of a file come is refused with its bytes", async () => {
-  const put = async (answer: Answer) => {
+  const put = async (answer: TestResponse) => {
     const { uploadURL } = (answer.json as { data: { uploadURL: string } }).data;
     return fetch(uploadURL, { method: "PUT", body: "bytes" });
   };

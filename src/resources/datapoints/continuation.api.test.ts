@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
-  type Answer,
   type AskFunction,
   startTestServer,
+  type TestResponse,
   type TestServer,
 } from "../../../test/support/server.ts";
 import { realSystem } from "../../lib/system.ts";
@@ -44,7 +44,7 @@ before(async () => {
 });
 after(() => server.close());
 
-function nextOf({ headers }: Answer): string | undefined {
+function nextOf({ headers }: TestResponse): string | undefined {
   const link = headers.get("link");
   if (link === null) return undefined;
   const [, address] = /^<([^>]+)>; rel="next"$/.exec(link)!;
@@ -60,7 +60,7 @@ interface Request {
 }
 
 /** The response and all that its links lead to. */
-async function follow({ request, body, headers, ask = server.ask }: Request): Promise<Answer[]> {
+async function follow({ request, body, headers, ask = server.ask }: Request): Promise<TestResponse[]> {
   const method = request.slice(0, request.indexOf(" "));
   const answers = [await ask(request, body, headers)];
   for (let next = nextOf(answers[0]!); next !== undefined; next = nextOf(answers.at(-1)!)) {
@@ -73,7 +73,7 @@ async function follow({ request, body, headers, ask = server.ask }: Request): Pr
 
 type Row = Readonly<Record<string, unknown>>;
 
-const rowsOf = (answer: Answer, item = 0) => answer.items[item]!["datapoints"] as readonly Row[];
+const rowsOf = (answer: TestResponse, item = 0) => answer.items[item]!["datapoints"] as readonly Row[];
 
 /** Follows a read with a small limit and compares it with the same read with the largest one. */
 async function checkRead(request: string, limit: number | undefined, ask: AskFunction): Promise<void> {
@@ -137,7 +137,7 @@ test("protobuf is linked as JSON is", async () => {
   assert.deepEqual([pages.length, whole.length], [3, 1]);
   assert.equal(pages[0]!.headers.get("content-type"), "application/protobuf");
   // A message is a tag, a length of two bytes and the points.
-  const pointsIn = ({ bytes }: Answer) => bytes.subarray(3);
+  const pointsIn = ({ bytes }: TestResponse) => bytes.subarray(3);
   assert.deepEqual(Buffer.concat(pages.map(pointsIn)), pointsIn(whole[0]!));
 });
 
@@ -150,7 +150,7 @@ test("a data frame continues with the same body, as CSV", async () => {
     end: endMs,
   };
   const request = "POST /timeseries/dataframe?escapeFormulas=true";
-  const linesOf = ({ text }: Answer) => text.split("\n").slice(1, -1);
+  const linesOf = ({ text }: TestResponse) => text.split("\n").slice(1, -1);
   const [whole] = await follow({ request, body: { ...body, limit: 10_000 } });
   for (const limit of [undefined, 1, 13]) {
     const answers = await follow({ request, body: { ...body, limit } });

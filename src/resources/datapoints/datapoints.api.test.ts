@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import protobuf from "protobufjs";
-import { type Answer, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { startTestServer, type TestResponse, type TestServer } from "../../../test/support/server.ts";
 import { realSystem } from "../../lib/system.ts";
 import { aggregateNames } from "../../storage/points.ts";
 
@@ -36,7 +36,7 @@ async function series(kind: { isString?: boolean; isStep?: boolean; name?: strin
 const point = (timestamp: number, value: number | string) => ({ timestamp, value });
 const path = ({ name }: Series) => `/timeseries/data/${encodeURIComponent(name)}`;
 const write = (to: Series, points: readonly object[]) => server.ask(`POST ${path(to)}`, { items: points });
-const pointsOf = (answer: Answer) => answer.items[0]!["datapoints"] as Record<string, number>[];
+const pointsOf = (answer: TestResponse) => answer.items[0]!["datapoints"] as Record<string, number>[];
 const read = async (from: Series, query = "") => pointsOf(await server.ask(`GET ${path(from)}?${query}`));
 
 async function filled(points: readonly object[], kind = {}): Promise<Series> {
@@ -147,7 +147,7 @@ const encoded = (type: string, message: object) => {
   const found = root.lookupType(type);
   return Buffer.from(found.encode(found.fromObject(message)).finish());
 };
-const decoded = (answer: Answer) => {
+const decoded = (answer: TestResponse) => {
   const found = root.lookupType("One");
   return found.toObject(found.decode(answer.bytes), { longs: Number, defaults: true, arrays: true });
 };

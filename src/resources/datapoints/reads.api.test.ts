@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
-import { type Answer, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { startTestServer, type TestResponse, type TestServer } from "../../../test/support/server.ts";
 import { parseGranularity, wholeBuckets } from "../../lib/time.ts";
 import { naiveAggregate } from "../../storage/conformance/naive-aggregate.ts";
 import { aggregateNames } from "../../storage/points.ts";
@@ -170,7 +170,7 @@ test("a bucket that has been read comes again for a start 1 ms later, once by it
   const items = [0, 1, 2].map((hour) => ({ timestamp: hour * hourMs + 5, value: hour }));
   await server.ask(`POST /timeseries/data/${name}`, { items });
   const asked = { aggregates: "count", granularity: "1h" };
-  const timesOf = ({ items }: Answer) =>
+  const timesOf = ({ items }: TestResponse) =>
     (items[0]!["datapoints"] as { timestamp: number }[]).map(({ timestamp }) => timestamp / hourMs);
   const query = (more: object) => ({ items: [{ name, ...asked, ...more }] });
   // The start is rounded down to the unit (docs/aggregates.md#buckets).

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import {
-  type Answer,
   type AskFunction,
   idsOf,
   startTestServer,
+  type TestResponse,
   type TestServer,
 } from "../../../test/support/server.ts";
 
@@ -29,7 +29,7 @@ beforeEach(async () => {
   [plant, pump, boiler] = idsOf(await ok(ask("POST /assets", { items }))) as [number, number, number];
 });
 
-async function ok(answering: Promise<Answer>): Promise<Answer> {
+async function ok(answering: Promise<TestResponse>): Promise<TestResponse> {
   const answer = await answering;
   assert.equal(answer.status, 200, answer.text);
   return answer;

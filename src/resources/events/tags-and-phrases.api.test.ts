@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
-  type Answer,
   type AskFunction,
   idsOf,
   startTestServer,
+  type TestResponse,
   type TestServer,
 } from "../../../test/support/server.ts";
 import { limits } from "../../limits.ts";
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => server.close());
 
-async function ok(answering: Promise<Answer>): Promise<Answer> {
+async function ok(answering: Promise<TestResponse>): Promise<TestResponse> {
   const answer = await answering;
   assert.ok(answer.status < 300, answer.text);
   return answer;

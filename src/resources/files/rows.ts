@@ -67,11 +67,11 @@ export async function refuseNewLinks(
 }
 
 /** Runs a write of file rows. Refuses (409) conflicting names and sources, with nothing changed. */
-export async function writeFiles<Answer>(
+export async function writeFiles<TestResponse>(
   ctx: RequestContext,
   scope: Filter,
-  work: (tx: CatalogWriter, planned: StoredFile[]) => Promise<Answer>,
-): Promise<Answer> {
+  work: (tx: CatalogWriter, planned: StoredFile[]) => Promise<TestResponse>,
+): Promise<TestResponse> {
   const planned: StoredFile[] = [];
   try {
     return await ctx.catalog.write(ctx.project, (tx) => work(tx, planned));

@@ -1,7 +1,7 @@
 // Groups, members and security categories over the API: the granted rights, their start, and refusals.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type Answer, idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { idsOf, startTestServer, type TestResponse, type TestServer } from "../../../test/support/server.ts";
 import { aclRules } from "../../access/capabilities.ts";
 
 let server: TestServer;
@@ -26,7 +26,8 @@ async function accountIn(...groups: number[]) {
   return {
     userId: userId!,
     keyId: key!["id"] as number,
-    ask: (methodAndPath: string, body?: unknown): Promise<Answer> => server.ask(methodAndPath, body, headers),
+    ask: (methodAndPath: string, body?: unknown): Promise<TestResponse> =>
+      server.ask(methodAndPath, body, headers),
   };
 }
 

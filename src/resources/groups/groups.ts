@@ -227,10 +227,10 @@ const live = (tx: CatalogReader, ctx: RequestContext, action: Action, named: Ids
 /**
  * Runs a change of rights, which must leave the project an administrator and applies as soon as it returns.
  */
-async function changeRights<Answer>(
+async function changeRights<TestResponse>(
   ctx: RequestContext,
-  change: (tx: CatalogWriter) => Promise<Answer>,
-): Promise<Answer> {
+  change: (tx: CatalogWriter) => Promise<TestResponse>,
+): Promise<TestResponse> {
   const answer = await ctx.catalog.write("system", (tx) =>
     keepAdministered(tx, { projectId: ctx.project, nowMs: ctx.system.nowMs() }, () => change(tx)),
   );

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { client, startProvider, type TestProvider } from "../../../test/support/provider.ts";
-import { type Answer, idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { idsOf, startTestServer, type TestResponse, type TestServer } from "../../../test/support/server.ts";
 import { realSystem } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
 import { byUrlName } from "../projects/projects.ts";
@@ -20,7 +20,7 @@ after(async () => {
   await provider.close();
 });
 
-type AskAs = (methodAndPath: string, body?: unknown) => Promise<Answer>;
+type AskAs = (methodAndPath: string, body?: unknown) => Promise<TestResponse>;
 const all = { all: {} };
 const list = (...items: unknown[]) => ({ items });
 const makesKeys = [

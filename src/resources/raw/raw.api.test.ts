@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { contextWith } from "../../../test/support/context.ts";
 import { refusal } from "../../../test/support/refusal.ts";
-import { type Answer, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { startTestServer, type TestResponse, type TestServer } from "../../../test/support/server.ts";
 import type { Capability } from "../../access/capabilities.ts";
 import { everything, oneOf } from "../../query/filter.ts";
 import { projectIds } from "../projects/projects.ts";
@@ -37,7 +37,11 @@ const hostile = [
 ];
 const segment = encodeURIComponent;
 
-async function ok(methodAndPath: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
+async function ok(
+  methodAndPath: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+): Promise<TestResponse> {
   const answer = await server.ask(methodAndPath, body, headers);
   assert.equal(answer.status, 200, `${methodAndPath}: ${answer.text}`);
   return answer;
@@ -51,9 +55,9 @@ async function tableOf(...rows: string[]): Promise<string> {
 }
 let tableCount = 0;
 
-const keysOf = (answer: Answer) => answer.items.map((item) => item["key"]);
+const keysOf = (answer: TestResponse) => answer.items.map((item) => item["key"]);
 /** The rows of a response, without their times. */
-const rowsText = ({ text }: Answer) => text.replaceAll(/,"lastUpdatedTime":\d+/g, "");
+const rowsText = ({ text }: TestResponse) => text.replaceAll(/,"lastUpdatedTime":\d+/g, "");
 
 test("creation returns the requested names, in 0.6 with 201 and Location; existing ones stay", async () => {
   for (const [index, ask] of versions().entries()) {

@@ -1,7 +1,7 @@
 // Time series over the API, as clients of 0.4, 0.5 and 0.6 use them.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { type Answer, idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { idsOf, startTestServer, type TestResponse, type TestServer } from "../../../test/support/server.ts";
 import { everything } from "../../query/filter.ts";
 import { securityCategoryTable } from "../groups/schema.ts";
 import { projectIds } from "../projects/projects.ts";
@@ -21,13 +21,13 @@ beforeEach(async () => {
   if (held.items.length > 0) await ok(server.ask.v06("POST /timeseries/delete", { items: idsOf(held) }));
 });
 
-async function ok(answering: Promise<Answer>): Promise<Answer> {
+async function ok(answering: Promise<TestResponse>): Promise<TestResponse> {
   const answer = await answering;
   assert.equal(answer.status, 200, answer.text);
   return answer;
 }
 
-const namesOf = (answer: Answer) => answer.items.map((item) => item["name"]);
+const namesOf = (answer: TestResponse) => answer.items.map((item) => item["name"]);
 const create = async (...items: object[]) => idsOf(await ok(server.ask.v06("POST /timeseries", { items })));
 const anAsset = async (name: string, parentId?: number) =>
   idsOf(await ok(server.ask("POST /assets", { items: [{ name, parentId }] })))[0]!;

@@ -69,7 +69,7 @@ async function walk(ask: (page: PageQuery) => Promise<Page<TimeSeries>>, limit: 
 function slowCatalog(inner: Catalog) {
   let gate: Promise<void> | undefined;
   let commits: Promise<void> | undefined;
-  const held = async <Answer>(answer: Promise<Answer>) => {
+  const held = async <TestResponse>(answer: Promise<TestResponse>) => {
     const waiting = gate;
     const settled = await answer;
     await waiting;

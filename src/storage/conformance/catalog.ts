@@ -488,9 +488,9 @@ async function fill<Row extends Stored>(
 }
 
 /** Runs a query on both catalogs and compares the results. */
-async function same<Answer>(
+async function same<TestResponse>(
   [one, other]: readonly [Catalog, Catalog],
-  ask: (tx: CatalogReader) => Promise<Answer>,
+  ask: (tx: CatalogReader) => Promise<TestResponse>,
 ) {
   const [answer, expected] = [await one.read(1, ask), await other.read(1, ask)];
   assert.deepEqual(answer, expected);

@@ -44,10 +44,10 @@ export function openNaiveCatalog(tables: readonly AnyTable[]): Catalog {
   let lastWrite: Promise<unknown> = Promise.resolve();
   let open = true;
 
-  const write = async <Answer>(
+  const write = async <TestResponse>(
     scope: TransactionScope,
-    work: (tx: CatalogWriter) => Promise<Answer>,
-  ): Promise<Answer> => {
+    work: (tx: CatalogWriter) => Promise<TestResponse>,
+  ): Promise<TestResponse> => {
     const tx = new NaiveTransaction(tables, scope, state);
     const answer = await work(tx).finally(() => tx.end());
     state = tx.outcome();

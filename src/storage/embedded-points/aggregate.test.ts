@@ -7,7 +7,7 @@ import { type AggregateColumns, type AggregateName, aggregateNames } from "../po
 import { Aggregation } from "./aggregate.ts";
 import { decodeSummary, encodeSummary, summarise, summaryFields } from "./summary.ts";
 
-type Question = ConstructorParameters<typeof Aggregation>[0];
+type Query = ConstructorParameters<typeof Aggregation>[0];
 
 interface Series {
   readonly times: Float64Array;
@@ -55,7 +55,7 @@ const series: fc.Arbitrary<Series> = fc
   });
 
 /** A query over a part of the series, or before or after it. */
-const questionOf = ({ times }: Series): fc.Arbitrary<Question> =>
+const questionOf = ({ times }: Series): fc.Arbitrary<Query> =>
   fc
     .record({
       bucketMs: fc.integer({ min: 1, max: 20_000 }),
@@ -75,7 +75,7 @@ const questionOf = ({ times }: Series): fc.Arbitrary<Question> =>
     });
 
 /** Adds the range of the query in parts split at `cuts`, as points or, by `summarised`, as summaries. */
-function result(series: Series, query: Question, cuts: readonly number[], summarised: readonly boolean[]) {
+function result(series: Series, query: Query, cuts: readonly number[], summarised: readonly boolean[]) {
   const { times, values } = series;
   const from = times.filter((time) => time < query.startMs).length;
   const to = times.filter((time) => time < query.endMs).length;
@@ -114,7 +114,7 @@ function toleranceOf(name: AggregateName, expected: number, scale: number, count
 function assertAgrees(
   found: AggregateColumns,
   expected: AggregateColumns,
-  query: Question,
+  query: Query,
   series: Series,
 ): void {
   assert.deepEqual(found.times, expected.times);

@@ -7,7 +7,7 @@ import { invariant } from "../../lib/invariant.ts";
 import { endOfPrefix, foldCase, wellFormed, wordsIn } from "../../lib/text.ts";
 import type { Bound, Filter, Scalar } from "../../query/filter.ts";
 import { type AnyTable, linkTo, type TransactionScope } from "../catalog.ts";
-import type { Condition, Expressions, MemberType, SqlExpression, WantedWords } from "./dialect.ts";
+import type { Condition, Expressions, MemberType, SqlExpression, WordQuery } from "./dialect.ts";
 import { columnOf, encodeValue, projectColumn } from "./tables.ts";
 
 /** What a condition is about: one table's records within a scope. */
@@ -101,7 +101,7 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
     subject.expressions.within(textOf(subject, field), wellFormed(text), distance),
   words(filter, subject) {
     const { table, scope, expressions, oneByOne } = subject;
-    const { fields, words } = wantedWords(filter, table);
+    const { fields, words } = wordQueryOf(filter, table);
     if (words.length === 0) return always;
     if (!oneByOne?.includes("words")) {
       const places = expressions.placesWithWords(table, scope, [{ fields, words }]);
@@ -173,7 +173,7 @@ function linkColumn(table: AnyTable, tree: string): string {
 }
 
 /** The search of a filter by words in its table, each word once. */
-export function wantedWords({ fields, text }: FilterOf<"words">, table: AnyTable): WantedWords {
+export function wordQueryOf({ fields, text }: FilterOf<"words">, table: AnyTable): WordQuery {
   invariant(
     fields.length > 0 && fields.every((field) => table.wordsOf.includes(field)),
     `${table.name} keeps the words of ${fields.join(", ")}`,

@@ -51,7 +51,7 @@ export interface Expressions {
    * A parenthesised subquery of the places of records that have all of these words, read in order of its
    * column `place`: by project, then by id. It may have a few records of other projects.
    */
-  placesWithWords(table: AnyTable, scope: TransactionScope, wanted: readonly WantedWords[]): SqlExpression;
+  placesWithWords(table: AnyTable, scope: TransactionScope, wanted: readonly WordQuery[]): SqlExpression;
   /** A number as what searches are sorted by, of which an index is kept. */
   sortable(number: SqlExpression): SqlExpression;
   /** The id of the record at a place. */
@@ -67,7 +67,7 @@ export interface Expressions {
 }
 
 /** Each of the words begins a word of one of the fields. */
-export interface WantedWords {
+export interface WordQuery {
   readonly fields: readonly string[];
   readonly words: readonly string[];
 }

@@ -11,7 +11,7 @@ import { columnRef, gatheredFrom, hasIndexedLinks, recordsWhere, type Subject } 
 import type { Condition, Database, Db, SqlExpression } from "./dialect.ts";
 
 /** A range of an order, to be read from its start. */
-export interface Piece {
+export interface OrderRange {
   readonly filter: Filter;
   /** The list after `order by`. */
   readonly sorted: SqlExpression;
@@ -29,7 +29,7 @@ interface Connected {
 export async function readNearest<Row>(
   { database, db }: Connected,
   subject: Subject,
-  { filter, sorted, within, limit }: Piece,
+  { filter, sorted, within, limit }: OrderRange,
   read: (where: Condition) => Promise<Row[]>,
 ): Promise<Row[]> {
   const { table, expressions, gathering } = subject;

@@ -32,7 +32,7 @@ export function sortedBy(table: AnyTable, order: readonly OrderBy[], backwards =
  * Each is one range of an index. A single condition would read all records that share the position's first
  * field.
  */
-export function pagePieces(table: AnyTable, order: readonly OrderBy[], page: PageQuery): Condition[][] {
+export function pageRanges(table: AnyTable, order: readonly OrderBy[], page: PageQuery): Condition[][] {
   const { after, before, until } = page;
   const end = until && ({ position: until, side: "before", inclusive: true } as const);
   const bounds = end ? [beyond(table, order, end)] : [];

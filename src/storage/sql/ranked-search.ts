@@ -14,7 +14,7 @@ import { conjunctsOf } from "../../query/conjuncts.ts";
 import { and, type Filter } from "../../query/filter.ts";
 import type { OrderBy } from "../../query/page.ts";
 import type { RankedQuery } from "../catalog.ts";
-import { columnRef, recordsWhere, type Subject, wantedWords } from "./compile-filter.ts";
+import { columnRef, recordsWhere, type Subject, wordQueryOf } from "./compile-filter.ts";
 import type { Condition, Db, SqlExpression } from "./dialect.ts";
 import { isMore } from "./gathering.ts";
 import { sortedBy } from "./keyset.ts";
@@ -111,7 +111,7 @@ export async function walkOf(
 function hitsOf(filter: Filter, { table, scope, expressions }: Subject): SqlExpression | undefined {
   const wanted = conjunctsOf(filter)
     .filter((part) => part.kind === "words")
-    .map((part) => wantedWords(part, table))
+    .map((part) => wordQueryOf(part, table))
     .filter(({ words }) => words.length > 0);
   return wanted.length > 0 ? expressions.placesWithWords(table, scope, wanted) : undefined;
 }

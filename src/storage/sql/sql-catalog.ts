@@ -48,18 +48,18 @@ export async function openSqlCatalog({
   let open = true;
 
   /** Runs the work as one transaction, and keeps the catalog open until it ends. */
-  async function run<Answer>(db: Db, work: (db: Db) => Promise<Answer>): Promise<Answer> {
+  async function run<TestResponse>(db: Db, work: (db: Db) => Promise<TestResponse>): Promise<TestResponse> {
     invariant(open, "a closed catalog gets no requests");
     const done = db.transaction().execute(work);
     running.add(done);
     return await done.finally(() => running.delete(done));
   }
 
-  const runBound = <Answer>(
+  const runBound = <TestResponse>(
     db: Db,
     scope: TransactionScope,
-    work: (tx: CatalogWriter) => Promise<Answer>,
-  ): Promise<Answer> =>
+    work: (tx: CatalogWriter) => Promise<TestResponse>,
+  ): Promise<TestResponse> =>
     run(db, async (db) => {
       const tx = new SqlTransaction({ database, db, tables, scope, gathering });
       return await work(tx).finally(() => tx.end());

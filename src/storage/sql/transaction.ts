@@ -24,7 +24,7 @@ import {
 import { columnRef, type Gathering, linksToOneOf, recordsWhere, type Subject } from "./compile-filter.ts";
 import type { Database, Db, SqlExpression, Values } from "./dialect.ts";
 import { readNearest, unlessGivenUp } from "./gathering.ts";
-import { orderList, pagePieces, sortedBy } from "./keyset.ts";
+import { orderList, pageRanges, sortedBy } from "./keyset.ts";
 import { raiseLastId } from "./meta.ts";
 import { bestIds, rankTerm, walkOf } from "./ranked-search.ts";
 import { columnOf, decodeRows, indexColumns, projectColumn, storedValue } from "./tables.ts";
@@ -76,10 +76,10 @@ export class SqlTransaction implements CatalogWriter {
     const subject = this.#subject(table);
     const { bound } = page;
     const cutsBefore = bound?.cuts;
-    for (const within of pagePieces(table, order, page)) {
+    for (const within of pageRanges(table, order, page)) {
       const limit = page.limit - rows.length;
-      const piece = { filter, sorted, within, limit };
-      const found = await readNearest({ ...this.#binding, db: this.#db }, subject, piece, (where) =>
+      const range = { filter, sorted, within, limit };
+      const found = await readNearest({ ...this.#binding, db: this.#db }, subject, range, (where) =>
         this.#select<Row>(table, sql`where ${where} order by ${sorted} limit ${limit}`, { fields, bound }),
       );
       for (const row of found) rows.push(row);
@@ -316,7 +316,7 @@ export class SqlTransaction implements CatalogWriter {
   }
 
   /** A change that a unique combination may refuse. */
-  #unlessTaken<Answer>(table: AnyTable, change: () => Promise<Answer>): Promise<Answer> {
+  #unlessTaken<TestResponse>(table: AnyTable, change: () => Promise<TestResponse>): Promise<TestResponse> {
     const { database } = this.#binding;
     return this.#change(() =>
       change().catch((error: unknown) => {
@@ -327,7 +327,7 @@ export class SqlTransaction implements CatalogWriter {
   }
 
   /** Remembers a failed change, after which the transaction cannot succeed any more. */
-  async #change<Answer>(work: () => Answer | Promise<Answer>): Promise<Answer> {
+  async #change<TestResponse>(work: () => TestResponse | Promise<TestResponse>): Promise<TestResponse> {
     try {
       return await work();
     } catch (error) {

@@ -2,24 +2,22 @@
 import type { Computation } from "../../../compute/computation.ts";
 import type { FoundWindow } from "./best-windows.ts";
 import { type Grid, GridRows } from "./grid-rows.ts";
-import { type Samples, WindowSearch, type WindowWanted } from "./window-search.ts";
+import { type Samples, type WindowQuery, WindowSearch } from "./window-search.ts";
 
-export interface SearchStart extends WindowWanted {
+export interface SearchStart extends WindowQuery {
   /** Absent for points, which have no grid. */
   readonly grid?: Grid;
 }
 
-export type SearchQuestion =
-  | { readonly kind: "samples"; readonly samples: Samples }
-  | { readonly kind: "best" };
+export type SearchCall = { readonly kind: "samples"; readonly samples: Samples } | { readonly kind: "best" };
 
-export interface SearchAnswer {
+export interface SearchProgress {
   /** The samples so far, of all columns, with filled ones. */
   readonly samples: number;
   readonly best: readonly FoundWindow[];
 }
 
-export type WindowSearching = Computation<SearchStart, SearchQuestion, SearchAnswer>;
+export type WindowSearching = Computation<SearchStart, SearchCall, SearchProgress>;
 
 export const computation: WindowSearching = ({ grid, ...wanted }) => {
   const search = new WindowSearch(wanted);

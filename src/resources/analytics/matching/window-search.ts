@@ -8,7 +8,7 @@ export interface Samples {
   readonly columns: readonly Float64Array[];
 }
 
-export interface WindowWanted {
+export interface WindowQuery {
   /** The window to search for, by column. All columns have the same length. */
   readonly window: readonly Float64Array[];
   readonly mode: DistanceMode;
@@ -39,7 +39,7 @@ export class WindowSearch {
   /** Position of the first sample of the chunk. */
   #position = 0;
 
-  constructor({ window, mode, count }: WindowWanted) {
+  constructor({ window, mode, count }: WindowQuery) {
     this.#length = window[0]!.length;
     this.#distances = window.map((column) => new SlidingDistance(column, mode));
     this.#best = new BestWindows({ length: this.#length, count });

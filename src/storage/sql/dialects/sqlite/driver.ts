@@ -2,7 +2,7 @@
 import { Worker } from "node:worker_threads";
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
 import { WorkerRpc } from "../../../../lib/worker-rpc.ts";
-import { piecesOf, type StatementResult } from "./pieces.ts";
+import { chunksOf, type StatementResult } from "./row-chunks.ts";
 import type { Reply, Request, Statement, Within, WorkerSettings } from "./worker.ts";
 
 /** A statement to be run once for each of the rows of parameters. */
@@ -69,8 +69,8 @@ class ThreadConnection implements DatabaseConnection {
     const { batch, within } = query as Partial<BatchQuery & BoundedQuery>;
     if (!batch) return this.#run<Row>(query, { batch, within });
     let changed = 0n;
-    for (const piece of piecesOf(batch))
-      changed += (await this.#run<Row>(query, { batch: piece, within })).numAffectedRows!;
+    for (const chunk of chunksOf(batch))
+      changed += (await this.#run<Row>(query, { batch: chunk, within })).numAffectedRows!;
     return { rows: [], numAffectedRows: changed };
   }
 

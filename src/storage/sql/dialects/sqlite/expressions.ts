@@ -1,6 +1,6 @@
 // The filter tree's conditions in SQLite's words.
 import { sql } from "kysely";
-import type { Expressions, MemberType, SqlExpression, WantedWords } from "../../dialect.ts";
+import type { Expressions, MemberType, SqlExpression, WordQuery } from "../../dialect.ts";
 import {
   firstPlaceOf,
   folded,
@@ -35,7 +35,7 @@ const spelled = (spell: (text: string) => string, text: SqlExpression) =>
   );
 
 /** What FTS5 looks for: `{"name"} : ("pump" * AND "motor" *)`. */
-function matchOf({ fields, words }: WantedWords): string {
+function matchOf({ fields, words }: WordQuery): string {
   const columns = fields.map((field) => `"${field}"`).join(" ");
   return `{${columns}} : (${words.map((word) => `"${word}" *`).join(" AND ")})`;
 }

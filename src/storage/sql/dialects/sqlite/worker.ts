@@ -5,7 +5,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { limits } from "../../../../limits.ts";
 import { lengthOfValue } from "../../../../query/length-bound.ts";
 import { addFunctions, type FunctionState } from "./functions.ts";
-import { PieceEnds, pieceEndsOf, RowPieces, type StatementResult } from "./pieces.ts";
+import { ChunkEnds, chunkEndsOf, RowChunks, type StatementResult } from "./row-chunks.ts";
 
 export interface WorkerSettings {
   readonly file: string;
@@ -34,7 +34,7 @@ export interface Statement {
 }
 
 /** Requests the next chunk of a result that is sent in several. */
-export interface NextPiece {
+export interface NextChunk {
   readonly kind: "next";
   /** That of the statement. */
   readonly id: number;
@@ -43,7 +43,7 @@ export interface NextPiece {
 
 export type Request =
   | Statement
-  | NextPiece
+  | NextChunk
   | {
       readonly kind: "end";
       readonly id: number;
@@ -55,14 +55,14 @@ export type Request =
 export interface Reply {
   readonly id: number;
   readonly outcome?: StatementResult;
-  /** More chunks follow; `NextPiece` requests the next one. */
+  /** More chunks follow; `NextChunk` requests the next one. */
   readonly hasMore?: boolean;
   readonly error?: { readonly message: string; readonly code: number };
 }
 
 const noOutcome: StatementResult = { columns: [], count: 0, values: [], changes: 0 };
 
-const changesOnly = (changes: number) => new RowPieces({ ...noOutcome, changes }, []);
+const changesOnly = (changes: number) => new RowChunks({ ...noOutcome, changes }, []);
 
 class Connection {
   readonly #db: DatabaseSync;
@@ -71,7 +71,7 @@ class Connection {
   /** Least recently used first. */
   readonly #prepared = new Map<string, { statement: StatementSync; columns: readonly string[] }>();
   /** Rows of statements that have been read, by the ids of the statements, until all are sent. */
-  readonly #unsent = new Map<number, RowPieces>();
+  readonly #unsent = new Map<number, RowChunks>();
 
   constructor({ file, mode }: WorkerSettings) {
     this.#mode = mode;
@@ -85,7 +85,7 @@ class Connection {
   }
 
   /** A statement outside a transaction is refused: its transaction never began, or SQLite has given it up. */
-  #run({ begins, sql, parameters, batch, within }: Statement): RowPieces {
+  #run({ begins, sql, parameters, batch, within }: Statement): RowChunks {
     if (begins) this.#db.exec(this.#mode === "write" ? "begin immediate" : "begin");
     else if (!this.#db.isTransaction) throw new Error("the transaction was given up");
     const { statement, columns } = this.#prepare(sql);
@@ -101,17 +101,17 @@ class Connection {
     const rows = statement.all(...values) as unknown as unknown[][];
     const byColumn = columns.map((_, at) => rows.map((row) => row[at]));
     const outcome = { columns, count: rows.length, values: byColumn, changes: 0 };
-    return new RowPieces(outcome, pieceEndsOf(outcome));
+    return new RowChunks(outcome, chunkEndsOf(outcome));
   }
 
   /** Returns the first chunk of a statement's result, or the next one. */
-  reply(request: Statement | NextPiece): Reply {
+  reply(request: Statement | NextChunk): Reply {
     const { id } = request;
-    const pieces = request.kind === "run" ? this.#run(request) : this.#unsent.get(id)!;
-    const outcome = pieces.next();
-    if (pieces.hasMore) this.#unsent.set(id, pieces);
+    const chunks = request.kind === "run" ? this.#run(request) : this.#unsent.get(id)!;
+    const outcome = chunks.next();
+    if (chunks.hasMore) this.#unsent.set(id, chunks);
     else this.#unsent.delete(id);
-    return { id, outcome, hasMore: pieces.hasMore };
+    return { id, outcome, hasMore: chunks.hasMore };
   }
 
   end(how: "commit" | "rollback"): void {
@@ -167,9 +167,9 @@ function readWithin(
   rows: IteratorObject<unknown>,
   columns: readonly string[],
   { lengthMax, allOrNone }: Within,
-): RowPieces {
+): RowChunks {
   const values: unknown[][] = columns.map(() => []);
-  const pieces = new PieceEnds();
+  const chunks = new ChunkEnds();
   let count = 0;
   let length = 0;
   let isCut = false;
@@ -182,7 +182,7 @@ function readWithin(
         length += lengthOfValue(row[at]);
       }
       count += 1;
-      pieces.count(count, length);
+      chunks.count(count, length);
     }
   } finally {
     // Resets the statement. The loop does not do so after an error, and the next run would fail with that
@@ -190,9 +190,9 @@ function readWithin(
     rows.return!();
   }
   const read = { length, isCut };
-  if (isCut && allOrNone) return new RowPieces({ ...noOutcome, read }, []);
+  if (isCut && allOrNone) return new RowChunks({ ...noOutcome, read }, []);
   const outcome = { columns, count, values, changes: 0, read };
-  return new RowPieces(outcome, pieces.ends);
+  return new RowChunks(outcome, chunks.ends);
 }
 
 /** The connections of one thread, and the work that it does when no request comes. */

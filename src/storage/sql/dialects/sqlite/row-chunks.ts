@@ -13,7 +13,7 @@ export interface StatementResult {
 }
 
 /** The rows of a batch in chunks. */
-export function* piecesOf(rows: readonly (readonly unknown[])[]): Generator<readonly (readonly unknown[])[]> {
+export function* chunksOf(rows: readonly (readonly unknown[])[]): Generator<readonly (readonly unknown[])[]> {
   let from = 0;
   let length = 0;
   for (const [at, row] of rows.entries()) {
@@ -26,7 +26,7 @@ export function* piecesOf(rows: readonly (readonly unknown[])[]): Generator<read
 }
 
 /** Finds the ends of chunks while the caller counts the lengths of rows. */
-export class PieceEnds {
+export class ChunkEnds {
   readonly ends: number[] = [];
   #next = limits.catalogPieceLength;
 
@@ -39,21 +39,21 @@ export class PieceEnds {
 }
 
 /** The ends of the chunks of a result whose rows were not counted. */
-export function pieceEndsOf({ values, count }: StatementResult): readonly number[] {
-  const pieces = new PieceEnds();
+export function chunkEndsOf({ values, count }: StatementResult): readonly number[] {
+  const chunks = new ChunkEnds();
   let length = 0;
   for (let at = 0; at < count; at++) {
     for (const column of values) length += lengthOfValue(column[at]);
-    pieces.count(at + 1, length);
+    chunks.count(at + 1, length);
   }
-  return pieces.ends;
+  return chunks.ends;
 }
 
 /** The rows of a result, one chunk at a time. */
-export class RowPieces {
+export class RowChunks {
   readonly #outcome: StatementResult;
   readonly #ends: readonly number[];
-  #pieces = 0;
+  #chunks = 0;
   #sent = 0;
 
   constructor(outcome: StatementResult, ends: readonly number[]) {
@@ -68,9 +68,9 @@ export class RowPieces {
   next(): StatementResult {
     const { values, count } = this.#outcome;
     const from = this.#sent;
-    this.#sent = this.#ends[this.#pieces++] ?? count;
+    this.#sent = this.#ends[this.#chunks++] ?? count;
     if (from === 0 && this.#sent === count) return this.#outcome;
-    const piece = values.map((column) => column.slice(from, this.#sent));
-    return { ...this.#outcome, count: this.#sent - from, values: piece };
+    const chunk = values.map((column) => column.slice(from, this.#sent));
+    return { ...this.#outcome, count: this.#sent - from, values: chunk };
   }
 }

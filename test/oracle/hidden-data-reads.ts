@@ -1,6 +1,6 @@
 // Requests without expected responses: they are compared between a server and its copy without hidden data.
 import { type Kind, may } from "./plant.ts";
-import type { Asker } from "./question.ts";
+import type { RandomCaller } from "./random-request.ts";
 import { anyId, below, words } from "./rest-reads.ts";
 
 /** A request without an expected response. */
@@ -15,7 +15,7 @@ const sets = { assets: "Assets", timeseries: "Timeseries", events: "Events", fil
 const encoded = (text: string) => encodeURIComponent(text).replaceAll("'", "%27");
 
 /** A name, mostly of something that the caller may not see, or a part of it. */
-function someName({ plant, rights, random }: Asker, kind: Kind): string {
+function someName({ plant, rights, random }: RandomCaller, kind: Kind): string {
   const all = plant.of(kind);
   const hidden = all.filter((one) => !may(plant, rights, "READ", one));
   const { name } = random.pick(hidden.length > 0 && random.chance(0.7) ? hidden : all);
@@ -23,66 +23,66 @@ function someName({ plant, rights, random }: Asker, kind: Kind): string {
 }
 
 /** Tags near to the names of assets that may be hidden. */
-function tagMatching(asker: Asker): Probe {
-  const tagIds = Array.from({ length: 3 }, () => someName(asker, "assets"));
-  const metadata = { fuzzyThreshold: asker.random.below(8), platform: null };
+function tagMatching(caller: RandomCaller): Probe {
+  const tagIds = Array.from({ length: 3 }, () => someName(caller, "assets"));
+  const metadata = { fuzzyThreshold: caller.random.below(8), platform: null };
   return { ask: `POST ${below("0.5")}/tagmatching`, body: { tagIds, metadata } };
 }
 
-function assetSearch(asker: Asker): Probe {
-  const { random } = asker;
+function assetSearch(caller: RandomCaller): Probe {
+  const { random } = caller;
   const filter = random.pick<object>([
     {},
-    { assetSubtrees: [anyId(asker, "assets"), anyId(asker, "assets")] },
+    { assetSubtrees: [anyId(caller, "assets"), anyId(caller, "assets")] },
     { createdTime: { min: 1 } },
-    { name: someName(asker, "assets") },
+    { name: someName(caller, "assets") },
   ]);
   const search = random.pick<object>([
     {},
     { query: random.pick(words) },
-    { name: someName(asker, "assets") },
+    { name: someName(caller, "assets") },
   ]);
   const part = { limit: random.pick([1, 5, 1_000]), offset: random.below(4) };
   return { ask: `POST ${below("0.5")}/assets/search`, body: { filter, search, ...part } };
 }
 
-function restList(asker: Asker): Probe {
-  const kind = asker.random.pick(kinds);
-  const name = encodeURIComponent(someName(asker, kind));
-  const condition = asker.random.pick([
+function restList(caller: RandomCaller): Probe {
+  const kind = caller.random.pick(kinds);
+  const name = encodeURIComponent(someName(caller, kind));
+  const condition = caller.random.pick([
     `name=${name}`,
     `externalId=x%20${name}`,
-    `labels=${asker.random.pick(words)}`,
+    `labels=${caller.random.pick(words)}`,
     `q=${name}`,
     `query=${name}`,
-    `assetId=${anyId(asker, "assets")}`,
-    `assetIds=[${anyId(asker, "assets")},${anyId(asker, "assets")}]`,
-    `path=[${anyId(asker, "assets")}]`,
+    `assetId=${anyId(caller, "assets")}`,
+    `assetIds=[${anyId(caller, "assets")},${anyId(caller, "assets")}]`,
+    `path=[${anyId(caller, "assets")}]`,
     "depth=1",
     "includeMetadata=true",
     "cursor=nonsense",
   ]);
-  const search = asker.random.chance(0.5) ? "/search" : "";
+  const search = caller.random.chance(0.5) ? "/search" : "";
   return {
-    ask: `GET ${below(asker.random.pick(["0.4", "0.5", "0.6"]))}/${kind}${search}?limit=7&${condition}`,
+    ask: `GET ${below(caller.random.pick(["0.4", "0.5", "0.6"]))}/${kind}${search}?limit=7&${condition}`,
   };
 }
 
-function odata(asker: Asker): Probe {
-  const { random } = asker;
+function odata(caller: RandomCaller): Probe {
+  const { random } = caller;
   const kind = random.pick(["assets", "timeseries", "events", "files"] as const);
   const property = kind === "events" ? "Description" : "Name";
-  const name = someName(asker, kind).replaceAll("'", "''");
+  const name = someName(caller, kind).replaceAll("'", "''");
   const other = random.pick(words);
   const filter = random.pick([
     `contains(${property},'${name}')`,
     `${property} eq '${name}'`,
     `ExternalId eq 'x ${name}'`,
-    `${property} in ('${name}','${someName(asker, kind)}')`,
+    `${property} in ('${name}','${someName(caller, kind)}')`,
     `startswith(${property},'${name}') or startswith(${property},'${other}')`,
     `endswith(${property},'${name}') and CreatedTime ge 2000-01-01T00:00:00Z`,
-    `Id eq '${anyId(asker, kind)}'`,
-    ...(kind === "timeseries" ? [`AssetId eq '${anyId(asker, "assets")}'`] : []),
+    `Id eq '${anyId(caller, kind)}'`,
+    ...(kind === "timeseries" ? [`AssetId eq '${anyId(caller, "assets")}'`] : []),
   ]);
   const expansions = {
     assets: ["Timeseries", "Children", "Root,Parent", "Files($select=Id)", "Subtree"],
@@ -97,10 +97,10 @@ function odata(asker: Asker): Probe {
   return { ask: `GET ${path}${isCount ? "" : encodeURI(part + expand)}` };
 }
 
-function points(asker: Asker): Probe {
-  const { random } = asker;
+function points(caller: RandomCaller): Probe {
+  const { random } = caller;
   const items = Array.from({ length: random.below(3) + 1 }, () =>
-    random.chance(0.5) ? { id: anyId(asker, "timeseries") } : { name: someName(asker, "timeseries") },
+    random.chance(0.5) ? { id: anyId(caller, "timeseries") } : { name: someName(caller, "timeseries") },
   );
   const aggregates = { aggregates: ["avg", "count"], granularity: "1h" };
   const path = random.pick(["dataquery", "dataframe"]);
@@ -110,8 +110,8 @@ function points(asker: Asker): Probe {
 }
 
 /** Series by names that may be hidden, compared with each other. */
-function similarity(asker: Asker): Probe {
-  const tags = () => [someName(asker, "timeseries"), someName(asker, "timeseries")];
+function similarity(caller: RandomCaller): Probe {
+  const tags = () => [someName(caller, "timeseries"), someName(caller, "timeseries")];
   const interval = { start: 0, end: 9_000 };
   const intervals = { inputInterval: interval, queryInterval: interval };
   const body = { inputTags: tags(), queryTags: tags(), modes: ["pattern"], ...intervals };
@@ -119,7 +119,7 @@ function similarity(asker: Asker): Probe {
 }
 
 /** What callers without administration are told of it, and words that records refer to. */
-function others({ random }: Asker): Probe {
+function others({ random }: RandomCaller): Probe {
   const at = below("0.6");
   const paths = [
     ...["users", "groups", "groups?all=true", "apikeys", "securitycategories", "eventtransformers"],
@@ -142,4 +142,4 @@ const probes = [
 ];
 
 /** One request by chance. */
-export const probe = (asker: Asker): Probe => asker.random.pick(probes)(asker);
+export const probe = (caller: RandomCaller): Probe => caller.random.pick(probes)(caller);

@@ -5,7 +5,7 @@ import type { Client, Reply } from "./client.ts";
 import type { Plant, Rights } from "./plant.ts";
 import type { Random } from "./random.ts";
 
-export interface Question {
+export interface RandomRequest {
   /** `GET /api/0.5/projects/demo/assets`: method and path from the root. */
   readonly ask: string;
   readonly body?: unknown;
@@ -28,11 +28,11 @@ export interface Dialect {
   readonly name: string;
   /** The part of all requests. */
   readonly share: number;
-  readonly reads: (asker: Asker) => Question;
-  readonly writes?: (asker: Asker) => Question;
+  readonly reads: (caller: RandomCaller) => RandomRequest;
+  readonly writes?: (caller: RandomCaller) => RandomRequest;
 }
 
-export interface Asker {
+export interface RandomCaller {
   readonly plant: Plant;
   readonly rights: Rights;
   readonly random: Random;

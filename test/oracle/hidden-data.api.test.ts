@@ -6,15 +6,15 @@ import { realSystem, type System } from "../../src/lib/system.ts";
 import { times } from "../support/proof.ts";
 import { startTestServer } from "../support/server.ts";
 import { type Client, clientFor, type Reply, seenAs } from "./client.ts";
+import { probe } from "./hidden-data-reads.ts";
 import { odataRead } from "./odata-reads.ts";
 import { aclOf, holds, may, mayKnow, Plant, type Rights, type Thing } from "./plant.ts";
-import { type Asker, isRefusal, type Question } from "./question.ts";
 import { Random } from "./random.ts";
+import { isRefusal, type RandomCaller, type RandomRequest } from "./random-request.ts";
 import { fillElsewhere, readsElsewhere } from "./rest-elsewhere.ts";
 import { below, restRead } from "./rest-reads.ts";
 import { restWrite } from "./rest-writes.ts";
 import { accountFor, fill, someRights } from "./setting.ts";
-import { probe } from "./twin-reads.ts";
 
 const seed = Number(process.env["ORACLE_SEED"] ?? Date.now() % 2 ** 31);
 const rounds = times(1, 200);
@@ -31,24 +31,24 @@ function systemOf(round: number): System {
 
 interface Pair {
   readonly one: Client;
-  readonly twin: Client;
+  readonly copy: Client;
   /** The first server as its administrator sees it with the rights of the caller. */
   readonly seen?: Client;
 }
 
 for (let round = 0; round < rounds; round += 1)
-  test(`a twin without what is hidden answers alike (ORACLE_SEED=${seed + round})`, async () => {
+  test(`a copy without hidden data returns the same responses (ORACLE_SEED=${seed + round})`, async () => {
     const open = () => startTestServer({ system: systemOf(round), baseUrl: "http://plant.example" });
-    const [one, twin] = [await open(), await open()];
+    const [one, copy] = [await open(), await open()];
     try {
       const pairFor = (key: string): Pair => ({
         one: clientFor(one.baseUrl, key),
-        twin: clientFor(twin.baseUrl, key),
+        copy: clientFor(copy.baseUrl, key),
       });
-      assert.equal(one.key, twin.key);
+      assert.equal(one.key, copy.key);
       await compare(pairFor, one.key, new Random(seed + round));
     } finally {
-      await Promise.all([one.close(), twin.close()]);
+      await Promise.all([one.close(), copy.close()]);
     }
   });
 
@@ -59,18 +59,18 @@ async function compare(pairFor: (key: string) => Pair, adminKey: string, random:
   await fillElsewhere(onBoth(admin), plant);
   const rights = limitedRights(plant, random);
   const { key, groupId } = await accountFor(onBoth(admin), rights);
-  const caller = { ...pairFor(key), seen: seenAs(admin.one, groupId) };
-  const removed = await removeHidden(plant, rights, admin.twin);
-  const asker: Asker = { plant, rights, random };
+  const clients = { ...pairFor(key), seen: seenAs(admin.one, groupId) };
+  const removed = await removeHidden(plant, rights, admin.copy);
+  const caller: RandomCaller = { plant, rights, random };
   const counts = { good: 0, refused: 0 };
   await severally(requestsPerRound, async () => {
-    const reply = await same(caller, someRequest(asker), JSON.stringify(rights));
+    const reply = await same(clients, someRequest(caller), JSON.stringify(rights));
     counts[reply.status < 400 ? "good" : "refused"] += 1;
   });
   assert.ok(removed > 0 && counts.good > 0 && counts.refused > 0, JSON.stringify({ removed, ...counts }));
 }
 
-/** Random rights with which a part of the series is seen, and a part hidden. */
+/** Random rights to see only a part of the series. */
 function limitedRights(plant: Plant, random: Random): Rights {
   for (;;) {
     const rights = someRights(plant, random);
@@ -81,52 +81,53 @@ function limitedRights(plant: Plant, random: Random): Rights {
 
 /** Sends each request to both servers, which must return the same response. */
 const onBoth =
-  ({ one, twin }: Pair): Client =>
+  ({ one, copy }: Pair): Client =>
   async (methodAndPath, body, headers) => {
     const reply = await one(methodAndPath, body, headers);
-    const other = await twin(methodAndPath, body, headers);
+    const other = await copy(methodAndPath, body, headers);
     assert.equal(reply.text, other.text, methodAndPath);
     assert.ok(reply.status < 400, reply.text);
     return reply;
   };
 
-type Request = Pick<Question, "ask" | "body" | "headers"> & { readonly seen?: Question["seen"] };
+type Request = Pick<RandomRequest, "ask" | "body" | "headers"> & { readonly seen?: RandomRequest["seen"] };
 
-/** A read, or a write that is refused: another would make the two differ. */
-function someRequest(asker: Asker): Request {
-  const { random, rights } = asker;
+/** A read, or a refused write: an accepted one would make the two differ. */
+function someRequest(caller: RandomCaller): Request {
+  const { random, rights } = caller;
   const kind = random.below(10);
-  if (kind < 4) return probe(asker);
-  if (kind < 6) return restRead(asker);
-  if (kind < 7) return random.pick(readsElsewhere)(asker);
-  if (kind < 9) return odataRead(asker);
+  if (kind < 4) return probe(caller);
+  if (kind < 6) return restRead(caller);
+  if (kind < 7) return random.pick(readsElsewhere)(caller);
+  if (kind < 9) return odataRead(caller);
   for (;;) {
-    const { seen: _, ...write } = restWrite(asker);
+    const { seen: _, ...write } = restWrite(caller);
     const isRefused = !holds(rights, ...write.needs) || isRefusal(write.expected);
-    if (isRefused && !namesTaken(asker, write)) return write;
+    if (isRefused && !namesTaken(caller, write)) return write;
   }
 }
 
 /**
- * The exception of docs/visibility.md: a name or an external id that must be unique is taken also when its
- * holder is hidden.
+ * The exception of docs/visibility.md: a name or an external id that must be unique is also refused when the
+ * record with it is hidden.
  */
-function namesTaken({ plant }: Asker, { body }: Request): boolean {
-  interface Sent {
+function namesTaken({ plant }: RandomCaller, { body }: Request): boolean {
+  interface NamedItem {
     readonly name?: string;
     readonly externalId?: string;
   }
-  const { items = [body as Sent] } = (body ?? {}) as { items?: readonly Sent[] };
+  const { items = [body as NamedItem] } = (body ?? {}) as { items?: readonly NamedItem[] };
   const names = new Set(plant.of("timeseries").map(({ name }) => name));
   const externalIds = new Set([...plant.things.values()].map(({ externalId }) => externalId));
-  return items.some((sent) => names.has(sent?.name ?? "") || externalIds.has(sent?.externalId ?? ""));
+  return items.some((item) => names.has(item?.name ?? "") || externalIds.has(item?.externalId ?? ""));
 }
 
-async function same({ one, twin, seen }: Pair, request: Request, who: string): Promise<Reply> {
-  const replies = [await toldBy(one, request), await toldBy(twin, request)];
+async function same({ one, copy, seen }: Pair, request: Request, who: string): Promise<Reply> {
+  const replies = [await seenBy(one, request), await seenBy(copy, request)];
   const what = `seed ${seed}: ${request.ask} ${JSON.stringify(request.body)} by ${who}`;
-  assert.deepEqual(replies[0]!.told, replies[1]!.told, what);
-  if (seen && isRead(request)) assert.deepEqual((await toldBy(seen, request)).told, replies[0]!.told, what);
+  assert.deepEqual(replies[0]!.seenReplies, replies[1]!.seenReplies, what);
+  if (seen && isRead(request))
+    assert.deepEqual((await seenBy(seen, request)).seenReplies, replies[0]!.seenReplies, what);
   return replies[0]!.reply;
 }
 
@@ -135,19 +136,23 @@ const isRead = ({ ask }: Request): boolean =>
   /^GET |^POST \S+\/(search|byids|byreference|dataquery|dataframe|getdata|tagmatching)\b/.test(ask);
 
 /** All that a client sees: the response, and the pages after it. */
-async function toldBy(client: Client, { ask, body, headers, seen }: Request) {
-  const told: object[] = [];
-  const telling: Client = async (...asked) => {
-    const reply = await client(...asked);
-    told.push({ status: reply.status, headers: relevant(reply), text: reply.bytes.toString("latin1") });
+async function seenBy(client: Client, { ask, body, headers, seen }: Request) {
+  const seenReplies: object[] = [];
+  const recording: Client = async (...request) => {
+    const reply = await client(...request);
+    seenReplies.push({
+      status: reply.status,
+      headers: relevant(reply),
+      text: reply.bytes.toString("latin1"),
+    });
     return reply;
   };
-  const reply = await telling(ask, body, headers);
-  if (reply.status < 400) await seen?.(reply, telling);
-  return { reply, told };
+  const reply = await recording(ask, body, headers);
+  if (reply.status < 400) await seen?.(reply, recording);
+  return { reply, seenReplies };
 }
 
-/** Of each request its own, or of the connection. */
+/** Headers that differ between requests or connections. */
 const ofTheRequest = ["date", "x-request-id", "connection", "keep-alive"];
 
 const relevant = ({ headers }: Reply) =>
