@@ -161,10 +161,12 @@ test("each integer that the API describes is in the archive of this test", () =>
     const operation = paths[`/api/0.6/projects/{project}/${listOf(section)}`]!.get as Json;
     const text = JSON.stringify(operation["responses"]);
     assert.ok(text.includes("schema"), section);
-    const answer = (operation["responses"] as Record<string, { content: Record<string, { schema: Json }> }>)[
-      "200"
+    const response = (
+      operation["responses"] as Record<string, { content: Record<string, { schema: Json }> }>
+    )["200"]!;
+    const data = (response.content["application/json"]!.schema["properties"] as Record<string, Json>)[
+      "data"
     ]!;
-    const data = (answer.content["application/json"]!.schema["properties"] as Record<string, Json>)["data"]!;
     const items = (data["properties"] as Record<string, Json>)["items"]!["items"] as Json;
     const present = new Set(
       pieces

@@ -37,7 +37,7 @@ after(async () => {
  */
 async function oddProvider(): Promise<{ server: Server; issuer: string }> {
   const { publicJwk } = await signingKey("RS256");
-  const answers: Readonly<Record<string, (issuer: string) => object>> = {
+  const responses: Readonly<Record<string, (issuer: string) => object>> = {
     "/name": () => ({ issuer: "https://another.example", jwks_uri: "https://another.example/keys" }),
     "/insecure": (issuer) => ({ issuer, jwks_uri: "http://plant.example/keys" }),
     "/weak": (issuer) => ({ issuer, jwks_uri: `${issuer}/keys` }),
@@ -52,7 +52,7 @@ async function oddProvider(): Promise<{ server: Server; issuer: string }> {
     const { port } = made.address() as AddressInfo;
     const [place = ""] = /^\/\w+/.exec(request.url ?? "") ?? [];
     const isKeys = request.url?.endsWith("/keys");
-    const answer = answers[isKeys ? "/keys" : place];
+    const answer = responses[isKeys ? "/keys" : place];
     response.end(JSON.stringify(answer?.(`http://127.0.0.1:${port}${place}`) ?? {}));
   });
   made.listen(0, "127.0.0.1");

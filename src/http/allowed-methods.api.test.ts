@@ -72,9 +72,9 @@ for (const version of apiVersions)
       assert.ok(found.includes(`GET ${one}`), one);
     for (const { method, narrow } of captured) {
       const asked = `${method} ${addressOf(narrow)}`;
-      const answer = await server.ask.root(asked);
-      assert.equal(answer.status, 405, asked);
-      assert.equal(answer.headers.get("allow"), allowedBy(narrow), asked);
+      const response = await server.ask.root(asked);
+      assert.equal(response.status, 405, asked);
+      assert.equal(response.headers.get("allow"), allowedBy(narrow), asked);
     }
   });
 
@@ -83,9 +83,9 @@ for (const version of apiVersions)
     for (const pattern of patternsOf(version))
       for (const method of methods.filter((one) => !pattern.methods.has(one))) {
         const asked = `${method} ${addressOf(pattern)}`;
-        const answer = await server.ask.root(asked);
-        assert.equal(answer.status, 405, asked);
-        assert.equal(answer.headers.get("allow"), allowedBy(pattern), asked);
+        const response = await server.ask.root(asked);
+        assert.equal(response.status, 405, asked);
+        assert.equal(response.headers.get("allow"), allowedBy(pattern), asked);
         const refused = await server.ask.root(asked, undefined, stranger);
         assert.equal(refused.status, 401, asked);
         assert.equal(refused.headers.get("allow"), null, asked);

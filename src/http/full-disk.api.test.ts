@@ -26,8 +26,8 @@ interface Health {
 }
 
 async function health(): Promise<Health & { readonly code: number }> {
-  const answer = await fetch(`${server.baseUrl}/health`);
-  return { code: answer.status, ...((await answer.json()) as Health) };
+  const response = await fetch(`${server.baseUrl}/health`);
+  return { code: response.status, ...((await response.json()) as Health) };
 }
 
 async function diskBecomes(now: typeof roomy): Promise<void> {
@@ -44,8 +44,12 @@ const urlOf = (route: Route) =>
 async function send(route: Route): Promise<{ status: number; retryAfter: string | null; text: string }> {
   const { method } = route;
   const body = method === "GET" || method === "DELETE" ? {} : { body: '{"items":[]}' };
-  const answer = await fetch(urlOf(route), { method, headers: { "api-key": server.key }, ...body });
-  return { status: answer.status, retryAfter: answer.headers.get("retry-after"), text: await answer.text() };
+  const response = await fetch(urlOf(route), { method, headers: { "api-key": server.key }, ...body });
+  return {
+    status: response.status,
+    retryAfter: response.headers.get("retry-after"),
+    text: await response.text(),
+  };
 }
 
 test("every route that writes is refused with 503 and says so; reads and deletes are not", async () => {
@@ -110,15 +114,15 @@ test("the reserve is freed for a delete, and written again when there is space",
 
 async function uploadLink(): Promise<string> {
   const asked = { fileName: `file ${Math.random()}` };
-  const answer = await server.ask("POST /files/initupload?resumable=true", asked);
-  assert.equal(answer.status, 200, answer.text);
-  return (answer.json as { data: { uploadURL: string } }).data.uploadURL;
+  const response = await server.ask("POST /files/initupload?resumable=true", asked);
+  assert.equal(response.status, 200, response.text);
+  return (response.json as { data: { uploadURL: string } }).data.uploadURL;
 }
 
 const put = async (url: string, bytes: Uint8Array<ArrayBuffer>, from: number, total: number) => {
   const range = `bytes ${from}-${from + bytes.length - 1}/${total}`;
-  const answer = await fetch(url, { method: "PUT", body: bytes, headers: { "content-range": range } });
-  return { status: answer.status, text: await answer.text(), range: answer.headers.get("range") };
+  const response = await fetch(url, { method: "PUT", body: bytes, headers: { "content-range": range } });
+  return { status: response.status, text: await response.text(), range: response.headers.get("range") };
 };
 
 test("bytes of files are refused sooner than other writes, and leave what came before", async () => {

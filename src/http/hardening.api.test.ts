@@ -93,20 +93,20 @@ describe("a login in a browser is refused", () => {
     it(what, async () => {
       aMinuteLater();
       for (const path of ["/login/redirect", "/login/url"]) {
-        const answer = await visit(`${path}?${searchOf(wish)}`);
-        assert.equal(answer.status, 400);
-        assert.equal(answer.headers.get("location"), null);
-        assert.equal(answer.headers.get("set-cookie"), null);
-        assert.equal(((await answer.json()) as { error: { message: string } }).error.message, message);
+        const response = await visit(`${path}?${searchOf(wish)}`);
+        assert.equal(response.status, 400);
+        assert.equal(response.headers.get("location"), null);
+        assert.equal(response.headers.get("set-cookie"), null);
+        assert.equal(((await response.json()) as { error: { message: string } }).error.message, message);
       }
     });
 });
 
 const begin = async (wish: Wish = {}) => {
-  const answer = await visit(`/login/redirect?${searchOf(wish)}`);
-  assert.equal(answer.status, 303);
-  const [cookie = ""] = answer.headers.getSetCookie();
-  const location = new URL(answer.headers.get("location")!);
+  const response = await visit(`/login/redirect?${searchOf(wish)}`);
+  assert.equal(response.status, 303);
+  const [cookie = ""] = response.headers.getSetCookie();
+  const location = new URL(response.headers.get("location")!);
   return { cookie, location, state: location.searchParams.get("state")!, sent: cookie.split(";")[0]! };
 };
 
@@ -171,9 +171,9 @@ describe("a login in a browser", () => {
   it("without an address for errors tells them itself, and sets no session", async () => {
     const { state, sent } = await begin();
     const denied = new URLSearchParams({ state, iss: provider.issuer, error: "access_denied" });
-    const answer = await visit(`/login/callback?${denied}`, { cookie: sent });
-    assert.equal(answer.status, 403);
-    assert.equal(answer.headers.get("set-cookie"), null);
+    const response = await visit(`/login/callback?${denied}`, { cookie: sent });
+    assert.equal(response.status, 403);
+    assert.equal(response.headers.get("set-cookie"), null);
     const guessed = new URLSearchParams({ state, iss: provider.issuer, code: "guessed" });
     assert.equal((await visit(`/login/callback?${guessed}`, { cookie: sent })).status, 502);
     const mixedUp = new URLSearchParams({ state, iss: "https://evil.example", code: "x" });
@@ -193,9 +193,9 @@ describe("a login in a browser", () => {
   it("is 503 while the provider has not responded yet", async () => {
     clockMs += limits.providerStaleMsMax;
     provider.become("away");
-    const answer = await visit(`/login/redirect?${searchOf({})}`);
-    assert.equal(answer.status, 503);
-    assert.equal(answer.headers.get("retry-after"), "10");
+    const response = await visit(`/login/redirect?${searchOf({})}`);
+    assert.equal(response.status, 503);
+    assert.equal(response.headers.get("retry-after"), "10");
     provider.become("well");
     clockMs += limits.providerRefetchMsMin;
     await begin();

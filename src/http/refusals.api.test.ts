@@ -66,10 +66,10 @@ test("an address that is not percent-encoded UTF-8 is 400, a segment that is too
 });
 
 test("what is not HTTP gets the same error body and a request id", async () => {
-  const answer = await raw("NONSENSE\r\n\r\n");
-  assert.match(answer.head, /^HTTP\/1.1 400 Bad Request/);
-  assert.match(answer.head, /X-Request-Id: \S+/);
-  assert.equal(answer.message, "The request is malformed: it is not valid HTTP/1.1");
+  const response = await raw("NONSENSE\r\n\r\n");
+  assert.match(response.head, /^HTTP\/1.1 400 Bad Request/);
+  assert.match(response.head, /X-Request-Id: \S+/);
+  assert.equal(response.message, "The request is malformed: it is not valid HTTP/1.1");
   const huge = await raw(`GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${"x".repeat(limits.headBytesMax)}\r\n\r\n`);
   assert.match(huge.head, /^HTTP\/1.1 431 /);
   assert.equal(huge.message, `The request line and the headers are larger than ${limits.headBytesMax} bytes`);

@@ -48,9 +48,9 @@ test("without credentials, or with bad ones, each operation returns 401", async 
       [{ "api-key": undefined, authorization: `Bearer ${server.key}` }, reasons.token],
       [{ "api-key": "wrong", authorization: `Bearer ${server.key}` }, reasons.key],
     ] as const) {
-      const answer = await server.ask.root(`${method} ${path(server.project)}`, undefined, headers);
-      assert.equal(answer.status, 401, `${method} ${path(server.project)}`);
-      assert.deepEqual(answer.json, unauthorized(reason));
+      const response = await server.ask.root(`${method} ${path(server.project)}`, undefined, headers);
+      assert.equal(response.status, 401, `${method} ${path(server.project)}`);
+      assert.deepEqual(response.json, unauthorized(reason));
     }
 });
 
@@ -96,9 +96,9 @@ let accounts = 0;
 async function keyWith(granted: readonly object[]): Promise<string> {
   accounts += 1;
   const made = async (path: string, item: object) => {
-    const answer = await server.ask.v06(`POST /${path}`, { items: [item] });
-    assert.equal(answer.status, 201, answer.text);
-    return answer.items[0]!;
+    const response = await server.ask.v06(`POST /${path}`, { items: [item] });
+    assert.equal(response.status, 201, response.text);
+    return response.items[0]!;
   };
   const group = await made("groups", { name: "some", capabilities: granted });
   const user = await made("users", { uniqueName: `account ${accounts}`, groups: [group["id"]] });
@@ -111,11 +111,11 @@ test("a caller with all rights but the capability of an operation gets 403, whic
     const message = `This needs the capability ${acl} with the action ${action}`;
     for (const { method, path, capability } of operations) {
       if (`${capability}` !== `${acl},${action}`) continue;
-      const answer = await server.ask.root(`${method} ${path(server.project)}`, undefined, {
+      const response = await server.ask.root(`${method} ${path(server.project)}`, undefined, {
         "api-key": key,
       });
-      assert.equal(answer.status, 403, `${method} ${path(server.project)}`);
-      assert.deepEqual(answer.json, { error: { code: 403, message } });
+      assert.equal(response.status, 403, `${method} ${path(server.project)}`);
+      assert.deepEqual(response.json, { error: { code: 403, message } });
     }
   }
 });
@@ -127,10 +127,10 @@ test("who holds the capability of an operation and nothing else is let in", asyn
     for (const { method, path, capability, isNewest } of operations) {
       if (!isNewest || (capability !== "member" && `${capability}` !== `${acl},${action}`)) continue;
       const holder = capability === "member" ? nobody : key;
-      const answer = await server.ask.root(`${method} ${path(server.project)}`, undefined, {
+      const response = await server.ask.root(`${method} ${path(server.project)}`, undefined, {
         "api-key": holder,
       });
-      assert.ok(![401, 403].includes(answer.status), `${method} ${path(server.project)} ${answer.text}`);
+      assert.ok(![401, 403].includes(response.status), `${method} ${path(server.project)} ${response.text}`);
     }
   }
 });

@@ -38,9 +38,9 @@ const cookieIn = ({ headers }: TestResponse): string => headers.getSetCookie()[0
 
 /** Signs in, and returns the cookie as a browser sends it back. */
 async function cookieOf(apiKey = server.key): Promise<string> {
-  const answer = await signIn({ apiKey });
-  assert.equal(answer.status, 200, answer.text);
-  return cookieIn(answer);
+  const response = await signIn({ apiKey });
+  assert.equal(response.status, 200, response.text);
+  return cookieIn(response);
 }
 
 const byCookie = (cookie: string, headers: Headers = own()) => ({ ...stranger, cookie, ...headers });
@@ -66,16 +66,16 @@ const writeAssets = { assetsAcl: { actions: ["READ", "WRITE"], scope: { all: {} 
 
 describe("a session", () => {
   it("begins with an API key, and its cookie is a credential for REST and OData", async () => {
-    const answer = await signIn({ apiKey: server.key });
-    const [header = "", ...others] = answer.headers.getSetCookie();
+    const response = await signIn({ apiKey: server.key });
+    const [header = "", ...others] = response.headers.getSetCookie();
     assert.deepEqual(others, []);
     assert.match(
       header,
       /^millrace_session=ms_[\w-]{32}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
     );
-    assert.ok(!answer.text.includes("ms_"), "the body does not have it");
-    const cookie = cookieIn(answer);
-    const { account, capabilities, expiresTime, ...info } = answer.json as {
+    assert.ok(!response.text.includes("ms_"), "the body does not have it");
+    const cookie = cookieIn(response);
+    const { account, capabilities, expiresTime, ...info } = response.json as {
       account: { id: number; name: string };
       capabilities: unknown[];
       expiresTime: number;
@@ -84,7 +84,7 @@ describe("a session", () => {
     assert.equal(account.name, "administrator");
     assert.ok(capabilities.length > 10);
     assert.ok(Math.abs(expiresTime - system.nowMs() - limits.sessionMsMax) < 60_000);
-    assert.deepEqual((await session(cookie)).json, answer.json);
+    assert.deepEqual((await session(cookie)).json, response.json);
     assert.equal((await assets(cookie)).status, 200);
     const odata = await fetch(`${server.baseUrl}/odata/v1/projects/demo`, { headers: { cookie } });
     assert.equal(odata.status, 200, await odata.text());
@@ -96,16 +96,16 @@ describe("a session", () => {
     const options = await server.ask.root("GET /session/options", undefined, stranger);
     assert.deepEqual(options.json, { project: "demo", identityProviders: [] });
     for (const cookie of ["", "millrace_session=", "millrace_session=ms_x", "millrace_session=a.b.c"]) {
-      const answer = await session(cookie);
-      assert.equal(answer.status, 401, cookie);
-      assert.deepEqual(Object.keys(answer.json as object), ["error"]);
+      const response = await session(cookie);
+      assert.equal(response.status, 401, cookie);
+      assert.deepEqual(Object.keys(response.json as object), ["error"]);
     }
   });
 
   it("is not begun by a wrong key, and a cookie is no API key", async () => {
     for (const apiKey of ["wrong", ""]) {
-      const answer = await signIn({ apiKey });
-      assert.deepEqual([answer.status, answer.headers.get("set-cookie")], [401, null]);
+      const response = await signIn({ apiKey });
+      assert.deepEqual([response.status, response.headers.get("set-cookie")], [401, null]);
     }
     assert.equal((await signIn({})).status, 400);
     const value = (await cookieOf()).split("=")[1]!;
@@ -196,11 +196,11 @@ describe("a session ends", () => {
   it("after its time, and not later than its key", async () => {
     const untilMs = system.nowMs() + 3_600_000;
     const { key } = await newAccount("for an hour", [readAssets], untilMs);
-    const answer = await signIn({ apiKey: key });
-    assert.equal((answer.json as { expiresTime: number }).expiresTime, untilMs);
+    const response = await signIn({ apiKey: key });
+    assert.equal((response.json as { expiresTime: number }).expiresTime, untilMs);
     const cookie = await cookieOf();
     clockMs += 3_600_000;
-    assert.deepEqual([await statusOf(cookieIn(answer)), await statusOf(cookie)], [401, 200]);
+    assert.deepEqual([await statusOf(cookieIn(response)), await statusOf(cookie)], [401, 200]);
     clockMs += limits.sessionMsMax - 3_600_000 + 60_000;
     assert.equal(await statusOf(cookie), 401);
   });
@@ -253,9 +253,9 @@ describe("a request of another site", () => {
     const cookie = await cookieOf();
     for (const origin of ["https://evil.example", "null", server.baseUrl.replace("http:", "https:")])
       for (const path of ["GET /session", "GET /api/0.5/projects/demo/assets"]) {
-        const answer = await server.ask.root(path, undefined, byCookie(cookie, { origin }));
-        assert.equal(answer.status, 403, `${path} ${origin}`);
-        assert.ok(!answer.text.includes("administrator"));
+        const response = await server.ask.root(path, undefined, byCookie(cookie, { origin }));
+        assert.equal(response.status, 403, `${path} ${origin}`);
+        assert.ok(!response.text.includes("administrator"));
       }
   });
 
@@ -269,9 +269,9 @@ describe("a request of another site", () => {
 
   it("creates no session", async () => {
     for (const headers of foreign.slice(1)) {
-      const answer = await signIn({ apiKey: server.key }, headers);
+      const response = await signIn({ apiKey: server.key }, headers);
       assert.deepEqual(
-        [answer.status, answer.headers.get("set-cookie")],
+        [response.status, response.headers.get("set-cookie")],
         [403, null],
         JSON.stringify(headers),
       );
@@ -286,8 +286,8 @@ describe("attempts are limited", () => {
   it("to sign in with a key, from one address and with one key", async () => {
     for (let at = 0; at < attemptsPerMinute; at++)
       assert.equal((await signIn({ apiKey: `wrong ${at}` })).status, 401);
-    const answer = await signIn({ apiKey: "wrong again" });
-    assert.deepEqual([answer.status, answer.headers.get("retry-after")], [429, "1"]);
+    const response = await signIn({ apiKey: "wrong again" });
+    assert.deepEqual([response.status, response.headers.get("retry-after")], [429, "1"]);
   });
 
   it("to guess a cookie, while a session stays valid", async () => {
@@ -318,12 +318,16 @@ describe("the cookie of a server with a public address", () => {
     it(`is for ${baseUrl} alone`, async () => {
       const behind = await startTestServer({ baseUrl });
       const { origin } = new URL(baseUrl);
-      const answer = await behind.ask.root("POST /session", { apiKey: behind.key }, { ...stranger, origin });
+      const response = await behind.ask.root(
+        "POST /session",
+        { apiKey: behind.key },
+        { ...stranger, origin },
+      );
       const expected = `; Path=${path}; Max-Age=43200; HttpOnly; SameSite=Strict${secure}`;
-      const [header = ""] = answer.headers.getSetCookie();
+      const [header = ""] = response.headers.getSetCookie();
       assert.equal(header.replace(/^[\w-]+=[\w-]+/, ""), expected);
       assert.equal(header.split("=")[0], name);
-      const cookie = cookieIn(answer);
+      const cookie = cookieIn(response);
       const status = async (sent: string, from: string) => {
         const headers = { ...stranger, cookie: sent, origin: from };
         return (await behind.ask.root("GET /session", undefined, headers)).status;

@@ -370,7 +370,7 @@ it("does not call a provider at a private address, and responds as if it were un
   const awayIssuer = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`;
   closed.close();
   const before = provider.requests;
-  const answers = [
+  const responses = [
     { issuer: provider.issuer, outboundNetworks: [] },
     { issuer: awayIssuer, outboundNetworks: ["127.0.0.0/8"] },
   ].map(async ({ issuer, outboundNetworks }) => {
@@ -392,7 +392,7 @@ it("does not call a provider at a private address, and responds as if it were un
     assert.ok(tookMs >= limits.providerResponseMsMax - 1, `${issuer} failed after ${tookMs} ms`);
     return [put.status, byToken.status, byToken.text, byLogin.status, byLogin.text];
   });
-  const [refused, away] = await Promise.all(answers);
+  const [refused, away] = await Promise.all(responses);
   assert.deepEqual(refused, away);
   assert.deepEqual([refused![0], refused![1], refused![3]], [200, 503, 503]);
   assert.equal(provider.requests, before);

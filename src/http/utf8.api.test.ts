@@ -26,9 +26,9 @@ test("every route with a body refuses one that is not UTF-8, and one of another 
     const filled = path.replace("{resource}", "assets").replaceAll(/\{\w+\}/g, "1");
     const address = `/api/${version}/projects/demo${filled}`;
     const sent = { method, body: bytes, headers: { "api-key": server.key } };
-    const answer = await fetch(`${server.baseUrl}${address}`, sent);
-    const text = await answer.text();
-    assert.equal(answer.status, 400, `${method} ${address}: ${text}`);
+    const response = await fetch(`${server.baseUrl}${address}`, sent);
+    const text = await response.text();
+    assert.equal(response.status, 400, `${method} ${address}: ${text}`);
     assert.ok(text.includes(notUtf8(19)), `${method} ${address}: ${text}`);
     const headers = { ...sent.headers, "content-type": "text/plain; charset=gbk" };
     const other = await fetch(`${server.baseUrl}${address}`, { ...sent, body: "{}", headers });
@@ -112,9 +112,9 @@ test("addresses that do not decode to UTF-8 are refused in path and query, over 
     ],
   ];
   for (const [path, expected] of cases) {
-    const answer = await fetch(server.baseUrl + path, { headers: { "api-key": server.key } });
-    const text = await answer.text();
-    assert.equal(answer.status, 400, `${path}: ${text}`);
+    const response = await fetch(server.baseUrl + path, { headers: { "api-key": server.key } });
+    const text = await response.text();
+    assert.equal(response.status, 400, `${path}: ${text}`);
     assert.ok(text.includes(JSON.stringify(expected).slice(1, -1)), text);
   }
   const encoded = await server.ask("GET /assets?name=%C3%A4+%F0%9F%98%80%25");

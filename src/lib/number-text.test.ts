@@ -17,7 +17,7 @@ function written(write: typeof writeNumber, value: number): string {
 }
 
 test("known numbers", () => {
-  const texts: [number, string][] = [
+  const strings: [number, string][] = [
     [0, "0"],
     [-0, "-0"],
     [7, "7"],
@@ -41,7 +41,7 @@ test("known numbers", () => {
     [1600000000001, "1600000000001"],
     [2 ** 53, "9007199254740992"],
   ];
-  for (const [value, text] of texts) assert.equal(written(writeNumber, value), text);
+  for (const [value, text] of strings) assert.equal(written(writeNumber, value), text);
 });
 
 test("every finite double survives", () => {

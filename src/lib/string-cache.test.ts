@@ -11,9 +11,9 @@ const ascii = fc.string({
 
 test("all strings are returned unchanged, with good and bad hashes", () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(ascii, fc.integer({ min: 0, max: 3 })), { maxLength: 50 }), (texts) => {
+    fc.property(fc.array(fc.tuple(ascii, fc.integer({ min: 0, max: 3 })), { maxLength: 50 }), (strings) => {
       const known = new StringCache();
-      for (const [text, hash] of [...texts, ...texts]) {
+      for (const [text, hash] of [...strings, ...strings]) {
         const bytes = Buffer.from(`"${text}"`, "latin1");
         assert.equal(known.stringOf(bytes, { from: 1, to: 1 + text.length, hash }), text);
       }

@@ -15,12 +15,12 @@ const text = fc.oneof(
 
 test("strings are sorted by code point, forwards and backwards, equal ones in stable order", () => {
   fc.assert(
-    fc.property(fc.array(text, { maxLength: 40 }), (texts) => {
-      const numbered = texts.map((one, at) => ({ one, at }));
+    fc.property(fc.array(text, { maxLength: 40 }), (strings) => {
+      const numbered = strings.map((one, at) => ({ one, at }));
       const expected = numbered.toSorted((a, b) => compareText(a.one, b.one)).map(({ at }) => at);
-      const column = TextColumn.of(texts);
+      const column = TextColumn.of(strings);
       assert.deepEqual([...column.order()], expected);
-      const backwards = texts.map((one) => one.split("").reverse().join(""));
+      const backwards = strings.map((one) => one.split("").reverse().join(""));
       assert.deepEqual(column.reversed(), TextColumn.of(backwards));
     }),
     { numRuns: 500 },

@@ -36,7 +36,7 @@ describe("a stream of entries", () => {
     ] as const;
     const encoding = encodeEntries(
       (async function* () {
-        for (const [name, texts] of sent) yield { name, bytes: texts.map((text) => Buffer.from(text)) };
+        for (const [name, strings] of sent) yield { name, bytes: strings.map((text) => Buffer.from(text)) };
       })(),
     );
     const bytes = Buffer.concat(await Array.fromAsync(encoding));

@@ -58,8 +58,8 @@ describe("with bubblewrap", needs("bubblewrap"), () => {
   return attempt(lambda: urllib.request.urlopen(url, timeout=5).read().decode())
 return [read(os.environ["COGNITE_BASE_URL"]), read("${other.url}"), read("http://192.0.2.1"),
   attempt(lambda: open("/run/platform.sock", "w")), attempt(lambda: os.unlink("/run/platform.sock"))]`;
-    const answers = (await attempts(lines, platform.url)) as string[];
-    assert.deepEqual(answers, ["the platform", "URLError", "URLError", "ENXIO", "EROFS"]);
+    const responses = (await attempts(lines, platform.url)) as string[];
+    assert.deepEqual(responses, ["the platform", "URLError", "URLError", "ENXIO", "EROFS"]);
     for (const { server } of [platform, other]) server.close().closeAllConnections();
   });
 

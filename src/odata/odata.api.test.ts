@@ -53,8 +53,8 @@ async function names(path: string): Promise<unknown[]> {
 }
 
 async function refused(path: string, status: number, reason: string, options = {}): Promise<void> {
-  const answer = await ask(path, options);
-  assert.equal(`${answer.status} ${answer.reason}`, `${status} ${reason}`, `${path} ${answer.text}`);
+  const response = await ask(path, options);
+  assert.equal(`${response.status} ${response.reason}`, `${status} ${reason}`, `${path} ${response.text}`);
 }
 
 test("the service document lists what can be read without arguments, with and without a slash", async () => {

@@ -100,8 +100,8 @@ const found = async (path: string, name: string) => {
 };
 
 async function refused(path: string, status: number, reason: string): Promise<void> {
-  const answer = await ask(path);
-  assert.equal(`${answer.status} ${answer.reason}`, `${status} ${reason}`, `${path} ${answer.text}`);
+  const response = await ask(path);
+  assert.equal(`${response.status} ${response.reason}`, `${status} ${reason}`, `${path} ${response.text}`);
 }
 
 test("events are found by metadata, by the assets they list, and by their times", async () => {

@@ -5,9 +5,9 @@ import { test } from "node:test";
 import { inChunks, itemsTextResponse, itemTexts } from "./items-json.ts";
 import type { RouteResponse } from "./route.ts";
 
-async function textOf(answer: RouteResponse): Promise<string> {
-  if ("stream" in answer) return (await buffer(answer.stream)).toString();
-  return "bytes" in answer ? Buffer.from(answer.bytes).toString() : JSON.stringify(answer);
+async function textOf(response: RouteResponse): Promise<string> {
+  if ("stream" in response) return (await buffer(response.stream)).toString();
+  return "bytes" in response ? Buffer.from(response.bytes).toString() : JSON.stringify(response);
 }
 
 const item = (at: number) => ({
@@ -19,10 +19,10 @@ const item = (at: number) => ({
 
 test("a list has the same JSON in chunks as at once, for any number and length of items", async () => {
   for (const count of [0, 1, 32, 33, 64, 65, 1_000, 20_000]) {
-    const answer = { data: { items: Array.from({ length: count }, (_, at) => item(at)), nextCursor: "c" } };
-    const made = await inChunks(answer);
+    const response = { data: { items: Array.from({ length: count }, (_, at) => item(at)), nextCursor: "c" } };
+    const made = await inChunks(response);
     assert.equal("stream" in made, count === 20_000);
-    assert.equal(await textOf(made), JSON.stringify(answer));
+    assert.equal(await textOf(made), JSON.stringify(response));
   }
 });
 

@@ -57,9 +57,9 @@ const resources: readonly Resource[] = [
 const askIn = (version: ApiVersion) =>
   ({ "0.4": server.ask.v04, "0.5": server.ask.v05, "0.6": server.ask.v06 })[version];
 
-const first = (answer: TestResponse) => {
-  assert.ok(answer.status < 300 && answer.items.length === 1, answer.text);
-  return answer.items[0]!;
+const first = (response: TestResponse) => {
+  assert.ok(response.status < 300 && response.items.length === 1, response.text);
+  return response.items[0]!;
 };
 
 const isNested = ({ status, error }: TestResponse, field: string, asked: string) => {
@@ -77,9 +77,9 @@ for (const resource of resources) {
     for (const [n, version] of versions.entries()) {
       const named = fields(n + 100) + (version === "0.4" ? `,"tagId":"series ${n + 100}"` : "");
       const items = `{"items":[{${named},"metadata":${pairs}}]}`;
-      const answer = await askIn(version)(`POST ${path}`, items);
-      assert.ok(answer.status < 300, answer.text);
-      const id = (answer.items[0] ?? first(await server.ask(`GET ${path}?${query}q=series ${n + 100}`)))[
+      const response = await askIn(version)(`POST ${path}`, items);
+      assert.ok(response.status < 300, response.text);
+      const id = (response.items[0] ?? first(await server.ask(`GET ${path}?${query}q=series ${n + 100}`)))[
         "id"
       ];
       const made = first(await server.ask.v06(`POST ${path}/byids`, { items: [id] }));

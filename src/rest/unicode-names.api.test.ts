@@ -18,9 +18,9 @@ test("a project is found by either spelling of its name, and no other one is", a
   ] as const) {
     const place = `projects/${encodeURIComponent(name)}`;
     for (const path of [`/api/0.5/${place}/assets`, `/odata/v1/${place}/`]) {
-      const answer = await fetch(server.baseUrl + path, { headers: { "api-key": server.key } });
-      await answer.arrayBuffer();
-      assert.equal(answer.status, status, `${path} ${name}`);
+      const response = await fetch(server.baseUrl + path, { headers: { "api-key": server.key } });
+      await response.arrayBuffer();
+      assert.equal(response.status, status, `${path} ${name}`);
     }
   }
 });

@@ -105,14 +105,14 @@ test("members and parameters that no schema names change no response", async () 
       const path = addressOf(route, ids, route.method === "DELETE" ? -round : 0);
       const sampling = { ids, size: small, route: name, unique: () => ++made };
       const body = route.body && (sampleBody(route.body.schema, sampling) as object);
-      const answer = await sendTo(plain)(version, `${route.method} ${path}`, body);
+      const response = await sendTo(plain)(version, `${route.method} ${path}`, body);
       const further = body && (extend(body, route.body!.schema as Schema, draw) as object);
       const sent = `${route.method} ${path}&${unknownQuery(route)}`.slice(0, 12_000);
       const other = await sendTo(extended)(version, sent, further);
-      const said = `${route.method} ${path} ${JSON.stringify(body)}: ${answer.text.slice(0, 300)}`;
+      const said = `${route.method} ${path} ${JSON.stringify(body)}: ${response.text.slice(0, 300)}`;
       assert.ok(other.status !== 500, `${said}, but with more members ${other.text.slice(0, 300)}`);
-      assert.deepEqual([other.status, other.text], [answer.status, answer.text], said);
-      if (answer.status < 300) succeeded++;
+      assert.deepEqual([other.status, other.text], [response.status, response.text], said);
+      if (response.status < 300) succeeded++;
     }
   }
   // The others name what was deleted in the round before or by another route, or runs of models, which there

@@ -23,8 +23,8 @@ it("upload, download and retrieveMetadata", async () => {
   await assert.rejects(Files.download(fileId), refused(400));
   const put = await fetch(uploadURL, { method: "PUT", body: "first" });
   assert.equal(put.status, 200);
-  const answer = await fetch(await Files.download(fileId));
-  assert.deepEqual([answer.headers.get("content-type"), await answer.text()], ["text/plain", "first"]);
+  const response = await fetch(await Files.download(fileId));
+  assert.deepEqual([response.headers.get("content-type"), await response.text()], ["text/plain", "first"]);
   const file = await Files.retrieveMetadata(fileId);
   assert.deepEqual([file.fileName, file.directory, file.uploaded], ["a.txt", "d", true]);
   assert.ok(file.uploadedAt! >= file.createdTime!);

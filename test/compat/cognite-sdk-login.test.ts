@@ -77,8 +77,8 @@ it("retrieveLoginUrl and retrieveLogoutUrl lead to the provider", async () => {
   assert.equal(begin.origin, server.baseUrl);
   const parametersOf = (url: URL) => Object.fromEntries(url.searchParams);
   assert.deepEqual(parametersOf(begin), parametersOf(new URL(Login.getLoginUrl(addresses))));
-  const answer = await fetch(begin, { redirect: "manual" });
-  assert.equal(new URL(answer.headers.get("location")!).origin, provider.issuer);
+  const response = await fetch(begin, { redirect: "manual" });
+  assert.equal(new URL(response.headers.get("location")!).origin, provider.issuer);
   sdk.setBearerToken(await provider.token());
   const end = new URL(await Logout.retrieveLogoutUrl({ redirectUrl: addresses.redirectUrl }));
   assert.equal(end.origin, provider.issuer);

@@ -117,9 +117,9 @@ async function makeRaw(): Promise<void> {
 
 /** A successful response. */
 async function got(path: string, options?: ODataOptions) {
-  const answer = await ask(path, options);
-  assert.equal(answer.status, 200, answer.text);
-  return answer;
+  const response = await ask(path, options);
+  assert.equal(response.status, 200, response.text);
+  return response;
 }
 
 const accepting = (accept: string | undefined): ODataOptions => ({ headers: { accept } });
@@ -133,9 +133,9 @@ async function context(path: string): Promise<string> {
 }
 
 async function refused(path: string, status: number, reason?: string, options?: ODataOptions): Promise<void> {
-  const answer = await ask(path, options);
-  assert.equal(answer.status, status, `${path} ${answer.text}`);
-  if (reason !== undefined) assert.equal(answer.reason, reason, `${path} ${answer.text}`);
+  const response = await ask(path, options);
+  assert.equal(response.status, status, `${path} ${response.text}`);
+  if (reason !== undefined) assert.equal(response.reason, reason, `${path} ${response.text}`);
 }
 
 async function digits(path: string, expected: number): Promise<void> {

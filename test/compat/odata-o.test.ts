@@ -26,5 +26,5 @@ test("a list with a filter, a limit and a count returns its rows", async () => {
 
 test("a refusal is the response that is thrown", async () => {
   const asked = handler().get("Assets").query({ $filter: "Nope(" });
-  await assert.rejects(asked, (answer: Response) => answer.status === 400);
+  await assert.rejects(asked, (response: Response) => response.status === 400);
 });

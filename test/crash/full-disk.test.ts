@@ -20,8 +20,8 @@ after(endLeftProcesses);
 async function ask(server: Server, path: string, body: unknown): Promise<{ status: number; text: string }> {
   const url = `${server.baseUrl}/api/0.5/projects/default${path}`;
   const headers = { "api-key": adminKey };
-  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
-  return { status: answer.status, text: await answer.text() };
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  return { status: response.status, text: await response.text() };
 }
 
 /** Request `n` sets these times in every series, to numbers that cannot be packed. */
@@ -308,6 +308,6 @@ test("a sync that fails: health reports it, writes are refused, reads work, a re
 async function eraseAll(server: Server): Promise<{ status: number; text: string }> {
   const range = "timestampInclusiveBegin=0&timestampExclusiveEnd=100000";
   const url = `${server.baseUrl}/api/0.5/projects/default/timeseries/data/${names[0]}/deleterange?${range}`;
-  const answer = await fetch(url, { method: "DELETE", headers: { "api-key": adminKey } });
-  return { status: answer.status, text: await answer.text() };
+  const response = await fetch(url, { method: "DELETE", headers: { "api-key": adminKey } });
+  return { status: response.status, text: await response.text() };
 }

@@ -35,9 +35,9 @@ after(endLeftProcesses);
 
 async function post(path: string, body: string): Promise<Response> {
   const url = `${server.baseUrl}/api/0.5/projects/default${path}`;
-  const answer = await fetch(url, { method: "POST", headers: { "api-key": adminKey }, body });
-  assert.equal(answer.status, 200);
-  return answer;
+  const response = await fetch(url, { method: "POST", headers: { "api-key": adminKey }, body });
+  assert.equal(response.status, 200);
+  return response;
 }
 
 /** Of the process, in MiB: now, or the most it ever was. */
@@ -71,20 +71,20 @@ test("a read of 1 M points is streamed: readers who are slow take little memory"
   const question = JSON.stringify({ items, start: 0, limit: pointsEach });
   const before = await resident("VmRSS");
   await forgetPeak();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: readers }, () => post("/timeseries/dataquery", question)),
   );
   await setTimeout(2000);
   const grown = (await resident("VmHWM")) - before;
   assert.ok(grown < readers * readerMiBMax, `${grown} MiB for ${readers} readers who wait`);
-  const [last, ...others] = answers;
+  const [last, ...others] = responses;
   for (const other of others) await other.body!.cancel();
   assert.equal(await countPoints(last!), seriesCount * pointsEach);
 });
 
-async function countPoints(answer: Response): Promise<number> {
+async function countPoints(response: Response): Promise<number> {
   let braces = 0;
-  for await (const piece of answer.body!) for (const byte of piece) if (byte === openBrace) braces++;
+  for await (const piece of response.body!) for (const byte of piece) if (byte === openBrace) braces++;
   return braces - 2 - seriesCount;
 }
 

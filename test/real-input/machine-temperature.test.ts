@@ -31,17 +31,17 @@ function load(file: string): { rows: Point[]; stored: Point[] } {
 async function write(name: string, rows: readonly Point[]): Promise<void> {
   await server.ask("POST /timeseries", { items: [{ name, unit: "F" }] });
   for (let from = 0; from < rows.length; from += 1_000) {
-    const answer = await server.ask(`POST /timeseries/data/${name}`, {
+    const response = await server.ask(`POST /timeseries/data/${name}`, {
       items: rows.slice(from, from + 1_000),
     });
-    assert.equal(answer.status, 200);
+    assert.equal(response.status, 200);
   }
 }
 
 async function read(name: string, query: string): Promise<Record<string, number>[]> {
-  const answer = await server.ask(`GET /timeseries/data/${name}?${query}`);
-  assert.equal(answer.status, 200);
-  const { data } = answer.json as { data: { items: { datapoints: Record<string, number>[] }[] } };
+  const response = await server.ask(`GET /timeseries/data/${name}?${query}`);
+  assert.equal(response.status, 200);
+  const { data } = response.json as { data: { items: { datapoints: Record<string, number>[] }[] } };
   return data.items[0]!.datapoints;
 }
 

@@ -107,7 +107,7 @@ describe("Tennessee Eastman", withData("tep/measurements.csv"), () => {
 });
 
 async function itemsOf(question: string): Promise<Record<string, unknown>[]> {
-  const answer = await server.ask(question);
-  assert.equal(answer.status, 200, answer.text);
-  return (answer.json as { data: { items: Record<string, unknown>[] } }).data.items;
+  const response = await server.ask(question);
+  assert.equal(response.status, 200, response.text);
+  return (response.json as { data: { items: Record<string, unknown>[] } }).data.items;
 }

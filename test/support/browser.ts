@@ -61,7 +61,7 @@ export function packed(packageName: string, name: string, instead: Readonly<Reco
     return path;
   };
   const entry = add(packageName, import.meta.url);
-  const texts = [...modules].map(
+  const strings = [...modules].map(
     ([path, text]) => `${JSON.stringify(path)}: (module, exports, require) => {${text}\n}`,
   );
   return `const ${name} = ((modules) => {
@@ -71,5 +71,5 @@ export function packed(packageName: string, name: string, instead: Readonly<Reco
       return loaded[path].exports;
     };
     return require(${JSON.stringify(entry)});
-  })({${texts.join(",\n")}});\n`;
+  })({${strings.join(",\n")}});\n`;
 }

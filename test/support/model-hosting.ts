@@ -21,9 +21,9 @@ export function modelHosting(server: Pick<TestServer, "ask">, key?: string) {
 
   /** The one item of a response with status 200, or else its data. */
   async function sent(methodAndPath: string, body?: unknown): Promise<Item> {
-    const answer = await send(methodAndPath, body);
-    assert.equal(answer.status, 200, answer.text);
-    return answer.items[0] ?? (answer.json as { data?: Item }).data ?? {};
+    const response = await send(methodAndPath, body);
+    assert.equal(response.status, 200, response.text);
+    return response.items[0] ?? (response.json as { data?: Item }).data ?? {};
   }
 
   async function newPackage(code: Uint8Array<ArrayBuffer>, packageName = "m"): Promise<number> {

@@ -67,9 +67,9 @@ const of = (fields: readonly Field[], number: number, type: number) =>
 
 /** The last one counts, but all are UTF-8. */
 function textOf(fields: readonly Field[], number: number): string {
-  const texts = of(fields, number, delimited) as Buffer[];
-  need(texts.every((text) => isUtf8(text)));
-  return (texts.at(-1) ?? Buffer.alloc(0)).toString("utf8");
+  const strings = of(fields, number, delimited) as Buffer[];
+  need(strings.every((text) => isUtf8(text)));
+  return (strings.at(-1) ?? Buffer.alloc(0)).toString("utf8");
 }
 
 /** Numbers before strings. */

@@ -44,10 +44,10 @@ export async function refusing({ server, versions = ["0.5"], ids = {}, stored }:
     const asked = `${methodAndPath} ${JSON.stringify(sent)?.slice(0, 200)}`;
     const expected = filled(message);
     for (const one of version ? [version] : versions) {
-      const answer = await askIn(server, one)(filled(methodAndPath), sent, headers);
-      const what = `${asked} answered ${answer.text.slice(0, 500)}`;
-      const { code, message: said, ...others } = answer.error ?? { code: undefined, message: "" };
-      assert.deepEqual([answer.status, code], [status, status], what);
+      const response = await askIn(server, one)(filled(methodAndPath), sent, headers);
+      const what = `${asked} answered ${response.text.slice(0, 500)}`;
+      const { code, message: said, ...others } = response.error ?? { code: undefined, message: "" };
+      assert.deepEqual([response.status, code], [status, status], what);
       if (expected.endsWith("...")) assert.ok(said.startsWith(expected.slice(0, -3)), what);
       else assert.equal(said, expected, what);
       assert.deepEqual(others, JSON.parse(filled(JSON.stringify(members))), what);

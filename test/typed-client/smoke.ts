@@ -14,10 +14,10 @@ const succeeded: { readonly method: string; readonly path: string }[] = [];
 api.defaults.baseUrl = baseUrl;
 api.defaults.headers = { "api-key": key };
 api.defaults.fetch = async (input, init) => {
-  const answer = await fetch(input, init);
+  const response = await fetch(input, init);
   const { pathname } = new URL(String(input));
-  if (answer.ok) succeeded.push({ method: init?.method?.toLowerCase() ?? "get", path: pathname });
-  return answer;
+  if (response.ok) succeeded.push({ method: init?.method?.toLowerCase() ?? "get", path: pathname });
+  return response;
 };
 const startMs = Date.UTC(2026, 0, 1);
 
@@ -224,8 +224,8 @@ interface Description {
 
 /** Without Python models can only be refused. */
 test("no resource of the description was left out", hosting, async () => {
-  const answer = await fetch(`${baseUrl}/api/0.6/openapi.json`);
-  const { paths } = (await answer.json()) as Description;
+  const response = await fetch(`${baseUrl}/api/0.6/openapi.json`);
+  const { paths } = (await response.json()) as Description;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { tags }]) => {
       const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);

@@ -175,8 +175,8 @@ test("what cannot be compared is refused before it is searched", async () => {
     [server.ask("GET /analytics/jobs/77"), 404, /77/],
     [server.ask("GET /analytics/patternsearch/77"), 404, /77/],
   ];
-  for (const [answer, status, message] of refusals) {
-    const { status: got, error, text } = await answer;
+  for (const [response, status, message] of refusals) {
+    const { status: got, error, text } = await response;
     assert.equal(got, status, text);
     assert.match(error!.message, message);
   }
@@ -279,8 +279,8 @@ test("unfinished jobs of a caller are bounded, and others are served", async () 
     ((await server.ask(`GET /analytics/jobs/${last}`, undefined, greedy)).json as Item)["status"],
     "RUNNING",
   );
-  for (const answer of started.toReversed())
-    await server.ask(`POST /analytics/jobs/${jobIdOf(answer)}/cancel`, undefined, greedy);
+  for (const response of started.toReversed())
+    await server.ask(`POST /analytics/jobs/${jobIdOf(response)}/cancel`, undefined, greedy);
 });
 
 test("a search of many points keeps the main thread free", async () => {

@@ -17,15 +17,15 @@ const times = { createdTime: 1, lastUpdatedTime: 2 };
 test("records have the times that they are given, and nothing else changes", async () => {
   const [id] = idsOf(await ask("POST /assets", { items: [{ name: "pump", metadata: { a: "b" } }] }));
   const before = (await ask(`GET /assets/${id}`)).items[0];
-  const answer = await ask("POST /restore/times/assets", { items: [{ id, ...times }] });
-  assert.deepEqual([answer.status, answer.text], [200, "{}"]);
+  const response = await ask("POST /restore/times/assets", { items: [{ id, ...times }] });
+  assert.deepEqual([response.status, response.text], [200, "{}"]);
   assert.deepEqual((await ask(`GET /assets/${id}`)).items[0], { ...before, ...times });
 });
 
 test("raw rows are written with their times, columns to the letter", async () => {
   const row = '{"key":"a","columns":{ "x":1.0 },"lastUpdatedTime":5}';
-  const answer = await ask("POST /restore/raw/db/t", `{"items":[${row}]}`);
-  assert.deepEqual([answer.status, answer.text], [200, "{}"]);
+  const response = await ask("POST /restore/raw/db/t", `{"items":[${row}]}`);
+  assert.deepEqual([response.status, response.text], [200, "{}"]);
   assert.ok((await ask("GET /raw/db/t")).text.includes(row));
 });
 
@@ -66,8 +66,8 @@ test("what is refused changes nothing", async () => {
     ["raw/db/t", [{ key: "b" }], "Missing required field - items[0].lastUpdatedTime"],
   ];
   for (const [path, items, message] of cases) {
-    const answer = await ask(`POST /restore/${path}`, { items });
-    assert.deepEqual([answer.status, answer.error?.message], [400, message]);
+    const response = await ask(`POST /restore/${path}`, { items });
+    assert.deepEqual([response.status, response.error?.message], [400, message]);
   }
   assert.equal((await ask(`GET /assets/${id}`)).text, before);
 });
@@ -133,9 +133,9 @@ test("no restored number breaks a list: each that a body can hold is refused bey
       assert.ok(numbers.length > 0, path);
       for (const number of numbers)
         for (const hostile of [2 ** 53, -(2 ** 53), 1e300, -1e300, 1.5, limits.timeMsMin - 1]) {
-          const answer = await ask(`POST ${address}`, changed(good, number, hostile));
-          const said = answer.error?.message ?? answer.text;
-          assert.equal(answer.status, 400, `${address} ${number} ${hostile}: ${said}`);
+          const response = await ask(`POST ${address}`, changed(good, number, hostile));
+          const said = response.error?.message ?? response.text;
+          assert.equal(response.status, 400, `${address} ${number} ${hostile}: ${said}`);
           assert.ok(said.startsWith(`Invalid field - ${number} - expected `), said);
           assert.ok(said.endsWith(` but got ${JSON.stringify(hostile)}`), said);
           refused += 1;

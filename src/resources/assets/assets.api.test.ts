@@ -42,7 +42,7 @@ async function newProject(name: string): Promise<Asks> {
   return Object.assign(below("0.5"), { v04: below("0.4"), v05: below("0.5"), v06: below("0.6") });
 }
 
-const namesOf = (answer: TestResponse) => answer.items.map((item) => item["name"]);
+const namesOf = (response: TestResponse) => response.items.map((item) => item["name"]);
 const json = (value: unknown) => encodeURIComponent(JSON.stringify(value));
 
 /** `plant > pump > motor`, `plant > boiler`; ids by name. */
@@ -77,10 +77,10 @@ async function pagesOf(ask: Asks, path: string, cursor?: string): Promise<number
   const pages: number[][] = [];
   for (let next = cursor, isFirst = true; isFirst || next !== undefined; isFirst = false) {
     const sign = path.includes("?") ? "&" : "?";
-    const answer = await ask(`GET ${path}${next ? `${sign}cursor=${encodeURIComponent(next)}` : ""}`);
-    assert.equal(answer.status, 200, answer.text);
-    pages.push(idsOf(answer));
-    next = answer.nextCursor;
+    const response = await ask(`GET ${path}${next ? `${sign}cursor=${encodeURIComponent(next)}` : ""}`);
+    assert.equal(response.status, 200, response.text);
+    pages.push(idsOf(response));
+    next = response.nextCursor;
   }
   return pages;
 }
@@ -91,10 +91,10 @@ scenario("creation returns 200 in 0.4 and 0.5, 201 with Location in 0.6", async 
     ["v05", 200],
     ["v06", 201],
   ] as const) {
-    const answer = await ask[version]("POST /assets", { items: [{ name: version }] });
-    assert.equal(answer.status, status);
-    const location = answer.headers.get("location");
-    assert.equal(location?.endsWith(`/assets/${idsOf(answer)[0]}`) ?? false, status === 201);
+    const response = await ask[version]("POST /assets", { items: [{ name: version }] });
+    assert.equal(response.status, status);
+    const location = response.headers.get("location");
+    assert.equal(location?.endsWith(`/assets/${idsOf(response)[0]}`) ?? false, status === 201);
   }
 });
 
@@ -191,9 +191,9 @@ scenario("the list applies each filter of 4.2 in the spellings of clients", asyn
   ];
   for (const version of [ask.v04, ask.v05, ask.v06])
     for (const [query, expected] of cases) {
-      const answer = await version(`GET /assets?${query}`);
-      assert.deepEqual([answer.status, idsOf(answer)], [200, expected], query);
-      assert.deepEqual([answer.nextCursor, answer.previousCursor], [undefined, undefined], query);
+      const response = await version(`GET /assets?${query}`);
+      assert.deepEqual([response.status, idsOf(response)], [200, expected], query);
+      assert.deepEqual([response.nextCursor, response.previousCursor], [undefined, undefined], query);
     }
 });
 
@@ -315,9 +315,9 @@ scenario(
     const { plant: root } = await plant(ask);
     const sources = await race((at) => ({ name: `pump ${at}`, source: "sap", sourceId: "7" }));
     const names = await race(() => ({ name: "fan", parentId: root }));
-    for (const answers of [sources, names])
+    for (const responses of [sources, names])
       assert.deepEqual(
-        answers.map(({ status }) => status).toSorted((a, b) => a - b),
+        responses.map(({ status }) => status).toSorted((a, b) => a - b),
         [200, ...Array(11).fill(400)],
       );
     const refused = sources.find(({ status }) => status === 400)!;
@@ -334,8 +334,8 @@ scenario(
 scenario("byids returns records in the requested order", async (ask) => {
   const { plant: root, pump, motor } = await plant(ask);
   for (const version of [ask.v04, ask.v05, ask.v06]) {
-    const answer = await version("POST /assets/byids", { items: [motor, root, pump] });
-    assert.deepEqual([answer.status, idsOf(answer)], [200, [motor, root, pump]]);
+    const response = await version("POST /assets/byids", { items: [motor, root, pump] });
+    assert.deepEqual([response.status, idsOf(response)], [200, [motor, root, pump]]);
   }
 });
 
@@ -442,8 +442,10 @@ scenario("every form of update changes what it names and nothing else", async (a
 scenario("an overwrite replaces every writable field and leaves the asset where it is", async (ask) => {
   const { pump, motor } = await plant(ask);
   const before = (await ask.v06(`GET /assets/${motor}`)).items[0]!;
-  const answer = await ask("PUT /assets", { items: [{ ...before, name: "engine", description: undefined }] });
-  assert.deepEqual([answer.status, answer.json], [200, {}]);
+  const response = await ask("PUT /assets", {
+    items: [{ ...before, name: "engine", description: undefined }],
+  });
+  assert.deepEqual([response.status, response.json], [200, {}]);
   const { lastUpdatedTime, ...after } = (await ask.v06(`GET /assets/${motor}`)).items[0]!;
   const { description, lastUpdatedTime: _, ...kept } = before;
   assert.deepEqual(after, { ...kept, name: "engine" });
@@ -478,10 +480,10 @@ scenario(
         [b, c],
         [c, a],
       ] as const;
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         moves.map(([id, parentId]) => ask(`PATCH /assets/${id}`, { parentId })),
       );
-      assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 200, 400]);
+      assert.deepEqual(responses.map(({ status }) => status).toSorted(), [200, 200, 400]);
       const tree = (await ask("POST /assets/byids", { items: [a, b, c] })).items;
       const depths = tree.map((item) => item["depth"] as number);
       assert.deepEqual(depths.toSorted(), [0, 1, 2]);
@@ -494,8 +496,8 @@ scenario("a delete returns {} and deletes the whole subtree", async (ask) => {
   const { plant: root, pump, boiler, motor } = await plant(ask);
   for (const version of [ask.v04, ask.v05, ask.v06]) {
     const made = await version("POST /assets", { items: [{ name: "gone" }] });
-    const answer = await version("POST /assets/delete", { items: idsOf(made) });
-    assert.deepEqual([answer.status, answer.json], [200, {}]);
+    const response = await version("POST /assets/delete", { items: idsOf(made) });
+    assert.deepEqual([response.status, response.json], [200, {}]);
   }
   assert.equal((await ask("POST /assets/delete", { items: [motor, pump] })).status, 200);
   assert.deepEqual(idsOf(await ask("GET /assets")), [root, boiler]);

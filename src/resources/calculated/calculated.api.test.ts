@@ -75,9 +75,9 @@ test("leaves are joined on all of their times: lines are interpolated, steps rep
     ],
     { isStep: true },
   );
-  const answer = await calculate({ function: `[${line}] + [${step}]` });
+  const response = await calculate({ function: `[${line}] + [${step}]` });
   // None at 0, where the step series has no value yet; the step series continues after its last point.
-  assert.deepEqual(pointsOf(answer), [
+  assert.deepEqual(pointsOf(response), [
     [1000, 11],
     [3000, 33],
     [4000, 43],
@@ -94,8 +94,8 @@ test("aggregates and points are mixed, each alias with a granularity of its own"
     { alias: "b", id: b, aggregate: "none", granularity: "1h" },
     { alias: "c", id: b, granularity: "4s" },
   ];
-  const answer = await calculate({ function: "[mean] * 100 + [b] + 0 * max([c])", aliases });
-  assert.deepEqual(pointsOf(answer), [
+  const response = await calculate({ function: "[mean] * 100 + [b] + 0 * max([c])", aliases });
+  assert.deepEqual(pointsOf(response), [
     [0, 1005],
     [2000, 3006],
     [4000, 5007],
@@ -284,7 +284,7 @@ test("random series, raw and aggregated, are combined as a naive evaluator says"
 
 test("what cannot be calculated is refused, naming what is wrong", async () => {
   const numbers = await series(ramp([1]));
-  const texts = await series([{ timestamp: 0, value: "open" }], { isString: true });
+  const strings = await series([{ timestamp: 0, value: "open" }], { isString: true });
   const a = { alias: "a", id: numbers };
   const withAlias = (sent: object) => ({ function: "[a]", aliases: [{ ...a, ...sent }] });
   const cases: [item: object, field: string, expected: string, got: string][] = [
@@ -312,7 +312,7 @@ test("what cannot be calculated is refused, naming what is wrong", async () => {
       "avg of one series, as in avg([a]) + avg([b]), at character 1",
       "a combined expression",
     ],
-    [{ function: `[${texts}]` }, "function", "series of numbers", `s${count}, which has strings`],
+    [{ function: `[${strings}]` }, "function", "series of numbers", `s${count}, which has strings`],
     [{ function: "[a]", aliases: [a, a] }, "aliases[1].alias", "a name of its own", "a"],
     [
       withAlias({ aggregate: "most", granularity: "1h" }),

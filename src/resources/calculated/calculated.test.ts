@@ -29,7 +29,7 @@ const constant = fc
 
 type Pure = (...given: readonly number[]) => number;
 
-const joined = (parts: readonly Said[], text: (texts: readonly string[]) => string, of: Pure): Said => ({
+const joined = (parts: readonly Said[], text: (strings: readonly string[]) => string, of: Pure): Said => ({
   text: text(parts.map((part) => part.text)),
   of: (row) => of(...parts.map((part) => part.of(row))),
   names: parts.flatMap((part) => part.names),
@@ -78,7 +78,7 @@ const { said } = fc.letrec<{ said: Said }>((tie) => {
   const call = (functions: readonly [string, Pure][], count: number) =>
     fc
       .tuple(fc.constantFrom(...functions), fc.array(inner, { minLength: count, maxLength: count }))
-      .map(([[name, of], parts]) => joined(parts, (texts) => `${name}(${texts.join(" ,")} )`, of));
+      .map(([[name, of], parts]) => joined(parts, (strings) => `${name}(${strings.join(" ,")} )`, of));
   return {
     said: fc.oneof(
       { maxDepth: 4, withCrossShrink: true },

@@ -32,9 +32,9 @@ const sets = { assets: "Assets", timeseries: "Timeseries", events: "Events", fil
 const versions = (): readonly AskFunction[] => [server.ask.v04, server.ask.v05, server.ask.v06];
 
 async function ok(answering: Promise<TestResponse>): Promise<TestResponse> {
-  const answer = await answering;
-  assert.ok(answer.status < 300, answer.text);
-  return answer;
+  const response = await answering;
+  assert.ok(response.status < 300, response.text);
+  return response;
 }
 
 let named = 0;
@@ -52,8 +52,10 @@ async function create(resource: Resource, fields: object, ask = server.ask.v06) 
 }
 
 async function idOf(resource: Resource, fields: object): Promise<number> {
-  const answer = await ok(create(resource, fields));
-  return resource === "files" ? (answer.json as { data: { fileId: number } }).data.fileId : idsOf(answer)[0]!;
+  const response = await ok(create(resource, fields));
+  return resource === "files"
+    ? (response.json as { data: { fileId: number } }).data.fileId
+    : idsOf(response)[0]!;
 }
 
 const readOne = async (resource: Resource, id: number, ask: AskFunction = server.ask) =>
@@ -177,7 +179,7 @@ for (const resource of resources) {
       ["minSourceModifiedTime=10000&maxSourceModifiedTime=10000", [a, b]],
       ["minSourceModifiedTime=10001", []],
     ];
-    const sorted = (answer: TestResponse) => idsOf(answer).sort((one, other) => one - other);
+    const sorted = (response: TestResponse) => idsOf(response).sort((one, other) => one - other);
     for (const [query, expected] of cases)
       for (const ask of versions())
         for (const path of [`/${resource}`, `/${resource}/search`])
@@ -280,8 +282,8 @@ for (const resource of resources) {
 }
 
 test("an external id that is taken while the bytes of a file come is refused with its bytes", async () => {
-  const put = async (answer: TestResponse) => {
-    const { uploadURL } = (answer.json as { data: { uploadURL: string } }).data;
+  const put = async (response: TestResponse) => {
+    const { uploadURL } = (response.json as { data: { uploadURL: string } }).data;
     return fetch(uploadURL, { method: "PUT", body: "bytes" });
   };
   const file = { fileName: "overwritten late" };

@@ -62,30 +62,33 @@ interface Request {
 /** The response and all that its links lead to. */
 async function follow({ request, body, headers, ask = server.ask }: Request): Promise<TestResponse[]> {
   const method = request.slice(0, request.indexOf(" "));
-  const answers = [await ask(request, body, headers)];
-  for (let next = nextOf(answers[0]!); next !== undefined; next = nextOf(answers.at(-1)!)) {
-    assert.ok(answers.length < 2_000, "the links end");
-    answers.push(await server.ask.root(`${method} ${next}`, body, headers));
+  const responses = [await ask(request, body, headers)];
+  for (let next = nextOf(responses[0]!); next !== undefined; next = nextOf(responses.at(-1)!)) {
+    assert.ok(responses.length < 2_000, "the links end");
+    responses.push(await server.ask.root(`${method} ${next}`, body, headers));
   }
-  for (const answer of answers) assert.equal(answer.status, 200, answer.text.slice(0, 300));
-  return answers;
+  for (const response of responses) assert.equal(response.status, 200, response.text.slice(0, 300));
+  return responses;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-const rowsOf = (answer: TestResponse, item = 0) => answer.items[item]!["datapoints"] as readonly Row[];
+const rowsOf = (response: TestResponse, item = 0) => response.items[item]!["datapoints"] as readonly Row[];
 
 /** Follows a read with a small limit and compares it with the same read with the largest one. */
 async function checkRead(request: string, limit: number | undefined, ask: AskFunction): Promise<void> {
   const whole = await ask(`${request}&limit=10000`);
   assert.equal(nextOf(whole), undefined, "nothing is cut");
-  const answers = await follow({ request: limit === undefined ? request : `${request}&limit=${limit}`, ask });
+  const responses = await follow({
+    request: limit === undefined ? request : `${request}&limit=${limit}`,
+    ask,
+  });
   const size = limit ?? limits.pointsPerReadDefault;
-  for (const answer of answers.slice(0, -1)) assert.equal(rowsOf(answer).length, size);
-  assert.ok(answers.length > 1, `${request} is cut`);
-  assert.ok(rowsOf(answers.at(-1)!).length > 0, "the last page has rows");
+  for (const response of responses.slice(0, -1)) assert.equal(rowsOf(response).length, size);
+  assert.ok(responses.length > 1, `${request} is cut`);
+  assert.ok(rowsOf(responses.at(-1)!).length > 0, "the last page has rows");
   assert.deepEqual(
-    answers.flatMap((answer) => rowsOf(answer)),
+    responses.flatMap((response) => rowsOf(response)),
     rowsOf(whole),
     request,
   );
@@ -116,13 +119,13 @@ test("outside points come once, on whichever page they fall", async () => {
 
 test("a lowered limit is a cut like any other", async () => {
   const request = "GET /timeseries/data/long?limit=5000000";
-  const answers = await follow({ request });
+  const responses = await follow({ request });
   assert.deepEqual(
-    answers.map((answer) => rowsOf(answer).length),
+    responses.map((response) => rowsOf(response).length),
     [limits.pointsPerReadMax, 1_300],
   );
   assert.deepEqual(
-    answers.flatMap((answer) => rowsOf(answer)),
+    responses.flatMap((response) => rowsOf(response)),
     walk(101_300, 1000),
   );
 });
@@ -153,11 +156,11 @@ test("a data frame continues with the same body, as CSV", async () => {
   const linesOf = ({ text }: TestResponse) => text.split("\n").slice(1, -1);
   const [whole] = await follow({ request, body: { ...body, limit: 10_000 } });
   for (const limit of [undefined, 1, 13]) {
-    const answers = await follow({ request, body: { ...body, limit } });
-    for (const answer of answers.slice(0, -1)) assert.equal(linesOf(answer).length, limit ?? 100);
-    for (const { text } of answers) assert.match(text, /^timestamp,pump 1\|average,/);
-    if (limit !== undefined) assert.ok(answers.length > 1);
-    assert.deepEqual(answers.flatMap(linesOf), linesOf(whole!));
+    const responses = await follow({ request, body: { ...body, limit } });
+    for (const response of responses.slice(0, -1)) assert.equal(linesOf(response).length, limit ?? 100);
+    for (const { text } of responses) assert.match(text, /^timestamp,pump 1\|average,/);
+    if (limit !== undefined) assert.ok(responses.length > 1);
+    assert.deepEqual(responses.flatMap(linesOf), linesOf(whole!));
   }
 });
 
@@ -183,11 +186,11 @@ test("a query of many series continues where each of them stopped", async () => 
   const request = "POST /timeseries/dataquery";
   const unlimited = body.items.map((item) => (item.limit === 0 ? item : { ...item, limit: 10_000 }));
   const [whole] = await follow({ request, body: { ...body, items: unlimited } });
-  const answers = await follow({ request, body: { ...body, limit: 90 } });
-  assert.ok(answers.length > 5);
+  const responses = await follow({ request, body: { ...body, limit: 90 } });
+  assert.ok(responses.length > 5);
   for (const [i, { name }] of body.items.entries()) {
-    for (const answer of answers) assert.equal(answer.items[i]!["name"], name);
-    const rows = answers.flatMap((answer) => rowsOf(answer, i));
+    for (const response of responses) assert.equal(response.items[i]!["name"], name);
+    const rows = responses.flatMap((response) => rowsOf(response, i));
     assert.deepEqual(rows, rowsOf(whole!, i), `${i}: ${name}`);
   }
   assert.ok(rowsOf(whole!, 5).length > 200, "the function has results");
@@ -198,15 +201,15 @@ test("a response that is too long for memory has its link as well", async () => 
   const long = { name: "long", limit: 60_000 };
   const buckets = { name: "long", aggregates, granularity: "20s", limit: 5_000 };
   const body = { items: [long, long, buckets, long], end: startMs + 101_300_000 };
-  const answers = await follow({ request: "POST /timeseries/dataquery", body });
-  assert.ok(answers[0]!.bytes.length > limits.datapointsHeldBytesMax);
+  const responses = await follow({ request: "POST /timeseries/dataquery", body });
+  assert.ok(responses[0]!.bytes.length > limits.datapointsHeldBytesMax);
   const all = walk(101_300, 1000);
   for (const i of [0, 1, 3])
     assert.deepEqual(
-      answers.flatMap((answer) => rowsOf(answer, i)),
+      responses.flatMap((response) => rowsOf(response, i)),
       all,
     );
-  const found = answers.flatMap((answer) => rowsOf(answer, 2));
+  const found = responses.flatMap((response) => rowsOf(response, 2));
   assert.equal(found.length, 5_065);
   assert.equal(
     found.reduce((sum, bucket) => sum + Number(bucket["count"]), 0),
@@ -240,8 +243,8 @@ test("no link when nothing is left, and a cursor serves its own request only", a
 });
 
 test("scripts of other origins may read the link", async () => {
-  const answer = await server.ask("GET /timeseries/data/valve", undefined, {
+  const response = await server.ask("GET /timeseries/data/valve", undefined, {
     origin: "https://screen.example",
   });
-  assert.match(answer.headers.get("access-control-expose-headers")!, /\bLink\b.*\bX-Next-Cursor\b/);
+  assert.match(response.headers.get("access-control-expose-headers")!, /\bLink\b.*\bX-Next-Cursor\b/);
 });

@@ -36,7 +36,7 @@ async function series(kind: { isString?: boolean; isStep?: boolean; name?: strin
 const point = (timestamp: number, value: number | string) => ({ timestamp, value });
 const path = ({ name }: Series) => `/timeseries/data/${encodeURIComponent(name)}`;
 const write = (to: Series, points: readonly object[]) => server.ask(`POST ${path(to)}`, { items: points });
-const pointsOf = (answer: TestResponse) => answer.items[0]!["datapoints"] as Record<string, number>[];
+const pointsOf = (response: TestResponse) => response.items[0]!["datapoints"] as Record<string, number>[];
 const read = async (from: Series, query = "") => pointsOf(await server.ask(`GET ${path(from)}?${query}`));
 
 async function filled(points: readonly object[], kind = {}): Promise<Series> {
@@ -147,19 +147,19 @@ const encoded = (type: string, message: object) => {
   const found = root.lookupType(type);
   return Buffer.from(found.encode(found.fromObject(message)).finish());
 };
-const decoded = (answer: TestResponse) => {
+const decoded = (response: TestResponse) => {
   const found = root.lookupType("One");
-  return found.toObject(found.decode(answer.bytes), { longs: Number, defaults: true, arrays: true });
+  return found.toObject(found.decode(response.bytes), { longs: Number, defaults: true, arrays: true });
 };
 
 test("protobuf in and out, numbers and strings", async () => {
   const [a, b] = [await series(), await series({ isString: true })];
   const numbers = [point(-1000, 0), point(0, 2.5), point(1000, -1)];
-  const texts = [point(0, ""), point(7, "ø")];
+  const strings = [point(0, ""), point(7, "ø")];
   const message = encoded("Many", {
     namedTimeseriesData: [
       { name: a.name, numericData: { points: numbers } },
-      { name: b.name, stringData: { points: texts } },
+      { name: b.name, stringData: { points: strings } },
     ],
   });
   const isMessage = { "content-type": "application/protobuf" };
@@ -171,7 +171,7 @@ test("protobuf in and out, numbers and strings", async () => {
   assert.equal(found.headers.get("content-type"), "application/protobuf");
   assert.deepEqual(decoded(found)["numericData"], { points: [...numbers, point(2000, 4)] });
   assert.deepEqual(decoded(await server.ask.v04(`GET ${path(b)}`, undefined, wanted))["stringData"], {
-    points: texts,
+    points: strings,
   });
   assert.equal((await server.ask(`GET ${path(a)}?end=0`, undefined, wanted)).bytes.length, 0);
   const aggregates = await server.ask(`GET ${path(a)}?aggregates=max&granularity=d`, undefined, wanted);
@@ -270,8 +270,8 @@ test("latest is strictly earlier than before, and empty when there is none", asy
   assert.deepEqual(await latest(`?before=${nowMs + 1}`), [point(nowMs, 3)]);
   assert.deepEqual(await latest("?before=5"), []);
   assert.deepEqual((await server.ask.v06(`GET /timeseries/${made.id}/latest`)).items, [point(10, 2)]);
-  const texts = await filled([point(1, "on")], { isString: true });
-  assert.deepEqual((await server.ask(`GET /timeseries/latest/${texts.name}`)).items, [point(1, "on")]);
+  const strings = await filled([point(1, "on")], { isString: true });
+  assert.deepEqual((await server.ask(`GET /timeseries/latest/${strings.name}`)).items, [point(1, "on")]);
 });
 
 test("a query over many series: items before the body, order and repeats kept", async () => {
@@ -329,9 +329,9 @@ test("a frame: header, columns, empty cells, rows in order, limit", async () => 
   const [x, y] = [a.name, b.name.replaceAll('"', '""')];
   const ofA = `${x}|max,${x}|count`;
   const header = `timestamp,${ofA},"${y}|min","${y}|continuousvariance","${y}|min",${ofA}`;
-  const answer = await server.ask("POST /timeseries/dataframe", query, { accept: "text/csv" });
-  assert.match(answer.headers.get("content-type")!, /^text\/csv/);
-  const lines = answer.text.split("\n");
+  const response = await server.ask("POST /timeseries/dataframe", query, { accept: "text/csv" });
+  assert.match(response.headers.get("content-type")!, /^text\/csv/);
+  const lines = response.text.split("\n");
   assert.equal(lines[0], header);
   assert.equal(lines[1], "0,1,1,,,,1,1");
   assert.match(lines[2]!, /^1000,2,1,5,[-0-9.e]+,5,2,1$/);

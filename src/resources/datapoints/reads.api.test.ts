@@ -86,8 +86,8 @@ test("points and aggregates of random series, as JSON and as a frame", async () 
         limit,
       });
       const query = `${range}&granularity=${granularity}&aggregates=${aggregateNames.join(",")}`;
-      const answer = await server.ask.v06(`GET /timeseries/data/${name}?${query}`);
-      const found = answer.items[0]!["datapoints"] as Record<string, number>[];
+      const response = await server.ask.v06(`GET /timeseries/data/${name}?${query}`);
+      const found = response.items[0]!["datapoints"] as Record<string, number>[];
       assert.deepEqual(
         found.map(({ timestamp }) => timestamp),
         Array.from(expected.times),

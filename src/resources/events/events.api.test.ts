@@ -30,9 +30,9 @@ beforeEach(async () => {
 });
 
 async function ok(answering: Promise<TestResponse>): Promise<TestResponse> {
-  const answer = await answering;
-  assert.equal(answer.status, 200, answer.text);
-  return answer;
+  const response = await answering;
+  assert.equal(response.status, 200, response.text);
+  return response;
 }
 
 const versions = (): [string, AskFunction][] => [
@@ -50,19 +50,19 @@ async function pagesOf(path: string, cursor?: string): Promise<number[][]> {
   const pages: number[][] = [];
   for (let next = cursor, isFirst = true; isFirst || next !== undefined; isFirst = false) {
     const sign = path.includes("?") ? "&" : "?";
-    const answer = await ok(server.ask(`GET ${path}${next ? `${sign}cursor=${next}` : ""}`));
-    pages.push(idsOf(answer));
-    next = answer.nextCursor;
+    const response = await ok(server.ask(`GET ${path}${next ? `${sign}cursor=${next}` : ""}`));
+    pages.push(idsOf(response));
+    next = response.nextCursor;
   }
   return pages;
 }
 
 test("creation returns 200 in 0.4 and 0.5, 201 with Location in 0.6", async () => {
   for (const [version, ask] of versions()) {
-    const answer = await ask("POST /events", { items: [{ type: version }, {}] });
-    assert.equal(answer.status, version === "0.6" ? 201 : 200);
-    const location = answer.headers.get("location");
-    assert.equal(location?.endsWith(`/events/${idsOf(answer)[0]}`) ?? false, version === "0.6");
+    const response = await ask("POST /events", { items: [{ type: version }, {}] });
+    assert.equal(response.status, version === "0.6" ? 201 : 200);
+    const location = response.headers.get("location");
+    assert.equal(location?.endsWith(`/events/${idsOf(response)[0]}`) ?? false, version === "0.6");
   }
 });
 
@@ -86,10 +86,10 @@ test("one record: 0.4 shows the older members, newer versions theirs and older t
 test("both shapes are taken in every version, and an asset named twice counts once", async () => {
   for (const [, ask] of versions()) {
     const old = { tagIds: [pump, pump], additionalData: { a: "b" }, subType: "s" };
-    const answer = await ask("POST /events", {
+    const response = await ask("POST /events", {
       items: [old, { assetIds: [pump], metadata: { a: "b" }, subtype: "s" }],
     });
-    const [first, second] = (await ok(server.ask("POST /events/byids", { items: idsOf(answer) }))).items;
+    const [first, second] = (await ok(server.ask("POST /events/byids", { items: idsOf(response) }))).items;
     assert.deepEqual({ ...first, id: 0 }, { ...second, id: 0 });
     assert.deepEqual([first!["assetIds"], first!["metadata"], first!["subtype"]], [[pump], { a: "b" }, "s"]);
   }
@@ -98,9 +98,9 @@ test("both shapes are taken in every version, and an asset named twice counts on
 test("additionalData may hold any values: 0.4 shows them as they are, newer versions as JSON", async () => {
   const additionalData = { text: "1", number: 1, flag: false, list: [1, "x"], nested: { deep: { a: "b" } } };
   const [id] = await create({ additionalData });
-  const texts = { text: "1", number: "1", flag: "false", list: '[1,"x"]', nested: '{"deep":{"a":"b"}}' };
+  const strings = { text: "1", number: "1", flag: "false", list: '[1,"x"]', nested: '{"deep":{"a":"b"}}' };
   assert.deepEqual((await one(id!, server.ask.v04))["additionalData"], additionalData);
-  assert.deepEqual((await one(id!))["metadata"], texts);
+  assert.deepEqual((await one(id!))["metadata"], strings);
   assert.deepEqual(idsOf(await ok(server.ask(`GET /events/search?metadata=${json({ number: "1" })}`))), [id]);
   await ok(server.ask.v06(`POST /events/${id}/update`, { type: { set: "x" } }));
   assert.deepEqual((await one(id!, server.ask.v04))["additionalData"], additionalData);
@@ -196,8 +196,8 @@ test("the cursors of a division read every event exactly once, with filters too"
 test("byids accepts ids and objects with one, and returns events in the requested order", async () => {
   const [a, b, c] = await create({}, {}, {});
   for (const [, ask] of versions()) {
-    const answer = await ok(ask("POST /events/byids", { items: [{ id: c }, a, { id: b, more: 1 }] }));
-    assert.deepEqual(idsOf(answer), [c, a, b]);
+    const response = await ok(ask("POST /events/byids", { items: [{ id: c }, a, { id: b, more: 1 }] }));
+    assert.deepEqual(idsOf(response), [c, a, b]);
   }
 });
 
@@ -345,8 +345,8 @@ test("the search applies every parameter, and sorts by each time with events tha
   ];
   for (const [, ask] of versions())
     for (const [query, expected] of cases) {
-      const answer = await ok(ask(`GET /events/search?${query}`));
-      assert.deepEqual([idsOf(answer), answer.nextCursor], [expected, undefined], query);
+      const response = await ok(ask(`GET /events/search?${query}`));
+      assert.deepEqual([idsOf(response), response.nextCursor], [expected, undefined], query);
     }
 });
 
@@ -357,8 +357,8 @@ test("byreference returns events in the order of the keys, and omits missing one
   const [a, b, c] = await create(of(3, "k", 5), of(3, "l", 1), of(3, "k", 2), of(4, "k", 1));
   for (const [, ask] of versions()) {
     const eventReferenceKeys = ["l", "none", "k", "l"];
-    const answer = await ok(ask("POST /events/byreference", { transformerId: 3, eventReferenceKeys }));
-    assert.deepEqual(idsOf(answer), [b, c, a]);
+    const response = await ok(ask("POST /events/byreference", { transformerId: 3, eventReferenceKeys }));
+    assert.deepEqual(idsOf(response), [b, c, a]);
     const none = await ok(ask("POST /events/byreference", { transformerId: 9, eventReferenceKeys: ["k"] }));
     assert.deepEqual(none.json, { data: { items: [] } });
   }
@@ -376,15 +376,15 @@ test("a deleted event is gone at once; a deleted asset leaves its events without
 
 test("many clients create one event at once: one succeeds, the others are told its id", async () => {
   const item = { source: "s", sourceId: "1" };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 12 }, (_, at) =>
       server.ask.v06("POST /events", { items: [{ startTime: at }, item] }),
     ),
   );
-  const [made, ...others] = answers.filter(({ status }) => status === 201);
+  const [made, ...others] = responses.filter(({ status }) => status === 201);
   assert.equal(others.length, 0);
   const duplicates = [{ id: idsOf(made!)[1], ...item }];
-  for (const { status, error } of answers.filter((answer) => answer !== made))
+  for (const { status, error } of responses.filter((response) => response !== made))
     assert.deepEqual([status, error?.["duplicates"]], [409, duplicates]);
   assert.deepEqual(idsOf(await ok(server.ask("GET /events"))).toSorted(), idsOf(made!));
 });

@@ -21,9 +21,9 @@ before(async () => {
 after(() => server.close());
 
 async function ok(answering: Promise<TestResponse>): Promise<TestResponse> {
-  const answer = await answering;
-  assert.ok(answer.status < 300, answer.text);
-  return answer;
+  const response = await answering;
+  assert.ok(response.status < 300, response.text);
+  return response;
 }
 
 const versions = (): readonly AskFunction[] => [server.ask.v04, server.ask.v05, server.ask.v06];
@@ -85,8 +85,8 @@ test("a change of tags: 0.4 changes both kinds, newer versions leave links witho
     const both = await after(ask, { tagIds: { add: [tank] }, assetIds: { remove: [pump] } });
     assert.deepEqual(both.old, [tank, "a", "b"]);
     const isOld = ask === server.ask.v04;
-    const texts = await after(ask, { tagIds: { set: ["x"] } });
-    assert.deepEqual(texts.old, isOld ? ["x"] : [pump, "x"]);
+    const strings = await after(ask, { tagIds: { set: ["x"] } });
+    assert.deepEqual(strings.old, isOld ? ["x"] : [pump, "x"]);
     const none = await after(ask, { tagIds: { setNull: true } });
     assert.deepEqual(none.old, isOld ? [] : [pump]);
   }

@@ -15,8 +15,8 @@ before(async () => {
 after(() => server.close());
 
 async function start(fileName: string) {
-  const answer = await server.ask("POST /files/initupload", { fileName });
-  const { fileId, uploadURL } = (answer.json as { data: { fileId: number; uploadURL: string } }).data;
+  const response = await server.ask("POST /files/initupload", { fileName });
+  const { fileId, uploadURL } = (response.json as { data: { fileId: number; uploadURL: string } }).data;
   const [project, id] = /upload-(\d+)-(\d+)-/.exec(uploadURL)!.slice(1).map(Number) as [number, number];
   return { fileId, url: uploadURL, key: { project, id } };
 }

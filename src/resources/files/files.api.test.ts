@@ -38,15 +38,15 @@ before(async () => {
 after(() => server.close());
 
 async function start(file: { readonly fileName: string } & Record<string, unknown>): Promise<void> {
-  const answer = await server.ask("POST /files/initupload", file);
-  assert.equal(answer.status, 200, answer.text);
-  files[file.fileName] = (answer.json as { data: { fileId: number } }).data.fileId;
+  const response = await server.ask("POST /files/initupload", file);
+  assert.equal(response.status, 200, response.text);
+  files[file.fileName] = (response.json as { data: { fileId: number } }).data.fileId;
 }
 
 const names = async (question: string, ask = server.ask.v05) => {
-  const answer = await ask(question);
-  assert.equal(answer.status, 200, answer.text);
-  return answer.items.map((item) => item["fileName"]);
+  const response = await ask(question);
+  assert.equal(response.status, 200, response.text);
+  return response.items.map((item) => item["fileName"]);
 };
 const all = ["pump_manual.pdf", "site plan.dwg", "log.txt", "trend.csv"];
 
@@ -205,9 +205,9 @@ describe("refusals, after which nothing has changed", () => {
   for (const [question, body, status, error] of refusals)
     it(`${question} ${JSON.stringify(body)?.slice(0, 60) ?? ""}`, async () => {
       const filled = (text: string) => text.replaceAll(/"?\{([^{}":]+)\}"?/g, (_, name) => `${files[name]}`);
-      const answer = await server.ask(filled(question), body);
-      assert.equal(answer.status, status, answer.text);
-      assert.deepEqual(answer.error, { code: status, ...JSON.parse(filled(JSON.stringify(error))) });
+      const response = await server.ask(filled(question), body);
+      assert.equal(response.status, status, response.text);
+      assert.deepEqual(response.error, { code: status, ...JSON.parse(filled(JSON.stringify(error))) });
       assert.equal(await state(), unchanged);
     });
 });
@@ -253,8 +253,8 @@ describe("changes and deletes", () => {
   it("delete says what went and what there was not", async () => {
     await start({ fileName: "gone" });
     const id = files["gone"]!;
-    const answer = await server.ask("POST /files/delete", { items: [5, id, id] });
-    assert.deepEqual(answer.json, { data: { deleted: [id], failed: [5] } });
+    const response = await server.ask("POST /files/delete", { items: [5, id, id] });
+    assert.deepEqual(response.json, { data: { deleted: [id], failed: [5] } });
     assert.equal((await server.ask(`GET /files/${id}`)).status, 404);
     const again = await server.ask.v04("POST /storage/delete", { items: [id] });
     assert.deepEqual(again.json, { data: { deleted: [], failed: [id] } });

@@ -26,20 +26,20 @@ interface Started {
 }
 
 async function start(fileName: string, query = "", headers = {}): Promise<Started> {
-  const answer = await server.ask(`POST /files/initupload${query}`, { fileName }, headers);
-  assert.equal(answer.status, 200, answer.text);
-  const { fileId, uploadURL } = (answer.json as { data: { fileId: number; uploadURL: string } }).data;
+  const response = await server.ask(`POST /files/initupload${query}`, { fileName }, headers);
+  assert.equal(response.status, 200, response.text);
+  const { fileId, uploadURL } = (response.json as { data: { fileId: number; uploadURL: string } }).data;
   return { fileId, url: uploadURL };
 }
 
 /** No credentials: the link is all it takes. */
 async function put(url: string, body: string | Uint8Array, headers: Record<string, string> = {}) {
-  const answer = await fetch(url, { method: "PUT", body: Buffer.from(body), headers, redirect: "manual" });
-  const text = await answer.text();
+  const response = await fetch(url, { method: "PUT", body: Buffer.from(body), headers, redirect: "manual" });
+  const text = await response.text();
   return {
-    status: answer.status,
-    range: answer.headers.get("range"),
-    message: answer.status < 400 ? "" : (JSON.parse(text) as { error: { message: string } }).error.message,
+    status: response.status,
+    range: response.headers.get("range"),
+    message: response.status < 400 ? "" : (JSON.parse(text) as { error: { message: string } }).error.message,
   };
 }
 
@@ -47,9 +47,9 @@ const progressOf = (url: string, total: number | "*" = "*") =>
   put(url, "", { "content-range": `bytes */${total}` });
 
 const linkOf = async (fileId: number): Promise<string> => {
-  const answer = await server.ask(`GET /files/${fileId}/downloadlink`);
-  assert.equal(answer.status, 200, answer.text);
-  return (answer.json as { data: string }).data;
+  const response = await server.ask(`GET /files/${fileId}/downloadlink`);
+  assert.equal(response.status, 200, response.text);
+  return (response.json as { data: string }).data;
 };
 
 const textOf = async (fileId: number) => (await fetch(await linkOf(fileId))).text();
@@ -79,7 +79,7 @@ async function beginPut(
 ): Promise<{ sending: ClientRequest; status: Promise<number | string> }> {
   const sending = request(url, { method: "PUT", headers, agent: false });
   const status = new Promise<number | string>((resolve) => {
-    sending.on("response", (answer) => resolve(answer.resume().statusCode!));
+    sending.on("response", (response) => resolve(response.resume().statusCode!));
     sending.on("error", (problem: NodeJS.ErrnoException) => resolve(problem.code!));
   });
   await new Promise<void>((resolve) => sending.write(beginning, () => resolve()));
@@ -105,9 +105,9 @@ test("a file without bytes", async () => {
   for (const [name, headers] of [["empty 1"], ["empty 2", { "content-range": "bytes */0" }]] as const) {
     const { fileId, url } = await start(name);
     assert.equal((await put(url, "", headers)).status, 200);
-    const answer = await fetch(await linkOf(fileId));
-    assert.deepEqual([answer.status, answer.headers.get("content-length")], [200, "0"]);
-    assert.equal(await answer.text(), "");
+    const response = await fetch(await linkOf(fileId));
+    assert.deepEqual([response.status, response.headers.get("content-length")], [200, "0"]);
+    assert.equal(await response.text(), "");
     assert.equal((await fetch(await linkOf(fileId), { headers: { range: "bytes=0-" } })).status, 416);
   }
 });
@@ -129,8 +129,8 @@ test("a download has name and type, and supports ranges", async () => {
   assert.equal(header("content-length"), "10");
   assert.equal(header("x-content-type-options"), "nosniff");
   const ask = async (range: string, more = {}) => {
-    const answer = await fetch(link, { headers: { range, ...more } });
-    return [answer.status, answer.headers.get("content-range"), await answer.text()];
+    const response = await fetch(link, { headers: { range, ...more } });
+    return [response.status, response.headers.get("content-range"), await response.text()];
   };
   assert.deepEqual(await ask("bytes=0-0"), [206, "bytes 0-0/10", "0"]);
   assert.deepEqual(await ask("bytes=7-"), [206, "bytes 7-9/10", "789"]);
@@ -330,9 +330,9 @@ test("a link that is forged, for something else, or for another file opens nothi
     link.replace("download", "upload"),
     `${server.baseUrl}/blobs/x`,
   ]) {
-    const answer = await fetch(forged);
-    assert.equal(answer.status, 403, forged);
-    assert.deepEqual(await answer.json(), { error: { code: 403, message: invalid } });
+    const response = await fetch(forged);
+    assert.equal(response.status, 403, forged);
+    assert.deepEqual(await response.json(), { error: { code: 403, message: invalid } });
   }
   assert.equal((await fetch(url)).status, 403);
   assert.deepEqual(await put(link, "x"), { status: 403, range: null, message: invalid });
@@ -405,9 +405,9 @@ async function startDescribed(members: object) {
   assert.deepEqual([before["metadata"], before["assetIds"]], [{ a: "old" }, [asset]]);
   const other = (await server.ask("POST /assets", { items: [{ name: "tank" }] })).items[0]!["id"] as number;
   const sent = { fileName: "described", assetIds: [asset, other], ...members };
-  const answer = await server.ask("POST /files/initupload?overwrite=true", sent);
-  assert.equal(answer.status, 200, answer.text);
-  const url = (answer.json as { data: { uploadURL: string } }).data.uploadURL;
+  const response = await server.ask("POST /files/initupload?overwrite=true", sent);
+  assert.equal(response.status, 200, response.text);
+  const url = (response.json as { data: { uploadURL: string } }).data.uploadURL;
   return { fileId, url, before, assets: [asset, other] as const };
 }
 

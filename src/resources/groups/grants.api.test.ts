@@ -32,9 +32,9 @@ const writes = right("assetsAcl", ["WRITE"]);
 const administration = [right("groupsAcl", groupActions), right("apikeysAcl", ["CREATE"])];
 
 const made = async (path: string, ...items: unknown[]): Promise<number[]> => {
-  const answer = await server.ask(`POST ${path}`, list(...items));
-  assert.equal(answer.status, 200, answer.text);
-  return idsOf(answer);
+  const response = await server.ask(`POST ${path}`, list(...items));
+  assert.equal(response.status, 200, response.text);
+  return idsOf(response);
 };
 
 let count = 0;
@@ -63,17 +63,17 @@ const beyond = (field: string, acl: string, actions: string) =>
 /** Refused with 403 and this message, if there is one; nothing has changed. */
 async function refuses(ask: AskAs, methodAndPath: string, body: unknown, message?: string) {
   const before = await stateOf();
-  const answer = await ask(methodAndPath, body);
-  assert.equal(answer.status, 403, `${methodAndPath} ${JSON.stringify(body)}: ${answer.text}`);
-  if (message !== undefined) assert.equal(answer.error!.message, message);
+  const response = await ask(methodAndPath, body);
+  assert.equal(response.status, 403, `${methodAndPath} ${JSON.stringify(body)}: ${response.text}`);
+  if (message !== undefined) assert.equal(response.error!.message, message);
   assert.equal(await stateOf(), before);
 }
 
 async function setProvider(ask: AskAs, own: object = {}) {
   const openIdConfiguration = { issuer: provider.issuer, audiences: [client.id], ...own };
-  const answer = await ask("PUT /", list({ name: "demo", authentication: { openIdConfiguration } }));
+  const response = await ask("PUT /", list({ name: "demo", authentication: { openIdConfiguration } }));
   clockMs += limits.keyCacheMsMax;
-  return answer;
+  return response;
 }
 
 const asTokenHolder = async (): Promise<AskAs> => {
@@ -217,8 +217,8 @@ test("who gets in by an identity provider is for those who administer groups to 
     { groupsClaim: "roles" },
     { algorithms: ["ES256"] },
   ]) {
-    const answer = await setProvider(ask, own);
-    assert.deepEqual([answer.status, answer.error?.message], [403, message], JSON.stringify(own));
+    const response = await setProvider(ask, own);
+    assert.deepEqual([response.status, response.error?.message], [403, message], JSON.stringify(own));
   }
   assert.equal(await stateOf(), before);
   const [{ authentication } = {}] = (await ask("GET /")).items;

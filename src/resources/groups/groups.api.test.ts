@@ -48,9 +48,9 @@ test("a group is returned as sent in every version, ids as strings, one type an 
     [server.ask.v05, 200],
     [server.ask.v06, 201],
   ] as const) {
-    const answer = await ask("POST /groups", list(sent));
-    assert.equal(answer.status, status);
-    const [{ id, ...group } = {}] = answer.items;
+    const response = await ask("POST /groups", list(sent));
+    assert.equal(response.status, status);
+    const [{ id, ...group } = {}] = response.items;
     assert.deepEqual(group, {
       ...sent,
       capabilities: [
@@ -61,9 +61,9 @@ test("a group is returned as sent in every version, ids as strings, one type an 
       ],
       isDeleted: false,
     });
-    const address = answer.headers.get("location");
+    const address = response.headers.get("location");
     if (status === 201) assert.equal((await server.ask.root(`GET ${address}`)).items[0]!["id"], id);
-    assert.deepEqual((await ask(`GET /groups/${id}`)).items, answer.items);
+    assert.deepEqual((await ask(`GET /groups/${id}`)).items, response.items);
   }
 });
 

@@ -44,11 +44,11 @@ test("accounts come back as made, in every version, and stay as deleted", async 
     [server.ask.v06, 201],
   ] as const) {
     const uniqueName = `gateway ${status} ${++count}`;
-    const answer = await ask("POST /users", list({ uniqueName, groups }));
-    const [id] = idsOf(answer);
-    assert.equal(answer.status, status);
-    assert.deepEqual(answer.items, [{ id, uniqueName, groups, isDeleted: false }]);
-    assert.deepEqual((await ask(`GET /users/${id}`)).items, answer.items);
+    const response = await ask("POST /users", list({ uniqueName, groups }));
+    const [id] = idsOf(response);
+    assert.equal(response.status, status);
+    assert.deepEqual(response.items, [{ id, uniqueName, groups, isDeleted: false }]);
+    assert.deepEqual((await ask(`GET /users/${id}`)).items, response.items);
     assert.equal((await ask("POST /users/delete", list(id))).text, "{}");
     assert.equal((await ask(`GET /users/${id}`)).status, 404);
     assert.ok(!idsOf(await ask("GET /users")).includes(id!));

@@ -63,10 +63,10 @@ test("a key that expires makes keys that expire no later, in a chain", async () 
     { ask: second.ask, end: expiresTime },
     { ask: third.ask, end: expiresTime - 1 },
   ]) {
-    const answer = await ask("POST /apikeys", list({ userId }, { userId, expiresTime: end + 1 }));
-    assert.equal(answer.status, 400);
+    const response = await ask("POST /apikeys", list({ userId }, { userId, expiresTime: end + 1 }));
+    assert.equal(response.status, 400);
     const expected = `expected a time up to ${end}, when your own credential ends, but got ${end + 1}`;
-    assert.equal(answer.error!.message, `Invalid field - items[1].expiresTime - ${expected}`);
+    assert.equal(response.error!.message, `Invalid field - items[1].expiresTime - ${expected}`);
   }
   assert.equal((await admin(`GET /apikeys?userId=${userId}`)).items.length, 3);
   nowMs = expiresTime;

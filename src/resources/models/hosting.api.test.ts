@@ -26,9 +26,9 @@ test("while it is off, or without Python, each operation is refused and says wha
     const update = { description: { set: "d" } };
     const whole = path.endsWith("/update") ? update : { ...names, instances: [], dataSpec };
     const body = method === "GET" ? undefined : whole;
-    const answer = await send(`${method} ${asked}`, body);
-    assert.equal(answer.status, 400, `${method} ${path}`);
-    assert.match(answer.error!.message, /^Model hosting is off.*MILLRACE_MODELS=on enables it$/);
+    const response = await send(`${method} ${asked}`, body);
+    assert.equal(response.status, 400, `${method} ${path}`);
+    assert.match(response.error!.message, /^Model hosting is off.*MILLRACE_MODELS=on enables it$/);
   }
 });
 
@@ -44,9 +44,9 @@ test("on a server that runs as root without bubblewrap, each operation is refuse
   const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
   const asRoot = await startTestServer({ hostsModels: true, log });
   process.env["PATH"] = path;
-  const answer = await modelHosting(asRoot).send("POST ", { name: "n" });
-  assert.equal(answer.status, 400);
-  assert.match(answer.error!.message, /^Model hosting needs bubblewrap on a server that runs as root/);
+  const response = await modelHosting(asRoot).send("POST ", { name: "n" });
+  assert.equal(response.status, 400);
+  assert.match(response.error!.message, /^Model hosting needs bubblewrap on a server that runs as root/);
   const told = lines.map((line) => JSON.parse(line)).find(({ msg }) => /^Model hosting/.test(msg));
   assert.deepEqual([told?.level, told?.flaw], [50, "bubblewrap is not installed"]);
   assert.match(told?.msg, /^Model hosting is refused: as root/);
@@ -70,8 +70,8 @@ const runDue = () => runDueSchedules(server.app.services, { id: projectId, urlNa
 
 let names = 0;
 async function newSeries(): Promise<number> {
-  const answer = await server.ask.v06("POST /timeseries", { items: [{ name: `series ${++names}` }] });
-  return answer.items[0]!["id"] as number;
+  const response = await server.ask.v06("POST /timeseries", { items: [{ name: `series ${++names}` }] });
+  return response.items[0]!["id"] as number;
 }
 
 /** A key of a new account with these rights. */
@@ -118,8 +118,8 @@ describe("rights", hosting, () => {
     const byReader = await modelHosting(server, reader).deployed(telling);
     const byAdministrator = await modelHosting(server).deployed(telling);
     const keyGiven = async (key: string, { model }: { model: number }) => {
-      const answer = await modelHosting(server, key).sent(`PUT /${model}/predict`, { instances: [1] });
-      return (answer["predictions"] as (string | null)[])[0] !== null;
+      const response = await modelHosting(server, key).sent(`PUT /${model}/predict`, { instances: [1] });
+      return (response["predictions"] as (string | null)[])[0] !== null;
     };
     assert.equal(await keyGiven(author, byAuthor), true);
     assert.equal(await keyGiven(author, byReader), true);

@@ -34,16 +34,16 @@ async function newSeries(points: readonly (readonly [number, number])[] = []): P
 }
 
 async function pointsOf(id: number): Promise<(readonly [number, number])[]> {
-  const answer = await server.ask(`GET /timeseries/${id}/data?start=0&end=${firstMs * 2}&limit=10000`);
-  assert.equal(answer.status, 200, answer.text);
-  const points = answer.items[0]!["datapoints"] as { timestamp: number; value: number }[];
+  const response = await server.ask(`GET /timeseries/${id}/data?start=0&end=${firstMs * 2}&limit=10000`);
+  assert.equal(response.status, 200, response.text);
+  const points = response.items[0]!["datapoints"] as { timestamp: number; value: number }[];
   return points.map(({ timestamp, value }) => [timestamp, value]);
 }
 
 const runDue = () => runDueSchedules(server.app.services, { id: projectId, urlName: server.project });
 async function runsOf(schedule: number): Promise<Item[]> {
-  const answer = await send(`GET /schedules/${schedule}/runs`);
-  return [...answer.items].reverse();
+  const response = await send(`GET /schedules/${schedule}/runs`);
+  return [...response.items].reverse();
 }
 
 const level = (count: number) =>
@@ -123,9 +123,9 @@ describe("a package on its way to a prediction", hosting, () => {
     const { model, place } = await deployed(
       "class Model:\n  def predict(self, instance): raise ValueError(instance)\n",
     );
-    const answer = await send(`PUT /${model}/predict`, { instances: ["no such thing"] });
-    assert.equal(answer.status, 200);
-    assert.deepEqual(answer.json, { error: { message: "ValueError: no such thing", code: 500 } });
+    const response = await send(`PUT /${model}/predict`, { instances: ["no such thing"] });
+    assert.equal(response.status, 200);
+    assert.deepEqual(response.json, { error: { message: "ValueError: no such thing", code: 500 } });
     const { predict, train } = await sent(`GET ${place}/log?logType=predict`);
     assert.equal((predict as string[])[0], "Traceback (most recent call last):");
     assert.deepEqual(train, []);
@@ -175,8 +175,8 @@ describe("a package on its way to a prediction", hosting, () => {
           "but got object",
       ],
     ] as const) {
-      const answer = await send(`POST /${model}/${path}`, { name: "v", ...body });
-      assert.deepEqual([answer.status, answer.error?.message], [400, message]);
+      const response = await send(`POST /${model}/${path}`, { name: "v", ...body });
+      assert.deepEqual([response.status, response.error?.message], [400, message]);
     }
     const { id } = await sent(`POST /${model}/versions`, { name: "v", sourcePackageId: unsent });
     const early = await send(`POST /${model}/versions/${id}/deploy`, {});
@@ -470,8 +470,8 @@ class Model:
       ],
       [{ dataSpec: { ...good.dataSpec, output: {} } }, "Missing required field - dataSpec.output.timeSeries"],
     ] as const) {
-      const answer = await send("POST /schedules", { ...good, ...change });
-      assert.deepEqual([answer.status, answer.error?.message], [400, message]);
+      const response = await send("POST /schedules", { ...good, ...change });
+      assert.deepEqual([response.status, response.error?.message], [400, message]);
     }
     assert.equal((await send("GET /schedules")).items.length, before);
   });

@@ -32,8 +32,8 @@ const found = async (path: string, name: string) => {
 };
 
 async function refused(path: string, status: number, reason: string, options = {}): Promise<void> {
-  const answer = await ask(path, options);
-  assert.equal(`${answer.status} ${answer.reason}`, `${status} ${reason}`, `${path} ${answer.text}`);
+  const response = await ask(path, options);
+  assert.equal(`${response.status} ${response.reason}`, `${status} ${reason}`, `${path} ${response.text}`);
 }
 
 const post = (body: unknown, headers: Readonly<Record<string, string>> = {}) => ({

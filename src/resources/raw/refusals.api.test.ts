@@ -25,12 +25,12 @@ before(async () => {
 after(() => server.close());
 
 async function everything(): Promise<string> {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     ["/raw?limit=1000", "/raw/db?limit=1000", "/raw/db/t?limit=10000"].map((path) =>
       server.ask(`GET ${path}`),
     ),
   );
-  return answers.map(({ text }) => text).join("\n");
+  return responses.map(({ text }) => text).join("\n");
 }
 
 const noDatabase = (...names: string[]) => ({

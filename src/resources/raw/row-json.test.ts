@@ -76,12 +76,12 @@ test("chosen columns are those of all, in their order", () => {
 });
 
 test("strings survive a CSV export and import", async () => {
-  const texts = fc.dictionary(
+  const strings = fc.dictionary(
     fc.string({ unit: "grapheme", maxLength: 5 }).filter((one) => one !== "key"),
     fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
     { maxKeys: 4, noNullPrototype: true },
   );
-  const rows = fc.uniqueArray(fc.record({ key, columns: texts }), {
+  const rows = fc.uniqueArray(fc.record({ key, columns: strings }), {
     selector: (one) => one.key,
     maxLength: 4,
   });

@@ -35,9 +35,9 @@ const madeOf = (item: Item): Made => ({
 });
 
 async function create(more: object = {}): Promise<Made> {
-  const answer = await ask("POST /sequences", { items: [{ columns, ...more }] });
-  assert.equal(answer.status, 200, answer.text);
-  return madeOf(answer.items[0]!);
+  const response = await ask("POST /sequences", { items: [{ columns, ...more }] });
+  assert.equal(response.status, 200, response.text);
+  return madeOf(response.items[0]!);
 }
 
 async function post({ id, columnIds }: Made, rows: readonly (readonly unknown[])[]): Promise<void> {
@@ -45,8 +45,8 @@ async function post({ id, columnIds }: Made, rows: readonly (readonly unknown[])
     rowNumber,
     values: values.map((value, at) => ({ columnId: columnIds[at], value })),
   }));
-  const answer = await ask(`POST /sequences/${id}/postdata`, { items: [{ rows: sent }] });
-  assert.deepEqual([answer.status, answer.text], [200, "{}"]);
+  const response = await ask(`POST /sequences/${id}/postdata`, { items: [{ rows: sent }] });
+  assert.deepEqual([response.status, response.text], [200, "{}"]);
 }
 
 interface Data {
@@ -58,11 +58,11 @@ interface Data {
 }
 
 async function get({ id }: Made, question: object = {}) {
-  const answer = await ask(`POST /sequences/${id}/getdata`, { items: [question] });
-  assert.equal(answer.status, 200, answer.text);
-  const data = answer.items[0] as unknown as Data;
+  const response = await ask(`POST /sequences/${id}/getdata`, { items: [question] });
+  assert.equal(response.status, 200, response.text);
+  const data = response.items[0] as unknown as Data;
   const rows = data.rows.map(({ rowNumber, values }) => [rowNumber, ...values.map(({ value }) => value)]);
-  return { ...data, rows, numbers: rows.map(([rowNumber]) => rowNumber), nextCursor: answer.nextCursor };
+  return { ...data, rows, numbers: rows.map(([rowNumber]) => rowNumber), nextCursor: response.nextCursor };
 }
 
 /** The format of `json.dumps`: a blank after each colon and comma, null for unset values. */

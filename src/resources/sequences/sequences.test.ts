@@ -226,10 +226,10 @@ class Model {
     const columnIds = types.map((type) => this.#columnId(type));
     const found: unknown[][] = [];
     for (let page: PageQuery | undefined = { limit }; page; ) {
-      const answer: SequenceRows = await read(this.#ctx, this.#sequence, { from, to, columnIds, page });
-      assert.ok(answer.page.items.length <= limit);
-      found.push(...rowsOf(answer).map((cells) => cells.map(plain)));
-      page = answer.page.next && { limit, after: answer.page.next };
+      const response: SequenceRows = await read(this.#ctx, this.#sequence, { from, to, columnIds, page });
+      assert.ok(response.page.items.length <= limit);
+      found.push(...rowsOf(response).map((cells) => cells.map(plain)));
+      page = response.page.next && { limit, after: response.page.next };
     }
     const expected = [...this.rows]
       .filter(([number]) => number >= from && number <= to)

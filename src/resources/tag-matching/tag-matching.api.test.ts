@@ -42,9 +42,9 @@ test("matches come best first, the same in every version", async () => {
   const metadata = { fuzzyThreshold: 1, platform: null };
   const near = { tagId: "21-PT-1019", matches: [...exact, match("21-PT-1018", 1, null)] };
   for (const version of ["v04", "v05", "v06"] as const) {
-    const answer = await server.ask[version]("POST /tagmatching", { tagIds, metadata });
-    assert.equal(answer.status, 200);
-    assert.deepEqual(answer.items, [
+    const response = await server.ask[version]("POST /tagmatching", { tagIds, metadata });
+    assert.equal(response.status, 200);
+    assert.deepEqual(response.items, [
       near,
       { tagId: "Boilers", matches: [match("boiler", 1, null)] },
       { tagId: "nothing like it", matches: [] },

@@ -22,12 +22,12 @@ beforeEach(async () => {
 });
 
 async function ok(answering: Promise<TestResponse>): Promise<TestResponse> {
-  const answer = await answering;
-  assert.equal(answer.status, 200, answer.text);
-  return answer;
+  const response = await answering;
+  assert.equal(response.status, 200, response.text);
+  return response;
 }
 
-const namesOf = (answer: TestResponse) => answer.items.map((item) => item["name"]);
+const namesOf = (response: TestResponse) => response.items.map((item) => item["name"]);
 const create = async (...items: object[]) => idsOf(await ok(server.ask.v06("POST /timeseries", { items })));
 const anAsset = async (name: string, parentId?: number) =>
   idsOf(await ok(server.ask("POST /assets", { items: [{ name, parentId }] })))[0]!;
@@ -45,8 +45,8 @@ describe("creating time series", () => {
   };
 
   it("0.4 names them by tagId and returns an empty object", async () => {
-    const answer = await ok(server.ask.v04("POST /timeseries", { items: [{ ...full, tagId: "a" }] }));
-    assert.deepEqual(answer.json, {});
+    const response = await ok(server.ask.v04("POST /timeseries", { items: [{ ...full, tagId: "a" }] }));
+    assert.deepEqual(response.json, {});
     const { items } = await ok(server.ask.v04("GET /timeseries?includeMetadata=True"));
     const [{ id, ...shown }] = items as [(typeof items)[number]];
     const { securityCategories: _, ...known } = full;
@@ -580,13 +580,13 @@ describe("refused with nothing changed", () => {
       const filled = (text: string) =>
         text.replaceAll(/"?\{([ab])\}"?/g, (_, name: string) => `${name === "a" ? a : b}`);
       const sent = body === undefined ? undefined : JSON.parse(filled(JSON.stringify(body)));
-      const answer = await server.ask[version](filled(ask), sent);
+      const response = await server.ask[version](filled(ask), sent);
       const error = {
         code: status,
         message: filled(message),
         ...JSON.parse(filled(JSON.stringify(members))),
       };
-      assert.deepEqual([answer.status, answer.error], [status, error]);
+      assert.deepEqual([response.status, response.error], [status, error]);
       assert.deepEqual(await snapshot(), before);
     });
 });

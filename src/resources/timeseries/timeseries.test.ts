@@ -69,9 +69,9 @@ async function walk(ask: (page: PageQuery) => Promise<Page<TimeSeries>>, limit: 
 function slowCatalog(inner: Catalog) {
   let gate: Promise<void> | undefined;
   let commits: Promise<void> | undefined;
-  const held = async <TestResponse>(answer: Promise<TestResponse>) => {
+  const held = async <TestResponse>(response: Promise<TestResponse>) => {
     const waiting = gate;
-    const settled = await answer;
+    const settled = await response;
     await waiting;
     return settled;
   };
@@ -80,9 +80,9 @@ function slowCatalog(inner: Catalog) {
     write: (scope, work) => {
       const waiting = commits;
       const beforeCommit = async (tx: CatalogWriter) => {
-        const answer = await work(tx);
+        const response = await work(tx);
         await waiting;
-        return answer;
+        return response;
       };
       return held(inner.write(scope, beforeCommit));
     },

@@ -50,16 +50,16 @@ test("definitions are returned byte for byte, by every operation", async () => {
   const id = created.items[0]!["id"];
   const changed = definition.replace("1.0", "2.50");
   const change = `{"items":[{"id":${id},"definition":{"set":${changed}}}]}`;
-  const answers = [
+  const responses = [
     [created, definition],
     [await server.ask.v06("GET /trends"), definition],
     [await server.ask.v06(`GET /trends/${id}`), definition],
     [await server.ask.v06("POST /trends/update", change), changed],
     [await server.ask.v06(`GET /trends/${id}`), changed],
   ] as const;
-  for (const [answer, text] of answers) {
-    assert.equal(answer.status, 200, answer.text);
-    assert.ok(answer.text.includes(`"definition":${text}`), answer.text);
+  for (const [response, text] of responses) {
+    assert.equal(response.status, 200, response.text);
+    assert.ok(response.text.includes(`"definition":${text}`), response.text);
   }
 });
 
@@ -130,9 +130,9 @@ test("an update changes what it names, and nothing if one item is refused", asyn
     ],
     [await update({ id: one, name: { setNull: true } }), 400, undefined],
   ] as const;
-  for (const [answer, status, message] of refusals) {
-    assert.equal(answer.status, status, answer.text);
-    if (message !== undefined) assert.equal(answer.error?.message, message);
+  for (const [response, status, message] of refusals) {
+    assert.equal(response.status, status, response.text);
+    if (message !== undefined) assert.equal(response.error?.message, message);
   }
   assert.deepEqual((await server.ask.v06("GET /trends")).items, before);
 });
@@ -160,12 +160,12 @@ test("definitions that are no object, too long, or that JavaScript would change 
     ['{"a":[-1e400]}', `${inexact} -1e400`],
   ];
   for (const [definition, message] of refused) {
-    const answer = await server.ask.v06(
+    const response = await server.ask.v06(
       "POST /trends",
       `{"items":[{"name":"t","definition":${definition}}]}`,
     );
-    assert.equal(answer.status, 400, definition.slice(0, 50));
-    assert.ok(answer.error!.message.includes(message), answer.error!.message);
+    assert.equal(response.status, 400, definition.slice(0, 50));
+    assert.ok(response.error!.message.includes(message), response.error!.message);
   }
   assert.deepEqual(await names(""), []);
   const good = `{"items":[{"name":"t","definition":${sized(max)}},

@@ -19,13 +19,13 @@ import { openEmbeddedPoints } from "./embedded-points.ts";
 const settings = { shards: 1, blockPoints: 100, files: filesWithoutSyncs, markMs: 1 };
 const openShard = LocalShard.opener({ delayOf: () => 0, onStep: () => undefined });
 const [pump, motor, valve, twin] = [4096, 8192, 12_288, 16_384];
-const texts = Array.from({ length: 150 }, (_, i) => [i * 20, i % 7 === 0 ? "open" : `text ${i}`] as const);
+const strings = Array.from({ length: 150 }, (_, i) => [i * 20, i % 7 === 0 ? "open" : `text ${i}`] as const);
 
 type Change = (store: PointsStore) => Promise<void>;
 /** Numbers and strings in blocks. */
 const before: readonly Change[] = [
   (store) =>
-    store.append(batchOf([pump, sineWave(450, 0, 10)], [motor, sineWave(120, 5000, 7)], [valve, texts])),
+    store.append(batchOf([pump, sineWave(450, 0, 10)], [motor, sineWave(120, 5000, 7)], [valve, strings])),
   // A series whose blocks have the same times as those of another one.
   (store) => store.append(batchOf([twin, sineWave(450, 0, 10).map(([timeMs, value]) => [timeMs, -value])])),
 ];

@@ -21,9 +21,9 @@ before(async () => {
 after(() => server.close());
 
 const ask = async (methodAndPath: string, body?: unknown): Promise<Item[]> => {
-  const answer = await server.ask.v06(methodAndPath, body);
-  assert.ok(answer.status < 300, `${methodAndPath} answered ${answer.text}`);
-  return [...answer.items];
+  const response = await server.ask.v06(methodAndPath, body);
+  assert.ok(response.status < 300, `${methodAndPath} answered ${response.text}`);
+  return [...response.items];
 };
 
 interface Type extends Item {
@@ -252,10 +252,10 @@ test("what an asset has is not deleted, until no asset has it any more", async (
   const { type: free } = await pumpType("Free");
   const asset = await assetWith([{ id: type.id, fields: [{ id: ids["long"], value: 1 }] }]);
   const refuses = async (path: string, body: unknown, inUse: object) => {
-    const answer = await server.ask.v06(`POST /assets/types/${path}`, body);
+    const response = await server.ask.v06(`POST /assets/types/${path}`, body);
     const { name } = inUse as { name: string };
     const message = `Assets have values of ${name}; remove them first`;
-    assert.deepEqual(answer.error, { code: 409, message, extra: { inUse: [inUse] } });
+    assert.deepEqual(response.error, { code: 409, message, extra: { inUse: [inUse] } });
   };
   await refuses("delete", items(free.id, type.id), { id: type.id, name: "Pump" });
   const long = { id: ids["long"]!, name: "long" };
@@ -327,8 +327,8 @@ test("types and fields that cannot be are refused, and nothing changes", async (
 test("new assets with types that cannot be are refused, and nothing changes", async () => {
   const { type, ids } = await pumpType();
   const { type: other } = await pumpType("Other");
-  const texts = Array(9).fill({ name: "t", valueType: "String" });
-  const [wide] = (await ask("POST /assets/types", items({ name: "W", fields: texts }))) as Type[];
+  const strings = Array(9).fill({ name: "t", valueType: "String" });
+  const [wide] = (await ask("POST /assets/types", items({ name: "W", fields: strings }))) as Type[];
   const creating = (types: unknown, message: string) => {
     return { ask: "POST /assets", body: items({ name: "x" }, { name: "y", types }), message };
   };

@@ -36,8 +36,8 @@ before(async () => {
 after(() => server.close());
 
 async function refused(path: string, status: number, reason: string): Promise<void> {
-  const answer = await ask(path);
-  assert.equal(`${answer.status} ${answer.reason}`, `${status} ${reason}`, `${path} ${answer.text}`);
+  const response = await ask(path);
+  assert.equal(`${response.status} ${response.reason}`, `${status} ${reason}`, `${path} ${response.text}`);
 }
 
 test("points of a series in a half-open range, ascending, each with an id of its own", async () => {
@@ -86,10 +86,10 @@ test("a filter by values matches the points of the range", async () => {
 });
 
 test("numbers and strings are in different sets, and the other one is empty", async () => {
-  const texts = await ask(
+  const strings = await ask(
     `Timeseries('${id("state")}')/StringPoints?$filter=contains(Value,'s39')&$select=Value`,
   );
-  assert.equal(texts.items.length, 11);
+  assert.equal(strings.items.length, 11);
   assert.deepEqual((await ask(`Timeseries('${id("state")}')/DataPoints`)).items, []);
   assert.deepEqual((await ask(`Timeseries('${id("level")}')/StringPoints`)).items, []);
   assert.equal((await ask(`Timeseries('${id("state")}')/StringPoints/$count`)).text, "400");
