@@ -6,6 +6,7 @@ import { adoptKeys } from "./access/administrators.ts";
 import { ApiKeys } from "./access/api-keys.ts";
 import { Generations } from "./access/generations.ts";
 import { Rights } from "./access/rights.ts";
+import { Sessions } from "./access/sessions.ts";
 import { openAuthenticators } from "./authenticators.ts";
 import { Computing } from "./compute/computing.ts";
 import type { Settings } from "./config.ts";
@@ -64,8 +65,10 @@ export interface Started {
   /** The address that the server listens on; `baseUrl` is the one that clients use. */
   readonly address: string;
   readonly baseUrl: string;
-  /** The key of the project that this start has created. It is shown once. */
+  /** The key of the project that this start has created, unless the settings have one. It is shown once. */
   readonly newKey?: string;
+  /** The token of a one-time link to the console, if this start has created the project. */
+  readonly linkToken?: string;
 }
 
 /** Opens the data folder and builds the application on it; throws `StartRefused` if it cannot start. */
@@ -119,9 +122,9 @@ export async function openApp(
     async listen() {
       const address = await listenAt(http, settings);
       models.start(address);
-      const newKey = await unlessFull(services, log, () => ensureFirstKey(services, settings));
+      const created = await unlessFull(services, log, () => ensureOwnProject(services, settings));
       heldRequests.release();
-      return { address, baseUrl: settings.baseUrl ?? address, ...(newKey !== undefined && { newKey }) };
+      return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },
     close: async () => {
       await closeWithin(http, heldRequests.isReleased ? limits.shutdownMsMax : 0);
@@ -189,13 +192,15 @@ const progressTo = (log: Logger) => (message: string) => {
 export function accessOf(
   parts: Pick<Services, "catalog" | "ids" | "system">,
   secret: Uint8Array,
-): Pick<Services, "keys" | "rights"> {
+): Pick<Services, "keys" | "rights" | "sessions"> {
   const rights = new Rights({
     ...parts,
     defaultGroupOf,
     ancestorsOf: (project, ids) => ancestorsOf(parts.catalog, project, ids),
   });
-  return { rights, keys: new ApiKeys({ ...parts, rights, secret: secretFor("api-keys", secret) }) };
+  const keys = new ApiKeys({ ...parts, rights, secret: secretFor("api-keys", secret) });
+  const sessions = new Sessions({ ...parts, rights, keys, secret: secretFor("sessions", secret) });
+  return { rights, keys, sessions };
 }
 
 const secretFor = (purpose: string, secret: Uint8Array) =>
@@ -243,20 +248,21 @@ function addEndpoints(http: FastifyInstance, kernel: Kernel & Authenticators, mo
 const settingsKeyName = "administrator (MILLRACE_ADMIN_KEY)";
 
 /**
- * Creates the project of the settings and its first key, unless the project exists; returns the new key.
+ * Creates the project of the settings with a first key and a link to the console, unless the project exists.
  * Call after the port is open: a start that is refused because the port is in use must not lose the key.
  */
-async function ensureFirstKey(
+async function ensureOwnProject(
   services: Services,
   { project: urlName, adminKey }: Settings,
-): Promise<string | undefined> {
-  const { keys } = services;
+): Promise<Pick<Started, "newKey" | "linkToken">> {
+  const { keys, sessions } = services;
   const { project, isNew } = await ensureProject(services, urlName);
-  if (adminKey !== undefined) {
-    if (await keys.ensure(project, settingsKeyName, adminKey)) return undefined;
+  if (adminKey !== undefined && !(await keys.ensure(project, settingsKeyName, adminKey)))
     throw new StartRefused(
       `MILLRACE_ADMIN_KEY is a key of another project than ${urlName}, or was; choose another for this one`,
     );
-  }
-  return isNew ? (await keys.create(project, "administrator")).key : undefined;
+  if (!isNew) return {};
+  const created = adminKey === undefined ? await keys.create(project, "administrator") : undefined;
+  const linkToken = await sessions.createLink(project);
+  return { ...(created && { newKey: created.key }), linkToken };
 }

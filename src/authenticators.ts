@@ -6,7 +6,6 @@ import { EndedSessions } from "./access/ended-sessions.ts";
 import { LoginDirectory } from "./access/login-directory.ts";
 import { OwnTokens } from "./access/own-tokens.ts";
 import { providerFetch } from "./access/provider-connection.ts";
-import { Sessions } from "./access/sessions.ts";
 import { Throttle } from "./access/throttle.ts";
 import { Tokens } from "./access/tokens.ts";
 import type { Settings } from "./config.ts";
@@ -27,7 +26,7 @@ export async function openAuthenticators(
   services: Services,
   { settings, secretFor, log }: AuthenticatorSettings,
 ): Promise<Authenticators> {
-  const { system, keys, rights, baseUrl } = services;
+  const { system, keys, rights, sessions, baseUrl } = services;
   const onProblem = (problem: unknown) =>
     log.warn({ err: problem }, "A request to an identity provider failed");
   const fetch = providerFetch({ isAllowed: addressPolicy(settings.outboundNetworks) });
@@ -39,7 +38,6 @@ export async function openAuthenticators(
   const ended = new EndedSessions(services);
   await ended.load();
   const tokens = new Tokens({ directory, own, ended, system });
-  const sessions = new Sessions({ ...services, secret: secretFor("sessions") });
   const throttle = new Throttle(settings.attemptsPerMinute, system);
   const authenticator = new Authenticator({
     keys,

@@ -4,6 +4,7 @@ import type { ApiKeys } from "./access/api-keys.ts";
 import type { Caller } from "./access/caller.ts";
 import type { Generations } from "./access/generations.ts";
 import type { Rights } from "./access/rights.ts";
+import type { Sessions } from "./access/sessions.ts";
 import type { Computing } from "./compute/computing.ts";
 import type { BufferPool } from "./lib/buffer-pool.ts";
 import type { IdSource } from "./lib/ids.ts";
@@ -40,6 +41,7 @@ export interface Services {
   readonly cursors: CursorSigner;
   readonly keys: ApiKeys;
   readonly rights: Rights;
+  readonly sessions: Sessions;
   readonly models: ModelHosting;
   /** Numbers that tell caches when they are out of date. */
   readonly generations: Generations;

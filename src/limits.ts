@@ -496,12 +496,9 @@ export const described = {
     "How long the keys of an identity provider are used while it does not respond. Then its tokens get 503.",
   ),
   loginMsMax: limit(3_600_000, "ms", "How long the tokens and the cookie of a login in a browser are valid."),
-  sessionMsMax: limit(
-    12 * 3_600_000,
-    "ms",
-    "How long a session of the console is valid, at most until its key expires: one shift of an operator.",
-  ),
-  sessionsPerAccountMax: limit(100, "sessions", "Sessions of one account. A further one ends the oldest."),
+  sessionMsMax: limit(43_200_000, "ms", "How long a session of the console is valid: one shift of work."),
+  sessionsPerAccountMax: limit(100, "sessions", "Sessions and links of one account; more end the oldest."),
+  signInLinkMsMax: limit(3_600_000, "ms", "How long a one-time link to the console is valid."),
   pendingLoginMsMax: limit(600_000, "ms", "How long a login in a browser may take at the provider."),
   throttledNamesMax: limit(
     20_000,

@@ -22,6 +22,13 @@ const keyIn = (output: string) => /^ {2}(?:API key {3})?(mr_\S+)$/m.exec(output)
 const statusOf = async (baseUrl: string, path: string, key: string) =>
   (await fetch(baseUrl + path, { headers: { "api-key": key } })).status;
 
+/** Uses a one-time link as its page does. */
+const statusOfLink = async (baseUrl: string, link: string) => {
+  assert.ok(link.startsWith(`${baseUrl}/`));
+  const token = new URLSearchParams(new URL(link).hash.slice(1)).get("token");
+  return (await fetch(`${baseUrl}/session`, { method: "POST", body: JSON.stringify({ token }) })).status;
+};
+
 test("the first start shows base URL, project and key once; SIGTERM ends it with 0", async () => {
   const first = await serveMillrace({}, folder);
   const key = keyIn(first.output())!;
@@ -30,12 +37,18 @@ test("the first start shows base URL, project and key once; SIGTERM ends it with
     new RegExp(`base URL  ${first.baseUrl}\n  project   default\n  API key   mr_`),
   );
   assert.equal(await statusOf(first.baseUrl, "/api/0.5/projects/default/assets", key), 200);
+  const [link] = /^ {2}http\S+\/sign-in#token=ml_[\w-]{32}$/m.exec(first.output())!;
+  assert.equal(await statusOfLink(first.baseUrl, link.trim()), 200);
+  assert.equal(await statusOfLink(first.baseUrl, link.trim()), 401);
   assert.equal(statSync(join(folder, "millrace-data/secret")).mode & 0o777, 0o600);
   first.child.kill("SIGTERM");
   assert.equal((await first.ended).status, 0);
 
   const second = await serveMillrace({ MILLRACE_PROJECT: "default" }, folder);
   assert.equal(keyIn(second.output()), undefined);
+  assert.ok(!second.output().includes("token="), "a later start makes no link");
+  assert.ok(second.output().includes(`Console: ${second.baseUrl}/`));
+  assert.ok(second.output().includes("npm run millrace -- login-link"));
   assert.ok(!second.output().includes(key));
   assert.equal(await statusOf(second.baseUrl, "/api/0.5/projects/default/assets", key), 200);
   second.child.kill("SIGINT");
@@ -100,6 +113,32 @@ test("keys come and go beside a running server, within a second", async () => {
   const again = await key("revoke", id);
   assert.equal(again.status, 1);
   assert.equal(again.errors.trim(), `The project default has no key ${id}`);
+  server.child.kill("SIGTERM");
+  await server.ended;
+});
+
+test("login-link prints a link beside a running server, which works once", async () => {
+  const server = await serveMillrace(
+    { MILLRACE_ADMIN_KEY: "a key of 16 or more".replaceAll(" ", "-") },
+    folder,
+  );
+  assert.match(server.output(), /sign-in#token=ml_/, "also when the settings have the key");
+  const { port } = new URL(server.baseUrl);
+  const loginLink = (environment: Record<string, string>, ...words: string[]) =>
+    runMillrace(["login-link", ...words], environment, folder).ended;
+  const { status, output } = await loginLink({ MILLRACE_PORT: port });
+  assert.equal(status, 0);
+  const link = /^ {2}(\S+)$/m.exec(output)![1]!;
+  assert.equal(await statusOfLink(server.baseUrl, link), 200);
+  assert.equal(await statusOfLink(server.baseUrl, link), 401);
+  const named = await loginLink({ MILLRACE_BASE_URL: "https://plant.example/millrace/" });
+  assert.match(named.output, /^ {2}https:\/\/plant\.example\/millrace\/sign-in#token=ml_/m);
+  const nowhere = await loginLink({}, "--project", "nowhere");
+  assert.deepEqual([nowhere.status, nowhere.output], [1, ""]);
+  assert.match(nowhere.errors, /There is no project nowhere/);
+  const anyPort = await loginLink({ MILLRACE_PORT: "0" });
+  assert.match(anyPort.errors, /set MILLRACE_BASE_URL/);
+  assert.equal((await loginLink({}, "--days", "2")).status, 2);
   server.child.kill("SIGTERM");
   await server.ended;
 });

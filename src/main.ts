@@ -30,6 +30,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "Create, list and revoke API keys",
     load: async () => (await import("./command-line/key.ts")).key,
   },
+  "login-link": {
+    summary: "Print a one-time link to the web console",
+    load: async () => (await import("./command-line/login-link.ts")).loginLink,
+  },
   project: {
     summary: "Create and list projects",
     load: async () => (await import("./command-line/project.ts")).project,
@@ -61,10 +65,10 @@ const overview = () => `Millrace ${version}: an open, self-hosted industrial dat
 Usage: millrace <command>
 
 ${Object.entries(commands)
-  .map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`)
+  .map(([name, { summary }]) => `  ${name.padEnd(11)} ${summary}`)
   .join("\n")}
-  help       Explain a command: millrace help serve
-  version    Print the version`;
+  help        Explain a command: millrace help serve
+  version     Print the version`;
 
 process.exitCode = await main(process.argv.slice(2));
 

@@ -65,7 +65,7 @@ function inEachLine(
 /** The commands that the program's own overview lists. */
 function commandsOf(root: string): string[] {
   const { stdout } = spawnSync(process.execPath, [join(root, "src/main.ts"), "help"], { encoding: "utf8" });
-  return matches(stdout, /^ {2}([a-z]+) /gm);
+  return matches(stdout, /^ {2}([a-z-]+) /gm);
 }
 
 /** The fragments of the headings of a page, whose path is below the root. */
@@ -88,7 +88,7 @@ export function problemsIn(text: string, place: Place): string[] {
   const links = matches(text, /\]\(([^)\s]+)\)/g).filter((one) => !/^[a-z]+:/.test(one));
   const files = matches(text, /`((?:src|docs|test|bench|scripts)\/[\w./-]+)`/g);
   const scripts = matches(text, /\bnpm run ([\w:-]+)/g);
-  const commands = matches(text, /(?:(?:`|npx |^\s*)millrace|npm run millrace --) ([a-z]+)\b/g);
+  const commands = matches(text, /(?:(?:`|npx |^\s*)millrace|npm run millrace --) ([a-z]+(?:-[a-z]+)*)\b/g);
   return [
     ...links.filter((one) => !leadsSomewhere(one, place)).map((one) => `links to ${one}`),
     ...files.filter((one) => !existsSync(join(place.root, one))).map((one) => `names the file ${one}`),

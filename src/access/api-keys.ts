@@ -12,7 +12,7 @@ import { CallerCache, type KnownCaller } from "./caller-cache.ts";
 import { type Credential, inheritKeys, revokeKeys } from "./credentials.ts";
 import { endedSessionTable } from "./ended-sessions.ts";
 import { liveIn, type Rights } from "./rights.ts";
-import { type Account, type ApiKey, accountTable, apiKeyTable } from "./schema.ts";
+import { type Account, type ApiKey, accountTable, apiKeyTable, sessionTable } from "./schema.ts";
 
 /** The project a key is for. */
 export interface KeyProject {
@@ -271,6 +271,8 @@ export async function isEnded(tx: CatalogReader, credential: Credential): Promis
       return (await tx.count(endedSessionTable, equals("sessionId", credential.sessionId))) > 0;
     case "run":
       return credential.startedWith !== undefined && isEnded(tx, credential.startedWith);
+    case "session":
+      return (await tx.count(sessionTable, equals("id", credential.id))) === 0;
     case "token":
       return false;
   }

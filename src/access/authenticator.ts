@@ -10,7 +10,7 @@ import type { LoginProject } from "./login-directory.ts";
 import type { Login } from "./own-tokens.ts";
 import type { Rights } from "./rights.ts";
 import { sessionCookieName } from "./session-cookie.ts";
-import type { Sessions } from "./sessions.ts";
+import type { BegunSession, Sessions } from "./sessions.ts";
 import type { Throttle } from "./throttle.ts";
 import type { Tokens, TokenUser } from "./tokens.ts";
 
@@ -80,6 +80,16 @@ export class Authenticator {
     if (cookie === undefined) return {};
     // The cookie of a login is a signed token, and has dots.
     return cookie.includes(".") ? this.#presentLogin(cookie, sender) : this.#presentSession(cookie, sender);
+  }
+
+  /** Begins the session of a one-time link; refuses (401) one that is unknown, used or expired. */
+  async authenticateLink(token: string, address: string): Promise<BegunSession> {
+    const credential = `link ${token.slice(0, keyLengthRemembered)}`;
+    this.throttle.refuseFailing(address, credential);
+    const begun = await this.#parts.sessions.beginWithLink(token);
+    if (begun) return begun;
+    this.throttle.failed(address, credential);
+    throw fail("unauthenticated", { reason: "bad-link" });
   }
 
   /** Refuses (403) a request that a page of another origin sends. */

@@ -42,11 +42,26 @@ export interface LoginOptions {
   readonly isSilent: boolean;
 }
 
-/** What is remembered from the way to the provider until the way back. */
-interface PendingLogin {
+/** The login of a user of the console, which ends at a page of it. */
+export interface ConsoleLogin {
+  readonly project: string;
+  /** The address of the console, without a slash at its end. */
+  readonly baseUrl: string;
+  /** A path with its query, below the address of the console. */
+  readonly page: string;
+}
+
+/** Where a login ends. */
+interface LoginTarget {
   readonly project: string;
   readonly redirectUrl: string;
   readonly errorRedirectUrl: string | undefined;
+  /** The console gets the cookie alone, and no tokens in its address. */
+  readonly isConsole?: boolean;
+}
+
+/** What is remembered from the way to the provider until the way back. */
+interface PendingLogin extends LoginTarget {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
@@ -57,6 +72,16 @@ export interface LoginResult {
   readonly location: string;
   /** The session's token for a cookie; absent when the login has failed. */
   readonly session?: string;
+  readonly isConsole: boolean;
+}
+
+/** A login that is about to go to the provider. */
+export interface BegunLogin {
+  /** The provider's page. */
+  readonly location: string;
+  readonly state: string;
+  /** The browser keeps it as a cookie until it comes back. */
+  readonly kept: string;
 }
 
 interface LoginParts {
@@ -84,12 +109,38 @@ export class BrowserLogin {
     await this.#permitted(wish);
   }
 
-  /** The provider's page to send the browser to, and what the browser is to keep as a cookie meanwhile. */
-  async begin(
-    wish: LoginOptions,
-    callbackUrl: string,
-  ): Promise<{ location: string; state: string; kept: string }> {
+  /** Begins a login that ends at the addresses in `wish`, which must be on the project's list. */
+  async begin(wish: LoginOptions, callbackUrl: string): Promise<BegunLogin> {
     const { provider, redirectUrl, errorRedirectUrl } = await this.#permitted(wish);
+    const target = { project: wish.project, redirectUrl, errorRedirectUrl };
+    return this.#begin(provider, target, { callbackUrl, isSilent: wish.isSilent });
+  }
+
+  /** Begins a login that ends at a page of the console. Refuses (400) a page elsewhere. */
+  async beginForConsole({ project, baseUrl, page }: ConsoleLogin, callbackUrl: string): Promise<BegunLogin> {
+    const provider = await this.#providerOf(project);
+    const redirectUrl = URL.parse(baseUrl + page)?.href;
+    if (!page.startsWith("/") || !redirectUrl?.startsWith(new URL(`${baseUrl}/`).href))
+      throw fail("field-invalid", {
+        field: "page",
+        expected: "the path of a page, such as /assets",
+        got: page,
+      });
+    const target = { project, redirectUrl, errorRedirectUrl: `${baseUrl}/sign-in`, isConsole: true };
+    return this.#begin(provider, target, { callbackUrl, isSilent: false });
+  }
+
+  /** The name of the provider that browsers can log in to; undefined when the project has none. */
+  async providerName(project: string): Promise<string | undefined> {
+    const provider = (await this.#parts.directory.projectNamed(project))?.provider;
+    return provider?.clientId === undefined ? undefined : new URL(provider.issuer).hostname;
+  }
+
+  async #begin(
+    provider: Provider,
+    target: LoginTarget,
+    { callbackUrl, isSilent }: { readonly callbackUrl: string; readonly isSilent: boolean },
+  ): Promise<BegunLogin> {
     const client = await this.#clientOf(provider);
     const errand = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
     const location = buildAuthorizationUrl(client, {
@@ -100,9 +151,9 @@ export class BrowserLogin {
       nonce: errand.nonce,
       code_challenge: await calculatePKCECodeChallenge(errand.verifier),
       code_challenge_method: "S256",
-      ...(wish.isSilent && { prompt: "none" }),
+      ...(isSilent && { prompt: "none" }),
     }).href;
-    const kept = await this.#sealed({ project: wish.project, redirectUrl, errorRedirectUrl, ...errand });
+    const kept = await this.#sealed({ ...target, ...errand });
     return { location, state: errand.state, kept };
   }
 
@@ -114,22 +165,25 @@ export class BrowserLogin {
   async finish(answer: URL, kept: string | undefined): Promise<LoginResult> {
     const errand = kept === undefined ? undefined : await this.#opened(kept);
     if (!errand || errand.state !== answer.searchParams.get("state")) throw fail("login-unknown", {});
+    const { redirectUrl, errorRedirectUrl, isConsole = false } = errand;
     try {
       const project = await this.#parts.directory.projectNamed(errand.project);
       if (!project?.provider) throw fail("no-identity-provider", { project: errand.project });
       const login = await this.#loginBy(answer, errand, { ...project, provider: project.provider });
-      const { own } = this.#parts;
-      const [accessToken, idToken, session] = await Promise.all(
-        (["access", "id", "session"] as const).map((kind) => own.make(kind, login)),
-      );
-      const found = { access_token: accessToken!, id_token: idToken! };
-      return { location: withQuery(errand.redirectUrl, found), session: session! };
+      const tokens = isConsole ? {} : await this.#tokensOf(login);
+      const session = await this.#parts.own.make("session", login);
+      return { location: withQuery(redirectUrl, tokens), session, isConsole };
     } catch (problem) {
       const { error, description, failure } = this.#explained(problem);
-      if (errand.errorRedirectUrl === undefined) throw failure;
-      const location = withQuery(errand.errorRedirectUrl, { error, error_description: description });
-      return { location };
+      if (errorRedirectUrl === undefined) throw failure;
+      const location = withQuery(errorRedirectUrl, { error, error_description: description });
+      return { location, isConsole };
     }
+  }
+
+  async #tokensOf(login: Login): Promise<Readonly<Record<string, string>>> {
+    const { own } = this.#parts;
+    return { access_token: await own.make("access", login), id_token: await own.make("id", login) };
   }
 
   /** The provider's page that ends its session; refused (400) where there is none to go to. */
@@ -144,9 +198,14 @@ export class BrowserLogin {
     return withQuery(provider.logoutUrl, { post_logout_redirect_uri: target.href });
   }
 
-  async #permitted({ project, redirectUrl, errorRedirectUrl }: LoginOptions) {
+  async #providerOf(project: string): Promise<Provider> {
     const provider = (await this.#parts.directory.projectNamed(project))?.provider;
     if (provider?.clientId === undefined) throw fail("no-identity-provider", { project });
+    return provider;
+  }
+
+  async #permitted({ project, redirectUrl, errorRedirectUrl }: LoginOptions) {
+    const provider = await this.#providerOf(project);
     const allowed = (field: string, wanted: string) => {
       const url = allowedRedirect(provider, wanted);
       if (!url) throw fail("redirect-not-allowed", { field });

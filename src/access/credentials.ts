@@ -19,6 +19,11 @@ export type Credential =
       readonly issuer: string;
       readonly untilMs: number;
     }
+  /**
+   * A session that began with a one-time link. Keys made with it do not end with it, because the command
+   * line, which makes links, makes keys without an end as well.
+   */
+  | { readonly kind: "session"; readonly id: number; readonly untilMs?: undefined }
   /** A token of an identity provider. */
   | { readonly kind: "token"; readonly issuer: string; readonly untilMs: number }
   /** The key that the code of a model runs with, and the credential of the request that started the run. */
@@ -40,6 +45,8 @@ export function originsOf(credential: Exclude<Credential, { kind: "run" }>): rea
       return [originOf.provider(credential.issuer), originOf.login(credential.sessionId)];
     case "token":
       return [originOf.provider(credential.issuer)];
+    case "session":
+      return [];
   }
 }
 

@@ -51,12 +51,18 @@ export interface Group extends Kept {
   readonly grantsEverything?: boolean;
 }
 
-/** A session of the console (`sessions.ts`). Its row is removed when it ends. */
+/**
+ * A session of the console (`sessions.ts`), or the one-time link that begins one. Its row is removed when it
+ * ends, and when the link is used.
+ */
 export interface Session extends Stored {
+  readonly projectId: number;
+  readonly project: string;
   readonly accountId: number;
-  /** The key that has signed in. */
-  readonly keyId: number;
-  /** Never the value of the cookie, only a keyed hash of it. */
+  /** The key that has signed in; absent after a sign-in with a link. */
+  readonly keyId?: number;
+  readonly isLink?: boolean;
+  /** Never the value of the cookie or the link, only a keyed hash of it. */
   readonly hash: string;
   readonly expiresTime: number;
 }
@@ -87,12 +93,15 @@ export const apiKeyTable: Table<ApiKey> = {
 };
 
 export const sessionTable: Table<Session> = {
-  name: "sessions",
+  name: "console_sessions",
   belongsTo: "system",
   columns: {
     id: { type: "integer", optional: false },
+    projectId: { type: "integer", optional: false },
+    project: { type: "text", optional: false },
     accountId: { type: "integer", optional: false },
-    keyId: { type: "integer", optional: false },
+    keyId: { type: "integer", optional: true },
+    isLink: { type: "boolean", optional: true },
     hash: { type: "text", optional: false },
     expiresTime: { type: "integer", optional: false },
   },

@@ -1,8 +1,8 @@
-// Sessions of the console: a cookie in place of the API key that has signed in.
+// Sessions of the console: a cookie in place of the API key, or the one-time link, that has signed in.
 //
 // A session is a row of the catalog, so it survives a restart and ends when its row is removed. It has no
-// rights of its own. A request with its cookie has the caller of the key, so that a session ends with its key
-// and its account, and changed rights count at once.
+// rights of its own. A request with its cookie has the caller of the key, or of the account after a sign-in
+// with a link. A session therefore ends with its key and its account, and changed rights count at once.
 import { createHmac } from "node:crypto";
 import type { IdSource } from "../lib/ids.ts";
 import type { System } from "../lib/system.ts";
@@ -10,7 +10,8 @@ import { limits } from "../limits.ts";
 import { and, between, equals, oneOf } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
 import type { Catalog, CatalogReader, CatalogWriter } from "../storage/catalog.ts";
-import type { ApiKeys } from "./api-keys.ts";
+import { ensureAdministrator } from "./administrators.ts";
+import type { ApiKeys, KeyProject } from "./api-keys.ts";
 import { CallerCache, type KnownCaller } from "./caller-cache.ts";
 import { notAfter } from "./credentials.ts";
 import type { Rights } from "./rights.ts";
@@ -21,18 +22,16 @@ interface SessionsParts {
   readonly ids: IdSource;
   readonly system: System;
   readonly rights: Rights;
-  readonly keys: Pick<ApiKeys, "callerOfStored">;
-  /** For the hashes of cookies. */
+  readonly keys: Pick<ApiKeys, "callerOfStored" | "callerAs">;
+  /** For the hashes of cookies and links. */
   readonly secret: Uint8Array;
 }
 
 /** A session that has begun. */
 export interface BegunSession extends KnownCaller {
-  /** The value of its cookie; only this result contains it. */
+  /** The value of its cookie. No other result contains it. */
   readonly cookie: string;
 }
-
-type NewSession = Omit<Session, "id" | "hash">;
 
 export class Sessions {
   readonly #parts: SessionsParts;
@@ -45,19 +44,56 @@ export class Sessions {
 
   /** Begins a session of a stored key; undefined when the key or its account has ended meanwhile. */
   async beginWithKey(keyId: number): Promise<BegunSession | undefined> {
-    const known = await this.#parts.keys.callerOfStored(keyId);
+    const { catalog, keys, system } = this.#parts;
+    const known = await keys.callerOfStored(keyId);
     if (known?.caller.userId === undefined) return undefined;
-    const { userId: accountId, credential } = known.caller;
-    const expiresTime = notAfter(credential, this.#parts.system.nowMs() + limits.sessionMsMax);
-    const cookie = `ms_${Buffer.from(this.#parts.system.randomBytes(24)).toString("base64url")}`;
-    const session = { accountId, keyId, expiresTime };
-    await this.#parts.catalog.write("system", (tx) => this.#insert(tx, session, cookie));
+    const { projectId, project, userId: accountId, credential } = known.caller;
+    const expiresTime = notAfter(credential, system.nowMs() + limits.sessionMsMax);
+    const cookie = this.#newSecret("ms_");
+    const session = { projectId, project, accountId, keyId, expiresTime, hash: this.#hashOf(cookie) };
+    await catalog.write("system", (tx) => this.#insert(tx, session));
     return { caller: known.caller, expiresTime, cookie };
   }
 
   /**
-   * Whom the cookie stands for; undefined when it is unknown, when the session has ended or expired, and when
-   * its key or account has.
+   * Creates the token of a one-time link, which signs in the administrator of the project. The administrator
+   * is created if missing.
+   */
+  async createLink({ id: projectId, urlName: project }: KeyProject): Promise<string> {
+    const { catalog, system } = this.#parts;
+    const token = this.#newSecret("ml_");
+    const expiresTime = system.nowMs() + limits.signInLinkMsMax;
+    await catalog.write("system", async (tx) => {
+      const { id: accountId } = await ensureAdministrator(tx, projectId, this.#parts);
+      const link = { projectId, project, accountId, isLink: true, expiresTime, hash: this.#hashOf(token) };
+      await this.#insert(tx, link);
+    });
+    return token;
+  }
+
+  /**
+   * Uses up a one-time link and begins a session of its account; undefined when the link is unknown, used or
+   * expired, or its account is deleted.
+   */
+  async beginWithLink(token: string): Promise<BegunSession | undefined> {
+    const { catalog, system } = this.#parts;
+    const expiresTime = system.nowMs() + limits.sessionMsMax;
+    const cookie = this.#newSecret("ms_");
+    const hasBegun = await catalog.write("system", async (tx) => {
+      const link = await this.#stored(tx, token);
+      if (!link?.isLink || link.expiresTime <= system.nowMs()) return false;
+      await tx.remove(sessionTable, equals("id", link.id));
+      const { projectId, project, accountId } = link;
+      await this.#insert(tx, { projectId, project, accountId, expiresTime, hash: this.#hashOf(cookie) });
+      return true;
+    });
+    const known = hasBegun ? await this.find(cookie) : undefined;
+    return known && { ...known, cookie };
+  }
+
+  /**
+   * Returns the caller of the cookie; undefined when it is unknown, when the session has ended or expired,
+   * and when its key or account has.
    */
   find(cookie: string): Promise<KnownCaller | undefined> {
     return this.#cache.find(cookie);
@@ -78,9 +114,14 @@ export class Sessions {
   async #read(cookie: string): Promise<KnownCaller | undefined> {
     const { catalog, system, keys } = this.#parts;
     const session = await catalog.read("system", (tx) => this.#stored(tx, cookie));
-    if (!session || session.expiresTime <= system.nowMs()) return undefined;
-    const known = await keys.callerOfStored(session.keyId);
-    return known && { ...known, expiresTime: Math.min(known.expiresTime, session.expiresTime) };
+    if (!session || session.isLink || session.expiresTime <= system.nowMs()) return undefined;
+    const { id, keyId, accountId, expiresTime } = session;
+    if (keyId !== undefined) {
+      const known = await keys.callerOfStored(keyId);
+      return known && { ...known, expiresTime: Math.min(known.expiresTime, expiresTime) };
+    }
+    const caller = await keys.callerAs(accountId, session);
+    return caller && { caller: { ...caller, credential: { kind: "session", id } }, expiresTime };
   }
 
   async #stored(tx: CatalogReader, secret: string): Promise<Session | undefined> {
@@ -88,25 +129,22 @@ export class Sessions {
     return (await tx.find(sessionTable, { filter, order: byId, page: { limit: 1 } }))[0];
   }
 
-  /** Removes expired sessions, and the oldest of the account when it has too many. */
-  async #insert(tx: CatalogWriter, session: NewSession, secret: string): Promise<void> {
+  /** Removes expired sessions first, and the oldest one of the account when it has too many. */
+  async #insert(tx: CatalogWriter, session: Omit<Session, "id">): Promise<void> {
     const { ids, system } = this.#parts;
     await tx.remove(sessionTable, between("expiresTime", { to: { value: system.nowMs(), inclusive: true } }));
     const ofAccount = equals("accountId", session.accountId);
     const page = { limit: limits.sessionsPerAccountMax };
     const existing = await tx.find(sessionTable, { filter: ofAccount, order: byId, page });
-    const oldest = existing.slice(0, Math.max(0, existing.length + 1 - limits.sessionsPerAccountMax));
-    await tx.remove(
-      sessionTable,
-      and(
-        ofAccount,
-        oneOf(
-          "id",
-          oldest.map(({ id }) => id),
-        ),
-      ),
-    );
-    await tx.insert(sessionTable, [{ ...session, id: ids.next(), hash: this.#hashOf(secret) }]);
+    const excess = Math.max(0, existing.length + 1 - limits.sessionsPerAccountMax);
+    const oldest = existing.slice(0, excess).map(({ id }) => id);
+    await tx.remove(sessionTable, and(ofAccount, oneOf("id", oldest)));
+    await tx.insert(sessionTable, [{ ...session, id: ids.next() }]);
+  }
+
+  /** The prefix tells people the purpose of a secret. */
+  #newSecret(prefix: "ms_" | "ml_"): string {
+    return prefix + Buffer.from(this.#parts.system.randomBytes(24)).toString("base64url");
   }
 
   #hashOf(secret: string): string {

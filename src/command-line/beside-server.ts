@@ -11,7 +11,7 @@ import { byUrlName, type Project } from "../resources/projects/projects.ts";
 import { Misused } from "./command.ts";
 
 /** The catalog of the data folder, with keys, rights and settings. */
-export type Opened = Pick<Services, "catalog" | "ids" | "system" | "keys" | "rights"> & {
+export type Opened = Pick<Services, "catalog" | "ids" | "system" | "keys" | "rights" | "sessions"> & {
   readonly settings: Settings;
 };
 

@@ -1,11 +1,14 @@
 // `millrace serve`: runs the server until a signal stops it.
+import { existsSync } from "node:fs";
 import { flushCompileCache } from "node:module";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { pino } from "pino";
 import { type App, openApp, type Started } from "../app.ts";
 import { described, readSettings, type Settings } from "../config.ts";
 import { realSystem } from "../lib/system.ts";
 import type { Command } from "./command.ts";
+import { signInLink } from "./sign-in-link.ts";
 
 const settingLines = Object.entries(described).map(
   ([name, setting]) =>
@@ -15,7 +18,8 @@ const settingLines = Object.entries(described).map(
 export const serve: Command = {
   usage: `Usage: millrace serve
 
-Runs the server until SIGTERM or SIGINT. The first start creates a project and prints its API key once.
+Runs the server until SIGTERM or SIGINT. The first start creates a project, and prints its API key and a link
+to the web console once.
 Settings come from the environment and from the file millrace.env in the working directory:
 
 ${settingLines.join("\n")}`,
@@ -38,10 +42,9 @@ ${settingLines.join("\n")}`,
       );
     };
     process.on("SIGTERM", stop).on("SIGINT", stop);
-    const { baseUrl, newKey } = await listenOrClose(app);
+    const started = await listenOrClose(app);
     flushCompileCache(); // Now, because a killed process would leave no cache for the next start.
-    const serves = `Millrace serves ${baseUrl} with its data in ${settings.data}`;
-    console.log(newKey === undefined ? serves : `${serves}\n${welcome(baseUrl, settings, newKey)}`);
+    console.log(report(started, settings));
     return 0;
   },
 };
@@ -55,6 +58,16 @@ async function listenOrClose(app: App): Promise<Started> {
   }
 }
 
+function report({ baseUrl, newKey, linkToken }: Started, settings: Settings): string {
+  const parts = [
+    `Millrace serves ${baseUrl} with its data in ${settings.data}`,
+    ...(newKey === undefined ? [] : [welcome(baseUrl, settings, newKey)]),
+    ...(linkToken === undefined ? [consoleLine(baseUrl)] : [firstLink(baseUrl, linkToken)]),
+    ...(existsSync(join(settings.consoleFolder, "index.html")) ? [] : [notBuilt]),
+  ];
+  return parts.join("\n");
+}
+
 const welcome = (baseUrl: string, { project }: Settings, key: string) => `
 A new project was created. Its API key is shown once:
 
@@ -66,3 +79,20 @@ Keep the key: the server cannot show it again. For a new key: npm run millrace -
 
 Try it:  curl -H 'api-key: ${key}' ${baseUrl}/api/0.5/projects/${encodeURIComponent(project)}/assets
 Next:    README.md: the first calls, importing CSV files, backup; all calls: ${baseUrl}/api/0.5/openapi.json`;
+
+/** The lines stand out from the rest of the output, and a terminal makes the address a link. */
+const firstLink = (baseUrl: string, token: string) => `
+${rule}
+  Open the console. This link signs you in as administrator, once and within an hour:
+
+  ${signInLink(baseUrl, token)}
+
+  For another link: npm run millrace -- login-link
+${rule}`;
+
+const rule = "=".repeat(84);
+
+const consoleLine = (baseUrl: string) =>
+  `Console: ${baseUrl}/ (to sign in without a key: npm run millrace -- login-link)`;
+
+const notBuilt = "The console is not built. To build it, also while the server runs: npm run build";

@@ -225,6 +225,66 @@ describe("a login in a browser", needed, () => {
     });
   });
 
+  it("from the console ends at its page with a cookie, and with no token in the address", async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const options = await server.ask.root("GET /session/options", undefined, { "api-key": undefined });
+    const loginUrl = `${server.baseUrl}/session/login`;
+    assert.deepEqual(options.json, {
+      project: "demo",
+      identityProviders: [{ name: "127.0.0.1", loginUrl }],
+    });
+    await go(page, `${loginUrl}?page=${encodeURIComponent("/assets/12?tab=events")}`);
+    await page.fill("input[name=login]", user);
+    await page.fill("input[name=password]", "any");
+    await Promise.all([page.waitForURL(`${server.baseUrl}/assets/**`), page.click("button[type=submit]")]);
+    assert.equal(page.url(), `${server.baseUrl}/assets/12?tab=events`);
+    const cookies = await context.cookies(server.baseUrl);
+    const session = cookies.find(({ name }) => name === "millrace_session");
+    assert.deepEqual([session?.sameSite, session?.httpOnly, session?.path], ["Strict", true, "/"]);
+    const info = (await page.evaluate(`fetch("/session").then((response) => response.json())`)) as object;
+    assert.deepEqual(
+      { ...info, expiresTime: 0 },
+      {
+        account: { name: user },
+        project: "demo",
+        capabilities: [{ assetsAcl: { actions: ["READ"], scope: { all: {} } } }],
+        isAdministrator: false,
+        expiresTime: 0,
+      },
+    );
+    assert.equal(await fetchFrom(page, "/api/0.6/projects/demo/assets"), 200);
+    await go(page, `${foreign.origin}/`);
+    assert.notEqual(await fetchFrom(page, `${server.baseUrl}/api/0.6/projects/demo/assets`), 200);
+    await go(page, `${server.baseUrl}/`);
+    assert.equal(await fetchFrom(page, "/session", "DELETE"), 204);
+    assert.equal(await fetchFrom(page, "/session"), 401);
+    await context.addCookies([session!]);
+    assert.equal(await fetchFrom(page, "/session"), 401, "a copy of the cookie is invalid");
+    await context.close();
+  });
+
+  it("from the console that fails ends at its sign-in page, and goes to no other site", async () => {
+    const begun = await fetch(`${server.baseUrl}/session/login`, { redirect: "manual" });
+    assert.equal(begun.status, 303);
+    const state = new URL(begun.headers.get("location")!).searchParams.get("state")!;
+    const cookie = begun.headers.getSetCookie()[0]!.split(";")[0]!;
+    const said = new URLSearchParams({ state, iss: provider.issuer, error: "access_denied" });
+    const back = await fetch(`${server.baseUrl}/login/callback?${said}`, {
+      redirect: "manual",
+      headers: { cookie },
+    });
+    const { origin, pathname, searchParams } = new URL(back.headers.get("location")!);
+    assert.deepEqual([origin, pathname], [server.baseUrl, "/sign-in"]);
+    assert.equal(searchParams.get("error"), "access_denied");
+    assert.ok(!back.headers.getSetCookie().some((header) => header.startsWith("millrace_session=")));
+    for (const elsewhere of ["https://evil.example/", "@evil.example/", ".evil.example/", "assets"]) {
+      const query = new URLSearchParams({ page: elsewhere });
+      const refused = await fetch(`${server.baseUrl}/session/login?${query}`, { redirect: "manual" });
+      assert.deepEqual([refused.status, refused.headers.get("location")], [400, null], elsewhere);
+    }
+  });
+
   it("cannot be finished in another browser than it was begun in, nor twice", async () => {
     const begun = await fetch(`${server.baseUrl}/login/redirect?${wish()}`, { redirect: "manual" });
     assert.equal(begun.status, 303);

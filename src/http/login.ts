@@ -1,5 +1,6 @@
 // The login endpoints, which belong to no version and no project (docs/reference/projects-and-login.md).
 import { Type } from "typebox";
+import type { BegunLogin } from "../access/browser-login.ts";
 import type { Caller } from "../access/caller.ts";
 import { cookieHeader, cookieName, sessionCookieName } from "../access/session-cookie.ts";
 import { fail } from "../errors.ts";
@@ -62,6 +63,11 @@ const callbackOf = (baseUrl: string) => `${baseUrl}/login/callback`;
 /** Each pending login in a browser has its own cookie: a silent login may run in a frame beside another. */
 const pendingCookie = (state: string) => `millrace_login_${state.slice(0, 16)}`;
 
+function toProvider({ location, state, kept }: BegunLogin, baseUrl: string): BrowserResponse {
+  const pending = { value: kept, maxAgeMs: limits.pendingLoginMsMax, sameSite: "Lax" } as const;
+  return { location, cookies: [cookieHeader(baseUrl, pendingCookie(state), pending)] };
+}
+
 export const loginRoutes: readonly OpenRoute[] = [
   openRoute({
     method: "POST",
@@ -114,9 +120,20 @@ export const loginRoutes: readonly OpenRoute[] = [
     response: "redirect",
     handle: async ({ authenticator, browserLogin }, { query, baseUrl, sender }) => {
       authenticator.throttle.countLogin(sender.address);
-      const { location, state, kept } = await browserLogin.begin(loginOptionsOf(query), callbackOf(baseUrl));
-      const pending = { value: kept, maxAgeMs: limits.pendingLoginMsMax, sameSite: "Lax" } as const;
-      return { location, cookies: [cookieHeader(baseUrl, pendingCookie(state), pending)] };
+      const begun = await browserLogin.begin(loginOptionsOf(query), callbackOf(baseUrl));
+      return toProvider(begun, baseUrl);
+    },
+  }),
+  openRoute({
+    method: "GET",
+    path: "/session/login",
+    summary: "Sign in to the console: send a browser to the identity provider of the console's project",
+    query: { page: text("The page of the console where the browser arrives; `/` when absent") },
+    response: "redirect",
+    handle: async ({ authenticator, browserLogin, consoleProject }, { query, baseUrl, sender }) => {
+      authenticator.throttle.countLogin(sender.address);
+      const login = { project: consoleProject, baseUrl, page: query.page ?? "/" };
+      return toProvider(await browserLogin.beginForConsole(login, callbackOf(baseUrl)), baseUrl);
     },
   }),
   openRoute({
@@ -130,8 +147,9 @@ export const loginRoutes: readonly OpenRoute[] = [
       const pending = pendingCookie(query.state);
       const answer = new URL(callbackOf(baseUrl) + search);
       const kept = cookieIn(sender.headers.cookie, cookieName(baseUrl, pending));
-      const { location, session } = await browserLogin.finish(answer, kept);
-      const begun = session && { value: session, maxAgeMs: limits.loginMsMax, sameSite: "Lax" as const };
+      const { location, session, isConsole } = await browserLogin.finish(answer, kept);
+      const sameSite = isConsole ? "Strict" : "Lax";
+      const begun = session && ({ value: session, maxAgeMs: limits.loginMsMax, sameSite } as const);
       return {
         location,
         cookies: [

@@ -39,7 +39,8 @@ const optionsSchema = Type.Object(
 
 const signInSchema = Type.Object(
   {
-    apiKey: Type.String(),
+    apiKey: Type.Optional(Type.String()),
+    token: Type.Optional(Type.String({ description: "Of a one-time link. Either this or `apiKey`" })),
   },
   { title: "SignIn" },
 );
@@ -58,7 +59,11 @@ export const sessionRoutes: readonly OpenRoute[] = [
     path: "/session/options",
     summary: "How people can sign in to the console",
     response: { schema: optionsSchema },
-    handle: async ({ consoleProject }) => ({ project: consoleProject, identityProviders: [] }),
+    handle: async ({ browserLogin, consoleProject }, { baseUrl }) => {
+      const name = await browserLogin.providerName(consoleProject);
+      const identityProviders = name === undefined ? [] : [{ name, loginUrl: `${baseUrl}/session/login` }];
+      return { project: consoleProject, identityProviders };
+    },
   }),
   openRoute({
     method: "POST",
@@ -102,9 +107,20 @@ export const sessionRoutes: readonly OpenRoute[] = [
   }),
 ];
 
+/** Refuses (401) an unknown key or token, and (429) too many of them. */
 async function signIn(
+  authenticators: Authenticators,
+  { apiKey, token }: Static<typeof signInSchema>,
+  address: string,
+): Promise<BegunSession> {
+  if (token !== undefined) return authenticators.authenticator.authenticateLink(token, address);
+  if (apiKey !== undefined) return signInWithKey(authenticators, apiKey, address);
+  throw fail("fields-missing", { fields: ["apiKey"] });
+}
+
+async function signInWithKey(
   { authenticator, sessions }: Authenticators,
-  { apiKey }: Static<typeof signInSchema>,
+  apiKey: string,
   address: string,
 ): Promise<BegunSession> {
   const { caller, refusal } = await authenticator.authenticateKey(apiKey, address);

@@ -1,4 +1,5 @@
 // A plain HTTP client that keeps its connections, for very many small requests.
+import assert from "node:assert/strict";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 
 /** The content of responses and refusals; comparisons use the part that is present. */
@@ -35,8 +36,19 @@ export const seenAs =
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
 
 /** Sends requests with this key. */
-export const clientFor =
-  (baseUrl: string, key: string): Client =>
+export const clientFor = (baseUrl: string, key: string): Client => clientWith(baseUrl, { "api-key": key });
+
+/** Sends requests as a page of the console does, with the cookie of a session of this key. */
+export async function sessionFor(baseUrl: string, key: string): Promise<Client> {
+  const signIn = clientWith(baseUrl, {});
+  const { headers, text } = await signIn("POST /session", { apiKey: key });
+  const cookie = headers["set-cookie"]?.[0]?.split(";")[0];
+  assert.ok(cookie, text);
+  return clientWith(baseUrl, { cookie, origin: baseUrl });
+}
+
+const clientWith =
+  (baseUrl: string, credentials: Readonly<Record<string, string>>): Client =>
   (methodAndPath, body, headers = {}) =>
     new Promise((resolve, reject) => {
       const blank = methodAndPath.indexOf(" ");
@@ -44,7 +56,7 @@ export const clientFor =
       const sent = request(new URL(path, baseUrl), {
         method,
         agent,
-        headers: { "api-key": key, ...headers },
+        headers: { ...credentials, ...headers },
       });
       sent.on("error", reject);
       sent.on("response", (response) => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../support/server.ts";
-import { type Client, clientFor, seenAs } from "./client.ts";
+import { type Client, clientFor, seenAs, sessionFor } from "./client.ts";
 import { odataRead } from "./odata-reads.ts";
 import { everyRight, holds, Plant, type Rights } from "./plant.ts";
 import { Random } from "./random.ts";
@@ -33,7 +33,8 @@ const seed = Number(process.env["ORACLE_SEED"] ?? Date.now() % 2 ** 31);
 
 interface Asking {
   readonly rights: Rights;
-  readonly client: Client;
+  /** With the API key of the caller, and with the cookie of a session. */
+  readonly clients: readonly Client[];
   /** An administrator that sees the plant with these rights; the administrator itself has none. */
   readonly seen?: Client;
 }
@@ -51,14 +52,19 @@ test(`what a caller may see is all that any route shows (ORACLE_SEED=${seed})`, 
   await fill(plant, random, admin);
   await fillElsewhere(admin, plant);
   const everybody = Array.from({ length: callersCount }, () => someRights(plant, random));
-  const callers: Asking[] = [{ rights: everyRight, client: admin }];
+  const clientsFor = async (key: string) => [
+    clientFor(server.baseUrl, key),
+    await sessionFor(server.baseUrl, key),
+  ];
+  const callers: Asking[] = [{ rights: everyRight, clients: await clientsFor(server.key) }];
   for (const rights of everybody) {
     const { key, groupId } = await accountFor(admin, rights);
-    callers.push({ rights, client: clientFor(server.baseUrl, key), seen: seenAs(admin, groupId) });
+    callers.push({ rights, clients: await clientsFor(key), seen: seenAs(admin, groupId) });
   }
   let [asked, refusals] = [0, 0];
-  const put = async (question: RandomRequest, { rights, client }: Asking) => {
+  const put = async (question: RandomRequest, { rights, clients }: Asking) => {
     asked += 1;
+    const client = random.pick(clients);
     if (isRefusal(await check(question, { rights, client, admin }))) refusals += 1;
   };
   for (let round = 0; round < rounds; round += 1) {
@@ -68,7 +74,7 @@ test(`what a caller may see is all that any route shows (ORACLE_SEED=${seed})`, 
         const question = reads({ plant, random, rights: caller.rights });
         const { seen } = caller;
         const isSeen = seen && question.needs[0] !== "analyticsAcl" && random.chance(0.3);
-        return put(question, isSeen ? { ...caller, client: seen } : caller);
+        return put(question, isSeen ? { ...caller, clients: [seen] } : caller);
       });
     for (const { writes } of dialects)
       for (let at = 0; writes && at < writesPerRound; at += 1) {
@@ -88,7 +94,7 @@ test(`what a caller may see is all that any route shows (ORACLE_SEED=${seed})`, 
  */
 async function check(
   question: RandomRequest,
-  { rights, client, admin }: Asking & { readonly admin: Client },
+  { rights, client, admin }: { readonly rights: Rights; readonly client: Client; readonly admin: Client },
 ): Promise<unknown> {
   const { ask, body, headers, needs, seen, changed } = question;
   const [acl, action] = needs;
