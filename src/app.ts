@@ -13,6 +13,7 @@ import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
 import { catalogFileOf, openDataFolder, StartRefused } from "./data-folder.ts";
 import { openStores } from "./data-stores.ts";
+import { startDemoThread } from "./demo/demo-thread.ts";
 import { unlessFull, watchDisk } from "./full-disk.ts";
 import { ServedPaths } from "./http/allowed-methods.ts";
 import { addConsole } from "./http/console.ts";
@@ -39,6 +40,8 @@ import { failInterruptedJobs } from "./resources/analytics/analytics.ts";
 import { ancestorsOf } from "./resources/assets/rows.ts";
 import { InsertBuffers } from "./resources/datapoints/inserts/insert-buffers.ts";
 import { datapointBuffers } from "./resources/datapoints/responses.rest.ts";
+import { continueDemos } from "./resources/demo/demo.ts";
+import { RunningDemos } from "./resources/demo/running-demos.ts";
 import { finishRemovals } from "./resources/files/removals.ts";
 import { deleteExpiredUploads } from "./resources/files/uploads.ts";
 import { defaultGroupOf, ensureProject, projectIds } from "./resources/projects/projects.ts";
@@ -86,21 +89,19 @@ export async function openApp(
   const openOwnCatalog = () => openCatalog(folder.path, system, progressTo(log));
   const disk = opened.adopt(await watchDisk(folder.path, system, progressTo(log)), (watch) => watch.close());
   const opening = { folder, openCatalog: openOwnCatalog, linkSecret: secretOf("links"), disk, log };
-  const { catalog, points: uncounted, blobs } = await openStores(opening, opened);
-  const points = metrics.counted(uncounted);
+  const { points, ...stores } = await openStores(opening, opened);
+  const { catalog } = stores;
   const ids = new IdSource(system, await catalog.lastId());
   const hosting = await openModelHosting(settings, log);
   const computing = opened.adopt(openComputing(metrics), (pool) => pool.close());
   const services: Services = {
     system,
     ids,
-    catalog,
-    points,
-    blobs,
+    ...stores,
+    points: metrics.counted(points),
     computing,
     disk,
-    uploads: new KeyedTaskRunner(),
-    jobs: new RunningJobs((problem) => log.error({ err: problem }, "A fault ended an analytics job")),
+    ...backgroundWork(log),
     erasures: erasuresIn(catalog, log),
     ...accessOf({ catalog, ids, system }, folder.secret),
     models: hosting.models,
@@ -124,14 +125,23 @@ export async function openApp(
       models.start(address);
       const created = await unlessFull(services, log, () => ensureOwnProject(services, settings));
       heldRequests.release();
+      await continueDemos(services, address);
       return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },
     close: async () => {
+      await services.demos.stopAll(); // They are clients of the server.
       await closeWithin(http, heldRequests.isReleased ? limits.shutdownMsMax : 0);
       await serving.disposeAsync();
     },
   };
 }
+
+/** Work that continues after its request. */
+const backgroundWork = (log: Logger): Pick<Services, "uploads" | "jobs" | "demos"> => ({
+  uploads: new KeyedTaskRunner(),
+  jobs: new RunningJobs((problem) => log.error({ err: problem }, "A fault ended an analytics job")),
+  demos: new RunningDemos(startDemoThread, (problem) => log.error({ problem }, "The demo plant failed")),
+});
 
 /** Caches and buffers that requests share; a restart loses them without harm. */
 function openCaches(

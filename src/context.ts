@@ -15,6 +15,7 @@ import type { ModelHosting } from "./model-runner/model-runner.ts";
 import type { CursorSigner } from "./query/cursor.ts";
 import type { ResponseMemory } from "./query/read-within.ts";
 import type { InsertBuffers } from "./resources/datapoints/inserts/insert-buffers.ts";
+import type { RunningDemos } from "./resources/demo/running-demos.ts";
 import type { SeriesCache } from "./resources/timeseries/series-cache.ts";
 import type { BlobStore } from "./storage/blobs.ts";
 import type { Catalog, ProjectId } from "./storage/catalog.ts";
@@ -43,6 +44,8 @@ export interface Services {
   readonly rights: Rights;
   readonly sessions: Sessions;
   readonly models: ModelHosting;
+  /** Demo plants that run in this process. */
+  readonly demos: RunningDemos;
   /** Numbers that tell caches when they are out of date. */
   readonly generations: Generations;
   /** Series and write plans, for datapoint operations. */

@@ -6,6 +6,7 @@
 import { accessFailures } from "./errors/access.ts";
 import { analyticsFailures } from "./errors/analytics.ts";
 import { datapointFailures } from "./errors/datapoints.ts";
+import { demoFailures } from "./errors/demo.ts";
 import type { ErrorEntry, ErrorMembers } from "./errors/entry.ts";
 import { fileFailures } from "./errors/files.ts";
 import { modelFailures } from "./errors/models.ts";
@@ -20,6 +21,7 @@ export const catalogue = {
   ...recordFailures,
   ...datapointFailures,
   ...analyticsFailures,
+  ...demoFailures,
   ...fileFailures,
   ...modelFailures,
   ...odataFailures,

@@ -377,6 +377,7 @@ export const described = {
   jobsKeptMax: limit(100, "jobs", "Ended analytics jobs of one caller. The oldest is deleted first."),
   jobKeptMs: limit(7 * 24 * 3_600_000, "ms", "How long an analytics job and its result can be read."),
   jobMsMax: limit(3_600_000, "ms", "The time that an analytics job may take, including its wait."),
+  demoDaysMax: limit(90, "days", "History of the demo plant, also when its `days` are absent."),
   modelJsonLengthMax: limit(65_536, "characters", "Arguments, fields or the data spec of a model, as JSON."),
   modelBodyBytesMax: limit(
     4 * 2 ** 20,

@@ -20,6 +20,8 @@ import { calculatedRoutes } from "./resources/calculated/calculated.rest.ts";
 import { type TimedRecords, timedRecords } from "./resources/common/restored-times.ts";
 import { datapointRoutes } from "./resources/datapoints/datapoints.rest.ts";
 import { datapointModel } from "./resources/datapoints/odata/datapoints.odata.ts";
+import { demoRoutes } from "./resources/demo/demo.rest.ts";
+import { demoTable } from "./resources/demo/schema.ts";
 import { eventModel } from "./resources/events/events.odata.ts";
 import { eventRoutes } from "./resources/events/events.rest.ts";
 import { namedTypeRoutes } from "./resources/events/named-types.rest.ts";
@@ -201,6 +203,11 @@ const entries: Readonly<Record<EntryName, Resource>> = {
     odata: none("trends are part of the REST API alone"),
     search: none("the list finds words with `query`"),
     timed: timedRecords(trendTable, { acl: "trendsAcl" }),
+  },
+  demo: {
+    tables: [demoTable],
+    routes: demoRoutes,
+    ...{ odata: administrative, search: noSearch, timed: notArchived },
   },
   models: {
     tables: [

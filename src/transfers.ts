@@ -76,6 +76,10 @@ export const transfers = {
   },
   relationships: { archive: relationshipArchive, import: noFileFormat },
   trends: { archive: trendArchive, import: noFileFormat },
+  demo: {
+    archive: none("it is the state of a job; the records of a demo plant are archived as any others"),
+    import: noFileFormat,
+  },
   models: {
     archive: none("code that runs on the server is not carried from one server to another"),
     import: none("packages are uploaded over the API"),

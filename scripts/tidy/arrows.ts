@@ -23,6 +23,7 @@ type Part =
   | "port"
   | "store"
   | "runner"
+  | "demo"
   | "query"
   | "lib";
 
@@ -41,6 +42,7 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
     "port",
     "store",
     "runner",
+    "demo",
     "query",
     "lib",
   ],
@@ -51,6 +53,7 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
   runner: ["port", "errors", "lib"],
   access: ["errors", "context", "port", "query", "lib"],
   import: ["client", "errors", "lib"],
+  demo: ["client", "port", "errors", "lib"],
   client: ["errors", "lib"],
   context: [],
   compute: ["access", "errors", "lib"],
@@ -148,6 +151,7 @@ function partOf(path: string): Part {
   }
   if (first === "resources") return "resource";
   if (first === "errors") return "errors";
+  if (first === "demo") return segmentOf(path, 2) === "demo-runner.ts" ? "port" : "demo";
   if (first === "model-runner") return segmentOf(path, 2) === "model-runner.ts" ? "port" : "runner";
   if (first === "storage") return segmentOf(path, 3) === "" ? "port" : "store";
   if (first === "archive") return "import";

@@ -8,6 +8,7 @@ import { type App, openApp, type Started } from "../app.ts";
 import { described, readSettings, type Settings } from "../config.ts";
 import { realSystem } from "../lib/system.ts";
 import type { Command } from "./command.ts";
+import { demoSettings, loadDemoPlant } from "./demo-plant.ts";
 import { signInLink } from "./sign-in-link.ts";
 
 const settingLines = Object.entries(described).map(
@@ -16,16 +17,22 @@ const settingLines = Object.entries(described).map(
 );
 
 export const serve: Command = {
-  usage: `Usage: millrace serve
+  usage: `Usage: millrace serve [--demo]
 
 Runs the server until SIGTERM or SIGINT. The first start creates a project, and prints its API key and a link
 to the web console once.
+With --demo it serves a demo plant with live values, from a data folder of its own beside MILLRACE_DATA, whose
+name ends in "-demo". The first start with --demo loads the plant, and each prints a link to the console.
 Settings come from the environment and from the file millrace.env in the working directory:
 
 ${settingLines.join("\n")}`,
   async run(words) {
-    parseArgs({ args: [...words], options: {} });
-    const settings = readSettings(process.env, process.cwd());
+    const { values } = parseArgs({
+      args: [...words],
+      options: { demo: { type: "boolean", default: false } },
+    });
+    const chosen = readSettings(process.env, process.cwd());
+    const settings = values.demo ? demoSettings(chosen) : chosen;
     const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
     const app = await openApp(settings, realSystem, log);
     let stopping = false;
@@ -44,7 +51,8 @@ ${settingLines.join("\n")}`,
     process.on("SIGTERM", stop).on("SIGINT", stop);
     const started = await listenOrClose(app);
     flushCompileCache(); // Now, because a killed process would leave no cache for the next start.
-    console.log(report(started, settings));
+    const demo = values.demo ? await loadDemoPlant(app.services, { ...started, settings }) : {};
+    console.log(report({ ...started, ...demo }, settings));
     return 0;
   },
 };

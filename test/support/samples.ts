@@ -32,6 +32,7 @@ export const samples: Readonly<Record<ResourceName, SamplePart | Pick<SamplePart
   sequences: sequenceSamples,
   relationships: relationshipSamples,
   trends: trendSamples,
+  demo: none("a test of its own loads the demo plant: see demo.api.test.ts"),
   models: none("models need Python: see models.api.test.ts"),
   archives: noRecords,
 };

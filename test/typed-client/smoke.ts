@@ -174,6 +174,11 @@ test("trends", async () => {
   assert.deepEqual((await api.getTrends(project)).data.items, []);
 });
 
+test("demo plant", async () => {
+  const { status, isLive } = one(await api.getDemo(project));
+  assert.deepEqual([status, isLive], ["NONE", false]);
+});
+
 test("service accounts, keys, groups and security categories", async () => {
   const capabilities = [{ eventsAcl: { actions: ["READ" as const], scope: { all: {} } } }];
   const group = one(await api.postGroups(project, { items: [{ name: "readers", capabilities }] }));
