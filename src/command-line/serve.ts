@@ -52,7 +52,9 @@ ${settingLines.join("\n")}`,
     const started = await listenOrClose(app);
     flushCompileCache(); // Now, because a killed process would leave no cache for the next start.
     const demo = values.demo ? await loadDemoPlant(app.services, { ...started, settings }) : {};
-    console.log(report({ ...started, ...demo }, settings));
+    // The commands need to be told about the data folder of the demo.
+    const command = `${values.demo ? `MILLRACE_DATA='${settings.data}' ` : ""}npm run millrace --`;
+    console.log(report({ ...started, ...demo }, settings, command));
     return 0;
   },
 };
@@ -66,41 +68,48 @@ async function listenOrClose(app: App): Promise<Started> {
   }
 }
 
-function report({ baseUrl, newKey, linkToken }: Started, settings: Settings): string {
+function report({ baseUrl, newKey, linkToken }: Started, settings: Settings, command: string): string {
   const parts = [
     `Millrace serves ${baseUrl} with its data in ${settings.data}`,
-    ...(newKey === undefined ? [] : [welcome(baseUrl, settings, newKey)]),
-    ...(linkToken === undefined ? [consoleLine(baseUrl)] : [firstLink(baseUrl, linkToken)]),
+    ...(newKey === undefined ? [] : [welcome(newKey, { baseUrl, project: settings.project, command })]),
+    ...(linkToken === undefined ? [consoleLine(baseUrl, command)] : [firstLink(baseUrl, linkToken, command)]),
     ...(existsSync(join(settings.consoleFolder, "index.html")) ? [] : [notBuilt]),
   ];
   return parts.join("\n");
 }
 
-const welcome = (baseUrl: string, { project }: Settings, key: string) => `
+interface Welcome {
+  readonly baseUrl: string;
+  readonly project: string;
+  /** How to run a command on the data folder. */
+  readonly command: string;
+}
+
+const welcome = (key: string, { baseUrl, project, command }: Welcome) => `
 A new project was created. Its API key is shown once:
 
   base URL  ${baseUrl}
   project   ${project}
   API key   ${key}
 
-Keep the key: the server cannot show it again. For a new key: npm run millrace -- key create
+Keep the key: the server cannot show it again. For a new key: ${command} key create
 
 Try it:  curl -H 'api-key: ${key}' ${baseUrl}/api/0.5/projects/${encodeURIComponent(project)}/assets
 Next:    README.md: the first calls, importing CSV files, backup; all calls: ${baseUrl}/api/0.5/openapi.json`;
 
 /** The lines stand out from the rest of the output, and a terminal makes the address a link. */
-const firstLink = (baseUrl: string, token: string) => `
+const firstLink = (baseUrl: string, token: string, command: string) => `
 ${rule}
   Open the console. This link signs you in as administrator, once and within an hour:
 
   ${signInLink(baseUrl, token)}
 
-  For another link: npm run millrace -- login-link
+  For another link: ${command} login-link
 ${rule}`;
 
 const rule = "=".repeat(84);
 
-const consoleLine = (baseUrl: string) =>
-  `Console: ${baseUrl}/ (to sign in without a key: npm run millrace -- login-link)`;
+const consoleLine = (baseUrl: string, command: string) =>
+  `Console: ${baseUrl}/ (to sign in without a key: ${command} login-link)`;
 
 const notBuilt = "The console is not built. To build it, also while the server runs: npm run build";
