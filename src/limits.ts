@@ -312,6 +312,11 @@ export const described = {
     "Lists of series in repeated inserts that stay resolved. A list takes up to 2 MB.",
   ),
   writePlanSeriesMax: limit(10_000, "series", "Series of a write plan. Longer lists are resolved each time."),
+  explanationItemsMax: limit(
+    20,
+    "items",
+    "Grants, and assets of the record, in the explanation of a right. More do not help people.",
+  ),
   seeAsGroupsMax: limit(100, "groups", "Groups in the header `X-See-As-Group`. More are refused."),
   trendDefinitionBytesMax: limit(
     2 ** 16,

@@ -26,6 +26,7 @@ import { eventModel } from "./resources/events/events.odata.ts";
 import { eventRoutes } from "./resources/events/events.rest.ts";
 import { namedTypeRoutes } from "./resources/events/named-types.rest.ts";
 import { eventTable, eventTransformerTable, semanticTypeTable } from "./resources/events/schema.ts";
+import { explanationRoutes } from "./resources/explanations/explanations.rest.ts";
 import { fileLinkRoutes } from "./resources/files/blobs.rest.ts";
 import { timedFiles } from "./resources/files/changes.ts";
 import { fileModel } from "./resources/files/files.odata.ts";
@@ -103,7 +104,7 @@ const noRecords = none("it stores no records");
 const notArchived = none("archives do not have its records");
 const noSearch = none("the REST API has no search for it");
 
-type EntryName = Exclude<ResourceName, "archives">;
+type EntryName = Exclude<ResourceName, "archives" | "explanations">;
 
 const entries: Readonly<Record<EntryName, Resource>> = {
   projects: {
@@ -140,7 +141,7 @@ const entries: Readonly<Record<EntryName, Resource>> = {
     search: "/timeseries/search",
     timed: timedRecords(timeSeriesTable, {
       acl: "timeSeriesAcl",
-      scope: (ctx) => seriesScope(ctx, "WRITE"),
+      scope: seriesScope,
     }),
   },
   datapoints: {
@@ -219,8 +220,8 @@ const entries: Readonly<Record<EntryName, Resource>> = {
   },
 };
 
-const timed = Object.entries(entries).flatMap(([name, entry]) =>
-  "table" in entry.timed ? [[name, entry.timed] as const] : [],
+const timed = Object.fromEntries(
+  Object.entries(entries).flatMap(([name, entry]) => ("table" in entry.timed ? [[name, entry.timed]] : [])),
 );
 
 /** By the name of the folder in `src/resources/`. */
@@ -228,7 +229,12 @@ export const resources: Readonly<Record<ResourceName, Resource>> = {
   ...entries,
   archives: {
     tables: [],
-    routes: archiveRoutes(Object.fromEntries(timed)),
+    routes: archiveRoutes(timed),
+    ...{ odata: administrative, search: noRecords, timed: noRecords },
+  },
+  explanations: {
+    tables: [],
+    routes: explanationRoutes(timed),
     ...{ odata: administrative, search: noRecords, timed: noRecords },
   },
 };
@@ -248,8 +254,8 @@ export const model = assembleModel(all.flatMap(({ odata }) => ("notCovered" in o
 
 export const ownedRows: readonly OwnedRows[] = all.flatMap((one) => one.ownedRows ?? []);
 
-/** The OpenAPI description of one version. */
 /** Routes outside any project. */
 export const openRoutes = [...loginRoutes, ...sessionRoutes];
 
+/** The OpenAPI description of one version. */
 export const describe = (version: ApiVersion) => openApiOf(version, routes, openRoutes, linkRoutes);

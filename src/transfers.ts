@@ -85,6 +85,7 @@ export const transfers = {
     import: none("packages are uploaded over the API"),
   },
   archives: { archive: noRecords, import: noRecords },
+  explanations: { archive: noRecords, import: noRecords },
 } as const satisfies Readonly<Record<string, Transfer>>;
 
 /** The name of the folder of a resource. */

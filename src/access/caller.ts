@@ -5,7 +5,7 @@ import type { ProjectId } from "../storage/catalog.ts";
 import { underAsset } from "./asset-subtree.ts";
 import type { Acl, Action, Capability, CapabilityScope } from "./capabilities.ts";
 import type { Credential } from "./credentials.ts";
-import { scopesOf as scopesIn } from "./grantable.ts";
+import { administersGroups, scopesOf as scopesIn } from "./grantable.ts";
 
 export interface Caller {
   /** Name shown by the login endpoints. */
@@ -22,9 +22,18 @@ export interface Caller {
   readonly credential?: Credential;
 }
 
+/** Whether the caller holds `acl` with `action` in any scope. */
+export const holdsCapability = (caller: Caller, acl: Acl, action: Action): boolean =>
+  scopesOf(caller, acl, action).length > 0;
+
 /** Refuses (403) a caller who holds `acl` with `action` for no record at all. */
 export function requireCapability(caller: Caller, acl: Acl, action: Action): void {
-  if (scopesOf(caller, acl, action).length === 0) throw fail("forbidden", { acl, action });
+  if (!holdsCapability(caller, acl, action)) throw fail("forbidden", { acl, action });
+}
+
+/** Refuses (403) a caller that does not administer groups; only such a caller can grant every right. */
+export function requireAdministrator(caller: Caller, purpose: string): void {
+  if (!administersGroups(caller.capabilities)) throw fail("administrators-only", { purpose });
 }
 
 /**

@@ -1,8 +1,7 @@
 // Lets administrators read what members of other groups can read (docs/access.md#see-as-a-group).
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
-import type { Caller } from "./caller.ts";
-import { administersGroups } from "./grantable.ts";
+import { type Caller, requireAdministrator } from "./caller.ts";
 import type { Rights } from "./rights.ts";
 
 /** Node gives header names in lower case. */
@@ -17,21 +16,31 @@ interface SeeAs {
 }
 
 /**
- * Returns a caller that is a member of these groups alone. It has no account, like the user of a token, so
- * that no record is its own. Refuses callers that do not administer groups (403): others could gain rights.
- * Refuses all operations but queries (403).
+ * Returns the caller as a member of these groups alone. Refuses callers that do not administer groups (403):
+ * others could gain rights. Refuses all operations but queries (403).
  */
 export async function seeAs(
   rights: Pick<Rights, "grantsTo">,
-  { userId: _, ...caller }: Caller,
+  caller: Caller,
   { groups, isQuery }: SeeAs,
 ): Promise<Caller> {
-  if (!administersGroups(caller.capabilities)) throw fail("see-as-forbidden", {});
+  requireAdministrator(caller, `send the header ${headerName}`);
   if (!isQuery) throw fail("see-as-read-only", {});
-  const ids = groupIdsIn(groups);
+  return memberOf(rights, caller, { ids: groupIdsIn(groups), field: headerName });
+}
+
+/**
+ * Returns a caller that is a member of these groups alone. It has no account, like the user of a token, so
+ * that no record is its own. Refuses (400) unknown groups; `field` has them.
+ */
+export async function memberOf(
+  rights: Pick<Rights, "grantsTo">,
+  { userId: _, ...caller }: Caller,
+  { ids, field }: { readonly ids: readonly number[]; readonly field: string },
+): Promise<Caller> {
   const grants = await rights.grantsTo(caller.projectId, { ids });
   const unknown = ids.filter((id) => !grants.groupIds.includes(id));
-  if (unknown.length > 0) throw fail("ids-unknown", { field: headerName, ids: unknown });
+  if (unknown.length > 0) throw fail("ids-unknown", { field, ids: unknown });
   return { ...caller, ...grants, user: `a member of ${ids.join(", ")}` };
 }
 

@@ -81,12 +81,11 @@ export const accessFailures = {
     when: "The caller lacks the capability that the route needs.",
     message: ({ acl, action }) => `This needs the capability ${acl} with the action ${action}`,
   }),
-  "see-as-forbidden": entry<Record<string, never>>({
+  "administrators-only": entry<{ purpose: string }>({
     status: 403,
-    when: "A caller that does not administer groups sends the header `X-See-As-Group`.",
-    message: () =>
-      "Only an account that administers groups (all actions of groupsAcl, for all groups) can send the " +
-      "header X-See-As-Group",
+    when: "A caller that does not administer groups sees as a group, or requests why an account has access.",
+    message: ({ purpose }) =>
+      `Only an account that administers groups (all actions of groupsAcl, for all groups) can ${purpose}`,
   }),
   "see-as-read-only": entry<Record<string, never>>({
     status: 403,

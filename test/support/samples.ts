@@ -35,6 +35,7 @@ export const samples: Readonly<Record<ResourceName, SamplePart | Pick<SamplePart
   demo: none("a test of its own loads the demo plant: see demo.api.test.ts"),
   models: none("models need Python: see models.api.test.ts"),
   archives: noRecords,
+  explanations: noRecords,
 };
 
 const parts: readonly SamplePart[] = resourceNames.flatMap((name) => {

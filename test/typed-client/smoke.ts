@@ -33,6 +33,7 @@ test("project and login", async () => {
   assert.equal(one(await api.getProject(project)).urlName, project);
   assert.equal((await api.postLogin({ apiKey: key })).data.loggedIn, true);
   assert.equal((await api.getLoginStatus()).data.project, project);
+  assert.equal((await api.getSessionOptions()).project, project);
   assert.equal((await api.getLogout()).data.loggedIn, false);
 });
 
@@ -170,6 +171,9 @@ test("trends", async () => {
   assert.deepEqual(one(await api.getTrends(project, { query: "fee" })).definition, definition);
   const change = { id: trend.id, description: { set: "of the boiler" } };
   assert.equal(one(await api.postTrendsUpdate(project, { items: [change] })).description, "of the boiler");
+  const query = { userId: trend.ownerId! };
+  const explained = (await api.getAccessExplanation(project, "trends", trend.id, query)).data;
+  assert.deepEqual([explained.allowed, explained.grants.length], [true, 1]);
   await api.deleteTrendsByTrendId(project, trend.id);
   assert.deepEqual((await api.getTrends(project)).data.items, []);
 });

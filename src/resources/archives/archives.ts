@@ -16,7 +16,7 @@ export async function restoreTimes(
   times: readonly RecordTimes[],
 ): Promise<void> {
   requireCapability(ctx.caller, "projectsAcl", "UPDATE");
-  const scope = scopeOf(ctx);
+  const scope = scopeOf(ctx, "WRITE");
   const named = { ids: times.map(({ id }) => id), field: "items" };
   await ctx.catalog.write(ctx.project, async (tx) => {
     await existingRecords(tx, table, scope, named);

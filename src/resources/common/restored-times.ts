@@ -1,10 +1,8 @@
 // Declares how the records of a resource get the times that they have in an archive.
 
-import { scopeOf } from "../../access/caller.ts";
-import type { Acl } from "../../access/capabilities.ts";
-import type { RequestContext } from "../../context.ts";
 import type { Filter } from "../../query/filter.ts";
-import type { CatalogWriter, Stored, Table } from "../../storage/catalog.ts";
+import type { CatalogWriter, Table } from "../../storage/catalog.ts";
+import { type ScopedRecord, type ScopedRecords, scopeByCapability } from "./scoped-records.ts";
 
 /** Times in milliseconds since 1970. */
 export interface RecordTimes {
@@ -17,22 +15,14 @@ export interface RecordTimes {
   readonly columns?: readonly Omit<RecordTimes, "columns" | "uploadedTime">[] | undefined;
 }
 
-export interface TimedRecord extends Stored {
-  readonly createdTime: number;
-  readonly lastUpdatedTime: number;
-}
-
-export interface TimedRecords {
-  readonly table: Table<TimedRecord>;
-  /** The records that the caller may change. */
-  readonly scope: (ctx: RequestContext) => Filter;
+export interface TimedRecords extends ScopedRecords {
   /** Restores times that only this resource has. */
   readonly restoreMore?: (tx: CatalogWriter, scope: Filter, times: readonly RecordTimes[]) => Promise<void>;
 }
 
-type Options = Partial<TimedRecords> & { readonly acl: Acl };
+type Options = Partial<TimedRecords> & Pick<TimedRecords, "acl">;
 
-export const timedRecords = <Row extends TimedRecord>(
+export const timedRecords = <Row extends ScopedRecord>(
   table: Table<Row>,
-  { acl, scope = (ctx) => scopeOf(ctx.caller, acl, "WRITE"), ...options }: Options,
-): TimedRecords => ({ ...options, scope, table: table as unknown as Table<TimedRecord> });
+  { acl, scope = scopeByCapability(acl), ...options }: Options,
+): TimedRecords => ({ ...options, acl, scope, table: table as unknown as Table<ScopedRecord> });
