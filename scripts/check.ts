@@ -18,6 +18,11 @@ interface Outcome {
 const steps: readonly Step[] = [
   { name: "types", command: ["tsc", "--pretty", "false"], next: "mend the types, then npm run check" },
   {
+    name: "types of the console",
+    command: ["tsc", "--pretty", "false", "--project", "console"],
+    next: "npm run build -- --client writes the API client; mend the types, then npm run check",
+  },
+  {
     name: "lint and format",
     command: ["biome", "check", "--error-on-warnings", "."],
     next: "npm run format, then mend what is left",

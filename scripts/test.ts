@@ -13,7 +13,8 @@ for (const line of prepare(systemPackages, thisMachine)) console.log(line);
 const given = process.argv.slice(2);
 const places = given.filter((one) => !one.startsWith("-"));
 const flags = given.filter((one) => one.startsWith("-"));
-const patterns = places.length > 0 ? places.map(patternOf) : ["{src,test,scripts,bench}/**/*.test.ts"];
+const patterns =
+  places.length > 0 ? places.map(patternOf) : ["{src,test,scripts,bench,console/test}/**/*.test.ts"];
 
 const run = spawnSync(
   process.execPath,

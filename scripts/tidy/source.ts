@@ -19,8 +19,11 @@ export interface Finding {
   readonly problem: string;
 }
 
-/** Every file of the repository that tsconfig.json includes. */
-export const sourcesOfProject = (root: string): Source[] => read(new API({ cwd: root }), root);
+/** Every file of the repository that its configurations of TypeScript include. */
+export const sourcesOfProject = (root: string): Source[] =>
+  configurations.flatMap((config) => read(new API({ cwd: root }), root, config));
+
+const configurations = ["tsconfig.json", "console/tsconfig.json"];
 
 /** Files that exist only in a test: path to text. */
 export function sourcesOf(files: Readonly<Record<string, string>>): Source[] {
@@ -37,15 +40,16 @@ export function sourcesOf(files: Readonly<Record<string, string>>): Source[] {
   const fs = createVirtualFileSystem(
     Object.fromEntries(all.map(([path, text]) => [`${root}/${path}`, text])),
   );
-  return read(new API({ cwd: root, fs }), root);
+  return read(new API({ cwd: root, fs }), root, "tsconfig.json");
 }
 
-function read(api: API, root: string): Source[] {
+function read(api: API, root: string, config: string): Source[] {
   try {
-    const snapshot = api.updateSnapshot({ openProject: `${root.replace(/\/$/, "")}/tsconfig.json` });
+    const snapshot = api.updateSnapshot({ openProject: `${root.replace(/\/$/, "")}/${config}` });
     const project = snapshot.getProjects()[0];
-    if (!project) throw new Error(`${root} has no tsconfig.json`);
-    return project.rootFiles.map((file) => {
+    if (!project) throw new Error(`${root} has no ${config}`);
+    const written = project.rootFiles.filter((file) => !file.endsWith("/generated.ts"));
+    return written.map((file) => {
       const tree = project.program.getSourceFile(file);
       if (!tree) throw new Error(`${file} cannot be read`);
       return { path: relative(root, file), text: tree.text, lines: tree.text.split("\n"), tree };

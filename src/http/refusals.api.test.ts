@@ -20,7 +20,7 @@ test("an unknown path is 404, a known one with another method 405 with Allow", a
     unknown.error?.message,
     "There is no operation GET /api/0.5/projects/demo/nothing; see /api/0.5/openapi.json",
   );
-  assert.equal((await ask.root("GET /")).status, 404);
+  assert.equal((await ask.root("GET /nothing")).status, 404);
   assert.equal((await ask.root("GET /api/0.7/projects/demo/assets")).status, 404);
   const known = await ask("DELETE /assets");
   assert.equal(known.status, 405);

@@ -1,0 +1,76 @@
+// The pages and their addresses. The search parameters of an address are the whole state of its page.
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from "@tanstack/react-router";
+import { basePath } from "./api/base.ts";
+import { addressOf, parseAddress } from "./lib/address.ts";
+import { seriesSearch } from "./pages/series/search.ts";
+import { sessionQuery } from "./session/session.ts";
+import { signInSearch } from "./session/sign-in-search.ts";
+import { AppFrame } from "./ui/app-frame.tsx";
+import { NotFound, PageError, PagePending } from "./ui/page-states.tsx";
+
+interface RouterContext {
+  readonly queryClient: QueryClient;
+}
+
+const rootRoute = createRootRouteWithContext<RouterContext>()({ notFoundComponent: NotFound });
+
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/sign-in",
+  validateSearch: signInSearch,
+  component: lazyRouteComponent(() => import("./session/sign-in-page.tsx"), "SignInPage"),
+});
+
+/** The pages for people who are signed in, inside of the frame with the navigation. */
+const frameRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: "frame",
+  beforeLoad: async ({ context, location }) => {
+    const session = await context.queryClient.ensureQueryData(sessionQuery);
+    if (session === null) throw redirect({ to: "/sign-in", search: { returnTo: location.href } });
+  },
+  component: AppFrame,
+});
+
+const startRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/",
+  component: lazyRouteComponent(() => import("./pages/start/start-page.tsx"), "StartPage"),
+});
+
+const seriesRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/series",
+  validateSearch: seriesSearch,
+  component: lazyRouteComponent(() => import("./pages/series/series-page.tsx"), "SeriesPage"),
+});
+
+const routeTree = rootRoute.addChildren([signInRoute, frameRoute.addChildren([startRoute, seriesRoute])]);
+
+export const createConsoleRouter = (queryClient: QueryClient) =>
+  createRouter({
+    routeTree,
+    basepath: basePath(),
+    parseSearch: parseAddress,
+    stringifySearch: addressOf,
+    search: { strict: true },
+    context: { queryClient },
+    defaultPreload: "intent",
+    scrollRestoration: true,
+    defaultErrorComponent: PageError,
+    defaultPendingComponent: PagePending,
+    defaultNotFoundComponent: NotFound,
+  });
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof createConsoleRouter>;
+  }
+}

@@ -1,0 +1,69 @@
+// The session of the person at the console. The cookie is the server's: no key stays in the browser.
+import { HttpError } from "@oazapfts/runtime";
+import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
+import { baseUrl } from "../api/base.ts";
+import type { Group } from "../api/generated.ts";
+
+export interface Session {
+  readonly account: { readonly id: number; readonly name: string };
+  /** The URL name of the project. */
+  readonly project: string;
+  readonly capabilities: Group["capabilities"];
+  readonly isAdministrator: boolean;
+  /** In ms since 1970. */
+  readonly expiresTime: number;
+}
+
+export interface SignInOptions {
+  readonly project: string;
+  readonly identityProviders: readonly { readonly name: string; readonly loginUrl: string }[];
+}
+
+/** A person signs in with an API key, or the token of a one-time link. */
+export type SignInSecret = { readonly apiKey: string } | { readonly token: string };
+
+/** The session, or null without a sign-in. */
+export const sessionQuery = queryOptions({
+  queryKey: ["session"],
+  queryFn: async () => {
+    try {
+      return await send<Session>("GET", "/session");
+    } catch (problem) {
+      if (problem instanceof HttpError && problem.status === 401) return null;
+      throw problem;
+    }
+  },
+  staleTime: 60_000,
+});
+
+export const signInOptionsQuery = queryOptions({
+  queryKey: ["session", "options"],
+  queryFn: () => send<SignInOptions>("GET", "/session/options"),
+});
+
+export const signIn = (secret: SignInSecret): Promise<Session> => send("POST", "/session", secret);
+
+export const signOut = (): Promise<void> => send("DELETE", "/session");
+
+/** The session; only for pages that the router shows to people who are signed in. */
+export function useSession(): Session {
+  const { data } = useSuspenseQuery(sessionQuery);
+  if (data === null) throw new Error("The page needs a session.");
+  return data;
+}
+
+/** The project's URL name, the first argument of each function of the generated client. */
+export const useProject = (): string => useSession().project;
+
+async function send<Result>(method: string, path: string, body?: unknown): Promise<Result> {
+  const response = await fetch(`${baseUrl()}${path}`, {
+    method,
+    ...(body !== undefined && {
+      body: JSON.stringify(body),
+      headers: { "Content-Type": "application/json" },
+    }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new HttpError(response.status, text, response.headers);
+  return (text === "" ? undefined : JSON.parse(text)) as Result;
+}

@@ -1,0 +1,123 @@
+// The frame around the pages: header, navigation and the page itself.
+import {
+  AppShell,
+  Burger,
+  Button,
+  Group,
+  Kbd,
+  NavLink,
+  ScrollArea,
+  Text,
+  UnstyledButton,
+} from "@mantine/core";
+import { useDisclosure, useHotkeys } from "@mantine/hooks";
+import { spotlight } from "@mantine/spotlight";
+import { Link, Outlet, useRouterState } from "@tanstack/react-router";
+import { Search } from "lucide-react";
+import { lazy, Suspense, useEffect } from "react";
+import { useSession } from "../session/session.ts";
+import { AccountMenu } from "./account-menu.tsx";
+import classes from "./app-frame.module.css";
+import { ConnectionNotice } from "./connection-notice.tsx";
+import { Logo } from "./logo.tsx";
+import { navigation } from "./navigation.ts";
+import { PagePending } from "./page-states.tsx";
+
+const CommandPalette = lazy(async () => ({
+  default: (await import("./command-palette.tsx")).CommandPalette,
+}));
+
+export function AppFrame() {
+  const [isOpen, { toggle, close }] = useDisclosure();
+  useHotkeys([["mod+K", spotlight.open]], []);
+  return (
+    <AppShell
+      header={{ height: 52 }}
+      navbar={{ width: 208, breakpoint: "sm", collapsed: { mobile: !isOpen } }}
+      padding="md"
+    >
+      <a className={classes["skip"]} href="#page">
+        Skip to the page
+      </a>
+      <AppShell.Header className={classes["header"]}>
+        <Group gap="sm" wrap="nowrap">
+          <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
+          <UnstyledButton component={Link} to="/" aria-label="Millrace, start">
+            <Group gap="xs" wrap="nowrap">
+              <Logo />
+              <Text fw={650} visibleFrom="xs">
+                Millrace
+              </Text>
+            </Group>
+          </UnstyledButton>
+          <ProjectName />
+        </Group>
+        <Group gap="xs" wrap="nowrap">
+          <SearchButton />
+          <AccountMenu />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs">
+        <ScrollArea>
+          <Navigation onNavigate={close} />
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main id="page" tabIndex={-1} className={classes["main"]}>
+        <ConnectionNotice />
+        <Suspense fallback={<PagePending />}>
+          <Outlet />
+        </Suspense>
+      </AppShell.Main>
+      <Suspense>
+        <CommandPalette />
+      </Suspense>
+    </AppShell>
+  );
+}
+
+function ProjectName() {
+  return (
+    <Text size="sm" c="var(--text-quiet)" truncate title="The project">
+      {useSession().project}
+    </Text>
+  );
+}
+
+function SearchButton() {
+  return (
+    <Button
+      variant="default"
+      size="compact-md"
+      fw={400}
+      onClick={spotlight.open}
+      leftSection={<Search size={15} aria-hidden />}
+      rightSection={<Kbd visibleFrom="sm">Ctrl K</Kbd>}
+    >
+      Search
+    </Button>
+  );
+}
+
+function Navigation({ onNavigate }: { onNavigate(): void }) {
+  const { isAdministrator } = useSession();
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  useEffect(() => {
+    if (path) onNavigate();
+  }, [path, onNavigate]);
+  return (
+    <nav aria-label="Pages">
+      {navigation
+        .filter((entry) => isAdministrator || !entry.onlyForAdministrators)
+        .map(({ to, label, icon: Icon }) => (
+          <NavLink
+            key={to}
+            component={Link}
+            to={to}
+            label={label}
+            leftSection={<Icon size={17} aria-hidden />}
+            active={to === "/" ? path === "/" : path.startsWith(to)}
+          />
+        ))}
+    </nav>
+  );
+}

@@ -1,0 +1,17 @@
+// The pages in the navigation, in its order.
+import type { LinkProps } from "@tanstack/react-router";
+import { ChartLine, House, type LucideIcon } from "lucide-react";
+
+interface NavigationEntry {
+  readonly to: NonNullable<LinkProps["to"]>;
+  readonly label: string;
+  readonly icon: LucideIcon;
+  /** Words that the command palette also finds the page by. */
+  readonly keywords: string;
+  readonly onlyForAdministrators?: boolean;
+}
+
+export const navigation: readonly NavigationEntry[] = [
+  { to: "/", label: "Start", icon: House, keywords: "home overview" },
+  { to: "/series", label: "Series", icon: ChartLine, keywords: "time series tags datapoints latest" },
+];

@@ -1,0 +1,84 @@
+// What a page shows while it loads, when it failed, when there is nothing, and when it does not exist.
+import { Alert, Anchor, Button, Center, Group, Loader, Stack, Text, Title } from "@mantine/core";
+import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
+import { CircleAlert } from "lucide-react";
+import { type ReactNode, useEffect, useState } from "react";
+import { messageOf } from "../api/errors.ts";
+
+const textAfterMs = 2_000;
+
+/** A spinner; after two seconds it also says what is loading. */
+export function Loading({ what }: { what: string }) {
+  const [isLong, setIsLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setIsLong(true), textAfterMs);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <Center p="xl" role="status" aria-label={`Loading ${what}`}>
+      <Group>
+        <Loader size="sm" />
+        {isLong && <Text c="var(--text-quiet)">Still loading {what}…</Text>}
+      </Group>
+    </Center>
+  );
+}
+
+export const PagePending = () => <Loading what="the page" />;
+
+/** A failure with its reason and a button that tries again. */
+export function Failure({ problem, onRetry }: { problem: unknown; onRetry?: () => void }) {
+  return (
+    <Alert
+      color="red"
+      role="alert"
+      icon={<CircleAlert size={18} aria-hidden />}
+      title="This did not work"
+      m="md"
+    >
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{messageOf(problem)}</Text>
+        {onRetry && (
+          <Button size="xs" variant="default" onClick={onRetry}>
+            Try again
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+export function PageError({ error }: ErrorComponentProps) {
+  const router = useRouter();
+  return <Failure problem={error} onRetry={() => void router.invalidate()} />;
+}
+
+/** Says that there is nothing here, and what to do about it. */
+export function Empty({ title, children, icon }: { title: string; children?: ReactNode; icon?: ReactNode }) {
+  return (
+    <Center p="xl">
+      <Stack align="center" gap="xs" maw={460} ta="center">
+        {icon}
+        <Text fw={600}>{title}</Text>
+        <Text component="div" size="sm" c="var(--text-quiet)">
+          {children}
+        </Text>
+      </Stack>
+    </Center>
+  );
+}
+
+export function NotFound() {
+  return (
+    <Center mih="60dvh">
+      <Stack align="center">
+        <Title order={1} size="h3">
+          There is no such page
+        </Title>
+        <Anchor component={Link} to="/">
+          Go to the start
+        </Anchor>
+      </Stack>
+    </Center>
+  );
+}

@@ -1,0 +1,72 @@
+// A real browser with the built console of a real server, for tests of its pages.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import type { AxeResults } from "axe-core";
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { launchBrowser } from "../../test/support/browser.ts";
+import { type ServerOptions, startTestServer, type TestServer } from "../../test/support/server.ts";
+
+/** The folder of the build that `npm ci` and `npm run build` make. */
+const consoleFolder = fileURLToPath(new URL("../dist", import.meta.url));
+
+export interface ConsoleUnderTest {
+  readonly server: TestServer;
+  /** A browser window of its own that is signed in with the key; the administrator's when absent. */
+  open(options?: OpenOptions): Promise<Page>;
+  close(): Promise<void>;
+}
+
+interface OpenOptions extends BrowserContextOptions {
+  /** The page to open: `/series?query=pump`. */
+  readonly path?: string;
+  /** The API key to sign in with; null for a window without a session. */
+  readonly key?: string | null;
+}
+
+/** Each page reports errors of its scripts as a failure of the test, by `close`. */
+export async function startConsole(options: ServerOptions = {}): Promise<ConsoleUnderTest> {
+  const server = await startTestServer({ ...options, consoleFolder });
+  const browser = await launchBrowser();
+  const problems: string[] = [];
+  return {
+    server,
+    async open({ path = "/", key = server.key, ...contextOptions } = {}) {
+      const context = await browser.newContext(contextOptions);
+      context.setDefaultTimeout(15_000);
+      if (key !== null) await signIn(context, server, key);
+      const page = await context.newPage();
+      page.on("pageerror", (problem) => problems.push(String(problem.stack ?? problem)));
+      await page.goto(server.baseUrl + path);
+      return page;
+    },
+    async close() {
+      await browser.close();
+      await server.close();
+      assert.deepEqual(problems, [], "the scripts of the pages threw errors");
+    },
+  };
+}
+
+/** Signs in as the page does; the cookie is in the context from now on. */
+async function signIn(context: BrowserContext, server: TestServer, apiKey: string): Promise<void> {
+  const response = await context.request.post(`${server.baseUrl}/session`, {
+    data: { apiKey },
+    headers: { origin: server.baseUrl },
+  });
+  assert.equal(response.status(), 200, await response.text());
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Fails when the page breaks a rule of WCAG 2.2 AA that axe can check. */
+export async function assertAccessible(page: Page): Promise<void> {
+  await page.evaluate(axeSource);
+  const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+  const results = (await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(tags)} })`)) as AxeResults;
+  const found = results.violations.map(
+    ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`,
+  );
+  assert.deepEqual(found, []);
+}

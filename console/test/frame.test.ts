@@ -1,0 +1,112 @@
+// Tests the frame of the console in a real browser: sign-in, navigation, palette, colours and a lost
+// connection.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
+
+let console: ConsoleUnderTest;
+before(async () => {
+  console = await startConsole();
+  const items = Array.from({ length: 300 }, (_, i) => ({
+    ...{ name: `23-FT-${1000 + i}`, description: `Flow of line ${i}`, unit: "m3/h" },
+  }));
+  await console.server.ask.v06("POST /timeseries", { items });
+});
+after(() => console.close());
+
+describe("sign-in", () => {
+  it("with a key opens the page that was requested, and the key does not stay in the browser", async () => {
+    const page = await console.open({ key: null, path: "/series?query=1007" });
+    await page.getByLabel("API key").fill(console.server.key);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("row", { name: "23-FT-1007" }).waitFor();
+    assert.match(page.url(), /\/series\?query=1007$/);
+    const stored = await page.evaluate<string>(
+      "JSON.stringify([{ ...localStorage }, { ...sessionStorage }])",
+    );
+    assert.ok(!stored.includes(console.server.key));
+    assert.equal(await page.evaluate("document.cookie"), "");
+    await page.context().close();
+  });
+
+  it("with a wrong key says so and opens nothing", async () => {
+    const page = await console.open({ key: null });
+    await page.getByLabel("API key").fill("wrong");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").getByText("The server does not know this key").waitFor();
+    assert.equal(await page.getByRole("navigation").count(), 0);
+    await assertAccessible(page);
+    await page.context().close();
+  });
+
+  it("does not follow an address of another site", async () => {
+    const page = await console.open({ key: null, path: "/sign-in?returnTo=//evil.example/" });
+    await page.getByLabel("API key").fill(console.server.key);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Start" }).waitFor();
+    assert.equal(new URL(page.url()).origin, console.server.baseUrl);
+    await page.context().close();
+  });
+
+  it("ends with the sign-out, also for other windows", async () => {
+    const page = await console.open();
+    await page.getByRole("button", { name: /^Account/ }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.getByLabel("API key").waitFor();
+    await page.goto(`${console.server.baseUrl}/series`);
+    await page.getByLabel("API key").waitFor();
+    await page.context().close();
+  });
+});
+
+describe("the frame", () => {
+  it("has pages without faults of accessibility, light and dark, wide and narrow", async () => {
+    for (const colorScheme of ["light", "dark"] as const)
+      for (const width of [1440, 360]) {
+        const page = await console.open({ path: "/series", colorScheme, viewport: { width, height: 740 } });
+        await page.getByRole("row", { name: "23-FT-1000" }).waitFor();
+        await assertAccessible(page);
+        const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
+        assert.equal(isCut, false, `the page is wider than a window of ${width} px`);
+        await page.context().close();
+      }
+  });
+
+  it("is used by keyboard alone: the palette finds a series and opens it", async () => {
+    const page = await console.open();
+    await page.getByRole("heading", { name: "Start" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByLabel("Find pages, assets and series").waitFor();
+    await page.keyboard.type("FT-1042");
+    await page.getByText("23-FT-1042").waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("row", { name: "23-FT-1042" }).waitFor();
+    await page.goBack();
+    await page.getByRole("heading", { name: "Start" }).waitFor();
+    await page.context().close();
+  });
+
+  it("loads further rows while one scrolls, until all are there", async () => {
+    const page = await console.open({ path: "/series" });
+    await page.getByText("200 and more").waitFor();
+    const table = page.getByRole("table", { name: "Series" });
+    await table.getByRole("row").nth(5).hover();
+    for (let i = 0; i < 40; i++) await page.mouse.wheel(0, 2_000);
+    await page.getByRole("row", { name: "23-FT-1299" }).waitFor();
+    await page.getByText("300", { exact: true }).waitFor();
+    await page.context().close();
+  });
+
+  it("says that the connection is lost, and continues when it is back", async () => {
+    const page = await console.open({ path: "/series" });
+    await page.getByRole("row", { name: "23-FT-1000" }).waitFor();
+    await page.context().setOffline(true);
+    await page.getByLabel("Search series").fill("1003");
+    await page.getByText("The server cannot be reached").first().waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole("row", { name: "23-FT-1003" }).waitFor();
+    await page.getByText("No connection").waitFor({ state: "detached" });
+    await page.context().close();
+  });
+});
