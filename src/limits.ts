@@ -317,7 +317,7 @@ export const described = {
     "items",
     "Grants, and assets of the record, in the explanation of a right. More do not help people.",
   ),
-  seeAsGroupsMax: limit(100, "groups", "Groups in the header `X-See-As-Group`. More are refused."),
+  seeAsGroupsMax: limit(100, "groups", "Groups of `X-See-As-Group` or an explanation. More are refused."),
   trendDefinitionBytesMax: limit(
     2 ** 16,
     "bytes",

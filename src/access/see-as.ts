@@ -31,13 +31,15 @@ export async function seeAs(
 
 /**
  * Returns a caller that is a member of these groups alone. It has no account, like the user of a token, so
- * that no record is its own. Refuses (400) unknown groups; `field` has them.
+ * that no record is its own. Refuses (400) unknown and too many groups; `field` has them.
  */
 export async function memberOf(
   rights: Pick<Rights, "grantsTo">,
   { userId: _, ...caller }: Caller,
   { ids, field }: { readonly ids: readonly number[]; readonly field: string },
 ): Promise<Caller> {
+  const limit = limits.seeAsGroupsMax;
+  if (ids.length > limit) throw fail("too-many", { field, limit, got: ids.length });
   const grants = await rights.grantsTo(caller.projectId, { ids });
   const unknown = ids.filter((id) => !grants.groupIds.includes(id));
   if (unknown.length > 0) throw fail("ids-unknown", { field, ids: unknown });
@@ -47,8 +49,6 @@ export async function memberOf(
 /** Distinct ids in ascending order. An empty header is refused, so that it never means all rights. */
 function groupIdsIn(groups: SeeAs["groups"]): number[] {
   const sent = [groups].flat().flatMap((list) => list.split(","));
-  const limit = limits.seeAsGroupsMax;
-  if (sent.length > limit) throw fail("too-many", { field: headerName, limit, got: sent.length });
   const ids = sent.map((one) => {
     const id = /^\d{1,16}$/.test(one.trim()) ? Number(one) : 0;
     if (id > 0 && Number.isSafeInteger(id)) return id;

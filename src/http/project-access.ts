@@ -15,7 +15,10 @@ export interface ProjectClient extends Client {
   readonly caller: Caller;
 }
 
-/** Refuses requests without valid credentials (401), and callers without access to the project (403). */
+/**
+ * Refuses requests without valid credentials (401), and callers without access to the project (403). With the
+ * header `X-See-As-Group` the caller is a member of these groups instead.
+ */
 export async function admitToProject(
   { authenticator, services }: Pick<Kernel, "authenticator" | "services">,
   {

@@ -90,9 +90,9 @@ test("a right through a subtree names the group, the capability and the chain of
   ]);
   assert.deepEqual(found.securityCategories, []);
   assert.deepEqual(found.reasons, [
-    `Yes: operator has timeSeriesAcl with READ for the record ${said("flow")}.`,
-    `The group ${said("unit readers")} grants timeSeriesAcl with READ for the subtree of ${said("unit")}: ` +
-      `${said("unit")} > ${said("pump")}.`,
+    `Yes: operator may read the record ${said("flow")}.`,
+    `The group ${said("unit readers")} grants timeSeriesAcl with READ for the subtree of ${said("unit")}, ` +
+      `through ${said("unit")} > ${said("pump")}.`,
   ]);
 });
 
@@ -100,7 +100,7 @@ test("a scope that does not contain the record is named, with the assets of the 
   const found = await explain(`resource=timeseries&id=${ids["flow"]}&userId=${ids["operator"]}&action=WRITE`);
   assert.deepEqual([found.allowed, found.grants.length], [false, 1]);
   assert.deepEqual(found.reasons, [
-    `No: operator does not have timeSeriesAcl with WRITE for the record ${said("flow")}.`,
+    `No: operator may not write the record ${said("flow")}.`,
     `The group ${said("tank writers")} grants timeSeriesAcl with WRITE for the subtree of ${said("tank")}, ` +
       `but the record belongs to ${said("plant")} > ${said("unit")} > ${said("pump")}, ` +
       "which it does not contain.",
@@ -133,7 +133,7 @@ test("without a capability the groups are named, and the default group counts fo
   assert.deepEqual([operator.allowed, operator.grants], [false, []]);
   const groups = `${said("unit readers")}, ${said("tank writers")}`;
   assert.deepEqual(operator.reasons.slice(1), [
-    `No group of operator grants eventsAcl with READ (403): ${groups}.`,
+    `None of these groups grants eventsAcl with READ (403): ${groups}.`,
   ]);
   const before = await explain(`${query}&userId=${ids["nobody"]}`);
   assert.deepEqual([before.allowed, before.groups, before.isByDefault], [false, [], false]);

@@ -3,11 +3,11 @@ import type { Explanation, Grant, Named } from "./explanations.ts";
 
 /** The verdict first, then its reasons. */
 export function sentencesOf(explanation: Explanation): string[] {
-  const { allowed, subject, acl, action, record } = explanation;
+  const { allowed, subject, action, record } = explanation;
   const { user } = subject.caller;
-  const what = `${acl} with ${action} for the record ${said(record)}`;
+  const what = `${action.toLowerCase()} the record ${said(record)}`;
   return [
-    allowed ? `Yes: ${user} has ${what}.` : `No: ${user} does not have ${what}.`,
+    allowed ? `Yes: ${user} may ${what}.` : `No: ${user} may not ${what}.`,
     ...(subject.hasExpired ? ["The key has expired, so that the server refuses every request (401)."] : []),
     ...groupSentences(explanation),
     ...grantSentences(explanation),
@@ -26,7 +26,7 @@ function groupSentences({ subject, grants, acl, action }: Explanation): string[]
   const counting = listOf(groups);
   return [
     ...(isByDefault ? [`${user} is in no group, so that the default group counts: ${counting}.`] : []),
-    ...(grants.length === 0 ? [`No group of ${user} grants ${acl} with ${action} (403): ${counting}.`] : []),
+    ...(grants.length === 0 ? [`None of these groups grants ${acl} with ${action} (403): ${counting}.`] : []),
   ];
 }
 
@@ -35,7 +35,9 @@ function grantSentences({ grants, paths, acl, action }: Explanation): string[] {
   const right = (one: Grant) =>
     `The group ${said(one.group)} grants ${acl} with ${action} for ${scopeOf(one)}`;
   if (covering.length > 0)
-    return covering.map((one) => `${right(one)}${one.chain.length > 0 ? `: ${pathOf(one.chain)}` : ""}.`);
+    return covering.map(
+      (one) => `${right(one)}${one.chain.length > 0 ? `, through ${pathOf(one.chain)}` : ""}.`,
+    );
   const where =
     paths.length === 0 ? "no asset" : `${paths.map(pathOf).join(", ")}, which it does not contain`;
   return grants.map((one) => `${right(one)}, but the record belongs to ${where}.`);
