@@ -296,6 +296,17 @@ function manyPoints(caller: RandomCaller): RandomRequest {
   const items = series.map(({ id, name }) => (caller.random.chance(0.5) ? { id } : { name }));
   const hidden = items.filter((_, at) => !series[at]!.isRead).map((item) => item.id ?? item.name!);
   const given = { needs: needs("timeseries") };
+  if (caller.random.chance(0.3))
+    return {
+      ...given,
+      ask: `POST ${below("0.6")}/timeseries/latest`,
+      body: { items },
+      seen: (reply) => reply.json.data.items,
+      expected:
+        hidden.length > 0
+          ? unknownKeys(hidden)
+          : series.map(({ id, name }) => ({ name, datapoints: pointsOf(id).slice(-1) })),
+    };
   if (caller.random.chance(0.5))
     return {
       ...given,

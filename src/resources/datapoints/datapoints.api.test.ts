@@ -274,6 +274,33 @@ test("latest is strictly earlier than before, and empty when there is none", asy
   assert.deepEqual((await server.ask(`GET /timeseries/latest/${strings.name}`)).items, [point(1, "on")]);
 });
 
+test("the latest points of many series, in the order of the request, empty when there is none", async () => {
+  const a = await filled([point(5, 1), point(10, 2), point(nowMs, 3)]);
+  const b = await filled([point(7, "on")], { isString: true });
+  const empty = await series();
+  const latest = async (body: object) => (await server.ask.v06("POST /timeseries/latest", body)).items;
+  const items = [{ id: b.id }, { name: empty.name }, { name: a.name }, { id: b.id }];
+  const last = { name: b.name, datapoints: [point(7, "on")] };
+  const none = { name: empty.name, datapoints: [] };
+  assert.deepEqual(await latest({ items }), [
+    ...[last, none, { name: a.name, datapoints: [point(10, 2)] }],
+    last,
+  ]);
+  assert.deepEqual(await latest({ items: [{ id: b.id }, { id: a.id }], before: 7 }), [
+    { name: b.name, datapoints: [] },
+    { name: a.name, datapoints: [point(5, 1)] },
+  ]);
+  assert.deepEqual(await latest({ items: [{ id: a.id }], before: "1d-ago" }), [
+    { name: a.name, datapoints: [point(10, 2)] },
+  ]);
+  assert.deepEqual(await latest({ items: [] }), []);
+  await server.ask(`POST ${path(empty)}`, '{"items":[{"timestamp":1,"value":-0}]}');
+  assert.match(
+    (await server.ask.v06("POST /timeseries/latest", { items: [{ id: empty.id }] })).text,
+    /"timestamp":1,"value":-0}/,
+  );
+});
+
 test("a query over many series: items before the body, order and repeats kept", async () => {
   const a = await filled([point(1, 1), point(2, 2), point(3, 3)]);
   const b = await filled([point(1, "x"), point(2, "y")], { isString: true });

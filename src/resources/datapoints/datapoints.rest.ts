@@ -12,14 +12,26 @@ import { id, type Parameter, required, text } from "../../rest/parameters.ts";
 import { apiVersions, type BytesBody, type Route, route } from "../../rest/route.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
 import { dataFrameRoutes } from "./data-frame.rest.ts";
-import { deletePoints, insertPoints, latestPoint, readMany } from "./datapoints.ts";
+import { deletePoints, insertPoints, latestPoint, latestPoints, readMany } from "./datapoints.ts";
 import type { IncomingPoints } from "./inserts/incoming-points.ts";
 import { decodeInsert } from "./inserts/insert-json.rest.ts";
 import { decodeInsertMessage } from "./protobuf.ts";
-import { keyFields, queryParameters, seriesQuery, timeParameter, timeRange } from "./queries.rest.ts";
+import {
+  type KeyInput,
+  keyFields,
+  queryParameters,
+  readTime,
+  seriesKey,
+  seriesQuery,
+  timeField,
+  timeParameter,
+  timeRange,
+} from "./queries.rest.ts";
 import {
   jsonResponse,
   latestResponse,
+  latestSchema,
+  manyLatestResponse,
   namedRows,
   pointSchema,
   protobufResponse,
@@ -126,6 +138,32 @@ const readRoutes = pathsOf("data").map((path) =>
   }),
 );
 
+const latestQuerySchema = Type.Object({
+  items: Type.Array(Type.Object(keyFields), { maxItems: limits.seriesPerReadMax }),
+  before: timeField("Only points earlier than this; now when absent"),
+});
+
+interface LatestQueryInput {
+  readonly items: readonly KeyInput[];
+  readonly before?: string | number;
+}
+
+const manyLatestRoute = route({
+  ...reading,
+  versions: ["0.6"],
+  method: "POST",
+  path: "/timeseries/latest",
+  summary: "Read the last point of each of several series before a time, in the order of the request",
+  body: { kind: "json", schema: latestQuerySchema },
+  response: (version) => ({ schema: itemsSchema(latestSchema(version)) }),
+  handle: async (ctx, { version, body }) => {
+    const { items, before = "now" } = body as LatestQueryInput;
+    const keys = items.map((item, i) => seriesKey(item, `items[${i}].`));
+    const beforeMs = timePointMs(readTime(before, "before"), ctx.system.nowMs());
+    return manyLatestResponse(await latestPoints(ctx, keys, beforeMs), version);
+  },
+});
+
 const latestRoutes = pathsOf("latest").map((path) =>
   route({
     ...reading,
@@ -178,6 +216,7 @@ export const datapointRoutes: readonly Route[] = [
   ...insertRoutes,
   ...readRoutes,
   ...latestRoutes,
+  manyLatestRoute,
   ...deleteSingleRoutes,
   ...deleteRangeRoutes,
   ...dataFrameRoutes,

@@ -3,7 +3,7 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { type Granularity, type TimeRange, wholeBuckets } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
-import type { AggregateName, PointColumns } from "../../storage/points.ts";
+import type { AggregateName, Point, PointColumns } from "../../storage/points.ts";
 import {
   planWrite,
   requireSeries,
@@ -33,11 +33,10 @@ export interface SeriesResult {
   readonly rows: LimitedRows;
 }
 
-/** The last point of a series, in ms since 1970. */
+/** The last point of a series; undefined when the series has none. */
 export interface LatestPoint {
-  readonly seriesId: number;
-  readonly timeMs: number;
-  readonly value: number | string;
+  readonly series: SeriesRef;
+  readonly point: Point | undefined;
 }
 
 /**
@@ -80,30 +79,44 @@ export async function readMany(
 }
 
 /**
- * The last point strictly before `beforeMs`; undefined when there is none. Refuses an unknown series
+ * The last point of each series strictly before `beforeMs`, in the order of the keys. Refuses unknown series
  * (404).
  */
-export async function latestPoint(ctx: RequestContext, key: SeriesKey, beforeMs: number) {
-  const [series] = await requireSeries(ctx, [key], "READ");
-  const { id, isString } = series!;
-  const [latest] = await ctx.points.latest([{ series: id, isString }], beforeMs);
-  return latest;
+export async function latestPoints(
+  ctx: RequestContext,
+  keys: readonly SeriesKey[],
+  beforeMs: number,
+): Promise<LatestPoint[]> {
+  return latestOf(ctx, await requireSeries(ctx, keys, "READ"), beforeMs);
 }
 
-/**
- * The last points of these series, in their order. Series are left out that are empty, unknown, or hidden
- * from the caller.
- */
-export async function latestPoints(ctx: RequestContext, ids: readonly number[]): Promise<LatestPoint[]> {
-  const found = (await resolveSeries(ctx, ids, "READ")).filter((series) => series !== undefined);
-  const series = found.map(({ id, isString }) => ({ series: id, isString }));
-  const latest = await ctx.points.latest(series, limits.timeMsMax + 1);
-  const points: LatestPoint[] = [];
-  for (let at = 0; at < latest.length; at++) {
-    const point = latest[at];
-    if (point) points.push({ seriesId: found[at]!.id, timeMs: point.timeMs, value: point.value });
-  }
-  return points;
+/** The last point of one series strictly before `beforeMs`. Refuses an unknown series (404). */
+export async function latestPoint(
+  ctx: RequestContext,
+  key: SeriesKey,
+  beforeMs: number,
+): Promise<Point | undefined> {
+  const [latest] = await latestPoints(ctx, [key], beforeMs);
+  return latest!.point;
+}
+
+/** The last points of the series with these ids that the caller may read, in their order. */
+export async function latestVisiblePoints(
+  ctx: RequestContext,
+  ids: readonly number[],
+): Promise<LatestPoint[]> {
+  const visible = (await resolveSeries(ctx, ids, "READ")).filter((series) => series !== undefined);
+  return latestOf(ctx, visible, limits.timeMsMax + 1);
+}
+
+async function latestOf(
+  ctx: RequestContext,
+  series: readonly SeriesRef[],
+  beforeMs: number,
+): Promise<LatestPoint[]> {
+  const stored = series.map(({ id, isString }) => ({ series: id, isString }));
+  const points = await ctx.points.latest(stored, beforeMs);
+  return series.map((one, i) => ({ series: one, point: points[i] }));
 }
 
 /**

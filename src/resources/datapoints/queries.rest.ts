@@ -27,7 +27,14 @@ export const timeParameter = (description: string): Parameter<TimePoint | undefi
   decode: (input, field) => (input.at(-1) ? readTime(input.at(-1)!, field) : undefined),
 });
 
-function readTime(input: string | number, field: string): TimePoint {
+/** A member of a body for a time, in any of its formats. */
+export const timeField = (description: string) =>
+  Type.Optional(
+    Type.Union([Type.Number(), Type.String()], { description: `${description}: ${timeFormats}` }),
+  );
+
+/** Decodes a time of a request. Refuses (400) other formats, naming the field. */
+export function readTime(input: string | number, field: string): TimePoint {
   const found = parseTimePoint(input);
   if (!found) throw fail("field-invalid", { field, expected: timeFormats, got: String(input) });
   return found;
@@ -86,12 +93,8 @@ const aggregatesField = Type.Optional(Type.Union([Type.String(), Type.Array(Type
 
 /** The members of a query, on a body or an item; every version accepts all spellings of its clients. */
 export const optionFields = {
-  start: Type.Optional(
-    Type.Union([Type.Number(), Type.String()], { description: `Included: ${timeFormats}` }),
-  ),
-  end: Type.Optional(
-    Type.Union([Type.Number(), Type.String()], { description: `Not included: ${timeFormats}` }),
-  ),
+  start: timeField("Included"),
+  end: timeField("Not included"),
   aggregates: aggregatesField,
   aggregateFunctions: aggregatesField,
   granularity: Type.Optional(Type.String()),

@@ -256,6 +256,30 @@ refused("reads that ask for what cannot be", [
   },
 ]);
 
+test("reads of latest values that cannot be", async () => {
+  const refuses = await refusing({ server, versions: ["0.6"], stored: everything });
+  const ask = "POST /timeseries/latest";
+  const tooMany = Array.from({ length: limits.seriesPerReadMax + 1 }, () => ({ name: "n" }));
+  await refuses(ask, {
+    body: { items: [{ name: "n" }, { name: "none" }, { id: 5 }] },
+    message: "No such time series: none, 5",
+    ...{ status: 404, members: { notFound: ["none", 5] } },
+  });
+  await refuses(ask, {
+    body: { items: [{ name: "n" }, {}] },
+    message: "Missing required field - items[1].name",
+    members: { missingFields: ["items[1].name"] },
+  });
+  await refuses(ask, {
+    body: { items: [{ name: "n" }], before: "then" },
+    message: `Invalid field - before - expected ${momentText} but got then`,
+  });
+  await refuses(ask, {
+    body: { items: tooMany },
+    message: `items may hold at most ${limits.seriesPerReadMax} items but holds ${tooMany.length}`,
+  });
+});
+
 const query = (body: unknown, message: string, members = {}): RefusedRequest => ({
   ask: "POST /timeseries/dataquery",
   body,

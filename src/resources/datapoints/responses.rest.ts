@@ -9,8 +9,9 @@ import { bufferedChunks, prefetchedAll, streamOf } from "../../lib/streams.ts";
 import { limits } from "../../limits.ts";
 import type { Continuation } from "../../rest/continuation.ts";
 import type { ApiVersion } from "../../rest/route.ts";
+import type { Point } from "../../storage/points.ts";
 import type { DataFrame, DataFrameRows } from "./data-frame.ts";
-import type { SeriesResult } from "./datapoints.ts";
+import type { LatestPoint, SeriesResult } from "./datapoints.ts";
 import { freeRows, type LimitedRows, type Rows } from "./limited-rows.ts";
 import { dataFieldHeader, writePoints } from "./protobuf.ts";
 import { aggregateNames, membersOfAggregate } from "./queries.rest.ts";
@@ -45,6 +46,13 @@ export const seriesPointsSchema = (version: ApiVersion): TSchema => {
     { title: "SeriesDatapoints" },
   );
 };
+
+/** A series with its last point; `datapoints` is empty when there is none. */
+export const latestSchema = (version: ApiVersion): TSchema =>
+  Type.Object(
+    { [keyMember(version)]: Type.String(), datapoints: Type.Array(pointSchema, { maxItems: 1 }) },
+    { title: "LatestDatapoint" },
+  );
 
 /** The rows of one item of a response. Each column is written as one or more members. */
 export interface NamedRows {
@@ -98,13 +106,26 @@ export function jsonResponse(
   return writeResponse(ctx, jsonType, { rows, continuation, bytesMax, write });
 }
 
-/** One point or none, without the name of its series; minus zero keeps its sign. */
-export function latestResponse(
-  found: { readonly timeMs: number; readonly value: number | string } | undefined,
-) {
-  const value = Object.is(found?.value, -0) ? "-0" : JSON.stringify(found?.value);
-  const items = found ? `{"timestamp":${found.timeMs},"value":${value}}` : "";
-  return { contentType: jsonType, bytes: `{"data":{"items":[${items}]}}` };
+/** One point or none, without the name of its series. */
+export const latestResponse = (point: Point | undefined) => ({
+  contentType: jsonType,
+  bytes: `{"data":{"items":[${pointJson(point)}]}}`,
+});
+
+/** An item for each series, with its last point or without points. */
+export function manyLatestResponse(latest: readonly LatestPoint[], version: ApiVersion) {
+  const items = latest.map(
+    ({ series, point }) =>
+      `{"${keyMember(version)}":${JSON.stringify(series.name)},"datapoints":[${pointJson(point)}]}`,
+  );
+  return { contentType: jsonType, bytes: `{"data":{"items":[${items.join(",")}]}}` };
+}
+
+/** Minus zero keeps its sign. */
+function pointJson(point: Point | undefined): string {
+  if (point === undefined) return "";
+  const { timeMs, value } = point;
+  return `{"timestamp":${timeMs},"value":${Object.is(value, -0) ? "-0" : JSON.stringify(value)}}`;
 }
 
 /** The response as one message `TimeseriesData` (docs/reference/datapoints.md#protobuf). */

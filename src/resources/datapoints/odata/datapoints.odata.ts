@@ -31,7 +31,7 @@ import {
   type SeriesRef,
   type TimeSeries,
 } from "../../timeseries/timeseries.ts";
-import { latestPoints } from "../datapoints.ts";
+import { latestVisiblePoints } from "../datapoints.ts";
 import { columnsOf, countOf, type Plan, type PointRow, pageOf, propertyOf } from "./point-pages.odata.ts";
 
 const seriesId = required(id<PointRow>("TimeseriesId", (row) => row.seriesId, "seriesId"));
@@ -128,12 +128,13 @@ async function latestOf(
   const { values = [], rest } = valuesIn(filter, "seriesId");
   const [start = 0] = (page.after ?? []) as readonly number[];
   const end = Math.min(start + page.limit, values.length);
-  const latest = await latestPoints(ctx, values.slice(start, end) as readonly number[]);
+  const latest = await latestVisiblePoints(ctx, values.slice(start, end) as readonly number[]);
+  const rows = latest.flatMap(({ series, point }) => (point ? [{ seriesId: series.id, ...point }] : []));
   const fieldOf = (row: PointRow, field: string) => {
     if (field === "number") return numberIn(row);
     return field === "text" ? stringIn(row) : row[field as keyof PointRow];
   };
-  const items = await filteredItems(ctx, { filter: rest, fieldOf }, latest);
+  const items = await filteredItems(ctx, { filter: rest, fieldOf }, rows);
   return { items, ...(end < values.length && { next: [end] }) };
 }
 
