@@ -118,10 +118,11 @@ export const requestFailures = {
     when: "The body cannot be read as CSV, or its header is not as needed.",
     message: ({ problem }) => `The body is not CSV with a header: ${problem}`,
   }),
-  "field-invalid": entry<{ field: string; expected: string; got: string }>({
+  "field-invalid": entry<{ field: string; expected: string; got: string; position?: number }>({
     status: 400,
     when: "A member of the body, a query parameter or a path segment has the wrong type or value.",
     message: ({ field, expected, got }) => `Invalid field - ${field} - expected ${expected} but got ${got}`,
+    members: ({ position }) => (position === undefined ? {} : { position }),
   }),
   "fields-missing": entry<{ fields: readonly string[] }>({
     status: 400,

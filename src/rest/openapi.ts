@@ -45,6 +45,7 @@ const errorSchema = {
         extra: { type: "object", additionalProperties: true },
         notFound: { type: "array", items: { type: ["integer", "string"] } },
         missingFields: { type: "array", items: { type: "string" } },
+        position: { type: "integer", description: "The character of the error in an expression, from 1" },
         duplicates: { type: "array", items: { type: "object", additionalProperties: true } },
       },
     },

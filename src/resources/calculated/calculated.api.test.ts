@@ -340,6 +340,23 @@ test("what cannot be calculated is refused, naming what is wrong", async () => {
   }
 });
 
+test("an error has the position in the expression, also of an alias that it cannot use", async () => {
+  const numbers = await series(ramp([1]));
+  const strings = await series([{ timestamp: 0, value: "open" }], { isString: true });
+  const aliases = [{ alias: "a", id: numbers }];
+  const cases: [text: string, position: number | undefined][] = [
+    ["([a] + 1", 9],
+    ["1 + [a] + [x]", 11],
+    ["1 + sqrt([a])", 10],
+    [`[a] * [${strings}]`, 7],
+    [`[a] + ${" ".repeat(5_000)}1`, undefined],
+  ];
+  for (const [text, position] of cases) {
+    const { status, error } = await calculate({ function: text, aliases });
+    assert.deepEqual([status, error?.["position"]], [400, position], text);
+  }
+});
+
 test("what a calculation lacks is named, and series that do not exist are not found", async () => {
   const a = { alias: "a", id: await series(ramp([1])) };
   const withAlias = (sent: object) => ({ function: "[a]", aliases: [{ ...a, ...sent }] });

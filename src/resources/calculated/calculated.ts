@@ -56,8 +56,12 @@ export async function calculate(
   const series = new Map(found.map((one) => [one.id, one]));
   return parsed.map(({ expression, leaves }, index) => {
     const query = queries[index]!;
-    const sources = new Map(
-      leaves.map(({ leaf, id, aggregate }) => [leaf, sourceOf(series.get(id)!, aggregate, query.field)]),
+    const sources = new Map<Leaf, LeafSource>(
+      leaves.map(({ leaf, id, aggregate }) => {
+        const one = series.get(id)!;
+        if (one.isString) throw hasStrings(one, leaf, query.field);
+        return [leaf, { series: one, ...(aggregate && { aggregate }) }];
+      }),
     );
     const limit = Math.min(query.limit, limits.pointsPerReadMax);
     const source = (most: number) => resultRows(ctx, { expression, sources }, { ...query, limit: most });
@@ -71,8 +75,9 @@ interface Meaning {
 }
 
 /** Resolves a leaf. An alias comes before an id of the same digits. */
-function meaningOf({ name, aggregate }: Leaf, { aliases, field }: CalculatedQuery): Meaning {
-  const refused = (expected: string) => fail("field-invalid", { field, expected, got: `[${name}]` });
+function meaningOf({ name, aggregate, position }: Leaf, { aliases, field }: CalculatedQuery): Meaning {
+  const refused = (expected: string) =>
+    fail("field-invalid", { field, expected, got: `[${name}]`, position });
   const alias = aliases.find((one) => one.alias === name);
   const id = alias?.id ?? (/^\d+$/.test(name) ? Number(name) : undefined);
   if (id === undefined || !Number.isSafeInteger(id))
@@ -93,15 +98,14 @@ function refuseFunctionsOf(points: ReadonlySet<Leaf>, expression: Expression, fi
   const found = isOperator(name) ? undefined : given.flatMap(leavesOf).find((leaf) => points.has(leaf));
   if (found) {
     const expected = `aggregates in ${name}, such as an alias with an aggregate and a granularity,`;
-    throw fail("field-invalid", { field, expected, got: `[${found.name}]` });
+    throw fail("field-invalid", { field, expected, got: `[${found.name}]`, position: found.position });
   }
   for (const one of given) refuseFunctionsOf(points, one, field);
 }
 
-function sourceOf(series: SeriesRef, aggregate: LeafSource["aggregate"], field: string): LeafSource {
+function hasStrings(series: SeriesRef, { position }: Leaf, field: string) {
   const got = `${series.name}, which has strings`;
-  if (series.isString) throw fail("field-invalid", { field, expected: "series of numbers", got });
-  return { series, ...(aggregate && { aggregate }) };
+  return fail("field-invalid", { field, expected: "series of numbers", got, position });
 }
 
 /** Rows of one step. Columns of this length stay in the processor's caches. */

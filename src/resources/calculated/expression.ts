@@ -31,6 +31,8 @@ export interface Leaf {
   readonly name: string;
   /** Set where an aggregate function is applied to it, as in `avg([a])`. */
   readonly aggregate?: AggregateName;
+  /** Where it is first in the expression, counted from 1. */
+  readonly position: number;
 }
 
 export interface ParsedFunction {
@@ -180,7 +182,7 @@ class Parser {
         return { kind: "number", value: Number(token.text) };
       case "leaf":
         this.#advance();
-        return this.#leaf({ name: token.text });
+        return this.#leaf({ name: token.text, position: token.at + 1 });
       case "word":
         this.#advance();
         return this.#deeper(() => this.#call(token));
@@ -247,7 +249,7 @@ class Parser {
   }
 
   #aggregateOf(argument: Expression, word: Token, aggregate: AggregateName): Expression {
-    if (argument.kind === "leaf") return this.#leaf({ name: argument.leaf.name, aggregate });
+    if (argument.kind === "leaf") return this.#leaf({ ...argument.leaf, aggregate });
     throw this.#fault(
       word.at,
       `${word.text} of one series, as in avg([a]) + avg([b]),`,
@@ -329,6 +331,7 @@ class Parser {
       field: this.#field,
       expected: `${expected} at character ${at + 1}`,
       got: cut,
+      position: at + 1,
     });
   }
 }

@@ -410,3 +410,41 @@ test("a table is not linked to an asset that its writer may not know of", async 
     [[seen]],
   );
 });
+
+test("a page starts at any key, and its cursors lead to the rows after and before", async () => {
+  const keys = ["a", "b", "d", "e/1", "å"];
+  const path = await tableOf(...keys.map((key) => `{"key":${JSON.stringify(key)}}`));
+  const page = (query: string) => ok(`GET ${path}?limit=2&${query}`);
+  const cases: [startKey: string, keys: string[]][] = [
+    ["b", ["b", "d"]],
+    ["c", ["d", "e/1"]],
+    ["e/1", ["e/1", "å"]],
+    ["z", ["å"]],
+    ["🏭", []],
+  ];
+  for (const [startKey, expected] of cases)
+    assert.deepEqual(keysOf(await page(`startKey=${segment(startKey)}`)), expected, startKey);
+  const { nextCursor, previousCursor } = await page("startKey=c");
+  assert.deepEqual(keysOf(await page(`cursor=${segment(nextCursor!)}`)), ["å"]);
+  const before = await page(`cursor=${segment(previousCursor!)}`);
+  assert.deepEqual(keysOf(before), ["a", "b"]);
+  assert.equal(before.previousCursor, undefined);
+  const afterAll = await page(`startKey=${segment("🏭")}`);
+  assert.equal(afterAll.nextCursor, undefined);
+  assert.deepEqual(keysOf(await page(`cursor=${segment(afterAll.previousCursor!)}`)), ["e/1", "å"]);
+  const both = await server.ask(`GET ${path}?startKey=a&cursor=${segment(nextCursor!)}`);
+  assert.equal(both.status, 400);
+  assert.match(both.error!.message, /startKey - expected no value beside cursor but got a/);
+});
+
+test("a page counts the rows of its table on request, without those that its filters exclude", async () => {
+  const path = await tableOf('{"key":"a"}', '{"key":"b"}', '{"key":"c"}');
+  const countOf = async (query: string) => {
+    const { json } = await ok(`GET ${path}?limit=1&${query}`);
+    return (json as { data: { rowCount?: number } }).data.rowCount;
+  };
+  assert.equal(await countOf(""), undefined);
+  assert.equal(await countOf("includeRowCount=true"), 3);
+  assert.equal(await countOf("includeRowCount=true&startKey=b"), 3);
+  assert.equal(await countOf("includeRowCount=true&maxLastUpdatedTime=1"), 0);
+});

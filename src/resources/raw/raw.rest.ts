@@ -4,6 +4,7 @@
 // (docs/reference/common.md#names-of-operations).
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
 import { and, between, everything, hasOneOf } from "../../query/filter.ts";
 import type { LengthBound } from "../../query/length-bound.ts";
 import type { Page, PageQuery } from "../../query/page.ts";
@@ -35,7 +36,7 @@ import {
   withTablesOf,
 } from "./raw.ts";
 import { readRows, rowsJson } from "./row-json.rest.ts";
-import { deleteRows, getRow, listRows, type NewRawRow, putRows } from "./rows.ts";
+import { countRows, deleteRows, getRow, listRows, type NewRawRow, putRows } from "./rows.ts";
 import {
   databaseSchema,
   databasesBody,
@@ -51,6 +52,7 @@ import {
   rowQuery,
   rowSchema,
   rowsBody,
+  rowsPageSchema,
   rowsQuery,
   tablesBody,
 } from "./schemas.rest.ts";
@@ -165,7 +167,7 @@ const rowRoutes: readonly Route[] = [
     summary: "List the rows of a table, by key; as CSV with `Accept: text/csv`",
     parameters: inTable,
     query: rowsQuery,
-    response: () => ({ schema: pageSchema(rowSchema), otherContentTypes: [csvType], hasNextLink: true }),
+    response: () => ({ schema: rowsPageSchema, otherContentTypes: [csvType], hasNextLink: true }),
     handle: rowsResponse,
   }),
   route({
@@ -252,7 +254,10 @@ async function rowsResponse(
   const filter = lastUpdated(query);
   const collection = ["raw", ctx.project, path.database, path.table, filter];
   const asked = pageQueryOf(ctx, collection, query);
-  const read = (bound: LengthBound) => listRows(ctx, path, { filter, page: { ...asked, bound } });
+  const { cursor, startKey } = query;
+  if (cursor !== undefined && startKey !== undefined)
+    throw fail("field-invalid", { field: "startKey", expected: "no value beside cursor", got: startKey });
+  const read = (bound: LengthBound) => listRows(ctx, path, { filter, startKey, page: { ...asked, bound } });
   const found = await readWithin(ctx.memory, read);
   if (headers["accept"]?.includes(csvType)) {
     const nextCursor = found.next && ctx.cursors.sign(collection, { after: found.next });
@@ -261,13 +266,14 @@ async function rowsResponse(
       ...(nextCursor && { nextCursor }),
     };
   }
-  const wrapper = pageResponse(
+  const { data } = pageResponse(
     ctx,
     collection,
     { pageQuery: asked, page: { ...found, items: [] } },
     () => null,
   );
-  return itemsTextResponse(wrapper, [rowsJson(found.items, query.columns)]);
+  const rowCount = query.includeRowCount ? await countRows(ctx, path, filter) : undefined;
+  return itemsTextResponse({ data: { ...data, rowCount } }, [rowsJson(found.items, query.columns)]);
 }
 
 /** After `min`, up to and including `max`. */

@@ -2,7 +2,7 @@
 import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
+import { and, between, equals, type Filter, oneOf } from "../../query/filter.ts";
 import type { Page, PageQuery } from "../../query/page.ts";
 import type { CatalogWriter } from "../../storage/catalog.ts";
 import { readPage } from "../../storage/read-page.ts";
@@ -70,18 +70,31 @@ export async function getRow(ctx: RequestContext, name: TableName, key: string):
   });
 }
 
+interface RowsQuery {
+  readonly filter: Filter;
+  /** Not together with a position of the page. */
+  readonly startKey?: string | undefined;
+  readonly page: PageQuery;
+}
+
 /**
- * Returns one page of a table's rows, by key (code points). Refuses (404) an unknown database or table.
+ * Returns one page of a table's rows, by key (code points). With `startKey` it starts at the first row with
+ * this key or a later one; the rows before are on the page before. Refuses (404) an unknown database or
+ * table.
  */
 export async function listRows(
   ctx: RequestContext,
   name: TableName,
-  { filter, page }: { readonly filter: Filter; readonly page: PageQuery },
+  { filter, startKey, page }: RowsQuery,
 ): Promise<Page<RawRow>> {
   const scope = scopeOf(ctx.caller, "rawAcl", "READ");
   return ctx.catalog.read(ctx.project, async (tx) => {
     const { id } = await existingTable(tx, scope, name);
-    return readPage(tx, rawRowTable, { filter: and(equals("tableId", id), filter), order: byKey, page });
+    const fromKey =
+      startKey === undefined ? [] : [between("key", { from: { value: startKey, inclusive: true } })];
+    const all = and(equals("tableId", id), filter, ...fromKey);
+    const found = await readPage(tx, rawRowTable, { filter: all, order: byKey, page });
+    return startKey === undefined ? found : { ...found, previous: [startKey] };
   });
 }
 

@@ -3,7 +3,7 @@
 import { Type } from "typebox";
 import { limits } from "../../limits.ts";
 import { csvQuery } from "../../rest/csv.ts";
-import { cursorParameter } from "../../rest/envelope.ts";
+import { cursorParameter, pageSchema } from "../../rest/envelope.ts";
 import { idField, itemsBody, nameField, textField, timeField } from "../../rest/fields.ts";
 import { boolean, integer, type Parameter, pageSize, required, text } from "../../rest/parameters.ts";
 
@@ -44,6 +44,18 @@ export const rowSchema = Type.Object(
   },
   { title: "RawRow" },
 );
+
+const rowsPage = pageSchema(rowSchema);
+export const rowsPageSchema = Type.Object({
+  data: Type.Object({
+    ...rowsPage.properties.data.properties,
+    rowCount: Type.Optional(
+      Type.Integer({
+        description: "With `includeRowCount`: the rows of all pages, those before `startKey` too",
+      }),
+    ),
+  }),
+});
 
 export const databasesBody = itemsBody(databaseSchema, { min: 1 });
 export const newTablesBody = itemsBody(linkedTableSchema, { min: 1 });
@@ -95,6 +107,8 @@ export const rowsQuery = {
   columns,
   minLastUpdatedTime: integer("Last written after this time (exclusive), in ms"),
   maxLastUpdatedTime: integer("Last written at this time or earlier (inclusive), in ms"),
+  startKey: text("Start at the first row with this key or a later one; only without `cursor`"),
+  includeRowCount: boolean("Also count the rows, over all pages; default false"),
   cursor: cursorParameter,
   limit: pageSize({ byDefault: limits.rawItemsDefault, max: limits.rawRowsMax }),
 };
