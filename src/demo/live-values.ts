@@ -5,7 +5,7 @@ import { type Connection, ServerProblem } from "../client/connection.ts";
 import { limits } from "../limits.ts";
 import { type Description, readDescription } from "./description.ts";
 import type { Ids } from "./ensure.ts";
-import { externalIdOf, type PlantEvent } from "./events.ts";
+import { externalIdOf, type PlantEvent } from "./events/plant-event.ts";
 import { demoSeed, eventItem, insertPoints } from "./loader.ts";
 import { PointMessage } from "./point-message.ts";
 import { Recording } from "./recording.ts";

@@ -2,8 +2,9 @@
 // creates what is missing and writes the same points again.
 import type { Connection } from "../client/connection.ts";
 import { type Description, readDescription } from "./description.ts";
+import { demoFiles, loadFiles } from "./documents/files.ts";
 import { ensure, type Ids } from "./ensure.ts";
-import { externalIdOf, type PlantEvent } from "./events.ts";
+import { externalIdOf, type PlantEvent } from "./events/plant-event.ts";
 import { PointMessage } from "./point-message.ts";
 import { rawTables } from "./raw-tables.ts";
 import { Recording } from "./recording.ts";
@@ -49,6 +50,8 @@ export async function loadDemo(
   await loadRelationships(connection, description);
   tell(3, "raw tables");
   await loadRawTables(connection, rawTables(description), assets);
+  tell(3.5, "files");
+  await loadFiles(connection, demoFiles(description), assets);
   tell(4, "accounts");
   await loadOperator(connection, assets);
   const startMs = endMs - days * dayMs;

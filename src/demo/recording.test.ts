@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { readDescription } from "./description.ts";
-import type { PlantEvent } from "./events.ts";
+import type { PlantEvent } from "./events/plant-event.ts";
 import { Recording } from "./recording.ts";
 import { historyResolution, type Value } from "./samples.ts";
 import { dayMs, hourMs, minuteMs } from "./simulation/conditions.ts";

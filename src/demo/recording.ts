@@ -1,6 +1,7 @@
 // Records the simulated plant: its points at a resolution, and its events.
 import type { Description, Rate } from "./description.ts";
-import { EventWatch, type PlantEvent } from "./events.ts";
+import { EventWatch } from "./events/event-watch.ts";
+import type { PlantEvent } from "./events/plant-event.ts";
 import { Instrument, type Resolution, ratesDue, type Value } from "./samples.ts";
 import { type History, Plant } from "./simulation/plant.ts";
 
@@ -24,7 +25,7 @@ export class Recording {
     this.#endMs = endMs;
     const instruments = description.series.map((row, at) => new Instrument(row, at, plant));
     this.#byRate = Map.groupBy(instruments, ({ row }) => row.rate);
-    this.events = new EventWatch({ plant, endMs, description }, { instruments, startMs, open });
+    this.events = new EventWatch({ plant, endMs, description, instruments }, { startMs, open });
   }
 
   /** Runs the plant until `ms` and writes a point of each series that is due then. */

@@ -40,6 +40,8 @@ export const historyResolution: Resolution = {
 export const lastDayResolution: Resolution = { fastMs: 10_000, slowMs: minuteMs, unchangedMs: hourMs };
 export const liveResolution: Resolution = { fastMs: 1000, slowMs: 1000, unchangedMs: minuteMs };
 
+const driftMs = 11 * minuteMs;
+
 const labEveryMs = 8 * hourMs;
 
 export type Value = number | string;
@@ -84,10 +86,16 @@ export class Instrument {
     const { row } = this;
     const value = this.#holder[this.#field]!;
     if (typeof value === "string") return value;
-    const noisy = row.noise === 0 ? value : value + row.noise * this.#noise.normal(this.#channel, ms / 1000);
+    const noisy = row.noise === 0 ? value : value + row.noise * this.#deviation(ms);
     const { low, high } = row;
     const measured = noisy < low ? low : noisy > high ? high : noisy;
     return Math.round(measured * this.#scale) / this.#scale;
+  }
+
+  /** Mostly from point to point, and a slow drift. */
+  #deviation(ms: number): number {
+    const drift = this.#noise.wander(this.#channel, ms, driftMs);
+    return 0.8 * this.#noise.normal(this.#channel, ms / 1000) + drift;
   }
 
   isOut(ms: number, endMs: number): boolean {

@@ -124,11 +124,11 @@ export class Conditions {
     return batch && ms >= batch.startMs && ms < batch.endMs ? batch : undefined;
   }
 
-  /** At weekends every third batch is left out, and none runs during a shutdown. */
+  /** At weekends every fourth batch is left out, and none runs during a shutdown. */
   #batchOf(reactor: number, slot: number): PlantBatch | undefined {
     const slotMs = slot * batchEveryMs + reactor * (batchEveryMs / 2);
     const startMs = Math.round(slotMs + this.noise.uniform(10 + reactor, slot) * 12 * minuteMs);
-    if (this.isWeekend(startMs) && (slot * 2 + reactor) % 3 === 0) return undefined;
+    if (this.isWeekend(startMs) && (slot * 2 + reactor) % 4 === 0) return undefined;
     let endMs = startMs;
     const phaseEndsMs = batchPhases.map(({ minutes, varies }, at) => {
       endMs += (minutes + varies * (this.noise.uniform(30 + reactor * 10 + at, slot) * 2 - 1)) * minuteMs;

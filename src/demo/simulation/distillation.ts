@@ -1,6 +1,6 @@
 // Unit 24: the crude ester is preheated and distilled; the product is cooled and goes to two day tanks.
 import { type Conditions, dayMs, hourMs, minuteMs } from "./conditions.ts";
-import { Controller, clamp, isFirstOnDuty, lag, Pump } from "./parts.ts";
+import { Controller, clamp, DayTotal, isFirstOnDuty, lag, Pump } from "./parts.ts";
 import type { Supply } from "./supply.ts";
 
 const drumVolume = 4;
@@ -20,7 +20,7 @@ export class DistillationUnit {
     ...{ sp: 3.3, op: 45, span: 8, gain: 0.35, resetSeconds: 18, mode: "CAS" },
   });
   readonly preheat = new Controller({ sp: 72, op: 42, span: 100, gain: 0.9, resetSeconds: 220 });
-  readonly trayTemperature = new Controller({ sp: 88, op: 52, span: 100, gain: 0.8, resetSeconds: 700 });
+  readonly trayTemperature = new Controller({ sp: 88, op: 52, span: 100, gain: 2.2, resetSeconds: 900 });
   readonly pressure = new Controller({ sp: 1.05, op: 70, span: 0.5, gain: -0.35, resetSeconds: 400 });
   readonly reflux = new Controller({
     ...{ sp: 2.7, op: 30, span: 10, gain: 0.35, resetSeconds: 18, mode: "CAS" },
@@ -34,6 +34,8 @@ export class DistillationUnit {
   readonly refluxPumpB = new Pump({ flow: 10, head: 42, current: 14 });
   readonly loadingPump = new Pump({ flow: 30, head: 36, current: 15 });
 
+  readonly product = new DayTotal();
+
   feed = 3.3;
   preheatInlet = 36;
   preheaterDrop = 180;
@@ -44,6 +46,9 @@ export class DistillationUnit {
   topTemperature = 77;
   reboilerSteam = 1000;
   condensateTemperature = 60;
+  bottomPressure = 1.15;
+  coolerWater = 8;
+  waterInlet = 20;
   condenserWater = 70;
   condenserWaterOutlet = 30;
   bottoms = 1.4;
@@ -58,7 +63,6 @@ export class DistillationUnit {
   tankATemperature = 18;
   tankBTemperature = 18;
   loadingFlow = 0;
-  productOfDay = 0;
   /** Liquid vapor makes when it condenses, in m3/h. */
   vapor = 4.7;
   /** In kW. */
@@ -71,7 +75,6 @@ export class DistillationUnit {
   #sump = 1.5;
   #cooled = 28;
   #warmth = 1;
-  #day = 0;
 
   step(ms: number, seconds: number, { supply, crude }: { supply: Supply; crude: Crude }): void {
     const { conditions } = supply;
@@ -94,7 +97,7 @@ export class DistillationUnit {
   ): void {
     const { feedFlow, preheat } = this;
     const { conditions } = supply;
-    feedFlow.sp = isStopped ? 0 : lag(feedFlow.sp, 0.6 + crude.demand * 5.8, seconds, 900);
+    feedFlow.sp = isStopped ? 0 : lag(feedFlow.sp, 0.6 + crude.demand * 5.8, seconds, 2400);
     const swing = 1 + 0.01 * conditions.noise.wander(60, ms, 3 * minuteMs);
     const opening = feedFlow.step(this.feed, seconds);
     this.feed = lag(this.feed, opening * 7.4 * crude.head * swing, seconds, 4);
@@ -163,6 +166,7 @@ export class DistillationUnit {
       const target = warm(top + (bottom - top) * share) + ripple;
       this.trays[at] = lag(this.trays[at]!, target, seconds, 90 + 25 * at);
     }
+    this.bottomPressure = this.#bar + this.columnDrop / 1000;
     this.columnDrop = 6 + 98 * (this.vapor / 4.75) ** 1.8 * (1 + 0.02 * noise.wander(80, ms, 2 * minuteMs));
   }
 
@@ -215,16 +219,15 @@ export class DistillationUnit {
     const difference = this.condensateTemperature - coolingTemperature;
     const reached = coolingTemperature + difference * Math.exp(-units);
     this.#cooled = lag(this.#cooled, reached, seconds, 80);
+    this.coolerWater = lag(this.coolerWater, opening * 16 * coolingShare, seconds, 8);
+    this.waterInlet = lag(this.waterInlet, coolingTemperature + 0.3, seconds, 90);
   }
 
   /** The tanks take turns by day; on working days trucks empty the other one. */
   #store(ms: number, seconds: number, conditions: Conditions): void {
     const hours = seconds / 3600;
-    const day = Math.floor(ms / dayMs);
-    if (day !== this.#day) this.productOfDay = 0;
-    this.#day = day;
-    this.productOfDay += this.distillate * hours;
-    this.toTankB = day % 2;
+    this.product.add(ms, this.distillate * hours);
+    this.toTankB = Math.floor(ms / dayMs) % 2;
     const hour = (ms / hourMs) % 24;
     const source = this.toTankB ? this.tankALevel : this.tankBLevel;
     const isLoading = !conditions.isWeekend(ms) && hour > 9 && hour < 14 && hour % 1 < 0.75 && source > 7;

@@ -89,6 +89,18 @@ export class Pump {
   }
 }
 
+/** The sum over a day; it begins again at midnight UTC. */
+export class DayTotal {
+  total = 0;
+  #day = 0;
+
+  add(ms: number, amount: number): void {
+    const day = Math.floor(ms / 86_400_000);
+    this.total = day === this.#day ? this.total + amount : amount;
+    this.#day = day;
+  }
+}
+
 /** The curve of a pump: its head in m at a share of the rated flow. */
 export const headAt = (ratedHead: number, load: number): number => ratedHead * (1.18 - 0.18 * load ** 2);
 

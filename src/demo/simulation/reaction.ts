@@ -9,7 +9,7 @@ import {
   type PhaseName,
   type PlantBatch,
 } from "./conditions.ts";
-import { Controller, clamp, isFirstOnDuty, lag, Pump } from "./parts.ts";
+import { Controller, clamp, DayTotal, isFirstOnDuty, lag, Pump } from "./parts.ts";
 import type { Supply } from "./supply.ts";
 
 const tankVolume = 250;
@@ -28,7 +28,7 @@ export class ReactionUnit {
   });
   /** Averaging: the level may swing with the batches, so that the feed stays calm. */
   readonly premixLevel = new Controller({ sp: 55, op: 40, span: 100, gain: 0.9, resetSeconds: 60_000 });
-  readonly crudeLevel = new Controller({ sp: 50, op: 45, span: 100, gain: -0.9, resetSeconds: 70_000 });
+  readonly crudeLevel = new Controller({ sp: 50, op: 45, span: 100, gain: -0.6, resetSeconds: 70_000 });
   readonly ethanolPumpA = new Pump({ flow: 6, head: 32, current: 8 });
   readonly ethanolPumpB = new Pump({ flow: 6, head: 32, current: 8 });
   readonly acidPumpA = new Pump({ flow: 6, head: 34, current: 9 });
@@ -38,6 +38,9 @@ export class ReactionUnit {
   readonly crudePumpB = new Pump({ flow: 8, head: 40, current: 11 });
   readonly reactor1 = new Reactor(0);
   readonly reactor2 = new Reactor(1);
+
+  readonly ethanolOfDay = new DayTotal();
+  readonly acidOfDay = new DayTotal();
 
   ethanolTankLevel = 70;
   ethanolTankTemperature = 14;
@@ -86,6 +89,8 @@ export class ReactionUnit {
     const acid = this.acidTankLevel;
     const gained = { ethanol: delivered(ethanol), acid: delivered(acid) };
     const percent = 100 / tankVolume;
+    this.ethanolOfDay.add(ms, this.#ethanol * hours);
+    this.acidOfDay.add(ms, this.#acid * hours);
     this.ethanolTankLevel = fill(ethanol, (gained.ethanol - this.#ethanol * hours) * percent, 100);
     this.acidTankLevel = fill(acid, (gained.acid - this.#acid * hours) * percent, 100);
     const seconds = hours * 3600;
@@ -93,7 +98,7 @@ export class ReactionUnit {
     this.ethanolTankTemperature = lag(this.ethanolTankTemperature, ground, seconds, 40_000);
     this.acidTankTemperature = lag(this.acidTankTemperature, 23 + ground * 0.08, seconds, 50_000);
     const dosed = (this.catalystFlow / 1000) * hours;
-    const isRefilled = this.catalystLevel < 22 && isDelivery;
+    const isRefilled = this.catalystLevel < 34 && isDelivery;
     this.catalystLevel = fill(this.catalystLevel, (isRefilled ? 60 * hours : 0) - dosed * 50, 100);
   }
 
@@ -192,6 +197,7 @@ export class Reactor {
   condenserTemperature = 20;
   agitatorSpeed = 0;
   agitatorCurrent = 0;
+  agitatorVibration = 0;
   steamFlow = 0;
   coolingFlow = 0;
   conversion = 0;
@@ -231,6 +237,8 @@ export class Reactor {
     const thickness = 1 + 0.25 * this.conversion - 0.002 * (this.#contents - 25);
     const load = (this.agitatorSpeed / 92) ** 2 * (7 + this.volume * 1.35 * thickness);
     this.agitatorCurrent = this.agitatorSpeed > 1 ? 8 + load : 0;
+    const splashing = this.volume > 1 && this.volume < 5 ? 1.4 : 0;
+    this.agitatorVibration = 0.1 + (this.agitatorSpeed / 92) * (1.2 + splashing);
     const reflux = phase === "REACT" ? this.#contents - 6 : conditions.ambient + 7;
     this.condenserTemperature = lag(this.condenserTemperature, reflux, seconds, 500);
   }

@@ -1,6 +1,6 @@
 // Unit 26: boiler, cooling tower, compressed air, nitrogen and power, which the other units use.
 import { type Conditions, dayMs, hourMs, minuteMs } from "./conditions.ts";
-import { Controller, clamp, isFirstOnDuty, lag, Pump } from "./parts.ts";
+import { Controller, clamp, DayTotal, isFirstOnDuty, lag, Pump } from "./parts.ts";
 
 /** What the units use, as of the step before. */
 export interface Demand {
@@ -28,6 +28,10 @@ export class UtilityUnit {
   readonly coolingPumpA = new Pump({ flow: 90, head: 32, current: 24 });
   readonly coolingPumpB = new Pump({ flow: 90, head: 32, current: 24 });
   readonly coolingPumpC = new Pump({ flow: 90, head: 32, current: 24 });
+
+  readonly steamOfDay = new DayTotal();
+  readonly gasOfDay = new DayTotal();
+  readonly energyOfDay = new DayTotal();
 
   steamMade = 2.4;
   steamTemperature = 184;
@@ -104,6 +108,10 @@ export class UtilityUnit {
     this.#fans(ms, conditions);
     this.#compressAir(ms, seconds, conditions);
     this.#nitrogenAndPower(ms, seconds, { conditions, demand });
+    const hours = seconds / 3600;
+    this.steamOfDay.add(ms, this.steamMade * hours);
+    this.gasOfDay.add(ms, this.gasFlow * hours);
+    this.energyOfDay.add(ms, this.power * hours);
   }
 
   #burn(ms: number, seconds: number, conditions: Conditions): void {
@@ -118,7 +126,7 @@ export class UtilityUnit {
     const output = steamPressure.step(this.#bar, seconds);
     // A cold boiler is not fired up at once.
     const allowed = this.#bar < 6 ? 0.55 : 1;
-    const fired = this.flame ? clamp(output, 0.08, allowed) : 0;
+    const fired = this.flame ? clamp(output, 0.02, allowed) : 0;
     this.steamMade = lag(this.steamMade, fired * boilerMost, seconds, 45);
   }
 

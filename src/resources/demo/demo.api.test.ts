@@ -137,6 +137,22 @@ test("events, curves, relationships and raw tables are linked to assets and seri
   assert.ok((table!["assetIds"] as number[]).every((id) => ids.has(id)));
 });
 
+test("files are linked to assets and have their bytes and types", async () => {
+  const ids = new Set((await all("/assets")).map(({ id }) => id));
+  const files = await all("/files");
+  assert.ok(files.length > 30, `${files.length} files`);
+  for (const { assetIds, uploaded } of files)
+    assert.ok(uploaded === true && (assetIds as number[]).every((id) => ids.has(id)));
+  const begins = { "24-PID-001.svg": "<svg ", "23-P-1012A data sheet.pdf": "%PDF-1.4" };
+  for (const [name, begin] of Object.entries(begins)) {
+    const file = files.find(({ fileName }) => fileName === name)!;
+    const link = (await ask(`GET /files/${file["id"]}/downloadlink`)).json as { data: string };
+    const response = await fetch(link.data);
+    assert.equal(response.headers.get("content-type"), file["fileType"]);
+    assert.ok((await response.text()).startsWith(begin), name);
+  }
+});
+
 test("tag matching finds the assets of the functional locations of the ERP system", async () => {
   const rows = await all("/raw/erp/equipment");
   const tags = rows.map(({ columns }) => (columns as Item)["functionalLocation"] as string);
@@ -210,7 +226,7 @@ test("the operator sees one unit in every list, and may change nothing", async (
         `${list} ${JSON.stringify(one)}`,
       );
     }
-  assert.ok((await all("/events", operator)).length > 0);
+  assert.ok((await all("/events", operator)).length > 0 && (await all("/files", operator)).length > 8);
   for (const search of [
     "/assets/search?query=23",
     "/timeseries/search?query=23-FT-1012",
@@ -296,17 +312,20 @@ test("a project with assets is refused, and so is a caller that does not adminis
   }
 });
 
-test("a load that was ended fails, and another POST completes it without doubles", async () => {
+test("a load that was ended fails; POST and a restart continue it without doubles", async () => {
   const other = await startTestServer();
   const original = server;
   try {
     server = other;
-    await ask("POST /demo", { days: 2 });
+    await ask("POST /demo", { days: 3 });
     await eventually(async () => (stateOf(await ask("GET /demo"))["percent"] as number) > 8);
     await ask("DELETE /demo");
     const ended = stateOf(await ask("GET /demo"));
     assert.deepEqual([ended["status"], ended["isLive"]], ["FAILED", false]);
     assert.match(String(ended["error"]), /ended before/);
+    await ask("POST /demo");
+    await eventually(async () => (stateOf(await ask("GET /demo"))["percent"] as number) > 8);
+    await other.restart();
     await loadedDemo({});
     assert.equal((await all("/assets")).length, description.assets.length);
     assert.equal((await all("/timeseries")).length, description.series.length);
