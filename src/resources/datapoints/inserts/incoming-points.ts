@@ -2,11 +2,12 @@
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { freeChunk } from "../../../lib/free-memory.ts";
+import { invariant } from "../../../lib/invariant.ts";
 import type { Pairs } from "../../../lib/json-bytes.ts";
 import { limits } from "../../../limits.ts";
 import type { PointBatch } from "../../../storage/points.ts";
 import type { SeriesKey, WritePlan } from "../../timeseries/timeseries.ts";
-import { type InsertBuffers, tooManyPoints } from "./insert-buffers.ts";
+import { type InsertColumns, tooManyPoints } from "./insert-buffers.ts";
 
 /**
  * Runs of points, each of one series, in the order of the request. Numbers and strings have columns of their
@@ -37,11 +38,11 @@ interface IncomingColumns<Values> {
 export type InsertContext = Pick<RequestContext, "insertBuffers" | "seriesCache" | "project">;
 
 /**
- * Collects the points of one insert, and finds the write plan that its list of series repeats. Only one
- * builder of a server may be in use at a time, because they share the insert buffers.
+ * Collects the points of one insert, and finds the write plan that its list of series repeats. It uses the
+ * shared columns unless it gets others, and must then finish before anything else runs.
  */
 export class IncomingPointsBuilder {
-  readonly #buffers: InsertBuffers;
+  readonly #columns: InsertColumns;
   readonly #ctx: InsertContext;
   /** The plan of which all keys so far are the first ones, and its keys. */
   #repeated: WritePlan | undefined;
@@ -53,26 +54,27 @@ export class IncomingPointsBuilder {
   readonly #mixed = new Map<number, { number: number; string: number }>();
   #runs = 0;
 
-  constructor(ctx: InsertContext) {
+  constructor(ctx: InsertContext, columns: InsertColumns = ctx.insertBuffers.columns) {
     this.#ctx = ctx;
-    this.#buffers = ctx.insertBuffers;
-    this.#buffers.count = 0;
+    this.#columns = columns;
+    columns.user = this;
+    columns.count = 0;
   }
 
   /** Keeps the sign of a zero value, but not of a zero time. */
   addNumber(timeMs: number, value: number): void {
-    const buffers = this.#buffers;
-    if (buffers.count === buffers.times.length) buffers.growPoints();
-    buffers.times[buffers.count] = timeMs + 0;
-    buffers.values[buffers.count] = value;
-    buffers.count += 1;
+    const columns = this.#columns;
+    if (columns.count === columns.times.length) columns.growPoints();
+    columns.times[columns.count] = timeMs + 0;
+    columns.values[columns.count] = value;
+    columns.count += 1;
   }
 
   /** The columns of numbers, with space for more. */
   numbers(): Pairs {
-    const buffers = this.#buffers;
-    if (buffers.count > buffers.times.length / 2) buffers.growPoints();
-    return buffers;
+    const columns = this.#columns;
+    if (columns.count > columns.times.length / 2) columns.growPoints();
+    return columns;
   }
 
   addString(timeMs: number, value: string): void {
@@ -89,7 +91,7 @@ export class IncomingPointsBuilder {
   /** Ends the run of the points added since the last one. */
   endRun(key: SeriesKey, mixed?: { number: number; string: number }): void {
     const run = this.#runs;
-    const buffers = this.#buffers;
+    const columns = this.#columns;
     if (mixed) this.#mixed.set(run, mixed);
     if (run === 0) {
       this.#repeated = this.#ctx.seriesCache.planStartingWith(this.#ctx.project, key);
@@ -100,16 +102,17 @@ export class IncomingPointsBuilder {
       this.#repeatedKeys = undefined;
     }
     if (this.#repeatedKeys === undefined) this.#keys.push(key);
-    if (run === buffers.numberEnds.length) buffers.growRuns();
-    buffers.numberEnds[run] = buffers.count;
-    buffers.stringEnds[run] = this.#strings.length;
+    if (run === columns.numberEnds.length) columns.growRuns();
+    columns.numberEnds[run] = columns.count;
+    columns.stringEnds[run] = this.#strings.length;
     this.#runs += 1;
   }
 
   /** Refuses more runs or points than one insert may hold. */
   finish(fieldOf: IncomingPoints["fieldOf"]): IncomingPoints {
     const runs = this.#runs;
-    const { times, values, count, numberEnds, stringEnds } = this.#buffers;
+    const { user, times, values, count, numberEnds, stringEnds } = this.#columns;
+    invariant(user === this, "no other insert has used the columns of this one");
     const got = Math.max(count + this.#strings.length, runs);
     if (got > limits.pointsPerWriteMax) throw tooManyPoints(got);
     const isRepeated = this.#repeatedKeys?.length === runs;

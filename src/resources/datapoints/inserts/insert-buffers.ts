@@ -4,15 +4,22 @@ import type { Pairs } from "../../../lib/json-bytes.ts";
 import { StringCache } from "../../../lib/string-cache.ts";
 import { limits } from "../../../limits.ts";
 
-/** One for each server. One insert uses it at a time: decoding an insert never waits. */
-export class InsertBuffers implements Pairs {
+/** The server has one. Only decoders that never wait may use it, since every other insert uses it as well. */
+export class InsertBuffers {
+  readonly columns = new InsertColumns();
+  readonly names = new StringCache();
+}
+
+/** An insert whose decoder waits needs columns of its own. */
+export class InsertColumns implements Pairs {
+  /** The builder that uses the columns. A builder that finishes must still be it. */
+  user: unknown;
   times = new Float64Array(16_384);
   values = new Float64Array(16_384);
   /** Points in `times` and `values`. */
   count = 0;
   numberEnds = new Uint32Array(1024);
   stringEnds = new Uint32Array(1024);
-  readonly names = new StringCache();
 
   /** Columns do not grow beyond one insert's limit, so a body that is too long is not read to its end. */
   growPoints(): void {

@@ -7,6 +7,7 @@ import { readJson } from "../../../rest/json.ts";
 import type { BodyWork } from "../../../rest/route.ts";
 import type { SeriesKey } from "../../timeseries/timeseries.ts";
 import { type IncomingPoints, IncomingPointsBuilder, type InsertContext } from "./incoming-points.ts";
+import { InsertColumns } from "./insert-buffers.ts";
 
 /**
  * The points of `{"items":[{"timestamp","value"},...]}` for the series `key`, or without `key` those of
@@ -232,10 +233,10 @@ const fieldOfMany: IncomingPoints["fieldOf"] = (run, point) => `items[${run}].da
 
 /**
  * Decodes a parsed body. For usual bodies the result must be that of `scanInsert`. A member that is `null`
- * counts as absent, except a value.
+ * counts as absent, except a value. Other requests run between two slices, so it has columns of its own.
  */
 async function decodeParsed(ctx: InsertContext, body: unknown, key?: SeriesKey): Promise<IncomingPoints> {
-  const builder = new IncomingPointsBuilder(ctx);
+  const builder = new IncomingPointsBuilder(ctx, new InsertColumns());
   const slice = new TimeSlice(limits.timeSliceMs);
   await slice.next();
   const items = listOf(membersOf(body, "body"), "items", "items");
