@@ -10,6 +10,7 @@ import {
 import { basePath } from "./api/base.ts";
 import { addressOf, parseAddress } from "./lib/address.ts";
 import { seriesSearch } from "./pages/series/search.ts";
+import { trendSearch } from "./pages/trend/search.ts";
 import { sessionQuery } from "./session/session.ts";
 import { signInSearch } from "./session/sign-in-search.ts";
 import { AppFrame } from "./ui/app-frame.tsx";
@@ -52,7 +53,17 @@ const seriesRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/series/series-page.tsx"), "SeriesPage"),
 });
 
-const routeTree = rootRoute.addChildren([signInRoute, frameRoute.addChildren([startRoute, seriesRoute])]);
+const trendRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/trend",
+  validateSearch: trendSearch,
+  component: lazyRouteComponent(() => import("./pages/trend/trend-page.tsx"), "TrendPage"),
+});
+
+const routeTree = rootRoute.addChildren([
+  signInRoute,
+  frameRoute.addChildren([startRoute, trendRoute, seriesRoute]),
+]);
 
 export const createConsoleRouter = (queryClient: QueryClient) =>
   createRouter({

@@ -1,13 +1,39 @@
-// Numbers as text for people.
-
-const significantDigits = 6;
+// Numbers, times and durations as text for people.
 
 /** A count with thin spaces between groups of three digits. */
 export const countText = (count: number): string => numberText(Math.round(count));
 
 /** A value with at most six significant digits: `12.3457`, `1.2e+9`. */
-function numberText(value: number): string {
+export function numberText(value: number, significantDigits = 6): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e15)
     return value.toLocaleString("en-US").replaceAll(",", "\u202f");
   return String(Number(value.toPrecision(significantDigits)));
+}
+
+/** A time as `2026-03-01 07:30:15` in a time zone; the browser's when absent. */
+export function timeText(timeMs: number, timeZone?: string): string {
+  const parts = new Intl.DateTimeFormat("sv-SE", {
+    ...{ year: "numeric", month: "2-digit", day: "2-digit" },
+    ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", timeZone },
+  });
+  return parts.format(timeMs);
+}
+
+const units = [
+  { ms: 365 * 86_400_000, name: "y" },
+  { ms: 86_400_000, name: "d" },
+  { ms: 3_600_000, name: "h" },
+  { ms: 60_000, name: "min" },
+  { ms: 1_000, name: "s" },
+] as const;
+
+/** A duration in its two largest units: `3 d 4 h`, `15 s`. */
+export function durationText(durationMs: number): string {
+  const first = units.findIndex(({ ms }) => durationMs >= ms);
+  if (first === -1) return `${Math.round(durationMs)} ms`;
+  const { ms, name } = units[first]!;
+  const whole = Math.floor(durationMs / ms);
+  const next = units[first + 1];
+  const rest = next ? Math.floor((durationMs - whole * ms) / next.ms) : 0;
+  return rest > 0 && next ? `${whole} ${name} ${rest} ${next.name}` : `${whole} ${name}`;
 }

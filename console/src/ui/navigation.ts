@@ -1,6 +1,6 @@
 // The pages in the navigation, in its order.
 import type { LinkProps } from "@tanstack/react-router";
-import { ChartLine, House, type LucideIcon } from "lucide-react";
+import { ChartLine, ChartSpline, House, type LucideIcon } from "lucide-react";
 
 interface NavigationEntry {
   readonly to: NonNullable<LinkProps["to"]>;
@@ -13,5 +13,6 @@ interface NavigationEntry {
 
 export const navigation: readonly NavigationEntry[] = [
   { to: "/", label: "Start", icon: House, keywords: "home overview" },
+  { to: "/trend", label: "Trend", icon: ChartSpline, keywords: "plot chart compare values over time" },
   { to: "/series", label: "Series", icon: ChartLine, keywords: "time series tags datapoints latest" },
 ];

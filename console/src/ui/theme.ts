@@ -8,7 +8,7 @@ const water: MantineColorsTuple = [
   "#70c0ca",
   "#4aaebb",
   "#32a2b1",
-  "#1c8795",
+  "#1a7f8c",
   "#0f6b78",
   "#0b5963",
   "#064851",
@@ -31,7 +31,7 @@ const dark: MantineColorsTuple = [
 export const theme = createTheme({
   colors: { water, dark },
   primaryColor: "water",
-  primaryShade: { light: 7, dark: 5 },
+  primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
   defaultRadius: "sm",
   fontFamily: "Inter, ui-sans-serif, system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",

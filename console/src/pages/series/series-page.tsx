@@ -6,6 +6,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { getTimeseries, getTimeseriesSearch, type TimeSeries } from "../../api/generated.ts";
 import { countText } from "../../lib/format.ts";
+import { linkToTrend } from "../../lib/trend-link.ts";
 import { useProject } from "../../session/session.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -31,6 +32,7 @@ const columns: readonly TableColumn<TimeSeries>[] = [
 export function SeriesPage() {
   const search = useSearch({ from: "/frame/series" });
   const list = useSeriesList(search);
+  const navigate = useNavigate();
   const rows = list.data?.pages.flatMap(({ items }) => items) ?? [];
   const isWhole = list.isSuccess && !list.hasNextPage;
   return (
@@ -49,6 +51,7 @@ export function SeriesPage() {
           columns={columns}
           rows={rows}
           rowKey={({ id }) => id}
+          onOpen={({ name }) => void navigate(linkToTrend([name]))}
           loadMore={list.hasNextPage ? () => void list.fetchNextPage() : undefined}
           isLoadingMore={list.isFetchingNextPage}
           empty={<NoSeries search={search} />}

@@ -1,0 +1,139 @@
+// Loads the data of one line: raw points if they fit, else aggregates.
+import type { AggregateDatapoint, Datapoint } from "../../api/generated.ts";
+import { getTimeseriesByIdData } from "../../api/generated.ts";
+import { type BucketColumns, type Columns, indexFrom, type TimeWindow } from "../../ui/chart/columns.ts";
+import { granularityOf } from "./resolution.ts";
+
+/** Raw points are drawn up to this number for a range, which is up to twice as long as the window. */
+const rawPointsMax = 12_000;
+/** Buckets are at least a second, so shorter ones would be too few: many more points are drawn then. */
+const rawPointsOfSecondsMax = 90_000;
+/** String series have no aggregates. */
+const textsMax = 10_000;
+const bucketsMax = 10_000;
+const shortestBucketMs = 1_000;
+
+export interface LoadRequest {
+  readonly project: string;
+  readonly series: { readonly id: number; readonly isString: boolean };
+  readonly range: TimeWindow;
+  readonly bucketMs: number;
+  readonly signal: AbortSignal;
+}
+
+export async function loadColumns(request: LoadRequest): Promise<Columns> {
+  if (request.series.isString) return loadTexts(request);
+  if (request.bucketMs <= shortestBucketMs)
+    return (await loadRaw(request, rawPointsOfSecondsMax)) ?? loadBuckets(request);
+  const buckets = await loadBuckets(request);
+  const points = buckets.counts.reduce((sum, count) => sum + count, 0);
+  return points > rawPointsMax ? buckets : ((await loadRaw(request, rawPointsMax)) ?? buckets);
+}
+
+type Points = readonly (Datapoint | AggregateDatapoint)[];
+
+async function read(request: LoadRequest, query: object): Promise<Points> {
+  const { project, series, range, signal } = request;
+  const window = { start: String(range.startMs), end: String(range.endMs) };
+  const { data } = await getTimeseriesByIdData(project, series.id, { ...window, ...query }, { signal });
+  return data.items[0]?.datapoints ?? [];
+}
+
+/** The points, or undefined when there are too many of them. */
+async function loadRaw(request: LoadRequest, most: number): Promise<Columns | undefined> {
+  const outside = 2;
+  const limit = most + outside + 1;
+  const points = (await read(request, { limit, includeOutsidePoints: true })) as readonly Datapoint[];
+  if (points.length === limit) return undefined;
+  return {
+    kind: "raw",
+    times: Float64Array.from(points, ({ timestamp }) => timestamp),
+    values: Float64Array.from(points, ({ value }) => value as number),
+  };
+}
+
+async function loadBuckets(request: LoadRequest): Promise<BucketColumns> {
+  const { bucketMs } = request;
+  const points = (await read(request, {
+    aggregates: "average,min,max,count,continuousVariance",
+    granularity: granularityOf(bucketMs),
+    limit: bucketsMax,
+  })) as readonly AggregateDatapoint[];
+  const column = (member: "average" | "min" | "max" | "count" | "continuousVariance") =>
+    Float64Array.from(points, (point) => point[member] ?? Number.NaN);
+  return {
+    kind: "buckets",
+    bucketMs,
+    times: Float64Array.from(points, ({ timestamp }) => timestamp),
+    values: column("average"),
+    mins: column("min"),
+    maxs: column("max"),
+    counts: column("count"),
+    variances: column("continuousVariance"),
+  };
+}
+
+async function loadTexts(request: LoadRequest): Promise<Columns> {
+  const points = (await read(request, {
+    limit: textsMax,
+    includeOutsidePoints: true,
+  })) as readonly Datapoint[];
+  const isCut = points.length === textsMax;
+  return {
+    kind: "text",
+    times: Float64Array.from(points, ({ timestamp }) => timestamp),
+    texts: points.map(({ value }) => String(value)),
+    completeToMs: isCut ? points.at(-1)!.timestamp : request.range.endMs,
+  };
+}
+
+/**
+ * Continues data up to the end of the range: reads what is new and drops what is before the range. Loads all
+ * when there is nothing to continue.
+ */
+export async function continueColumns(head: Columns, request: LoadRequest): Promise<Columns> {
+  const last = head.times.at(-1);
+  if (last === undefined || (head.kind === "buckets" && head.bucketMs !== request.bucketMs))
+    return loadColumns(request);
+  const isNew = head.kind === "buckets" ? 0 : 1;
+  const tailRequest = { ...request, range: { startMs: last + isNew, endMs: request.range.endMs } };
+  const tail = await loadTail(head, tailRequest);
+  return tail
+    ? joined(head, tail, { fromMs: request.range.startMs, toMs: last + isNew })
+    : loadColumns(request);
+}
+
+/** Undefined when there are too many new points. */
+function loadTail({ kind }: Columns, request: LoadRequest): Promise<Columns | undefined> {
+  if (kind === "text") return loadTexts(request);
+  return kind === "raw" ? loadRaw(request, rawPointsMax) : loadBuckets(request);
+}
+
+/** The part of `head` from the point before `fromMs` up to `toMs`, and `tail` from there. */
+function joined(head: Columns, tail: Columns, { fromMs, toMs }: { fromMs: number; toMs: number }): Columns {
+  const from = Math.max(0, indexFrom(head.times, fromMs) - 1);
+  const to = indexFrom(head.times, toMs);
+  const after = indexFrom(tail.times, toMs);
+  const join = (first: Float64Array, second: Float64Array): Float64Array => {
+    const kept = first.subarray(from, to);
+    const result = new Float64Array(kept.length + second.length - after);
+    result.set(kept);
+    result.set(second.subarray(after), kept.length);
+    return result;
+  };
+  const times = join(head.times, tail.times);
+  if (head.kind === "text" && tail.kind === "text")
+    return { ...tail, times, texts: [...head.texts.slice(from, to), ...tail.texts.slice(after)] };
+  if (head.kind === "raw" && tail.kind === "raw")
+    return { ...tail, times, values: join(head.values, tail.values) };
+  if (head.kind !== "buckets" || tail.kind !== "buckets") return tail;
+  return {
+    ...tail,
+    times,
+    values: join(head.values, tail.values),
+    mins: join(head.mins, tail.mins),
+    maxs: join(head.maxs, tail.maxs),
+    counts: join(head.counts, tail.counts),
+    variances: join(head.variances, tail.variances),
+  };
+}

@@ -1,0 +1,104 @@
+// Adds series to the trend by a search for their names and descriptions.
+import { Button, CheckIcon, Combobox, Group, Loader, Text, useCombobox } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { messageOf } from "../../api/errors.ts";
+import { getTimeseries, getTimeseriesSearch, type TimeSeries } from "../../api/generated.ts";
+import { useProject } from "../../session/session.ts";
+
+const hitsMax = 30;
+const typingPauseMs = 150;
+
+interface SeriesPickerProps {
+  readonly names: readonly string[];
+  onToggle(name: string): void;
+}
+
+export function SeriesPicker({ names, onToggle }: SeriesPickerProps) {
+  const [query, setQuery] = useState("");
+  const combobox = useCombobox({
+    onDropdownOpen: () => combobox.focusSearchInput(),
+    onDropdownClose: () => setQuery(""),
+  });
+  return (
+    <Combobox store={combobox} width={360} position="bottom-start" onOptionSubmit={onToggle} withinPortal>
+      <Combobox.Target withAriaAttributes={false}>
+        <Button
+          size="xs"
+          leftSection={<Plus size={15} aria-hidden />}
+          onClick={() => combobox.toggleDropdown()}
+        >
+          Add series
+        </Button>
+      </Combobox.Target>
+      <Combobox.Dropdown maw="calc(100vw - 24px)">
+        <Combobox.Search
+          value={query}
+          onChange={(event) => setQuery(event.currentTarget.value)}
+          placeholder="Search by name or description"
+          aria-label="Search series to add"
+        />
+        {combobox.dropdownOpened && <Hits query={query} names={names} />}
+      </Combobox.Dropdown>
+    </Combobox>
+  );
+}
+
+function Hits({ query, names }: { query: string; names: readonly string[] }) {
+  const [wanted] = useDebouncedValue(query.trim(), typingPauseMs);
+  const { data, error, isFetching } = useHits(wanted);
+  return (
+    <Combobox.Options mah={340} style={{ overflowY: "auto" }} aria-label="Series">
+      {error && <Combobox.Empty>{messageOf(error)}</Combobox.Empty>}
+      {data?.map((series) => (
+        <Hit key={series.id} series={series} isChosen={names.includes(series.name)} />
+      ))}
+      {data?.length === 0 && <Combobox.Empty>No series match</Combobox.Empty>}
+      {!data && isFetching && (
+        <Combobox.Empty>
+          <Loader size="xs" aria-label="Searching" />
+        </Combobox.Empty>
+      )}
+    </Combobox.Options>
+  );
+}
+
+function Hit({ series: { name, description, unit }, isChosen }: { series: TimeSeries; isChosen: boolean }) {
+  return (
+    <Combobox.Option value={name} active={isChosen} aria-label={isChosen ? `${name}, in the trend` : name}>
+      <Group gap="xs" wrap="nowrap" justify="space-between">
+        <div style={{ minWidth: 0 }}>
+          <Text size="sm" fw={550} truncate>
+            {name}
+          </Text>
+          <Text size="xs" c="var(--text-quiet)" truncate>
+            {description}
+          </Text>
+        </div>
+        <Group gap={6} wrap="nowrap">
+          <Text size="xs" c="var(--text-quiet)">
+            {unit}
+          </Text>
+          {isChosen && <CheckIcon size={11} />}
+        </Group>
+      </Group>
+    </Combobox.Option>
+  );
+}
+
+function useHits(query: string) {
+  const project = useProject();
+  return useQuery({
+    queryKey: ["series to add", project, query],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }): Promise<TimeSeries[]> => {
+      const { data } =
+        query === ""
+          ? await getTimeseries(project, { limit: hitsMax }, { signal })
+          : await getTimeseriesSearch(project, { query, limit: hitsMax }, { signal });
+      return data.items;
+    },
+  });
+}

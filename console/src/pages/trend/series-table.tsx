@@ -1,0 +1,131 @@
+// The legend of the trend and the statistics of its window: a row for each series.
+import { ActionIcon, Checkbox, ScrollArea, Table, Text, Tooltip } from "@mantine/core";
+import { X } from "lucide-react";
+import { messageOf } from "../../api/errors.ts";
+import { countText, numberText, timeText } from "../../lib/format.ts";
+import type { ChartLine } from "../../ui/chart/chart-line.ts";
+import { pointsIn, type TimeWindow } from "../../ui/chart/columns.ts";
+import { timeOfValue, valueText } from "../../ui/chart/tooltip.tsx";
+import { resolutionText } from "./resolution.ts";
+import { type Statistics, statisticsOf } from "./statistics.ts";
+import classes from "./trend.module.css";
+import type { TrendSeries } from "./trend-series.ts";
+
+/** Enough to read; the values of points are shown with more. */
+const calculatedDigits = 5;
+
+export interface TrendRow {
+  readonly series: TrendSeries;
+  readonly line: ChartLine;
+  readonly problem: unknown;
+}
+
+interface SeriesTableProps {
+  readonly rows: readonly TrendRow[];
+  readonly window: TimeWindow;
+  readonly timeZone: string;
+  readonly cursorMs: number | undefined;
+  onToggle(key: string): void;
+  onRemove(key: string): void;
+}
+
+export function SeriesTable(props: SeriesTableProps) {
+  const { rows, cursorMs, timeZone } = props;
+  const at = cursorMs === undefined ? "Latest" : timeText(cursorMs, timeZone);
+  return (
+    <ScrollArea className={classes["table"]} type="auto" viewportProps={{ tabIndex: -1 }}>
+      <Table aria-label="Series of the trend" stickyHeader verticalSpacing={3} fz="sm">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Series</Table.Th>
+            <Table.Th className={classes["number"]}>{at}</Table.Th>
+            {["Min", "Mean", "Max", "Std dev", "Integral"].map((label) => (
+              <Table.Th key={label} className={classes["number"]}>
+                {label}
+              </Table.Th>
+            ))}
+            <Table.Th className={classes["number"]}>Points in view</Table.Th>
+            <Table.Th>Shown as</Table.Th>
+            <Table.Th aria-label="Remove" />
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((row) => (
+            <SeriesRow key={row.series.key} row={row} {...props} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollArea>
+  );
+}
+
+function SeriesRow({ row, ...props }: { row: TrendRow } & SeriesTableProps) {
+  const { series, line, problem } = row;
+  const { window, cursorMs, timeZone, onToggle, onRemove } = props;
+  const { columns } = line;
+  const statistics = line.kind === "numbers" && line.columns && statisticsOf(line.columns, window, line);
+  const timeMs = cursorMs ?? window.endMs;
+  const shownMs = timeOfValue(line, timeMs);
+  return (
+    <Table.Tr data-hidden={series.isHidden} aria-label={series.name}>
+      <Table.Td className={classes["name"]}>
+        <div className={classes["nameLine"]}>
+          <Checkbox
+            size="xs"
+            color={series.color}
+            checked={!series.isHidden}
+            onChange={() => onToggle(series.key)}
+            aria-label={`Show ${series.name}`}
+          />
+          <span className={classes["swatch"]} style={{ background: series.color }} />
+          <Tooltip label={series.description || series.name} multiline maw={320}>
+            <Text size="sm" fw={550} truncate>
+              {series.name}
+            </Text>
+          </Tooltip>
+          <Text size="xs" c="var(--text-quiet)" truncate className={classes["description"]}>
+            {problem ? messageOf(problem) : series.description}
+          </Text>
+        </div>
+      </Table.Td>
+      <Table.Td
+        className={classes["number"]}
+        title={shownMs === undefined ? undefined : timeText(shownMs, timeZone)}
+      >
+        <strong>{latestText(line, cursorMs, window)}</strong>
+      </Table.Td>
+      <StatisticsCells statistics={statistics || undefined} />
+      <Table.Td className={classes["number"]}>
+        {columns ? countText(pointsIn(columns, window)) : "…"}
+      </Table.Td>
+      <Table.Td className={classes["resolution"]}>{columns ? resolutionText(columns) : "loading"}</Table.Td>
+      <Table.Td>
+        <ActionIcon
+          size="sm"
+          variant="subtle"
+          color="gray"
+          aria-label={`Remove ${series.name}`}
+          onClick={() => onRemove(series.key)}
+        >
+          <X size={14} aria-hidden />
+        </ActionIcon>
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+/** The value at the cursor; without one, the last value of the window. */
+function latestText(line: ChartLine, cursorMs: number | undefined, { endMs }: TimeWindow): string {
+  if (cursorMs !== undefined) return valueText(line, cursorMs);
+  const last = line.columns?.times.findLast((timeMs) => timeMs < endMs);
+  return last === undefined ? "–" : valueText(line, last);
+}
+
+function StatisticsCells({ statistics }: { statistics: Statistics | undefined }) {
+  const members = ["min", "mean", "max", "deviation", "integral"] as const;
+  return members.map((member) => (
+    <Table.Td key={member} className={classes["number"]}>
+      {statistics ? numberText(statistics[member], calculatedDigits) : "–"}
+    </Table.Td>
+  ));
+}

@@ -1,0 +1,98 @@
+// The state of the trend page: the address, and the window while it moves.
+import { useInterval } from "@mantine/hooks";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { ValueRange } from "../../ui/chart/chart-line.ts";
+import type { TimeWindow } from "../../ui/chart/columns.ts";
+import type { Gestures } from "../../ui/chart/gestures.ts";
+import type { TrendSearch } from "./search.ts";
+import { bounded, fixedWindow, isRelative, windowOf } from "./window.ts";
+
+const liveEveryMs = 1_000;
+
+export interface TrendState {
+  readonly search: TrendSearch;
+  /** The window in the address, or the one it has while it moves. */
+  readonly window: TimeWindow;
+  readonly isMoving: boolean;
+  readonly isLive: boolean;
+  readonly version: number;
+  readonly ranges: Readonly<Record<string, ValueRange>>;
+  /** Changes the address; the browser goes back to the view before. */
+  change(change: Partial<TrendSearch>): void;
+  refresh(): void;
+  readonly gestures: Omit<Gestures, "onPoint">;
+}
+
+export function useTrend(): TrendState {
+  const search = useSearch({ from: "/frame/trend" });
+  const navigate = useNavigate({ from: "/trend" });
+  const [{ nowMs, version }, setNow] = useState(() => ({ nowMs: Date.now(), version: 0 }));
+  const isLive = search.live === true && isRelative(search);
+  const clock = useInterval(() => setNow((now) => ({ ...now, nowMs: Date.now() })), liveEveryMs);
+  const { start: startClock, stop: stopClock } = clock;
+  useEffect(() => {
+    if (!isLive) return;
+    startClock();
+    return stopClock;
+  }, [isLive, startClock, stopClock]);
+  const change = useCallback(
+    (part: Partial<TrendSearch>) =>
+      void navigate({ search: (now) => present({ ...now, ...part }), resetScroll: false }),
+    [navigate],
+  );
+  const settled = useMemo(() => windowOf(search, nowMs), [search, nowMs]);
+  const { moving, gestures } = useGestures(search, change);
+  return {
+    search,
+    ...{ isLive, version, change, gestures },
+    window: moving ?? settled,
+    isMoving: moving !== undefined,
+    ranges: useMemo(() => rangesOf(search), [search]),
+    refresh: () => setNow((now) => ({ nowMs: Date.now(), version: now.version + 1 })),
+  };
+}
+
+const present = (search: TrendSearch): TrendSearch =>
+  Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined));
+
+/** A movement is in the page alone until it ends; then it goes into the address as one step. */
+function useGestures(search: TrendSearch, change: TrendState["change"]) {
+  const [moving, setMoving] = useState<TimeWindow>();
+  const latest = useRef<TimeWindow>(undefined);
+  useEffect(() => {
+    if (search) setMoving(undefined);
+  }, [search]);
+  const gestures = useMemo(() => {
+    const set = (window: TimeWindow) => {
+      latest.current = bounded(window);
+      setMoving(latest.current);
+    };
+    return {
+      onMove: set,
+      onMoved: () => latest.current && change(fixedWindow(latest.current)),
+      onSelect: ({ window, ranges }: Parameters<Gestures["onSelect"]>[0]) =>
+        change({ ...fixedWindow(window), ...(ranges.length > 0 && { y: ranges.map(rangeText) }) }),
+      onRange: (axis: string, range: ValueRange) =>
+        change({
+          y: [...(search.y ?? []).filter((one) => parsedRange(one)?.[0] !== axis), rangeText([axis, range])],
+        }),
+      onReset: () => change({ y: undefined }),
+    };
+  }, [change, search]);
+  return { moving, gestures };
+}
+
+const significantDigits = 6;
+
+const rangeText = ([axis, range]: readonly [string, ValueRange]): string =>
+  [axis, ...range.map((value) => Number(value.toPrecision(significantDigits)))].join(":");
+
+function parsedRange(text: string): readonly [string, ValueRange] | undefined {
+  const [, axis, low, high] = /^(.*):([^:]+):([^:]+)$/.exec(text) ?? [];
+  const range: ValueRange = [Number(low), Number(high)];
+  return axis !== undefined && range[0] < range[1] ? [axis, range] : undefined;
+}
+
+const rangesOf = ({ y = [] }: TrendSearch): Record<string, ValueRange> =>
+  Object.fromEntries(y.map(parsedRange).filter((parsed) => parsed !== undefined));

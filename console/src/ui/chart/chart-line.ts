@@ -1,0 +1,41 @@
+// One line of a chart: what it is called, how it looks, and its data.
+import type { NumberColumns, TextColumns } from "./columns.ts";
+
+interface LineLook {
+  /** Unique in the chart. */
+  readonly key: string;
+  readonly label: string;
+  readonly color: string;
+  /** Thinner and dashed: a line to compare with. */
+  readonly isDashed?: boolean;
+}
+
+export interface NumberLine extends LineLook {
+  readonly kind: "numbers";
+  /** The unit; lines of one unit share an axis. */
+  readonly axis: string;
+  readonly isStep: boolean;
+  /** Points further apart than this are not connected. */
+  readonly gapMs: number;
+  readonly columns: NumberColumns | undefined;
+}
+
+/** A string series, which is drawn as a lane of bands below the lines. */
+export interface TextLine extends LineLook {
+  readonly kind: "texts";
+  readonly columns: TextColumns | undefined;
+}
+
+export type ChartLine = NumberLine | TextLine;
+
+/** A time span that is shaded across the chart. */
+export interface ChartBand {
+  readonly key: string;
+  readonly label: string;
+  readonly startMs: number;
+  /** Absent while it lasts. */
+  readonly endMs: number | undefined;
+  readonly color: string;
+}
+
+export type ValueRange = readonly [low: number, high: number];

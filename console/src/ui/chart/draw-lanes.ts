@@ -1,0 +1,89 @@
+// Draws string series as lanes of bands with their values, and events as shaded time spans.
+
+import type { ChartColors } from "./chart-colors.ts";
+import type { ChartBand, TextLine } from "./chart-line.ts";
+import { indicesIn, type TimeWindow } from "./columns.ts";
+
+export const laneHeightPx = 24;
+const textPaddingPx = 5;
+
+interface LaneArea {
+  readonly x: (timeMs: number) => number;
+  readonly top: number;
+  readonly ratio: number;
+  readonly window: TimeWindow;
+  readonly colors: ChartColors;
+}
+
+/** Equal values have the same colour in all lanes. */
+function colorOf(text: string, { lines }: ChartColors): string {
+  let hash = 0;
+  for (let i = 0; i < text.length; i++) hash = (hash * 31 + text.charCodeAt(i)) >>> 0;
+  return lines[hash % lines.length]!;
+}
+
+export function drawLane(context: CanvasRenderingContext2D, line: TextLine, area: LaneArea): void {
+  const { columns } = line;
+  if (!columns) return;
+  const { x, top, ratio, window, colors } = area;
+  const [from, to] = indicesIn(columns, window);
+  const height = (laneHeightPx - 4) * ratio;
+  const right = Math.min(x(window.endMs), x(columns.completeToMs), x(Date.now()));
+  context.font = `${11 * ratio}px ${colors.font}`;
+  context.textBaseline = "middle";
+  for (let i = Math.max(0, from - 1); i < to; i++) {
+    const left = Math.max(x(window.startMs), x(columns.times[i]!));
+    const end = Math.min(right, i + 1 < columns.times.length ? x(columns.times[i + 1]!) : right);
+    if (end <= left) continue;
+    const text = columns.texts[i]!;
+    context.globalAlpha = 0.28;
+    context.fillStyle = colorOf(text, colors);
+    context.fillRect(left, top, Math.max(1, end - left - ratio), height);
+    context.globalAlpha = 1;
+    context.fillRect(left, top, 2 * ratio, height);
+    drawText(context, { text, left, width: end - left }, area);
+  }
+}
+
+function drawText(
+  context: CanvasRenderingContext2D,
+  { text, left, width }: { readonly text: string; readonly left: number; readonly width: number },
+  { top, ratio, colors }: LaneArea,
+): void {
+  const free = width - 2 * textPaddingPx * ratio;
+  if (free < 14 * ratio) return;
+  context.save();
+  context.beginPath();
+  context.rect(left, top, width - textPaddingPx * ratio, laneHeightPx * ratio);
+  context.clip();
+  context.fillStyle = colors.text;
+  context.fillText(text, left + textPaddingPx * ratio + ratio, top + ((laneHeightPx - 4) / 2) * ratio);
+  context.restore();
+}
+
+interface BandArea {
+  readonly x: (timeMs: number) => number;
+  readonly top: number;
+  readonly height: number;
+  readonly ratio: number;
+  readonly window: TimeWindow;
+}
+
+export function drawBands(
+  context: CanvasRenderingContext2D,
+  bands: readonly ChartBand[],
+  area: BandArea,
+): void {
+  const { x, top, height, ratio, window } = area;
+  for (const { startMs, endMs = Date.now(), color } of bands) {
+    if (startMs >= window.endMs || endMs < window.startMs) continue;
+    const left = Math.max(x(window.startMs), x(startMs));
+    const width = Math.max(2 * ratio, Math.min(x(window.endMs), x(endMs)) - left);
+    context.fillStyle = color;
+    context.globalAlpha = 0.1;
+    context.fillRect(left, top, width, height);
+    context.globalAlpha = 0.9;
+    context.fillRect(left, top, width, 4 * ratio);
+    context.globalAlpha = 1;
+  }
+}

@@ -1,0 +1,135 @@
+// Draws lines on a canvas: raw points, averages with a band from min to max, steps, and gaps.
+import type { NumberLine } from "./chart-line.ts";
+import { type BucketColumns, indicesIn, isGapBefore, type RawColumns, type TimeWindow } from "./columns.ts";
+
+/** Turns times and values into pixels of the canvas. */
+export interface Scales {
+  x(timeMs: number): number;
+  y(value: number): number;
+  /** Canvas pixels in one CSS pixel. */
+  readonly ratio: number;
+}
+
+const bandOpacity = 0.2;
+/** Points have dots when there is at least this much space for each, in CSS pixels. */
+const dotSpacePx = 14;
+
+export function drawLine(
+  context: CanvasRenderingContext2D,
+  line: NumberLine,
+  window: TimeWindow,
+  scales: Scales,
+): void {
+  if (!line.columns) return;
+  const [from, to] = indicesIn(line.columns, window);
+  const first = Math.max(0, from - 1);
+  const end = Math.min(line.columns.times.length, to + 1);
+  context.strokeStyle = line.color;
+  context.fillStyle = line.color;
+  context.lineWidth = (line.isDashed ? 1 : 1.5) * scales.ratio;
+  context.lineJoin = "round";
+  context.setLineDash(line.isDashed ? [5 * scales.ratio, 3 * scales.ratio] : []);
+  if (line.columns.kind === "buckets")
+    drawBuckets(context, { line, columns: line.columns, first, end }, scales);
+  else drawRaw(context, { line, columns: line.columns, first, end, window }, scales);
+  context.setLineDash([]);
+}
+
+interface Part<Columns> {
+  readonly line: NumberLine;
+  readonly columns: Columns;
+  readonly first: number;
+  readonly end: number;
+}
+
+function drawRaw(
+  context: CanvasRenderingContext2D,
+  { line, columns, first, end, window }: Part<RawColumns> & { readonly window: TimeWindow },
+  { x, y, ratio }: Scales,
+): void {
+  const { times, values } = columns;
+  const dots: number[] = [];
+  const spacePx = (x(window.endMs) - x(window.startMs)) / Math.max(1, end - first) / ratio;
+  context.beginPath();
+  let isAlone = false;
+  for (let i = first; i < end; i++) {
+    const left = x(times[i]!);
+    const top = y(values[i]!);
+    if (i === first || isGapBefore(columns, i, line)) {
+      if (isAlone) dots.push(i - 1);
+      context.moveTo(left, top);
+      isAlone = true;
+    } else {
+      if (line.isStep) context.lineTo(left, y(values[i - 1]!));
+      context.lineTo(left, top);
+      isAlone = false;
+    }
+  }
+  if (isAlone) dots.push(end - 1);
+  if (line.isStep && end > first && end === times.length)
+    context.lineTo(Math.min(x(window.endMs), x(Date.now())), y(values[end - 1]!));
+  context.stroke();
+  if (line.isDashed) return;
+  if (spacePx >= dotSpacePx) for (let i = first; i < end; i++) dots.push(i);
+  for (const i of dots) {
+    context.beginPath();
+    context.arc(x(times[i]!), y(values[i]!), 2.4 * ratio, 0, 2 * Math.PI);
+    context.fill();
+  }
+}
+
+/** Runs of buckets without a gap are drawn as one band and one line. */
+function drawBuckets(
+  context: CanvasRenderingContext2D,
+  { line, columns, first, end }: Part<BucketColumns>,
+  scales: Scales,
+): void {
+  let from = first;
+  for (let i = first + 1; i <= end; i++) {
+    if (i < end && !isGapBefore(columns, i, line)) continue;
+    if (!line.isDashed) drawBand(context, { line, columns, first: from, end: i }, scales);
+    drawAverages(context, { line, columns, first: from, end: i }, scales);
+    from = i;
+  }
+}
+
+function drawBand(
+  context: CanvasRenderingContext2D,
+  { columns, first, end, line }: Part<BucketColumns>,
+  { x, y, ratio }: Scales,
+): void {
+  const { times, mins, maxs, bucketMs } = columns;
+  const isWide = end - first === 1 || line.isStep;
+  context.beginPath();
+  if (isWide) {
+    for (let i = first; i < end; i++) {
+      const width = Math.max(ratio, x(times[i]! + bucketMs) - x(times[i]!));
+      context.rect(x(times[i]!), y(maxs[i]!), width, Math.max(1, y(mins[i]!) - y(maxs[i]!)));
+    }
+  } else {
+    for (let i = first; i < end; i++) context.lineTo(x(times[i]! + bucketMs / 2), y(maxs[i]!));
+    for (let i = end - 1; i >= first; i--) context.lineTo(x(times[i]! + bucketMs / 2), y(mins[i]!));
+    context.closePath();
+  }
+  context.globalAlpha = bandOpacity;
+  context.fill();
+  context.globalAlpha = 1;
+}
+
+function drawAverages(
+  context: CanvasRenderingContext2D,
+  { columns, first, end, line }: Part<BucketColumns>,
+  { x, y }: Scales,
+): void {
+  const { times, values, bucketMs } = columns;
+  context.beginPath();
+  for (let i = first; i < end; i++) {
+    const top = y(values[i]!);
+    if (line.isStep || end - first === 1) {
+      if (i === first) context.moveTo(x(times[i]!), top);
+      else context.lineTo(x(times[i]!), top);
+      context.lineTo(x(times[i]! + bucketMs), top);
+    } else context.lineTo(x(times[i]! + bucketMs / 2), top);
+  }
+  context.stroke();
+}

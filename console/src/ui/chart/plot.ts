@@ -1,0 +1,249 @@
+// One uPlot: it lays out the axes, draws the ticks and follows the pointer. The lines are drawn here, because
+// each has times of its own, a band and gaps.
+import UPlot from "uplot";
+import type { ChartColors } from "./chart-colors.ts";
+import type { ChartBand, ChartLine, NumberLine, TextLine, ValueRange } from "./chart-line.ts";
+import type { TimeWindow } from "./columns.ts";
+import { drawBands, drawLane, laneHeightPx } from "./draw-lanes.ts";
+import { drawLine } from "./draw-lines.ts";
+import { type Gestures, listenToGestures } from "./gestures.ts";
+import { timeLabels } from "./time-labels.ts";
+import { rangeOf } from "./value-range.ts";
+
+export interface Picture {
+  readonly window: TimeWindow;
+  readonly lines: readonly ChartLine[];
+  readonly bands: readonly ChartBand[];
+  /** Ranges of axes that are fixed; the others follow the data. */
+  readonly ranges: Readonly<Record<string, ValueRange>>;
+}
+
+export interface PlotOptions {
+  /** The units, in the order of their axes. */
+  readonly axes: readonly string[];
+  readonly colors: ChartColors;
+  readonly timeZone: string;
+  readonly size: { readonly width: number; readonly height: number };
+  readonly gestures: Gestures;
+  /** The plot area moved or changed its size: its box in CSS pixels. */
+  onArea(area: PlotArea): void;
+}
+
+export interface PlotArea {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+const narrowPx = 560;
+/** Axes beyond these do not fit on narrow screens; the legend has their values. */
+const axesOnNarrow = 2;
+const axisFontPx = 11;
+const axisSpacePx = 42;
+const timeSpacePx = 76;
+
+export const scaleOf = (axis: string): string => `unit ${axis}`;
+
+export class Plot {
+  readonly #plot: UPlot;
+  readonly #options: PlotOptions;
+  #picture: Picture;
+  #ranges = new Map<string, ValueRange>();
+  readonly #stopGestures: () => void;
+
+  constructor(host: HTMLElement, picture: Picture, options: PlotOptions) {
+    this.#options = options;
+    this.#picture = picture;
+    const { startMs, endMs } = picture.window;
+    this.#plot = new UPlot(
+      this.#uplotOptions(),
+      [[startMs, endMs], ...options.axes.map(() => [null, null])],
+      host,
+    );
+    this.#stopGestures = listenToGestures(this.#plot, options.axes, options.gestures);
+    this.show(picture);
+  }
+
+  /** Draws this picture now. */
+  show(picture: Picture): void {
+    this.#picture = picture;
+    const { window, lines, ranges } = picture;
+    const numbers = lines.filter((line): line is NumberLine => line.kind === "numbers");
+    this.#plot.batch(() => {
+      this.#plot.setScale("x", { min: window.startMs, max: window.endMs });
+      for (const axis of this.#options.axes) {
+        const own = numbers.filter((line) => line.axis === axis);
+        const range = ranges[axis] ?? rangeOf(own, window);
+        this.#ranges.set(axis, range);
+        const [min, max] = this.#aboveLanes(range);
+        this.#plot.setScale(scaleOf(axis), { min, max });
+      }
+      this.#plot.redraw(false, true);
+    });
+  }
+
+  resize(size: { readonly width: number; readonly height: number }): void {
+    this.#plot.setSize(size);
+    this.show(this.#picture);
+  }
+
+  destroy(): void {
+    this.#stopGestures();
+    this.#plot.destroy();
+  }
+
+  timeAt(left: number): number {
+    return this.#plot.posToVal(left, "x");
+  }
+
+  leftOf(timeMs: number): number {
+    return this.#plot.valToPos(timeMs, "x");
+  }
+
+  topOf(axis: string, value: number): number {
+    return this.#plot.valToPos(value, scaleOf(axis));
+  }
+
+  /** The part of the page over the plot area, which holds cursors. */
+  get over(): HTMLElement {
+    return this.#plot.over;
+  }
+
+  /** Extends a range downwards, so that the lines keep clear of the lanes of string series. */
+  #aboveLanes([low, high]: ValueRange): ValueRange {
+    const heightPx = this.#plot.over.clientHeight || this.#options.size.height;
+    const lanesPx = Math.min(this.#lanes().length * laneHeightPx, heightPx * 0.6);
+    return lanesPx === 0 ? [low, high] : [low - ((high - low) * lanesPx) / (heightPx - lanesPx), high];
+  }
+
+  #lanes(): TextLine[] {
+    return this.#picture.lines.filter((line): line is TextLine => line.kind === "texts");
+  }
+
+  #draw = (plot: UPlot): void => {
+    const { ctx, bbox } = plot;
+    const { window, lines, bands } = this.#picture;
+    const ratio = devicePixelRatio;
+    const perMs = bbox.width / (window.endMs - window.startMs);
+    const x = (timeMs: number) => bbox.left + (timeMs - window.startMs) * perMs;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    drawBands(ctx, bands, { x, top: bbox.top, height: bbox.height, ratio, window });
+    for (const line of lines) if (line.kind === "numbers") this.#drawNumbers(plot, line, x);
+    const lanes = this.#lanes();
+    lanes.forEach((lane, index) => {
+      const top = bbox.top + bbox.height - (lanes.length - index) * laneHeightPx * ratio + 2 * ratio;
+      drawLane(ctx, lane, { x, top, ratio, window, colors: this.#options.colors });
+    });
+    ctx.restore();
+  };
+
+  #drawNumbers({ ctx, bbox, scales }: UPlot, line: NumberLine, x: (timeMs: number) => number): void {
+    const { min, max } = scales[scaleOf(line.axis)]!;
+    const perUnit = bbox.height / (max! - min!);
+    const y = (value: number) => bbox.top + bbox.height - (value - min!) * perUnit;
+    drawLine(ctx, line, this.#picture.window, { x, y, ratio: devicePixelRatio });
+  }
+
+  #uplotOptions(): UPlot.Options {
+    const { axes, size, gestures, timeZone, onArea } = this.#options;
+    const fixed: UPlot.Scale = { auto: false, range: (_, min, max) => [min, max] };
+    const area = ({ over }: UPlot) => {
+      const { offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height } = over;
+      onArea({ left, top, width, height });
+    };
+    return {
+      ...size,
+      ms: 1,
+      padding: [10, axes.length > 1 ? 4 : 14, 0, 4],
+      legend: { show: false },
+      tzDate: (timeMs) => UPlot.tzDate(new Date(timeMs), timeZone),
+      series: [
+        {},
+        ...axes.map((axis) => ({ scale: scaleOf(axis), paths: () => null, points: { show: false } })),
+      ],
+      scales: {
+        x: { ...fixed, time: true },
+        ...Object.fromEntries(axes.map((axis) => [scaleOf(axis), { ...fixed }])),
+      },
+      axes: [this.#timeAxis(), ...axes.map((axis, index) => this.#valueAxis(axis, index))],
+      cursor: {
+        points: { show: false },
+        y: false,
+        drag: { x: true, y: true, uni: 24, dist: 5, setScale: false },
+        bind: {
+          mousedown: (_, __, start) => (event) =>
+            event.shiftKey || event.button !== 0 ? null : start(event),
+          dblclick: () => () => {
+            gestures.onReset();
+            return null;
+          },
+        },
+      },
+      hooks: {
+        draw: [this.#draw],
+        ready: [area],
+        setSize: [area],
+        drawAxes: [area],
+        setSelect: [this.#select],
+      },
+    };
+  }
+
+  #select = (plot: UPlot): void => {
+    const { left, top, width, height } = plot.select;
+    if (width + height === 0) return;
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    const isWhole = height >= plot.over.clientHeight - 1;
+    const ranges = this.#options.axes.map((axis): readonly [string, ValueRange] => [
+      axis,
+      [plot.posToVal(top + height, scaleOf(axis)), plot.posToVal(top, scaleOf(axis))],
+    ]);
+    this.#options.gestures.onSelect({
+      window: { startMs: plot.posToVal(left, "x"), endMs: plot.posToVal(left + width, "x") },
+      ranges: isWhole ? [] : ranges,
+    });
+  };
+
+  #timeAxis(): UPlot.Axis {
+    const { colors, timeZone } = this.#options;
+    const label = timeLabels(timeZone);
+    return {
+      stroke: colors.text,
+      font: `${axisFontPx}px ${colors.font}`,
+      size: 40,
+      space: timeSpacePx,
+      grid: { stroke: colors.grid, width: 1 },
+      ticks: { stroke: colors.grid, width: 1, size: 5 },
+      values: (...[, ticks, , , stepMs]) => label(ticks, stepMs),
+    };
+  }
+
+  #valueAxis(axis: string, index: number): UPlot.Axis {
+    const { colors, size } = this.#options;
+    const only = this.#picture.lines.filter((line) => line.kind === "numbers" && line.axis === axis);
+    const color = only.length === 1 ? only[0]!.color : colors.text;
+    const isInRange = (_: UPlot, ticks: number[]) =>
+      ticks.map((tick) => (tick < (this.#ranges.get(axis)?.[0] ?? tick) ? null : tick));
+    return {
+      scale: scaleOf(axis),
+      side: index % 2 === 0 ? 3 : 1,
+      show: index < axesOnNarrow || size.width > narrowPx,
+      stroke: color,
+      font: `${axisFontPx}px ${colors.font}`,
+      label: axis === "" ? "no unit" : axis,
+      labelFont: `600 ${axisFontPx}px ${colors.font}`,
+      labelSize: 18,
+      labelGap: 0,
+      gap: 4,
+      size: (_, labels) => 14 + Math.max(...(labels ?? ["0000"]).map((text) => (text ?? "").length)) * 6.4,
+      space: axisSpacePx,
+      filter: isInRange,
+      grid: { show: index === 0, stroke: colors.grid, width: 1, filter: isInRange },
+      ticks: { stroke: colors.grid, width: 1, size: 4, filter: isInRange },
+    };
+  }
+}

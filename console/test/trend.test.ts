@@ -1,0 +1,218 @@
+// Tests the trend in a real browser: what a person sees of the data, and how the view moves.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { Page } from "playwright-core";
+import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
+
+const startMs = Date.UTC(2026, 2, 1);
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const days = 20;
+/** Points of the flow are missing for this time. */
+const gap = { startMs: startMs + 10 * dayMs, endMs: startMs + 10.5 * dayMs };
+
+let console: ConsoleUnderTest;
+before(async () => {
+  console = await startConsole();
+  const { ask } = console.server;
+  const items = [
+    { name: "flow", unit: "m3/h", description: "Feed of the column" },
+    { name: "pressure", unit: "bar" },
+    { name: "valve", isStep: true },
+    { name: "phase", isString: true },
+  ];
+  await ask.v06("POST /timeseries", { items });
+  const times = Array.from({ length: (days * dayMs) / minuteMs }, (_, i) => startMs + i * minuteMs);
+  const isThere = (time: number) => time < gap.startMs || time >= gap.endMs;
+  const datapoints = times.filter(isThere).map((timestamp, i) => ({ timestamp, value: 50 + (i % 97) / 10 }));
+  await ask.v06("POST /timeseries/data/flow", { items: datapoints });
+  const hourly = (value: (i: number) => number | string) =>
+    Array.from({ length: days * 24 }, (_, i) => ({
+      timestamp: startMs + i * 60 * minuteMs,
+      value: value(i),
+    }));
+  await ask.v06("POST /timeseries/data/pressure", { items: hourly((i) => 2 + (i % 5)) });
+  await ask.v06("POST /timeseries/data/valve", { items: hourly((i) => i % 2) });
+  await ask.v06("POST /timeseries/data/phase", { items: hourly((i) => ["HEAT", "HOLD", "COOL"][i % 3]!) });
+});
+after(() => console.close());
+
+const iso = (timeMs: number) => new Date(timeMs).toISOString();
+const range = (fromMs: number, toMs: number) => `start=${iso(fromMs)}&end=${iso(toMs)}&zone=UTC`;
+const whole = range(startMs, startMs + days * dayMs);
+const row = (page: Page, name: string) => page.getByRole("row", { name });
+const chart = (page: Page) => page.getByRole("application", { name: /^Trend of/ });
+const status = (page: Page, text: string | RegExp) => page.getByRole("status").getByText(text).waitFor();
+const cells = async (page: Page, name: string) =>
+  (await row(page, name).getByRole("cell").allInnerTexts()).slice(1);
+
+describe("the trend", () => {
+  it("is empty at first, and series are added by a search", async () => {
+    const page = await console.open({ path: "/trend" });
+    await page.getByText("Choose what to look at").waitFor();
+    await page.getByRole("button", { name: "Add series" }).click();
+    await page.getByLabel("Search series to add").fill("column");
+    await page.getByRole("option", { name: "flow" }).click();
+    await row(page, "flow").waitFor();
+    assert.match(page.url(), /\/trend\?series=flow$/);
+    await page.context().close();
+  });
+
+  it("says which buckets it draws, and draws every point when they fit", async () => {
+    const page = await console.open({ path: `/trend?series=flow&${whole}` });
+    await status(page, /^(15|30) min averages with min and max$/);
+    const to = startMs + 0.5 * dayMs;
+    await page.goto(`${console.server.baseUrl}/trend?series=flow&${range(startMs, to)}`);
+    await status(page, "Raw points: every point drawn");
+    const points = await console.server.ask.v06(
+      `GET /timeseries/data/flow?start=${startMs}&end=${to}&limit=100000`,
+    );
+    const { length } = points.items[0]!["datapoints"] as readonly unknown[];
+    assert.equal((await cells(page, "flow"))[6], `${length}`);
+    await page.context().close();
+  });
+
+  it("zooms by a drag, and the browser's back button restores the view", async () => {
+    const page = await console.open({ path: `/trend?series=flow&series=pressure&${whole}` });
+    await status(page, /averages with min and max/);
+    const before = page.url();
+    const box = (await chart(page).boundingBox())!;
+    const middle = box.y + box.height / 2;
+    await page.mouse.move(box.x + box.width * 0.4, middle);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.41, middle, { steps: 4 });
+    await page.mouse.up();
+    await status(page, "Raw points: every point drawn");
+    assert.notEqual(page.url(), before);
+    await page.goBack();
+    await status(page, /averages with min and max/);
+    assert.equal(page.url(), before);
+    await page.goForward();
+    await status(page, "Raw points: every point drawn");
+    await page.context().close();
+  });
+
+  it("pans with Shift and the wheel, and zooms a value axis alone", async () => {
+    const page = await console.open({
+      path: `/trend?series=flow&${range(startMs + dayMs, startMs + 2 * dayMs)}`,
+    });
+    await row(page, "flow").waitFor();
+    const box = (await chart(page).boundingBox())!;
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.keyboard.down("Shift");
+    await page.mouse.wheel(0, 300);
+    await page.keyboard.up("Shift");
+    await page.waitForURL((url) => new URL(url).searchParams.get("start") !== iso(startMs + dayMs));
+    const moved = new URL(page.url()).searchParams;
+    assert.equal(Date.parse(moved.get("end")!) - Date.parse(moved.get("start")!), dayMs);
+    await page.mouse.move(box.x + 25, box.y + box.height / 2);
+    await page.mouse.wheel(0, -300);
+    await page.waitForURL(/y=m3/);
+    await page.getByRole("button", { name: "Fit the value axes" }).click();
+    await page.waitForURL((url) => !url.searchParams.has("y"));
+    await page.context().close();
+  });
+
+  it("is used by keyboard: arrows move the cursor, plus and minus zoom", async () => {
+    const page = await console.open({
+      path: `/trend?series=valve&series=phase&${range(startMs, startMs + dayMs)}`,
+    });
+    await row(page, "valve").waitFor();
+    await status(page, "Raw points: every point drawn");
+    await chart(page).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await page.getByRole("columnheader", { name: "2026-03-01 13:00:00" }).waitFor();
+    assert.equal((await cells(page, "valve"))[0], "1");
+    assert.equal((await cells(page, "phase"))[0], "HOLD");
+    await page.keyboard.press("ArrowLeft");
+    await page.getByRole("columnheader", { name: "2026-03-01 12:00:00" }).waitFor();
+    assert.equal((await cells(page, "phase"))[0], "HEAT");
+    await page.keyboard.press("+");
+    await page.waitForURL(/start=2026-03-01T06/);
+    await page.keyboard.press("-");
+    await page.waitForURL(/start=2026-03-01T00/);
+    await page.context().close();
+  });
+
+  it("has no value in a gap, also when only the gap is in view", async () => {
+    const page = await console.open({
+      path: `/trend?series=flow&${range(gap.startMs + 3_600_000, gap.endMs - 3_600_000)}`,
+    });
+    await row(page, "flow").waitFor();
+    await page.getByText("0", { exact: true }).waitFor();
+    await chart(page).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.getByRole("columnheader", { name: "2026-03-11 06:00:00" }).waitFor();
+    assert.equal((await cells(page, "flow"))[0], "–");
+    assert.equal((await cells(page, "flow"))[6], "0");
+    await page.context().close();
+  });
+
+  it("holds a step until the next point, in the picture and in the statistics", async () => {
+    const from = startMs + 30 * minuteMs;
+    const page = await console.open({ path: `/trend?series=valve&${range(from, from + 2 * 60 * minuteMs)}` });
+    await status(page, "Raw points: every point drawn");
+    const [, min, mean, max, , integral, points] = await cells(page, "valve");
+    assert.deepEqual([min, mean, max, integral, points], ["0", "0.5", "1", "1", "2"]);
+    await page.context().close();
+  });
+
+  it("hides, shows and removes a series, in the address too", async () => {
+    const page = await console.open({ path: `/trend?series=flow&series=pressure&${whole}` });
+    await page.getByLabel("Show pressure").uncheck();
+    await page.waitForURL(/hidden=pressure/);
+    await page.getByRole("application", { name: "Trend of flow", exact: true }).waitFor();
+    await page.getByLabel("Show pressure").check();
+    await page.getByRole("button", { name: "Remove flow" }).click();
+    await page.getByRole("application", { name: "Trend of pressure", exact: true }).waitFor();
+    assert.equal(await row(page, "flow").count(), 0);
+    await page.context().close();
+  });
+
+  it("says which series does not exist, and still shows the others", async () => {
+    const page = await console.open({ path: `/trend?series=flow&series=nothing&${whole}` });
+    await page.getByText("There is no series nothing").waitFor();
+    await row(page, "flow").waitFor();
+    await page.context().close();
+  });
+
+  it("follows new points within two seconds", async () => {
+    const { ask } = console.server;
+    await ask.v06("POST /timeseries", { items: [{ name: "level", unit: "%" }] });
+    const page = await console.open({ path: "/trend?series=level&start=15m-ago&live=true" });
+    await row(page, "level").waitFor();
+    for (const value of [41, 42, 43]) {
+      await ask.v06("POST /timeseries/data/level", { items: [{ timestamp: Date.now() - 500, value }] });
+      await row(page, "level").getByText(`${value} %`).waitFor();
+    }
+    await page.context().close();
+  });
+
+  it("shows a fixed time in a time zone", async () => {
+    const page = await console.open({ path: `/trend?series=pressure&${whole}` });
+    await page.getByRole("button", { name: /^Time range/ }).click();
+    await page.getByRole("textbox", { name: "From" }).fill("2026-03-05T06:00:00");
+    await page.getByRole("textbox", { name: "To" }).fill("2026-03-05T18:00:00");
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.waitForURL(/start=2026-03-05T06%3A00%3A00.000Z&end=2026-03-05T18/);
+    await page.getByRole("button", { name: /^Time range/ }).click();
+    await page.getByRole("combobox", { name: "Time zone" }).fill("Calcutta");
+    await page.getByRole("option", { name: "Asia/Calcutta" }).click();
+    await page.getByRole("button", { name: /2026-03-05 11:30:00 – 2026-03-05 23:30:00/ }).waitFor();
+    await page.context().close();
+  });
+
+  it("has no faults of accessibility, light and dark, wide and narrow", async () => {
+    for (const colorScheme of ["light", "dark"] as const)
+      for (const width of [1440, 360]) {
+        const path = `/trend?series=flow&series=pressure&series=valve&series=phase&${whole}`;
+        const page = await console.open({ path, colorScheme, viewport: { width, height: 740 } });
+        await status(page, /averages/);
+        await assertAccessible(page);
+        const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
+        assert.equal(isCut, false, `the page is wider than a window of ${width} px`);
+        await page.context().close();
+      }
+  });
+});
