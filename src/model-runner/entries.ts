@@ -15,21 +15,26 @@ export interface RunnerEntry {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** An entry to send; its bytes may be in memory. */
+type OutgoingBytes = AsyncIterable<Uint8Array> | readonly Uint8Array[];
+
+/**
+ * An entry to send. `open` is called right before its bytes are read: a file that is opened earlier would
+ * stay open if the receiver ends in the meantime.
+ */
 export interface OutgoingEntry {
   readonly name: string;
-  readonly bytes: AsyncIterable<Uint8Array> | readonly Uint8Array[];
+  readonly open: () => OutgoingBytes | Promise<OutgoingBytes>;
 }
 
 /** The process sent bytes in another format, or an entry that the reader refuses. */
 export class BadEntry extends Error {}
 
 export async function* encodeEntries(entries: AsyncIterable<OutgoingEntry>): AsyncGenerator<Uint8Array> {
-  for await (const { name, bytes } of entries) {
+  for await (const { name, open } of entries) {
     const encoded = Buffer.from(name);
     yield uint16(encoded.length);
     yield encoded;
-    for await (const chunk of bytes)
+    for await (const chunk of await open())
       for (let at = 0; at < chunk.length; at += limits.modelChunkBytesMax) {
         const part = chunk.subarray(at, at + limits.modelChunkBytesMax);
         yield uint32(part.length);
