@@ -34,12 +34,11 @@ export type TellProgress = (percent: number, step: string) => void;
 /** The share of the points in the time of a load, in percent. */
 const pointsPercent = { from: 6, to: 96 };
 
-/** Returns the recording at the end of the history, from which live values continue. */
 export async function loadDemo(
   connection: Connection,
   { endMs, days }: DemoHistory,
   tell: TellProgress,
-): Promise<{ recording: Recording; points: number }> {
+): Promise<void> {
   const description = readDescription();
   tell(0, "assets");
   const assets = await loadAssets(connection, description);
@@ -67,7 +66,6 @@ export async function loadDemo(
   tell(to, "events");
   await writer.events(recording.events.open);
   tell(100, "events");
-  return { recording, points: writer.points };
 }
 
 interface Range {
@@ -87,7 +85,6 @@ class Writer {
   readonly #inserts = new Set<Promise<unknown>>();
   readonly #ended: PlantEvent[] = [];
   #failure: unknown;
-  points = 0;
 
   constructor(connection: Connection, { series }: Description, assets: Ids) {
     this.#connection = connection;
@@ -123,7 +120,6 @@ class Writer {
   }
 
   async #insert(): Promise<void> {
-    this.points += this.#message.points;
     const sent = insertPoints(this.#connection, this.#message).catch((problem) => {
       this.#failure ??= problem;
     });

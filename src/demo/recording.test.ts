@@ -121,6 +121,31 @@ test("a sticking valve makes its flow cycle", () => {
   assert.ok(deviation(6.5, 5.5) > 20 * (deviation(3, 2) + 0.01), `${deviation(6.5, 5.5)} ${deviation(3, 2)}`);
 });
 
+test("a later recording ends the events that were open, each at its time", () => {
+  const at = (before: number) => endMs - before * dayMs;
+  const first = new Recording(description, history, { startMs: at(0.4) });
+  const run = (recording: Recording, fromMs: number, toMs: number) => {
+    const ended: PlantEvent[] = [];
+    for (let ms = fromMs; ms < toMs; ms += minuteMs) {
+      recording.record(ms, historyResolution, () => undefined);
+      ended.push(...recording.events.observe(ms).ended);
+    }
+    return ended;
+  };
+  run(first, at(0.4), at(0.2));
+  const open = first.events.open.map((event) => ({ ...event, assets: [] }));
+  assert.ok(open.some(({ key }) => key === "work order 23-P-1012A pumpTrip"));
+  const second = new Recording(description, history, { startMs: at(0.2), open });
+  const keys = new Set(open.map(({ key }) => key));
+  const ended = (recording: Recording) =>
+    run(recording, at(0.2), endMs + 0.3 * dayMs)
+      .filter(({ key }) => keys.has(key))
+      .map(({ key, endMs: to }) => [key, to]);
+  const continued = ended(first);
+  assert.equal(continued.length, open.length);
+  assert.deepEqual(ended(second), continued);
+});
+
 test("batches begin and end, with their results; most events end", () => {
   const batches = days.ended.filter(({ type }) => type === "batch");
   assert.ok(batches.length > 55 && batches.length < 76, `${batches.length} batches`);

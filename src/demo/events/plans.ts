@@ -48,7 +48,7 @@ export class Plans implements EventSource {
 
   #ofFaults(fromMs: number, toMs: number): Planned[] {
     return this.#description.faultEvents.flatMap((row) => {
-      const shiftMs = row.from * hourMs;
+      const shiftMs = Math.round(row.from * hourMs);
       return this.#conditions
         .occurrencesOf(row.fault as FaultName, fromMs - shiftMs, toMs - shiftMs)
         .map(({ startMs }) => faultEvent(row, startMs + shiftMs));
@@ -66,7 +66,7 @@ export class Plans implements EventSource {
         if (startMs >= toMs) return found;
         found.push({
           ...{ key: `work order ${asset} ${description}`, type: "work order", subtype: "preventive" },
-          ...{ description, startMs, endMs: startMs + hours * hourMs, assets: [asset] },
+          ...{ description, startMs, endMs: startMs + Math.round(hours * hourMs), assets: [asset] },
           metadata: { severity: "4", tag: asset, craft, order: orderNumber(asset, startMs) },
         });
       }

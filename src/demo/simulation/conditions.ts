@@ -22,7 +22,7 @@ const faults = {
   airLeak: { before: 38, lasts: 8.5, every: 67 },
   foulingPreheater: { before: 24.2, lasts: 41, every: 41 },
   coolingFan: { before: 15.35, lasts: 0.3, every: 52 },
-  analyzer: { before: 12.3, lasts: 1.1, every: 33 },
+  analyzer: { before: 12.3, lasts: 1.1, every: 90 },
   stickingValve: { before: 7.2, lasts: 3.4, every: 38 },
   bearingWear: { before: 8.36, lasts: 8, every: 29.6 },
   pumpTrip: { before: 0.36, lasts: 0.27, every: 29.6 },
@@ -99,12 +99,13 @@ export class Conditions {
   /** The times at which the fault began and ended between `fromMs` and `toMs`. */
   occurrencesOf(name: FaultName, fromMs: number, toMs: number): { startMs: number; endMs: number }[] {
     const { before, lasts, every } = faults[name];
-    const firstMs = this.#endMs - before * dayMs;
+    const firstMs = this.#endMs - Math.round(before * dayMs);
+    const everyMs = Math.round(every * dayMs);
     const found = [];
-    for (let k = Math.ceil((fromMs - firstMs) / (every * dayMs)); ; k++) {
-      const startMs = Math.round(firstMs + k * every * dayMs);
+    for (let k = Math.ceil((fromMs - firstMs) / everyMs); ; k++) {
+      const startMs = firstMs + k * everyMs;
       if (startMs >= toMs) return found;
-      found.push({ startMs, endMs: Math.round(startMs + lasts * dayMs) });
+      found.push({ startMs, endMs: startMs + Math.round(lasts * dayMs) });
     }
   }
 
