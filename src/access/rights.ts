@@ -54,12 +54,12 @@ export class Rights {
     this.#parts = parts;
   }
 
-  /** Other than when something was remembered: it may not hold any more. */
+  /** Changes when cached rights are out of date. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Groups, accounts, keys or projects were changed: from now on nothing remembered counts. */
+  /** Makes cached rights out of date. Call it after each change of groups, accounts, keys or projects. */
   changed(): void {
     this.#generation++;
   }

@@ -90,8 +90,8 @@ async function prepareDisk({ disk }: Services, effect: Effect): Promise<void> {
 }
 
 /**
- * The memory of a body is reserved until the end of the request; the buffer of its bytes is reused when they
- * are read.
+ * The memory of a body is reserved until the end of the request. The buffer of its bytes is reused after
+ * `read` has settled.
  */
 function receiverOf<Admitted extends Client>(
   { bodies }: Kernel,
@@ -111,6 +111,7 @@ function receiverOf<Admitted extends Client>(
       return await read(bytes, { signal, reserve });
     } finally {
       reuse();
+      // A reservation that shrinks never waits.
       reservation.resize(Math.min(decodedBytes, reservation.bytes), signal);
     }
   };

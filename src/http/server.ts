@@ -100,9 +100,7 @@ function refuseIncomplete(http: FastifyInstance): void {
   http.server.on("checkExpectation", (request, response) => http.server.emit("request", request, response));
 }
 
-/**
- * The router refuses such a path itself (`error-response.ts`); this refuses such a query.
- */
+/** Refuses a query that cannot be decoded. The router refuses such a path itself (`error-response.ts`). */
 function refuseUndecodable(http: FastifyInstance): void {
   http.addHook("onRequest", (request, _reply, done) => done(addressRefusal(request.url)));
 }

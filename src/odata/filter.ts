@@ -1,9 +1,9 @@
 // Translates a `$filter` to a filter of the stores, and refuses expressions that are not served.
 //
-// An expression without a counterpart in the stores is refused: rows are never filtered after they were
-// read. OData expressions are true, false or null, and a store filter selects or does not. So
-// `recordsWhere` selects the records for which an expression is true, or those for which it is false; null
-// is in neither set (docs/reference/odata.md#filter-language).
+// An expression without a counterpart in the stores is refused. (Datapoints and raw rows do not come here:
+// `query/memory-filter.ts` filters them.) OData expressions are true, false or null, and a store filter
+// selects or does not. So `recordsWhere` selects the records for which an expression is true, or those for
+// which it is false; null is in neither set (docs/reference/odata.md#filter-language).
 import type { RequestContext } from "../context.ts";
 import { type Failure, fail } from "../errors.ts";
 import {

@@ -1,14 +1,12 @@
 // Port: stores the datapoints of all series. Points are columns on the way in and out, never objects.
 //
 // Contract:
-// - `append` and `delete` resolve when the change is on disk. A call is atomic over all series it touches,
-// also
+// - `append` and `delete` resolve when the change is on disk. A call is atomic over all its series, also
 //   across a crash. Every read that starts later sees the change.
 // - Times are integer milliseconds; negative ones are allowed. They are unique within a series: of two points
 //   with the same time, the one written later wins.
-// - The caller must not change the arrays of a batch until `append` has settled. The store does not use them
-// after
-//   that.
+// - The caller must not change the arrays of a batch until `append` has settled. After that the store does
+//   not use them.
 // - Returned arrays belong to the caller; several may share one buffer.
 import type { TimeRange } from "../lib/time.ts";
 

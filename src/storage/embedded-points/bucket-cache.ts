@@ -1,6 +1,9 @@
 // Caches summaries of whole buckets of series of numbers, so that a repeated aggregate over years combines
 // summaries instead of reading thousands of block rows and decoding hundreds of blocks.
 //
+// A block or head that touches more than `summarisedBucketsMax` buckets is not summarised, so such buckets
+// are not cached: hours of one value a second are, hours of one value a minute are not.
+//
 // Bound: `bytesMax` for each shard, and `gridsPerSeriesMax` grids for each series. The grid that was not
 // queried for longest is dropped first.
 //
@@ -40,7 +43,7 @@ interface BucketSum {
 
 export interface CachedBucket extends BucketSum {
   readonly startMs: number;
-  /** Blocks have no point from the end of the bucket up to here. A bucket starts at this time. */
+  /** Blocks have no point from the end of the bucket up to here. It is always the start of a bucket. */
   blocksEmptyUntilMs: number;
   /** Copies of the head points that the summary includes. */
   readonly headPoints: PointColumns;
