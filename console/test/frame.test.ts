@@ -39,6 +39,13 @@ describe("sign-in", () => {
     await page.context().close();
   });
 
+  it("shows why the identity provider refused", async () => {
+    const search = new URLSearchParams({ error: "access_denied", error_description: "No licence" });
+    const page = await console.open({ key: null, path: `/sign-in?${search}` });
+    await page.getByRole("alert").getByText("No licence").waitFor();
+    await page.context().close();
+  });
+
   it("does not follow an address of another site", async () => {
     const page = await console.open({ key: null, path: "/sign-in?returnTo=//evil.example/" });
     await page.getByLabel("API key").fill(console.server.key);

@@ -5,7 +5,8 @@ import { baseUrl } from "../api/base.ts";
 import type { Group } from "../api/generated.ts";
 
 export interface Session {
-  readonly account: { readonly id: number; readonly name: string };
+  /** A user of the identity provider has no account, and so no id. */
+  readonly account: { readonly id?: number; readonly name: string };
   /** The URL name of the project. */
   readonly project: string;
   readonly capabilities: Group["capabilities"];

@@ -1,7 +1,6 @@
 // Signs in with a one-time link, an API key or an identity provider.
 import {
   Alert,
-  Anchor,
   Button,
   Center,
   Code,
@@ -40,6 +39,7 @@ export function SignInPage() {
               {refusalOf(attempt.error, attempt.variables)}
             </Alert>
           )}
+          <ProviderFailure />
           <KeyForm onSubmit={attempt.mutate} isPending={attempt.isPending} />
           <Providers />
           <Text size="sm" c="var(--text-quiet)">
@@ -86,20 +86,35 @@ function KeyForm({ onSubmit, isPending }: { onSubmit(secret: SignInSecret): void
   );
 }
 
+function ProviderFailure() {
+  const { error, error_description: description } = useSearch({ from: "/sign-in" });
+  if (error === undefined) return null;
+  return (
+    <Alert color="red" role="alert" title="The sign-in with the identity provider failed">
+      {description ?? error}. Try again, or ask the administrator of the provider.
+    </Alert>
+  );
+}
+
+/** The address at which the sign-in starts; it ends at the page that was requested. */
+function loginAddress(loginUrl: string, returnTo: string | undefined): string {
+  const address = new URL(loginUrl, `${baseUrl()}/`);
+  if (returnTo !== undefined) address.searchParams.set("page", returnTo);
+  return address.href;
+}
+
 function Providers() {
   const { data } = useQuery(signInOptionsQuery);
+  const { returnTo } = useSearch({ from: "/sign-in" });
   if (!data || data.identityProviders.length === 0) return null;
   return (
     <Stack>
       <Divider label="or" />
       {data.identityProviders.map(({ name, loginUrl }) => (
-        <Button key={name} component="a" variant="default" href={new URL(loginUrl, `${baseUrl()}/`).href}>
+        <Button key={name} component="a" variant="default" href={loginAddress(loginUrl, returnTo)}>
           Continue with {name}
         </Button>
       ))}
-      <Anchor size="sm" href={`${baseUrl()}/health`}>
-        Is the server well?
-      </Anchor>
     </Stack>
   );
 }

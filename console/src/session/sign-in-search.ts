@@ -3,10 +3,16 @@
 export interface SignInSearch {
   /** The address to open after the sign-in, below the base path. */
   readonly returnTo?: string;
+  /** The code of a failure of the identity provider, and its description. */
+  readonly error?: string;
+  readonly error_description?: string;
 }
 
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
 /** Ignores an address of another site: a link must not lead people away from here. */
-export function signInSearch({ returnTo }: Record<string, unknown>): SignInSearch {
+export function signInSearch({ returnTo, ...search }: Record<string, unknown>): SignInSearch {
   const isOwn = typeof returnTo === "string" && /^\/(?![/\\])/.test(returnTo);
-  return isOwn ? { returnTo } : {};
+  const failure = { error: text(search["error"]), error_description: text(search["error_description"]) };
+  return isOwn ? { returnTo, ...failure } : failure;
 }
