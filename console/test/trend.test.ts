@@ -203,6 +203,67 @@ describe("the trend", () => {
     await page.context().close();
   });
 
+  it("measures between two cursors, which are in the address", async () => {
+    const from = startMs + 30 * minuteMs;
+    const page = await console.open({ path: `/trend?series=valve&${range(from, from + 3 * 60 * minuteMs)}` });
+    await status(page, "Raw points: every point drawn");
+    await page.getByRole("button", { name: "Measure" }).click();
+    await page.waitForURL(/cursors=/);
+    const [, a, b, difference, , mean, , , integral, points] = await cells(page, "valve");
+    // A is at 1:30 and B at 2:30; the valve is open from 1:00 to 2:00.
+    assert.deepEqual([a, b, difference, mean, integral, points], ["1", "0", "-1", "0.5", "0.5", "1"]);
+    await page.getByRole("slider", { name: "Cursor B" }).focus();
+    await page.keyboard.press("ArrowLeft");
+    await page.waitForURL((url) => url.searchParams.getAll("cursors")[1] !== iso(from + 120 * minuteMs));
+    await page.goBack();
+    await page.getByRole("button", { name: "Measure" }).click();
+    await page.waitForURL((url) => !url.searchParams.has("cursors"));
+    await page.context().close();
+  });
+
+  it("is saved under a name, opened, renamed and deleted", async () => {
+    const page = await console.open({ path: `/trend?series=flow&${whole}` });
+    const menu = async (button: string, item: string) => {
+      await page.getByRole("button", { name: button, exact: true }).click();
+      await page.getByRole("menuitem", { name: item }).click();
+    };
+    await menu("Saved", "Save as");
+    await page.getByRole("textbox", { name: "Name" }).fill("Night shift");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("button", { name: "Night shift" }).waitFor();
+    await page.goto(`${console.server.baseUrl}/trend`);
+    await menu("Saved", "Night shift");
+    await row(page, "flow").waitFor();
+    await menu("Night shift", "Rename");
+    await page.getByRole("textbox", { name: "Name" }).fill("Day shift");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await menu("Day shift", "Delete");
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("button", { name: "Saved", exact: true }).waitFor();
+    assert.deepEqual((await console.server.ask.v06("GET /trends")).items, []);
+    await page.context().close();
+  });
+
+  it("exports what is drawn, and every point of the window", async () => {
+    const page = await console.open({ path: `/trend?series=flow&series=phase&${whole}` });
+    await status(page, /averages with min and max/);
+    const download = async (item: string) => {
+      const started = page.waitForEvent("download");
+      await page.getByRole("button", { name: "CSV" }).click();
+      await page.getByRole("menuitem", { name: item }).click();
+      const stream = await (await started).createReadStream();
+      return (await stream.toArray()).join("").trimEnd().split("\n");
+    };
+    const [head, first] = await download("What is drawn");
+    assert.equal(head, "timestamp,time,flow|average,flow|min,flow|max,flow|count,phase");
+    assert.match(first!, /^1772323200000,2026-03-01T00:00:00.000Z,[\d.]+,50,[\d.]+,\d+,HEAT$/);
+    const lines = await download("Every point of the window");
+    assert.equal(lines.length, 1 + 19.5 * 24 * 60 + days * 24);
+    assert.equal(lines[1], "flow,1772323200000,2026-03-01T00:00:00.000Z,50");
+    assert.equal(lines.at(-1), "phase,1774047600000,2026-03-20T23:00:00.000Z,COOL");
+    await page.context().close();
+  });
+
   it("has no faults of accessibility, light and dark, wide and narrow", async () => {
     for (const colorScheme of ["light", "dark"] as const)
       for (const width of [1440, 360]) {

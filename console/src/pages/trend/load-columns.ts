@@ -5,7 +5,7 @@ import { type BucketColumns, type Columns, indexFrom, type TimeWindow } from "..
 import { granularityOf } from "./resolution.ts";
 
 /** Raw points are drawn up to this number for a range, which is up to twice as long as the window. */
-const rawPointsMax = 12_000;
+const rawPointsMax = 6_000;
 /** Buckets are at least a second, so shorter ones would be too few: many more points are drawn then. */
 const rawPointsOfSecondsMax = 90_000;
 /** String series have no aggregates. */

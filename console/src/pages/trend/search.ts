@@ -23,6 +23,8 @@ export interface TrendSearch {
   readonly events?: readonly string[];
   /** Compares with the window of so many days before. */
   readonly compare?: number;
+  /** The id of the saved trend that was opened. */
+  readonly trend?: number;
 }
 
 const list = (value: unknown): string[] | undefined => {
@@ -52,7 +54,7 @@ function zoneOf(value: unknown): string | undefined {
   }
 }
 
-const days = (value: unknown): number | undefined => {
+const positive = (value: unknown): number | undefined => {
   const number = Number(value);
   return Number.isInteger(number) && number > 0 ? number : undefined;
 };
@@ -69,7 +71,8 @@ export function trendSearch(raw: Record<string, unknown>): TrendSearch {
     cursors: list(raw["cursors"])?.filter((one) => Number.isFinite(Date.parse(one))),
     calc: list(raw["calc"]),
     events: list(raw["events"]),
-    compare: days(raw["compare"]),
+    compare: positive(raw["compare"]),
+    trend: positive(raw["trend"]),
   };
   return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined));
 }

@@ -5,7 +5,8 @@ import { messageOf } from "../../api/errors.ts";
 import { countText, numberText, timeText } from "../../lib/format.ts";
 import type { ChartLine } from "../../ui/chart/chart-line.ts";
 import { pointsIn, type TimeWindow } from "../../ui/chart/columns.ts";
-import { timeOfValue, valueText } from "../../ui/chart/tooltip.tsx";
+import type { Measure } from "../../ui/chart/measure-cursors.tsx";
+import { numberAt, timeOfValue, valueText } from "../../ui/chart/tooltip.tsx";
 import { resolutionText } from "./resolution.ts";
 import { type Statistics, statisticsOf } from "./statistics.ts";
 import classes from "./trend.module.css";
@@ -25,12 +26,14 @@ interface SeriesTableProps {
   readonly window: TimeWindow;
   readonly timeZone: string;
   readonly cursorMs: number | undefined;
+  /** Statistics are between these cursors; without them, of the window. */
+  readonly measure: Measure | undefined;
   onToggle(key: string): void;
   onRemove(key: string): void;
 }
 
 export function SeriesTable(props: SeriesTableProps) {
-  const { rows, cursorMs, timeZone } = props;
+  const { rows, cursorMs, timeZone, measure } = props;
   const at = cursorMs === undefined ? "Latest" : timeText(cursorMs, timeZone);
   return (
     <ScrollArea className={classes["table"]} type="auto" viewportProps={{ tabIndex: -1 }}>
@@ -39,12 +42,13 @@ export function SeriesTable(props: SeriesTableProps) {
           <Table.Tr>
             <Table.Th>Series</Table.Th>
             <Table.Th className={classes["number"]}>{at}</Table.Th>
+            {measure && <MeasureHeads measure={measure} timeZone={timeZone} />}
             {["Min", "Mean", "Max", "Std dev", "Integral"].map((label) => (
               <Table.Th key={label} className={classes["number"]}>
                 {label}
               </Table.Th>
             ))}
-            <Table.Th className={classes["number"]}>Points in view</Table.Th>
+            <Table.Th className={classes["number"]}>{measure ? "Points A to B" : "Points in view"}</Table.Th>
             <Table.Th>Shown as</Table.Th>
             <Table.Th aria-label="Remove" />
           </Table.Tr>
@@ -61,9 +65,10 @@ export function SeriesTable(props: SeriesTableProps) {
 
 function SeriesRow({ row, ...props }: { row: TrendRow } & SeriesTableProps) {
   const { series, line, problem } = row;
-  const { window, cursorMs, timeZone, onToggle, onRemove } = props;
+  const { window, cursorMs, timeZone, measure, onToggle, onRemove } = props;
   const { columns } = line;
-  const statistics = line.kind === "numbers" && line.columns && statisticsOf(line.columns, window, line);
+  const part = measure ? { startMs: Math.min(...measure), endMs: Math.max(...measure) } : window;
+  const statistics = line.kind === "numbers" && line.columns && statisticsOf(line.columns, part, line);
   const timeMs = cursorMs ?? window.endMs;
   const shownMs = timeOfValue(line, timeMs);
   return (
@@ -94,10 +99,9 @@ function SeriesRow({ row, ...props }: { row: TrendRow } & SeriesTableProps) {
       >
         <strong>{latestText(line, cursorMs, window)}</strong>
       </Table.Td>
+      {measure && <MeasureCells line={line} measure={measure} />}
       <StatisticsCells statistics={statistics || undefined} />
-      <Table.Td className={classes["number"]}>
-        {columns ? countText(pointsIn(columns, window)) : "…"}
-      </Table.Td>
+      <Table.Td className={classes["number"]}>{columns ? countText(pointsIn(columns, part)) : "…"}</Table.Td>
       <Table.Td className={classes["resolution"]}>{columns ? resolutionText(columns) : "loading"}</Table.Td>
       <Table.Td>
         <ActionIcon
@@ -112,6 +116,34 @@ function SeriesRow({ row, ...props }: { row: TrendRow } & SeriesTableProps) {
       </Table.Td>
     </Table.Tr>
   );
+}
+
+interface MeasureProps {
+  readonly measure: Measure;
+}
+
+function MeasureHeads({ measure: [aMs, bMs], timeZone }: MeasureProps & { readonly timeZone: string }) {
+  return (
+    <>
+      <Table.Th className={classes["number"]} title={timeText(aMs, timeZone)}>
+        A
+      </Table.Th>
+      <Table.Th className={classes["number"]} title={timeText(bMs, timeZone)}>
+        B
+      </Table.Th>
+      <Table.Th className={classes["number"]}>B − A</Table.Th>
+    </>
+  );
+}
+
+function MeasureCells({ line, measure: [aMs, bMs] }: MeasureProps & { readonly line: ChartLine }) {
+  const [a, b] = [numberAt(line, aMs), numberAt(line, bMs)];
+  const difference = a === undefined || b === undefined ? "–" : numberText(b - a, calculatedDigits);
+  return [valueText(line, aMs), valueText(line, bMs), difference].map((text, index) => (
+    <Table.Td key={["A", "B", "difference"][index]} className={classes["number"]}>
+      {text}
+    </Table.Td>
+  ));
 }
 
 /** The value at the cursor; without one, the last value of the window. */

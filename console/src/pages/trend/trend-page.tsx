@@ -10,22 +10,28 @@ import {
   useComputedColorScheme,
 } from "@mantine/core";
 import { useDebouncedValue, useElementSize } from "@mantine/hooks";
-import { ChartSpline, RefreshCw, ZoomOut } from "lucide-react";
+import { ChartSpline, RefreshCw, Ruler, ZoomOut } from "lucide-react";
 import { useMemo, useState } from "react";
+import { durationText } from "../../lib/format.ts";
 import { browserZone } from "../../lib/zoned-time.ts";
 import { useProject } from "../../session/session.ts";
 import { Chart } from "../../ui/chart/chart.tsx";
 import { chartColors, lineColor } from "../../ui/chart/chart-colors.ts";
 import type { ChartLine, NumberLine } from "../../ui/chart/chart-line.ts";
+import type { TimeWindow } from "../../ui/chart/columns.ts";
 import { zoomed } from "../../ui/chart/gestures.ts";
 import { gapOf } from "../../ui/chart/interval.ts";
+import { MeasureCursors } from "../../ui/chart/measure-cursors.tsx";
 import { Navigator } from "../../ui/chart/navigator.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
+import { CopyLink, ExportMenu } from "./export-menu.tsx";
+import { measureIn, measureOf, measureSearch } from "./measure.ts";
 import { navigatorRange } from "./navigator-range.ts";
 import { RangeControl } from "./range-control.tsx";
 import { bucketFor, granularityOf, pictureText } from "./resolution.ts";
+import { SavedTrends } from "./saved-trends.tsx";
 import { SeriesPicker } from "./series-picker.tsx";
 import { SeriesTable, type TrendRow } from "./series-table.tsx";
 import classes from "./trend.module.css";
@@ -46,7 +52,13 @@ export function TrendPage() {
       title="Trend"
       fills
       note={lengthText(trend.window)}
-      actions={<CopyTrend series={series} trend={trend} />}
+      actions={
+        <>
+          <SavedTrends search={trend.search} onOpen={trend.open} />
+          <CopyLink />
+          <CopyTrend series={series} trend={trend} />
+        </>
+      }
       toolbar={<Toolbar trend={trend} names={names} />}
     >
       {names.length === 0 && (
@@ -112,6 +124,15 @@ function Toolbar({ trend, names }: { trend: TrendState; names: readonly string[]
           <RefreshCw size={15} aria-hidden />
         </ActionIcon>
       </Tooltip>
+      <Button
+        size="xs"
+        variant={search.cursors ? "light" : "default"}
+        aria-pressed={search.cursors !== undefined}
+        leftSection={<Ruler size={15} aria-hidden />}
+        onClick={() => change(search.cursors ? { cursors: undefined } : measureSearch(measureIn(window)))}
+      >
+        Measure
+      </Button>
       <Switch
         size="sm"
         label="Live"
@@ -128,6 +149,7 @@ function TrendView({ trend, series }: { trend: TrendState; series: readonly Tren
   const { window, isLive, version, ranges, change, search, gestures } = trend;
   const timeZone = search.zone ?? browserZone();
   const { ref, width } = useElementSize();
+  const measure = useMemo(() => measureOf(search), [search]);
   const [cursorMs, setCursorMs] = useState<number>();
   const [loadedWindow] = useDebouncedValue(window, pauseMs, { leading: true });
   const whole = useMemo(() => navigatorRange(loadedWindow, Date.now()), [loadedWindow]);
@@ -144,16 +166,25 @@ function TrendView({ trend, series }: { trend: TrendState; series: readonly Tren
           label={`Trend of ${visible.map(({ label }) => label).join(", ")}`}
           {...{ lines: visible, bands: noBands, window, ranges, timeZone, cursorMs, ...gestures }}
           onPoint={setCursorMs}
-        />
+        >
+          {(area) =>
+            measure && (
+              <MeasureCursors
+                {...{ area, window, timeZone, measure }}
+                onChange={(to) => change(measureSearch(to))}
+              />
+            )
+          }
+        </Chart>
       </div>
-      <Status {...{ rows, loaded, search, change }} />
+      <Status {...{ rows, loaded, search, change, window }} />
       <Navigator
         {...{ lines: strip, whole, window, timeZone }}
         onMove={gestures.onMove}
         onMoved={gestures.onMoved}
       />
       <SeriesTable
-        {...{ rows, window, timeZone, cursorMs }}
+        {...{ rows, window, timeZone, cursorMs, measure }}
         onToggle={(key) =>
           change({
             hidden: search.hidden?.includes(key)
@@ -213,26 +244,32 @@ interface StatusProps {
   readonly loaded: readonly LoadedColumns[];
   readonly search: TrendState["search"];
   readonly change: TrendState["change"];
+  readonly window: TimeWindow;
 }
 
 /** Says which picture this is, and that it is still loading. */
-function Status({ rows, loaded, search, change }: StatusProps) {
+function Status({ rows, loaded, search, change, window }: StatusProps) {
   const shown = rows.flatMap(({ series, line }) => (series.isHidden || !line.columns ? [] : [line.columns]));
+  const measure = measureOf(search);
   const isLoading = loaded.some((one) => one.isLoading) && search.live !== true;
   return (
     <div className={classes["status"]}>
       <span role="status">
         {pictureText(shown)}
         {isLoading && " · loading…"}
+        {measure && ` · A to B: ${durationText(Math.abs(measure[1] - measure[0]))}`}
       </span>
       {search.y && (
         <Button variant="subtle" size="compact-xs" onClick={() => change({ y: undefined })}>
           Fit the value axes
         </Button>
       )}
-      <Text span size="xs" visibleFrom="sm">
-        Drag to zoom, Shift-drag to pan, wheel to zoom
-      </Text>
+      <Group gap="sm">
+        <Text span size="xs" visibleFrom="sm">
+          Drag to zoom, Shift-drag to pan, wheel to zoom
+        </Text>
+        <ExportMenu rows={rows} window={window} />
+      </Group>
     </div>
   );
 }

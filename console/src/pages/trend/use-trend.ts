@@ -20,6 +20,8 @@ export interface TrendState {
   readonly ranges: Readonly<Record<string, ValueRange>>;
   /** Changes the address; the browser goes back to the view before. */
   change(change: Partial<TrendSearch>): void;
+  /** Shows another trend in place of this one. */
+  open(search: TrendSearch): void;
   refresh(): void;
   readonly gestures: Omit<Gestures, "onPoint">;
 }
@@ -48,6 +50,7 @@ export function useTrend(): TrendState {
     ...{ isLive, version, change, gestures },
     window: moving ?? settled,
     isMoving: moving !== undefined,
+    open: (other) => void navigate({ search: other }),
     ranges: useMemo(() => rangesOf(search), [search]),
     refresh: () => setNow((now) => ({ nowMs: Date.now(), version: now.version + 1 })),
   };

@@ -31,11 +31,16 @@ export function drawLane(context: CanvasRenderingContext2D, line: TextLine, area
   const right = Math.min(x(window.endMs), x(columns.completeToMs), x(Date.now()));
   context.font = `${11 * ratio}px ${colors.font}`;
   context.textBaseline = "middle";
-  for (let i = Math.max(0, from - 1); i < to; i++) {
-    const left = Math.max(x(window.startMs), x(columns.times[i]!));
-    const end = Math.min(right, i + 1 < columns.times.length ? x(columns.times[i + 1]!) : right);
-    if (end <= left) continue;
+  context.textAlign = "left";
+  context.fillStyle = line.color;
+  context.fillRect(x(window.startMs) - 5 * ratio, top, 4 * ratio, height);
+  let next = Math.max(0, from - 1);
+  for (let i = next; i < to; i = next) {
     const text = columns.texts[i]!;
+    next = endOfRun(columns.texts, i);
+    const left = Math.max(x(window.startMs), x(columns.times[i]!));
+    const end = Math.min(right, next < columns.times.length ? x(columns.times[next]!) : right);
+    if (end <= left) continue;
     context.globalAlpha = 0.28;
     context.fillStyle = colorOf(text, colors);
     context.fillRect(left, top, Math.max(1, end - left - ratio), height);
@@ -43,6 +48,13 @@ export function drawLane(context: CanvasRenderingContext2D, line: TextLine, area
     context.fillRect(left, top, 2 * ratio, height);
     drawText(context, { text, left, width: end - left }, area);
   }
+}
+
+/** The index of the first value after `from` that is another one. */
+function endOfRun(texts: readonly string[], from: number): number {
+  let next = from + 1;
+  while (next < texts.length && texts[next] === texts[from]) next++;
+  return next;
 }
 
 function drawText(

@@ -133,12 +133,12 @@ export class Plot {
     ctx.clip();
     drawBands(ctx, bands, { x, top: bbox.top, height: bbox.height, ratio, window });
     for (const line of lines) if (line.kind === "numbers") this.#drawNumbers(plot, line, x);
+    ctx.restore();
     const lanes = this.#lanes();
     lanes.forEach((lane, index) => {
       const top = bbox.top + bbox.height - (lanes.length - index) * laneHeightPx * ratio + 2 * ratio;
       drawLane(ctx, lane, { x, top, ratio, window, colors: this.#options.colors });
     });
-    ctx.restore();
   };
 
   #drawNumbers({ ctx, bbox, scales }: UPlot, line: NumberLine, x: (timeMs: number) => number): void {

@@ -71,3 +71,9 @@ export function timeOfValue(line: ChartLine, timeMs: number): number | undefined
   const index = indexOf(line, timeMs);
   return index === undefined ? undefined : shownTime(line.columns!, index);
 }
+
+/** The number of a line at a time. */
+export function numberAt(line: ChartLine, timeMs: number): number | undefined {
+  const index = indexOf(line, timeMs);
+  return line.kind === "texts" || index === undefined ? undefined : line.columns?.values[index];
+}

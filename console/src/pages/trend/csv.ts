@@ -1,0 +1,100 @@
+// The trend as CSV: what is drawn, or every point of the window, read page by page.
+import { getTimeseriesByIdData } from "../../api/generated.ts";
+import type { ChartLine } from "../../ui/chart/chart-line.ts";
+import { type Columns, indicesIn, type TimeWindow } from "../../ui/chart/columns.ts";
+import type { TrendSeries } from "./trend-series.ts";
+
+const pointsPerRequest = 100_000;
+
+/** A name or a value as a cell. A spreadsheet does not take it for a formula. */
+function cell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) && !Number.isFinite(Number(text)) ? `'${text}` : text;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** The points and aggregates that the window shows, a row for each time. */
+export function shownCsv(lines: readonly ChartLine[], window: TimeWindow): string {
+  const tables = lines.flatMap(({ label, columns }) => (columns ? [tableOf(label, columns, window)] : []));
+  const rows = new Map<number, string[]>();
+  const width = tables.reduce((sum, { heads }) => sum + heads.length, 0);
+  let left = 0;
+  for (const { heads, times, cells } of tables) {
+    times.forEach((time, index) => {
+      const row = rows.get(time) ?? Array.from({ length: width }, () => "");
+      row.splice(left, heads.length, ...cells(index));
+      rows.set(time, row);
+    });
+    left += heads.length;
+  }
+  const heads = ["timestamp", "time", ...tables.flatMap((table) => table.heads)];
+  const body = [...rows]
+    .sort(([one], [other]) => one - other)
+    .map(([time, cells]) => `${time},${new Date(time).toISOString()},${cells.join(",")}`);
+  return `${[heads.map(cell).join(","), ...body].join("\n")}\n`;
+}
+
+interface CsvTable {
+  readonly heads: readonly string[];
+  readonly times: readonly number[];
+  cells(index: number): readonly string[];
+}
+
+function tableOf(label: string, columns: Columns, window: TimeWindow): CsvTable {
+  const [from, to] = indicesIn(columns, window);
+  const times = [...columns.times.subarray(from, to)];
+  if (columns.kind === "text")
+    return { heads: [label], times, cells: (index) => [cell(columns.texts[from + index]!)] };
+  if (columns.kind === "raw")
+    return { heads: [label], times, cells: (index) => [String(columns.values[from + index])] };
+  const members = [columns.values, columns.mins, columns.maxs, columns.counts];
+  return {
+    heads: ["average", "min", "max", "count"].map((member) => `${label}|${member}`),
+    times,
+    cells: (index) => members.map((member) => String(member[from + index])),
+  };
+}
+
+export interface RawExport {
+  readonly project: string;
+  readonly series: readonly TrendSeries[];
+  readonly window: TimeWindow;
+  readonly signal: AbortSignal;
+  /** The part that is done, 0 to 1, and the points so far. */
+  onProgress(part: number, points: number): void;
+}
+
+/** Every point of the window, a row for each. The parts go to the browser's file storage as they come. */
+export async function rawCsv({ project, series, window, signal, onProgress }: RawExport): Promise<Blob> {
+  const parts: Blob[] = [new Blob(["series,timestamp,time,value\n"])];
+  const { endMs } = window;
+  let count = 0;
+  for (const [index, { id, name }] of series.entries()) {
+    const prefix = cell(name);
+    let startMs: number | undefined = window.startMs;
+    while (startMs !== undefined) {
+      const query = { start: String(startMs), end: String(endMs), limit: pointsPerRequest };
+      const { data } = await getTimeseriesByIdData(project, id, query, { signal });
+      const points: readonly { timestamp: number; value?: unknown }[] = data.items[0]?.datapoints ?? [];
+      const rows = points.map(
+        ({ timestamp, value }) =>
+          `${prefix},${timestamp},${new Date(timestamp).toISOString()},${cell(String(value))}\n`,
+      );
+      parts.push(new Blob(rows));
+      count += points.length;
+      const last = points.at(-1)?.timestamp;
+      startMs = points.length === pointsPerRequest ? last! + 1 : undefined;
+      const done = startMs === undefined ? 1 : (startMs - window.startMs) / (endMs - window.startMs);
+      onProgress((index + done) / series.length, count);
+    }
+  }
+  return new Blob(parts, { type: "text/csv" });
+}
+
+/** Lets the browser save a file. */
+export function saveFile(content: Blob, name: string): void {
+  const url = URL.createObjectURL(content);
+  const link = document.createElement("a");
+  Object.assign(link, { href: url, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}

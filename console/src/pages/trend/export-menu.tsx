@@ -1,0 +1,101 @@
+// Saves the trend as CSV, with progress and a way to cancel, and copies its link.
+import { ActionIcon, Button, Group, Menu, Modal, Progress, Text, Tooltip } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { Download, Link2 } from "lucide-react";
+import { useRef, useState } from "react";
+import { messageOf } from "../../api/errors.ts";
+import { countText } from "../../lib/format.ts";
+import { useProject } from "../../session/session.ts";
+import type { TimeWindow } from "../../ui/chart/columns.ts";
+import { rawCsv, saveFile, shownCsv } from "./csv.ts";
+import type { TrendRow } from "./series-table.tsx";
+
+interface ExportMenuProps {
+  readonly rows: readonly TrendRow[];
+  readonly window: TimeWindow;
+}
+
+interface RunningExport {
+  readonly part: number;
+  readonly points: number;
+}
+
+export function ExportMenu({ rows, window }: ExportMenuProps) {
+  const visible = rows.filter(({ series }) => !series.isHidden);
+  const { running, start, cancel } = useRawExport({ rows: visible, window });
+  const saveShown = () => {
+    const csv = shownCsv(
+      visible.map(({ line }) => line),
+      window,
+    );
+    saveFile(new Blob([csv], { type: "text/csv" }), fileName(window));
+  };
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" size="compact-xs" leftSection={<Download size={14} aria-hidden />}>
+            CSV
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={saveShown}>What is drawn</Menu.Item>
+          <Menu.Item onClick={() => void start()}>Every point of the window</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Modal opened={running !== undefined} onClose={cancel} title="Reading every point" centered>
+        <Progress
+          value={(running?.part ?? 0) * 100}
+          aria-label={`${Math.round((running?.part ?? 0) * 100)} percent`}
+        />
+        <Group justify="space-between" mt="sm">
+          <Text size="sm">{countText(running?.points ?? 0)} points</Text>
+          <Button variant="default" size="xs" onClick={cancel}>
+            Cancel
+          </Button>
+        </Group>
+      </Modal>
+    </>
+  );
+}
+
+const fileName = ({ startMs, endMs }: TimeWindow): string =>
+  `trend-${[startMs, endMs].map(timeOfName).join("-")}.csv`;
+
+const timeOfName = (timeMs: number): string =>
+  new Date(timeMs).toISOString().slice(0, 19).replaceAll(":", "");
+
+function useRawExport({ rows, window }: ExportMenuProps) {
+  const project = useProject();
+  const stop = useRef<AbortController>(undefined);
+  const [running, setRunning] = useState<RunningExport>();
+  const start = async () => {
+    stop.current = new AbortController();
+    const { signal } = stop.current;
+    setRunning({ part: 0, points: 0 });
+    const fixed = { startMs: Math.round(window.startMs), endMs: Math.round(window.endMs) };
+    const series = rows.map((row) => row.series);
+    try {
+      const onProgress = (part: number, points: number) => setRunning({ part, points });
+      saveFile(await rawCsv({ project, series, window: fixed, signal, onProgress }), fileName(fixed));
+    } catch (problem) {
+      if (!signal.aborted) notifications.show({ color: "red", message: messageOf(problem) });
+    }
+    setRunning(undefined);
+  };
+  return { running, start, cancel: () => stop.current?.abort() };
+}
+
+export function CopyLink() {
+  const copy = async () => {
+    await navigator.clipboard.writeText(location.href);
+    notifications.show({ message: "The link is copied. It opens this view." });
+  };
+  return (
+    <Tooltip label="Copy the link to this view">
+      <ActionIcon variant="default" size={30} aria-label="Copy link" onClick={() => void copy()}>
+        <Link2 size={15} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,211 @@
+// The trends that are saved in the project: open, save, rename and delete.
+import { Button, Group, Menu, Modal, ScrollArea, Stack, Text, TextInput } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Bookmark, Pencil, Save, SaveAll, Trash2 } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { messageOf } from "../../api/errors.ts";
+import {
+  deleteTrendsByTrendId,
+  getTrends,
+  postTrends,
+  postTrendsUpdate,
+  type Trend,
+} from "../../api/generated.ts";
+import { useProject } from "../../session/session.ts";
+import { type TrendSearch, trendSearch } from "./search.ts";
+
+const trendsMax = 1_000;
+
+interface SavedTrendsProps {
+  readonly search: TrendSearch;
+  /** Shows another trend in place of this one. */
+  onOpen(search: TrendSearch): void;
+}
+
+type Dialog = "save" | "rename" | "delete";
+
+export function SavedTrends({ search, onOpen }: SavedTrendsProps) {
+  const trends = useTrends();
+  const [dialog, setDialog] = useState<Dialog>();
+  const current = trends.data?.find(({ id }) => id === search.trend);
+  const change = useTrendChange({ search, current, onOpen, onDone: () => setDialog(undefined) });
+  return (
+    <>
+      <Menu position="bottom-end" width={280}>
+        <Menu.Target>
+          <Button variant="default" size="xs" leftSection={<Bookmark size={14} aria-hidden />} maw={220}>
+            {current ? current.name : "Saved"}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {current && (
+            <>
+              <Menu.Item
+                leftSection={<Save size={15} aria-hidden />}
+                onClick={() => change.mutate({ kind: "keep" })}
+              >
+                Save changes
+              </Menu.Item>
+              <Menu.Item leftSection={<Pencil size={15} aria-hidden />} onClick={() => setDialog("rename")}>
+                Rename
+              </Menu.Item>
+              <Menu.Item leftSection={<Trash2 size={15} aria-hidden />} onClick={() => setDialog("delete")}>
+                Delete
+              </Menu.Item>
+            </>
+          )}
+          <Menu.Item leftSection={<SaveAll size={15} aria-hidden />} onClick={() => setDialog("save")}>
+            Save as
+          </Menu.Item>
+          <Menu.Divider />
+          <TrendItems trends={trends.data} problem={trends.error} onOpen={onOpen} />
+        </Menu.Dropdown>
+      </Menu>
+      <NameDialog
+        key={dialog}
+        title={dialog === "rename" ? "Rename the trend" : "Save the trend"}
+        isOpen={dialog === "save" || dialog === "rename"}
+        name={dialog === "rename" ? (current?.name ?? "") : ""}
+        problem={change.error}
+        onClose={() => setDialog(undefined)}
+        onName={(name) => change.mutate({ kind: dialog === "rename" ? "rename" : "create", name })}
+      />
+      <DeleteDialog
+        name={dialog === "delete" ? current?.name : undefined}
+        onClose={() => setDialog(undefined)}
+        onDelete={() => change.mutate({ kind: "delete" })}
+      />
+    </>
+  );
+}
+
+interface DeleteDialogProps {
+  /** Undefined while the dialog is closed. */
+  readonly name: string | undefined;
+  onClose(): void;
+  onDelete(): void;
+}
+
+function DeleteDialog({ name, onClose, onDelete }: DeleteDialogProps) {
+  return (
+    <Modal opened={name !== undefined} onClose={onClose} title="Delete the trend" centered>
+      <Text size="sm">The trend “{name}” is deleted for all people. The data of its series stays.</Text>
+      <Group justify="flex-end" mt="md">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button color="red" onClick={onDelete}>
+          Delete
+        </Button>
+      </Group>
+    </Modal>
+  );
+}
+
+function useTrends() {
+  const project = useProject();
+  return useQuery({
+    queryKey: ["saved trends", project],
+    queryFn: async ({ signal }) => (await getTrends(project, { limit: trendsMax }, { signal })).data.items,
+  });
+}
+
+interface TrendItemsProps {
+  readonly trends: readonly Trend[] | undefined;
+  readonly problem: unknown;
+  onOpen(search: TrendSearch): void;
+}
+
+function TrendItems({ trends, problem, onOpen }: TrendItemsProps) {
+  if (problem) return <Menu.Label>{messageOf(problem)}</Menu.Label>;
+  if (!trends || trends.length === 0) return <Menu.Label>No trend is saved yet</Menu.Label>;
+  return (
+    <ScrollArea.Autosize mah={300}>
+      {trends.map(({ id, name, owner, definition }) => (
+        <Menu.Item key={id} onClick={() => onOpen({ ...trendSearch(definition ?? {}), trend: id })}>
+          <Text size="sm" truncate>
+            {name}
+          </Text>
+          <Text size="xs" c="var(--text-quiet)" truncate>
+            {owner}
+          </Text>
+        </Menu.Item>
+      ))}
+    </ScrollArea.Autosize>
+  );
+}
+
+interface NameDialogProps {
+  readonly title: string;
+  readonly isOpen: boolean;
+  readonly name: string;
+  readonly problem: unknown;
+  onClose(): void;
+  onName(name: string): void;
+}
+
+function NameDialog({ title, isOpen, name: first, problem, onClose, onName }: NameDialogProps) {
+  const [name, setName] = useState(first);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (name.trim() !== "") onName(name.trim());
+  };
+  return (
+    <Modal opened={isOpen} onClose={onClose} title={title} centered>
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput
+            data-autofocus
+            label="Name"
+            value={name}
+            error={problem ? messageOf(problem) : undefined}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <Group justify="flex-end">
+            <Button type="submit" disabled={name.trim() === ""}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+type TrendChangeWanted =
+  | { readonly kind: "create" | "rename"; readonly name: string }
+  | { readonly kind: "keep" | "delete" };
+
+interface TrendChangeSetting extends SavedTrendsProps {
+  readonly current: Trend | undefined;
+  onDone(): void;
+}
+
+function useTrendChange({ search, current, onOpen, onDone }: TrendChangeSetting) {
+  const project = useProject();
+  const client = useQueryClient();
+  const { trend: _, ...definition } = search;
+  return useMutation({
+    mutationFn: async (wanted: TrendChangeWanted): Promise<number | undefined> => {
+      if (wanted.kind === "create") {
+        const { data } = await postTrends(project, { items: [{ name: wanted.name, definition }] });
+        return data.items[0]!.id;
+      }
+      const { id } = current!;
+      if (wanted.kind === "delete") await deleteTrendsByTrendId(project, id);
+      else if (wanted.kind === "rename")
+        await postTrendsUpdate(project, { items: [{ id, name: { set: wanted.name } }] });
+      else await postTrendsUpdate(project, { items: [{ id, definition: { set: definition } }] });
+      return wanted.kind === "delete" ? undefined : id;
+    },
+    onSuccess: async (id, wanted) => {
+      await client.invalidateQueries({ queryKey: ["saved trends", project] });
+      onDone();
+      onOpen({ ...definition, ...(id !== undefined && { trend: id }) });
+      const texts = { create: "saved", keep: "saved", rename: "renamed", delete: "deleted" };
+      notifications.show({ message: `The trend is ${texts[wanted.kind]}.` });
+    },
+    onError: (problem) => notifications.show({ color: "red", message: messageOf(problem) }),
+  });
+}
