@@ -213,6 +213,7 @@ export const described = {
     "All values of the asset types of one asset, as JSON. More are refused.",
   ),
   assetsListDefault: limit(100, "items", "A page of a list when `limit` is absent, except of events."),
+  directoriesListMax: limit(1_000, "items", "Directories in one response. Each takes a query of its own."),
   eventsListDefault: limit(25, "items", "A page of events when `limit` is absent."),
   eventAssetsMax: limit(1_000, "items", "Assets that one event is linked to, and its tags."),
   eventPhrasesMax: limit(100, "phrases", "Semantic phrases of one event."),

@@ -18,6 +18,8 @@ import { assetTable } from "./resources/assets/schema.ts";
 import { calculatedModel } from "./resources/calculated/calculated.odata.ts";
 import { calculatedRoutes } from "./resources/calculated/calculated.rest.ts";
 import { type TimedRecords, timedRecords } from "./resources/common/restored-times.ts";
+import { contentsRoutes } from "./resources/contents/contents.rest.ts";
+import { levelRoutes } from "./resources/contents/levels.rest.ts";
 import { datapointRoutes } from "./resources/datapoints/datapoints.rest.ts";
 import { datapointModel } from "./resources/datapoints/odata/datapoints.odata.ts";
 import { demoRoutes } from "./resources/demo/demo.rest.ts";
@@ -197,6 +199,11 @@ const entries: Readonly<Record<EntryName, Resource>> = {
     odata: relationshipModel,
     search: noSearch,
     timed: timedRecords(relationshipTable, { acl: "relationshipsAcl" }),
+  },
+  contents: {
+    tables: [],
+    routes: [...levelRoutes, ...contentsRoutes],
+    ...{ odata: none("`$count` counts them"), search: noRecords, timed: noRecords },
   },
   trends: {
     tables: [trendTable],

@@ -75,6 +75,7 @@ export const transfers = {
     import: noFileFormat,
   },
   relationships: { archive: relationshipArchive, import: noFileFormat },
+  contents: { archive: noRecords, import: noRecords },
   trends: { archive: trendArchive, import: noFileFormat },
   demo: {
     archive: none("it is the state of a job; the records of a demo plant are archived as any others"),

@@ -213,6 +213,50 @@ function subtree(caller: RandomCaller): RandomRequest {
   };
 }
 
+/** A level of the tree: the children of an asset, or the visible assets whose parent is not visible. */
+function level(caller: RandomCaller): RandomRequest {
+  const { plant, random } = caller;
+  const seen = visible(caller, "assets");
+  const parentId = random.chance(0.3) ? undefined : anyId(caller, "assets");
+  const parentOf = ({ id }: Thing) => plant.lineage(id)[1];
+  const isSeenId = (id: number | undefined) => seen.some((one) => one.id === id);
+  const items = seen.filter((one) =>
+    parentId === undefined ? !isSeenId(parentOf(one)) : parentOf(one) === parentId,
+  );
+  const order = items.toSorted((a, b) => compareText(a.name, b.name) || a.id - b.id);
+  const parent = parentId === undefined ? "" : `&parentId=${parentId}`;
+  return {
+    ask: `GET ${below("0.6")}/assets/children?limit=1000${parent}`,
+    needs: needs("assets"),
+    seen: (reply) => reply.json.data.items.map(({ id, hasChildren }) => [id, hasChildren]),
+    expected:
+      parentId === undefined || isSeenId(parentId)
+        ? order.map(({ id }) => [id, seen.some((one) => parentOf(one) === id)])
+        : unknown("assets", [parentId], 404),
+  };
+}
+
+/** The number of visible records of each kind in the subtree of an asset. */
+function contents(caller: RandomCaller): RandomRequest {
+  const { plant, rights } = caller;
+  const id = anyId(caller, "assets");
+  const countOf = (kind: Kind) => visible(caller, kind).filter((one) => plant.isUnder(one, [id])).length;
+  const readable = kinds.filter((kind) =>
+    rights.some(({ acl, actions }) => acl === aclOf[kind] && actions.includes("READ")),
+  );
+  return {
+    ask: `GET ${below("0.6")}/assets/${id}/contents`,
+    needs: needs("assets"),
+    seen: (reply) => reply.json.data,
+    expected: isSeen(caller, "assets", id)
+      ? {
+          ...Object.fromEntries(readable.map((kind) => [kind, countOf(kind)])),
+          assets: countOf("assets") - 1,
+        }
+      : unknown("assets", [id], 404),
+  };
+}
+
 function download(caller: RandomCaller): RandomRequest {
   const id = anyId(caller, "files");
   const name = caller.plant.things.get(id)?.name ?? "";
@@ -322,12 +366,7 @@ function manyPoints(caller: RandomCaller): RandomRequest {
     ["timestamp", ...series.map(({ name }) => `${name}|max`)],
     [0, ...series.map(({ id }) => id)],
   ];
-  const frame = csv
-    .map(
-      (cells) => `${cells.join()}
-`,
-    )
-    .join("");
+  const frame = csv.map((cells) => `${cells.join()}\n`).join("");
   return {
     ...given,
     ask: `POST ${below("0.5")}/timeseries/dataframe`,
@@ -345,6 +384,8 @@ const others = [
   onAsset,
   byName,
   subtree,
+  level,
+  contents,
   download,
   rows,
   points,

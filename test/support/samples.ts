@@ -31,6 +31,7 @@ export const samples: Readonly<Record<ResourceName, SamplePart | Pick<SamplePart
   raw: rawSamples,
   sequences: sequenceSamples,
   relationships: relationshipSamples,
+  contents: noRecords,
   trends: trendSamples,
   demo: none("a test of its own loads the demo plant: see demo.api.test.ts"),
   models: none("models need Python: see models.api.test.ts"),

@@ -54,6 +54,8 @@ test("assets", async () => {
   assert.deepEqual((await api.getAssets(project, { name: "pump" })).data.items.length, 1);
   assert.equal((await api.getAssetsByAssetIdSubtree(project, plant.id)).data.items.length, 2);
   assert.equal(one(await api.getAssetsSearch(project, { query: "boiler" })).id, pump.id);
+  assert.equal(one(await api.getAssetsChildren(project)).hasChildren, true);
+  assert.equal((await api.getAssetsByAssetIdContents(project, plant.id)).data.assets, 1);
   await api.postAssetsDelete(project, { items: [plant.id] });
   assert.deepEqual((await api.getAssets(project)).data.items, []);
 });
@@ -113,6 +115,7 @@ test("files, by the links of the server", async () => {
   assert.equal(one(await api.getFilesByFileId(project, fileId)).uploaded, true);
   const link = await api.getFilesByFileIdDownloadlink(project, fileId);
   assert.equal(await (await fetch(link.data)).text(), "how it works");
+  assert.deepEqual((await api.getFilesDirectories(project)).data.items, []);
   assert.equal((await api.getStorageByFileIdInfo(project, fileId)).data.fileName, "manual.txt");
   assert.deepEqual((await api.postFilesDelete(project, { items: [fileId] })).data.deleted, [fileId]);
 });

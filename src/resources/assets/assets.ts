@@ -4,7 +4,7 @@ import { underAsset } from "../../access/asset-subtree.ts";
 import { scopeOf } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
-import { and, between, equals, type Filter, startsWith } from "../../query/filter.ts";
+import { and, between, equals, type Filter, not, oneOf, related, startsWith } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId, type OrderBy, type Page, type PageQuery, type Position } from "../../query/page.ts";
 import type { TextSearch } from "../../query/text-search.ts";
@@ -23,7 +23,7 @@ import {
   typeValuesOf,
 } from "./asset-types/values.ts";
 import { type AssetChange, changeRows, moveSubtrees } from "./changes.ts";
-import { limitToVisibleSubtrees } from "./links.ts";
+import { limitToVisibleSubtrees, subtreeRootsIn } from "./links.ts";
 import { type AssetWrite, assetType, existingRows, visibleRows, writeRows } from "./rows.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
 import {
@@ -187,6 +187,59 @@ async function pageBelow(
   const order = root ? byPath : byDepth;
   const found = await readPage(tx, assetTable, { filter: matching, order, page });
   return { ...found, items: await assetsOf(tx, found.items) };
+}
+
+/** Siblings by name. Roots may share a name, so the id is part of the order. */
+const byName: readonly OrderBy[] = [{ field: "name", direction: "ascending" }, ...byId];
+
+export interface ChildrenQuery {
+  /** Absent: the topmost assets that the caller may see. */
+  readonly parentId?: number | undefined;
+  /** The first name of the list. */
+  readonly from?: string | undefined;
+  readonly page: PageQuery;
+}
+
+export interface AssetInTree extends Asset {
+  /** Whether the caller may see an asset directly below it. */
+  readonly hasChildren: boolean;
+}
+
+/**
+ * Returns one page of a level of the tree that the caller may see, by name. Refuses (404) an unknown parent.
+ */
+export async function listChildren(ctx: RequestContext, query: ChildrenQuery): Promise<Page<AssetInTree>> {
+  const { parentId, from, page } = query;
+  const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    if (parentId !== undefined)
+      await existingRows(tx, scope, { ids: [parentId], field: "parentId", status: 404 });
+    const level = parentId === undefined ? topmost(scope) : and(scope, equals("parentId", parentId));
+    const start =
+      from === undefined ? undefined : between("name", { from: { value: from, inclusive: true } });
+    const found = await readPage(tx, assetTable, { filter: and(level, start), order: byName, page });
+    const assets = await assetsOf(tx, found.items);
+    const parents = await Promise.all(assets.map(({ id }) => hasChildren(tx, scope, id)));
+    return { ...found, items: assets.map((asset, at) => ({ ...asset, hasChildren: parents[at]! })) };
+  });
+}
+
+/** The visible assets whose parent is not visible; a scope of subtrees names them. */
+function topmost(scope: Filter): Filter {
+  if (scope.kind === "everything") return equals("parentId", null);
+  const named = oneOf("id", subtreeRootsIn(scope));
+  return and(scope, named, not(related("parentId", assetTable.name, scope)));
+}
+
+async function hasChildren(tx: CatalogReader, scope: Filter, id: number): Promise<boolean> {
+  const filter = and(scope, equals("parentId", id));
+  const found = await tx.find(assetTable, {
+    filter,
+    order: byName,
+    page: { limit: 1 },
+    fields: ["id", "name"],
+  });
+  return found.length > 0;
 }
 
 /** Matches the assets that the caller may see, for filters of other records. */

@@ -83,15 +83,16 @@ export async function limitToVisibleSubtrees(
   filter: Filter,
 ): Promise<Filter> {
   const known = knownAssets(ctx.caller, acl, "READ");
-  const roots = known.kind === "everything" ? [] : rootsIn(filter);
+  const roots = known.kind === "everything" ? [] : subtreeRootsIn(filter);
   if (roots.length === 0) return filter;
   return withRoots(filter, await visibleRows(tx, known, roots));
 }
 
-function rootsIn(filter: Filter): readonly number[] {
+/** The roots of all subtrees that the filter names. */
+export function subtreeRootsIn(filter: Filter): readonly number[] {
   if (filter.kind === "inSubtree") return filter.ids;
-  if ("parts" in filter) return filter.parts.flatMap(rootsIn);
-  return "part" in filter ? rootsIn(filter.part) : [];
+  if ("parts" in filter) return filter.parts.flatMap(subtreeRootsIn);
+  return "part" in filter ? subtreeRootsIn(filter.part) : [];
 }
 
 function withRoots(filter: Filter, known: ReadonlyMap<number, unknown>): Filter {

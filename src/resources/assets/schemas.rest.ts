@@ -50,6 +50,16 @@ const typedInSubtree = Type.Object(
 /** Like `assetSchema`, for `/subtree`. */
 export const subtreeSchema = (version: ApiVersion) => (version === "0.6" ? typedInSubtree : inSubtree);
 
+/** The schema of an asset in a level of the tree, in 0.6. */
+export const treeItemSchema = Type.Object(
+  {
+    ...members,
+    types: typeValuesSchema,
+    hasChildren: Type.Boolean({ description: "Whether the caller may see an asset directly below it" }),
+  },
+  { title: "AssetInTree" },
+);
+
 /** Maps an asset to the JSON of a version; the .NET SDK of 0.5 requires a description. */
 export const assetJson = (version: ApiVersion) => (asset: Asset) => ({
   id: asset.id,
@@ -194,6 +204,13 @@ export const listQuery = {
   cursor: cursorParameter,
   limit: pageSize(pageBounds),
   onlyCursors: boolean("Returns the cursors of the page without its items"),
+};
+
+export const childrenQuery = {
+  parentId: integer("The parent; when absent, the topmost assets that the caller may see", { min: 1 }),
+  from: text("Assets with this name or a later one, in the order of the list"),
+  cursor: cursorParameter,
+  limit: pageSize(pageBounds),
 };
 
 export const searchQuery = { ...searchParameters("Assets"), ...commonQuery("Assets") };

@@ -68,6 +68,14 @@ describe("lists and searches", () => {
     assert.deepEqual(await names("GET /storage?tagId=21PT1019", server.ask.v04), ["trend.csv"]);
   });
 
+  it("list the directories of all files, from any one on", async () => {
+    const directories = async (query: string) =>
+      (await server.ask.v06(`GET /files/directories?${query}`)).items;
+    assert.deepEqual(await directories(""), ["docs"]);
+    assert.deepEqual(await directories("after=doc"), ["docs"]);
+    assert.deepEqual(await directories("after=docs"), []);
+  });
+
   it("pages by cursor, forth and back, also newest first", async () => {
     for (const order of ["", "&sort=DESC"]) {
       const first = await server.ask(`GET /files?limit=3${order}`);

@@ -29,6 +29,7 @@ import {
   downloadLink,
   getFile,
   getFiles,
+  listDirectories,
   listFiles,
   searchFiles,
   updateFile,
@@ -37,6 +38,7 @@ import {
 import {
   changeOf,
   contentTypeIn,
+  directoriesQuery,
   fileChange,
   fileJson,
   filePatch,
@@ -153,6 +155,16 @@ export const fileRoutes: readonly Route[] = [
     query: searchQuery,
     response: items,
     handle: search,
+  }),
+  route({
+    ...read,
+    versions: ["0.6"],
+    method: "GET",
+    path: "/files/directories",
+    summary: "List the directories of the files, in the order of their names",
+    query: directoriesQuery,
+    response: () => ({ schema: itemsSchema(Type.String()) }),
+    handle: async (ctx, { query }) => itemsResponse(await listDirectories(ctx, query)),
   }),
   route({
     ...read,

@@ -6,7 +6,7 @@ import { refuseOutsideScope } from "../../access/write-scope.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { and, equals, type Filter, not, oneOf } from "../../query/filter.ts";
+import { and, between, equals, type Filter, not, oneOf } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import type { TextSearch } from "../../query/text-search.ts";
@@ -29,6 +29,31 @@ export async function listFiles(
   return ctx.catalog.read(ctx.project, async (tx) => {
     const filter = and(scope, await limitToVisibleSubtrees(ctx, tx, "filesAcl", query.filter));
     return readPage(tx, fileTable, { filter, order, page: query.page });
+  });
+}
+
+/**
+ * Returns the directories of the files that the caller may see, in their order, at most `limit` of them
+ * after `after`. One query finds the next directory in an index, however many files the last one has.
+ */
+export async function listDirectories(
+  ctx: RequestContext,
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+): Promise<string[]> {
+  const scope = scopeOf(ctx.caller, "filesAcl", "READ");
+  const order = [{ field: "directory", direction: "ascending" }, ...byId] as const;
+  return ctx.catalog.read(ctx.project, async (tx) => {
+    const found: string[] = [];
+    for (let last = after ?? ""; found.length < limit; ) {
+      ctx.signal.throwIfAborted();
+      const next = between("directory", { from: { value: last, inclusive: false } });
+      const query = { filter: and(scope, next), order, page: { limit: 1 }, fields: ["id", "directory"] };
+      const [file] = await tx.find(fileTable, query);
+      if (!file) break;
+      last = file.directory;
+      found.push(last);
+    }
+    return found;
   });
 }
 

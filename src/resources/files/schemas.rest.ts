@@ -198,6 +198,11 @@ export const listQuery = {
   limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
 };
 
+export const directoriesQuery = {
+  after: text("Directories after this one, in the order of the list"),
+  limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.directoriesListMax }),
+};
+
 export const listFilter = (query: ParameterValues<typeof listQuery>): Filter =>
   and(
     query.assetId === undefined ? undefined : hasOneOf("assetIds", [query.assetId]),
