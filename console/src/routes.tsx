@@ -9,6 +9,7 @@ import {
 } from "@tanstack/react-router";
 import { basePath } from "./api/base.ts";
 import { addressOf, parseAddress } from "./lib/address.ts";
+import { accessSearch } from "./pages/access/search.ts";
 import { seriesSearch } from "./pages/series/search.ts";
 import { trendSearch } from "./pages/trend/search.ts";
 import { sessionQuery } from "./session/session.ts";
@@ -60,9 +61,16 @@ const trendRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/trend/trend-page.tsx"), "TrendPage"),
 });
 
+const accessRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/access",
+  validateSearch: accessSearch,
+  component: lazyRouteComponent(() => import("./pages/access/access-page.tsx"), "AccessPage"),
+});
+
 const routeTree = rootRoute.addChildren([
   signInRoute,
-  frameRoute.addChildren([startRoute, trendRoute, seriesRoute]),
+  frameRoute.addChildren([startRoute, trendRoute, seriesRoute, accessRoute]),
 ]);
 
 export const createConsoleRouter = (queryClient: QueryClient) =>

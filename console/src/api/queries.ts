@@ -1,5 +1,6 @@
 // The cache of responses, and the generated client's settings.
 import { QueryClient } from "@tanstack/react-query";
+import { seenGroupId, setSeenGroup } from "../session/see-as.ts";
 import { baseUrl } from "./base.ts";
 import { type Connection, watchConnection } from "./connection.ts";
 import { statusOf } from "./errors.ts";
@@ -30,6 +31,7 @@ export function openBackend(): Backend {
     },
   });
   const connection = watchConnection(`${baseUrl()}/health`, () => void queryClient.invalidateQueries());
+  setSeenGroup(seenGroupId());
   Object.assign(defaults, { baseUrl: baseUrl(), fetch: connection.fetch });
   return { queryClient, connection };
 }

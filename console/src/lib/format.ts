@@ -37,3 +37,8 @@ export function durationText(durationMs: number): string {
   const rest = next ? Math.floor((durationMs - whole * ms) / next.ms) : 0;
   return rest > 0 && next ? `${whole} ${name} ${rest} ${next.name}` : `${whole} ${name}`;
 }
+
+/** The age of a time: `15 s ago`; `now` for the last second, and for times of a clock that is ahead. */
+export function ageText(timeMs: number, nowMs: number): string {
+  return nowMs - timeMs < 1_000 ? "now" : `${durationText(nowMs - timeMs)} ago`;
+}

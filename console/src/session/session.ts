@@ -3,6 +3,7 @@ import { HttpError } from "@oazapfts/runtime";
 import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
 import { baseUrl } from "../api/base.ts";
 import type { Group } from "../api/generated.ts";
+import { asMember, type SeenGroup, seenGroupId, setSeenGroup } from "./see-as.ts";
 
 export interface Session {
   /** A user of the identity provider has no account, and so no id. */
@@ -13,6 +14,8 @@ export interface Session {
   readonly isAdministrator: boolean;
   /** In ms since 1970. */
   readonly expiresTime: number;
+  /** The group whose rights the pages show; the other members are then those of a member of it. */
+  readonly seenAs?: { readonly id: number; readonly name: string };
 }
 
 export interface SignInOptions {
@@ -28,7 +31,7 @@ export const sessionQuery = queryOptions({
   queryKey: ["session"],
   queryFn: async () => {
     try {
-      return await send<Session>("GET", "/session");
+      return await withSeenGroup(await send<Session>("GET", "/session"));
     } catch (problem) {
       if (problem instanceof HttpError && problem.status === 401) return null;
       throw problem;
@@ -55,6 +58,29 @@ export function useSession(): Session {
 
 /** The project's URL name, the first argument of each function of the generated client. */
 export const useProject = (): string => useSession().project;
+
+/** Ends "see as this group" for people who may not use it, and when the group was deleted. */
+async function withSeenGroup(session: Session): Promise<Session> {
+  const id = seenGroupId();
+  if (id === undefined) return session;
+  const group = session.isAdministrator ? await readGroup(session.project, id) : undefined;
+  if (group) return asMember(session, group);
+  setSeenGroup(undefined);
+  return session;
+}
+
+/** Reads the group with the rights of the session itself. */
+async function readGroup(project: string, id: number): Promise<SeenGroup | undefined> {
+  const path = `/api/0.6/projects/${encodeURIComponent(project)}/groups/${id}`;
+  try {
+    const { data } = await send<{ data: { items: (SeenGroup & { isDeleted: boolean })[] } }>("GET", path);
+    return data.items.find(({ isDeleted }) => !isDeleted);
+  } catch (problem) {
+    if (problem instanceof HttpError && problem.status === 404) return undefined;
+    if (problem instanceof HttpError && problem.status === 400) return undefined;
+    throw problem;
+  }
+}
 
 async function send<Result>(method: string, path: string, body?: unknown): Promise<Result> {
   const response = await fetch(`${baseUrl()}${path}`, {

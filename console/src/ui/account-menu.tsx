@@ -3,6 +3,7 @@ import { ActionIcon, Menu, Text, useMantineColorScheme } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { LogOut, Moon, Sun, SunMoon, UserRound } from "lucide-react";
+import { setSeenGroup } from "../session/see-as.ts";
 import { sessionQuery, signOut, useSession } from "../session/session.ts";
 
 const schemes = [
@@ -57,6 +58,7 @@ function useSignOut() {
   return useMutation({
     mutationFn: signOut,
     onSuccess: async () => {
+      setSeenGroup(undefined);
       queryClient.setQueryData(sessionQuery.queryKey, null);
       await navigate({ to: "/sign-in" });
       queryClient.clear();

@@ -22,40 +22,30 @@ import { ConnectionNotice } from "./connection-notice.tsx";
 import { Logo } from "./logo.tsx";
 import { navigation } from "./navigation.ts";
 import { PagePending } from "./page-states.tsx";
+import { SeeAsBanner, seeAsBannerHeight } from "./see-as-banner.tsx";
 
 const CommandPalette = lazy(async () => ({
   default: (await import("./command-palette.tsx")).CommandPalette,
 }));
 
+const headerHeight = 52;
+
 export function AppFrame() {
   const [isOpen, { toggle, close }] = useDisclosure();
+  const { seenAs } = useSession();
   useHotkeys([["mod+K", spotlight.open]], []);
   return (
     <AppShell
-      header={{ height: 52 }}
+      header={{ height: seenAs ? headerHeight + seeAsBannerHeight : headerHeight }}
       navbar={{ width: 208, breakpoint: "sm", collapsed: { mobile: !isOpen } }}
       padding="md"
     >
       <a className={classes["skip"]} href="#page">
         Skip to the page
       </a>
-      <AppShell.Header className={classes["header"]}>
-        <Group gap="sm" wrap="nowrap">
-          <Burger opened={isOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
-          <UnstyledButton component={Link} to="/" aria-label="Millrace, start">
-            <Group gap="xs" wrap="nowrap">
-              <Logo />
-              <Text fw={650} visibleFrom="xs">
-                Millrace
-              </Text>
-            </Group>
-          </UnstyledButton>
-          <ProjectName />
-        </Group>
-        <Group gap="xs" wrap="nowrap">
-          <SearchButton />
-          <AccountMenu />
-        </Group>
+      <AppShell.Header>
+        <Header isOpen={isOpen} onToggle={toggle} />
+        <SeeAsBanner />
       </AppShell.Header>
       <AppShell.Navbar p="xs">
         <ScrollArea>
@@ -72,6 +62,29 @@ export function AppFrame() {
         <CommandPalette />
       </Suspense>
     </AppShell>
+  );
+}
+
+function Header({ isOpen, onToggle }: { isOpen: boolean; onToggle(): void }) {
+  return (
+    <div className={classes["header"]}>
+      <Group gap="sm" wrap="nowrap">
+        <Burger opened={isOpen} onClick={onToggle} hiddenFrom="sm" size="sm" aria-label="Navigation" />
+        <UnstyledButton component={Link} to="/" aria-label="Millrace, start">
+          <Group gap="xs" wrap="nowrap">
+            <Logo />
+            <Text fw={650} visibleFrom="xs">
+              Millrace
+            </Text>
+          </Group>
+        </UnstyledButton>
+        <ProjectName />
+      </Group>
+      <Group gap="xs" wrap="nowrap">
+        <SearchButton />
+        <AccountMenu />
+      </Group>
+    </div>
   );
 }
 

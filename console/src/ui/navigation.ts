@@ -1,6 +1,6 @@
 // The pages in the navigation, in its order.
 import type { LinkProps } from "@tanstack/react-router";
-import { ChartLine, ChartSpline, House, type LucideIcon } from "lucide-react";
+import { ChartLine, ChartSpline, House, type LucideIcon, ShieldCheck } from "lucide-react";
 
 interface NavigationEntry {
   readonly to: NonNullable<LinkProps["to"]>;
@@ -15,4 +15,8 @@ export const navigation: readonly NavigationEntry[] = [
   { to: "/", label: "Start", icon: House, keywords: "home overview" },
   { to: "/trend", label: "Trend", icon: ChartSpline, keywords: "plot chart compare values over time" },
   { to: "/series", label: "Series", icon: ChartLine, keywords: "time series tags datapoints latest" },
+  {
+    ...{ to: "/access", label: "Access", icon: ShieldCheck, onlyForAdministrators: true },
+    keywords: "accounts users api keys groups rights capabilities security identity provider",
+  },
 ];

@@ -49,7 +49,11 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     if (loadMore && !isLoadingMore && lastIndex >= rows.length - overscan) loadMore();
   }, [loadMore, isLoadingMore, lastIndex, rows.length]);
   if (rows.length === 0 && !loadMore) return empty;
-  const template = columns.map(({ width }) => width).join(" ");
+  const templateOf = (shown: readonly TableColumn<Row>[]) => shown.map(({ width }) => width).join(" ");
+  const template = {
+    "--table-columns": templateOf(columns),
+    "--table-columns-narrow": templateOf(columns.filter(({ isOptional }) => !isOptional)),
+  };
   return (
     <ScrollArea
       className={classes["table"]}
@@ -61,7 +65,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
         role="table"
         aria-label={label}
         aria-rowcount={loadMore ? -1 : rows.length + 1}
-        style={{ "--table-columns": template, "--table-row-height": `${rowHeight}px` }}
+        style={{ ...template, "--table-row-height": `${rowHeight}px` }}
       >
         <HeaderRow columns={columns} />
         <Box role="rowgroup" pos="relative" style={{ height: virtual.getTotalSize() }}>

@@ -3,12 +3,12 @@ import { Alert, Card, Code, Group, SimpleGrid, Stack, Text } from "@mantine/core
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { getTimeseries } from "../../api/generated.ts";
-import { useProject } from "../../session/session.ts";
+import { useSession } from "../../session/session.ts";
 import { navigation } from "../../ui/navigation.ts";
 import { Page } from "../../ui/page.tsx";
 
 export function StartPage() {
-  const project = useProject();
+  const { project, isAdministrator } = useSession();
   const { data } = useQuery({
     queryKey: ["start", project],
     queryFn: async ({ signal }) => (await getTimeseries(project, { limit: 1 }, { signal })).data.items.length,
@@ -19,7 +19,9 @@ export function StartPage() {
         {data === 0 && <EmptyProject />}
         <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }}>
           {navigation
-            .filter(({ to }) => to !== "/")
+            .filter(
+              ({ to, onlyForAdministrators }) => to !== "/" && (isAdministrator || !onlyForAdministrators),
+            )
             .map(({ to, label, icon: Icon, keywords }) => (
               <Card key={to} component={Link} to={to}>
                 <Group wrap="nowrap">

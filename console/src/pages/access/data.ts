@@ -1,0 +1,88 @@
+// The records of the access page, and changes of them.
+import { notifications } from "@mantine/notifications";
+import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  type ApiKey,
+  type Group,
+  getApikeys,
+  getGroups,
+  getProject,
+  getSecuritycategories,
+  getUsers,
+  type SecurityCategory,
+  type User,
+} from "../../api/generated.ts";
+import { useProject } from "../../session/session.ts";
+
+interface ListPage<Item> {
+  readonly data: { readonly data: { readonly items: Item[]; readonly nextCursor?: string } };
+}
+
+/** All pages of a list; administration lists are short. */
+async function allOf<Item>(read: (cursor: string | undefined) => Promise<ListPage<Item>["data"]>) {
+  const items: Item[] = [];
+  let cursor: string | undefined;
+  do {
+    const { data } = await read(cursor);
+    items.push(...data.items);
+    cursor = data.nextCursor;
+  } while (cursor !== undefined);
+  return items;
+}
+
+const accountsQuery = (project: string) =>
+  queryOptions({
+    queryKey: ["access", project, "accounts"],
+    queryFn: ({ signal }) => allOf<User>((cursor) => getUsers(project, { cursor }, { signal })),
+  });
+
+const keysQuery = (project: string) =>
+  queryOptions({
+    queryKey: ["access", project, "keys"],
+    queryFn: ({ signal }) =>
+      allOf<ApiKey>((cursor) => getApikeys(project, { all: true, cursor }, { signal })),
+  });
+
+const groupsQuery = (project: string) =>
+  queryOptions({
+    queryKey: ["access", project, "groups"],
+    queryFn: ({ signal }) => allOf<Group>((cursor) => getGroups(project, { all: true, cursor }, { signal })),
+  });
+
+const categoriesQuery = (project: string) =>
+  queryOptions({
+    queryKey: ["access", project, "categories"],
+    queryFn: ({ signal }) =>
+      allOf<SecurityCategory>((cursor) => getSecuritycategories(project, { cursor }, { signal })),
+  });
+
+export const useAccounts = () => useQuery(accountsQuery(useProject()));
+export const useKeys = () => useQuery(keysQuery(useProject()));
+export const useGroups = () => useQuery(groupsQuery(useProject()));
+export const useCategories = () => useQuery(categoriesQuery(useProject()));
+
+export function useProjectSettings() {
+  const project = useProject();
+  return useQuery({
+    queryKey: ["access", project, "settings"],
+    queryFn: async ({ signal }) => (await getProject(project, { signal })).data.items[0]!,
+  });
+}
+
+/** A change of accounts, keys, groups or settings: reads the lists again, and says what was done. */
+export function useChange<Input, Result>(options: {
+  readonly change: (project: string, input: Input) => Promise<Result>;
+  readonly done: (input: Input) => string;
+  readonly onDone?: (result: Result, input: Input) => void;
+}) {
+  const project = useProject();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (input: Input) => options.change(project, input),
+    onSuccess: async (result, input) => {
+      await queryClient.invalidateQueries({ queryKey: ["access"] });
+      notifications.show({ message: options.done(input) });
+      options.onDone?.(result, input);
+    },
+  });
+}

@@ -1,0 +1,129 @@
+// The API keys of all accounts, or of one.
+import { ActionIcon, Button, Group, Select } from "@mantine/core";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Plus, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { type ApiKey, deleteApikeysByKeyId, type User } from "../../api/generated.ts";
+import { ageText, timeText } from "../../lib/format.ts";
+import { Confirm } from "../../ui/confirm.tsx";
+import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
+import { useNow } from "../../ui/use-now.ts";
+import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
+import classes from "./access.module.css";
+import { useAccounts, useChange, useKeys } from "./data.ts";
+import { NewKey } from "./new-key.tsx";
+
+const nowEveryMs = 30_000;
+
+export function KeysTab() {
+  const { account } = useSearch({ from: "/frame/access" });
+  const keys = useKeys();
+  const accounts = useAccounts();
+  const [deleted, setDeleted] = useState<ApiKey>();
+  const nameOf = (id: number) => accounts.data?.find((one) => one.id === id)?.uniqueName ?? String(id);
+  const columns = useColumns(nameOf, setDeleted);
+  if (keys.isPending) return <Loading what="the keys" />;
+  if (keys.isError) return <Failure problem={keys.error} onRetry={() => void keys.refetch()} />;
+  return (
+    <div className={classes["table"]}>
+      <KeysToolbar accounts={accounts.data ?? []} account={account} />
+      <VirtualTable
+        label="Keys"
+        columns={columns}
+        rows={keys.data.filter(({ userId }) => account === undefined || userId === account)}
+        rowKey={({ id }) => id}
+        empty={<Empty title="There are no keys">Pick an account above and create one.</Empty>}
+      />
+      {deleted && (
+        <DeleteKey apiKey={deleted} account={nameOf(deleted.userId)} onClose={() => setDeleted(undefined)} />
+      )}
+    </div>
+  );
+}
+
+function KeysToolbar({ accounts, account }: { accounts: readonly User[]; account: number | undefined }) {
+  const navigate = useNavigate({ from: "/access" });
+  const [isNew, setIsNew] = useState(false);
+  const picked = accounts.find(({ id }) => id === account);
+  const pick = (id: string | null) =>
+    void navigate({ search: { tab: "keys", account: id === null ? undefined : Number(id) }, replace: true });
+  return (
+    <Group justify="space-between" gap="xs">
+      <Select
+        aria-label="Keys of the account"
+        placeholder="Keys of all accounts"
+        data={accounts.map(({ id, uniqueName }) => ({ value: String(id), label: uniqueName }))}
+        value={picked ? String(picked.id) : null}
+        onChange={pick}
+        searchable
+        clearable
+        clearButtonProps={{ "aria-label": "Keys of all accounts" }}
+      />
+      <Button
+        leftSection={<Plus size={15} aria-hidden />}
+        disabled={!picked}
+        title={picked ? undefined : "Pick an account first"}
+        onClick={() => setIsNew(true)}
+      >
+        New key
+      </Button>
+      {isNew && picked && <NewKey account={picked} onClose={() => setIsNew(false)} />}
+    </Group>
+  );
+}
+
+function useColumns(nameOf: (id: number) => string, onDelete: (key: ApiKey) => void): TableColumn<ApiKey>[] {
+  const nowMs = useNow(nowEveryMs);
+  return [
+    { key: "account", label: "Account", width: "minmax(110px, 2fr)", cell: ({ userId }) => nameOf(userId) },
+    { key: "id", label: "Key id", width: "110px", isOptional: true, cell: ({ id }) => id },
+    {
+      ...{ key: "created", label: "Created", width: "160px", isOptional: true },
+      cell: ({ createdTime }) => timeText(createdTime),
+    },
+    {
+      ...{ key: "expires", label: "Expires", width: "minmax(90px, 1fr)" },
+      cell: ({ expiresTime }) => (expiresTime === undefined ? "never" : expiryText(expiresTime, nowMs)),
+    },
+    {
+      ...{ key: "used", label: "Last used", width: "minmax(90px, 1fr)" },
+      cell: ({ lastUsedTime }) => (lastUsedTime === undefined ? "never" : ageText(lastUsedTime, nowMs)),
+    },
+    {
+      ...{ key: "actions", label: "", width: "36px" },
+      cell: (key) => (
+        <ActionIcon
+          variant="subtle"
+          color="red"
+          aria-label={`Delete the key ${key.id} of ${nameOf(key.userId)}`}
+          onClick={() => onDelete(key)}
+        >
+          <Trash2 size={16} aria-hidden />
+        </ActionIcon>
+      ),
+    },
+  ];
+}
+
+const expiryText = (timeMs: number, nowMs: number): string =>
+  timeMs <= nowMs ? `expired ${ageText(timeMs, nowMs)}` : timeText(timeMs);
+
+function DeleteKey({ apiKey, account, onClose }: { apiKey: ApiKey; account: string; onClose(): void }) {
+  const remove = useChange({
+    change: (project, id: number) => deleteApikeysByKeyId(project, id),
+    done: () => `Deleted a key of ${account}.`,
+    onDone: onClose,
+  });
+  return (
+    <Confirm
+      title={`Delete the key ${apiKey.id} of ${account}?`}
+      action="Delete the key"
+      isPending={remove.isPending}
+      problem={remove.error}
+      onConfirm={() => remove.mutate(apiKey.id)}
+      onClose={onClose}
+    >
+      Programs that use it, and the keys created with it, stop working at once. This cannot be undone.
+    </Confirm>
+  );
+}

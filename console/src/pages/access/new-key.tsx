@@ -1,0 +1,75 @@
+// Creates a key of an account and shows it once.
+import { Button, Group, Modal, NativeSelect, Stack, Text } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { postApikeys, type User } from "../../api/generated.ts";
+import { Refusal } from "../../ui/confirm.tsx";
+import { Secret } from "../../ui/secret.tsx";
+import { useChange } from "./data.ts";
+
+const dayMs = 86_400_000;
+
+/** The values are days; an empty one is no end of its own. */
+const lifetimes = [
+  { value: "", label: "No end of its own" },
+  { value: "1", label: "1 day" },
+  { value: "30", label: "30 days" },
+  { value: "365", label: "1 year" },
+];
+
+export function NewKey({ account, onClose }: { account: Pick<User, "id" | "uniqueName">; onClose(): void }) {
+  const [days, setDays] = useState("");
+  const create = useChange({
+    change: async (project, expiresTime: number | undefined) => {
+      const { data } = await postApikeys(project, { items: [{ userId: account.id, expiresTime }] });
+      return data.items[0]!.value;
+    },
+    done: () => `Created a key of ${account.uniqueName}.`,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate(days === "" ? undefined : Date.now() + Number(days) * dayMs);
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`New key of ${account.uniqueName}`}
+      closeOnClickOutside={create.data === undefined}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      {create.data === undefined ? (
+        <form onSubmit={submit}>
+          <Stack>
+            <NativeSelect
+              label="Valid for"
+              data={lifetimes}
+              value={days}
+              onChange={(event) => setDays(event.currentTarget.value)}
+              data-autofocus
+            />
+            <Text size="sm" c="var(--text-quiet)">
+              The key ends no later than the key or login that you signed in with. After a sign-in by a
+              one-time link it depends on nothing.
+            </Text>
+            <Refusal problem={create.error} />
+            <Group justify="flex-end">
+              <Button variant="default" onClick={onClose}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={create.isPending}>
+                Create the key
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      ) : (
+        <Stack>
+          <Secret value={create.data} account={account.uniqueName} />
+          <Button variant="default" onClick={onClose}>
+            I have copied it
+          </Button>
+        </Stack>
+      )}
+    </Modal>
+  );
+}

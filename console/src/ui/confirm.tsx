@@ -1,0 +1,47 @@
+// A dialog before something is deleted: it says what will happen, and shows a refusal of the server.
+import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import { messageOf } from "../api/errors.ts";
+
+interface ConfirmProps {
+  readonly title: string;
+  /** What the action does, also to other records. */
+  readonly children: ReactNode;
+  /** The label of the button: "Delete the group". */
+  readonly action: string;
+  readonly isPending: boolean;
+  readonly problem: unknown;
+  onConfirm(): void;
+  onClose(): void;
+}
+
+export function Confirm({ title, children, action, isPending, problem, onConfirm, onClose }: ConfirmProps) {
+  return (
+    <Modal opened onClose={onClose} title={title} closeButtonProps={{ "aria-label": "Close" }}>
+      <Stack>
+        <Text size="sm" component="div">
+          {children}
+        </Text>
+        <Refusal problem={problem} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            Cancel
+          </Button>
+          <Button color="red.8" loading={isPending} onClick={onConfirm}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+/** The reason why the server refused a change, for dialogs and forms. */
+export function Refusal({ problem }: { problem: unknown }) {
+  if (!problem) return null;
+  return (
+    <Alert color="red" role="alert" title="This was not done">
+      {messageOf(problem)}
+    </Alert>
+  );
+}
