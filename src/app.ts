@@ -125,7 +125,7 @@ export async function openApp(
       models.start(address);
       const created = await unlessFull(services, log, () => ensureOwnProject(services, settings));
       heldRequests.release();
-      await continueDemos(services, address);
+      await unlessFull(services, log, () => continueDemos(services, address));
       return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },
     close: async () => {

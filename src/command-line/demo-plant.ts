@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { liveIn } from "../access/rights.ts";
 import { accountTable } from "../access/schema.ts";
-import { Connection } from "../client/connection.ts";
+import { Connection, ServerProblem } from "../client/connection.ts";
 import { duration, type Output, StatusLine } from "../client/progress.ts";
 import type { Settings } from "../config.ts";
 import type { Services } from "../context.ts";
@@ -32,12 +32,25 @@ interface State {
 
 const pollMs = 100;
 
-/** Loads the plant where it is missing, turns live values on, and returns the token of a sign-in link. */
+/**
+ * Loads the plant where it is missing, and turns live values on. Returns the token of a sign-in link. The
+ * server continues also if the load fails.
+ */
 export async function loadDemoPlant(
   services: Services,
-  { address, settings }: Target,
+  target: Target,
 ): Promise<{ readonly linkToken: string }> {
-  const project = (await services.catalog.read("system", (tx) => byUrlName(tx, settings.project)))!;
+  const project = (await services.catalog.read("system", (tx) => byUrlName(tx, target.settings.project)))!;
+  try {
+    await load(services, project, target);
+  } catch (problem) {
+    if (!(problem instanceof ServerProblem)) throw problem;
+    console.log(problem.message);
+  }
+  return { linkToken: await services.sessions.createLink(project) };
+}
+
+async function load(services: Services, project: Project, { address, settings }: Target): Promise<void> {
   using adminKey = await administratorKey(services, project);
   const connection = new Connection({ server: address, key: adminKey.key }, new AbortController().signal);
   await connection.login();
@@ -51,7 +64,6 @@ export async function loadDemoPlant(
   const seconds = (performance.now() - startedMs) / 1000;
   if (status !== "DONE") console.log(`The load failed: ${error}\nTo continue it, start again with --demo.`);
   else if (isFirst) console.log(await summary(services, project, seconds));
-  return { linkToken: await services.sessions.createLink(project) };
 }
 
 async function shown(first: State, read: () => Promise<State>, output: Output): Promise<State> {

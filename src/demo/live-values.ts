@@ -17,6 +17,7 @@ const secondMs = 1000;
 /** A series that has a point at every fast time. */
 const clockSeries = "23-FT-1012";
 const retryMs = 15_000;
+const eventsEveryMs = 10 * secondMs;
 
 export class LiveValues {
   readonly #connection: Connection;
@@ -25,6 +26,12 @@ export class LiveValues {
   readonly #eventIds: Map<string, number>;
   readonly #recording: Recording;
   readonly #message: PointMessage;
+  /** Events that the server does not have yet. */
+  readonly #begun: PlantEvent[] = [];
+  /** Events whose ends the server does not have yet. */
+  readonly #ended: PlantEvent[] = [];
+  /** An insert that failed, or is not complete. */
+  #unsent: Uint8Array<ArrayBuffer> | undefined;
   /** The time of the last points. */
   #atMs: number;
 
@@ -40,13 +47,9 @@ export class LiveValues {
   /** Continues after the last point that the project has. */
   static async resume(connection: Connection, endMs: number): Promise<LiveValues> {
     const description = readDescription();
-    const latest = (await connection.json(
-      "GET",
-      connection.pathOf(`timeseries/latest/${clockSeries}`, "0.6"),
-    )) as {
-      data: { items: { timestamp: number }[] };
-    };
-    const lastMs = latest.data.items[0]?.timestamp ?? endMs;
+    const latest = await connection.json("GET", connection.pathOf(`timeseries/latest/${clockSeries}`, "0.6"));
+    const { items } = (latest as { data: { items: { timestamp: number }[] } }).data;
+    const lastMs = items[0]?.timestamp ?? endMs;
     const atMs = Math.max(lastMs, startOf(Date.now()) - limits.demoDaysMax * dayMs);
     const open = await openEvents(connection);
     const history = { seed: demoSeed, endMs };
@@ -64,7 +67,7 @@ export class LiveValues {
     }
   }
 
-  /** A server that is busy or has no disk space left gets the points later. */
+  /** A server that is busy, or has no disk space left, gets later what it refuses now. */
   async #patiently(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -76,42 +79,57 @@ export class LiveValues {
 
   async #catchUp(nowMs: number): Promise<void> {
     const write = (series: number, ms: number, value: Value) => this.#message.add(series, ms, value);
+    await this.#send();
     while (this.#atMs < nowMs) {
       const resolution = resolutionFor(nowMs - this.#atMs);
       const stepMs = resolution.fastMs;
       const nextMs = Math.min(nowMs, Math.floor(this.#atMs / stepMs) * stepMs + stepMs);
       this.#recording.record(nextMs, resolution, write);
       this.#atMs = nextMs;
-      if (nextMs % (10 * secondMs) === 0) await this.#events(this.#recording.events.observe(nextMs));
-      if (this.#message.isFull) await insertPoints(this.#connection, this.#message);
+      if (nextMs % eventsEveryMs === 0) {
+        const { begun, ended } = this.#recording.events.observe(nextMs);
+        this.#begun.push(...begun);
+        this.#ended.push(...ended);
+      }
+      if (this.#message.isFull) await this.#send();
     }
-    await insertPoints(this.#connection, this.#message);
+    await this.#send();
   }
 
-  async #events({ begun, ended }: ReturnType<Recording["events"]["observe"]>): Promise<void> {
-    const post = async (path: string, items: readonly object[]) => {
-      const body = JSON.stringify({ items });
-      const { data } = (await this.#connection.json("POST", this.#connection.pathOf(path, "0.6"), {
-        body,
-      })) as {
-        data: { items: { id: number }[] };
-      };
-      return data.items;
-    };
-    if (begun.length > 0) {
-      const created = await post(
-        "events",
-        begun.map((event) => eventItem(event, this.#assets)),
-      );
-      for (const [at, { id }] of created.entries()) this.#eventIds.set(externalIdOf(begun[at]!), id);
-    }
-    const changes = ended.flatMap((event) => {
+  async #send(): Promise<void> {
+    this.#unsent ??= this.#message.points > 0 ? this.#message.take() : undefined;
+    if (this.#unsent) await insertPoints(this.#connection, this.#unsent);
+    this.#unsent = undefined;
+    await this.#createEvents();
+    await this.#endEvents();
+  }
+
+  async #createEvents(): Promise<void> {
+    if (this.#begun.length === 0) return;
+    const created = await this.#post(
+      "events",
+      this.#begun.map((event) => eventItem(event, this.#assets)),
+    );
+    for (const [at, { id }] of created.entries()) this.#eventIds.set(externalIdOf(this.#begun[at]!), id);
+    this.#begun.length = 0;
+  }
+
+  async #endEvents(): Promise<void> {
+    const changes = this.#ended.flatMap((event) => {
       const id = this.#eventIds.get(externalIdOf(event));
-      this.#eventIds.delete(externalIdOf(event));
-      if (id === undefined) return [];
-      return [{ id, endTime: { set: event.endMs }, metadata: { set: event.metadata } }];
+      return id === undefined
+        ? []
+        : [{ id, endTime: { set: event.endMs }, metadata: { set: event.metadata } }];
     });
-    if (changes.length > 0) await post("events/update", changes);
+    if (changes.length > 0) await this.#post("events/update", changes);
+    for (const event of this.#ended) this.#eventIds.delete(externalIdOf(event));
+    this.#ended.length = 0;
+  }
+
+  async #post(path: string, items: readonly object[]): Promise<readonly { readonly id: number }[]> {
+    const body = JSON.stringify({ items });
+    const response = await this.#connection.json("POST", this.#connection.pathOf(path, "0.6"), { body });
+    return (response as { data: { items: { id: number }[] } }).data.items;
   }
 }
 

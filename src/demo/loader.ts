@@ -120,7 +120,8 @@ class Writer {
   }
 
   async #insert(): Promise<void> {
-    const sent = insertPoints(this.#connection, this.#message).catch((problem) => {
+    if (this.#message.points === 0) return;
+    const sent = insertPoints(this.#connection, this.#message.take()).catch((problem) => {
       this.#failure ??= problem;
     });
     const insert = sent.finally(() => this.#inserts.delete(insert));
@@ -130,13 +131,9 @@ class Writer {
   }
 }
 
-/** Inserts the points of a message, if it has any. */
-export async function insertPoints(connection: Connection, message: PointMessage): Promise<void> {
-  if (message.points === 0) return;
-  await connection.bytes("POST", connection.pathOf("timeseries/data", "0.6"), {
-    body: message.take(),
-    headers: { "content-type": "application/protobuf" },
-  });
+export async function insertPoints(connection: Connection, body: Uint8Array<ArrayBuffer>): Promise<void> {
+  const headers = { "content-type": "application/protobuf" };
+  await connection.bytes("POST", connection.pathOf("timeseries/data", "0.6"), { body, headers });
 }
 
 export const eventItem = (event: PlantEvent, assets: Ids) => ({

@@ -9,6 +9,7 @@ import {
   type TestServer,
 } from "../../../test/support/server.ts";
 import { readDescription } from "../../demo/description.ts";
+import { realSystem, type System } from "../../lib/system.ts";
 import { ensureProject } from "../projects/projects.ts";
 
 const description = readDescription();
@@ -16,8 +17,16 @@ const waitMsMax = 120_000;
 
 let server: TestServer;
 let percents: number[] = [];
+let isDiskFull = false;
+const system: System = {
+  ...realSystem,
+  freeDiskAt: async (folder) => {
+    const free = await realSystem.freeDiskAt(folder);
+    return isDiskFull ? { ...free, bytes: 0 } : free;
+  },
+};
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ system });
   ({ percents } = await loadedDemo({ days: 1 }));
 });
 after(() => server.close());
@@ -71,6 +80,12 @@ async function eventually(isSo: () => Promise<boolean>): Promise<void> {
     assert.ok(Date.now() < giveUpMs, "it did not happen in time");
     await pause(100);
   }
+}
+
+/** Resolves with the latest time when nothing that was missed is left to write. */
+async function caughtUp(): Promise<number> {
+  await eventually(async () => Date.now() - (await latestMs("24-FT-2005")) < 4000);
+  return latestMs("24-FT-2005");
 }
 
 test("the load has told its progress, in percent that never decrease", () => {
@@ -250,7 +265,7 @@ test("the operator sees one unit in every list, and may change nothing", async (
 });
 
 test("live values are written every second, continue after a restart, and end with DELETE", async () => {
-  const first = await latestMs("24-FT-2005");
+  const first = await caughtUp();
   await eventually(async () => (await latestMs("24-FT-2005")) >= first + 3000);
   const points = await ask(`GET /timeseries/data/24-FT-2005?start=${first}&end=${first + 3001}`);
   assert.deepEqual(
@@ -282,6 +297,32 @@ test("events that were open at a restart end once", async () => {
   assert.equal(new Set(ids).size, ids.length);
   const open = events.filter(({ endTime, type }) => endTime === undefined && type === "batch");
   assert.ok(open.length <= 2, `${open.length} batches are open`);
+});
+
+test("what a full disk refuses is written when there is space again: no second is missing", async () => {
+  const before = await caughtUp();
+  isDiskFull = true;
+  await eventually(async () => {
+    const write = await ask("POST /timeseries/data/24-FT-2005", { items: [{ timestamp: 1, value: 1 }] });
+    return write.status === 503;
+  });
+  await pause(2500);
+  const full = await latestMs("24-FT-2005");
+  isDiskFull = false;
+  await eventually(async () => (await latestMs("24-FT-2005")) > full + 3000);
+  const after = await latestMs("24-FT-2005");
+  const points = await ask(`GET /timeseries/data/24-FT-2005?start=${before}&end=${after + 1}&limit=10000`);
+  const times = (points.items[0]!["datapoints"] as Item[]).map(({ timestamp }) => timestamp as number);
+  assert.equal(times.length, (after - before) / 1000 + 1);
+});
+
+test("live values end with a reason when one of their series is deleted", async () => {
+  const [series] = (await ask("GET /timeseries?name=26-ET-3300")).items;
+  assert.equal((await ask(`DELETE /timeseries/${series!["id"]}`)).status, 200);
+  await eventually(async () => stateOf(await ask("GET /demo"))["isLive"] === false);
+  const { status, error } = stateOf(await ask("GET /demo"));
+  assert.equal(status, "DONE");
+  assert.match(String(error), /404.*26-ET-3300/);
 });
 
 test("a project with assets is refused, and so is a caller that does not administer groups", async () => {
