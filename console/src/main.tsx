@@ -5,6 +5,10 @@ import "@mantine/notifications/styles.layer.css";
 import "@mantine/spotlight/styles.layer.css";
 import "./ui/base.css";
 import { createRoot } from "react-dom/client";
+import { cspNonce } from "./api/base.ts";
 import { App } from "./app.tsx";
+
+// Dialogs stop the page from scrolling with a style element; its library takes the nonce from this name.
+Object.assign(globalThis, { __webpack_nonce__: cspNonce() });
 
 createRoot(document.getElementById("root")!).render(<App />);

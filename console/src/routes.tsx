@@ -10,6 +10,7 @@ import {
 import { basePath } from "./api/base.ts";
 import { addressOf, parseAddress } from "./lib/address.ts";
 import { accessSearch } from "./pages/access/search.ts";
+import { rawSearch, tableSearch } from "./pages/raw/search.ts";
 import { seriesSearch } from "./pages/series/search.ts";
 import { trendSearch } from "./pages/trend/search.ts";
 import { sessionQuery } from "./session/session.ts";
@@ -68,9 +69,37 @@ const accessRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/access/access-page.tsx"), "AccessPage"),
 });
 
+const rawRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/raw",
+  validateSearch: rawSearch,
+  component: lazyRouteComponent(() => import("./pages/raw/raw-page.tsx"), "RawPage"),
+});
+
+const rawTableRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/raw/$database/$table",
+  validateSearch: tableSearch,
+  component: lazyRouteComponent(() => import("./pages/raw/table-page.tsx"), "TablePage"),
+});
+
+const operationsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/operations",
+  component: lazyRouteComponent(() => import("./pages/operations/operations-page.tsx"), "OperationsPage"),
+});
+
 const routeTree = rootRoute.addChildren([
   signInRoute,
-  frameRoute.addChildren([startRoute, trendRoute, seriesRoute, accessRoute]),
+  frameRoute.addChildren([
+    startRoute,
+    trendRoute,
+    seriesRoute,
+    accessRoute,
+    rawRoute,
+    rawTableRoute,
+    operationsRoute,
+  ]),
 ]);
 
 export const createConsoleRouter = (queryClient: QueryClient) =>

@@ -108,25 +108,25 @@ describe("the page of the console", () => {
     assert.equal(one.headers.get("referrer-policy"), "same-origin");
   });
 
-  it("has the base path of the public address", async (t) => {
+  it("has the base path of the public address", async () => {
     const behind = await startTestServer({
       consoleFolder: makeBuild(),
       baseUrl: "https://plant.example/millrace",
     });
-    t.after(() => behind.close());
     const page = await (await fetch(`${behind.baseUrl}/assets`, { headers: html })).text();
     assert.match(page, /<base href="\/millrace\/">/);
+    await behind.close();
   });
 
-  it("says how to build the console when there is no build, while the API works", async (t) => {
+  it("says how to build the console when there is no build, while the API works", async () => {
     const folder = temporaryFolder();
     const bare = await startTestServer({ consoleFolder: join(folder, "none") });
-    t.after(() => bare.close());
     const response = await fetch(`${bare.baseUrl}/`, { headers: html });
     assert.equal(response.status, 200);
     assert.match(await response.text(), /npm run build/);
     assert.equal((await fetch(`${bare.baseUrl}/static/main-u0hJzu6m.js`)).status, 404);
     assert.equal((await bare.ask("GET /assets")).status, 200);
+    await bare.close();
   });
 });
 
@@ -155,13 +155,13 @@ describe("a file of the console", () => {
     assert.equal(response.headers.get("cache-control"), "public, max-age=300");
   });
 
-  it("of a build that was made while the server runs is served", async (t) => {
+  it("of a build that was made while the server runs is served", async () => {
     const folder = makeBuild();
     const running = await startTestServer({ consoleFolder: folder });
-    t.after(() => running.close());
     assert.equal((await fetch(`${running.baseUrl}/static/late-u0hJzu6m.js`)).status, 404);
     writeFileSync(join(folder, "static", "late-u0hJzu6m.js"), script);
     assert.equal(await (await fetch(`${running.baseUrl}/static/late-u0hJzu6m.js`)).text(), script);
+    await running.close();
   });
 
   it("is never a link, a folder, or a file outside of the folder", async () => {
@@ -190,12 +190,12 @@ describe("a file of the console", () => {
     }
   });
 
-  it("is a page neither, when the page itself is a link", async (t) => {
+  it("is a page neither, when the page itself is a link", async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "secret.txt"), "secret");
     symlinkSync(join(folder, "secret.txt"), join(folder, "index.html"));
     const linked = await startTestServer({ consoleFolder: folder });
-    t.after(() => linked.close());
     assert.doesNotMatch(await (await fetch(`${linked.baseUrl}/`, { headers: html })).text(), /secret/);
+    await linked.close();
   });
 });

@@ -21,13 +21,9 @@ export function addLinkRoutes(http: FastifyInstance, kernel: Kernel, routes: rea
       effect: "read",
       decode: ({ params }) => decodePath(params as RawParameters),
       readBody: ({ request }) => request.raw,
-      handle: async ({ request, input, scope }, body) => {
-        const { headers, method } = request;
-        const given = { path: input, headers, isHead: method === "HEAD", body };
-        const response = await route.handle(kernel.services, given);
-        // The client may have gone while the file was opened.
-        scope.atEnd(() => response.stream?.destroy());
-        return response;
+      handle: ({ request, input }, body) => {
+        const isHead = request.method === "HEAD";
+        return route.handle(kernel.services, { path: input, headers: request.headers, isHead, body });
       },
       send: ({ reply }, response) => sendStreamed(reply, response),
     });

@@ -315,9 +315,8 @@ describe("the cookie of a server with a public address", () => {
     ["http://plant.example/millrace", "millrace_session", "/millrace", ""],
   ] as const;
   for (const [baseUrl, name, path, secure] of cases)
-    it(`is for ${baseUrl} alone`, async (t) => {
+    it(`is for ${baseUrl} alone`, async () => {
       const behind = await startTestServer({ baseUrl });
-      t.after(() => behind.close());
       const { origin } = new URL(baseUrl);
       const response = await behind.ask.root(
         "POST /session",
@@ -336,5 +335,6 @@ describe("the cookie of a server with a public address", () => {
       assert.equal(await status(cookie, origin), 200);
       assert.equal(await status(cookie, behind.baseUrl), 403, "the public address is the only own one");
       if (secure) assert.equal(await status(cookie.replace(name, "millrace_session"), origin), 401);
+      await behind.close();
     });
 });

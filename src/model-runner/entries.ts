@@ -15,26 +15,21 @@ export interface RunnerEntry {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-type OutgoingBytes = AsyncIterable<Uint8Array> | readonly Uint8Array[];
-
-/**
- * An entry to send. `open` is called right before its bytes are read: a file that is opened earlier would
- * stay open if the receiver ends in the meantime.
- */
+/** An entry to send; its bytes may be in memory. */
 export interface OutgoingEntry {
   readonly name: string;
-  readonly open: () => OutgoingBytes | Promise<OutgoingBytes>;
+  readonly bytes: AsyncIterable<Uint8Array> | readonly Uint8Array[];
 }
 
 /** The process sent bytes in another format, or an entry that the reader refuses. */
 export class BadEntry extends Error {}
 
 export async function* encodeEntries(entries: AsyncIterable<OutgoingEntry>): AsyncGenerator<Uint8Array> {
-  for await (const { name, open } of entries) {
+  for await (const { name, bytes } of entries) {
     const encoded = Buffer.from(name);
     yield uint16(encoded.length);
     yield encoded;
-    for await (const chunk of await open())
+    for await (const chunk of bytes)
       for (let at = 0; at < chunk.length; at += limits.modelChunkBytesMax) {
         const part = chunk.subarray(at, at + limits.modelChunkBytesMax);
         yield uint32(part.length);

@@ -99,12 +99,12 @@ interface Surroundings {
 
 /** The entries that the bootstrap reads from its standard input. */
 async function* inputOf(task: ModelTask, surroundings: Surroundings): AsyncGenerator<OutgoingEntry> {
-  yield { name: "task", open: () => [Buffer.from(taskText(task, surroundings))] };
-  yield { name: "package", open: task.code };
+  yield { name: "task", bytes: [Buffer.from(taskText(task, surroundings))] };
+  yield { name: "package", bytes: await task.code() };
   if (task.operation === "train") return;
-  for (const { name, open } of task.artifacts) yield { name: `artifacts/${name}`, open };
+  for (const { name, open } of task.artifacts) yield { name: `artifacts/${name}`, bytes: await open() };
   if (task.operation === "load") return;
-  for (const { name, open } of task.files ?? []) yield { name: `files/${name}`, open };
+  for (const { name, open } of task.files ?? []) yield { name: `files/${name}`, bytes: await open() };
 }
 
 function taskText(task: ModelTask, { msMax, platform, socket, apiKey }: Surroundings): string {

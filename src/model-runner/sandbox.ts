@@ -183,5 +183,5 @@ async function flawOf(sandbox: Sandbox): Promise<string | undefined> {
 }
 
 async function* oneEntry(name: string, text: string) {
-  yield { name, open: () => [Buffer.from(text)] };
+  yield { name, bytes: [Buffer.from(text)] };
 }

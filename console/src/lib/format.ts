@@ -1,4 +1,4 @@
-// Numbers, times and durations as text for people.
+// Numbers, times, durations and sizes as text for people.
 
 /** A count with thin spaces between groups of three digits. */
 export const countText = (count: number): string => numberText(Math.round(count));
@@ -41,4 +41,12 @@ export function durationText(durationMs: number): string {
 /** The age of a time: `15 s ago`; `now` for the last second, and for times of a clock that is ahead. */
 export function ageText(timeMs: number, nowMs: number): string {
   return nowMs - timeMs < 1_000 ? "now" : `${durationText(nowMs - timeMs)} ago`;
+}
+
+const sizes = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+/** A size in bytes: `1.5 MiB`. */
+export function bytesText(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(sizes.length - 1, Math.floor(Math.log2(bytes) / 10));
+  return `${Number((bytes / 1024 ** power).toPrecision(3))} ${sizes[power]}`;
 }

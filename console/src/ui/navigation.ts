@@ -1,6 +1,14 @@
 // The pages in the navigation, in its order.
 import type { LinkProps } from "@tanstack/react-router";
-import { ChartLine, ChartSpline, House, type LucideIcon, ShieldCheck } from "lucide-react";
+import {
+  Activity,
+  ChartLine,
+  ChartSpline,
+  Database,
+  House,
+  type LucideIcon,
+  ShieldCheck,
+} from "lucide-react";
 
 interface NavigationEntry {
   readonly to: NonNullable<LinkProps["to"]>;
@@ -18,5 +26,10 @@ export const navigation: readonly NavigationEntry[] = [
   {
     ...{ to: "/access", label: "Access", icon: ShieldCheck, onlyForAdministrators: true },
     keywords: "accounts users api keys groups rights capabilities security identity provider",
+  },
+  { to: "/raw", label: "Raw", icon: Database, keywords: "databases tables rows csv upload" },
+  {
+    ...{ to: "/operations", label: "Operations", icon: Activity, onlyForAdministrators: true },
+    keywords: "health metrics memory latency store jobs",
   },
 ];

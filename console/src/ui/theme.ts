@@ -1,5 +1,5 @@
 // Colours, fonts and shapes. Colour is for data and for what needs attention; the rest is quiet.
-import { Card, createTheme, type MantineColorsTuple, Table, Tooltip } from "@mantine/core";
+import { Alert, Card, createTheme, type MantineColorsTuple, Table, Tooltip } from "@mantine/core";
 
 const water: MantineColorsTuple = [
   "#e6f7f9",
@@ -33,6 +33,8 @@ export const theme = createTheme({
   primaryColor: "water",
   primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
+  // Dark text on the primary colour of the dark scheme: white has a contrast of 3 there.
+  luminanceThreshold: 0.25,
   defaultRadius: "sm",
   fontFamily: "Inter, ui-sans-serif, system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",
   fontFamilyMonospace: "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace",
@@ -40,6 +42,8 @@ export const theme = createTheme({
   cursorType: "pointer",
   respectReducedMotion: true,
   components: {
+    // A title in the colour of its alert has too little contrast in yellow, orange and green.
+    Alert: Alert.extend({ styles: { title: { color: "var(--mantine-color-text)" } } }),
     Card: Card.extend({ defaultProps: { withBorder: true, padding: "md" } }),
     Table: Table.extend({ defaultProps: { verticalSpacing: 6, highlightOnHover: true } }),
     Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 300 } }),

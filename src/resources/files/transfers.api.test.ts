@@ -1,9 +1,8 @@
 // The bytes of files over signed links: whole, in chunks, aborted, late, forged, and after a restart.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { type ClientRequest, request } from "node:http";
-import { connect } from "node:net";
 import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
@@ -500,30 +499,4 @@ test("links begin with the public address of the settings, else with that of the
   const asked = await fetch(address, { headers: { "api-key": server.key } });
   const { data } = (await asked.json()) as { data: string };
   assert.ok(data.startsWith(`http://localhost:${port}/blobs/download-`), data);
-});
-
-/** The files below the folder of blobs that this process has open. */
-const openBlobs = () =>
-  readdirSync("/proc/self/fd").filter((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(join(server.dataFolder, "blobs"));
-    } catch {
-      return false;
-    }
-  });
-
-test("clients that leave during a download leave no file open", {
-  skip: existsSync("/proc/self/fd") ? false : "open files are read from /proc, which Linux has",
-}, async () => {
-  const { fileId, url } = await start("abandoned.bin");
-  await put(url, Buffer.alloc(4_000_000));
-  const { pathname, hostname, port } = new URL(await linkOf(fileId));
-  for (let attempt = 0; attempt < 300; attempt++) {
-    const socket = connect(Number(port), hostname);
-    socket.on("error", () => {});
-    socket.write(`GET ${pathname} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    await wait(attempt % 4);
-    socket.destroy();
-  }
-  await until(() => openBlobs().length === 0, "the files to be closed");
 });

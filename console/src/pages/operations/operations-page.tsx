@@ -1,0 +1,112 @@
+// The state of the server for administrators: what is wrong and what to do, and its figures as they change.
+import { Alert, Badge, Group, SimpleGrid, Stack, Table, Text } from "@mantine/core";
+import { CircleCheck, ShieldAlert, TriangleAlert } from "lucide-react";
+import { bytesText, countText, durationText } from "../../lib/format.ts";
+import { useSession } from "../../session/session.ts";
+import { Page } from "../../ui/page.tsx";
+import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
+import { figures } from "./figures.ts";
+import { adviceFor, type Health } from "./health.ts";
+import { MetricTile } from "./metric-tile.tsx";
+import type { Reading } from "./snapshot.ts";
+import { useHealth, useMetrics } from "./use-server-state.ts";
+
+export function OperationsPage() {
+  if (useSession().isAdministrator) return <Operations />;
+  return (
+    <Page title="Operations">
+      <Empty title="This page is for administrators" icon={<ShieldAlert size={28} aria-hidden />}>
+        An administrator can add you to the group of administrators.
+      </Empty>
+    </Page>
+  );
+}
+
+function Operations() {
+  const health = useHealth();
+  const { query, readings } = useMetrics();
+  const snapshot = readings.at(-1)?.snapshot;
+  return (
+    <Page
+      title="Operations"
+      note={
+        snapshot &&
+        `version ${snapshot.version}, running for ${durationText(Date.now() - snapshot.startTimeMs)}`
+      }
+    >
+      <Stack>
+        {health.data && <HealthNotice health={health.data} />}
+        {health.isError && <Failure problem={health.error} />}
+        {query.isPending && <Loading what="the metrics" />}
+        {query.isError && <Failure problem={query.error} onRetry={() => void query.refetch()} />}
+        {readings.length > 0 && <Tiles readings={readings} />}
+        {health.data && health.data.quarantined.length > 0 && <Damage health={health.data} />}
+        <Text size="sm" c="var(--text-quiet)">
+          The figures are read every two seconds while this page is open. The lines show the last ten minutes
+          of it. Prometheus can read the same figures at /metrics.
+        </Text>
+      </Stack>
+    </Page>
+  );
+}
+
+function HealthNotice({ health }: { health: Health }) {
+  const { color, title, text } = adviceFor(health);
+  const Icon = color === "green" ? CircleCheck : TriangleAlert;
+  return (
+    <Alert
+      color={color}
+      title={title}
+      icon={<Icon size={20} aria-hidden />}
+      role={color === "green" ? "status" : "alert"}
+    >
+      {text}
+      {health.freeBytes !== undefined && ` ${bytesText(health.freeBytes)} are free on the disk.`}
+    </Alert>
+  );
+}
+
+function Tiles({ readings }: { readings: readonly Reading[] }) {
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 3, xl: 4 }}>
+      {figures.map((figure) => (
+        <MetricTile key={figure.label} {...{ figure, readings }} />
+      ))}
+    </SimpleGrid>
+  );
+}
+
+/** The damaged parts, as the server reports them. */
+function Damage({ health: { quarantined } }: { health: Health }) {
+  const names = [...new Set(quarantined.flatMap((one) => Object.keys(one)))];
+  return (
+    <Table.ScrollContainer minWidth={400}>
+      <Table withTableBorder aria-label="Damaged parts">
+        <Table.Caption>
+          <Group gap="xs">
+            <Badge color="orange" variant="light">
+              {countText(quarantined.length)}
+            </Badge>
+            Damaged parts of the store. A read that needs one of them fails.
+          </Group>
+        </Table.Caption>
+        <Table.Thead>
+          <Table.Tr>
+            {names.map((name) => (
+              <Table.Th key={name}>{name}</Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {quarantined.map((one) => (
+            <Table.Tr key={JSON.stringify(one)}>
+              {names.map((name) => (
+                <Table.Td key={name}>{String(one[name] ?? "")}</Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}

@@ -1,0 +1,80 @@
+// Forms for a new database and a new table.
+import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { postRawByDatabaseCreate, postRawCreate } from "../../api/generated.ts";
+import { useProject } from "../../session/session.ts";
+import { Refusal } from "../../ui/confirm.tsx";
+import { useRawChange } from "./raw-data.ts";
+
+export function NewDatabase({ onClose }: { onClose(): void }) {
+  const project = useProject();
+  const navigate = useNavigate();
+  return (
+    <NameForm
+      title="New database"
+      label="Name of the database"
+      create={(dbName) => postRawCreate(project, { items: [{ dbName }] })}
+      onCreated={(database) => void navigate({ to: "/raw", search: { database } })}
+      onClose={onClose}
+    />
+  );
+}
+
+export function NewTable({ database, onClose }: { database: string; onClose(): void }) {
+  const project = useProject();
+  return (
+    <NameForm
+      title={`New table in ${database}`}
+      label="Name of the table"
+      create={(tableName) => postRawByDatabaseCreate(project, database, { items: [{ tableName }] })}
+      onCreated={() => undefined}
+      onClose={onClose}
+    />
+  );
+}
+
+interface NameFormProps {
+  readonly title: string;
+  readonly label: string;
+  create(name: string): Promise<unknown>;
+  onCreated(name: string): void;
+  onClose(): void;
+}
+
+function NameForm({ title, label, create, onCreated, onClose }: NameFormProps) {
+  const [name, setName] = useState("");
+  const change = useRawChange(create, () => {
+    onCreated(name);
+    onClose();
+  });
+  return (
+    <Modal opened onClose={onClose} title={title} closeButtonProps={{ "aria-label": "Close" }}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate(name);
+        }}
+      >
+        <Stack>
+          <TextInput
+            label={label}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            data-autofocus
+            required
+          />
+          <Refusal problem={change.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={change.isPending} disabled={name === ""}>
+              Create
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

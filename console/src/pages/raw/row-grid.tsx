@@ -1,0 +1,210 @@
+// The rows of a raw table as a grid. Only the cells in the window are in the page, in both directions.
+import { Box, Loader, Text } from "@mantine/core";
+import { useVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
+import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from "react";
+import { cellText, typeOf } from "../../lib/exact-json.ts";
+import classes from "./raw.module.css";
+import type { RawRow } from "./raw-data.ts";
+
+interface RowGridProps {
+  readonly label: string;
+  readonly rows: readonly RawRow[];
+  readonly names: readonly string[];
+  /** Where the rows start. Grids that start elsewhere scroll on their own. */
+  readonly startKey: string;
+  /** The key of the row whose details are open. */
+  readonly openKey: string | undefined;
+  onOpen(key: string): void;
+  readonly loadMore: (() => void) | undefined;
+  readonly loadBefore: (() => void) | undefined;
+  readonly isLoading: boolean;
+}
+
+const rowHeight = 32;
+const overscan = 10;
+const keyWidth = 150;
+const characterWidth = 7.6;
+const columnWidth = { least: 90, most: 320, padding: 24 };
+/** The rows whose values decide the width of a column. */
+const rowsMeasured = 50;
+
+export function RowGrid(props: RowGridProps) {
+  const { label, rows, names, startKey, openKey, onOpen, isLoading } = props;
+  const viewport = useRef<HTMLDivElement>(null);
+  const lines = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => viewport.current,
+    estimateSize: () => rowHeight,
+    getItemKey: (index) => rows[index]!.key,
+    paddingStart: rowHeight,
+    scrollPaddingStart: rowHeight,
+    overscan,
+  });
+  const across = useVirtualizer({
+    horizontal: true,
+    count: names.length,
+    getScrollElement: () => viewport.current,
+    estimateSize: (index) => widthOf(names[index]!, rows),
+    getItemKey: (index) => names[index]!,
+    paddingStart: keyWidth,
+    overscan: 3,
+  });
+  useStillRows(viewport, rows);
+  const items = lines.getVirtualItems();
+  useFurtherRows(props, items);
+  const columns = across.getVirtualItems();
+  const width = across.getTotalSize();
+  return (
+    <Box
+      ref={viewport}
+      className={classes["grid"]}
+      tabIndex={0}
+      role="region"
+      aria-label={`${label}, scrolls`}
+      data-scroll-restoration-id={`${label} ${startKey}`}
+    >
+      <div
+        role="table"
+        aria-label={label}
+        aria-colcount={names.length + 1}
+        style={{ width, minWidth: "100%" }}
+      >
+        <Headings {...{ columns, names, width, rows }} />
+        <div role="rowgroup" style={{ height: lines.getTotalSize() - rowHeight, position: "relative" }}>
+          {items.map(({ key, index, start }) => (
+            <GridRow
+              key={String(key)}
+              row={rows[index]!}
+              top={start - rowHeight}
+              isOpen={rows[index]!.key === openKey}
+              {...{ columns, names, width, onOpen }}
+            />
+          ))}
+        </div>
+      </div>
+      {isLoading && <LoadingNote />}
+    </Box>
+  );
+}
+
+/** Loads the rows after the last loaded one, and before the first one, when the window reaches them. */
+function useFurtherRows(props: RowGridProps, items: readonly VirtualItem[]) {
+  const { rows, loadMore, loadBefore, isLoading } = props;
+  const [firstIndex, lastIndex] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  useEffect(() => {
+    if (isLoading) return;
+    if (loadMore && lastIndex >= rows.length - overscan) loadMore();
+    else if (loadBefore && firstIndex === 0) loadBefore();
+  }, [isLoading, loadMore, loadBefore, firstIndex, lastIndex, rows.length]);
+}
+
+/** Keeps the rows in the window where they are when rows before them are added. */
+function useStillRows(viewport: { readonly current: HTMLDivElement | null }, rows: readonly RawRow[]) {
+  const firstKey = useRef<string | undefined>(undefined);
+  useLayoutEffect(() => {
+    const added = rows.findIndex(({ key }) => key === firstKey.current);
+    if (added > 0 && viewport.current) viewport.current.scrollTop += added * rowHeight;
+    firstKey.current = rows[0]?.key;
+  }, [viewport, rows]);
+}
+
+function widthOf(name: string, rows: readonly RawRow[]): number {
+  const lengths = rows.slice(0, rowsMeasured).map(({ columns }) => cellText(columns[name]).length);
+  const wanted = Math.max(name.length + 1, ...lengths) * characterWidth + columnWidth.padding;
+  return Math.min(columnWidth.most, Math.max(columnWidth.least, wanted));
+}
+
+interface ColumnsShown {
+  readonly columns: readonly VirtualItem[];
+  readonly names: readonly string[];
+  readonly width: number;
+}
+
+/** A heading is aligned as the first value below it. */
+function Headings({ columns, names, width, rows }: ColumnsShown & { readonly rows: readonly RawRow[] }) {
+  const typesOf = (name: string) =>
+    rows.slice(0, rowsMeasured).map(({ columns: values }) => typeOf(values[name]));
+  return (
+    <div role="rowgroup" className={classes["headings"]}>
+      <div role="row" style={{ width }}>
+        <div role="columnheader" className={classes["key"]} style={{ width: keyWidth, position: "sticky" }}>
+          key
+        </div>
+        {columns.map(({ index, start, size }) => (
+          <div
+            role="columnheader"
+            key={names[index]}
+            aria-colindex={index + 2}
+            title={names[index]}
+            data-type={typesOf(names[index]!).find((type) => type !== "empty")}
+            style={{ left: start, width: size }}
+          >
+            {names[index]}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface GridRowProps extends ColumnsShown {
+  readonly row: RawRow;
+  readonly top: number;
+  readonly isOpen: boolean;
+  onOpen(key: string): void;
+}
+
+function GridRow({ row, top, isOpen, onOpen, columns, names, width }: GridRowProps) {
+  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
+    if (event.key === "Enter") onOpen(row.key);
+    const next = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    (event.currentTarget[next as "nextElementSibling"] as HTMLElement | null)?.focus();
+  };
+  return (
+    <div
+      role="row"
+      className={classes["row"]}
+      data-open={isOpen}
+      tabIndex={0}
+      onClick={() => onOpen(row.key)}
+      onKeyDown={onKeyDown}
+      style={{ width, top }}
+    >
+      <div
+        role="rowheader"
+        className={classes["key"]}
+        title={row.key}
+        style={{ width: keyWidth, position: "sticky" }}
+      >
+        {row.key}
+      </div>
+      {columns.map(({ index, start, size }) => {
+        const value = row.columns[names[index]!];
+        const shown = cellText(value);
+        return (
+          <div
+            role="cell"
+            key={names[index]}
+            aria-colindex={index + 2}
+            data-type={typeOf(value)}
+            title={shown.length * characterWidth > size ? shown.slice(0, 500) : undefined}
+            style={{ left: start, width: size }}
+          >
+            {shown.slice(0, 500)}
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+const LoadingNote = () => (
+  <Box role="status" pos="sticky" left={0} p="xs" w="fit-content" style={{ display: "flex", gap: 8 }}>
+    <Loader size="xs" />
+    <Text size="sm" c="var(--text-quiet)">
+      Loading more rows…
+    </Text>
+  </Box>
+);

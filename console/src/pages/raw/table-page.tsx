@@ -1,0 +1,182 @@
+// A raw table: a grid of its rows that starts at any key, and what can be done with them.
+import { Button, Group, Menu, Text, TextInput } from "@mantine/core";
+import { type InfiniteData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { ChartColumn, CornerDownRight, Ellipsis, Table2, Trash2, Upload } from "lucide-react";
+import { useMemo, useState } from "react";
+import { countText } from "../../lib/format.ts";
+import { mayDo } from "../../session/rights.ts";
+import { useProject, useSession } from "../../session/session.ts";
+import { CopyAs } from "../../ui/copy-as.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
+import { TextLink } from "../../ui/text-link.tsx";
+import { DeleteTable } from "./delete-dialogs.tsx";
+import { ExportMenu } from "./export-menu.tsx";
+import { ProfileDrawer } from "./profile-drawer.tsx";
+import { columnNamesOf, type RowsPage, rowCountQuery, rowsQuery, type TableName } from "./raw-data.ts";
+import { RowDrawer } from "./row-drawer.tsx";
+import { RowGrid } from "./row-grid.tsx";
+import { UploadDialog } from "./upload-dialog.tsx";
+
+type Dialog = "upload" | "delete" | "profile";
+
+export function TablePage() {
+  const { database, table } = useParams({ from: "/frame/raw/$database/$table" });
+  const project = useProject();
+  const name = useMemo(() => ({ project, database, table }), [project, database, table]);
+  const { from, row } = useSearch({ from: "/frame/raw/$database/$table" });
+  const list = useInfiniteQuery(rowsQuery(name, from));
+  const rows = useMemo(() => rowsOf(list.data), [list.data]);
+  const names = useMemo(() => columnNamesOf(rows), [rows]);
+  const navigate = useNavigate({ from: "/raw/$database/$table" });
+  const [dialog, setDialog] = useState<Dialog>();
+  const show = (key: string | undefined) => void navigate({ search: (now) => ({ ...now, row: key }) });
+  return (
+    <Page
+      title={table}
+      fills
+      note={<TableNote name={name} />}
+      actions={<TableActions name={name} onOpen={setDialog} />}
+      toolbar={<JumpToKey key={from ?? ""} from={from} />}
+    >
+      {list.isPending && <Loading what="the rows" />}
+      {list.isError && <Failure problem={list.error} onRetry={() => void list.refetch()} />}
+      {list.isSuccess && rows.length === 0 && !list.hasPreviousPage && <NoRows />}
+      {list.isSuccess && (rows.length > 0 || list.hasPreviousPage) && (
+        <RowGrid
+          key={from ?? ""}
+          label={`Rows of ${table}`}
+          {...{ rows, names }}
+          startKey={from ?? ""}
+          openKey={row}
+          onOpen={show}
+          loadMore={list.hasNextPage ? () => void list.fetchNextPage() : undefined}
+          loadBefore={list.hasPreviousPage ? () => void list.fetchPreviousPage() : undefined}
+          isLoading={list.isFetching}
+        />
+      )}
+      {row !== undefined && <RowDrawer name={name} rowKey={row} onClose={() => show(undefined)} />}
+      {dialog === "profile" && <ProfileDrawer {...{ name, rows }} onClose={() => setDialog(undefined)} />}
+      {dialog === "upload" && <UploadDialog {...{ database, table }} onClose={() => setDialog(undefined)} />}
+      {dialog === "delete" && <DeleteAndLeave name={name} onClose={() => setDialog(undefined)} />}
+    </Page>
+  );
+}
+
+const rowsOf = (data: InfiniteData<RowsPage> | undefined) => data?.pages.flatMap(({ items }) => items) ?? [];
+
+function TableNote({ name }: { name: TableName }) {
+  const count = useQuery(rowCountQuery(name));
+  return (
+    <Group gap="xs" component="span">
+      <Text span size="sm">
+        in{" "}
+        <TextLink to="/raw" search={{ database: name.database }} size="sm" underline="always">
+          {name.database}
+        </TextLink>
+      </Text>
+      {count.data !== undefined && (
+        <Text span size="sm">
+          {countText(count.data)} {count.data === 1 ? "row" : "rows"}
+        </Text>
+      )}
+    </Group>
+  );
+}
+
+function NoRows() {
+  return (
+    <Empty title="This table has no rows" icon={<Table2 size={28} aria-hidden />}>
+      Upload a CSV file, or write rows through the API.
+    </Empty>
+  );
+}
+
+function TableActions({ name, onOpen }: { name: TableName; onOpen(dialog: Dialog): void }) {
+  const mayWrite = mayDo(useSession(), "rawAcl", "WRITE");
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<ChartColumn size={14} aria-hidden />}
+        onClick={() => onOpen("profile")}
+      >
+        Columns
+      </Button>
+      <ExportMenu name={name} />
+      <CopyAs request={requestOf(name)} />
+      {mayWrite && (
+        <>
+          <Button size="xs" leftSection={<Upload size={14} aria-hidden />} onClick={() => onOpen("upload")}>
+            Upload CSV
+          </Button>
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <Button size="xs" variant="default" px={8} aria-label="More actions">
+                <Ellipsis size={15} aria-hidden />
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item leftSection={<Trash2 size={15} aria-hidden />} onClick={() => onOpen("delete")}>
+                Delete the table
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        </>
+      )}
+    </>
+  );
+}
+
+/** After the deletion, the page of the database is open. */
+function DeleteAndLeave({ name: { database, table }, onClose }: { name: TableName; onClose(): void }) {
+  const navigate = useNavigate();
+  return (
+    <DeleteTable
+      {...{ database, table, onClose }}
+      onDeleted={() => void navigate({ to: "/raw", search: { database } })}
+    />
+  );
+}
+
+function JumpToKey({ from }: { from: string | undefined }) {
+  const navigate = useNavigate({ from: "/raw/$database/$table" });
+  const [key, setKey] = useState(from ?? "");
+  const jump = (wanted: string) =>
+    void navigate({ search: (now) => ({ ...now, from: wanted === "" ? undefined : wanted }) });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        jump(key);
+      }}
+    >
+      <Group gap="xs" wrap="nowrap">
+        <TextInput
+          size="sm"
+          aria-label="Jump to a key"
+          placeholder="Jump to a key, or to its beginning"
+          leftSection={<CornerDownRight size={15} aria-hidden />}
+          value={key}
+          onChange={(event) => setKey(event.currentTarget.value)}
+          w={{ base: "100%", xs: 320 }}
+        />
+        <Button type="submit" variant="default" flex="none">
+          Jump
+        </Button>
+        {from !== undefined && (
+          <Button variant="subtle" flex="none" px="xs" onClick={() => jump("")}>
+            First row
+          </Button>
+        )}
+      </Group>
+    </form>
+  );
+}
+
+const requestOf = ({ project, database, table }: TableName) => ({
+  ...{ method: "GET" as const, project },
+  path: `/raw/${encodeURIComponent(database)}/${encodeURIComponent(table)}?limit=100`,
+});

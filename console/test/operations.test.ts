@@ -1,0 +1,80 @@
+// Tests the page of the server's state in a real browser: figures, warnings, and who may see it.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
+
+let console: ConsoleUnderTest;
+let memberKey: string;
+
+before(async () => {
+  console = await startConsole();
+  const { v06 } = console.server.ask;
+  await v06("POST /timeseries", { items: [{ name: "flow" }] });
+  const points = Array.from({ length: 1_000 }, (_, i) => ({ timestamp: i * 1_000, value: i }));
+  await v06("POST /timeseries/data/flow", { items: points });
+  const user = await v06("POST /users", { items: [{ uniqueName: "member", groups: [] }] });
+  const key = await v06("POST /apikeys", { items: [{ userId: user.items[0]!["id"] }] });
+  memberKey = key.items[0]!["value"] as string;
+});
+after(() => console.close());
+
+describe("the page of operations", () => {
+  it("shows that everything works, and figures that follow the requests", async () => {
+    const page = await console.open({ path: "/operations" });
+    await page.getByText("Everything works").waitFor();
+    const figure = (label: string) => page.getByRole("group", { name: label });
+    await figure("Points written").getByText("1\u202f000 stored").waitFor();
+    await figure("Requests")
+      .getByText(/[\d.]+\/s/)
+      .waitFor();
+    await figure("Memory").getByText(/MiB/).first().waitFor();
+    for (let i = 0; i < 20; i++) await console.server.ask.v06("GET /timeseries");
+    await figure("Latency, 95 of 100 requests")
+      .getByText(/within [\d.]+ ms/)
+      .waitFor();
+    await page.context().close();
+  });
+
+  it("says what is wrong and what to do", async () => {
+    const page = await console.open({ path: "/" });
+    const health = {
+      ...{
+        status: "degraded",
+        version: "1",
+        store: "only reads and deletes: the disk is full",
+        freeBytes: 2_048,
+      },
+      quarantined: [{ file: "shard-1.db", block: 7 }],
+    };
+    await page.route("**/health", (route) => route.fulfill({ status: 503, json: health }));
+    await page.goto(`${console.server.baseUrl}/operations`);
+    const alert = page.getByRole("alert").filter({ hasText: "The server takes no new data" });
+    await alert.getByText("Free space on the disk").waitFor();
+    await alert.getByText("2 KiB are free").waitFor();
+    await page.getByRole("row", { name: "shard-1.db 7" }).waitFor();
+    assert.equal(await page.getByText("Everything works").count(), 0);
+    await page.context().close();
+  });
+
+  it("is for administrators alone", async () => {
+    const page = await console.open({ path: "/operations", key: memberKey });
+    await page.getByText("This page is for administrators").waitFor();
+    assert.equal(await page.getByText("Everything works").count(), 0);
+    assert.equal(await page.getByRole("link", { name: "Operations" }).count(), 0);
+    await page.context().close();
+  });
+
+  it("has no faults of accessibility and is not cut, light and dark, wide and narrow", async () => {
+    for (const [colorScheme, width] of [
+      ["light", 1440],
+      ["dark", 360],
+    ] as const) {
+      const page = await console.open({ path: "/operations", colorScheme, viewport: { width, height: 740 } });
+      await page.getByText("1\u202f000 stored").waitFor();
+      await assertAccessible(page);
+      const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
+      assert.equal(isCut, false, `the page is wider than a window of ${width} px`);
+      await page.context().close();
+    }
+  });
+});

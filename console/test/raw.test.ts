@@ -1,0 +1,232 @@
+// Tests the pages of raw data in a real browser: databases, tables, the grid of rows, uploads and exports.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, describe, it } from "node:test";
+import type { Page } from "playwright-core";
+import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
+
+const rowCount = 2_500;
+let console: ConsoleUnderTest;
+let readerKey: string;
+
+before(async () => {
+  console = await startConsole();
+  const { v06 } = console.server.ask;
+  const rows = Array.from({ length: rowCount }, (_, i) => ({
+    key: `WO-${100_000 + i}`,
+    columns: {
+      title: i % 2 ? "Clean filter" : "Replace seal",
+      priority: i % 4,
+      ...(i % 5 === 0 && { note: "x" }),
+    },
+  }));
+  assert.equal((await v06("POST /raw/ERP/orders/create?ensureParent=true", { items: rows })).status, 200);
+  const exact =
+    '{"items":[{"key":"k 1/ö","columns":{"big":12345678901234567890,"one":1.0,"text":"a,\\"b\\""}}]}';
+  assert.equal((await v06("POST /raw/ERP/exact/create?ensureParent=true", exact)).status, 200);
+  readerKey = await newReader();
+});
+after(() => console.close());
+
+/** The key of an account that may read raw data, and write none. */
+async function newReader(): Promise<string> {
+  const { v06 } = console.server.ask;
+  const capabilities = [{ rawAcl: { actions: ["READ", "LIST"], scope: { all: {} } } }];
+  const group = await v06("POST /groups", { items: [{ name: "readers", capabilities }] });
+  const groups = [group.items[0]!["id"]];
+  const account = await v06("POST /users", { items: [{ uniqueName: "reader", groups }] });
+  const key = await v06("POST /apikeys", { items: [{ userId: account.items[0]!["id"] }] });
+  return key.items[0]!["value"] as string;
+}
+
+const row = (page: Page, key: string) => page.getByRole("row", { name: key });
+
+describe("databases and tables", () => {
+  it("are created, and deleted after a dialog that names the number of rows", async () => {
+    const page = await console.open({ path: "/raw" });
+    await page.getByRole("button", { name: "New database" }).click();
+    await page.getByLabel("Name of the database").fill("lab");
+    await page.getByRole("button", { name: "Create" }).click();
+    await page.getByText("This database has no tables").waitFor();
+    await page.getByRole("button", { name: "New table" }).click();
+    await page.getByLabel("Name of the table").fill("samples");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Delete the table samples" }).waitFor();
+    await page.getByRole("link", { name: "ERP" }).click();
+    await page.getByRole("button", { name: "Delete the table orders" }).click();
+    const dialog = page.getByRole("dialog", { name: "Delete the table?" });
+    await dialog.getByText("2\u202f500 rows").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("link", { name: "lab" }).click();
+    await page.getByRole("button", { name: "Delete database" }).click();
+    await page.getByRole("dialog").getByText("1 table with 0 rows").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete the database" }).click();
+    await page.getByRole("link", { name: "lab" }).waitFor({ state: "detached" });
+    const { items } = await console.server.ask.v06("GET /raw");
+    assert.deepEqual(items, [{ dbName: "ERP" }]);
+    await page.context().close();
+  });
+
+  it("cannot be changed by a person who may only read", async () => {
+    const page = await console.open({ path: "/raw/ERP/orders", key: readerKey });
+    await row(page, "WO-100000").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Upload CSV" }).count(), 0);
+    assert.equal(await page.getByRole("button", { name: "More actions" }).count(), 0);
+    await row(page, "WO-100000").click();
+    await page.getByRole("button", { name: "Copy JSON" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: "Delete the row" }).count(), 0);
+    await page.goto(`${console.server.baseUrl}/raw`);
+    await page.getByRole("link", { name: "orders" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: /New|Delete|Upload/ }).count(), 0);
+    await page.context().close();
+  });
+});
+
+describe("the rows of a table", () => {
+  it("start at any key, and load further rows in both directions", async () => {
+    const page = await console.open({ path: "/raw/ERP/orders" });
+    await row(page, "WO-100000").waitFor();
+    await page.getByText("2\u202f500 rows").waitFor();
+    await page.getByLabel("Jump to a key").fill("WO-1012");
+    await page.keyboard.press("Enter");
+    await row(page, "WO-101200").waitFor();
+    assert.match(page.url(), /from=WO-1012$/);
+    assert.equal(await row(page, "WO-100000").count(), 0);
+    const grid = page.getByRole("region", { name: "Rows of orders, scrolls" });
+    await row(page, "WO-101199").waitFor({ state: "attached" });
+    await grid.hover();
+    await page.mouse.wheel(0, -1_600);
+    await row(page, "WO-101150").waitFor();
+    await page.goBack();
+    await row(page, "WO-100000").waitFor();
+    await page.context().close();
+  });
+
+  it("are reached by a link, opened by keyboard, and deleted one by one", async () => {
+    const page = await console.open({ path: "/raw/ERP/orders?from=WO-102490" });
+    await row(page, "WO-102490").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Row WO-102491" }).getByText('"title": "Clean filter"').waitFor();
+    assert.match(page.url(), /row=WO-102491/);
+    await page.getByRole("button", { name: "Delete the row" }).click();
+    await page
+      .getByRole("dialog", { name: "Delete the row?" })
+      .getByRole("button", { name: "Delete the row" })
+      .click();
+    await row(page, "WO-102491").waitFor({ state: "detached" });
+    await row(page, "WO-102492").waitFor();
+    const deleted = await console.server.ask.v06("GET /raw/ERP/orders/WO-102491");
+    assert.equal(deleted.status, 404);
+    await page.context().close();
+  });
+
+  it("keep every digit on the screen and in the CSV file", async () => {
+    const page = await console.open({ path: "/raw/ERP/exact" });
+    await page.getByRole("cell", { name: "12345678901234567890" }).waitFor();
+    await page.getByRole("cell", { name: "1.0", exact: true }).waitFor();
+    await page.getByRole("button", { name: "Export" }).click();
+    await page.getByRole("menuitem", { name: "CSV" }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("dialog").getByRole("button", { name: "Export" }).click(),
+    ]);
+    assert.equal(download.suggestedFilename(), "ERP-exact.csv");
+    const text = readFileSync((await download.path())!, "utf8");
+    assert.equal(text, 'key,big,one,text\r\nk 1/ö,12345678901234567890,1.0,"a,""b"""\r\n');
+    await page.context().close();
+  });
+
+  it("have a profile of the loaded rows, and of all rows on request", async () => {
+    const page = await console.open({ path: "/raw/ERP/orders" });
+    await page.getByRole("button", { name: "Columns" }).click();
+    await page.getByText("Of the loaded 200 rows").waitFor();
+    await page.getByRole("button", { name: "Read the whole table" }).click();
+    await page.getByText(/Of all 2\u202f(500|499) rows/).waitFor();
+    await page.getByRole("row", { name: /priority number 0 \(0 %\) 4/ }).waitFor();
+    await page.getByRole("row", { name: /note text .* \(80 %\) 1/ }).waitFor();
+    await assertAccessible(page);
+    await page.context().close();
+  });
+});
+
+/** Latin letters as windows-1252, with semicolons and a quoted line end. */
+function spreadsheet(count: number): Buffer {
+  const lines = Array.from({ length: count }, (_, i) => `"Kühler\n${i}";T${i};${i}.50\r\n`);
+  return Buffer.from(`Name;Tag;Wert\r\n${lines.join("")}`, "latin1");
+}
+
+describe("an upload of CSV", () => {
+  it("detects encoding and delimiter, shows the first rows and writes all of them", async () => {
+    const page = await console.open({ path: "/raw?database=ERP" });
+    await page.getByRole("button", { name: "Upload CSV" }).click();
+    const file = { name: "tanks.csv", mimeType: "text/csv", buffer: spreadsheet(12_000) };
+    await page.locator("input[type=file]").setInputFiles(file);
+    await page
+      .getByRole("table", { name: "Preview" })
+      .getByRole("row", { name: "Kühler 0 T0 0.50" })
+      .waitFor();
+    await page.getByRole("combobox", { name: "Key column" }).click();
+    await page.getByRole("option", { name: "Tag" }).click();
+    await page.getByRole("switch", { name: /Write numbers as numbers/ }).check();
+    await assertAccessible(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Upload" }).click();
+    await page.getByText("All rows are written: 12\u202f000 rows written").waitFor();
+    await page.getByRole("button", { name: "Open the table" }).click();
+    await page.getByText("12\u202f000 rows").waitFor();
+    const { text } = await console.server.ask.v06("GET /raw/ERP/tanks/T11999");
+    assert.match(text, /"columns":\{"Name":"Kühler\\n11999","Wert":11999\.50\}/);
+    await page.context().close();
+  });
+
+  it("that is refused says why, and continues after the last row that was written", async () => {
+    const page = await console.open({ path: "/raw?database=ERP" });
+    let requests = 0;
+    await page.route("**/raw/ERP/resumed/create*", (route) =>
+      ++requests === 2
+        ? route.fulfill({ status: 403, json: { error: { message: "Not now" } } })
+        : route.continue(),
+    );
+    await page.getByRole("button", { name: "Upload CSV" }).click();
+    const file = { name: "resumed.csv", mimeType: "text/csv", buffer: spreadsheet(12_000) };
+    await page.locator("input[type=file]").setInputFiles(file);
+    await page.getByRole("combobox", { name: "Key column" }).click();
+    await page.getByRole("option", { name: "Tag" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Upload" }).click();
+    await page.getByRole("alert").getByText("Not now").waitFor();
+    await page.getByText("5\u202f000 rows written").waitFor();
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByText("All rows are written: 12\u202f000 rows written").waitFor();
+    assert.equal(requests, 4, "the first 5,000 rows were sent once");
+    const { json } = await console.server.ask.v06("GET /raw/ERP/resumed?limit=1&includeRowCount=true");
+    assert.equal((json as { data: { rowCount: number } }).data.rowCount, 12_000);
+    await page.context().close();
+  });
+});
+
+describe("the pages of raw data", () => {
+  it("have no faults of accessibility and are not cut, light and dark, wide and narrow", async () => {
+    for (const [colorScheme, width] of [
+      ["light", 1440],
+      ["dark", 360],
+    ] as const)
+      for (const [path, seen] of [
+        ["/raw?database=ERP", "orders"],
+        ["/raw/ERP/orders", "WO-100000"],
+        ["/raw/ERP/orders?row=WO-100001", "Copy JSON"],
+      ] as const) {
+        const page = await console.open({ path, colorScheme, viewport: { width, height: 740 } });
+        await page.getByText(seen, { exact: true }).first().waitFor();
+        await assertAccessible(page);
+        const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
+        assert.equal(isCut, false, `${path} is wider than a window of ${width} px`);
+        await page.context().close();
+      }
+  });
+
+  it("say what to do without databases, and that a table does not exist", async () => {
+    const page = await console.open({ path: "/raw/ERP/nowhere" });
+    await page.getByRole("alert").getByText("No tables named nowhere").waitFor();
+    await page.context().close();
+  });
+});
