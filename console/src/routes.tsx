@@ -5,13 +5,14 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  notFound,
   redirect,
 } from "@tanstack/react-router";
 import { basePath } from "./api/base.ts";
 import { addressOf, parseAddress } from "./lib/address.ts";
 import { accessSearch } from "./pages/access/search.ts";
 import { rawSearch, tableSearch } from "./pages/raw/search.ts";
-import { seriesSearch } from "./pages/series/search.ts";
+import { seriesRecordSearch, seriesSearch } from "./pages/series/search.ts";
 import { trendSearch } from "./pages/trend/search.ts";
 import { sessionQuery } from "./session/session.ts";
 import { signInSearch } from "./session/sign-in-search.ts";
@@ -41,6 +42,15 @@ const frameRoute = createRoute({
   },
   component: AppFrame,
 });
+
+/** The id of a record in an address; another text is no page. */
+const idParams = {
+  parse: ({ id }: { id: string }) => {
+    if (!/^[1-9]\d{0,15}$/.test(id)) throw notFound();
+    return { id: Number(id) };
+  },
+  stringify: ({ id }: { id: number }) => ({ id: String(id) }),
+};
 
 const startRoute = createRoute({
   getParentRoute: () => frameRoute,
@@ -89,12 +99,21 @@ const operationsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/operations/operations-page.tsx"), "OperationsPage"),
 });
 
+const seriesRecordRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/series/$id",
+  params: idParams,
+  validateSearch: seriesRecordSearch,
+  component: lazyRouteComponent(() => import("./pages/series/series-record-page.tsx"), "SeriesRecordPage"),
+});
+
 const routeTree = rootRoute.addChildren([
   signInRoute,
   frameRoute.addChildren([
     startRoute,
     trendRoute,
     seriesRoute,
+    seriesRecordRoute,
     accessRoute,
     rawRoute,
     rawTableRoute,

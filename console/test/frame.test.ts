@@ -88,7 +88,7 @@ describe("the frame", () => {
     await page.getByText("23-FT-1042").waitFor();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
-    await page.getByRole("row", { name: "23-FT-1042" }).waitFor();
+    await page.getByRole("heading", { name: "23-FT-1042" }).waitFor();
     await page.goBack();
     await page.getByRole("heading", { name: "Start" }).waitFor();
     await page.context().close();

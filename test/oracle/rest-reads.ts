@@ -302,7 +302,7 @@ function points(caller: RandomCaller): RandomRequest {
   const address = byItsName ? `timeseries/data/${encodeURIComponent(name)}` : `timeseries/${id}/data`;
   const given = { needs: needs("timeseries") };
   const otherwise = unknownKeys([byItsName ? name : id]);
-  switch (caller.random.below(4)) {
+  switch (caller.random.below(5)) {
     case 0:
       return {
         ...given,
@@ -318,6 +318,13 @@ function points(caller: RandomCaller): RandomRequest {
         expected: isRead ? pointsOf(id).slice(-1) : otherwise,
       };
     case 2:
+      return {
+        ...given,
+        ask: `GET ${below("0.6")}/${address}/count?start=0&end=3000`,
+        seen: (reply) => reply.json.data.items,
+        expected: isRead ? [{ count: 2 }] : otherwise,
+      };
+    case 3:
       return {
         ...given,
         ask: `GET ${below("0.5")}/${address}?start=0&end=9000`,

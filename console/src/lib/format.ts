@@ -1,14 +1,18 @@
 // Numbers, times, durations and sizes as text for people.
 
-/** A count with thin spaces between groups of three digits. */
-export const countText = (count: number): string => numberText(Math.round(count));
-
 /** A value with at most six significant digits: `12.3457`, `1.2e+9`. */
 export function numberText(value: number, significantDigits = 6): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e15)
     return value.toLocaleString("en-US").replaceAll(",", "\u202f");
   return String(Number(value.toPrecision(significantDigits)));
 }
+
+/** A count with thin spaces between groups of three digits. */
+export const countText = (count: number): string => numberText(Math.round(count));
+
+/** A value of a point: a number with at most six significant digits, a text as it is. */
+export const valueText = (value: number | string): string =>
+  typeof value === "number" ? numberText(value) : value;
 
 /** A time as `2026-03-01 07:30:15` in a time zone; the browser's when absent. */
 export function timeText(timeMs: number, timeZone?: string): string {

@@ -65,12 +65,12 @@ function useRecords(name: string): SpotlightActionGroupData[] {
       return { series: series.data.items };
     },
   });
-  const open = (search: string) => () => void navigate({ to: "/series", search: { query: search } });
+  const openSeries = (id: number) => () => void navigate({ to: "/series/$id", params: { id } });
   return [
     {
       group: "Series",
       actions: (name === "" ? [] : (data?.series ?? [])).map(({ id, name: label, description = "" }) => ({
-        ...{ id: `series ${id}`, label, description, onClick: open(label) },
+        ...{ id: `series ${id}`, label, description, onClick: openSeries(id) },
       })),
     },
   ];

@@ -1,5 +1,5 @@
 // A table of any length: only the rows in the window are in the page, further pages load while scrolling.
-import { Box, Loader, ScrollArea, Text } from "@mantine/core";
+import { Box, Loader, ScrollArea, Text, VisuallyHidden } from "@mantine/core";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
 import classes from "./virtual-table.module.css";
@@ -7,6 +7,8 @@ import classes from "./virtual-table.module.css";
 export interface TableColumn<Row> {
   readonly key: string;
   readonly label: string;
+  /** The label is for screen readers only. */
+  readonly isLabelHidden?: boolean;
   /** A width of a CSS grid: `120px`, `minmax(160px, 2fr)`. */
   readonly width: string;
   readonly isNumeric?: boolean;
@@ -23,6 +25,8 @@ interface VirtualTableProps<Row> {
   rowKey(row: Row): string | number;
   /** Opens a row, by a click or by Enter. */
   onOpen?(row: Row): void;
+  /** The rows in the window and some around it, whenever others come into it. */
+  onView?(rows: readonly Row[]): void;
   /** Loads the next page; absent when all rows are there. */
   readonly loadMore?: (() => void) | undefined;
   readonly isLoadingMore?: boolean;
@@ -35,7 +39,7 @@ const overscan = 12;
 
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { label, columns, rows, rowKey, onOpen, loadMore, isLoadingMore = false, empty } = props;
-  const { rowHeight = defaultRowHeight } = props;
+  const { rowHeight = defaultRowHeight, onView } = props;
   const viewport = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -45,6 +49,8 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   });
   const items = virtual.getVirtualItems();
   const lastIndex = items.at(-1)?.index ?? 0;
+  const firstIndex = items[0]?.index ?? 0;
+  useEffect(() => onView?.(rows.slice(firstIndex, lastIndex + 1)), [onView, rows, firstIndex, lastIndex]);
   useEffect(() => {
     if (loadMore && !isLoadingMore && lastIndex >= rows.length - overscan) loadMore();
   }, [loadMore, isLoadingMore, lastIndex, rows.length]);
@@ -84,9 +90,9 @@ function HeaderRow<Row>({ columns }: { columns: readonly TableColumn<Row>[] }) {
   return (
     <Box role="rowgroup" className={classes["header"]}>
       <Box role="row" className={classes["row"]} aria-rowindex={1}>
-        {columns.map(({ key, label, isNumeric, isOptional }) => (
+        {columns.map(({ key, label, isLabelHidden, isNumeric, isOptional }) => (
           <div role="columnheader" key={key} data-numeric={isNumeric} data-optional={isOptional}>
-            {label}
+            {isLabelHidden ? <VisuallyHidden>{label}</VisuallyHidden> : label}
           </div>
         ))}
       </Box>

@@ -301,6 +301,19 @@ test("the latest points of many series, in the order of the request, empty when 
   );
 });
 
+test("the count of points in a range, of numbers and of strings, by name and by id", async () => {
+  const a = await filled([point(5, 1), point(10, 2), point(nowMs, 3)]);
+  const b = await filled([point(7, "on"), point(8, "off")], { isString: true });
+  const count = async (path: string) => (await server.ask.v06(`GET /timeseries/${path}`)).items;
+  assert.deepEqual(await count(`data/${a.name}/count`), [{ count: 2 }]);
+  assert.deepEqual(await count(`${a.id}/data/count?start=5&end=10`), [{ count: 1 }]);
+  assert.deepEqual(await count(`${a.id}/data/count?start=6&end=${nowMs + 1}`), [{ count: 2 }]);
+  assert.deepEqual(await count(`${a.id}/data/count?start=6&end=6`), [{ count: 0 }]);
+  assert.deepEqual(await count(`${b.id}/data/count?start=8&end=9`), [{ count: 1 }]);
+  assert.equal((await server.ask.v06("GET /timeseries/data/none/count")).status, 404);
+  assert.equal((await server.ask.v06(`GET /timeseries/${a.id}/data/count?start=7&end=6`)).status, 400);
+});
+
 test("a query over many series: items before the body, order and repeats kept", async () => {
   const a = await filled([point(1, 1), point(2, 2), point(3, 3)]);
   const b = await filled([point(1, "x"), point(2, "y")], { isString: true });

@@ -6,13 +6,20 @@ import { fail } from "../../errors.ts";
 import { now, timePointMs } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import { Continuation, continuationQuery } from "../../rest/continuation.ts";
-import { emptyResponse, emptySchema, itemsSchema } from "../../rest/envelope.ts";
+import { emptyResponse, emptySchema, itemsResponse, itemsSchema } from "../../rest/envelope.ts";
 import { bulk } from "../../rest/fields.ts";
 import { id, type Parameter, required, text } from "../../rest/parameters.ts";
 import { apiVersions, type BytesBody, type Route, route } from "../../rest/route.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
 import { dataFrameRoutes } from "./data-frame.rest.ts";
-import { deletePoints, insertPoints, latestPoint, latestPoints, readMany } from "./datapoints.ts";
+import {
+  countPoints,
+  deletePoints,
+  insertPoints,
+  latestPoint,
+  latestPoints,
+  readMany,
+} from "./datapoints.ts";
 import type { IncomingPoints } from "./inserts/incoming-points.ts";
 import { decodeInsert } from "./inserts/insert-json.rest.ts";
 import { decodeInsertMessage } from "./protobuf.ts";
@@ -178,6 +185,23 @@ const latestRoutes = pathsOf("latest").map((path) =>
   }),
 );
 
+const countRoutes = pathsOf("data", "/count").map((path) =>
+  route({
+    ...reading,
+    ...path,
+    versions: ["0.6"],
+    summary: "Count the points of one series in a time range",
+    query: { start: queryParameters.start, end: queryParameters.end },
+    response: () => ({
+      schema: itemsSchema(Type.Object({ count: Type.Integer() }, { title: "PointCount" })),
+    }),
+    handle: async (ctx, { path, query }) => {
+      const count = await countPoints(ctx, keyIn(path), timeRange(ctx.system.nowMs(), query));
+      return itemsResponse([{ count }]);
+    },
+  }),
+);
+
 const deleteSingleRoutes = pathsOf("data", "/deletesingle").map((path) =>
   route({
     ...changing,
@@ -217,6 +241,7 @@ export const datapointRoutes: readonly Route[] = [
   ...readRoutes,
   ...latestRoutes,
   manyLatestRoute,
+  ...countRoutes,
   ...deleteSingleRoutes,
   ...deleteRangeRoutes,
   ...dataFrameRoutes,

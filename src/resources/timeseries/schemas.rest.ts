@@ -165,12 +165,19 @@ export const seriesResponse =
 
 export const includeMetadata = boolean("Whether the response contains `metadata`");
 
+const kindParameters = {
+  unit: text("Series with exactly this unit"),
+  isString: boolean("Series of strings, or of numbers"),
+  isStep: boolean("Step series, or all others"),
+};
+
 export const listQuery = {
   q: text("Series whose name starts with this"),
   name: text("The series with exactly this name"),
   description: text("Series whose description contains this, ignoring case"),
   assetId: integer("Series of this asset"),
   path: idList("Series of these assets and their subtrees"),
+  ...kindParameters,
   ...commonQuery("Series"),
   includeMetadata,
   limit: pageSize({ byDefault: limits.assetsListDefault, max: limits.listItemsMax }),
@@ -179,8 +186,6 @@ export const listQuery = {
 export const searchQuery = {
   ...searchParameters("Series"),
   ...commonQuery("Series"),
-  unit: text("Series with exactly this unit"),
-  isString: boolean("Series of strings, or of numbers"),
-  isStep: boolean("Step series, or all others"),
+  ...kindParameters,
   assetIds: idList("Series of these assets"),
 };

@@ -127,8 +127,8 @@ describe("listing time series", () => {
     const boiler = await anAsset("boiler", plant);
     await create(
       { name: "p.2", assetId: pump, description: "Flow OUT" },
-      { name: "p.1", assetId: pump, description: "in" },
-      { name: "b.1", assetId: boiler, description: "outer" },
+      { name: "p.1", assetId: pump, description: "in", unit: "bar" },
+      { name: "b.1", assetId: boiler, description: "outer", isStep: true },
       { name: "P.1", description: "50 %_" },
     );
     const list = async (query: string) => namesOf(await ok(server.ask(`GET /timeseries?${query}`)));
@@ -144,6 +144,10 @@ describe("listing time series", () => {
     assert.deepEqual(await list(`path=${pump}&q=p.1`), ["p.1"]);
     assert.deepEqual(await list("path=[]&q=&unheardOf=1"), ["P.1", "b.1", "p.1", "p.2"]);
     assert.deepEqual(await list("path=[1]"), []);
+    assert.deepEqual(await list("unit=bar"), ["p.1"]);
+    assert.deepEqual(await list("isStep=true"), ["b.1"]);
+    assert.deepEqual(await list(`path=${pump}&isStep=true`), []);
+    assert.deepEqual(await list("isString=true"), []);
   });
 
   it("walks forward and back, and cursors serve their own query only", async () => {

@@ -222,6 +222,7 @@ async function list(
     description === undefined ? undefined : containsIgnoringCase("description", description),
     equalTo("assetId", assetId),
     path && underAsset(path),
+    kindFilter(request.query),
     commonFilter(request.query),
   );
   const { cursor, limit } = request.query;
@@ -233,17 +234,18 @@ async function list(
 
 const collectionOf = (ctx: RequestContext, filter: Filter) => ["timeseries", ctx.project, filter];
 
+const kindFilter = ({
+  unit,
+  isString,
+  isStep,
+}: Pick<ParameterValues<typeof listQuery>, "unit" | "isString" | "isStep">) =>
+  and(equalTo("unit", unit), equalTo("isString", isString), equalTo("isStep", isStep));
+
 async function search(
   ctx: RequestContext,
   { query, version }: { readonly version: ApiVersion; readonly query: ParameterValues<typeof searchQuery> },
 ) {
-  const own = and(
-    equalTo("unit", query.unit),
-    equalTo("isString", query.isString),
-    equalTo("isStep", query.isStep),
-    query.assetIds && oneOf("assetId", query.assetIds),
-    commonFilter(query),
-  );
+  const own = and(kindFilter(query), query.assetIds && oneOf("assetId", query.assetIds), commonFilter(query));
   const toItem = seriesResponse(version, { withMetadata: true });
   return searchResponse(ctx, textSearchOf(query, own), searchTimeSeries, toItem);
 }

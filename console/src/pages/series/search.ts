@@ -1,15 +1,33 @@
-// The search parameters of the page of series.
+// The search parameters of the pages of series.
+import { idsIn, present, textIn, wordIn } from "../../lib/search-values.ts";
+
+export const seriesKinds = ["numbers", "steps", "text"] as const;
+export type SeriesKind = (typeof seriesKinds)[number];
 
 export interface SeriesSearch {
   /** Words of the name or the description. */
   readonly query?: string;
   readonly unit?: string;
+  readonly kind?: SeriesKind;
+  /** Assets; series of their subtrees. */
+  readonly assets?: readonly number[];
 }
 
-const text = (value: unknown): string | undefined =>
-  value === undefined || value === "" ? undefined : String(value);
+export const seriesSearch = (raw: Record<string, unknown>): SeriesSearch =>
+  present({
+    query: textIn(raw["query"]),
+    unit: textIn(raw["unit"]),
+    kind: wordIn(raw["kind"], seriesKinds),
+    assets: idsIn(raw["assets"]),
+  });
 
-export const seriesSearch = ({ query, unit }: Record<string, unknown>): SeriesSearch => ({
-  ...(text(query) !== undefined && { query: text(query) }),
-  ...(text(unit) !== undefined && { unit: text(unit) }),
-});
+export const chartRanges = ["1h", "1d", "7d", "30d", "365d"] as const;
+export type ChartRange = (typeof chartRanges)[number];
+
+export interface SeriesRecordSearch {
+  /** How far back the chart reaches; a day when absent. */
+  readonly range?: ChartRange;
+}
+
+export const seriesRecordSearch = (raw: Record<string, unknown>): SeriesRecordSearch =>
+  present({ range: wordIn(raw["range"], chartRanges) });

@@ -1,127 +1,170 @@
-// All series of the project in a table, with a search.
-import { Group, TextInput } from "@mantine/core";
+// All series of the project in a table with filters, latest values and the last day.
+import { Button, Select, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
-import { useInfiniteQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Search } from "lucide-react";
-import { getTimeseries, getTimeseriesSearch, type TimeSeries } from "../../api/generated.ts";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { ChartSpline, Search } from "lucide-react";
+import { useMemo, useState } from "react";
+import type { TimeSeries } from "../../api/generated.ts";
 import { countText } from "../../lib/format.ts";
 import { linkToTrend } from "../../lib/trend-link.ts";
 import { useProject } from "../../session/session.ts";
+import { AssetSelect } from "../../ui/asset-select.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
+import { DownloadCsv } from "../../ui/download-csv.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
-import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
-import type { SeriesSearch } from "./search.ts";
+import { useNow } from "../../ui/use-now.ts";
+import { VirtualTable } from "../../ui/virtual-table.tsx";
+import { type SeriesSearch, seriesKinds } from "./search.ts";
+import classes from "./series.module.css";
+import { seriesColumns } from "./series-columns.tsx";
+import { allSeries, kindOf, requestOf, useSeriesList } from "./series-list.ts";
+import { useValuesInView } from "./values-in-view.ts";
 
-const pageSize = 200;
 const typingPauseMs = 200;
-
-const columns: readonly TableColumn<TimeSeries>[] = [
-  { key: "name", label: "Name", width: "minmax(140px, 2fr)", cell: ({ name }) => name },
-  {
-    key: "description",
-    label: "Description",
-    width: "minmax(120px, 3fr)",
-    cell: ({ description }) => description ?? "",
-  },
-  { key: "unit", label: "Unit", width: "80px", cell: ({ unit }) => unit ?? "" },
-  { key: "kind", label: "Kind", width: "90px", cell: kindOf },
-];
+const rowHeight = 46;
 
 export function SeriesPage() {
   const search = useSearch({ from: "/frame/series" });
+  const project = useProject();
   const list = useSeriesList(search);
-  const navigate = useNavigate();
-  const rows = list.data?.pages.flatMap(({ items }) => items) ?? [];
-  const isWhole = list.isSuccess && !list.hasNextPage;
+  const pages = list.data?.pages;
+  const rows = useMemo(() => pages?.flatMap(({ items }) => items) ?? [], [pages]);
+  const more = list.hasNextPage || pages?.at(-1)?.isCut === true;
+  const read = (signal: AbortSignal) => allSeries(project, search, signal);
   return (
     <Page
       title="Series"
       fills
-      note={list.isSuccess ? `${countText(rows.length)}${isWhole ? "" : " and more"}` : undefined}
-      actions={<CopyAs request={requestOf(useProject(), search)} />}
-      toolbar={<SeriesFilter />}
+      note={list.isSuccess ? `${countText(rows.length)}${more ? " and more" : ""}` : undefined}
+      actions={
+        <>
+          <DownloadCsv name="series" header={csvHeader} read={read} cells={csvCells} />
+          <CopyAs request={requestOf(project, search)} />
+        </>
+      }
+      toolbar={<SeriesFilter search={search} />}
     >
       {list.isPending && <Loading what="the series" />}
       {list.isError && <Failure problem={list.error} onRetry={() => void list.refetch()} />}
       {list.isSuccess && (
-        <VirtualTable
-          label="Series"
-          columns={columns}
+        <SeriesTable
           rows={rows}
-          rowKey={({ id }) => id}
-          onOpen={({ name }) => void navigate(linkToTrend([name]))}
           loadMore={list.hasNextPage ? () => void list.fetchNextPage() : undefined}
           isLoadingMore={list.isFetchingNextPage}
-          empty={<NoSeries search={search} />}
+          search={search}
         />
       )}
     </Page>
   );
 }
 
-function SeriesFilter() {
-  const { query } = useSearch({ from: "/frame/series" });
-  const navigate = useNavigate({ from: "/series" });
-  const change = useDebouncedCallback((value: string) => {
-    void navigate({ search: (now) => ({ ...now, query: value === "" ? undefined : value }), replace: true });
-  }, typingPauseMs);
+const csvHeader = ["id", "name", "description", "unit", "kind", "assetId", "externalId"];
+const csvCells = (series: TimeSeries) => {
+  const { id, name, description = "", unit = "", assetId = "", externalId = "" } = series;
+  return [String(id), name, description, unit, kindOf(series), String(assetId), externalId];
+};
+
+interface SeriesTableProps {
+  readonly rows: readonly TimeSeries[];
+  readonly loadMore: (() => void) | undefined;
+  readonly isLoadingMore: boolean;
+  readonly search: SeriesSearch;
+}
+
+function SeriesTable({ rows, loadMore, isLoadingMore, search }: SeriesTableProps) {
+  const navigate = useNavigate();
+  const [inView, setInView] = useState<readonly TimeSeries[]>([]);
+  const [names, setNames] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (name: string) => {
+    const next = new Set(names);
+    if (!next.delete(name)) next.add(name);
+    setNames(next);
+  };
+  const values = useValuesInView(inView);
+  const nowMs = useNow(1_000);
   return (
-    <Group>
+    <>
+      <VirtualTable
+        label="Series"
+        columns={seriesColumns(values, nowMs, { names, toggle })}
+        rows={rows}
+        rowKey={({ id }) => id}
+        rowHeight={rowHeight}
+        onOpen={({ id }) => void navigate({ to: "/series/$id", params: { id } })}
+        onView={setInView}
+        loadMore={loadMore}
+        isLoadingMore={isLoadingMore}
+        empty={<NoSeries search={search} />}
+      />
+      {names.size > 0 && <SelectionBar names={[...names]} onClear={() => setNames(new Set())} />}
+    </>
+  );
+}
+
+/** The ways that start from the selected series, at the lower edge of the table. */
+function SelectionBar({ names, onClear }: { names: readonly string[]; onClear(): void }) {
+  return (
+    <div className={classes["selection"]} role="region" aria-label="Selection">
+      <span role="status">{countText(names.length)} selected</span>
+      <Button
+        size="xs"
+        leftSection={<ChartSpline size={14} aria-hidden />}
+        renderRoot={(props) => <Link {...props} {...linkToTrend(names)} />}
+      >
+        Open in the trend
+      </Button>
+      <Button size="xs" variant="default" onClick={onClear}>
+        Clear
+      </Button>
+    </div>
+  );
+}
+
+function SeriesFilter({ search }: { search: SeriesSearch }) {
+  const navigate = useNavigate({ from: "/series" });
+  const change = (part: Partial<SeriesSearch>) =>
+    void navigate({ search: (now) => ({ ...now, ...part }), replace: true });
+  const changeText = useDebouncedCallback(change, typingPauseMs);
+  const filled = (value: string) => (value === "" ? undefined : value);
+  return (
+    <div className={classes["filters"]} role="search" aria-label="Filter of the series">
       <TextInput
-        key={query === undefined ? "empty" : "filled"}
+        key={search.query === undefined ? "no query" : "query"}
         aria-label="Search series"
         placeholder="Search by name or description"
         leftSection={<Search size={15} aria-hidden />}
-        defaultValue={query ?? ""}
-        onChange={(event) => change(event.currentTarget.value)}
-        w={{ base: "100%", xs: 320 }}
+        defaultValue={search.query ?? ""}
+        onChange={(event) => changeText({ query: filled(event.currentTarget.value) })}
       />
-    </Group>
+      <TextInput
+        key={search.unit === undefined ? "no unit" : "unit"}
+        aria-label="Unit"
+        placeholder="Unit"
+        defaultValue={search.unit ?? ""}
+        onChange={(event) => changeText({ unit: filled(event.currentTarget.value) })}
+      />
+      <Select
+        aria-label="Kind"
+        placeholder="Any kind"
+        clearable
+        data={seriesKinds}
+        value={search.kind ?? null}
+        onChange={(kind) => change({ kind: kind ?? undefined })}
+      />
+      <AssetSelect
+        aria-label="Assets"
+        value={search.assets ?? []}
+        onChange={(assets) => change({ assets: assets.length === 0 ? undefined : assets })}
+      />
+    </div>
   );
 }
 
 function NoSeries({ search }: { search: SeriesSearch }) {
-  if (search.query !== undefined)
-    return <Empty title="No series match">Search for another part of a name or description.</Empty>;
+  if (Object.keys(search).length > 0)
+    return (
+      <Empty title="No series match">Search for another part of a name, or remove some of the filters.</Empty>
+    );
   return <Empty title="There are no series yet">Create them through the API, or import a CSV file.</Empty>;
 }
-
-function kindOf({ isString, isStep }: TimeSeries): string {
-  if (isString) return "text";
-  return isStep ? "steps" : "numbers";
-}
-
-interface SeriesPageResult {
-  readonly items: readonly TimeSeries[];
-  readonly next: string | undefined;
-}
-
-/** A search is ordered by how well it matches and has pages by offset; the list has pages by cursor. */
-function useSeriesList({ query }: SeriesSearch) {
-  const project = useProject();
-  return useInfiniteQuery({
-    queryKey: ["series", project, query],
-    initialPageParam: undefined as string | undefined,
-    queryFn: async ({ pageParam, signal }): Promise<SeriesPageResult> => {
-      if (query === undefined) {
-        const { data } = await getTimeseries(project, { limit: pageSize, cursor: pageParam }, { signal });
-        return { items: data.items, next: data.nextCursor };
-      }
-      const offset = Number(pageParam ?? 0);
-      const { data } = await getTimeseriesSearch(project, { query, limit: pageSize, offset }, { signal });
-      const isFull = data.items.length === pageSize;
-      return { items: data.items, next: isFull ? String(offset + pageSize) : undefined };
-    },
-    getNextPageParam: ({ next }) => next,
-  });
-}
-
-const requestOf = (project: string, { query }: SeriesSearch) => ({
-  method: "GET" as const,
-  project,
-  path:
-    query === undefined ? "/timeseries?limit=100" : `/timeseries/search?query=${encodeURIComponent(query)}`,
-  odata: "Timeseries",
-});

@@ -1,0 +1,122 @@
+// Edits the record of a series.
+import { Button, Group, Modal, Stack, Textarea, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { type ChangeEvent, type FormEvent, useState } from "react";
+import { patchTimeseriesBySeries, type TimeSeries } from "../../api/generated.ts";
+import { useProject } from "../../session/session.ts";
+import { AssetSelect } from "../../ui/asset-select.tsx";
+import { Refusal } from "../../ui/confirm.tsx";
+import { MetadataFields, metadataOf, pairsOf } from "../../ui/metadata-fields.tsx";
+
+interface SeriesFormProps {
+  readonly series: TimeSeries;
+  onSaved(): void;
+  onClose(): void;
+}
+
+type Change = Parameters<typeof patchTimeseriesBySeries>[2];
+
+const changedText = (text: string) => (text === "" ? { setNull: true } : { set: text });
+
+export function SeriesForm({ series, onSaved, onClose }: SeriesFormProps) {
+  const project = useProject();
+  const [fields, setFields] = useState<Fields>(() => fieldsOf(series));
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => patchTimeseriesBySeries(project, series.id, changeOf(series, fields)),
+    onSuccess: onSaved,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    mutate();
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="Edit the series"
+      size="lg"
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form onSubmit={submit}>
+        <Stack>
+          <SeriesFields fields={fields} onChange={(part) => setFields({ ...fields, ...part })} />
+          <Refusal problem={error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={isPending}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+interface SeriesFieldsProps {
+  readonly fields: Fields;
+  onChange(part: Partial<Fields>): void;
+}
+
+function SeriesFields({ fields, onChange }: SeriesFieldsProps) {
+  const text = (field: "name" | "description" | "unit" | "externalId") => ({
+    value: fields[field],
+    onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+      onChange({ [field]: event.currentTarget.value }),
+  });
+  return (
+    <>
+      <TextInput label="Name" required data-autofocus {...text("name")} />
+      <Textarea label="Description" autosize {...text("description")} />
+      <Group grow>
+        <TextInput label="Unit" {...text("unit")} />
+        <TextInput label="External id" {...text("externalId")} />
+      </Group>
+      <AssetSelect
+        label="Asset"
+        maxValues={1}
+        value={fields.assets}
+        onChange={(assets) => onChange({ assets })}
+      />
+      <MetadataFields pairs={fields.pairs} onChange={(pairs) => onChange({ pairs })} />
+    </>
+  );
+}
+
+interface Fields {
+  readonly name: string;
+  readonly description: string;
+  readonly unit: string;
+  readonly externalId: string;
+  readonly assets: readonly number[];
+  readonly pairs: ReturnType<typeof pairsOf>;
+}
+
+const fieldsOf = (series: TimeSeries): Fields => ({
+  name: series.name,
+  description: series.description ?? "",
+  unit: series.unit ?? "",
+  externalId: series.externalId ?? "",
+  assets: series.assetId === undefined ? [] : [series.assetId],
+  pairs: pairsOf(series.metadata),
+});
+
+/** Only the fields that were changed, so that changes of other people stay. */
+function changeOf(series: TimeSeries, { name, assets, pairs, ...texts }: Fields): Change {
+  const changed = (["description", "unit", "externalId"] as const)
+    .filter((field) => texts[field] !== (series[field] ?? ""))
+    .map((field) => [field, changedText(texts[field])]);
+  const metadata = metadataOf(pairs);
+  const isSame = JSON.stringify(metadata) === JSON.stringify(series.metadata ?? {});
+  const [assetId] = assets;
+  return {
+    ...Object.fromEntries(changed),
+    ...(name !== series.name && { name: { set: name } }),
+    ...(assetId !== series.assetId && {
+      assetId: assetId === undefined ? { setNull: true } : { set: assetId },
+    }),
+    ...(!isSame && { metadata: { set: metadata } }),
+  };
+}

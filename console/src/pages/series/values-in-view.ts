@@ -1,0 +1,98 @@
+// The latest values and the last day of the series in view: one request each for all of them.
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import {
+  type AggregateDatapoint,
+  type Datapoint,
+  postTimeseriesDataquery,
+  postTimeseriesLatest,
+  type TimeSeries,
+} from "../../api/generated.ts";
+import { useProject } from "../../session/session.ts";
+import type { SparkPoint } from "../../ui/sparkline.tsx";
+
+/** The most series of one request. */
+const seriesMax = 100;
+const scrollPauseMs = 120;
+const latestEveryMs = 5_000;
+const dayEveryMs = 60_000;
+const dayMs = 86_400_000;
+const bucketMs = 15 * 60_000;
+
+export interface DayOfSeries {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly bucketMs: number;
+  readonly points: readonly SparkPoint[];
+  /** The points of the day. */
+  readonly count: number;
+}
+
+export interface ValuesInView {
+  /** By id; null when the series has no points, absent while it is not known. */
+  readonly latest: ReadonlyMap<number, Datapoint | null>;
+  /** By id; series of strings have none. */
+  readonly day: ReadonlyMap<number, DayOfSeries>;
+}
+
+export function useValuesInView(rows: readonly TimeSeries[]): ValuesInView {
+  const project = useProject();
+  const [settled] = useDebouncedValue(rows, scrollPauseMs);
+  const inView = settled.slice(0, seriesMax);
+  const all = inView.map(({ id }) => id);
+  const numeric = inView.filter(({ isString }) => !isString).map(({ id }) => id);
+  const latest = useQuery({
+    queryKey: ["series values", project, "latest", all],
+    enabled: all.length > 0,
+    placeholderData: keepPreviousData,
+    refetchInterval: latestEveryMs,
+    queryFn: async ({ signal }) => {
+      const items = all.map((id) => ({ id }));
+      const { data } = await postTimeseriesLatest(project, { items }, { signal });
+      return new Map(all.map((id, i) => [id, data.items[i]?.datapoints[0] ?? null]));
+    },
+  });
+  const day = useQuery({
+    queryKey: ["series values", project, "day", numeric],
+    enabled: numeric.length > 0,
+    placeholderData: keepPreviousData,
+    refetchInterval: dayEveryMs,
+    staleTime: dayEveryMs,
+    queryFn: ({ signal }) => readDay(project, numeric, signal),
+  });
+  return { latest: latest.data ?? new Map(), day: day.data ?? new Map() };
+}
+
+async function readDay(project: string, ids: readonly number[], signal: AbortSignal) {
+  const endMs = Math.ceil(Date.now() / bucketMs) * bucketMs;
+  const startMs = endMs - dayMs;
+  const body = {
+    items: ids.map((id) => ({ id })),
+    ...{ start: startMs, end: endMs, aggregates: "average,count" },
+    ...{ granularity: `${bucketMs / 60_000}m`, limit: dayMs / bucketMs },
+  };
+  const { data } = await postTimeseriesDataquery(project, body, {}, { signal });
+  return new Map(
+    ids.map((id, i) => {
+      const buckets = (data.items[i]?.datapoints ?? []) as readonly AggregateDatapoint[];
+      const points = buckets.flatMap(({ timestamp, average }) =>
+        average === undefined ? [] : [{ timeMs: timestamp, value: average }],
+      );
+      const count = buckets.reduce((sum, bucket) => sum + (bucket.count ?? 0), 0);
+      return [id, { startMs, endMs, bucketMs, points, count }] as const;
+    }),
+  );
+}
+
+/** Of the usual time between two points; a series that is later than that has stopped. */
+const lateFactor = 10;
+const lateMinMs = 60_000;
+
+/**
+ * Whether new points are overdue: compared with the usual time between points of the last day, or with a day
+ * when there were none.
+ */
+export function isStale(latest: Datapoint, day: DayOfSeries | undefined, nowMs: number): boolean {
+  const usualMs = day && day.count > 0 ? (day.endMs - day.startMs) / day.count : dayMs / lateFactor;
+  return nowMs - latest.timestamp > Math.max(lateMinMs, lateFactor * usualMs);
+}

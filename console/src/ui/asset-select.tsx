@@ -1,0 +1,84 @@
+// Chooses assets by a search for words of their names.
+import { MultiSelect, type MultiSelectProps } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { statusOf } from "../api/errors.ts";
+import { type Asset, getAssetsSearch, postAssetsByids } from "../api/generated.ts";
+import { useProject } from "../session/session.ts";
+
+const hitsMax = 30;
+const typingPauseMs = 200;
+
+interface AssetSelectProps extends Omit<MultiSelectProps, "value" | "onChange" | "data"> {
+  readonly value: readonly number[];
+  onChange(ids: number[]): void;
+}
+
+export function AssetSelect({ value, onChange, ...rest }: AssetSelectProps) {
+  const [typed, setTyped] = useState("");
+  const [query] = useDebouncedValue(typed.trim(), typingPauseMs);
+  const nameOf = useAssetNames(value);
+  const { data: hits = [], isFetching } = useAssetSearch(query);
+  const options = hits.filter(({ id }) => !value.includes(id)).map(({ id, name }) => ({ id, name }));
+  const chosen = value.map((id) => ({ id, name: nameOf(id) }));
+  return (
+    <MultiSelect
+      searchable
+      clearable
+      hidePickedOptions
+      placeholder={value.length === 0 ? "Any asset" : undefined}
+      nothingFoundMessage={isFetching ? "Searching…" : "No asset has these words"}
+      clearButtonProps={{ "aria-label": "Clear the assets" }}
+      {...rest}
+      data={[...chosen, ...options].map(({ id, name }) => ({ value: String(id), label: name }))}
+      value={value.map(String)}
+      onChange={(ids) => onChange(ids.map(Number))}
+      searchValue={typed}
+      onSearchChange={setTyped}
+      filter={({ options: all }) => all}
+    />
+  );
+}
+
+function useAssetSearch(query: string) {
+  const project = useProject();
+  return useQuery({
+    queryKey: ["assets", project, "search", query],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }): Promise<readonly Asset[]> => {
+      const words = query === "" ? {} : { query };
+      return (await getAssetsSearch(project, { ...words, limit: hitsMax }, { signal })).data.items;
+    },
+  });
+}
+
+/** The names of assets; the id as text for one that is unknown or not yet read. */
+export function useAssetNames(ids: readonly number[]): (id: number) => string {
+  const project = useProject();
+  const sorted = [...new Set(ids)].sort((a, b) => a - b);
+  const { data } = useQuery({
+    queryKey: ["assets", project, "names", sorted],
+    enabled: sorted.length > 0,
+    placeholderData: keepPreviousData,
+    staleTime: 300_000,
+    queryFn: ({ signal }) => readNames(project, sorted, signal),
+  });
+  return (id) => data?.get(id) ?? String(id);
+}
+
+/** The server refuses ids together when one of them is hidden; then each is read alone. */
+async function readNames(project: string, ids: readonly number[], signal: AbortSignal) {
+  const read = async (items: number[]) =>
+    (await postAssetsByids(project, { items }, { signal })).data.items.map(
+      ({ id, name }) => [id, name] as const,
+    );
+  const isRefusal = (problem: unknown) => [400, 403].includes(statusOf(problem) ?? 0);
+  try {
+    return new Map(await read([...ids]));
+  } catch (problem) {
+    if (!isRefusal(problem)) throw problem;
+    const alone = await Promise.all(ids.map((id) => read([id]).catch(() => [])));
+    return new Map(alone.flat());
+  }
+}

@@ -1,0 +1,247 @@
+// Tests the pages of series as people use them: the table with its filters and latest values, and the page
+// of one series with its changes.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { idsOf } from "../../test/support/server.ts";
+import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
+
+let console: ConsoleUnderTest;
+let readerKey: string;
+let boilerId: number;
+const minuteMs = 60_000;
+const nowMs = Date.now();
+const ids = new Map<string, number>();
+
+before(async () => {
+  console = await startConsole();
+  const { ask } = console.server;
+  [boilerId = 0] = idsOf(await ask.v06("POST /assets", { items: [{ name: "Boiler 7" }] }));
+  const flows = Array.from({ length: 120 }, (_, i) => ({ name: `23-FT-${1000 + i}`, unit: "m3/h" }));
+  const special = [
+    { name: "24-PT-1", description: "Pressure of the boiler", unit: "bar", assetId: boilerId },
+    { name: "24-XV-1", description: "State of the valve", isString: true },
+    { name: "24-HS-1", description: "Hand switch", isStep: true },
+    { name: "24-TT-OLD", unit: "degC" },
+  ];
+  const made = await ask.v06("POST /timeseries", { items: [...flows, ...special] });
+  for (const { id, name } of made.items) ids.set(name as string, id as number);
+  const points = (lengthMin: number, endMs = nowMs) =>
+    Array.from({ length: lengthMin }, (_, i) => ({
+      timestamp: endMs - (lengthMin - i) * minuteMs,
+      value: 10 + (i % 5),
+    }));
+  await ask.v06("POST /timeseries/data/24-PT-1", { items: points(600) });
+  await ask.v06("POST /timeseries/data/24-HS-1", { items: points(10) });
+  await ask.v06("POST /timeseries/data/24-TT-OLD", { items: points(60, nowMs - 5 * 86_400_000) });
+  await ask.v06("POST /timeseries/data/24-XV-1", { items: [{ timestamp: nowMs - minuteMs, value: "open" }] });
+  readerKey = await keyOfReader();
+});
+after(() => console.close());
+
+/** A key of an account that may read series and assets, and change nothing. */
+async function keyOfReader(): Promise<string> {
+  const { ask } = console.server;
+  const read = { actions: ["READ"], scope: { all: {} } };
+  const group = { name: "readers", capabilities: [{ timeSeriesAcl: read }, { assetsAcl: read }] };
+  const groups = idsOf(await ask("POST /groups", { items: [group] }));
+  const [userId] = idsOf(await ask("POST /users", { items: [{ uniqueName: "reader", groups }] }));
+  const [key] = (await ask("POST /apikeys", { items: [{ userId }] })).items;
+  return key!["value"] as string;
+}
+
+const pageOf = (name: string) => `/series/${ids.get(name)}`;
+
+describe("the table of series", () => {
+  it("shows the latest value, its age, and which series have stopped", async () => {
+    const page = await console.open({ path: "/series?query=24" });
+    const pressure = page.getByRole("row", { name: /24-PT-1/ });
+    await pressure.getByText("14 bar").waitFor();
+    await pressure.getByRole("img", { name: "24-PT-1 over the last day" }).waitFor();
+    assert.equal(await pressure.getByLabel("Stale").count(), 0);
+    await page.getByRole("row", { name: /24-XV-1.*open/ }).waitFor();
+    await page
+      .getByRole("row", { name: /24-TT-OLD/ })
+      .getByLabel("Stale")
+      .last()
+      .waitFor();
+    await page.context().close();
+  });
+
+  it("reads the values of the rows in view with one request for all", async () => {
+    const page = await console.open();
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(new URL(request.url()).pathname));
+    await page.goto(`${console.server.baseUrl}/series`);
+    await page.getByText("no points").first().waitFor();
+    assert.equal(requests.filter((path) => /\/latest\/|\/data\//.test(path)).length, 0);
+    assert.ok(requests.filter((path) => path.endsWith("/timeseries/latest")).length <= 2);
+    assert.ok(requests.filter((path) => path.endsWith("/dataquery")).length <= 2);
+    await page.context().close();
+  });
+
+  it("filters by unit, kind and asset, and the address is the filter", async () => {
+    const page = await console.open({ path: "/series" });
+    const table = page.getByRole("table", { name: "Series" });
+    await page.getByLabel("Unit", { exact: true }).fill("bar");
+    await page.getByText("1", { exact: true }).waitFor();
+    await table.getByRole("row", { name: /24-PT-1/ }).waitFor();
+    assert.match(page.url(), /\/series\?unit=bar$/);
+    await page.getByLabel("Unit", { exact: true }).fill("");
+    await page.getByRole("combobox", { name: "Kind" }).click();
+    await page.getByRole("option", { name: "steps" }).click();
+    await table.getByRole("row", { name: /24-HS-1/ }).waitFor();
+    assert.equal(await table.getByRole("row", { name: /24-PT-1/ }).count(), 0);
+    await page.goto(`${console.server.baseUrl}/series?assets=${boilerId}`);
+    await page.getByText("Boiler 7").first().waitFor();
+    await table.getByRole("row", { name: /24-PT-1/ }).waitFor();
+    assert.equal(await table.getByRole("row").count(), 2);
+    await page.context().close();
+  });
+
+  it("is downloaded as CSV, all of the filter", async () => {
+    const page = await console.open({ path: "/series?unit=m3%2Fh" });
+    await page.getByRole("row", { name: /23-FT-1000/ }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "CSV" }).click(),
+    ]);
+    const text = await streamText(await download.createReadStream());
+    const lines = text.trimEnd().split("\r\n");
+    assert.equal(lines[0], "\ufeffid,name,description,unit,kind,assetId,externalId");
+    assert.equal(lines.length, 121);
+    assert.ok(!text.includes("24-PT-1"));
+    await page.context().close();
+  });
+
+  it("opens a series by keyboard, and the back button returns to the filter", async () => {
+    const page = await console.open({ path: "/series?query=24-PT" });
+    await page.getByRole("row", { name: /24-PT-1/ }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "24-PT-1" }).waitFor();
+    await page.goBack();
+    await page.getByRole("row", { name: /24-PT-1/ }).waitFor();
+    assert.match(page.url(), /\/series\?query=24-PT$/);
+    await page.context().close();
+  });
+});
+
+it("several selected series open together in the trend", async () => {
+  const page = await console.open({ path: "/series?query=24" });
+  await page.getByRole("checkbox", { name: "Select 24-PT-1" }).check();
+  await page.getByRole("checkbox", { name: "Select 24-HS-1" }).press("Space");
+  await page.getByText("2 selected").waitFor();
+  await page.getByRole("link", { name: "Open in the trend" }).click();
+  await page.waitForURL(/\/trend\?series=24-PT-1&series=24-HS-1$/);
+  await page.goBack();
+  await page.getByRole("row", { name: /24-PT-1/ }).waitFor();
+  await page.context().close();
+});
+
+describe("the page of a series", () => {
+  it("shows values, statistics, and the asset, also in a link of a range", async () => {
+    const page = await console.open({ path: `${pageOf("24-PT-1")}?range=7d` });
+    await page.getByRole("img", { name: "24-PT-1, 7 d" }).waitFor();
+    await page.getByText("Pressure of the boiler").waitFor();
+    await page.getByRole("link", { name: "Boiler 7" }).waitFor();
+    await page.getByText("10 bar", { exact: true }).waitFor();
+    await page.getByText("600", { exact: true }).first().waitFor();
+    await page.getByText("1 h", { exact: true }).click();
+    await page.getByRole("img", { name: "24-PT-1, 1 h" }).waitFor();
+    assert.match(page.url(), /range=1h$/);
+    await page.context().close();
+  });
+
+  it("shows a series of strings as a table, and a series without points", async () => {
+    const page = await console.open({ path: pageOf("24-XV-1") });
+    await page.getByRole("table", { name: "Points of 24-XV-1" }).getByText("open").waitFor();
+    await page.goto(console.server.baseUrl + pageOf("23-FT-1000"));
+    await page.getByText("This series has no points yet.").waitFor();
+    await page.context().close();
+  });
+
+  it("is changed with the form, and a refusal is shown in it", async () => {
+    const page = await console.open({ path: pageOf("23-FT-1001") });
+    await page.getByRole("button", { name: "Edit" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("24-PT-1");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByRole("alert").waitFor();
+    await dialog.getByLabel("Name").fill("23-FT-1001-A");
+    await dialog.getByLabel("Unit").fill("");
+    await dialog.getByRole("button", { name: "Add a pair" }).click();
+    await dialog.getByLabel("Key 1").fill("vendor");
+    await dialog.getByLabel("Value 1").fill("ABB");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "23-FT-1001-A" }).waitFor();
+    const id = ids.get("23-FT-1001");
+    const [saved] = (await console.server.ask.v06(`GET /timeseries/${id}?includeMetadata=true`)).items;
+    assert.deepEqual(saved!["metadata"], { vendor: "ABB" });
+    assert.equal(saved!["unit"], undefined);
+    await page.context().close();
+  });
+
+  it("loses the points of a range after a count of them, and no others", async () => {
+    const page = await console.open({ path: pageOf("24-HS-1") });
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Delete points…" }).click();
+    await page.getByText("10 points are in this range").waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    const count = async () =>
+      (await console.server.ask.v06(`GET /timeseries/${ids.get("24-HS-1")}/data/count`)).items[0]!["count"];
+    assert.equal(await count(), 10);
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Delete points…" }).click();
+    await page.getByRole("button", { name: "Delete 10 points" }).click();
+    await page.getByText("This series has no points yet.").waitFor();
+    assert.equal(await count(), 0);
+    await page.context().close();
+  });
+
+  it("is deleted after a confirmation, and is gone from the table", async () => {
+    const page = await console.open({ path: pageOf("24-TT-OLD") });
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Delete the series…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("60 points").waitFor();
+    await dialog.getByRole("button", { name: "Delete the series" }).click();
+    await page.getByRole("heading", { name: "Series" }).waitFor();
+    await page.getByLabel("Search series").fill("24-TT");
+    await page.getByText("No series match").waitFor();
+    await page.context().close();
+  });
+
+  it("has no ways to change it for a person who may only read", async () => {
+    const page = await console.open({ path: pageOf("24-PT-1"), key: readerKey });
+    await page.getByText("600", { exact: true }).first().waitFor();
+    assert.equal(await page.getByRole("button", { name: "Edit" }).count(), 0);
+    assert.equal(await page.getByRole("button", { name: "More actions" }).count(), 0);
+    await page.context().close();
+  });
+
+  it("says that an unknown series does not exist", async () => {
+    const page = await console.open({ path: "/series/9999999" });
+    await page.getByRole("alert").waitFor();
+    await page.goto(`${console.server.baseUrl}/series/none`);
+    await page.getByText("There is no such page").waitFor();
+    await page.context().close();
+  });
+});
+
+it("the pages of series are accessible, light and dark, wide and narrow", async () => {
+  for (const colorScheme of ["light", "dark"] as const)
+    for (const width of [1440, 360])
+      for (const path of ["/series?query=24", pageOf("24-PT-1")]) {
+        const page = await console.open({ path, colorScheme, viewport: { width, height: 740 } });
+        await page.getByText("14").first().waitFor();
+        await assertAccessible(page);
+        const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
+        assert.equal(isCut, false, `${path} is wider than a window of ${width} px`);
+        await page.context().close();
+      }
+});
+
+async function streamText(stream: AsyncIterable<Buffer>): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of stream) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
