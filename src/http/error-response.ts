@@ -58,7 +58,8 @@ function refusalByFastify(problem: unknown, { id, url }: FastifyRequest): Failur
 
 /** The path for logs, without values of parameters and paths of links: both may contain tokens. */
 function pathToLog({ url, routeOptions }: FastifyRequest): string {
-  if ((routeOptions?.config as { isLink?: boolean } | undefined)?.isLink) return routeOptions.url ?? "";
+  if ((routeOptions?.config as { isTransfer?: boolean } | undefined)?.isTransfer)
+    return routeOptions.url ?? "";
   const [path = "", query] = url.split("?", 2);
   const names = [...new URLSearchParams(query).keys()].map((name) => `${encodeURIComponent(name)}=...`);
   return names.length === 0 ? path : `${path}?${names.join("&")}`;

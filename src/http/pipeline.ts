@@ -80,8 +80,7 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
   http.route({ method, url, handler: serve, ...(isTransfer && transferOptions) });
 }
 
-/** `isLink` keeps the path out of logs. */
-const transferOptions = { compress: false, config: { mayTakeLong: true, isLink: true } } as const;
+const transferOptions = { compress: false, config: { isTransfer: true } } as const;
 
 /** Refuses writes (503) if the disk is full, and frees reserved space for deletes. */
 async function prepareDisk({ disk }: Services, effect: Effect): Promise<void> {

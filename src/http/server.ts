@@ -124,7 +124,7 @@ function leaveBodiesUnread(http: FastifyInstance): void {
 function limitReceiveTime(http: FastifyInstance): void {
   http.addHook("onRequest", (request, _reply, done) => {
     const { raw } = request;
-    if (hasBody(raw) && !(request.routeOptions.config as { mayTakeLong?: boolean }).mayTakeLong) {
+    if (hasBody(raw) && !(request.routeOptions.config as { isTransfer?: boolean }).isTransfer) {
       const tooLate = { name: "", message: "", code: "ERR_HTTP_REQUEST_TIMEOUT" };
       const giveUp = () => sendClientError(tooLate, raw.socket, request.id);
       const timer = setTimeout(giveUp, limits.receiveMsMax).unref();

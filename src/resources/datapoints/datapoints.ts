@@ -45,7 +45,7 @@ export interface LatestPoint {
  * (400); the columns are left to the garbage collector then.
  */
 export async function insertPoints(ctx: RequestContext, points: IncomingPoints): Promise<void> {
-  const batch = batchOf(points, await planWrite(ctx, points.keys, points.repeated));
+  const batch = batchOf(points, await planWrite(ctx, points.keys, points.earlierPlan));
   if (batch.numbers ?? batch.strings) await ctx.points.append(batch);
   freePoints(points);
 }

@@ -203,12 +203,12 @@ test("messages written are read by others", () => {
   const written = (isString: boolean, points: readonly { timestamp: number; value: number | string }[]) => {
     const times = Float64Array.from(points, (point) => point.timestamp);
     const values = points.map((point) => point.value);
-    const sheet = new BufferWriter();
-    writePoints(sheet, {
+    const writer = new BufferWriter();
+    writePoints(writer, {
       times,
       values: isString ? (values as string[]) : Float64Array.from(values as number[]),
     });
-    const content = sheet.takeWritten();
+    const content = writer.takeWritten();
     const message = Buffer.concat([dataFieldHeader(isString, content.length), content]);
     return oneType.toObject(oneType.decode(message), { longs: Number, defaults: true, arrays: true });
   };

@@ -102,7 +102,7 @@ export function jsonResponse(
 ) {
   const rows = items.map((one) => one.rows);
   const bytesMax = items.reduce((sum, one) => sum + one.bytesMax, 0);
-  const write = (sheet: BufferWriter) => itemsJson(sheet, items, keyMember(version));
+  const write = (writer: BufferWriter) => itemsJson(writer, items, keyMember(version));
   return writeResponse(ctx, jsonType, { rows, continuation, bytesMax, write });
 }
 
@@ -130,7 +130,7 @@ function pointJson(point: Point | undefined): string {
 
 /** The response as one message `TimeseriesData` (docs/reference/datapoints.md#protobuf). */
 export function protobufResponse(ctx: RequestContext, result: SeriesResult, continuation: Continuation) {
-  const write = (sheet: BufferWriter) => messageBytes(sheet, result);
+  const write = (writer: BufferWriter) => messageBytes(writer, result);
   const bytesMax = bytesMaxOf(result);
   return writeResponse(ctx, protobufType, { rows: [result.rows], continuation, bytesMax, write });
 }
@@ -145,7 +145,7 @@ export function dataFrameResponse(
   const header = columns.map(({ series, aggregate }) =>
     cellText(`${series.name}|${aggregate.toLowerCase()}`),
   );
-  const write = (sheet: BufferWriter) => dataFrameCsv(sheet, header, rows.read());
+  const write = (writer: BufferWriter) => dataFrameCsv(writer, header, rows.read());
   const bytesMax = limit * columns.length * cellBytes;
   return writeResponse(ctx, `${csvType}; charset=utf-8`, { rows: [rows], continuation, bytesMax, write });
 }
@@ -165,7 +165,7 @@ interface ResponseContent {
   readonly continuation: Continuation;
   /** The most bytes of it, about. */
   readonly bytesMax: number;
-  readonly write: (sheet: BufferWriter) => AsyncGenerator<Buffer>;
+  readonly write: (writer: BufferWriter) => AsyncGenerator<Buffer>;
 }
 
 /**
@@ -178,15 +178,15 @@ async function writeResponse(
   { rows, continuation, bytesMax, write }: ResponseContent,
 ) {
   await ctx.memory.reserve(Math.min(bytesMax, limits.responseStreamBytes));
-  const sheet = new BufferWriter(ctx.responseBuffers.datapoints);
-  const release = () => sheet.release();
-  const discard = (chunks: readonly Buffer[]) => sheet.discard(chunks);
-  const held = await bufferedChunks(write(sheet), limits.datapointsHeldBytesMax, discard);
+  const writer = new BufferWriter(ctx.responseBuffers.datapoints);
+  const release = () => writer.release();
+  const discard = (chunks: readonly Buffer[]) => writer.discard(chunks);
+  const held = await bufferedChunks(write(writer), limits.datapointsHeldBytesMax, discard);
   if (held === undefined) for (const one of rows) await one.count();
   const nextCursor = continuation.cursorAfter(rows);
   const head = { contentType, release, ...(nextCursor !== undefined && { nextCursor }) };
   if (held?.length === 1) return { ...head, bytes: held[0]! };
-  return { ...head, stream: streamOf(held ?? write(sheet)) };
+  return { ...head, stream: streamOf(held ?? write(writer)) };
 }
 
 /**
@@ -195,25 +195,25 @@ async function writeResponse(
  */
 const fieldBytesMax = 16 * 2 ** 20;
 
-async function* messageBytes(sheet: BufferWriter, result: SeriesResult): AsyncGenerator<Buffer> {
+async function* messageBytes(writer: BufferWriter, result: SeriesResult): AsyncGenerator<Buffer> {
   const { isString } = result.series;
   let chunks: Buffer[] = [];
   let bytes = 0;
   for await (const { times, columns } of freedAfterWrite(result.rows)) {
-    writePoints(sheet, { times, values: columns[0]! });
-    if (sheet.at < chunkBytes / 2) continue;
-    bytes += sheet.at;
-    chunks.push(sheet.takeWritten());
+    writePoints(writer, { times, values: columns[0]! });
+    if (writer.at < chunkBytes / 2) continue;
+    bytes += writer.at;
+    chunks.push(writer.takeWritten());
     if (bytes < fieldBytesMax) continue;
     yield dataFieldHeader(isString, bytes);
     yield* chunks;
     chunks = [];
     bytes = 0;
   }
-  bytes += sheet.at;
+  bytes += writer.at;
   if (bytes > 0) yield dataFieldHeader(isString, bytes);
   yield* chunks;
-  if (sheet.at > 0) yield sheet.takeWritten();
+  if (writer.at > 0) yield writer.takeWritten();
 }
 
 /** Rows written between two checks of the chunk's length; a string can be long. */
@@ -223,28 +223,28 @@ const prefetchedSeries = 2;
 
 /** `{"data":{"items":[{"name":...,"datapoints":[{"timestamp":...,...},...]},...]}}` */
 async function* itemsJson(
-  sheet: BufferWriter,
+  writer: BufferWriter,
   items: readonly NamedRows[],
   nameMember: string,
 ): AsyncGenerator<Buffer> {
-  sheet.string('{"data":{"items":[');
+  writer.string('{"data":{"items":[');
   for await (const [{ name, members }, batches] of prefetchedAll(items, prefetchedSeries, (one) =>
     one.read(),
   )) {
-    sheet.string(`{"${nameMember}":${JSON.stringify(name)},"datapoints":[`);
+    writer.string(`{"${nameMember}":${JSON.stringify(name)},"datapoints":[`);
     for await (const rows of batches) {
-      const { write, step } = rowWriter(sheet, rows, members);
+      const { write, step } = rowWriter(writer, rows, members);
       for (let from = 0; from < rows.times.length; from += step) {
-        if (sheet.at >= chunkBytes) yield sheet.takeWritten();
+        if (writer.at >= chunkBytes) yield writer.takeWritten();
         write({ from, to: Math.min(from + step, rows.times.length) });
       }
     }
-    dropComma(sheet);
-    sheet.string("]},");
+    dropComma(writer);
+    writer.string("]},");
   }
-  dropComma(sheet);
-  sheet.string("]}}");
-  yield sheet.takeWritten();
+  dropComma(writer);
+  writer.string("]}}");
+  yield writer.takeWritten();
 }
 
 const commaByte = 44;
@@ -252,8 +252,8 @@ const closeBraceByte = 125;
 const lineFeedByte = 10;
 
 /** Removes the comma after the last element. A chunk never ends between that comma and this call. */
-function dropComma(sheet: BufferWriter): void {
-  if (sheet.bytes[sheet.at - 1] === commaByte) sheet.at -= 1;
+function dropComma(writer: BufferWriter): void {
+  if (writer.bytes[writer.at - 1] === commaByte) writer.at -= 1;
 }
 
 interface RowRange {
@@ -261,20 +261,20 @@ interface RowRange {
   readonly to: number;
 }
 
-function rowWriter(sheet: BufferWriter, rows: Rows, members: readonly (readonly string[])[]) {
+function rowWriter(writer: BufferWriter, rows: Rows, members: readonly (readonly string[])[]) {
   const { times, columns } = rows;
   const [values] = columns;
   if (values !== undefined && !(values instanceof Float64Array))
     return {
       step: rowsPerStep.strings,
-      write: (part: RowRange) => writeStrings(sheet, { times, values }, part),
+      write: (part: RowRange) => writeStrings(writer, { times, values }, part),
     };
   const cells = (columns as readonly Float64Array[]).flatMap((column, i) =>
     members[i]!.map((member): Cell => ({ label: new BytesLiteral(`,"${member}":`), column })),
   );
   return {
     step: rowsPerStep.numbers,
-    write: (part: RowRange) => writeNumbers(sheet, { times, cells }, part),
+    write: (part: RowRange) => writeNumbers(writer, { times, cells }, part),
   };
 }
 
@@ -297,14 +297,14 @@ const rowEnd = commaByte * 256 + closeBraceByte;
  * row, against 70 ns with all digits.
  */
 function writeNumbers(
-  sheet: BufferWriter,
+  writer: BufferWriter,
   { times, cells }: { times: Float64Array; cells: readonly Cell[] },
   { from, to }: RowRange,
 ): void {
   const rowBytesMax = cells.reduce((sum, { label }) => sum + label.length + numberBytesMax, stemBytes + 20);
-  sheet.ensure((to - from) * rowBytesMax);
-  const { view } = sheet;
-  let { at } = sheet;
+  writer.ensure((to - from) * rowBytesMax);
+  const { view } = writer;
+  let { at } = writer;
   let stemStartMs = Number.NaN;
   let [first, second, third] = [0, 0, 0];
   for (let row = from; row < to; row += 1) {
@@ -332,44 +332,44 @@ function writeNumbers(
     view.setInt16(at, rowEnd, true);
     at += 2;
   }
-  sheet.at = at;
+  writer.at = at;
 }
 
 function writeStrings(
-  sheet: BufferWriter,
+  writer: BufferWriter,
   { times, values }: { times: Float64Array; values: readonly string[] },
   { from, to }: RowRange,
 ): void {
   for (let row = from; row < to; row += 1)
-    sheet.string(`{"timestamp":${times[row]},"value":${JSON.stringify(values[row])}},`);
+    writer.string(`{"timestamp":${times[row]},"value":${JSON.stringify(values[row])}},`);
 }
 
 /**
  * Writes a header of `timestamp` and these names, then a line for each row. A cell without a value is empty.
  */
 async function* dataFrameCsv(
-  sheet: BufferWriter,
+  writer: BufferWriter,
   header: readonly string[],
   batches: AsyncGenerator<DataFrameRows>,
 ): AsyncGenerator<Buffer> {
-  sheet.string(`${["timestamp", ...header].map(csvCell).join(",")}\n`);
+  writer.string(`${["timestamp", ...header].map(csvCell).join(",")}\n`);
   for await (const { times, columns } of batches) {
     for (let row = 0; row < times.length; row += 1) {
-      if (sheet.at >= chunkBytes) yield sheet.takeWritten();
-      writeRow(sheet, times[row]!, { columns, row });
+      if (writer.at >= chunkBytes) yield writer.takeWritten();
+      writeRow(writer, times[row]!, { columns, row });
     }
   }
-  yield sheet.takeWritten();
+  yield writer.takeWritten();
 }
 
 function writeRow(
-  sheet: BufferWriter,
+  writer: BufferWriter,
   timeMs: number,
   { columns, row }: { columns: readonly Float64Array[]; row: number },
 ): void {
-  sheet.ensure((columns.length + 1) * (numberBytesMax + 1) + 1);
-  const { view } = sheet;
-  let at = writeInteger(view, sheet.at, timeMs);
+  writer.ensure((columns.length + 1) * (numberBytesMax + 1) + 1);
+  const { view } = writer;
+  let at = writeInteger(view, writer.at, timeMs);
   for (const column of columns) {
     view.setUint8(at, commaByte);
     at += 1;
@@ -377,5 +377,5 @@ function writeRow(
     if (Number.isFinite(value)) at = writeNumber(view, at, value);
   }
   view.setUint8(at, lineFeedByte);
-  sheet.at = at + 1;
+  writer.at = at + 1;
 }

@@ -262,17 +262,17 @@ export async function requireSeries(
 }
 
 /**
- * The plan of an insert into these series: `repeated`, the plan that has the same keys, if it is still valid,
+ * The plan of an insert into these series: `earlierPlan`, which has the same keys, if it is still valid,
  * else a new one. Refuses (404) unknown series and series that the caller may not write to.
  */
 export async function planWrite(
   ctx: RequestContext,
   keys: readonly SeriesKey[],
-  repeated?: WritePlan,
+  earlierPlan?: WritePlan,
 ): Promise<WritePlan> {
   const { seriesCache, project } = ctx;
   const state = seriesCache.of(project).stateFor(seriesScope(ctx, "WRITE"));
-  const valid = seriesCache.use(project, repeated, state);
+  const valid = seriesCache.use(project, earlierPlan, state);
   if (valid !== undefined) return valid;
   const series = await requireSeries(ctx, keys, "WRITE");
   const ids = Float64Array.from(series, ({ id }) => id);

@@ -9,7 +9,7 @@
 //
 // Invalidation: adding or removing a block must call `invalidate` with its times. Points of the head need no
 // call: each cached bucket keeps copies of the head points it includes, and a read compares them with the
-// head (`isFresh`). Entries are replaced, never edited, except `blocksEmptyUntilMs`. Insert entries only
+// head (`isFresh`). Entries are replaced, never edited, except `nextBlockBucketMs`. Insert entries only
 // outside of transactions, because a rollback does not undo them.
 import type { PointColumns, SeriesId } from "../points.ts";
 import { firstAtOrAfter } from "./columns.ts";
@@ -27,24 +27,24 @@ const headPointsMax = 256;
 const gridsPerSeriesMax = 8;
 
 /** The summary of points of one bucket. `blockId` is set when they are all of the block's points in it. */
-export interface PartSum {
+export interface PartSummary {
   readonly blockId: number | undefined;
   readonly summary: Summary;
 }
 
 /** The summary of all points that a block has in one bucket, where the block extends beyond the bucket. */
-export type BlockSum = PartSum & { readonly blockId: number };
+export type BlockSummary = PartSummary & { readonly blockId: number };
 
-interface BucketSum {
+interface BucketSummary {
   readonly summary: Summary;
   /** At most two. When the bucket is refreshed, these blocks need not be decoded again. */
-  readonly blockSums: readonly BlockSum[];
+  readonly blockSums: readonly BlockSummary[];
 }
 
-export interface CachedBucket extends BucketSum {
+export interface CachedBucket extends BucketSummary {
   readonly startMs: number;
   /** Blocks have no point from the end of the bucket up to here. It is always the start of a bucket. */
-  blocksEmptyUntilMs: number;
+  nextBlockBucketMs: number;
   /** Copies of the head points that the summary includes. */
   readonly headPoints: PointColumns;
 }
@@ -61,7 +61,7 @@ export class BucketGrid {
   /** Start of the first bucket at or after 1970. */
   readonly phaseMs: number;
   bytes = gridMemoryBytes;
-  /** Ascending. The `blocksEmptyUntilMs` of a bucket is not after the start of the next one. */
+  /** Ascending. The `nextBlockBucketMs` of a bucket is not after the start of the next one. */
   readonly #buckets: CachedBucket[] = [];
 
   constructor(bucketMs: number, phaseMs: number) {
@@ -100,14 +100,14 @@ export class BucketGrid {
     this.bytes += memoryBytesOf(bucket);
     const before = this.#buckets[index - 1];
     // A bucket with head points alone may lie where blocks have none.
-    if (before !== undefined && before.blocksEmptyUntilMs > bucket.startMs)
-      before.blocksEmptyUntilMs = bucket.startMs;
+    if (before !== undefined && before.nextBlockBucketMs > bucket.startMs)
+      before.nextBlockBucketMs = bucket.startMs;
   }
 
   /** Removes the buckets with times in [firstMs, lastMs], in the bucket or in the gap after it. */
   invalidate(firstMs: number, lastMs: number): void {
     let from = this.#indexFrom(firstMs);
-    if (from > 0 && this.#buckets[from - 1]!.blocksEmptyUntilMs > firstMs) from--;
+    if (from > 0 && this.#buckets[from - 1]!.nextBlockBucketMs > firstMs) from--;
     let to = from;
     while (to < this.#buckets.length && this.#buckets[to]!.startMs <= lastMs) to++;
     if (to > from) for (const one of this.#buckets.splice(from, to - from)) this.bytes -= memoryBytesOf(one);
@@ -180,7 +180,7 @@ export class BucketCache {
 }
 
 /** Called for each bucket; of a complete one with the start of the next bucket that has points. */
-type OnBucket = (bucket: BucketSum, nextStartMs: number | undefined) => void;
+type OnBucket = (bucket: BucketSummary, nextStartMs: number | undefined) => void;
 
 /** Combines the sums of consecutive parts into one summary for each bucket. */
 export class BucketSummer {
@@ -189,7 +189,7 @@ export class BucketSummer {
   /** The open bucket: its start, its summary so far, and whether that includes all of its points. */
   #startMs = Number.NaN;
   #summary: Summary | undefined;
-  #blockSums: BlockSum[] = [];
+  #blockSums: BlockSummary[] = [];
   #isComplete = true;
 
   constructor(grid: BucketGrid, onBucket: OnBucket) {
@@ -198,7 +198,7 @@ export class BucketSummer {
   }
 
   /** Adds the next points, all of one bucket. */
-  add(sum: PartSum): void {
+  add(sum: PartSummary): void {
     const { summary } = sum;
     const startMs = this.#grid.bucketStart(summary.firstMs);
     if (startMs !== this.#startMs) this.#open(startMs, true);
@@ -230,7 +230,7 @@ export class BucketSummer {
   }
 }
 
-const isBlockSum = (sum: PartSum): sum is BlockSum => sum.blockId !== undefined;
+const isBlockSum = (sum: PartSummary): sum is BlockSummary => sum.blockId !== undefined;
 
 function memoryBytesOf({ summary, blockSums, headPoints }: CachedBucket): number {
   // A block that is alone in the bucket shares its summary with the bucket.

@@ -6,11 +6,11 @@ import type { AggregateColumns, AggregateQuery, Point, PointColumns, ScanQuery }
 import { Aggregation, type NumberPoint } from "./aggregate.ts";
 import type { BlockRow, BlockTable, PointSetKey } from "./block-table.ts";
 import {
-  type BlockSum,
+  type BlockSummary,
   type BucketGrid,
   BucketSummer,
   type CachedBucket,
-  type PartSum,
+  type PartSummary,
 } from "./bucket-cache.ts";
 import {
   concatRanges,
@@ -43,7 +43,7 @@ type Part = BlockPart | HeadPart;
  */
 interface BucketRange extends TimeRange {
   readonly grid: BucketGrid;
-  readonly blockSums: readonly BlockSum[];
+  readonly blockSums: readonly BlockSummary[];
 }
 
 const noPoints = noPointsOf(numbers);
@@ -111,7 +111,7 @@ export class SeriesReader {
     const head = this.#head?.points() ?? noPoints;
     for (let atMs = startMs; atMs < endMs && !aggregation.isFull; ) {
       const cached = grid.get(atMs);
-      const untilMs = Math.min(endMs, cached?.blocksEmptyUntilMs ?? grid.nextCachedFrom(atMs));
+      const untilMs = Math.min(endMs, cached?.nextBlockBucketMs ?? grid.nextCachedFrom(atMs));
       if (cached !== undefined && grid.isFresh(cached, head)) {
         aggregation.addSummary(cached.summary);
         const headMs = head.times[firstAtOrAfter(head.times, atMs + grid.bucketMs)] ?? Infinity;
@@ -138,7 +138,7 @@ export class SeriesReader {
     const { grid, startMs, endMs } = range;
     const summer = new BucketSummer(grid, (bucket, nextStartMs) => {
       aggregation.addSummary(bucket.summary);
-      if (nextStartMs !== undefined) this.#cacheBucket(grid, { ...bucket, blocksEmptyUntilMs: nextStartMs });
+      if (nextStartMs !== undefined) this.#cacheBucket(grid, { ...bucket, nextBlockBucketMs: nextStartMs });
     });
     for (const part of this.#parts(startMs, endMs)) {
       if (aggregation.isFull) return;
@@ -154,7 +154,7 @@ export class SeriesReader {
 
   #cacheBucket(
     grid: BucketGrid,
-    bucket: Pick<CachedBucket, "summary" | "blockSums" | "blocksEmptyUntilMs">,
+    bucket: Pick<CachedBucket, "summary" | "blockSums" | "nextBlockBucketMs">,
   ): void {
     const startMs = grid.bucketStart(bucket.summary.firstMs);
     const copy = this.#head?.between(startMs, startMs + grid.bucketMs);
@@ -165,7 +165,7 @@ export class SeriesReader {
   /**
    * One sum for each bucket in the range with points of the part; undefined when the part touches too many.
    */
-  #sumsOf(part: Part, range: BucketRange): readonly PartSum[] | undefined {
+  #sumsOf(part: Part, range: BucketRange): readonly PartSummary[] | undefined {
     const { grid, blockSums } = range;
     const block = "block" in part && part.overlappingHead === undefined ? part.block : undefined;
     const { firstMs, lastMs } = "block" in part ? part.block : boundsOf(part.points);

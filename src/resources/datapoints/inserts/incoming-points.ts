@@ -17,7 +17,7 @@ export interface IncomingPoints {
   /** The series of each run. A series may have several runs. */
   readonly keys: readonly SeriesKey[];
   /** The plan of an earlier insert with exactly these keys; it may be out of date. */
-  readonly repeated: WritePlan | undefined;
+  readonly earlierPlan: WritePlan | undefined;
   readonly numbers: IncomingColumns<Float64Array>;
   /** Absent when all values are numbers. */
   readonly strings?: IncomingColumns<readonly string[]>;
@@ -45,8 +45,8 @@ export class IncomingPointsBuilder {
   readonly #columns: InsertColumns;
   readonly #ctx: InsertContext;
   /** The plan of which all keys so far are the first ones, and its keys. */
-  #repeated: WritePlan | undefined;
-  #repeatedKeys: readonly SeriesKey[] | undefined;
+  #earlierPlan: WritePlan | undefined;
+  #earlierKeys: readonly SeriesKey[] | undefined;
   /** All keys so far, if they are not those of a plan. */
   #keys: SeriesKey[] = [];
   readonly #stringTimes: number[] = [];
@@ -85,7 +85,7 @@ export class IncomingPointsBuilder {
 
   /** The likely name of the run after the next `ahead` runs. It has no character that JSON escapes. */
   expectedKey(ahead = 0): string | undefined {
-    return this.#repeatedKeys?.[this.#runs + ahead] as string | undefined;
+    return this.#earlierKeys?.[this.#runs + ahead] as string | undefined;
   }
 
   /** Ends the run of the points added since the last one. */
@@ -94,14 +94,14 @@ export class IncomingPointsBuilder {
     const columns = this.#columns;
     if (mixed) this.#mixed.set(run, mixed);
     if (run === 0) {
-      this.#repeated = this.#ctx.seriesCache.planStartingWith(this.#ctx.project, key);
-      this.#repeatedKeys = this.#repeated?.keys;
+      this.#earlierPlan = this.#ctx.seriesCache.planStartingWith(this.#ctx.project, key);
+      this.#earlierKeys = this.#earlierPlan?.keys;
     }
-    if (this.#repeatedKeys !== undefined && this.#repeatedKeys[run] !== key) {
-      this.#keys = this.#repeatedKeys.slice(0, run);
-      this.#repeatedKeys = undefined;
+    if (this.#earlierKeys !== undefined && this.#earlierKeys[run] !== key) {
+      this.#keys = this.#earlierKeys.slice(0, run);
+      this.#earlierKeys = undefined;
     }
-    if (this.#repeatedKeys === undefined) this.#keys.push(key);
+    if (this.#earlierKeys === undefined) this.#keys.push(key);
     if (run === columns.numberEnds.length) columns.growRuns();
     columns.numberEnds[run] = columns.count;
     columns.stringEnds[run] = this.#strings.length;
@@ -115,10 +115,10 @@ export class IncomingPointsBuilder {
     invariant(user === this, "no other insert has used the columns of this one");
     const got = Math.max(count + this.#strings.length, runs);
     if (got > limits.pointsPerWriteMax) throw tooManyPoints(got);
-    const isRepeated = this.#repeatedKeys?.length === runs;
+    const isSameList = this.#earlierKeys?.length === runs;
     return {
-      keys: isRepeated ? this.#repeatedKeys! : (this.#repeatedKeys?.slice(0, runs) ?? this.#keys),
-      repeated: isRepeated ? this.#repeated : undefined,
+      keys: isSameList ? this.#earlierKeys! : (this.#earlierKeys?.slice(0, runs) ?? this.#keys),
+      earlierPlan: isSameList ? this.#earlierPlan : undefined,
       numbers: {
         times: times.slice(0, count),
         values: values.slice(0, count),
