@@ -11,6 +11,7 @@ import {
 import { basePath } from "./api/base.ts";
 import { addressOf, parseAddress } from "./lib/address.ts";
 import { accessSearch } from "./pages/access/search.ts";
+import { connectSearch } from "./pages/connect/search.ts";
 import { rawSearch, tableSearch } from "./pages/raw/search.ts";
 import { seriesRecordSearch, seriesSearch } from "./pages/series/search.ts";
 import { trendSearch } from "./pages/trend/search.ts";
@@ -107,6 +108,13 @@ const seriesRecordRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/series/series-record-page.tsx"), "SeriesRecordPage"),
 });
 
+const connectRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/connect",
+  validateSearch: connectSearch,
+  component: lazyRouteComponent(() => import("./pages/connect/connect-page.tsx"), "ConnectPage"),
+});
+
 const routeTree = rootRoute.addChildren([
   signInRoute,
   frameRoute.addChildren([
@@ -118,6 +126,7 @@ const routeTree = rootRoute.addChildren([
     rawRoute,
     rawTableRoute,
     operationsRoute,
+    connectRoute,
   ]),
 ]);
 

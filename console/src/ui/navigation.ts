@@ -7,6 +7,7 @@ import {
   Database,
   House,
   type LucideIcon,
+  Plug,
   ShieldCheck,
 } from "lucide-react";
 
@@ -23,6 +24,10 @@ export const navigation: readonly NavigationEntry[] = [
   { to: "/", label: "Start", icon: House, keywords: "home overview" },
   { to: "/trend", label: "Trend", icon: ChartSpline, keywords: "plot chart compare values over time" },
   { to: "/series", label: "Series", icon: ChartLine, keywords: "time series tags datapoints latest" },
+  {
+    ...{ to: "/connect", label: "Connect", icon: Plug },
+    keywords: "power bi excel python javascript curl odata api rest key export",
+  },
   {
     ...{ to: "/access", label: "Access", icon: ShieldCheck, onlyForAdministrators: true },
     keywords: "accounts users api keys groups rights capabilities security identity provider",

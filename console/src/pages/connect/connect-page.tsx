@@ -1,0 +1,114 @@
+// Connects other tools to this server: steps and programs that work as they are, with a new key if wanted.
+import { Button, Card, Group, Stack, Tabs, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { KeyRound } from "lucide-react";
+import { useState } from "react";
+import { getTimeseries } from "../../api/generated.ts";
+import { useProject } from "../../session/session.ts";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Secret } from "../../ui/secret.tsx";
+import classes from "./connect.module.css";
+import { ConnectKey, type NewConnectKey, useMayCreateKeys } from "./connect-key.tsx";
+import { guides } from "./guides.ts";
+import { tools } from "./search.ts";
+
+const placeholderKey = "mr_...";
+const placeholderSeries = "name.of.a.series";
+
+export function ConnectPage() {
+  const { tool = "powerbi" } = useSearch({ from: "/frame/connect" });
+  const navigate = useNavigate({ from: "/connect" });
+  const [newKey, setNewKey] = useState<NewConnectKey>();
+  const open = (value: string | null) => {
+    const next = tools.find((one) => one === value);
+    void navigate({ search: { tool: next === "powerbi" ? undefined : next } });
+  };
+  return (
+    <Page title="Connect">
+      <Tabs value={tool} onChange={open} activateTabWithKeyboard={false}>
+        <Tabs.List className={classes["tools"]} aria-label="Tools">
+          {tools.map((one) => (
+            <Tabs.Tab key={one} value={one}>
+              {guides[one].label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={tool} pt="md">
+          <Stack maw={860}>
+            <KeyPart tool={guides[tool].label} newKey={newKey} onCreated={setNewKey} />
+            <GuideSteps newKey={newKey?.value} />
+          </Stack>
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  );
+}
+
+interface KeyPartProps {
+  readonly tool: string;
+  readonly newKey: NewConnectKey | undefined;
+  onCreated(key: NewConnectKey): void;
+}
+
+function KeyPart({ tool, newKey, onCreated }: KeyPartProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  const mayCreate = useMayCreateKeys();
+  if (newKey) return <Secret value={newKey.value} account={newKey.account} />;
+  return (
+    <Card component="section" aria-label="Key">
+      <Group justify="space-between" gap="sm">
+        <Stack gap={2} className={classes["grow"]}>
+          <Title order={2} size="h5">
+            A key for {tool}
+          </Title>
+          <Text size="sm" c="var(--text-quiet)">
+            {mayCreate
+              ? "Each tool gets its own key, so that you can end it alone. The texts below then have it."
+              : "You may not create keys. Ask an administrator for one, and put it in place of mr_... below."}
+          </Text>
+        </Stack>
+        {mayCreate && (
+          <Button leftSection={<KeyRound size={15} aria-hidden />} onClick={() => setIsOpen(true)}>
+            New key
+          </Button>
+        )}
+      </Group>
+      {isOpen && (
+        <ConnectKey
+          tool={tool}
+          onCreated={(key) => {
+            setIsOpen(false);
+            onCreated(key);
+          }}
+          onClose={() => setIsOpen(false)}
+        />
+      )}
+    </Card>
+  );
+}
+
+function GuideSteps({ newKey }: { newKey: string | undefined }) {
+  const project = useProject();
+  const { tool = "powerbi" } = useSearch({ from: "/frame/connect" });
+  const { data: series } = useQuery({
+    queryKey: ["connect", project, "series"],
+    queryFn: async ({ signal }) =>
+      (await getTimeseries(project, { limit: 1 }, { signal })).data.items[0]?.name ?? placeholderSeries,
+  });
+  const context = { project, series: series ?? placeholderSeries, key: newKey ?? placeholderKey };
+  return (
+    <>
+      {guides[tool].steps(context).map((step) =>
+        "code" in step ? (
+          <CodeBlock key={step.label} {...step} />
+        ) : (
+          <Text key={step.text} size="sm">
+            {step.text}
+          </Text>
+        ),
+      )}
+    </>
+  );
+}

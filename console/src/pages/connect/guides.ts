@@ -1,0 +1,232 @@
+// Steps and programs that connect a tool to this server, with its address, project and a series of it.
+import { baseUrl } from "../../api/base.ts";
+import type { Tool } from "./search.ts";
+
+export interface GuideContext {
+  readonly project: string;
+  /** A time series of the project; a placeholder in a project without any. */
+  readonly series: string;
+  /** A new key, or the placeholder `mr_...`. */
+  readonly key: string;
+}
+
+export type GuideStep =
+  | { readonly text: string }
+  /** `label` names what is copied; `language` is shown beside it. */
+  | { readonly label: string; readonly language: string; readonly code: string };
+
+export interface Guide {
+  readonly label: string;
+  readonly steps: (context: GuideContext) => readonly GuideStep[];
+}
+
+const restUrl = (project: string): string => `${baseUrl()}/api/0.6/projects/${encodeURIComponent(project)}`;
+
+const odataUrl = (project: string): string => `${baseUrl()}/odata/v1/projects/${encodeURIComponent(project)}`;
+
+/** A command that reads an address. */
+const curlOf = (key: string, url: string): string =>
+  `curl -H ${shellText(`api-key: ${key}`)} \\\n  ${shellText(url)}`;
+
+/** Single quotes of a shell. */
+const shellText = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** A string of JavaScript and of Python: JSON is a subset of both. */
+const codeText = (text: string): string => JSON.stringify(text);
+
+const addressStep = (project: string): GuideStep => ({
+  ...{ label: "Address", language: "address", code: odataUrl(project) },
+});
+
+export const guides: Readonly<Record<Tool, Guide>> = {
+  powerbi: { label: "Power BI", steps: powerBi },
+  excel: { label: "Excel", steps: excel },
+  python: { label: "Python", steps: python },
+  javascript: { label: "JavaScript", steps: javaScript },
+  curl: { label: "curl", steps: curl },
+  odata: { label: "OData", steps: odata },
+};
+
+function powerBi({ project, series, key }: GuideContext): GuideStep[] {
+  return [
+    { text: "In Power BI Desktop, choose Get data, then OData feed, and enter this address:" },
+    addressStep(project),
+    {
+      text:
+        "In the login window choose Basic. The user name is any word, such as key; the password " +
+        "is the API key:",
+    },
+    { label: "Password", language: "key", code: key },
+    {
+      text:
+        "Pick the tables, choose Transform data, and filter at least one column, because the " +
+        "server refuses a whole large table. Then Close & Apply.",
+    },
+    { text: "For values of time series, paste this query into the advanced editor:" },
+    {
+      ...{ label: "Query", language: "Power Query M" },
+      code: `let
+    Plant = OData.Feed("${odataUrl(project)}", null, [Implementation = "2.0"]),
+    Hourly = Plant{[Name = "TimeseriesAggregate"]}[Data],
+    Start = DateTimeZone.UtcNow() - #duration(7, 0, 0, 0),
+    Rows = Hourly("${series.replaceAll('"', '""')}", "1h", Start, null)
+in
+    Table.SelectColumns(Rows, {"TimeStamp", "TimeseriesId", "Average", "Max"})`,
+    },
+  ];
+}
+
+function excel({ project, key }: GuideContext): GuideStep[] {
+  return [
+    {
+      text:
+        "In Excel, choose Data, Get Data, From Other Sources, From OData Feed, and enter this " + "address:",
+    },
+    addressStep(project),
+    {
+      text:
+        "In the login window choose Basic. The user name is any word, such as key; the password " +
+        "is the API key:",
+    },
+    { label: "Password", language: "key", code: key },
+    {
+      text:
+        "Pick the tables, choose Transform Data, filter at least one column, and load. The older " +
+        "From OData Data Feed reads OData version 3 and does not work.",
+    },
+    { text: "To enter another key later: Data, Get Data, Data Source Settings, Edit Permissions." },
+  ];
+}
+
+function python({ project, series, key }: GuideContext): GuideStep[] {
+  const head = `import json, time, urllib.parse, urllib.request
+
+API = ${codeText(restUrl(project))}
+KEY = ${codeText(key)}
+
+def call(path, body=None):
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"api-key": KEY, "content-type": "application/json"}
+    with urllib.request.urlopen(urllib.request.Request(API + path, data, headers)) as response:
+        return json.load(response).get("data")
+
+SERIES = urllib.parse.quote(${codeText(series)}, safe="")
+`;
+  return [
+    {
+      text:
+        "The standard library of Python 3 is enough. This program prints the hourly averages of " +
+        "the last day:",
+    },
+    {
+      ...{ label: "Read values", language: "Python" },
+      code: `${head}
+path = f"/timeseries/data/{SERIES}?start=1d-ago&aggregates=average&granularity=1h"
+for point in call(path)["items"][0]["datapoints"]:
+    print(time.ctime(point["timestamp"] / 1000), point.get("average"))`,
+    },
+    { text: "This one writes a value. The account of the key needs the right to change time series:" },
+    {
+      ...{ label: "Write a value", language: "Python" },
+      code: `${head}
+call(f"/timeseries/data/{SERIES}", {"items": [{"timestamp": int(time.time() * 1000), "value": 42.0}]})`,
+    },
+  ];
+}
+
+function javaScript({ project, series, key }: GuideContext): GuideStep[] {
+  const head = `const api = ${codeText(restUrl(project))};
+const key = ${codeText(key)};
+const series = encodeURIComponent(${codeText(series)});
+
+async function call(path, body) {
+  const response = await fetch(api + path, {
+    method: body ? "POST" : "GET",
+    headers: { "api-key": key, "content-type": "application/json" },
+    body: body && JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()).data;
+}
+`;
+  return [
+    {
+      text:
+        "Node.js 18 or later needs no package. This program prints the hourly averages of the " + "last day:",
+    },
+    {
+      ...{ label: "Read values", language: "JavaScript" },
+      code: `${head}
+const path = \`/timeseries/data/\${series}?start=1d-ago&aggregates=average&granularity=1h\`;
+const { items } = await call(path);
+for (const { timestamp, average } of items[0].datapoints)
+  console.log(new Date(timestamp).toISOString(), average);`,
+    },
+    { text: "This one writes a value. The account of the key needs the right to change time series:" },
+    {
+      ...{ label: "Write a value", language: "JavaScript" },
+      code: `${head}
+await call(\`/timeseries/data/\${series}\`, { items: [{ timestamp: Date.now(), value: 42.0 }] });`,
+    },
+    {
+      text:
+        "Save it with the ending .mjs and run it with node. Never put a key into a web page: its " +
+        "visitors could read it.",
+    },
+  ];
+}
+
+function curl({ project, series, key }: GuideContext): GuideStep[] {
+  const data = `${restUrl(project)}/timeseries/data/${encodeURIComponent(series)}`;
+  return [
+    { text: "The first ten time series:" },
+    {
+      ...{ label: "List time series", language: "shell" },
+      code: curlOf(key, `${restUrl(project)}/timeseries?limit=10`),
+    },
+    { text: "The hourly averages of the last day:" },
+    {
+      ...{ label: "Read values", language: "shell" },
+      code: curlOf(key, `${data}?start=1d-ago&aggregates=average&granularity=1h`),
+    },
+    { text: "Write a value. The account of the key needs the right to change time series:" },
+    {
+      ...{ label: "Write a value", language: "shell" },
+      code: [
+        curlOf(key, data),
+        `-H 'content-type: application/json'`,
+        '-d "{\\"items\\":[{\\"timestamp\\":$(date +%s)000,\\"value\\":42.0}]}"',
+      ].join(" \\\n  "),
+    },
+  ];
+}
+
+function odata({ project, series, key }: GuideContext): GuideStep[] {
+  const filter = encodeURIComponent(`Name eq '${series.replaceAll("'", "''")}'`);
+  const start = "2026-01-01T00:00:00Z";
+  const aggregate =
+    `TimeseriesAggregate(Tags='${encodeURIComponent(series.replaceAll("'", "''"))}',` +
+    `Granularity='1d',Start=${start},End=null)`;
+  return [
+    { text: "Any client of OData version 4 reads the project as tables from this address:" },
+    addressStep(project),
+    {
+      text:
+        "It signs in with Basic, where the password is the API key, or with the header api-key. " +
+        "The description of all tables:",
+    },
+    {
+      ...{ label: "Metadata", language: "shell" },
+      code: curlOf(key, `${odataUrl(project)}/$metadata`),
+    },
+    { text: "One time series, and its daily aggregates:" },
+    {
+      ...{ label: "One row", language: "shell" },
+      code: curlOf(key, `${odataUrl(project)}/Timeseries?$filter=${filter}&$select=Id,Name,Unit`),
+    },
+    {
+      ...{ label: "Aggregates", language: "shell" },
+      code: curlOf(key, `${odataUrl(project)}/${aggregate}`),
+    },
+  ];
+}
