@@ -76,6 +76,18 @@ export interface MaintenanceRow {
   readonly craft: string;
 }
 
+/** A saved trend of the console. */
+export interface TrendRow {
+  readonly name: string;
+  readonly description: string;
+  readonly series: readonly string[];
+  /** In days before the end of the history; without `to` it follows the present time. */
+  readonly from: number;
+  readonly to?: number;
+  /** The types of events that it shows. */
+  readonly events: readonly string[];
+}
+
 export interface Description {
   readonly assets: readonly AssetDescription[];
   readonly series: readonly SeriesRow[];
@@ -83,6 +95,7 @@ export interface Description {
   readonly loops: readonly LoopRow[];
   readonly faultEvents: readonly FaultEventRow[];
   readonly maintenance: readonly MaintenanceRow[];
+  readonly trends: readonly TrendRow[];
   /** Where material flows, by the names of assets. */
   readonly flows: readonly { readonly from: string; readonly to: string }[];
 }
@@ -104,6 +117,7 @@ export function readDescription(): Description {
     loops,
     faultEvents: rowsOf("fault-events").map(faultEventOf),
     maintenance: rowsOf("maintenance").map(maintenanceOf),
+    trends: rowsOf("trends").map(trendOf),
     flows: rowsOf("flows").map(({ from = "", to = "" }) => ({ from, to })),
   };
 }
@@ -162,6 +176,19 @@ const maintenanceOf = (row: Row): MaintenanceRow => ({
   every: Number(row["every"]),
   offset: Number(row["offset"]),
   hours: Number(row["hours"]),
+});
+
+const trendOf = ({
+  name = "",
+  description = "",
+  series = "",
+  from,
+  to = "",
+  events = "",
+}: Row): TrendRow => ({
+  ...{ name, description, series: series.split(" "), from: Number(from) },
+  ...(to !== "" && { to: Number(to) }),
+  events: events === "" ? [] : events.split("|"),
 });
 
 /** `23-P-1012A` has the motor `23-PM-1012A`. */

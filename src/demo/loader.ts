@@ -15,6 +15,7 @@ import {
   loadRawTables,
   loadRelationships,
   loadSeries,
+  loadTrends,
   source,
 } from "./records.ts";
 import { historyResolution, lastDayResolution, type Resolution, type Value } from "./samples.ts";
@@ -44,9 +45,10 @@ export async function loadDemo(
   const assets = await loadAssets(connection, description);
   tell(1, "time series");
   await loadSeries(connection, description, assets);
-  tell(2, "sequences and relationships");
+  tell(2, "sequences, relationships and trends");
   await loadPumpCurves(connection, description, assets);
   await loadRelationships(connection, description);
+  await loadTrends(connection, description, endMs);
   tell(3, "raw tables");
   await loadRawTables(connection, rawTables(description), assets);
   tell(3.5, "files");

@@ -3,6 +3,7 @@
 import type { Connection } from "../client/connection.ts";
 import { type AssetDescription, type Description, type PumpRow, transmitterOf } from "./description.ts";
 import { ensure, type Ids } from "./ensure.ts";
+import { dayMs } from "./simulation/conditions.ts";
 import { headAt } from "./simulation/parts.ts";
 
 export const source = "Millrace demo";
@@ -137,6 +138,24 @@ export async function loadRelationships(
     ]),
   ];
   await ensure(connection, { resource: "relationships", member: "externalId" }, items);
+}
+
+/** Trends as the console saves them: the search parameters of its page. */
+export async function loadTrends(
+  connection: Connection,
+  { trends }: Description,
+  endMs: number,
+): Promise<void> {
+  const iso = (daysBefore: number) => new Date(endMs - daysBefore * dayMs).toISOString();
+  const items = trends.map(({ name, description, series, from, to, events }) => ({
+    ...{ name, description },
+    definition: {
+      series,
+      ...(to === undefined ? { start: `${from}d-ago`, live: true } : { start: iso(from), end: iso(to) }),
+      ...(events.length > 0 && { events }),
+    },
+  }));
+  await ensure(connection, { resource: "trends", member: "name" }, items);
 }
 
 /** The curve of each pump: head, power and efficiency by flow. */

@@ -152,6 +152,20 @@ test("events, curves, relationships and raw tables are linked to assets and seri
   assert.ok((table!["assetIds"] as number[]).every((id) => ids.has(id)));
 });
 
+test("saved trends show series that exist, from a time before their end", async () => {
+  const names = new Set((await all("/timeseries")).map(({ name }) => name));
+  const trends = await all("/trends");
+  assert.equal(trends.length, description.trends.length);
+  for (const { name, definition } of trends) {
+    const { series, start, end } = definition as { series: string[]; start: string; end?: string };
+    for (const one of series) assert.ok(names.has(one), `${name}: ${one}`);
+    assert.ok(
+      end === undefined ? /^\d+d-ago$/.test(start) : Date.parse(start) < Date.parse(end),
+      String(name),
+    );
+  }
+});
+
 test("files are linked to assets and have their bytes and types", async () => {
   const ids = new Set((await all("/assets")).map(({ id }) => id));
   const files = await all("/files");
