@@ -204,8 +204,9 @@ export class UtilityUnit {
       seconds,
       240,
     );
-    const air = 0.13 + 0.87 * ((this.fanSpeedA + this.fanSpeedB) / 200);
-    const reached = wetBulb + 1.4 + (2.7 * (heat / 900)) / air;
+    // Without its fans the tower has little air; it then loses heat mostly by being hot.
+    const air = 0.06 + 0.94 * ((this.fanSpeedA + this.fanSpeedB) / 200);
+    const reached = Math.min(44, wetBulb + 1.4 + (2.7 * (heat / 900)) / air);
     this.#water = lag(this.#water, reached, seconds, 1700);
     this.coolingSupply.step(this.#water, seconds);
     this.makeUp = 1.1 + heat * 0.0021 + 0.25 * noise.wander(98, ms, hourMs);
