@@ -264,6 +264,51 @@ describe("the trend", () => {
     await page.context().close();
   });
 
+  it("shows events by type as bands, and says which one is at the cursor", async () => {
+    const events = [
+      {
+        startTime: startMs + 9 * 3_600_000,
+        endTime: startMs + 15 * 3_600_000,
+        type: "batch",
+        description: "B-17",
+      },
+      {
+        startTime: startMs - dayMs,
+        endTime: startMs + 18 * 3_600_000,
+        type: "shutdown",
+        description: "Line 2",
+      },
+    ];
+    await console.server.ask.v06("POST /events", { items: events });
+    const page = await console.open({
+      path: `/trend?series=valve&events=*&${range(startMs, startMs + dayMs)}`,
+    });
+    await status(page, "Raw points: every point drawn");
+    await page.getByRole("button", { name: "With events" }).click();
+    await page.getByRole("checkbox", { name: "batch" }).waitFor();
+    await page.getByRole("checkbox", { name: "shutdown" }).uncheck();
+    await page.waitForURL(/events=batch/);
+    await page.keyboard.press("Escape");
+    await chart(page).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.getByText("batch · B-17").waitFor();
+    assert.equal(await page.getByText("shutdown · Line 2").count(), 0);
+    await page.context().close();
+  });
+
+  it("compares with the same window some days before", async () => {
+    const page = await console.open({
+      path: `/trend?series=valve&compare=1&${range(startMs + dayMs, startMs + 2 * dayMs)}`,
+    });
+    await page.getByRole("application", { name: "Trend of valve", exact: true }).waitFor();
+    await status(page, "Raw points: every point drawn");
+    await chart(page).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.getByText("valve, 1 d before").waitFor();
+    await page.getByRole("button", { name: "With 1 d before" }).waitFor();
+    await page.context().close();
+  });
+
   it("has no faults of accessibility, light and dark, wide and narrow", async () => {
     for (const colorScheme of ["light", "dark"] as const)
       for (const width of [1440, 360]) {

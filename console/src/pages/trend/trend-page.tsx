@@ -9,7 +9,7 @@ import {
   Tooltip,
   useComputedColorScheme,
 } from "@mantine/core";
-import { useDebouncedValue, useElementSize } from "@mantine/hooks";
+import { useElementSize } from "@mantine/hooks";
 import { ChartSpline, RefreshCw, Ruler, ZoomOut } from "lucide-react";
 import { useMemo, useState } from "react";
 import { durationText } from "../../lib/format.ts";
@@ -17,10 +17,7 @@ import { browserZone } from "../../lib/zoned-time.ts";
 import { useProject } from "../../session/session.ts";
 import { Chart } from "../../ui/chart/chart.tsx";
 import { chartColors, lineColor } from "../../ui/chart/chart-colors.ts";
-import type { ChartLine, NumberLine } from "../../ui/chart/chart-line.ts";
-import type { TimeWindow } from "../../ui/chart/columns.ts";
 import { zoomed } from "../../ui/chart/gestures.ts";
-import { gapOf } from "../../ui/chart/interval.ts";
 import { MeasureCursors } from "../../ui/chart/measure-cursors.tsx";
 import { Navigator } from "../../ui/chart/navigator.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
@@ -28,16 +25,16 @@ import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { CopyLink, ExportMenu } from "./export-menu.tsx";
 import { measureIn, measureOf, measureSearch } from "./measure.ts";
-import { navigatorRange } from "./navigator-range.ts";
+import { OverlayMenu } from "./overlay-menu.tsx";
 import { RangeControl } from "./range-control.tsx";
 import { bucketFor, granularityOf, pictureText } from "./resolution.ts";
 import { SavedTrends } from "./saved-trends.tsx";
 import { SeriesPicker } from "./series-picker.tsx";
-import { SeriesTable, type TrendRow } from "./series-table.tsx";
+import { SeriesTable } from "./series-table.tsx";
 import classes from "./trend.module.css";
 import { type TrendSeries, useSeriesByName } from "./trend-series.ts";
-import { type LoadedColumns, useColumns } from "./use-columns.ts";
 import { type TrendState, useTrend } from "./use-trend.ts";
+import { type TrendData, useTrendData } from "./use-trend-data.ts";
 import { fixedWindow, lengthText } from "./window.ts";
 
 const none: readonly string[] = [];
@@ -143,28 +140,20 @@ function Toolbar({ trend, names }: { trend: TrendState; names: readonly string[]
   );
 }
 
-const pauseMs = 60;
-
 function TrendView({ trend, series }: { trend: TrendState; series: readonly TrendSeries[] }) {
-  const { window, isLive, version, ranges, change, search, gestures } = trend;
+  const { window, ranges, change, search, gestures } = trend;
   const timeZone = search.zone ?? browserZone();
   const { ref, width } = useElementSize();
   const measure = useMemo(() => measureOf(search), [search]);
   const [cursorMs, setCursorMs] = useState<number>();
-  const [loadedWindow] = useDebouncedValue(window, pauseMs, { leading: true });
-  const whole = useMemo(() => navigatorRange(loadedWindow, Date.now()), [loadedWindow]);
-  const loaded = useColumns({ series, window: loadedWindow, widthPx: width, isLive, version });
-  const overview = useColumns({ series, window: whole, widthPx: width / 2, isLive: false, version });
-  const rows = useRows(series, loaded, overview);
-  const visible = useMemo(() => rows.flatMap(({ series, line }) => (series.isHidden ? [] : [line])), [rows]);
-  const strip = useStrip(rows, overview);
+  const { rows, visible, lines, strip, whole, events, isLoading } = useTrendData(trend, series, width);
   const without = (list: readonly string[] | undefined, key: string) => list?.filter((one) => one !== key);
   return (
     <div className={classes["page"]}>
       <div className={classes["chart"]} ref={ref}>
         <Chart
           label={`Trend of ${visible.map(({ label }) => label).join(", ")}`}
-          {...{ lines: visible, bands: noBands, window, ranges, timeZone, cursorMs, ...gestures }}
+          {...{ lines, bands: events.bands, window, ranges, timeZone, cursorMs, ...gestures }}
           onPoint={setCursorMs}
         >
           {(area) =>
@@ -177,7 +166,7 @@ function TrendView({ trend, series }: { trend: TrendState; series: readonly Tren
           }
         </Chart>
       </div>
-      <Status {...{ rows, loaded, search, change, window }} />
+      <Status {...{ rows, visible, isLoading, events, trend }} />
       <Navigator
         {...{ lines: strip, whole, window, timeZone }}
         onMove={gestures.onMove}
@@ -200,63 +189,21 @@ function TrendView({ trend, series }: { trend: TrendState; series: readonly Tren
   );
 }
 
-const noBands: readonly never[] = [];
-
-function useRows(
-  series: readonly TrendSeries[],
-  loaded: readonly LoadedColumns[],
-  overview: readonly LoadedColumns[],
-): readonly TrendRow[] {
-  return useMemo(
-    () =>
-      series.map((one, index) => {
-        const { columns, problem } = loaded[index]!;
-        const gapMs = gapOf(overview[index]!.columns) ?? gapOf(columns) ?? Number.POSITIVE_INFINITY;
-        return { series: one, line: lineOf(one, columns, gapMs), problem };
-      }),
-    [series, loaded, overview],
-  );
-}
-
-function lineOf(series: TrendSeries, columns: LoadedColumns["columns"], gapMs: number): ChartLine {
-  const { key, name: label, color, unit: axis, isStep } = series;
-  if (series.isString)
-    return { kind: "texts", key, label, color, columns: columns?.kind === "text" ? columns : undefined };
-  const numbers = columns?.kind === "text" ? undefined : columns;
-  return { kind: "numbers", key, label, color, axis, isStep, gapMs, columns: numbers };
-}
-
-/** The lines of the navigator: those of numbers that are not hidden, with the data of the whole strip. */
-function useStrip(rows: readonly TrendRow[], overview: readonly LoadedColumns[]): readonly NumberLine[] {
-  return useMemo(
-    () =>
-      rows.flatMap(({ series, line }, index) => {
-        const { columns } = overview[index]!;
-        if (series.isHidden || line.kind === "texts" || columns?.kind === "text") return [];
-        return [{ ...line, columns }];
-      }),
-    [rows, overview],
-  );
-}
-
-interface StatusProps {
-  readonly rows: readonly TrendRow[];
-  readonly loaded: readonly LoadedColumns[];
-  readonly search: TrendState["search"];
-  readonly change: TrendState["change"];
-  readonly window: TimeWindow;
+interface StatusProps extends Pick<TrendData, "rows" | "visible" | "events" | "isLoading"> {
+  readonly trend: TrendState;
 }
 
 /** Says which picture this is, and that it is still loading. */
-function Status({ rows, loaded, search, change, window }: StatusProps) {
-  const shown = rows.flatMap(({ series, line }) => (series.isHidden || !line.columns ? [] : [line.columns]));
+function Status({ rows, visible, events, isLoading, trend }: StatusProps) {
+  const { search, change, window } = trend;
   const measure = measureOf(search);
-  const isLoading = loaded.some((one) => one.isLoading) && search.live !== true;
+  const columns = visible.flatMap((line) => line.columns ?? []);
   return (
     <div className={classes["status"]}>
       <span role="status">
-        {pictureText(shown)}
+        {pictureText(columns)}
         {isLoading && " · loading…"}
+        {events.isCut && " · too many events: zoom in to see all"}
         {measure && ` · A to B: ${durationText(Math.abs(measure[1] - measure[0]))}`}
       </span>
       {search.y && (
@@ -268,6 +215,7 @@ function Status({ rows, loaded, search, change, window }: StatusProps) {
         <Text span size="xs" visibleFrom="sm">
           Drag to zoom, Shift-drag to pan, wheel to zoom
         </Text>
+        <OverlayMenu search={search} types={events.types} onChange={change} />
         <ExportMenu rows={rows} window={window} />
       </Group>
     </div>

@@ -27,7 +27,7 @@ const keyPan = 0.2;
 const keySteps = 100;
 
 export function Chart(props: ChartProps) {
-  const { label, lines, window, timeZone, cursorMs, children, onPoint } = props;
+  const { label, lines, bands, window, timeZone, cursorMs, children, onPoint } = props;
   const { ref, width, height } = useElementSize();
   const [area, setArea] = useState<PlotArea>();
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
@@ -57,7 +57,7 @@ export function Chart(props: ChartProps) {
         )}
       </div>
       {area && children?.(area)}
-      {area && cursorMs !== undefined && <Tooltip {...{ area, lines, window, timeZone, cursorMs }} />}
+      {area && cursorMs !== undefined && <Tooltip {...{ area, lines, bands, window, timeZone, cursorMs }} />}
     </div>
   );
 }

@@ -2,25 +2,34 @@
 import { memo } from "react";
 import { numberText, timeText } from "../../lib/format.ts";
 import classes from "./chart.module.css";
-import type { ChartLine } from "./chart-line.ts";
+import type { ChartBand, ChartLine } from "./chart-line.ts";
 import { indexAt, shownTime, type TimeWindow } from "./columns.ts";
 import type { PlotArea } from "./plot.ts";
 
 interface TooltipProps {
   readonly area: PlotArea;
   readonly lines: readonly ChartLine[];
+  readonly bands: readonly ChartBand[];
   readonly window: TimeWindow;
   readonly timeZone: string;
   readonly cursorMs: number;
 }
 
 const linesMax = 12;
+const bandsMax = 5;
 const widthPx = 260;
 /** Values of points are shown as they are, calculated ones as people can read them. */
 const pointDigits = 8;
 const averageDigits = 5;
 
-export const Tooltip = memo(function Tooltip({ area, lines, window, timeZone, cursorMs }: TooltipProps) {
+export const Tooltip = memo(function Tooltip({
+  area,
+  lines,
+  bands,
+  window,
+  timeZone,
+  cursorMs,
+}: TooltipProps) {
   const share = (cursorMs - window.startMs) / (window.endMs - window.startMs);
   if (share < 0 || share > 1) return null;
   const left = area.left + share * area.width;
@@ -44,6 +53,15 @@ export const Tooltip = memo(function Tooltip({ area, lines, window, timeZone, cu
             <span className="numbers">{valueText(line, cursorMs)}</span>
           </div>
         ))}
+        {bands
+          .filter(({ startMs, endMs = Number.POSITIVE_INFINITY }) => startMs <= cursorMs && cursorMs <= endMs)
+          .slice(0, bandsMax)
+          .map((band) => (
+            <div key={band.key} className={classes["tooltipLine"]}>
+              <span className={classes["bandSwatch"]} style={{ background: band.color }} />
+              <span className={classes["tooltipName"]}>{band.label}</span>
+            </div>
+          ))}
         {lines.length > linesMax && <div>and {lines.length - linesMax} more in the table</div>}
       </div>
     </>

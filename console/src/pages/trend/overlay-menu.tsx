@@ -1,0 +1,86 @@
+// Chooses what is drawn beside the series: events by type, and the same window some days before.
+import { Button, Checkbox, Popover, Select, Stack, Text } from "@mantine/core";
+import { Layers } from "lucide-react";
+import type { TrendSearch } from "./search.ts";
+import { allTypes } from "./use-events.ts";
+
+interface OverlayMenuProps {
+  readonly search: TrendSearch;
+  /** The types of the events in the window. */
+  readonly types: readonly string[];
+  onChange(change: Partial<TrendSearch>): void;
+}
+
+const compareDays = [1, 2, 7, 14, 28, 30, 90, 364, 365];
+
+export function OverlayMenu({ search, types, onChange }: OverlayMenuProps) {
+  const { events, compare } = search;
+  const parts = [events && "events", compare !== undefined && `${compare} d before`].filter(Boolean);
+  return (
+    <Popover position="bottom-start" trapFocus withRoles>
+      <Popover.Target>
+        <Button
+          size="compact-xs"
+          variant={parts.length > 0 ? "light" : "default"}
+          leftSection={<Layers size={14} aria-hidden />}
+        >
+          {parts.length > 0 ? `With ${parts.join(", ")}` : "Events and comparison"}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Stack gap="sm">
+          <Select
+            size="xs"
+            label="Compare with"
+            placeholder="Nothing"
+            clearable
+            comboboxProps={{ withinPortal: false }}
+            data={compareDays.map((days) => ({
+              value: String(days),
+              label: days === 1 ? "1 day before" : `${days} days before`,
+            }))}
+            value={compare === undefined ? null : String(compare)}
+            onChange={(days) => onChange({ compare: days === null ? undefined : Number(days) })}
+          />
+          <Checkbox
+            size="xs"
+            label="Events"
+            checked={events !== undefined}
+            onChange={(event) => onChange({ events: event.currentTarget.checked ? [allTypes] : undefined })}
+          />
+          {events && <TypeFilter events={events} types={types} onChange={onChange} />}
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+interface TypeFilterProps {
+  readonly events: readonly string[];
+  readonly types: readonly string[];
+  onChange(change: Partial<TrendSearch>): void;
+}
+
+function TypeFilter({ events, types, onChange }: TypeFilterProps) {
+  if (types.length === 0) return <Text size="xs">There are no events in this window.</Text>;
+  const chosen = events.includes(allTypes) ? types : events;
+  const toggle = (type: string) => {
+    const next = chosen.includes(type) ? chosen.filter((one) => one !== type) : [...chosen, type];
+    onChange({
+      events: types.every((one) => next.includes(one)) ? [allTypes] : next.length > 0 ? next : undefined,
+    });
+  };
+  return (
+    <Stack gap={6} pl="md" mah={220} style={{ overflowY: "auto" }}>
+      {types.map((type) => (
+        <Checkbox
+          key={type}
+          size="xs"
+          label={type === "" ? "no type" : type}
+          checked={chosen.includes(type)}
+          onChange={() => toggle(type)}
+        />
+      ))}
+    </Stack>
+  );
+}

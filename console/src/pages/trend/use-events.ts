@@ -1,0 +1,69 @@
+// The events that overlap a window, as bands of the chart.
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { type Event, getEventsSearch } from "../../api/generated.ts";
+import { useProject } from "../../session/session.ts";
+import { type ChartColors, lineColor } from "../../ui/chart/chart-colors.ts";
+import type { ChartBand } from "../../ui/chart/chart-line.ts";
+import type { TimeWindow } from "../../ui/chart/columns.ts";
+
+/** More bands than these cannot be told apart. */
+const eventsMax = 500;
+/** The range moves in such parts of the window: a live window does not read the events each second. */
+const rangeSteps = 16;
+/** In the address, for events of all types. */
+export const allTypes = "*";
+
+export interface TrendEvents {
+  readonly bands: readonly ChartBand[];
+  /** The types of the events in the window, for the filter. */
+  readonly types: readonly string[];
+  /** Whether there are more events than are shown. */
+  readonly isCut: boolean;
+  readonly problem: unknown;
+}
+
+/** `types` is undefined when no events are shown. */
+export function useEvents(
+  types: readonly string[] | undefined,
+  { startMs, endMs }: TimeWindow,
+  colors: ChartColors,
+): TrendEvents {
+  const project = useProject();
+  const stepMs = Math.ceil((endMs - startMs) / rangeSteps);
+  const range = { startMs: Math.floor(startMs / stepMs) * stepMs, endMs: Math.ceil(endMs / stepMs) * stepMs };
+  const { data, error } = useQuery({
+    queryKey: ["trend events", project, range],
+    enabled: types !== undefined,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => loadEvents(project, range, signal),
+  });
+  const found = types === undefined ? [] : (data ?? []);
+  const known = [...new Set(found.map((event) => event.type ?? ""))].sort();
+  const shown = found.filter(({ type = "" }) => types?.includes(allTypes) || types?.includes(type));
+  return {
+    types: known,
+    isCut: found.length >= eventsMax,
+    problem: error,
+    bands: shown.map((event) => ({
+      key: String(event.id),
+      label: [event.type, event.subtype, event.description].filter(Boolean).join(" · "),
+      startMs: event.startTime ?? event.endTime ?? 0,
+      endMs: event.endTime,
+      color: lineColor(colors, known.indexOf(event.type ?? "") + 1),
+    })),
+  };
+}
+
+/** Those that begin in the window, and those that began before and end in or after it. */
+async function loadEvents(
+  project: string,
+  { startMs, endMs }: TimeWindow,
+  signal: AbortSignal,
+): Promise<readonly Event[]> {
+  const sort = { sort: "startTime", dir: "desc", limit: eventsMax } as const;
+  const parts = await Promise.all([
+    getEventsSearch(project, { ...sort, minStartTime: startMs, maxStartTime: endMs }, { signal }),
+    getEventsSearch(project, { ...sort, maxStartTime: startMs - 1, minEndTime: startMs }, { signal }),
+  ]);
+  return parts.flatMap(({ data }) => data.items).slice(0, eventsMax);
+}

@@ -1,0 +1,87 @@
+// The data of the trend: its rows, the lines of its chart and of its navigator, and its events.
+import { useComputedColorScheme } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useMemo } from "react";
+import { chartColors } from "../../ui/chart/chart-colors.ts";
+import type { ChartLine, NumberLine } from "../../ui/chart/chart-line.ts";
+import type { TimeWindow } from "../../ui/chart/columns.ts";
+import { gapOf } from "../../ui/chart/interval.ts";
+import { useComparison } from "./compare.ts";
+import { navigatorRange } from "./navigator-range.ts";
+import type { TrendRow } from "./series-table.tsx";
+import type { TrendSeries } from "./trend-series.ts";
+import { type LoadedColumns, useColumns } from "./use-columns.ts";
+import { type TrendEvents, useEvents } from "./use-events.ts";
+import type { TrendState } from "./use-trend.ts";
+
+export interface TrendData {
+  readonly rows: readonly TrendRow[];
+  /** The lines of the series that are not hidden. */
+  readonly visible: readonly ChartLine[];
+  /** Those, and the lines to compare with. */
+  readonly lines: readonly ChartLine[];
+  /** The lines of the navigator, and the time that it shows. */
+  readonly strip: readonly NumberLine[];
+  readonly whole: TimeWindow;
+  readonly events: TrendEvents;
+  readonly isLoading: boolean;
+}
+
+/** While the window moves, its data is read at most once in this time. */
+const pauseMs = 60;
+
+export function useTrendData(trend: TrendState, series: readonly TrendSeries[], widthPx: number): TrendData {
+  const { isLive, version, search } = trend;
+  const [window] = useDebouncedValue(trend.window, pauseMs, { leading: true });
+  const whole = useMemo(() => navigatorRange(window, Date.now()), [window]);
+  const loaded = useColumns({ series, window, widthPx, isLive, version });
+  const overview = useColumns({ series, window: whole, widthPx: widthPx / 2, isLive: false, version });
+  const rows = useRows(series, loaded, overview);
+  const visible = useMemo(() => rows.flatMap(({ series, line }) => (series.isHidden ? [] : [line])), [rows]);
+  const compared = useComparison({ rows, window, widthPx, version, days: search.compare });
+  const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
+  return {
+    ...{ rows, visible, whole },
+    lines: useMemo(() => [...visible, ...compared], [visible, compared]),
+    strip: useStrip(rows, overview),
+    events: useEvents(search.events, window, chartColors(scheme)),
+    isLoading: !isLive && loaded.some((one) => one.isLoading),
+  };
+}
+
+function useRows(
+  series: readonly TrendSeries[],
+  loaded: readonly LoadedColumns[],
+  overview: readonly LoadedColumns[],
+): readonly TrendRow[] {
+  return useMemo(
+    () =>
+      series.map((one, index) => {
+        const { columns, problem } = loaded[index]!;
+        const gapMs = gapOf(overview[index]!.columns) ?? gapOf(columns) ?? Number.POSITIVE_INFINITY;
+        return { series: one, line: lineOf(one, columns, gapMs), problem };
+      }),
+    [series, loaded, overview],
+  );
+}
+
+function lineOf(series: TrendSeries, columns: LoadedColumns["columns"], gapMs: number): ChartLine {
+  const { key, name: label, color, unit: axis, isStep } = series;
+  if (series.isString)
+    return { kind: "texts", key, label, color, columns: columns?.kind === "text" ? columns : undefined };
+  const numbers = columns?.kind === "text" ? undefined : columns;
+  return { kind: "numbers", key, label, color, axis, isStep, gapMs, columns: numbers };
+}
+
+/** The lines of the navigator: those of numbers that are not hidden, with the data of the whole strip. */
+function useStrip(rows: readonly TrendRow[], overview: readonly LoadedColumns[]): readonly NumberLine[] {
+  return useMemo(
+    () =>
+      rows.flatMap(({ series, line }, index) => {
+        const { columns } = overview[index]!;
+        if (series.isHidden || line.kind === "texts" || columns?.kind === "text") return [];
+        return [{ ...line, columns }];
+      }),
+    [rows, overview],
+  );
+}
