@@ -1,0 +1,185 @@
+// The state of a project with data: counts, age of the data, trends, events, and the server's health.
+import { Alert, Anchor, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { CircleAlert } from "lucide-react";
+import type { ReactNode } from "react";
+import type { Event } from "../../api/generated.ts";
+import { ageText, countText, durationText, timeText } from "../../lib/format.ts";
+import { useNow } from "../../ui/use-now.ts";
+import { trendSearch } from "../trend/search.ts";
+import {
+  type CountedSet,
+  countedSets,
+  useCount,
+  useFreshness,
+  useHealth,
+  useRecentEvents,
+  useSavedTrends,
+} from "./data.ts";
+import classes from "./start.module.css";
+
+const labels: Readonly<Record<CountedSet, string>> = {
+  ...{ Assets: "Assets", Timeseries: "Time series", Events: "Events", Files: "Files" },
+};
+
+export function Counts() {
+  return (
+    <SimpleGrid cols={{ base: 2, md: 4 }} component="section" aria-label="Counts">
+      {countedSets.map((set) => (
+        <CountCard key={set} set={set} />
+      ))}
+    </SimpleGrid>
+  );
+}
+
+function CountCard({ set }: { set: CountedSet }) {
+  const count = useCount(set);
+  const text = count.isError ? "unknown" : count.data === null ? "no rights" : undefined;
+  return (
+    <Card>
+      <Text size="sm" c="var(--text-quiet)">
+        {labels[set]}
+      </Text>
+      {count.isPending ? (
+        <Skeleton h={28} w={70} mt={6} />
+      ) : (
+        <Text fz={26} fw={600} className="numbers" lh={1.3}>
+          {text ?? countText(count.data!)}
+        </Text>
+      )}
+    </Card>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Card component="section" aria-label={title}>
+      <Title order={2} size="h5" mb="xs">
+        {title}
+      </Title>
+      {children}
+    </Card>
+  );
+}
+
+const Quiet = ({ children }: { children: ReactNode }) => (
+  <Text size="sm" c="var(--text-quiet)">
+    {children}
+  </Text>
+);
+
+export function FreshnessCard() {
+  const { data, isError } = useFreshness();
+  const nowMs = useNow(1_000);
+  return (
+    <Part title="Newest data">
+      {isError && <Quiet>You may not read time series.</Quiet>}
+      {data && !data.newest && <Quiet>There are no values yet.</Quiet>}
+      {data?.newest && (
+        <Stack gap={4}>
+          <Text fz={26} fw={600} className="numbers" lh={1.3}>
+            {ageText(data.newest.timeMs, nowMs)}
+          </Text>
+          <Text size="sm">
+            <Anchor
+              renderRoot={(props) => <Link to="/trend" search={{ series: [data.newest!.name] }} {...props} />}
+            >
+              {data.newest.name}
+            </Anchor>{" "}
+            at {timeText(data.newest.timeMs)}
+          </Text>
+          <Quiet>
+            {data.silent === 0
+              ? `All of the first ${data.checked} series have a value of the last hour.`
+              : `${data.silent} of the first ${data.checked} series have no value of the last hour.`}
+          </Quiet>
+        </Stack>
+      )}
+    </Part>
+  );
+}
+
+export function SavedTrends() {
+  const { data, isError } = useSavedTrends();
+  return (
+    <Part title="Saved trends">
+      {isError && <Quiet>You may not read saved trends.</Quiet>}
+      {data?.length === 0 && (
+        <Quiet>
+          None yet. Open a <Anchor renderRoot={(props) => <Link to="/trend" {...props} />}>trend</Anchor> and
+          save it under a name.
+        </Quiet>
+      )}
+      <ul className={classes["list"]}>
+        {data?.map(({ id, name, owner, definition }) => (
+          <li key={id} className={classes["item"]}>
+            <Anchor
+              size="sm"
+              renderRoot={(props) => (
+                <Link to="/trend" search={{ ...trendSearch(definition ?? {}), trend: id }} {...props} />
+              )}
+            >
+              {name}
+            </Anchor>
+            <Quiet>{owner}</Quiet>
+          </li>
+        ))}
+      </ul>
+    </Part>
+  );
+}
+
+export function RecentEvents() {
+  const { data, isError } = useRecentEvents();
+  const nowMs = useNow(10_000);
+  return (
+    <Part title="Recent events">
+      {isError && <Quiet>You may not read events.</Quiet>}
+      {data?.length === 0 && <Quiet>There are no events yet.</Quiet>}
+      <ul className={classes["list"]}>
+        {data?.map((event) => (
+          <li key={event.id} className={classes["event"]}>
+            <Text size="sm" fw={500}>
+              {[event.type, event.subtype].filter(Boolean).join(" · ") || "event"}
+            </Text>
+            <Text size="sm" className={classes["description"]}>
+              {event.description}
+            </Text>
+            <Quiet>{whenText(event, nowMs)}</Quiet>
+          </li>
+        ))}
+      </ul>
+    </Part>
+  );
+}
+
+function whenText({ startTime, endTime }: Event, nowMs: number): string {
+  if (startTime === undefined) return "";
+  const age = ageText(startTime, nowMs);
+  if (endTime === undefined || endTime > nowMs) return `${age}, not over`;
+  return endTime === startTime ? age : `${age}, for ${durationText(endTime - startTime)}`;
+}
+
+/** Problems of the server, for administrators; nothing when it is well. */
+export function HealthNotice() {
+  const { data } = useHealth(true);
+  if (!data || (data.status === "ok" && data.quarantined.length === 0)) return null;
+  const isFailing = data.status === "failing";
+  return (
+    <Alert
+      color={isFailing ? "red" : "orange"}
+      role="alert"
+      icon={<CircleAlert size={18} aria-hidden />}
+      title={isFailing ? "The server has a serious problem" : "The server has a problem"}
+    >
+      <Group gap={4}>
+        {data.status !== "ok" && <Text size="sm">The store {data.store}.</Text>}
+        {data.quarantined.length > 0 && (
+          <Text size="sm">
+            {countText(data.quarantined.length)} damaged parts of the data are set aside; the rest is served.
+          </Text>
+        )}
+      </Group>
+    </Alert>
+  );
+}

@@ -1,0 +1,68 @@
+// Tests the first page in a real browser: an empty project, the load of the demo plant, and the overview.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
+
+let console: ConsoleUnderTest;
+before(async () => {
+  console = await startConsole();
+});
+after(() => console.close());
+
+async function memberKey(name: string): Promise<string> {
+  const { v06 } = console.server.ask;
+  const user = (await v06("POST /users", { items: [{ uniqueName: name }] })).items[0]!;
+  return (await v06("POST /apikeys", { items: [{ userId: user["id"] }] })).items[0]!["value"] as string;
+}
+
+describe("an empty project", () => {
+  it("says what to do, and is accessible wide and narrow", async () => {
+    for (const [colorScheme, width] of [
+      ["light", 1440],
+      ["dark", 360],
+    ] as const) {
+      const page = await console.open({ colorScheme, viewport: { width, height: 740 } });
+      await page.getByRole("button", { name: "Load the demo plant" }).waitFor();
+      await page.getByRole("heading", { name: "Import CSV files" }).waitFor();
+      await assertAccessible(page);
+      const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
+      assert.equal(isCut, false, `the page is wider than ${width} px`);
+      await page.getByRole("region", { name: "Connect a program" }).getByRole("link").click();
+      await page.getByRole("heading", { name: "Connect", exact: true }).waitFor();
+      await page.context().close();
+    }
+  });
+
+  it("does not offer the demo plant to members", async () => {
+    const page = await console.open({ key: await memberKey("member") });
+    await page.getByText("You see no data yet").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Load the demo plant" }).count(), 0);
+    await page.context().close();
+  });
+});
+
+describe("the demo plant", () => {
+  it("is loaded by a click with its progress, and the overview follows", async () => {
+    const page = await console.open();
+    page.setDefaultTimeout(120_000);
+    await page.getByRole("button", { name: "Load the demo plant" }).click();
+    await page.getByRole("progressbar", { name: "Progress of the load" }).waitFor();
+    const counts = page.getByRole("region", { name: "Counts" });
+    await counts.getByText("Assets").waitFor();
+    await page
+      .getByRole("region", { name: "Newest data" })
+      .getByText(/^(now|.* s ago)$/)
+      .waitFor();
+    await page.getByRole("region", { name: "Recent events" }).getByRole("listitem").first().waitFor();
+    assert.equal(await page.getByRole("button", { name: "Load the demo plant" }).count(), 0);
+    await assertAccessible(page);
+    await page.context().close();
+  });
+
+  it("is not shown to a member without rights, but says so", async () => {
+    const page = await console.open({ key: await memberKey("stranger") });
+    await page.getByText("You see no data yet").waitFor();
+    assert.equal(await page.getByRole("region", { name: "Counts" }).count(), 0);
+    await page.context().close();
+  });
+});
