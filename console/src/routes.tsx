@@ -11,6 +11,7 @@ import {
 import { basePath } from "./api/base.ts";
 import { addressOf, parseAddress } from "./lib/address.ts";
 import { accessSearch } from "./pages/access/search.ts";
+import { assetsSearch } from "./pages/assets/search.ts";
 import { connectSearch } from "./pages/connect/search.ts";
 import { rawSearch, tableSearch } from "./pages/raw/search.ts";
 import { seriesRecordSearch, seriesSearch } from "./pages/series/search.ts";
@@ -115,10 +116,32 @@ const connectRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/connect/connect-page.tsx"), "ConnectPage"),
 });
 
+/** The tree stays while one goes from asset to asset: the pages of assets are inside of its route. */
+const assetsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/assets",
+  validateSearch: assetsSearch,
+  component: lazyRouteComponent(() => import("./pages/assets/assets-page.tsx"), "AssetsPage"),
+});
+
+const noAssetRoute = createRoute({
+  getParentRoute: () => assetsRoute,
+  path: "/",
+  component: lazyRouteComponent(() => import("./pages/assets/asset-page.tsx"), "NoAssetChosen"),
+});
+
+const assetRoute = createRoute({
+  getParentRoute: () => assetsRoute,
+  path: "/$id",
+  params: idParams,
+  component: lazyRouteComponent(() => import("./pages/assets/asset-page.tsx"), "AssetPage"),
+});
+
 const routeTree = rootRoute.addChildren([
   signInRoute,
   frameRoute.addChildren([
     startRoute,
+    assetsRoute.addChildren([noAssetRoute, assetRoute]),
     trendRoute,
     seriesRoute,
     seriesRecordRoute,

@@ -6,7 +6,8 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useState } from "react";
-import { getTimeseriesSearch } from "../api/generated.ts";
+import { statusOf } from "../api/errors.ts";
+import { getAssetsSearch, getTimeseriesSearch } from "../api/generated.ts";
 import { useProject, useSession } from "../session/session.ts";
 import { navigation } from "./navigation.ts";
 
@@ -60,18 +61,38 @@ function useRecords(name: string): SpotlightActionGroupData[] {
     queryKey: ["palette", project, name],
     enabled: name !== "",
     placeholderData: keepPreviousData,
-    queryFn: async ({ signal }) => {
-      const series = await getTimeseriesSearch(project, { query: name, limit: hitsMax }, { signal });
-      return { series: series.data.items };
-    },
+    queryFn: ({ signal }) => findRecords(project, name, signal),
   });
+  if (name === "" || data === undefined) return [];
+  const openAsset = (id: number) => () => void navigate({ to: "/assets/$id", params: { id } });
   const openSeries = (id: number) => () => void navigate({ to: "/series/$id", params: { id } });
   return [
     {
+      group: "Assets",
+      actions: data.assets.map(({ id, name: label, description = "" }) => ({
+        ...{ id: `asset ${id}`, label, description, onClick: openAsset(id) },
+      })),
+    },
+    {
       group: "Series",
-      actions: (name === "" ? [] : (data?.series ?? [])).map(({ id, name: label, description = "" }) => ({
+      actions: data.series.map(({ id, name: label, description = "" }) => ({
         ...{ id: `series ${id}`, label, description, onClick: openSeries(id) },
       })),
     },
   ];
+}
+
+async function findRecords(project: string, name: string, signal: AbortSignal) {
+  const query = { query: name, limit: hitsMax };
+  const [assets, series] = await Promise.all([
+    getAssetsSearch(project, query, { signal }).catch(noneWithoutRight),
+    getTimeseriesSearch(project, query, { signal }).catch(noneWithoutRight),
+  ]);
+  return { assets: assets.data.items, series: series.data.items };
+}
+
+/** The palette shows what the person may read, also when that is one kind of records alone. */
+function noneWithoutRight(problem: unknown) {
+  if (statusOf(problem) === 403) return { data: { items: [] } };
+  throw problem;
 }

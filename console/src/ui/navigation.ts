@@ -7,6 +7,7 @@ import {
   Database,
   House,
   type LucideIcon,
+  Network,
   Plug,
   ShieldCheck,
 } from "lucide-react";
@@ -23,6 +24,7 @@ interface NavigationEntry {
 export const navigation: readonly NavigationEntry[] = [
   { to: "/", label: "Start", icon: House, keywords: "home overview" },
   { to: "/trend", label: "Trend", icon: ChartSpline, keywords: "plot chart compare values over time" },
+  { to: "/assets", label: "Assets", icon: Network, keywords: "tree plant equipment hierarchy" },
   { to: "/series", label: "Series", icon: ChartLine, keywords: "time series tags datapoints latest" },
   {
     ...{ to: "/connect", label: "Connect", icon: Plug },

@@ -226,7 +226,8 @@ export async function listChildren(ctx: RequestContext, query: ChildrenQuery): P
 
 /** The visible assets whose parent is not visible; a scope of subtrees names them. */
 function topmost(scope: Filter): Filter {
-  if (scope.kind === "everything") return equals("parentId", null);
+  // The index of unique names has no rows without a parent; the one of depths finds the roots.
+  if (scope.kind === "everything") return equals("depth", 0);
   const named = oneOf("id", subtreeRootsIn(scope));
   return and(scope, named, not(related("parentId", assetTable.name, scope)));
 }

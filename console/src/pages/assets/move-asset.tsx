@@ -1,0 +1,97 @@
+// Moves an asset with everything below it to another parent, or makes it a root.
+import { Button, Group, Modal, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Search } from "lucide-react";
+import { useState } from "react";
+import {
+  type Asset,
+  type AssetContents,
+  getAssetsSearch,
+  patchAssetsByAssetId,
+} from "../../api/generated.ts";
+import { countText } from "../../lib/format.ts";
+import { useProject } from "../../session/session.ts";
+import { Refusal } from "../../ui/confirm.tsx";
+import { useAssetChange } from "./use-asset-change.ts";
+
+const typingPauseMs = 200;
+const hitsMax = 20;
+const root = "root";
+
+interface MoveAssetProps {
+  readonly asset: Asset;
+  readonly contents: AssetContents | undefined;
+  onClose(): void;
+}
+
+export function MoveAsset({ asset, contents, onClose }: MoveAssetProps) {
+  const project = useProject();
+  const [text, setText] = useState("");
+  const [chosen, setChosen] = useState<string>();
+  const hits = useTargets(asset, text);
+  const move = useAssetChange(async (target: string) => {
+    const parentId = target === root ? { setNull: true } : { set: Number(target) };
+    await patchAssetsByAssetId(project, asset.id, { parentId });
+    onClose();
+  });
+  const below = contents?.assets ?? 0;
+  return (
+    <Modal opened onClose={onClose} title={`Move ${asset.name}`} closeButtonProps={{ "aria-label": "Close" }}>
+      <Stack gap="sm">
+        {below > 0 && (
+          <Text size="sm">
+            The {below === 1 ? "asset" : `${countText(below)} assets`} below it will move with it. Groups that
+            are limited to subtrees may see more or less of them afterwards.
+          </Text>
+        )}
+        <TextInput
+          label="New parent"
+          placeholder="Words of its name or description"
+          leftSection={<Search size={15} aria-hidden />}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          data-autofocus
+        />
+        <Radio.Group aria-label="New parent" value={chosen ?? null} onChange={setChosen}>
+          <Stack gap={8}>
+            {hits.map(({ id, name, description }) => (
+              <Radio key={id} value={String(id)} label={name} description={description} size="sm" />
+            ))}
+            {asset.parentId !== undefined && (
+              <Radio value={root} label="No parent: the asset becomes a root" size="sm" />
+            )}
+          </Stack>
+        </Radio.Group>
+        <Refusal problem={move.error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button
+            disabled={chosen === undefined}
+            loading={move.isPending}
+            onClick={() => chosen !== undefined && move.mutate(chosen)}
+          >
+            {below === 0 ? "Move the asset" : `Move ${countText(below + 1)} assets`}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+/** The assets that match, without the asset itself, its subtree and its present parent. */
+function useTargets(asset: Asset, text: string): readonly Asset[] {
+  const project = useProject();
+  const [query] = useDebouncedValue(text.trim(), typingPauseMs);
+  const { data = [] } = useQuery({
+    queryKey: ["assets", project, "targets", query],
+    enabled: query !== "",
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) =>
+      (await getAssetsSearch(project, { query, limit: hitsMax }, { signal })).data.items,
+  });
+  if (query === "") return [];
+  return data.filter(({ id, path }) => !path.includes(asset.id) && id !== asset.parentId);
+}

@@ -1,0 +1,167 @@
+// Loads the levels of the tree of assets as they are opened, and the way to an asset.
+import { useQueryClient } from "@tanstack/react-query";
+import { useMemo, useRef, useState } from "react";
+import { statusOf } from "../../api/errors.ts";
+import { type Asset, getAssetsByAssetId, getAssetsChildren } from "../../api/generated.ts";
+import { useProject } from "../../session/session.ts";
+import {
+  type Continuation,
+  emptyTree,
+  isLoaded,
+  type MoreRow,
+  type ParentId,
+  type Run,
+  rowsOf,
+  type Tree,
+  type TreeRow,
+  withOpen,
+  withRun,
+} from "./tree-model.ts";
+
+const pageSize = 100;
+
+export interface AssetTree {
+  readonly rows: readonly TreeRow[];
+  /** The last failure of loading; undefined after a success. */
+  readonly problem: unknown;
+  readonly isLoaded: boolean;
+  /** The number of times that the tree was loaded again. */
+  readonly generation: number;
+  loadTop(): Promise<void>;
+  open(id: number): Promise<void>;
+  close(id: number): void;
+  loadMore(row: MoreRow): Promise<void>;
+  /** Opens the tree down to an asset, and loads only the levels on the way. */
+  reveal(id: number): Promise<void>;
+  /** Loads the open levels again, after assets were created, moved or deleted. */
+  reload(): Promise<void>;
+}
+
+export function useTree(): AssetTree {
+  const [tree, setTree] = useState<Tree>(emptyTree);
+  const [problem, setProblem] = useState<unknown>();
+  const [generation, setGeneration] = useState(0);
+  const current = useRef(tree);
+  const loader = useLoader();
+  const actions = useMemo(() => {
+    const change: ChangeTree = (next) => {
+      current.current = next(current.current);
+      setTree(current.current);
+    };
+    const { loadLevel, loadTo, loadAgain } = levelsOf(loader, () => current.current, change);
+    const guarded = async (work: () => Promise<void>) => {
+      try {
+        await work();
+        setProblem(undefined);
+      } catch (failure) {
+        setProblem(failure);
+      }
+    };
+    return {
+      loadTop: () => guarded(() => loadLevel(undefined)),
+      open: (id: number) => {
+        change((now) => withOpen(now, [id], true));
+        return guarded(() => loadLevel(id));
+      },
+      close: (id: number) => change((now) => withOpen(now, [id], false)),
+      loadMore: ({ parentId, run: { next, start } }: MoreRow) =>
+        guarded(async () => {
+          if (!next || !loader.begin(next.cursor)) return;
+          const added = await loader.run(parentId, next).finally(() => loader.end(next.cursor));
+          change((now) => withRun(now, parentId, { ...added, start }));
+        }),
+      reveal: (id: number) =>
+        guarded(async () => {
+          const path = await loader.path(id);
+          await Promise.all(path.map((asset, at) => loadTo(path[at - 1]?.id, asset)));
+          const above = path.slice(0, -1).map((asset) => asset.id);
+          change((now) => withOpen(now, above, true));
+        }),
+      reload: async () => {
+        await guarded(loadAgain);
+        setGeneration((now) => now + 1);
+      },
+    };
+  }, [loader]);
+  const rows = useMemo(() => rowsOf(tree), [tree]);
+  return { rows, problem, generation, isLoaded: tree.levels.has(undefined), ...actions };
+}
+
+type ChangeTree = (next: (tree: Tree) => Tree) => void;
+
+function levelsOf(loader: Loader, tree: () => Tree, change: ChangeTree) {
+  const loadLevel = async (parentId: ParentId) => {
+    if (tree().levels.has(parentId)) return;
+    const run = await loader.run(parentId, {});
+    change((now) => (now.levels.has(parentId) ? now : withRun(now, parentId, run)));
+  };
+  return {
+    loadLevel,
+    async loadTo(parentId: ParentId, { id, name }: Asset) {
+      await loadLevel(parentId);
+      if (isLoaded(tree(), parentId, id)) return;
+      const run = await loader.run(parentId, { from: name });
+      change((now) => withRun(now, parentId, run));
+    },
+    /** Loads the starts of the open levels. A level whose parent was deleted is left out. */
+    async loadAgain() {
+      const { open } = tree();
+      const parents: ParentId[] = [undefined, ...open];
+      const load = async (parentId: ParentId) => {
+        try {
+          return [[parentId, { runs: [await loader.run(parentId, {})] }] as const];
+        } catch (problem) {
+          if (statusOf(problem) === 404) return [];
+          throw problem;
+        }
+      };
+      const levels = await Promise.all(parents.map(load));
+      change(() => ({ open, levels: new Map(levels.flat()) }));
+    },
+  };
+}
+
+type Loader = ReturnType<typeof useLoader>;
+
+function useLoader() {
+  const project = useProject();
+  const queryClient = useQueryClient();
+  return useMemo(() => {
+    const running = new Set<string>();
+    return {
+      /** Whether no one else continues from this cursor already. */
+      begin: (cursor: string) => !running.has(cursor) && running.add(cursor).size > 0,
+      end: (cursor: string) => void running.delete(cursor),
+      async run(parentId: ParentId, { from, cursor }: Partial<Continuation>): Promise<Run> {
+        const { data } = await getAssetsChildren(project, { parentId, $from: from, cursor, limit: pageSize });
+        const { items, nextCursor } = data;
+        return {
+          items,
+          start: from,
+          next: nextCursor === undefined ? undefined : { cursor: nextCursor, from },
+        };
+      },
+      path: (id: number) => queryClient.ensureQueryData(pathQuery(project, id)),
+    };
+  }, [project, queryClient]);
+}
+
+/** An asset with its ancestors, the topmost first; without those that the person may not see. */
+export const pathQuery = (project: string, id: number) => ({
+  queryKey: ["assets", project, "path", id],
+  queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<readonly Asset[]> => {
+    const asset = await readAsset(project, id, signal);
+    const above = await Promise.all(
+      asset.path.slice(0, -1).map((one) => readAsset(project, one, signal).catch(hiddenAsNull)),
+    );
+    return [...above.filter((one) => one !== null), asset];
+  },
+});
+
+const readAsset = async (project: string, id: number, signal: AbortSignal): Promise<Asset> =>
+  (await getAssetsByAssetId(project, id, {}, { signal })).data.items[0]!;
+
+function hiddenAsNull(problem: unknown): null {
+  if (statusOf(problem) === 404) return null;
+  throw problem;
+}

@@ -1,0 +1,230 @@
+// Tests the tree of assets and the page of one asset in a real browser.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { Page } from "playwright-core";
+import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
+
+let console: ConsoleUnderTest;
+const ids: Record<string, number> = {};
+
+/** `Plant > Unit 1 > P-10000 ... P-29999`, `Plant > Unit 2 > Tank > Valve`; points and records on P-25000. */
+const pumpsCount = 20_000;
+const perRequest = 5_000;
+
+const post = async (path: string, body: unknown) => {
+  const response = await console.server.ask.v06(`POST ${path}`, body);
+  assert.ok(response.status < 300, response.text);
+  return response;
+};
+
+async function add(items: readonly { readonly name: string; readonly parentId?: number | undefined }[]) {
+  const created = await post("/assets", { items });
+  for (const { id, name } of created.items) ids[String(name)] = Number(id);
+}
+
+before(async () => {
+  console = await startConsole();
+  await add([{ name: "Plant" }]);
+  await add(["Unit 1", "Unit 2"].map((name) => ({ name, parentId: ids["Plant"] })));
+  await add([{ name: "Tank", parentId: ids["Unit 2"] }]);
+  await add([{ name: "Valve", parentId: ids["Tank"] }]);
+  for (let first = 10_000; first < 10_000 + pumpsCount; first += perRequest)
+    await add(
+      Array.from({ length: perRequest }, (_, i) => ({
+        ...{ name: `P-${first + i}`, parentId: ids["Unit 1"], externalId: `P-${first + i}` },
+      })),
+    );
+  const assetId = ids["P-25000"];
+  await post("/timeseries", { items: [{ name: "P-25000.flow", unit: "m3/h", assetId }] });
+  const now = Date.now();
+  await post("/timeseries/data/P-25000.flow", { items: [{ timestamp: now - 60_000, value: 42.5 }] });
+  await post("/events", { items: [{ startTime: now, endTime: now, type: "alarm", assetIds: [assetId] }] });
+  const ends = { sourceType: "asset", sourceExternalId: "P-25000", targetType: "asset" };
+  await post("/relationships", { items: [{ externalId: "r", ...ends, targetExternalId: "P-25001" }] });
+});
+after(() => console.close());
+
+const item = (page: Page, name: string) => page.getByRole("treeitem", { name, exact: false });
+
+describe("the tree", () => {
+  it("is used by keyboard: arrows open, move and close, Enter shows the asset", async () => {
+    const page = await console.open({ path: "/assets" });
+    await item(page, "Plant").waitFor();
+    await page.getByRole("tree").focus();
+    await page.keyboard.press("ArrowRight");
+    await item(page, "Unit 2").waitFor();
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
+    await item(page, "Tank").waitFor();
+    assert.equal(await item(page, "Tank").getAttribute("aria-level"), "3");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Tank" }).waitFor();
+    assert.match(page.url(), new RegExp(`/assets/${ids["Tank"]}$`));
+    for (const key of ["ArrowLeft", "ArrowLeft"]) await page.keyboard.press(key);
+    await item(page, "Tank").waitFor({ state: "detached" });
+    await page.keyboard.press("p");
+    const active = await page.getByRole("tree").getAttribute("aria-activedescendant");
+    assert.equal(active, await item(page, "Plant").getAttribute("id"));
+    await page.context().close();
+  });
+
+  it("opens at an asset of 20,000 siblings by its address, and loads the way to it alone", async () => {
+    const page = await console.open({ path: "/" });
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    await page.goto(`${console.server.baseUrl}/assets/${ids["P-25000"]}`);
+    await page.locator("[role=treeitem][aria-selected=true]", { hasText: "P-25000" }).waitFor();
+    assert.equal(await item(page, "Unit 1").count(), 0, "the row is in the middle of the view");
+    const pages = requests.filter((url) => url.includes("/assets/children?") && !url.includes("limit=12"));
+    assert.ok(pages.length <= 4, `${pages.length} pages of the tree`);
+    const rows = await page.getByRole("treeitem").count();
+    assert.ok(rows < 60, `${rows} rows in the page`);
+    await page.context().close();
+  });
+
+  it("finds assets by name; the tree shows the hit, and the back button the search again", async () => {
+    const page = await console.open({ path: "/assets" });
+    await page.getByLabel("Search assets").fill("P-1777");
+    await page.getByRole("link", { name: "P-17771" }).click();
+    await page.getByRole("heading", { name: "P-17771" }).waitFor();
+    await item(page, "P-17771").waitFor();
+    await page.goBack();
+    await page.getByRole("link", { name: "P-17770" }).waitFor();
+    assert.equal(await page.getByLabel("Search assets").inputValue(), "P-1777");
+    await page.context().close();
+  });
+});
+
+describe("the page of an asset", () => {
+  it("shows its path, series with the latest value, events and relationships", async () => {
+    const page = await console.open({ path: `/assets/${ids["P-25000"]}` });
+    const path = page.getByRole("navigation", { name: "Path of the asset" });
+    await path.getByRole("link", { name: "Unit 1" }).waitFor();
+    const series = page.getByRole("region", { name: "Series" });
+    await series.getByText("42.5 m3/h").waitFor();
+    await page.getByRole("region", { name: "Events" }).getByText("alarm").waitFor();
+    await page
+      .getByRole("region", { name: "Relationships" })
+      .getByRole("link", { name: "P-25001" })
+      .waitFor();
+    await series.getByRole("link", { name: "P-25000.flow" }).click();
+    await page.waitForURL(/\/trend\?series=P-25000\.flow/);
+    await page.context().close();
+  });
+
+  it("includes the records of the assets below on request, and keeps that in the address", async () => {
+    const page = await console.open({ path: `/assets/${ids["Unit 1"]}` });
+    const series = page.getByRole("region", { name: "Series" });
+    await series.getByText("No series is linked").waitFor();
+    await page.getByRole("switch", { name: "With the records of the 20\u202f000 assets below" }).click();
+    await series.getByText("P-25000.flow").waitFor();
+    assert.match(page.url(), /below=true/);
+    await page.context().close();
+  });
+
+  it("creates, edits, moves and deletes assets, and says in numbers what goes along", async () => {
+    const page = await console.open({ path: `/assets/${ids["Unit 2"]}` });
+    await page.getByRole("button", { name: "Add a child" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill("Filter");
+    await page.getByRole("button", { name: "Create the asset" }).click();
+    await page.getByRole("heading", { name: "Filter" }).waitFor();
+    await item(page, "Filter").waitFor();
+    await choose(page, "Filter", "Edit");
+    await page.getByRole("dialog").getByLabel("Description").fill("Fine filter");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("article").getByText("Fine filter").waitFor();
+    await page.goto(`${console.server.baseUrl}/assets/${ids["Tank"]}`);
+    await choose(page, "Tank", "Move");
+    await page.getByText("The asset below it will move with it").waitFor();
+    await page.getByRole("textbox", { name: "New parent" }).fill("Filter");
+    await page.getByRole("radio", { name: "Filter" }).click();
+    await page.getByRole("button", { name: "Move 2 assets" }).click();
+    await page.getByRole("navigation", { name: "Path of the asset" }).getByText("Filter").waitFor();
+    await choose(page, "Tank", "Delete");
+    await page.getByText("The asset below it will be deleted too.").waitFor();
+    await page.getByRole("button", { name: "Delete 2 assets" }).click();
+    await page.getByRole("heading", { name: "Filter" }).waitFor();
+    assert.equal((await console.server.ask.v06(`GET /assets/${ids["Valve"]}`)).status, 404);
+    assert.equal((await console.server.ask.v06(`GET /assets/${ids["Unit 2"]}`)).status, 200);
+    await page.context().close();
+  });
+
+  it("shows a refusal in plain words, and changes nothing", async () => {
+    const page = await console.open({ path: `/assets/${ids["Unit 2"]}` });
+    await choose(page, "Unit 2", "Edit");
+    await page.getByRole("dialog").getByLabel("Name").fill("Unit 1");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("alert").waitFor();
+    assert.equal((await console.server.ask.v06(`GET /assets/${ids["Unit 2"]}`)).items[0]!["name"], "Unit 2");
+    await page.context().close();
+  });
+
+  const choose = async (page: Page, name: string, action: string) => {
+    await page.getByRole("button", { name: `Change ${name}` }).click();
+    await page.getByRole("menuitem", { name: action }).click();
+  };
+});
+
+describe("an operator of one unit", () => {
+  it("sees that unit and nothing else, the palette included, and no buttons", async () => {
+    const key = await keyFor(ids["Unit 2"]!);
+    const page = await console.open({ path: "/assets", key });
+    await item(page, "Unit 2").waitFor();
+    assert.equal(await page.getByRole("treeitem").count(), 1);
+    assert.equal(await page.getByRole("button", { name: "New asset" }).count(), 0);
+    await item(page, "Unit 2").click();
+    await page.getByRole("heading", { name: "Unit 2" }).waitFor();
+    for (const name of ["Add a child", "Change Unit 2"])
+      assert.equal(await page.getByRole("button", { name }).count(), 0, name);
+    assert.equal(await page.getByText("Plant", { exact: true }).count(), 0, "the asset above");
+    assert.equal(await page.getByRole("region", { name: "Series" }).count(), 0, "no right to series");
+    await page.goto(`${console.server.baseUrl}/assets/${ids["P-25000"]}`);
+    await page.getByText("There is no such asset").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByLabel("Find pages, assets and series").fill("P-2500");
+    await page.getByText("Nothing is called that").waitFor();
+    await page.getByLabel("Find pages, assets and series").fill("Unit");
+    await page.getByRole("button", { name: "Unit 2" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: "Unit 1" }).count(), 0);
+    await page.context().close();
+  });
+
+  async function keyFor(assetId: number): Promise<string> {
+    const scope = { assetIdScope: { subtreeIds: [String(assetId)] } };
+    const capabilities = [{ assetsAcl: { actions: ["READ"], scope } }];
+    const [group] = (await post("/groups", { items: [{ name: "Unit 2", capabilities }] })).items;
+    const [user] = (await post("/users", { items: [{ uniqueName: "operator", groups: [group!.id] }] })).items;
+    const [key] = (await post("/apikeys", { items: [{ userId: user!.id }] })).items;
+    return String(key!["value"]);
+  }
+});
+
+describe("the pages of assets", () => {
+  it("have no faults of accessibility, light and dark, wide and narrow", async () => {
+    for (const colorScheme of ["light", "dark"] as const)
+      for (const width of [1440, 360]) {
+        const path = `/assets/${ids["P-25000"]}`;
+        const page = await console.open({ path, colorScheme, viewport: { width, height: 740 } });
+        await page.getByText("42.5 m3/h").waitFor();
+        await assertAccessible(page);
+        await assertFits(page, width);
+        if (width === 360) await page.getByRole("link", { name: "All assets" }).click();
+        else await page.goto(`${console.server.baseUrl}/assets`);
+        await item(page, "Plant").waitFor();
+        await assertAccessible(page);
+        await assertFits(page, width);
+        await page.context().close();
+      }
+  });
+
+  it("say what to do when there is nothing", async () => {
+    const page = await console.open({ path: "/assets?query=nosuchasset" });
+    await page.getByText("No asset matches").waitFor();
+    await page.context().close();
+  });
+
+  const assertFits = async (page: Page, width: number) => {
+    const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
+    assert.equal(isCut, false, `the page is wider than a window of ${width} px`);
+  };
+});
