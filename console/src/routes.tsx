@@ -13,6 +13,7 @@ import { addressOf, parseAddress } from "./lib/address.ts";
 import { accessSearch } from "./pages/access/search.ts";
 import { assetsSearch } from "./pages/assets/search.ts";
 import { connectSearch } from "./pages/connect/search.ts";
+import { eventsSearch } from "./pages/events/search.ts";
 import { rawSearch, tableSearch } from "./pages/raw/search.ts";
 import { seriesRecordSearch, seriesSearch } from "./pages/series/search.ts";
 import { trendSearch } from "./pages/trend/search.ts";
@@ -137,6 +138,26 @@ const assetRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/assets/asset-page.tsx"), "AssetPage"),
 });
 
+const eventsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/events",
+  validateSearch: eventsSearch,
+  component: lazyRouteComponent(() => import("./pages/events/events-page.tsx"), "EventsPage"),
+});
+
+const eventsImportRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/events/import",
+  component: lazyRouteComponent(() => import("./pages/events/import-page.tsx"), "ImportPage"),
+});
+
+const eventRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/events/$id",
+  params: idParams,
+  component: lazyRouteComponent(() => import("./pages/events/event-page.tsx"), "EventPage"),
+});
+
 const routeTree = rootRoute.addChildren([
   signInRoute,
   frameRoute.addChildren([
@@ -145,6 +166,9 @@ const routeTree = rootRoute.addChildren([
     trendRoute,
     seriesRoute,
     seriesRecordRoute,
+    eventsRoute,
+    eventsImportRoute,
+    eventRoute,
     accessRoute,
     rawRoute,
     rawTableRoute,

@@ -7,7 +7,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useState } from "react";
 import { statusOf } from "../api/errors.ts";
-import { getAssetsSearch, getTimeseriesSearch } from "../api/generated.ts";
+import { getAssetsSearch, getEventsSearch, getTimeseriesSearch } from "../api/generated.ts";
+import { timeText } from "../lib/format.ts";
 import { useProject, useSession } from "../session/session.ts";
 import { navigation } from "./navigation.ts";
 
@@ -30,7 +31,7 @@ export function CommandPalette() {
       maxHeight="60vh"
       searchProps={{
         leftSection: <Search size={18} aria-hidden />,
-        placeholder: "Find pages, assets, series…",
+        placeholder: "Find pages, series, events…",
         "aria-label": "Find pages, assets and series",
       }}
     />
@@ -66,6 +67,7 @@ function useRecords(name: string): SpotlightActionGroupData[] {
   if (name === "" || data === undefined) return [];
   const openAsset = (id: number) => () => void navigate({ to: "/assets/$id", params: { id } });
   const openSeries = (id: number) => () => void navigate({ to: "/series/$id", params: { id } });
+  const openEvent = (id: number) => () => void navigate({ to: "/events/$id", params: { id } });
   return [
     {
       group: "Assets",
@@ -79,20 +81,28 @@ function useRecords(name: string): SpotlightActionGroupData[] {
         ...{ id: `series ${id}`, label, description, onClick: openSeries(id) },
       })),
     },
+    {
+      group: "Events",
+      actions: data.events.map((event) => ({
+        ...{ id: `event ${event.id}`, label: event.description ?? "Event", onClick: openEvent(event.id) },
+        description: [event.type, event.startTime && timeText(event.startTime)].filter(Boolean).join(" · "),
+      })),
+    },
   ];
 }
 
 async function findRecords(project: string, name: string, signal: AbortSignal) {
   const query = { query: name, limit: hitsMax };
-  const [assets, series] = await Promise.all([
+  const [assets, series, events] = await Promise.all([
     getAssetsSearch(project, query, { signal }).catch(noneWithoutRight),
     getTimeseriesSearch(project, query, { signal }).catch(noneWithoutRight),
+    getEventsSearch(project, { description: name, limit: hitsMax }, { signal }).catch(noneWithoutRight),
   ]);
-  return { assets: assets.data.items, series: series.data.items };
+  return { assets: assets.data.items, series: series.data.items, events: events.data.items };
 }
 
 /** The palette shows what the person may read, also when that is one kind of records alone. */
-function noneWithoutRight(problem: unknown) {
+function noneWithoutRight(problem: unknown): { data: { items: never[] } } {
   if (statusOf(problem) === 403) return { data: { items: [] } };
   throw problem;
 }

@@ -2,6 +2,7 @@
 import type { LinkProps } from "@tanstack/react-router";
 import {
   Activity,
+  CalendarClock,
   ChartLine,
   ChartSpline,
   Database,
@@ -26,6 +27,7 @@ export const navigation: readonly NavigationEntry[] = [
   { to: "/trend", label: "Trend", icon: ChartSpline, keywords: "plot chart compare values over time" },
   { to: "/assets", label: "Assets", icon: Network, keywords: "tree plant equipment hierarchy" },
   { to: "/series", label: "Series", icon: ChartLine, keywords: "time series tags datapoints latest" },
+  { to: "/events", label: "Events", icon: CalendarClock, keywords: "alarms batches work orders time line" },
   {
     ...{ to: "/connect", label: "Connect", icon: Plug },
     keywords: "power bi excel python javascript curl odata api rest key export",

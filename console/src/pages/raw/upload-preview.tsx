@@ -1,7 +1,8 @@
 // The first rows of a CSV file as they will be in the table.
 import { Table, Text } from "@mantine/core";
+import type { Preview } from "../../lib/csv-file.ts";
 import { cellText } from "../../lib/exact-json.ts";
-import { type Preview, type RowMapping, rowOf } from "./csv-file.ts";
+import { type RowMapping, rowOf } from "./csv-file.ts";
 
 export function UploadPreview({ preview, mapping }: { preview: Preview; mapping: RowMapping }) {
   const { names, keyIndex } = mapping;

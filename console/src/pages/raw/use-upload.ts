@@ -1,7 +1,8 @@
 // Uploads a CSV file in batches, with progress, cancellation and continuation after the last written batch.
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { batchesOf, type CsvFormat, type RowMapping } from "./csv-file.ts";
+import type { CsvFormat } from "../../lib/csv-file.ts";
+import { batchesOf, type RowMapping } from "./csv-file.ts";
 import { type TableName, writeRows } from "./raw-data.ts";
 
 export interface UploadPlan {

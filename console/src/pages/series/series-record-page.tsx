@@ -1,8 +1,8 @@
 // One series: its values, statistics, description and metadata, and the ways to change it.
-import { ActionIcon, Anchor, Badge, Button, Card, Group, Menu, Stack, Text, Title } from "@mantine/core";
+import { ActionIcon, Badge, Button, Card, Group, Menu, Stack, Text, Title } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { ArrowLeft, ChartSpline, EllipsisVertical, Eraser, Pencil, Trash2 } from "lucide-react";
+import { ChartSpline, EllipsisVertical, Eraser, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { getTimeseriesByIdLatest, getTimeseriesBySeries, type TimeSeries } from "../../api/generated.ts";
 import { ageText, countText, timeText, valueText } from "../../lib/format.ts";
@@ -14,6 +14,7 @@ import { CopyAs } from "../../ui/copy-as.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Failure, Loading } from "../../ui/page-states.tsx";
+import { TextLink } from "../../ui/text-link.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { endOfTimeMs, usePointCount } from "./all-time.ts";
 import { DeletePoints } from "./delete-points.tsx";
@@ -67,9 +68,9 @@ function SeriesRecord({ series }: { series: TimeSeries }) {
       }
     >
       <Stack gap="sm">
-        <Anchor component={Link} to="/series" size="sm" className={classes["back"]}>
-          <ArrowLeft size={14} aria-hidden /> All series
-        </Anchor>
+        <TextLink to="/series" className={classes["back"]}>
+          All series
+        </TextLink>
         <div className={classes["columns"]}>
           <Stack gap="sm" miw={0}>
             <SeriesChart series={series} />
@@ -134,9 +135,9 @@ function SeriesFacts({ series }: { series: TimeSeries }) {
   const nameOf = useAssetNames(assetId === undefined ? [] : [assetId]);
   const { data: count } = usePointCount(id);
   const asset = assetId !== undefined && (
-    <Anchor size="sm" renderRoot={(props) => <Link {...props} to="/series" search={{ assets: [assetId] }} />}>
+    <TextLink to="/series" search={{ assets: [assetId] }}>
       {nameOf(assetId)}
-    </Anchor>
+    </TextLink>
   );
   return (
     <Facts

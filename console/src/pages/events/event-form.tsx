@@ -1,0 +1,169 @@
+// Creates or edits an event.
+import { Button, Group, Modal, Stack, Textarea, TextInput } from "@mantine/core";
+import { DateTimePicker } from "@mantine/dates";
+import { useMutation } from "@tanstack/react-query";
+import { type ChangeEvent, type FormEvent, useState } from "react";
+import { type Event, type NewEvent, patchEventsByEventId, postEvents } from "../../api/generated.ts";
+import { localTimeMs, localTimeText } from "../../lib/local-time.ts";
+import { useProject } from "../../session/session.ts";
+import { AssetSelect } from "../../ui/asset-select.tsx";
+import { Refusal } from "../../ui/confirm.tsx";
+import { MetadataFields, type MetadataPair, metadataOf, pairsOf } from "../../ui/metadata-fields.tsx";
+
+interface EventFormProps {
+  /** The event to edit; a new one when absent. */
+  readonly event?: Event;
+  onSaved(event: Event): void;
+  onClose(): void;
+}
+
+export function EventForm({ event, onSaved, onClose }: EventFormProps) {
+  const project = useProject();
+  const [fields, setFields] = useState<Fields>(() => fieldsOf(event));
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => {
+      const { data } = event
+        ? await patchEventsByEventId(project, event.id, changeOf(event, fields))
+        : await postEvents(project, { items: [newEventOf(fields)] });
+      return data.items[0]!;
+    },
+    onSuccess: onSaved,
+  });
+  const isBackwards =
+    fields.start !== null && fields.end !== null && localTimeMs(fields.end)! < localTimeMs(fields.start)!;
+  const submit = (submitted: FormEvent) => {
+    submitted.preventDefault();
+    if (!isBackwards) mutate();
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={event ? "Edit the event" : "New event"}
+      size="lg"
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form onSubmit={submit}>
+        <Stack>
+          <EventFields
+            fields={fields}
+            isBackwards={isBackwards}
+            onChange={(part) => setFields({ ...fields, ...part })}
+          />
+          <Refusal problem={error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={isPending}>
+              {event ? "Save" : "Create the event"}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+interface EventFieldsProps {
+  readonly fields: Fields;
+  readonly isBackwards: boolean;
+  onChange(part: Partial<Fields>): void;
+}
+
+function EventFields({ fields, isBackwards, onChange }: EventFieldsProps) {
+  const text = (field: TextField) => ({
+    value: fields[field],
+    onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+      onChange({ [field]: event.currentTarget.value }),
+  });
+  const time = (label: string, field: "start" | "end") => (
+    <DateTimePicker
+      label={label}
+      withSeconds
+      clearable
+      clearButtonProps={{ "aria-label": `Clear ${label.toLowerCase()}` }}
+      value={fields[field]}
+      onChange={(value) => onChange({ [field]: value })}
+      error={field === "end" && isBackwards ? "The end is before the start." : undefined}
+    />
+  );
+  return (
+    <>
+      <Textarea label="Description" autosize data-autofocus {...text("description")} />
+      <Group grow align="flex-start">
+        <TextInput label="Type" {...text("type")} />
+        <TextInput label="Subtype" {...text("subtype")} />
+      </Group>
+      <Group grow align="flex-start" preventGrowOverflow={false}>
+        {time("Start", "start")}
+        {time("End", "end")}
+      </Group>
+      <AssetSelect
+        label="Assets"
+        placeholder="Search by name"
+        value={fields.assetIds}
+        onChange={(assetIds) => onChange({ assetIds })}
+      />
+      <Group grow align="flex-start">
+        <TextInput label="Source" {...text("source")} />
+        <TextInput label="Id in the source" {...text("sourceId")} />
+        <TextInput label="External id" {...text("externalId")} />
+      </Group>
+      <MetadataFields pairs={fields.pairs} onChange={(pairs) => onChange({ pairs })} />
+    </>
+  );
+}
+
+const textFields = ["description", "type", "subtype", "source", "sourceId", "externalId"] as const;
+type TextField = (typeof textFields)[number];
+
+type Fields = Readonly<Record<TextField, string>> & {
+  /** As the time of the browser's zone; null for none. */
+  readonly start: string | null;
+  readonly end: string | null;
+  readonly assetIds: readonly number[];
+  readonly pairs: readonly MetadataPair[];
+};
+
+function fieldsOf(event: Event | undefined): Fields {
+  const texts = textFields.map((field) => [field, event?.[field] ?? ""]);
+  return {
+    ...(Object.fromEntries(texts) as Record<TextField, string>),
+    start: localTimeText(event ? event.startTime : Date.now()),
+    end: localTimeText(event?.endTime),
+    assetIds: event?.assetIds ?? [],
+    pairs: pairsOf(event?.metadata),
+  };
+}
+
+function newEventOf(fields: Fields): NewEvent {
+  const texts = textFields.filter((field) => fields[field] !== "").map((field) => [field, fields[field]]);
+  return {
+    ...Object.fromEntries(texts),
+    startTime: localTimeMs(fields.start),
+    endTime: localTimeMs(fields.end),
+    assetIds: [...fields.assetIds],
+    metadata: metadataOf(fields.pairs),
+  };
+}
+
+type Change = Parameters<typeof patchEventsByEventId>[2];
+
+/** Only the fields that were changed, so that changes of other people and milliseconds of times stay. */
+function changeOf(event: Event, fields: Fields): Change {
+  const before = fieldsOf(event);
+  const texts = textFields
+    .filter((field) => fields[field] !== before[field])
+    .map((field) => [field, fields[field] === "" ? { setNull: true } : { set: fields[field] }]);
+  const time = (text: string | null) => (text === null ? { setNull: true } : { set: localTimeMs(text)! });
+  const metadata = metadataOf(fields.pairs);
+  const isSameMetadata = JSON.stringify(metadata) === JSON.stringify(event.metadata);
+  return {
+    ...Object.fromEntries(texts),
+    ...(fields.start !== before.start && { startTime: time(fields.start) }),
+    ...(fields.end !== before.end && { endTime: time(fields.end) }),
+    ...(fields.assetIds.join() !== before.assetIds.join() && { assetIds: { set: [...fields.assetIds] } }),
+    ...(!isSameMetadata && { metadata: { set: metadata } }),
+  };
+}

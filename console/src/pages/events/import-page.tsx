@@ -1,0 +1,236 @@
+// Imports events from a CSV file: its first rows, the field of each column, the progress and refused rows.
+import { Alert, Button, Card, FileInput, Group, Progress, Select, Stack, Table, Text } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { FileUp } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { messageOf } from "../../api/errors.ts";
+import { type CsvFormat, formatOf, type Preview, previewOf } from "../../lib/csv-file.ts";
+import { countText } from "../../lib/format.ts";
+import { mayDo } from "../../session/rights.ts";
+import { useProject, useSession } from "../../session/session.ts";
+import { Page } from "../../ui/page.tsx";
+import { Empty, Failure } from "../../ui/page-states.tsx";
+import { TextLink } from "../../ui/text-link.tsx";
+import {
+  errorsShownMax,
+  guessFields,
+  type ImportField,
+  type ImportMapping,
+  type ImportProgress,
+  importEvents,
+  importFields,
+} from "./event-import.ts";
+
+export function ImportPage() {
+  const mayWrite = mayDo(useSession(), "eventsAcl", "WRITE");
+  return (
+    <Page title="Import events" actions={<TextLink to="/events">All events</TextLink>}>
+      {mayWrite ? (
+        <ImportSteps />
+      ) : (
+        <Empty title="You may not create events">An administrator can add the right to write events.</Empty>
+      )}
+    </Page>
+  );
+}
+
+function ImportSteps() {
+  const [file, setFile] = useState<File | null>(null);
+  const source = useQuery({
+    queryKey: ["events import", file?.name, file?.size, file?.lastModified],
+    enabled: file !== null,
+    queryFn: async () => {
+      const format = await formatOf(file!);
+      return { format, preview: await previewOf(file!, format) };
+    },
+  });
+  return (
+    <Stack maw={1100}>
+      <FileInput
+        label="File"
+        description="The first row has the names of the columns. Nothing is written before you start."
+        placeholder="Choose a CSV file"
+        accept=".csv,.tsv,.txt,text/csv"
+        leftSection={<FileUp size={15} aria-hidden />}
+        value={file}
+        onChange={setFile}
+      />
+      {source.error !== null && <Failure problem={source.error} />}
+      {file && source.data && (
+        <ImportOfFile key={`${file.name} ${file.lastModified}`} file={file} {...source.data} />
+      )}
+    </Stack>
+  );
+}
+
+interface ImportOfFileProps {
+  readonly file: File;
+  readonly format: CsvFormat;
+  readonly preview: Preview;
+}
+
+function ImportOfFile({ file, format, preview }: ImportOfFileProps) {
+  const project = useProject();
+  const { names } = preview;
+  const [fields, setFields] = useState<ImportMapping["fields"]>(() => guessFields(names));
+  const run = useImport();
+  const start = () => run.start({ project, file, format, mapping: { names, fields } });
+  const isMapped = fields.some((field) => field !== undefined);
+  return (
+    <>
+      <Card>
+        <MappingTable
+          preview={preview}
+          fields={fields}
+          isFixed={run.status === "running"}
+          onChange={(index, field) => setFields(fields.with(index, field))}
+        />
+      </Card>
+      {run.status !== "idle" && <ImportState run={run} size={file.size} />}
+      <Group>
+        {run.status === "idle" && (
+          <Button onClick={start} disabled={!isMapped}>
+            Import the events
+          </Button>
+        )}
+        {run.status === "running" && (
+          <Button variant="default" onClick={run.cancel}>
+            Cancel
+          </Button>
+        )}
+      </Group>
+    </>
+  );
+}
+
+const fieldOptions = Object.entries(importFields).map(([value, label]) => ({ value, label }));
+
+interface MappingTableProps {
+  readonly preview: Preview;
+  readonly fields: ImportMapping["fields"];
+  readonly isFixed: boolean;
+  onChange(index: number, field: ImportField | undefined): void;
+}
+
+/** The first rows of the file, and above each column the field that it becomes. */
+function MappingTable({ preview: { names, records }, fields, isFixed, onChange }: MappingTableProps) {
+  return (
+    <Table.ScrollContainer minWidth={names.length * 150} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
+      <Table aria-label="Preview" fz="sm">
+        <Table.Thead>
+          <Table.Tr>
+            {names.map((name, index) => (
+              <Table.Th key={name} miw={150}>
+                <Select
+                  label={name}
+                  size="xs"
+                  placeholder="Left out"
+                  clearable
+                  disabled={isFixed}
+                  data={fieldOptions}
+                  value={fields[index] ?? null}
+                  onChange={(field) => onChange(index, (field as ImportField | null) ?? undefined)}
+                />
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {records.map((record, row) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows of a file may repeat.
+            <Table.Tr key={row}>
+              {names.map((name, index) => (
+                <Table.Td key={name} c={fields[index] === undefined ? "var(--text-quiet)" : undefined}>
+                  <Text inherit truncate maw={220} title={record[index]}>
+                    {record[index]}
+                  </Text>
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+type Run = ReturnType<typeof useImport>;
+
+const none: ImportProgress = { bytesRead: 0, created: 0, errors: [], refused: 0 };
+
+function useImport() {
+  const [status, setStatus] = useState<"idle" | "running" | "stopped" | "done">("idle");
+  const [progress, setProgress] = useState(none);
+  const [problem, setProblem] = useState<unknown>(null);
+  const controller = useRef<AbortController>(undefined);
+  const client = useQueryClient();
+  useEffect(() => () => controller.current?.abort(), []);
+  const start = async (options: Omit<Parameters<typeof importEvents>[0], "signal">) => {
+    controller.current = new AbortController();
+    const { signal } = controller.current;
+    setStatus("running");
+    try {
+      for await (const next of importEvents({ ...options, signal })) setProgress(next);
+      setStatus("done");
+    } catch (thrown) {
+      if (!signal.aborted) setProblem(thrown);
+      setStatus("stopped");
+    }
+    void client.invalidateQueries({ queryKey: ["events"] });
+  };
+  return {
+    ...{ status, progress, problem },
+    start: (options: Omit<Parameters<typeof importEvents>[0], "signal">) => void start(options),
+    cancel: () => controller.current?.abort(),
+  };
+}
+
+function ImportState({ run: { status, progress, problem }, size }: { run: Run; size: number }) {
+  const { bytesRead, created, errors, refused } = progress;
+  const part = status === "done" || size === 0 ? 100 : (100 * bytesRead) / size;
+  return (
+    <Card>
+      <Stack gap="sm">
+        <Progress value={part} aria-label="Imported" animated={status === "running"} />
+        <Text size="sm" role="status">
+          {status === "done" ? "Done: " : ""}
+          {countText(created)} events created{refused > 0 ? `, ${countText(refused)} rows refused` : ""}
+        </Text>
+        {status === "stopped" && (
+          <Alert color={problem ? "red" : "orange"} title="The import has stopped" role="alert">
+            {problem ? `${messageOf(problem)} ` : ""}The events created so far stay.
+          </Alert>
+        )}
+        {errors.length > 0 && <RefusedRows errors={errors} refused={refused} />}
+      </Stack>
+    </Card>
+  );
+}
+
+function RefusedRows({ errors, refused }: Pick<ImportProgress, "errors" | "refused">) {
+  return (
+    <>
+      <Table aria-label="Refused rows" fz="sm">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th w={80}>Row</Table.Th>
+            <Table.Th>Reason</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {errors.map(({ row, message }) => (
+            <Table.Tr key={row}>
+              <Table.Td>{row}</Table.Td>
+              <Table.Td>{message}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      {refused > errorsShownMax && (
+        <Text size="sm" c="var(--text-quiet)">
+          These are the first {errorsShownMax} of {countText(refused)}.
+        </Text>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,255 @@
+// Tests the pages of events as people use them: time line and table over one filter, the record with its
+// changes, and the import and export of CSV.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { idsOf } from "../../test/support/server.ts";
+import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
+
+let console: ConsoleUnderTest;
+let readerKey: string;
+let plantId: number;
+let pumpId: number;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const nowMs = Date.now();
+
+before(async () => {
+  console = await startConsole();
+  const { ask } = console.server;
+  [plantId = 0] = idsOf(await ask.v06("POST /assets", { items: [{ name: "Plant 23" }] }));
+  [pumpId = 0] = idsOf(await ask.v06("POST /assets", { items: [{ name: "P-101", parentId: plantId }] }));
+  await ask.v06("POST /timeseries", { items: [{ name: "23-FT-1", assetId: pumpId }] });
+  const alarms = Array.from({ length: 20 }, (_, i) => ({
+    ...{ type: "alarm", subtype: i % 2 === 0 ? "high" : "low", description: `Flow alarm ${i}` },
+    ...{ startTime: nowMs - i * 6 * hourMs, endTime: nowMs - i * 6 * hourMs + hourMs },
+  }));
+  const others = [
+    { type: "trip", description: "Pump tripped", startTime: nowMs - 2 * hourMs, assetIds: [pumpId] },
+    { type: "batch", description: "Batch 7", startTime: nowMs - 20 * dayMs, endTime: nowMs - dayMs },
+    { type: "alarm", description: "Old alarm", startTime: nowMs - 200 * dayMs, endTime: nowMs - 199 * dayMs },
+  ];
+  await ask.v06("POST /events", { items: [...alarms, ...others] });
+  readerKey = await keyOfReader();
+});
+after(() => console.close());
+
+/** A key of an account that may read events and assets, and change nothing. */
+async function keyOfReader(): Promise<string> {
+  const { ask } = console.server;
+  const read = { actions: ["READ"], scope: { all: {} } };
+  const group = { name: "readers", capabilities: [{ eventsAcl: read }, { assetsAcl: read }] };
+  const groups = idsOf(await ask("POST /groups", { items: [group] }));
+  const [userId] = idsOf(await ask("POST /users", { items: [{ uniqueName: "reader", groups }] }));
+  const [key] = (await ask("POST /apikeys", { items: [{ userId }] })).items;
+  return key!["value"] as string;
+}
+
+const eventsWith = async (description: string) =>
+  (await console.server.ask.v06(`GET /events/search?description=${encodeURIComponent(description)}`)).items;
+const pathOf = async (description: string) => `/events/${(await eventsWith(description))[0]!["id"]}`;
+
+describe("time line and table", () => {
+  it("show the same events, the latest first, with those that last into the range", async () => {
+    const page = await console.open({ path: "/events?last=7d" });
+    const table = page.getByRole("table", { name: "Events" });
+    await table.getByRole("row", { name: /Pump tripped.*open.*P-101/ }).waitFor();
+    await table.getByRole("row", { name: /Batch 7/ }).waitFor();
+    await page.getByRole("img", { name: /^22 events from/ }).waitFor();
+    assert.equal(await table.getByText("Old alarm").count(), 0);
+    await page.context().close();
+  });
+
+  it("filter by type, subtype, words and subtree, and the address is the filter", async () => {
+    const page = await console.open({ path: "/events" });
+    const table = page.getByRole("table", { name: "Events" });
+    await page.getByPlaceholder("Any type").fill("trip");
+    await page.getByRole("img", { name: /^1 events/ }).waitFor();
+    assert.match(page.url(), /\/events\?type=trip$/);
+    await page.goto(`${console.server.baseUrl}/events?subtype=low&text=flow`);
+    await page.getByRole("img", { name: /^10 events/ }).waitFor();
+    assert.equal(await table.getByText("Pump tripped").count(), 0);
+    await page.goto(`${console.server.baseUrl}/events?assets=${plantId}`);
+    await table.getByRole("row", { name: /Pump tripped/ }).waitFor();
+    assert.equal(await table.getByRole("row").count(), 2);
+    await page.context().close();
+  });
+
+  it("zoom and move by keys, and the table follows", async () => {
+    const page = await console.open({ path: `/events?start=${nowMs - 8 * hourMs}&end=${nowMs + hourMs}` });
+    await page.getByRole("img", { name: /^3 events|^4 events/ }).waitFor();
+    const plot = page.getByRole("group", { name: /arrow keys/ });
+    await plot.press("-");
+    await plot.press("-");
+    await plot.press("-");
+    await page.getByRole("row", { name: /Flow alarm 3/ }).waitFor();
+    await page.waitForURL((url) => Number(url.searchParams.get("start")) < nowMs - 12 * hourMs);
+    const before = Number(new URL(page.url()).searchParams.get("start"));
+    await plot.press("ArrowLeft");
+    await page.waitForURL((url) => Number(url.searchParams.get("start")) < before);
+    await plot.hover();
+    await page.mouse.wheel(0, -500);
+    await page.context().close();
+  });
+
+  it("open an event by keyboard, and the back button returns to the filter", async () => {
+    const page = await console.open({ path: "/events?type=trip" });
+    await page.getByRole("row", { name: /Pump tripped/ }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Pump tripped" }).waitFor();
+    await page.goBack();
+    await page.getByRole("row", { name: /Pump tripped/ }).waitFor();
+    assert.match(page.url(), /type=trip$/);
+    await page.context().close();
+  });
+
+  it("say what to do when there are no events", async () => {
+    const page = await console.open({ path: "/events?type=none" });
+    await page.getByText("No events match").waitFor();
+    await page.context().close();
+  });
+});
+
+describe("one event", () => {
+  it("is created and edited with a form, and a refusal is shown in it", async () => {
+    const page = await console.open({ path: "/events" });
+    await page.getByRole("button", { name: "New event" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Description").fill("Filter cleaned");
+    await dialog.getByLabel("Type", { exact: true }).fill("work order");
+    await dialog.getByLabel("Source", { exact: true }).fill("SAP");
+    await dialog.getByLabel("Id in the source").fill("1");
+    await dialog.getByRole("button", { name: "Create the event" }).click();
+    await page.getByRole("heading", { name: "Filter cleaned" }).waitFor();
+    const [made] = await eventsWith("Filter cleaned");
+    await page.getByRole("button", { name: "Edit" }).click();
+    await dialog.getByLabel("Description").fill("Filter replaced");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Filter replaced" }).waitFor();
+    const [changed] = await eventsWith("Filter replaced");
+    assert.equal(changed!["startTime"], made!["startTime"]);
+    assert.equal(changed!["source"], "SAP");
+    await page.goto(`${console.server.baseUrl}/events`);
+    await page.getByRole("button", { name: "New event" }).click();
+    await dialog.getByLabel("Source", { exact: true }).fill("SAP");
+    await dialog.getByLabel("Id in the source").fill("1");
+    await dialog.getByRole("button", { name: "Create the event" }).click();
+    await dialog.getByRole("alert").waitFor();
+    await page.context().close();
+  });
+
+  it("opens the trend of its assets at its time", async () => {
+    const page = await console.open({ path: await pathOf("Pump tripped") });
+    await page.getByRole("link", { name: "Trend at its time" }).click();
+    await page.waitForURL(/\/trend\?series=23-FT-1&start=/);
+    const start = Date.parse(new URL(page.url()).searchParams.get("start")!);
+    assert.ok(start < nowMs - 2 * hourMs && start > nowMs - 4 * hourMs);
+    await page.context().close();
+  });
+
+  it("is deleted after a confirmation", async () => {
+    const page = await console.open({ path: await pathOf("Old alarm") });
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete the event" }).click();
+    await page.getByRole("heading", { name: "Events" }).waitFor();
+    assert.deepEqual(await eventsWith("Old alarm"), []);
+    await page.context().close();
+  });
+
+  it("has no ways to change it for a person who may only read", async () => {
+    const page = await console.open({ path: await pathOf("Pump tripped"), key: readerKey });
+    await page.getByRole("link", { name: "P-101" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: /Edit|Delete/ }).count(), 0);
+    await page.goto(`${console.server.baseUrl}/events`);
+    await page.getByRole("row", { name: /Pump tripped/ }).waitFor();
+    assert.equal(await page.getByRole("button", { name: "New event" }).count(), 0);
+    await page.goto(`${console.server.baseUrl}/events/import`);
+    await page.getByText("You may not create events").waitFor();
+    await page.context().close();
+  });
+
+  it("is found in the command palette", async () => {
+    const page = await console.open({ path: "/events", key: readerKey });
+    await page.getByRole("row", { name: /Pump tripped/ }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByLabel("Find pages, assets and series").fill("tripped");
+    await page.getByRole("dialog").getByText("Pump tripped").waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Pump tripped" }).waitFor();
+    await page.context().close();
+  });
+});
+
+describe("CSV", () => {
+  it("is imported with mapped columns, and refused rows are named with their reason", async () => {
+    const rows = Array.from({ length: 700 }, (_, i) => `import ${i},2026-03-01 07:30:15,P-101,A${i}`);
+    rows[3] = "import 3,yesterday,P-101,A3";
+    rows[4] = "import 4,2026-03-01,P-999,A4";
+    rows[5] = `${"x".repeat(30_000)},2026-03-01,P-101,A5`;
+    const csv = ["text,begin,asset,Order", ...rows].join("\n");
+    const page = await console.open({ path: "/events/import" });
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "events.csv", mimeType: "text/csv", buffer: Buffer.from(csv) });
+    const preview = page.getByRole("table", { name: "Preview" });
+    await preview.getByText("import 2", { exact: true }).waitFor();
+    await choose(page, "begin", "Start");
+    await choose(page, "Order", "Metadata, by the column's name");
+    await page.getByRole("button", { name: "Import the events" }).click();
+    await page.getByText("Done: 697 events created, 3 rows refused").waitFor();
+    const refused = page.getByRole("table", { name: "Refused rows" });
+    await refused.getByRole("row", { name: /^5 "yesterday" is no time/ }).waitFor();
+    await refused.getByRole("row", { name: /^6 There is no asset "P-999"/ }).waitFor();
+    await refused.getByRole("row", { name: /^7 / }).waitFor();
+    const [made] = await eventsWith("import 699");
+    assert.deepEqual(made!["metadata"], { Order: "A699" });
+    assert.deepEqual(made!["assetIds"], [pumpId]);
+    const created = (await console.server.ask.v06("GET /events?minStartTime=0&limit=10000")).items;
+    assert.equal(created.filter((event) => event["description"] === "import 3").length, 0);
+    await page.context().close();
+  });
+
+  it("is exported over the filter, and can be imported again", async () => {
+    const page = await console.open({ path: "/events?type=trip" });
+    await page.getByRole("row", { name: /Pump tripped/ }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "CSV" }).click(),
+    ]);
+    const path = await download.path();
+    await page.goto(`${console.server.baseUrl}/events/import`);
+    await page.locator("input[type=file]").setInputFiles(path);
+    await page.getByRole("button", { name: "Import the events" }).click();
+    await page.getByText("Done: 1 events created").waitFor();
+    const [first, second] = await eventsWith("Pump tripped");
+    assert.equal(first!["startTime"], second!["startTime"]);
+    assert.deepEqual(first!["assetIds"], second!["assetIds"]);
+    await page.context().close();
+  });
+});
+
+type OpenPage = Awaited<ReturnType<ConsoleUnderTest["open"]>>;
+
+async function choose(page: OpenPage, column: string, field: string): Promise<void> {
+  await page.getByRole("combobox", { name: column }).click();
+  await page.getByRole("option", { name: field, exact: true }).click();
+}
+
+it("the pages of events are accessible, light and dark, wide and narrow", async () => {
+  const record = await pathOf("Batch 7");
+  for (const colorScheme of ["light", "dark"] as const)
+    for (const width of [1440, 360])
+      for (const path of ["/events", record, "/events/import"]) {
+        const page = await console.open({ path, colorScheme, viewport: { width, height: 740 } });
+        await page.getByRole("heading", { level: 1 }).waitFor();
+        if (path === "/events")
+          await page
+            .getByRole("row", { name: /Pump tripped/ })
+            .first()
+            .waitFor();
+        await assertAccessible(page);
+        const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
+        assert.equal(isCut, false, `${path} is wider than a window of ${width} px`);
+        await page.context().close();
+      }
+});
