@@ -12,6 +12,7 @@ import { basePath } from "./api/base.ts";
 import { addressOf, parseAddress } from "./lib/address.ts";
 import { accessSearch } from "./pages/access/search.ts";
 import { assetsSearch } from "./pages/assets/search.ts";
+import { calculatedSearch } from "./pages/calculated/search.ts";
 import { connectSearch } from "./pages/connect/search.ts";
 import { eventsSearch } from "./pages/events/search.ts";
 import { rawSearch, tableSearch } from "./pages/raw/search.ts";
@@ -156,6 +157,11 @@ const eventRoute = createRoute({
   path: "/events/$id",
   params: idParams,
   component: lazyRouteComponent(() => import("./pages/events/event-page.tsx"), "EventPage"),
+const calculatedRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/calculated",
+  validateSearch: calculatedSearch,
+  component: lazyRouteComponent(() => import("./pages/calculated/calculated-page.tsx"), "CalculatedPage"),
 });
 
 const routeTree = rootRoute.addChildren([
@@ -172,6 +178,7 @@ const routeTree = rootRoute.addChildren([
     accessRoute,
     rawRoute,
     rawTableRoute,
+    calculatedRoute,
     operationsRoute,
     connectRoute,
   ]),

@@ -11,6 +11,7 @@ import {
   Network,
   Plug,
   ShieldCheck,
+  Sigma,
 } from "lucide-react";
 
 interface NavigationEntry {
@@ -36,6 +37,7 @@ export const navigation: readonly NavigationEntry[] = [
     ...{ to: "/access", label: "Access", icon: ShieldCheck, onlyForAdministrators: true },
     keywords: "accounts users api keys groups rights capabilities security identity provider",
   },
+  { to: "/calculated", label: "Calculated", icon: Sigma, keywords: "expression formula function series" },
   { to: "/raw", label: "Raw", icon: Database, keywords: "databases tables rows csv upload" },
   {
     ...{ to: "/operations", label: "Operations", icon: Activity, onlyForAdministrators: true },

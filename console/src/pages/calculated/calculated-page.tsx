@@ -1,0 +1,122 @@
+// The page of calculated series: an expression, its errors in the text, and a preview of its results.
+import { Alert, Button, Code, Group, SegmentedControl, Stack, TextInput } from "@mantine/core";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { ChartSpline, CircleAlert, Sigma } from "lucide-react";
+import { useProject } from "../../session/session.ts";
+import { CopyAs } from "../../ui/copy-as.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Empty, Loading } from "../../ui/page-states.tsx";
+import { AliasTable } from "./alias-table.tsx";
+import { ExpressionEditor } from "./expression-editor.tsx";
+import type { Suggestion } from "./language.ts";
+import { ResultPreview } from "./result-preview.tsx";
+import { type Alias, aliasesIn, aliasText, type CalculatedSearch } from "./search.ts";
+import { defaultStart, type Fault, faultOf, requestOf, usePreview } from "./use-preview.ts";
+
+const ranges = [
+  { value: "1h-ago", label: "1 h" },
+  { value: "6h-ago", label: "6 h" },
+  { value: "1d-ago", label: "1 d" },
+  { value: "7d-ago", label: "7 d" },
+  { value: "30d-ago", label: "30 d" },
+];
+
+export function CalculatedPage() {
+  const search = useSearch({ from: "/frame/calculated" });
+  const navigate = useNavigate({ from: "/calculated" });
+  const preview = usePreview(search);
+  const fault = search.function === undefined ? undefined : faultOf(preview.error, search);
+  const change = (part: CalculatedSearch) =>
+    void navigate({ search: (now) => ({ ...now, ...part }), replace: true });
+  const edit = (text: string, series: Suggestion["series"]) =>
+    change({
+      function: text === "" ? undefined : text,
+      ...(series && { alias: withSeries(aliasesIn(search), series).map(aliasText) }),
+    });
+  return (
+    <Page
+      title="Calculated series"
+      note="results are calculated for each read"
+      actions={<Actions search={search} />}
+    >
+      <Stack gap="sm">
+        <Group align="flex-end">
+          <TextInput
+            label="Name of the result"
+            defaultValue={search.name ?? ""}
+            onChange={(event) => change({ name: event.currentTarget.value || undefined })}
+            placeholder="result"
+          />
+          <SegmentedControl
+            aria-label="Range of the preview"
+            data={ranges}
+            value={search.start ?? defaultStart}
+            onChange={(start) => change({ start })}
+          />
+        </Group>
+        <ExpressionEditor text={search.function ?? ""} fault={fault} onChange={edit} />
+        {fault && <FaultNotice fault={fault} />}
+        {aliasesIn(search).length > 0 && (
+          <AliasTable aliases={aliasesIn(search)} onChange={(all) => change({ alias: all.map(aliasText) })} />
+        )}
+        {search.function === undefined && <Help />}
+        {preview.isLoading && <Loading what="the results" />}
+        {search.function !== undefined && preview.data && !fault && (
+          <ResultPreview
+            key={preview.data.start}
+            name={search.name ?? "result"}
+            results={preview.data.results}
+          />
+        )}
+      </Stack>
+    </Page>
+  );
+}
+
+const FaultNotice = ({ fault: { at, message } }: { fault: Fault }) => (
+  <Alert
+    color="red"
+    role="alert"
+    icon={<CircleAlert size={18} aria-hidden />}
+    title="The expression has an error"
+  >
+    {at === undefined ? "" : `At character ${at + 1}: `}
+    {message}
+  </Alert>
+);
+
+const withSeries = (
+  aliases: readonly Alias[],
+  { name, id }: { name: string; id: number },
+): readonly Alias[] =>
+  aliases.some(({ alias }) => alias === name) ? aliases : [...aliases, { alias: name, id }];
+
+function Help() {
+  return (
+    <Empty title="Calculate one series from others" icon={<Sigma size={28} aria-hidden />}>
+      Type <Code>[</Code> and the name of a series, then an operator: <Code>+ - * / %</Code>. Functions such
+      as <Code>sqrt</Code> and <Code>avg</Code> need a series with an aggregate. The address has the whole
+      expression: copy it to share the expression.
+    </Empty>
+  );
+}
+
+function Actions({ search }: { search: CalculatedSearch }) {
+  const navigate = useNavigate();
+  const project = useProject();
+  const series = aliasesIn(search).map(({ alias }) => alias);
+  const { name = "result", function: text = "", start = defaultStart } = search;
+  return (
+    <>
+      <CopyAs request={{ method: "POST", project, path: "/timeseries/dataquery", body: requestOf(search) }} />
+      <Button
+        size="xs"
+        leftSection={<ChartSpline size={14} aria-hidden />}
+        disabled={text === ""}
+        onClick={() => void navigate({ to: "/trend", search: { series, calc: [`${name}=${text}`], start } })}
+      >
+        Open in the trend
+      </Button>
+    </>
+  );
+}

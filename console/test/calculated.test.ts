@@ -1,0 +1,98 @@
+// Tests the page of calculated series in a real browser: completion, errors in the text, and the preview.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
+
+let console: ConsoleUnderTest;
+let inflow: number;
+
+before(async () => {
+  console = await startConsole();
+  const { v06 } = console.server.ask;
+  const made = await v06("POST /timeseries", {
+    items: [{ name: "inflow", unit: "m3/h" }, { name: "outflow" }],
+  });
+  inflow = made.items[0]!["id"] as number;
+  const nowMs = Date.now();
+  const points = Array.from({ length: 100 }, (_, i) => ({
+    timestamp: nowMs - (i + 1) * 60_000,
+    value: i + 1,
+  }));
+  for (const name of ["inflow", "outflow"]) await v06(`POST /timeseries/data/${name}`, { items: points });
+});
+after(() => console.close());
+
+describe("the editor of an expression", () => {
+  it("completes series and functions by keyboard, and shows the results", async () => {
+    const page = await console.open({ path: "/calculated" });
+    const editor = page.getByRole("combobox", { name: "Expression" });
+    await editor.focus();
+    await page.keyboard.type("100 * [inf");
+    await page.getByRole("option", { name: "inflow m3/h" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.keyboard.type(" / [outf");
+    await page.getByRole("option", { name: "outflow" }).waitFor();
+    await page.keyboard.press("Tab");
+    assert.equal(await editor.inputValue(), "100 * [inflow] / [outflow]");
+    await page.getByText("100 results").waitFor();
+    await page
+      .getByRole("table", { name: "Results" })
+      .getByRole("cell", { name: "100", exact: true })
+      .first()
+      .waitFor();
+    await page.keyboard.type(" + sq");
+    await page.getByRole("option", { name: /sqrt/ }).waitFor();
+    await page.reload();
+    await page.getByRole("row", { name: /^inflow/ }).waitFor();
+    assert.equal(await editor.inputValue(), "100 * [inflow] / [outflow] + sq");
+    await page.context().close();
+  });
+
+  it("marks an error in the text, and an alias with an aggregate mends it", async () => {
+    const search = new URLSearchParams({ function: "1 + sqrt([inflow])", alias: `inflow=${inflow}` });
+    const page = await console.open({ path: `/calculated?${search}` });
+    const alert = page.getByRole("alert");
+    await alert.getByText(/At character 10: expected aggregates in sqrt/).waitFor();
+    assert.equal(await page.locator("mark").textContent(), "[inflow]");
+    await assertAccessible(page);
+    await page.getByRole("combobox", { name: "Values of inflow" }).click();
+    await page.getByRole("option", { name: "max" }).click();
+    await page.getByText(/^\d+ results$/).waitFor();
+    assert.equal(await page.locator("mark").count(), 0);
+    await page.getByRole("combobox", { name: "Expression" }).fill("[77]");
+    await alert.getByText("At character 1: There is no series 77 that you may read.").waitFor();
+    await page.context().close();
+  });
+
+  it("opens the trend with the series of the expression", async () => {
+    const search = new URLSearchParams({
+      name: "double",
+      function: "2 * [inflow]",
+      alias: `inflow=${inflow}`,
+    });
+    const page = await console.open({ path: `/calculated?${search}` });
+    await page.getByText("100 results").waitFor();
+    await page.getByRole("button", { name: "Open in the trend" }).click();
+    await page.getByRole("heading", { name: "Trend" }).waitFor();
+    const opened = new URL(page.url()).searchParams;
+    assert.deepEqual([opened.get("series"), opened.get("calc")], ["inflow", "double=2 * [inflow]"]);
+    await page.context().close();
+  });
+
+  it("has no faults of accessibility and is not cut, light and dark, wide and narrow", async () => {
+    const search = new URLSearchParams({ function: "2 * [inflow]", alias: `inflow=${inflow}` });
+    for (const [colorScheme, width] of [
+      ["light", 1440],
+      ["dark", 360],
+    ] as const)
+      for (const query of ["", `?${search}`]) {
+        const path = `/calculated${query}`;
+        const page = await console.open({ path, colorScheme, viewport: { width, height: 740 } });
+        await page.getByText(query === "" ? "Calculate one series from others" : "100 results").waitFor();
+        await assertAccessible(page);
+        const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
+        assert.equal(isCut, false, `${path} is wider than a window of ${width} px`);
+        await page.context().close();
+      }
+  });
+});
