@@ -15,6 +15,7 @@ import { assetsSearch } from "./pages/assets/search.ts";
 import { calculatedSearch } from "./pages/calculated/search.ts";
 import { connectSearch } from "./pages/connect/search.ts";
 import { eventsSearch } from "./pages/events/search.ts";
+import { modelsSearch } from "./pages/models/search.ts";
 import { rawSearch, tableSearch } from "./pages/raw/search.ts";
 import { seriesRecordSearch, seriesSearch } from "./pages/series/search.ts";
 import { trendSearch } from "./pages/trend/search.ts";
@@ -164,6 +165,13 @@ const calculatedRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/calculated/calculated-page.tsx"), "CalculatedPage"),
 });
 
+const modelsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/models",
+  validateSearch: modelsSearch,
+  component: lazyRouteComponent(() => import("./pages/models/models-page.tsx"), "ModelsPage"),
+});
+
 const routeTree = rootRoute.addChildren([
   signInRoute,
   frameRoute.addChildren([
@@ -179,6 +187,7 @@ const routeTree = rootRoute.addChildren([
     rawRoute,
     rawTableRoute,
     calculatedRoute,
+    modelsRoute,
     operationsRoute,
     connectRoute,
   ]),

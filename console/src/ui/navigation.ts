@@ -3,6 +3,9 @@ import type { LinkProps } from "@tanstack/react-router";
 import {
   Activity,
   CalendarClock,
+});
+
+  BrainCircuit,
   ChartLine,
   ChartSpline,
   Database,
@@ -38,6 +41,7 @@ export const navigation: readonly NavigationEntry[] = [
     keywords: "accounts users api keys groups rights capabilities security identity provider",
   },
   { to: "/calculated", label: "Calculated", icon: Sigma, keywords: "expression formula function series" },
+  { to: "/models", label: "Models", icon: BrainCircuit, keywords: "python predict schedule packages train" },
   { to: "/raw", label: "Raw", icon: Database, keywords: "databases tables rows csv upload" },
   {
     ...{ to: "/operations", label: "Operations", icon: Activity, onlyForAdministrators: true },

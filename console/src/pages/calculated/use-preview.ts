@@ -68,5 +68,8 @@ interface ErrorBody {
 const bodyOf = ({ data }: HttpError): ErrorBody =>
   (typeof data === "string" ? JSON.parse(data) : data) as ErrorBody;
 
-/** Without the name of the field, which is for programs. */
-const plain = (message: string): string => message.replace(/^Invalid field - items\[0\]\.function - /, "");
+/** Without the name of the field and without the place, which the editor shows. */
+const plain = (message: string): string =>
+  message
+    .replace(/^Invalid field - items\[0\]\.function - /, "")
+    .replace(/ at character \d+(?= but got)/, "");

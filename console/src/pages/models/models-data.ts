@@ -1,0 +1,96 @@
+// Models, versions, schedules and source packages: what the page reads.
+import { queryOptions } from "@tanstack/react-query";
+import {
+  getAnalyticsModels,
+  getAnalyticsModelsByModelIdVersions,
+  getAnalyticsModelsSchedules,
+  getAnalyticsModelsSchedulesByScheduleIdRuns,
+  getAnalyticsModelsSourcepackages,
+  type ModelSchedule,
+  type ModelScheduleRun,
+  type ModelVersion,
+} from "../../api/generated.ts";
+
+const pageSize = 1_000;
+/** Trainings, deployments and runs change while one looks at them. */
+const everyMs = 3_000;
+
+interface ListPage<Item> {
+  readonly data: { readonly items: readonly Item[]; readonly nextCursor?: string };
+}
+
+async function everyPage<Item>(
+  read: (cursor: string | undefined) => Promise<ListPage<Item>>,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const { data } = await read(cursor);
+    items.push(...data.items);
+    if (data.nextCursor === undefined) return items;
+    cursor = data.nextCursor;
+  }
+}
+
+export const modelsQuery = (project: string) =>
+  queryOptions({
+    queryKey: ["models", project, "models"],
+    queryFn: ({ signal }) =>
+      everyPage((cursor) => getAnalyticsModels(project, { cursor, limit: pageSize }, { signal })),
+  });
+
+export const versionsQuery = (project: string, modelId: number) =>
+  queryOptions({
+    queryKey: ["models", project, "versions", modelId],
+    queryFn: ({ signal }) =>
+      everyPage((cursor) =>
+        getAnalyticsModelsByModelIdVersions(project, modelId, { cursor, limit: pageSize }, { signal }),
+      ),
+    refetchInterval: ({ state }) => (state.data?.some(isInProgress) ? everyMs : false),
+  });
+
+const isInProgress = ({ status }: ModelVersion): boolean => status === "TRAINING" || status === "DEPLOYING";
+
+export const packagesQuery = (project: string) =>
+  queryOptions({
+    queryKey: ["models", project, "packages"],
+    queryFn: ({ signal }) =>
+      everyPage((cursor) =>
+        getAnalyticsModelsSourcepackages(project, { cursor, limit: pageSize }, { signal }),
+      ),
+  });
+
+export const schedulesQuery = (project: string) =>
+  queryOptions({
+    queryKey: ["models", project, "schedules"],
+    queryFn: ({ signal }) =>
+      everyPage((cursor) => getAnalyticsModelsSchedules(project, { cursor, limit: pageSize }, { signal })),
+  });
+
+const runsShown = 100;
+
+/** The latest runs, the last one first. */
+export const runsQuery = (project: string, scheduleId: number) =>
+  queryOptions({
+    queryKey: ["models", project, "runs", scheduleId],
+    refetchInterval: everyMs,
+    queryFn: async ({ signal }) =>
+      (
+        await getAnalyticsModelsSchedulesByScheduleIdRuns(
+          project,
+          scheduleId,
+          { limit: runsShown },
+          { signal },
+        )
+      ).data.items,
+  });
+
+/** When the next window is due; undefined when the schedule runs no more, or does not say. */
+export function nextRunMs(
+  { dataSpec, isDeprecated, createdTime }: ModelSchedule,
+  runs: readonly ModelScheduleRun[],
+): number | undefined {
+  const { stride, slack = 0, start = createdTime } = (dataSpec ?? {}) as Readonly<Record<string, number>>;
+  if (isDeprecated || stride === undefined || slack < 0) return undefined;
+  const last = runs[0];
+  return (last ? last.windowEnd + stride : start) + slack;
+}

@@ -1,0 +1,109 @@
+// Models that the server hosts, their schedules and source packages. If hosting is off, how to turn it on.
+import { Alert, Code, Tabs, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Boxes, BrainCircuit } from "lucide-react";
+import { messageOf, statusOf } from "../../api/errors.ts";
+import type { Model } from "../../api/generated.ts";
+import { countText, timeText } from "../../lib/format.ts";
+import { useProject } from "../../session/session.ts";
+import { Page } from "../../ui/page.tsx";
+import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
+import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
+import { ModelDrawer } from "./model-drawer.tsx";
+import classes from "./models.module.css";
+import { modelsQuery } from "./models-data.ts";
+import { PackagesTab } from "./packages-tab.tsx";
+import { SchedulesTab } from "./schedules-tab.tsx";
+import type { ModelsTab } from "./search.ts";
+
+export function ModelsPage() {
+  const { tab = "models", model: openId } = useSearch({ from: "/frame/models" });
+  const navigate = useNavigate({ from: "/models" });
+  const models = useQuery(modelsQuery(useProject()));
+  const open = models.data?.find(({ id }) => id === openId);
+  return (
+    <Page
+      title="Models"
+      fills
+      note={
+        models.data && `${countText(models.data.length)} ${models.data.length === 1 ? "model" : "models"}`
+      }
+    >
+      {models.isPending && <Loading what="the models" />}
+      {models.isError && <Unavailable problem={models.error} onRetry={() => void models.refetch()} />}
+      {models.isSuccess && (
+        <Tabs
+          className={classes["tabs"]}
+          value={tab}
+          onChange={(value) =>
+            void navigate({ search: { tab: value === "models" ? undefined : (value as ModelsTab) } })
+          }
+        >
+          <Tabs.List mb="sm">
+            <Tabs.Tab value="models">Models</Tabs.Tab>
+            <Tabs.Tab value="schedules">Schedules</Tabs.Tab>
+            <Tabs.Tab value="packages">Source packages</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value={tab} className={classes["panel"]}>
+            {tab === "models" && <ModelList models={models.data} />}
+            {tab === "schedules" && <SchedulesTab models={models.data} />}
+            {tab === "packages" && <PackagesTab />}
+          </Tabs.Panel>
+        </Tabs>
+      )}
+      {open && <ModelDrawer model={open} onClose={() => void navigate({ search: {} })} />}
+    </Page>
+  );
+}
+
+/** Each operation returns 400 with the reason while hosting is off. */
+function Unavailable({ problem, onRetry }: { problem: unknown; onRetry(): void }) {
+  if (statusOf(problem) !== 400) return <Failure problem={problem} onRetry={onRetry} />;
+  return (
+    <Alert color="blue" icon={<BrainCircuit size={20} aria-hidden />} title="This server hosts no models">
+      <Text size="sm">{messageOf(problem)}.</Text>
+      <Text size="sm" mt="xs">
+        A model is a Python package that the server trains, calls for predictions, and runs on a schedule. To
+        turn hosting on, set <Code>MILLRACE_MODELS=on</Code> and start the server again. It needs{" "}
+        <Code>python3</Code>, and <Code>bubblewrap</Code> if the server runs as root. Read “What is isolated”
+        in docs/models.md first: hosting runs code of users.
+      </Text>
+    </Alert>
+  );
+}
+
+const columns: readonly TableColumn<Model>[] = [
+  { key: "name", label: "Name", width: "minmax(120px, 2fr)", cell: ({ name }) => name },
+  {
+    ...{ key: "description", label: "Description", width: "minmax(120px, 3fr)", isOptional: true },
+    cell: ({ description }) => description ?? "",
+  },
+  {
+    ...{ key: "active", label: "Predicts", width: "130px" },
+    cell: ({ activeVersionId, isDeprecated }) =>
+      isDeprecated ? "deprecated" : activeVersionId === null ? "no active version" : "yes",
+  },
+  {
+    ...{ key: "created", label: "Created", width: "160px", isOptional: true },
+    cell: ({ createdTime }) => timeText(createdTime),
+  },
+];
+
+function ModelList({ models }: { models: readonly Model[] }) {
+  const navigate = useNavigate({ from: "/models" });
+  return (
+    <VirtualTable
+      label="Models"
+      columns={columns}
+      rows={models}
+      rowKey={({ id }) => id}
+      onOpen={({ id }) => void navigate({ search: { model: id } })}
+      empty={
+        <Empty title="There are no models yet" icon={<Boxes size={28} aria-hidden />}>
+          Upload a source package, then create a model of it through the API (docs/models.md).
+        </Empty>
+      }
+    />
+  );
+}
