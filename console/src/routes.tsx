@@ -158,6 +158,8 @@ const eventRoute = createRoute({
   path: "/events/$id",
   params: idParams,
   component: lazyRouteComponent(() => import("./pages/events/event-page.tsx"), "EventPage"),
+});
+
 const calculatedRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/calculated",

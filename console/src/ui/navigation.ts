@@ -2,10 +2,8 @@
 import type { LinkProps } from "@tanstack/react-router";
 import {
   Activity,
-  CalendarClock,
-});
-
   BrainCircuit,
+  CalendarClock,
   ChartLine,
   ChartSpline,
   Database,
@@ -32,6 +30,9 @@ export const navigation: readonly NavigationEntry[] = [
   { to: "/assets", label: "Assets", icon: Network, keywords: "tree plant equipment hierarchy" },
   { to: "/series", label: "Series", icon: ChartLine, keywords: "time series tags datapoints latest" },
   { to: "/events", label: "Events", icon: CalendarClock, keywords: "alarms batches work orders time line" },
+  { to: "/calculated", label: "Calculated", icon: Sigma, keywords: "expression formula function series" },
+  { to: "/models", label: "Models", icon: BrainCircuit, keywords: "python predict schedule packages train" },
+  { to: "/raw", label: "Raw", icon: Database, keywords: "databases tables rows csv upload" },
   {
     ...{ to: "/connect", label: "Connect", icon: Plug },
     keywords: "power bi excel python javascript curl odata api rest key export",
@@ -40,9 +41,6 @@ export const navigation: readonly NavigationEntry[] = [
     ...{ to: "/access", label: "Access", icon: ShieldCheck, onlyForAdministrators: true },
     keywords: "accounts users api keys groups rights capabilities security identity provider",
   },
-  { to: "/calculated", label: "Calculated", icon: Sigma, keywords: "expression formula function series" },
-  { to: "/models", label: "Models", icon: BrainCircuit, keywords: "python predict schedule packages train" },
-  { to: "/raw", label: "Raw", icon: Database, keywords: "databases tables rows csv upload" },
   {
     ...{ to: "/operations", label: "Operations", icon: Activity, onlyForAdministrators: true },
     keywords: "health metrics memory latency store jobs",
