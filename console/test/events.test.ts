@@ -50,7 +50,8 @@ const pathOf = async (description: string) => `/events/${(await eventsWith(descr
 
 describe("time line and table", () => {
   it("show the same events, the latest first, with those that last into the range", async () => {
-    const page = await console.open({ path: "/events?last=7d" });
+    // A window that is tall enough for all rows: the table makes only those that are seen.
+    const page = await console.open({ path: "/events?last=7d", viewport: { width: 1280, height: 1600 } });
     const table = page.getByRole("table", { name: "Events" });
     await table.getByRole("row", { name: /Pump tripped.*open.*P-101/ }).waitFor();
     await table.getByRole("row", { name: /Batch 7/ }).waitFor();

@@ -110,7 +110,7 @@ describe("a server that hosts models", hosting, () => {
     await page.context().close();
   });
 
-  it("has pages without faults of accessibility that are not cut, light and dark, wide and narrow", async () => {
+  it("has accessible pages that are not cut, light and dark, wide and narrow", async () => {
     for (const [colorScheme, width] of [
       ["light", 1440],
       ["dark", 360],
