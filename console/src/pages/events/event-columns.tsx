@@ -2,11 +2,12 @@
 import { Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Event } from "../../api/generated.ts";
+import { eventColorStyle } from "../../lib/event-color.ts";
 import { durationText, timeText } from "../../lib/format.ts";
 import type { TableColumn } from "../../ui/virtual-table.tsx";
 import classes from "./events.module.css";
 import timelineClasses from "./timeline.module.css";
-import { colorOf, typeOf } from "./timeline-layout.ts";
+import { typeOf } from "./timeline-layout.ts";
 
 export const eventColumns = (assetName: (id: number) => string): readonly TableColumn<Event>[] => [
   {
@@ -27,7 +28,7 @@ function EventCell({ event }: { event: Event }) {
   return (
     <div className={classes["event"]}>
       <span>
-        <i className={timelineClasses["dot"]} data-color={colorOf(type)} />
+        <i className={timelineClasses["dot"]} style={{ background: eventColorStyle(type) }} />
         <Text span inherit c="var(--text-quiet)" fz="xs">
           {subtype === undefined ? type : `${type} · ${subtype}`}
         </Text>

@@ -13,16 +13,12 @@ export interface PlacedEvent {
 
 export interface Lane {
   readonly type: string;
-  /** The place of its colour in the palette. */
-  readonly color: number;
   readonly rows: number;
   readonly events: readonly PlacedEvent[];
 }
 
 const lanesMax = 12;
 const rowsMax = 4;
-/** The colours of timeline.module.css. */
-const paletteSize = 8;
 /** An event takes at least this part of the range, so that short events beside each other stay apart. */
 const widthPart = 0.006;
 
@@ -54,14 +50,7 @@ function laneOf(type: string, events: readonly Event[], range: TimeRange): Lane 
       freeFrom[row] = Math.max(freeFrom[row] ?? Number.NEGATIVE_INFINITY, endMs, startMs + leastMs);
       return { event, row, startMs, endMs, isOpen };
     });
-  return { type, color: colorOf(type), rows: Math.max(1, freeFrom.length), events: placed };
-}
-
-/** The same colour for a type on every page and day. */
-export function colorOf(type: string): number {
-  let hash = 0;
-  for (const character of type) hash = (hash * 31 + character.codePointAt(0)!) % 65_521;
-  return hash % paletteSize;
+  return { type, rows: Math.max(1, freeFrom.length), events: placed };
 }
 
 /** The range after zooming by a factor around a time, which stays where it is. */

@@ -1,11 +1,12 @@
 // The picture of a time line as SVG: lanes, events, times and the present time.
 import { useMemo } from "react";
 import type { Event } from "../../api/generated.ts";
+import { eventColorStyle } from "../../lib/event-color.ts";
 import { durationText, timeText } from "../../lib/format.ts";
 import { timeTicks } from "../../lib/ticks.ts";
 import type { TimeRange } from "./search.ts";
 import classes from "./timeline.module.css";
-import { type Lane, lanesOf, type PlacedEvent } from "./timeline-layout.ts";
+import { type Lane, lanesOf, type PlacedEvent, typeOf } from "./timeline-layout.ts";
 
 interface TimelinePictureProps {
   readonly events: readonly Event[];
@@ -90,12 +91,7 @@ function LanePicture({ lane, top, height, width, range, isNarrow, x, onOpen }: L
       {lane.events
         .filter(({ startMs, endMs }) => startMs <= range.endMs && endMs >= range.startMs)
         .map((placed) => (
-          <Bar
-            key={placed.event.id}
-            {...{ placed, x, width, onOpen }}
-            color={lane.color}
-            y={first + placed.row * rowHeight}
-          />
+          <Bar key={placed.event.id} {...{ placed, x, width, onOpen }} y={first + placed.row * rowHeight} />
         ))}
       {!isNarrow && (
         <rect className={classes["cover"]} y={top + 1} width={labelWidth(width) - 6} height={height - 1} />
@@ -109,7 +105,6 @@ function LanePicture({ lane, top, height, width, range, isNarrow, x, onOpen }: L
 
 interface BarProps {
   readonly placed: PlacedEvent;
-  readonly color: number;
   readonly y: number;
   readonly width: number;
   x(timeMs: number): number;
@@ -117,7 +112,7 @@ interface BarProps {
 }
 
 /** The table has the same events for people who use the keyboard. */
-function Bar({ placed: { event, startMs, endMs, isOpen }, color, y, width, x, onOpen }: BarProps) {
+function Bar({ placed: { event, startMs, endMs, isOpen }, y, width, x, onOpen }: BarProps) {
   const left = Math.max(x(startMs), -10);
   const right = Math.min(Math.max(x(endMs), left + barWidthMin), width + 10);
   const times = `${timeText(startMs)}, ${isOpen ? "no end" : durationText(endMs - startMs)}`;
@@ -125,7 +120,7 @@ function Bar({ placed: { event, startMs, endMs, isOpen }, color, y, width, x, on
     // biome-ignore lint/a11y/noStaticElementInteractions: the rows of the table are the accessible way.
     <rect
       className={classes["bar"]}
-      data-color={color}
+      style={{ fill: eventColorStyle(typeOf(event)) }}
       data-open={isOpen}
       x={left}
       y={y}

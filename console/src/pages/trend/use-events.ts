@@ -1,8 +1,9 @@
 // The events that overlap a window, as bands of the chart.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type Event, getEventsSearch } from "../../api/generated.ts";
+import { eventColor } from "../../lib/event-color.ts";
 import { useProject } from "../../session/session.ts";
-import { type ChartColors, lineColor } from "../../ui/chart/chart-colors.ts";
+import type { ChartColors } from "../../ui/chart/chart-colors.ts";
 import type { ChartBand } from "../../ui/chart/chart-line.ts";
 import type { TimeWindow } from "../../ui/chart/columns.ts";
 
@@ -49,7 +50,7 @@ export function useEvents(
       label: [event.type, event.subtype, event.description].filter(Boolean).join(" · "),
       startMs: event.startTime ?? event.endTime ?? 0,
       endMs: event.endTime,
-      color: lineColor(colors, known.indexOf(event.type ?? "") + 1),
+      color: eventColor(event.type ?? "")[colors.scheme],
     })),
   };
 }
