@@ -48,7 +48,10 @@ test("the first start shows base URL, project and key once; SIGTERM ends it with
   assert.equal(keyIn(second.output()), undefined);
   assert.ok(!second.output().includes("token="), "a later start makes no link");
   assert.ok(second.output().includes(`Console: ${second.baseUrl}/`));
-  assert.ok(second.output().includes("npm run millrace -- login-link"));
+  assert.ok(
+    second.output().includes(`MILLRACE_BASE_URL='${second.baseUrl}' npm run millrace -- login-link`),
+    "in another terminal, the link would begin with the default address",
+  );
   assert.ok(!second.output().includes(key));
   assert.equal(await statusOf(second.baseUrl, "/api/0.5/projects/default/assets", key), 200);
   second.child.kill("SIGINT");

@@ -61,7 +61,7 @@ test("the demo has its own folder, continues after kill -9, and shows the operat
   const second = runMillrace(["serve", "--demo"], { MILLRACE_PORT: "0" }, folder);
   await printed(
     second,
-    /sign-in#token=ml_\S+\n\n.*MILLRACE_DATA='.*millrace-data-demo' npm run millrace -- login-link/,
+    /sign-in#token=ml_\S+\n\n.*MILLRACE_DATA='.*-demo' MILLRACE_BASE_URL='http:\S+' npm run millrace/,
   );
   assert.doesNotMatch(second.output(), /operator|Loading/);
   second.child.kill("SIGTERM");

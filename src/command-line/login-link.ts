@@ -1,10 +1,9 @@
 // `millrace login-link`: prints a one-time link to the console, also while a server runs on the data folder.
 import { parseArgs } from "node:util";
-import type { Settings } from "../config.ts";
 import { StartRefused } from "../data-folder.ts";
 import { withProject } from "./beside-server.ts";
 import type { Command } from "./command.ts";
-import { signInLink } from "./sign-in-link.ts";
+import { addressOf, signInLink } from "./sign-in-link.ts";
 
 const options = { project: { type: "string" } } as const;
 
@@ -18,7 +17,12 @@ The data folder is MILLRACE_DATA, else ./millrace-data.`,
   async run(words) {
     const { project: projectName } = parseArgs({ args: [...words], options }).values;
     await withProject(projectName, async ({ sessions, settings }, project) => {
-      const link = signInLink(baseUrlOf(settings), await sessions.createLink(project));
+      const address = addressOf(settings);
+      if (address === undefined)
+        throw new StartRefused(
+          "The address of the server is unknown, because MILLRACE_PORT is 0; set MILLRACE_BASE_URL",
+        );
+      const link = signInLink(address, await sessions.createLink(project));
       console.log(
         `Open this link to sign in to the project ${project.urlName} as its administrator. ` +
           `It works once, and for an hour:\n\n  ${link}\n`,
@@ -27,15 +31,3 @@ The data folder is MILLRACE_DATA, else ./millrace-data.`,
     return 0;
   },
 };
-
-/** The address that the server prints when it starts with these settings. */
-function baseUrlOf({ baseUrl, host, port }: Settings): string {
-  if (baseUrl !== undefined) return baseUrl;
-  if (port === 0)
-    throw new StartRefused(
-      "The address of the server is unknown, because MILLRACE_PORT is 0; set MILLRACE_BASE_URL",
-    );
-  const isEveryAddress = host === "0.0.0.0" || host === "::";
-  const name = host.includes(":") ? `[${host}]` : host;
-  return `http://${isEveryAddress ? "127.0.0.1" : name}:${port}`;
-}

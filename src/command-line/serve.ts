@@ -9,7 +9,7 @@ import { described, readSettings, type Settings } from "../config.ts";
 import { realSystem } from "../lib/system.ts";
 import type { Command } from "./command.ts";
 import { demoSettings, loadDemoPlant } from "./demo-plant.ts";
-import { signInLink } from "./sign-in-link.ts";
+import { addressOf, signInLink } from "./sign-in-link.ts";
 
 const settingLines = Object.entries(described).map(
   ([name, setting]) =>
@@ -52,8 +52,7 @@ ${settingLines.join("\n")}`,
     const started = await listenOrClose(app);
     flushCompileCache(); // Now, because a killed process would leave no cache for the next start.
     const demo = values.demo ? await loadDemoPlant(app.services, { ...started, settings }) : {};
-    // The commands need to be told about the data folder of the demo.
-    const command = `${values.demo ? `MILLRACE_DATA='${settings.data}' ` : ""}npm run millrace --`;
+    const command = commandFor(settings, started.baseUrl);
     console.log(report({ ...started, ...demo }, settings, command));
     return 0;
   },
@@ -106,6 +105,17 @@ ${rule}
 
   For another link: ${command} login-link
 ${rule}`;
+
+/** How to run a command for this server in another terminal, which has none of the variables of this one. */
+function commandFor({ data, project }: Settings, baseUrl: string): string {
+  const there = readSettings({}, process.cwd());
+  const missing = [
+    ...(data === there.data ? [] : [`MILLRACE_DATA='${data}'`]),
+    ...(project === there.project ? [] : [`MILLRACE_PROJECT='${project}'`]),
+    ...(baseUrl === addressOf(there) ? [] : [`MILLRACE_BASE_URL='${baseUrl}'`]),
+  ];
+  return [...missing, "npm run millrace --"].join(" ");
+}
 
 const rule = "=".repeat(84);
 
