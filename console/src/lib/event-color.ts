@@ -14,15 +14,15 @@ const palette: readonly EventColor[] = [
   { light: "#b45309", dark: "#f0a35e" },
   { light: "#4f46a5", dark: "#a5a0f0" },
   { light: "#3f7d20", dark: "#8fc96b" },
-  { light: "#1d5fa8", dark: "#7db4ee" },
-  { light: "#8a6d00", dark: "#d9bd4a" },
   { light: "#6b4b3a", dark: "#c9a48f" },
+  { light: "#8a6d00", dark: "#d9bd4a" },
+  { light: "#1d5fa8", dark: "#7db4ee" },
 ];
 
 export function eventColor(type: string): EventColor {
   if (alarmWords.test(type)) return alarmColor;
   let hash = 0;
-  for (const character of type) hash = (hash * 37 + character.codePointAt(0)!) % 65_521;
+  for (const character of type) hash = (hash * 131 + character.codePointAt(0)!) % 65_521;
   return palette[hash % palette.length]!;
 }
 

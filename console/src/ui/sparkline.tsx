@@ -10,7 +10,7 @@ interface SparklineProps {
   readonly points: readonly SparkPoint[];
   readonly startMs: number;
   readonly endMs: number;
-  /** Points further apart than this are not connected. */
+  /** Points further apart than this are not connected, unless the value holds until the next point. */
   readonly gapMs: number;
   readonly isStep?: boolean;
   readonly width?: number;
@@ -30,7 +30,7 @@ export function Sparkline({ points, startMs, endMs, gapMs, isStep = false, ...sh
     const y = (value: number) => height - padding - ((value - low) / span) * (height - 2 * padding);
     return points
       .map(({ timeMs, value }, i) => {
-        const isGap = i === 0 || timeMs - points[i - 1]!.timeMs > gapMs;
+        const isGap = i === 0 || (!isStep && timeMs - points[i - 1]!.timeMs > gapMs);
         const to = `${x(timeMs).toFixed(1)} ${y(value).toFixed(1)}`;
         if (isGap) return `M${to}h.1`;
         return isStep ? `H${x(timeMs).toFixed(1)}V${y(value).toFixed(1)}` : `L${to}`;
